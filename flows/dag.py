@@ -17,7 +17,7 @@ from metassay.core.merges import dvc_problems
 from metassay.core.options import BENCHMARKS
 from metassay.core.params import TUNED, load
 from metassay.core.stages import MODELS
-from metassay.datasets.registry import closed, load_registry
+from metassay.datasets.registry import is_closed, load_registry
 
 HALF_WRITTEN = ".dvc.lock.part"  # beside each dvc.lock while it is replaced
 FORCED = "!"  # before the address of a stage that runs although nothing changed
@@ -145,7 +145,7 @@ def plan(
                 )
             )
             datasets = load_registry()
-            private = {name for name in map(_benchmark_of, order) if closed(name, datasets)}
+            private = {name for name in map(_benchmark_of, order) if is_closed(name, datasets)}
             stages = {stage.addressing: _stage(graph, stage, private) for stage in order}
             statuses = _statuses(order, stages)
             lacking = {stage.addressing for stage in order if ask and can_ask_again(stage)}

@@ -18,8 +18,8 @@ from collections.abc import Callable
 import numpy as np
 from nlpstats.correlations.correlations import correlate
 
-from metassay.statistics.resampling import Draws, draw, resampled
-from metassay.statistics.significance import Swaps, Trios, common, draw_swaps, permuted
+from metassay.statistics.resampling import Draws, correlate_resamples, draw
+from metassay.statistics.significance import Swaps, Trios, common, draw_swaps, permuted_differences
 
 SYSTEMS, DOCUMENTS, ROUNDS, SEED = 16, 100, 7, 20261121
 QUICK = {
@@ -87,7 +87,7 @@ def permutations(scores: list, trios: Trios, swaps: Swaps, of: tuple) -> None:
     compare(
         f"permutation, {of[0]} level, {of[1]}",
         lambda n: permuted_by_nlpstats(scores, *of, first(n)),
-        lambda n: permuted(trios, *of, first(n), "both")[0],
+        lambda n: permuted_differences(trios, *of, first(n), "both")[0],
         THEIRS[of[0]],
     )
 
@@ -99,7 +99,7 @@ def bootstraps(scores: list, draws: Draws, of: tuple) -> None:
     compare(
         f"bootstrap, {of[0]} level, {of[1]}",
         lambda n: resampled_by_nlpstats(scores, *of, first(n)),
-        lambda n: resampled(scores[0], scores[2], *of, first(n)),
+        lambda n: correlate_resamples(scores[0], scores[2], *of, first(n)),
         THEIRS[of[0]],
     )
 

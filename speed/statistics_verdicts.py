@@ -26,10 +26,10 @@ from metassay.statistics.independence import (
     document_orders,
     draw_orders,
     independence_test,
-    prepared,
+    prepare,
 )
-from metassay.statistics.jackknife import left_out, units_of
-from metassay.statistics.layout import plain
+from metassay.statistics.jackknife import leave_out, units_of
+from metassay.statistics.layout import default_layout
 from tests.calibration.verdicts import options, study_of
 
 ROUNDS, SEED, DOCUMENTS, ORDERS, LEFT_OUT = 7, 20261121, 100, 500, 500
@@ -44,8 +44,8 @@ def loop(metrics: Sequence[np.ndarray], human: np.ndarray, n: int) -> np.ndarray
     documents = document_orders(human.shape[1], slice(0, orders.documents), rng)
     found = np.empty((len(metrics), len(RELATIONS), orders.n))
     for place, relation in enumerate(RELATIONS):
-        theirs = prepared(human, relation, "pearson").values
-        mine = [prepared(one, relation, "pearson").values for one in metrics]
+        theirs = prepare(human, relation, "pearson").values
+        mine = [prepare(one, relation, "pearson").values for one in metrics]
         number = 0
         for rows in orders.systems:
             for columns in documents:
@@ -60,7 +60,7 @@ def loop(metrics: Sequence[np.ndarray], human: np.ndarray, n: int) -> np.ndarray
 
 def test(metrics: Sequence[np.ndarray], human: np.ndarray, n: int) -> np.ndarray:
     sides, people = (
-        {r: prepared(side, r, "pearson") for r in RELATIONS} for side in (np.stack(metrics), human)
+        {r: prepare(side, r, "pearson") for r in RELATIONS} for side in (np.stack(metrics), human)
     )
     rng = np.random.default_rng(SEED)
     found: np.ndarray = independence_test(sides, people, human.shape, n=n, rng=rng).statistics
@@ -69,7 +69,7 @@ def test(metrics: Sequence[np.ndarray], human: np.ndarray, n: int) -> np.ndarray
 
 def one_by_one(metric: np.ndarray, human: np.ndarray, coefficient: str) -> np.ndarray:
     """The same leave-outs, each computed anew."""
-    group = units_of(plain(human.shape)).document
+    group = units_of(default_layout(human.shape)).document
     each = np.arange(len(human))
     rows = [value_at(metric[each != i], human[each != i], "global", coefficient) for i in each]
     columns = [
@@ -80,7 +80,7 @@ def one_by_one(metric: np.ndarray, human: np.ndarray, coefficient: str) -> np.nd
 
 
 def at_once(metric: np.ndarray, human: np.ndarray, coefficient: str) -> np.ndarray:
-    found = left_out(metric, human, "global", coefficient)
+    found = leave_out(metric, human, "global", coefficient)
     return np.concatenate((found.systems, found.documents))
 
 

@@ -2,7 +2,7 @@
 
 from metassay.tables.corruptions import CORRUPTIONS
 from metassay.tables.units import UNITS
-from metassay.tuning.corruption import corrupt, filler
+from metassay.tuning.corruption import corrupt, make_filler
 from stages.doorway import StageIO, program
 from stages.learning import block
 
@@ -10,6 +10,8 @@ from stages.learning import block
 @program
 def main(io: StageIO) -> None:
     options = block(io, "corruption")
-    table, notes = corrupt(io.benchmark_io(io.param("from")).read(UNITS), options, filler(options))
+    table, notes = corrupt(
+        io.benchmark_io(io.param("from")).read(UNITS), options, make_filler(options)
+    )
     io.note(notes)
     io.write(CORRUPTIONS, table)

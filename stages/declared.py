@@ -20,10 +20,10 @@ from metassay.core.stages import (
     dag_problem,
     entry,
     figures,
-    filled,
+    fill_template,
     stages_of,
 )
-from metassay.datasets.registry import closed, load_registry
+from metassay.datasets.registry import is_closed, load_registry
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def find_entry(module: str, arguments: list[str]) -> Entry:
                     raise BadInput(problem)
                 params_file = file.with_name(PARAMS.name).as_posix()
                 return Entry(
-                    name, params_file, *_watched(block), closed(first, registry), stages, params
+                    name, params_file, *_watched(block), is_closed(first, registry), stages, params
                 )
     raise BadInput(
         f"no dvc.yaml has the command {shlex.join(words)!r}; name a benchmark, and what its"
@@ -98,12 +98,12 @@ def _instances(
     words = {key: value for key, value in values.items() if isinstance(value, str)}
     template = entry(stage, stages)
     if not stage.each:
-        yield stage.name, filled(template, words)
+        yield stage.name, fill_template(template, words)
         return
     names = values[stage.each]
     for name in names:
         more = {"element": name, "value": names[name] if stage.over_mapping else ""}
-        yield f"{stage.name}@{name}", filled(template, words | more)
+        yield f"{stage.name}@{name}", fill_template(template, words | more)
 
 
 def _watched(

@@ -2,7 +2,7 @@
 
 from metassay.tables.ratings import RATINGS
 from metassay.tables.statement_scores import STATEMENT_SCORES
-from metassay.tuning.run import to_value, tune
+from metassay.tuning.run import distillation_rows, tune
 from metassay.tuning.tasks import DISTILL
 from stages.doorway import StageIO, program
 from stages.learning import block, examples, order
@@ -13,5 +13,5 @@ def main(io: StageIO) -> None:
     model, out = order(io)
     source = io.benchmark_io(io.param("from"))
     scores, ratings = (source.read(table) for table in (STATEMENT_SCORES, RATINGS))
-    rows = to_value(examples(io), scores, ratings, block(io, "teachers"), model.training)
+    rows = distillation_rows(examples(io), scores, ratings, block(io, "teachers"), model.training)
     io.note(tune(DISTILL, model, rows, out))

@@ -20,11 +20,11 @@ from metassay.core.options import PARAMS, AnyOptions, Criterion, parse
 from metassay.core.params import TUNED, Params
 from metassay.core.stages import files_in, files_of
 from metassay.core.work import WORK, close, lock_file, owner_alone, restrict_work
-from metassay.datasets.registry import REGISTRY, Dataset, misplaced
+from metassay.datasets.registry import REGISTRY, Dataset, place_problems
 from metassay.tables import parquet
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import Table
-from metassay.versions.code_yaml import FILE, STAGES, stale
+from metassay.versions.code_yaml import FILE, STAGES, find_stale
 from stages.declared import Entry, find_entry
 
 BAD_INPUT = 78  # EX_CONFIG of sysexits.h: running the stage again cannot help
@@ -78,7 +78,7 @@ class StageIO:
     def raw(self, reader_problem: str | None = None) -> Path:
         """Return the folder of raw files; raises BadInput if it is of another dataset."""
         raw = self.path(self.param("raw"))
-        problems = misplaced(self.param("dataset"), self.dataset(), raw)
+        problems = place_problems(self.param("dataset"), self.dataset(), raw)
         problems = [f"raw: {problem}" for problem in problems]
         problems += [f"dataset: {reader_problem}"] if reader_problem else []
         if problems:
@@ -218,7 +218,7 @@ def enter(main: Main) -> None:
             check_code(entry, stage)
             main(StageIO(entry, arguments))
     except BadInput as error:
-        for problem in strict_yaml.located(error.problems):
+        for problem in strict_yaml.add_lines(error.problems):
             print(problem, file=sys.stderr)
         sys.exit(BAD_INPUT)
     except Unfinished as error:
@@ -245,7 +245,8 @@ def _access(entry: Entry, benchmark: str) -> contextlib.AbstractContextManager[N
 def check_code(entry: Entry, stage: str) -> None:
     """Raise BadInput if code.yaml is not of this code: DVC would reuse stale results."""
     keys = [key.split(".", 1) for key in entry.params.get(FILE, ())]
-    raise_problems(stale(Path(), stage, [(block, name) for block, name in keys if block != STAGES]))
+    blocks = [(block, name) for block, name in keys if block != STAGES]
+    raise_problems(find_stale(Path(), stage, blocks))
 
 
 @contextlib.contextmanager

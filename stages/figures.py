@@ -7,7 +7,7 @@ from metassay.core.errors import BadInput
 from metassay.paper_figures import inputs as files
 from metassay.paper_figures.draw import Inputs, draw_paper
 from metassay.paper_figures.papers import PAPERS
-from metassay.versions.code_yaml import of_module
+from metassay.versions.code_yaml import module_version
 from stages.doorway import StageIO, program
 
 _log = logging.getLogger("metassay.figures")  # which the doorway prints as notes
@@ -23,7 +23,7 @@ def main(io: StageIO) -> None:
         lambda file: io.path(f"{files.PUBLISHED}/{file}"),
     )
     out = io.path(f"{files.FIGURES}/{paper}")
-    version = of_module(Path(), files.DRAWS)
+    version = module_version(Path(), files.DRAWS)
     outcome = draw_paper(PAPERS[paper], inputs, out, store=files.STORE, version=version)
     for line in files.summary(outcome):
         _log.warning(line)

@@ -10,8 +10,8 @@ from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.documents import SOURCES
 from metassay.tables.parts import PARTS
 from metassay.tables.units import UNITS
-from metassay.tuning.options import checked
-from metassay.tuning.run import Order, aligned
+from metassay.tuning.options import parse_block
+from metassay.tuning.run import Order, aligned_statements
 from stages.doorway import StageIO
 
 
@@ -20,12 +20,12 @@ def examples(io: StageIO) -> pd.DataFrame:
     source = io.benchmark_io(io.param("from"))
     sources, parts, units = (source.read(table) for table in (SOURCES, PARTS, UNITS))
     alignment = {io.item: source.read(ALIGNMENTS, io.item)}
-    return aligned(read_statements(sources, parts, units, alignment))
+    return aligned_statements(read_statements(sources, parts, units, alignment))
 
 
 def block(io: StageIO, key: str) -> Any:
     """Return the checked options of a block of the tuning."""
-    return checked(io.param("tune"), key, io.param(key), where=io.entry.params_file)
+    return parse_block(io.param("tune"), key, io.param(key), where=io.entry.params_file)
 
 
 def order(io: StageIO) -> tuple[Order, Path]:

@@ -6,7 +6,7 @@ from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.evaluate import RESULT_TABLES, evaluate
 from metassay.meta_evaluation.layouts import groups_of
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.tables.criteria import CRITERIA, of_rubrics
+from metassay.tables.criteria import CRITERIA, rubric_criteria
 from metassay.tables.documents import SOURCES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.ratings import RATINGS
@@ -31,7 +31,7 @@ def main(io: StageIO) -> None:
     )
     with executor(io) as over, bars() as progress:
         evaluation = Evaluation(
-            *(io.read(SCORES), ratings, io.criteria(), better, options, of_rubrics(rubrics)),
+            *(io.read(SCORES), ratings, io.criteria(), better, options, rubric_criteria(rubrics)),
             groups=groups,
             statement_scores=io.read(STATEMENT_SCORES),
             note=notes.append,

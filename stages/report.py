@@ -3,6 +3,7 @@
 from metassay.core.stages import PUBLISHED
 from metassay.meta_evaluation.evaluate import RESULT_TABLES
 from metassay.meta_evaluation.options import CertificationOptions
+from metassay.paper_figures.published import Ours, compare_all
 from metassay.reporting.headline import evaluation_numbers, write_numbers
 from metassay.reporting.names import ShownAs
 from metassay.reporting.report import ReportInput, write_report
@@ -39,10 +40,11 @@ def main(io: StageIO) -> None:
     shown_as = io.shared("shown_as")
     segmentation = io.choose(SEGMENTATIONS, "segmentations", io.param("segmentation"))
     clusters = io.read(DOCUMENT_CLUSTERS)
+    fields = report_fields(io, SHOWN, judges, shown_as)
+    ours = Ours(*(fields["tables"][name] for name in Ours._fields))
     report = ReportInput(
-        **report_fields(io, SHOWN, judges, shown_as),
-        published=io.param("published"),
-        published_folder=io.path(PUBLISHED),
+        **fields,
+        published=compare_all(io.param("published"), io.path(PUBLISHED), ours),
         certification=io.options(CertificationOptions, "certification"),
         resampling=Resampling(
             *(io.shared(f"meta_evaluation.{name}") for name in ("resamples", "confidence", "seed")),

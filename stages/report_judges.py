@@ -1,6 +1,8 @@
 """report_judges: tables of a test of judges -> reports/<test>/: a web page and its numbers."""
 
 from metassay.core.stages import PUBLISHED
+from metassay.labelled.results import cards_of
+from metassay.paper_figures.published import compare_judges
 from metassay.reporting.headline import judge_numbers, write_numbers
 from metassay.reporting.judge_test import JudgeTestReport, write_judge_test
 from metassay.reporting.names import ShownAs
@@ -19,11 +21,13 @@ SHOWN = (PAIRS, JUDGMENTS, GOLD, RATINGS, VERDICTS, JUDGE_CARDS, CALIBRATION)
 @program
 def main(io: StageIO) -> None:
     judges, shown_as = io.param("judges"), io.shared("shown_as")
+    fields = report_fields(io, SHOWN, judges, shown_as)
+    tables = fields["tables"]
+    cards = cards_of(tables["judge_cards"], set(tables["ratings"]["rater"]))
     report = JudgeTestReport(
-        **report_fields(io, SHOWN, judges, shown_as),
+        **fields,
         test=io.param("test"),
-        published=io.param("published"),
-        published_folder=io.path(PUBLISHED),
+        published=compare_judges(io.param("published"), io.path(PUBLISHED), cards),
         shown_as=ShownAs.of(shown_as, [], judges),
     )
     write_judge_test(report, io.path(f"reports/{io.benchmark}"))

@@ -3,7 +3,7 @@
 from metassay.tables.corruptions import CORRUPTIONS
 from metassay.tables.parts import PARTS
 from metassay.tables.ratings import RATINGS
-from metassay.tuning.run import to_mark, to_rate, to_write, tune
+from metassay.tuning.run import marking_rows, rating_rows, tune, writing_rows
 from metassay.tuning.tasks import BARTSCORE, CTC, QUALITY
 from stages.doorway import StageIO, program
 from stages.learning import examples, order
@@ -15,10 +15,10 @@ def main(io: StageIO) -> None:
     if io.param("tune") == "quality":
         source = io.benchmark_io(io.param("from"))
         texts, ratings = source.read(PARTS), source.read(RATINGS)
-        rows = to_rate(texts, ratings, io.param("criterion"), model.training)
+        rows = rating_rows(texts, ratings, io.param("criterion"), model.training)
         io.note(tune(QUALITY, model, rows, out))
     elif io.param("tune") == "ctc":
-        rows = to_mark(examples(io), io.read(CORRUPTIONS), model.training)
+        rows = marking_rows(examples(io), io.read(CORRUPTIONS), model.training)
         io.note(tune(CTC, model, rows, out))
     else:
-        io.note(tune(BARTSCORE, model, to_write(examples(io), model.training), out))
+        io.note(tune(BARTSCORE, model, writing_rows(examples(io), model.training), out))

@@ -57,9 +57,11 @@ def _code_is_read_once() -> Iterator[None]:
     It holds for a file's time and size, as what a project has kept for itself does.
     """
     read: dict[object, Any] = {}
-    get = closure.Kept.get
+    get = closure.FileCache.get
 
-    def get_once(self: closure.Kept, key: str, state: list[int], make: Callable[[], Any]) -> Any:
+    def get_once(
+        self: closure.FileCache, key: str, state: list[int], make: Callable[[], Any]
+    ) -> Any:
         at = key, *state, closure._versions  # which a test may replace
 
         def made() -> Any:
@@ -71,7 +73,7 @@ def _code_is_read_once() -> Iterator[None]:
         return get(self, key, state, made if ours else make)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(closure.Kept, "get", get_once)
+        patch.setattr(closure.FileCache, "get", get_once)
         yield
 
 

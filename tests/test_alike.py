@@ -2,7 +2,7 @@
 
 import pytest
 
-from metassay.core.naming import folded
+from metassay.core.naming import normalise
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,9 @@ from metassay.core.naming import folded
     ],
 )
 def test_they_look_alike(one: str, other: str) -> None:
-    assert folded(one) == folded(other)
+    assert normalise(one) == normalise(other)
 
 
 def test_others_do_not() -> None:
     names = ["v1", "v2", "v-1", "v01", "a", "\u00e4", "模型", "系统", ""]
-    assert len({*map(folded, names)}) == len(names)
+    assert len({*map(normalise, names)}) == len(names)

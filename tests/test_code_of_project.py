@@ -13,8 +13,8 @@ from metassay.versions.closure import Code
 from metassay.versions.code_yaml import (
     BLOCKS,
     JOINT,
-    code_of,
-    recorded,
+    load_code,
+    read_versions,
     refresh,
     versions,
 )
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_the_committed_file_is_true() -> None:
-    assert recorded(ROOT) == versions(ROOT), "code.yaml is stale; run `metassay update`"
+    assert read_versions(ROOT) == versions(ROOT), "code.yaml is stale; run `metassay update`"
     assert not refresh(ROOT)
 
 
@@ -35,9 +35,11 @@ def test_versions_do_not_depend_on_the_extras_that_are_installed() -> None:
     about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = [*about["dependencies"], *about["optional-dependencies"]["pipeline"]]
     there = {re.split("[=<>]", line)[0] for line in lines}
-    code = code_of(ROOT)
-    for stage in sorted({*code.programs()} - MODELS_ALONE):
-        packages = {line.partition("==")[0] for line in code.need(f"stages.{stage}").packages}
+    code = load_code(ROOT)
+    for stage in sorted({*code.stages()} - MODELS_ALONE):
+        packages = {
+            line.partition("==")[0] for line in code.dependencies(f"stages.{stage}").packages
+        }
         assert packages <= there, stage
 
 
@@ -68,7 +70,7 @@ def indexes_read(code: Code, entry: str) -> set[tuple[str, str]]:
 
     It then runs code of the kinds, which is not in its own closure.
     """
-    needed = {line.partition(" ")[0] for line in code.need(entry).modules}
+    needed = {line.partition(" ")[0] for line in code.dependencies(entry).modules}
     wanted = {one for name in needed for one in code.module(name).imports}
     return {
         (module, index)
@@ -80,7 +82,7 @@ def indexes_read(code: Code, entry: str) -> set[tuple[str, str]]:
 
 
 def test_a_stage_that_reads_an_index_declares_its_block() -> None:
-    code = code_of(ROOT)
+    code = load_code(ROOT)
     problems = []
     for name, doorway, keys in declared():
         blocks = {key.partition(".")[0] for key in keys}
@@ -107,7 +109,7 @@ def test_a_stage_needs_the_contracts_of_its_own_tables_alone() -> None:
 
     Contracts of analyses that nothing but meta_evaluate makes stand with their code.
     """
-    code, room = code_of(ROOT), "metassay.tables."
+    code, room = load_code(ROOT), "metassay.tables."
     makers = [
         f"meta_evaluation.{path.stem}" for path in ROOT.glob("metassay/meta_evaluation/[a-z]*.py")
     ]
@@ -131,7 +133,7 @@ def test_a_stage_needs_the_contracts_of_its_own_tables_alone() -> None:
             own.setdefault(body["cmd"].split()[2], set()).update(there)
     problems = []
     for doorway, tables in own.items():
-        lines = [line for line in code.need(doorway).modules if line.startswith(room)]
+        lines = [line for line in code.dependencies(doorway).modules if line.startswith(room)]
         found = {line.split()[0].removeprefix(room) for line in lines}
         shared = EVERYWHERE | (OF_REPORTS if doorway.startswith("stages.report") else set())
         shared |= {"corrected"} if doorway == "stages.examine" else set()  # made where cards are

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metassay.versions import closure as code_reading
-from metassay.versions.closure import hash_of, said, whole_strings
+from metassay.versions.closure import code_words, hash_of, join_strings
 
 ROOT = Path(__file__).parent.parent
 
@@ -44,15 +44,15 @@ VECTOR_HASH = "a41e262b34fe6e1e"  # written once, under 3.11
 
 
 def test_tokens_are_the_same_under_every_python() -> None:
-    assert hash_of(said(VECTOR)) == VECTOR_HASH
+    assert hash_of(code_words(VECTOR)) == VECTOR_HASH
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
 def test_every_file_of_ours_has_the_same_tokens_under(version: str) -> None:
     program = (
-        "import sys, pathlib\nfrom metassay.versions.closure import hash_of, said\n"
+        "import sys, pathlib\nfrom metassay.versions.closure import code_words, hash_of\n"
         "files = sorted(pathlib.Path('.').glob('[ms]*/**/*.py'))\n"
-        "print(len(files), hash_of(w for f in files for w in said(f.read_text('utf-8'))))\n"
+        "print(len(files), hash_of(w for f in files for w in code_words(f.read_text('utf-8'))))\n"
     )
 
     def answer(python: str) -> str:
@@ -106,7 +106,7 @@ def test_the_parts_of_an_f_string_are_one_token(monkeypatch: pytest.MonkeyPatch)
         tokenize.TokenInfo(kind, text, (row, left), (end, right), "")
         for kind, text, left, right, row, end in parts
     ]
-    assert [text for _, text, _ in whole_strings(tokens, lines)] == [
+    assert [text for _, text, _ in join_strings(tokens, lines)] == [
         "x", "=", "f\"a{f'{y}'}b\"", "+", "f'''é{\nz}'''", "\n",
     ]  # fmt: skip
 
@@ -129,7 +129,7 @@ STATEMENTS = [
 @given(st.lists(NOISE, min_size=len(STATEMENTS), max_size=len(STATEMENTS)))
 def test_blank_lines_and_comments_may_stand_anywhere(noise: list[list[str]]) -> None:
     lines = [line for one, said in zip(noise, STATEMENTS, strict=True) for line in [*one, said]]
-    assert said("\n".join(lines)) == said("\n".join(STATEMENTS) + "\n")
+    assert code_words("\n".join(lines)) == code_words("\n".join(STATEMENTS) + "\n")
 
 
 @given(st.integers(0, len(STATEMENTS) - 1), st.sampled_from(["q", "7", "'s'"]))
@@ -137,4 +137,4 @@ def test_a_further_word_is_seen_anywhere(at: int, word: str) -> None:
     lines = list(STATEMENTS)
     lines[at] = lines[at].replace("x", word).replace("2", word).replace("z", word) + f" {word}"
     with contextlib.suppress(tokenize.TokenError):
-        assert said("\n".join(lines)) != said("\n".join(STATEMENTS))
+        assert code_words("\n".join(lines)) != code_words("\n".join(STATEMENTS))

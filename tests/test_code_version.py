@@ -23,12 +23,12 @@ from metassay.versions.code_yaml import (
     BLOCKS,
     FILE,
     JOINT,
-    _joined,
-    code_of,
-    parts_of,
-    recorded,
+    _join_versions,
+    find_stale,
+    load_code,
+    read_versions,
     refresh,
-    stale,
+    split_version,
     versions,
 )
 
@@ -322,16 +322,19 @@ def test_a_version_tells_code_from_prompts_and_from_what_was_learnt(project: Pat
 
 
 def test_a_joint_version_has_the_parts_of_its_names() -> None:
-    one = _joined({"a": "1", "b": "2+3"})
-    reworded, edited = _joined({"a": "1", "b": "2+4"}), _joined({"a": "0", "b": "2+3"})
-    assert [x == y for x, y in zip(parts_of(one), parts_of(reworded), strict=True)] == [
+    one = _join_versions({"a": "1", "b": "2+3"})
+    reworded, edited = (
+        _join_versions({"a": "1", "b": "2+4"}),
+        _join_versions({"a": "0", "b": "2+3"}),
+    )
+    assert [x == y for x, y in zip(split_version(one), split_version(reworded), strict=True)] == [
         *(True, False, True)
     ]
-    assert [x == y for x, y in zip(parts_of(one), parts_of(edited), strict=True)] == [
+    assert [x == y for x, y in zip(split_version(one), split_version(edited), strict=True)] == [
         *(False, True, True)
     ]
-    assert parts_of(_joined({"a": "1"}))[1:] == ("", "")
-    assert parts_of(_joined({}))[0]
+    assert split_version(_join_versions({"a": "1"}))[1:] == ("", "")
+    assert split_version(_join_versions({}))[0]
 
 
 def test_a_judge_has_the_code_of_those_inside_it(project: Path, changed: Changed) -> None:
@@ -375,23 +378,23 @@ def test_packages_that_make_numbers_are_in_a_version(
     assert changed("metassay/tables/parquet.py", "yaml", "rich") == {
         "metrics.rouge"
     }  # the tokens alone
-    installed = code_of(project).installed
+    installed = load_code(project).package_versions
     version = importlib.metadata.version("numpy")
     assert installed(["numpy"]) == (f"numpy=={version}",)
     assert installed(["not_installed", "numpy"]) == ("not_installed==absent", f"numpy=={version}")
     # What is not here is known by what would be installed: the same whichever extras are there.
     (project / "constraints.txt").write_text("not-installed==1.2\nnumpy==0\n", encoding="utf-8")
     assert installed(["not_installed", "numpy"]) == ("not-installed==1.2", f"numpy=={version}")
-    need = code_of(project).need("metassay.metrics.rouge")
+    need = load_code(project).dependencies("metassay.metrics.rouge")
     assert need.packages == (f"numpy=={version}",)
     lazily = 'torch = import_module("torch")\n'
     assert "judges.lexical" in changed("metassay/judges/lexical.py", "X = 1\n", lazily)
-    (line,) = code_of(project).need("metassay.judges.lexical").packages
+    (line,) = load_code(project).dependencies("metassay.judges.lexical").packages
     assert line.startswith("torch==")
     assert "+" not in line
     monkeypatch.setattr(code_closure, "_versions", lambda: {"numpy": ["numpy==0"]})
     (project / ".work/code.json").unlink()
-    assert code_of(project).need("metassay.metrics.rouge").packages == ("numpy==0",)
+    assert load_code(project).dependencies("metassay.metrics.rouge").packages == ("numpy==0",)
 
 
 def test_the_file_is_the_same_for_the_same_code_and_is_left_alone(project: Path) -> None:
@@ -403,7 +406,7 @@ def test_the_file_is_the_same_for_the_same_code_and_is_left_alone(project: Path)
     shutil.rmtree(project / ".work")
     assert refresh(project)
     assert (project / FILE).read_bytes() == first
-    assert recorded(project) == versions(project)
+    assert read_versions(project) == versions(project)
     assert b"costly_metrics: {}\n" in first
     assert sorted(p.name for p in project.iterdir() if p.name.startswith(".")) == [".work"]
 
@@ -411,21 +414,21 @@ def test_the_file_is_the_same_for_the_same_code_and_is_left_alone(project: Path)
 def test_a_doorway_hears_of_its_own_entries_alone(project: Path) -> None:
     blocks = [("metrics", "rouge"), ("questions", "all")]
     remedy = "run `metassay update`, then this again"
-    assert stale(project, "measure", blocks) == [
+    assert find_stale(project, "measure", blocks) == [
         f"code.yaml > stages > measure: is not there; {remedy}",
         f"code.yaml > metrics > rouge: is not there; {remedy}",
     ]
     refresh(project)
-    assert stale(project, "measure", blocks) == []
+    assert find_stale(project, "measure", blocks) == []
     bleu = project / "metassay/metrics/counts.py"
     bleu.write_text("MOST = 3\n")
-    assert stale(project, "measure", blocks) == []
-    (line,) = stale(project, "measure", [("metrics", "")])
+    assert find_stale(project, "measure", blocks) == []
+    (line,) = find_stale(project, "measure", [("metrics", "")])
     assert line == f"code.yaml > metrics > bleu: is of other code than is here; {remedy}"
     (project / FILE).write_text("<<<<<<< ours\n=======\n")
-    assert len(stale(project, "measure", [])) == 1
+    assert len(find_stale(project, "measure", [])) == 1
     assert refresh(project)
-    assert stale(project, "measure", [("metrics", "")]) == []
+    assert find_stale(project, "measure", [("metrics", "")]) == []
 
 
 def test_what_cannot_be_read_is_told_at_once(project: Path) -> None:
@@ -474,7 +477,7 @@ def test_an_index_must_be_literal_and_have_the_kind(project: Path) -> None:
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of modules that were read, each time one is; files count as settled at once."""
-    monkeypatch.setattr(code_closure, "SETTLED", 0.0)
+    monkeypatch.setattr(code_closure, "SETTLING_TIME", 0.0)
     names: list[str] = []
     reader = code_closure.read_module
 
@@ -491,7 +494,7 @@ def test_nothing_is_read_twice(project: Path, reads: list[str]) -> None:
     assert "rouge.py" in reads
     reads.clear()
     assert versions(project) == first
-    assert stale(project, "report", [])
+    assert find_stale(project, "report", [])
     assert reads == []
     path = project / ROUGE
     os.utime(path, ns=(1, time.time_ns() - 10**9))
@@ -536,10 +539,11 @@ def test_files_that_are_gone_are_kept_no_longer(project: Path, reads: list[str])
 def test_processes_may_write_at_once(project: Path, reads: list[str]) -> None:
     versions(project)
     program = (
-        "import sys, metassay.versions.closure as c; from pathlib import Path; c.SETTLED = 0\n"
+        "import sys, metassay.versions.closure as c; from pathlib import Path\n"
+        "c.SETTLING_TIME = 0\n"
         "code = c.Code(Path(sys.argv[1]), {'metassay.metrics': ['METRICS']})\n"
-        "for _ in range(20):\n    code.need('stages.measure'); code.kept.changed = True\n"
-        "    code.kept.save()\n"
+        "for _ in range(20):\n    code.dependencies('stages.measure'); code.cache.changed = True\n"
+        "    code.cache.save()\n"
     )
     command = [sys.executable, "-c", program, str(project)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

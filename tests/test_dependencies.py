@@ -13,7 +13,7 @@ from packaging.version import Version
 
 from metassay.cli.main import PIPELINE
 from metassay.metrics import METRICS
-from metassay.versions.code_yaml import code_of
+from metassay.versions.code_yaml import load_code
 from tests.test_core import PROJECT, ROOT, closure, plain
 
 # Declared, though nothing that is installed imports it.
@@ -127,10 +127,10 @@ def test_no_dependency_is_declared_twice() -> None:
 
 def test_the_core_is_what_meta_eval_imports() -> None:
     """And what all metrics need to be described, which meta-eval does."""
-    code, files = code_of(ROOT), imported("metassay")
+    code, files = load_code(ROOT), imported("metassay")
 
     def needed(entry: str) -> list[tuple[set[str], set[str]]]:
-        names = [line.split()[0] for line in code.need(entry).modules]
+        names = [line.split()[0] for line in code.dependencies(entry).modules]
         return [files[path] for path in map(code.path, names) if path]
 
     used = {name for _, ever in needed("metassay.cli.meta_eval") for name in ever}

@@ -27,16 +27,7 @@ from metassay.tables.parquet import write
 from metassay.tables.responses import RESPONSES
 from speed.dag import build
 from tests.conftest import ROOT
-from tests.support.invented_project import (
-    change,
-    command,
-    dvc,
-    hook,
-    locks,
-    names,
-    run,
-    stale,
-)
+from tests.support.invented_project import change, command, dvc, hook, locks, names, run, stale
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import yaml
 
 from metassay.core import kinds
 from metassay.core.errors import BadInput
-from metassay.core.options import Options, printed
+from metassay.core.options import Options, recipe_text
 from metassay.core.params import load
 
 ROOT = Path(__file__).parent.parent
@@ -215,5 +215,7 @@ def test_blocks_are_checked_against_their_kind(
 
 
 def test_blocks_print_the_same_whatever_their_order() -> None:
-    assert printed({"kind": "soap", "b": 2, "a": 1}) == printed({"a": 1, "kind": "soap", "b": 2})
-    assert printed({"kind": "soap", "b": 2, "a": 1}) == "soap,a=1,b=2"
+    assert recipe_text({"kind": "soap", "b": 2, "a": 1}) == recipe_text(
+        {"a": 1, "kind": "soap", "b": 2}
+    )
+    assert recipe_text({"kind": "soap", "b": 2, "a": 1}) == "soap,a=1,b=2"

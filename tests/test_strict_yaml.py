@@ -190,7 +190,7 @@ def test_messages_get_the_line_of_the_key_that_they_name(
         "judges > lexical > threshold: missing": 2,
         "metrics: params.yaml > judges has none": 6,
     }.items():
-        assert strict_yaml.located([f"params.yaml > {said}"]) == [
+        assert strict_yaml.add_lines([f"params.yaml > {said}"]) == [
             f"params.yaml, line {line} > {said}"
         ]
     unchanged = [
@@ -199,9 +199,9 @@ def test_messages_get_the_line_of_the_key_that_they_name(
         "other.yaml > a: no",
         "'x' is not in params.yaml > judges; add it",
     ]
-    assert strict_yaml.located(unchanged) == unchanged
+    assert strict_yaml.add_lines(unchanged) == unchanged
     nested = "params.yaml > metrics: params.yaml > judges: no"
-    assert strict_yaml.located([nested]) == [
+    assert strict_yaml.add_lines([nested]) == [
         "params.yaml, line 6 > metrics: params.yaml, line 1 > judges: no"
     ]
 
@@ -227,6 +227,6 @@ def test_a_thousand_problems_find_their_lines_at_once(
 ) -> None:
     path = written(tmp_path, "judges:\n" + "".join(f"- k{n}: 1\n" for n in range(10_000)))
     begun = time.monotonic()
-    found = strict_yaml.located(f"{path} > judges > {n} > k{n}: wrong" for n in range(10_000))
+    found = strict_yaml.add_lines(f"{path} > judges > {n} > k{n}: wrong" for n in range(10_000))
     assert found[-1] == f"{path}, line 10001 > judges > 9999 > k9999: wrong"
     assert time.monotonic() - begun < 10

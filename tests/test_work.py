@@ -17,7 +17,7 @@ from flows.recovery import lock_project
 from flows.workers import Workers
 from metassay.cli.main import main
 from metassay.core.work import restrict_work
-from metassay.datasets.registry import closed, load_registry
+from metassay.datasets.registry import is_closed, load_registry
 from metassay.llm.ledger import Ledger
 from metassay.llm.session import LEDGER
 from speed.dag import build
@@ -205,6 +205,6 @@ def test_what_may_repeat_a_text_that_is_not_public_is_closed(
         content = yaml.safe_load(file.read_text(encoding="utf-8")) | named[key]
         file.write_text(yaml.safe_dump(content), encoding="utf-8")
     datasets = load_registry()
-    assert closed("one", datasets) is expected
-    assert closed("shown", datasets), "a dataset"
-    assert not closed("doclens", datasets), "neither"
+    assert is_closed("one", datasets) is expected
+    assert is_closed("shown", datasets), "a dataset"
+    assert not is_closed("doclens", datasets), "neither"

@@ -22,8 +22,8 @@ TEXT = ["doc_id", "author", "part"]  # the key of a text: one score, or one rati
 GROUPS = ("strata", "cluster", "family")
 
 
-class ColumnOptions(NamedTuple):
-    """The caller's names of columns: keys, columns that slice texts, columns that group them."""
+class Roles(NamedTuple):
+    """The columns that the caller names, by role: keys, columns that slice or group texts."""
 
     doc: str = "doc_id"
     system: str = "system"  # `author` may stand for it, unless the caller gives another name
@@ -93,12 +93,7 @@ _KEYS = {Role.DOC: "doc_id", Role.SYSTEM: "author"}  # other roles are keys of t
 
 
 def find_columns(
-    sheet: Sheet,
-    shape: Shape,
-    options: ColumnOptions,
-    other: Sheet | None,
-    keys: Keys,
-    faults: Findings,
+    sheet: Sheet, shape: Shape, roles: Roles, other: Sheet | None, keys: Keys, faults: Findings
 ) -> Columns:
     """Return the use of each column; add what is missing or doubled to `faults`.
 
@@ -106,30 +101,30 @@ def find_columns(
     `other`: the other file, if there is one. A file may lack the systems only if both do.
     """
     kind = shape.kind
-    named = _named_columns(sheet, shape, options, faults)
+    named = _named_columns(sheet, shape, roles, faults)
     optional = [key for key in shape.optional if key in sheet.frame and key not in named.values()]
-    labels = [name for name in options.labels if name in sheet.frame]
+    labels = [name for name in roles.labels if name in sheet.frame]
     for name in labels:
         if name in {*named.values(), shape.what} or (shape.what in sheet.frame and name == "value"):
             what = f"column {shown(name)} is a key or a number, and cannot label texts"
             faults.add(sheet.head, what, "name another column")
     aside = {*labels, *optional} - {*named.values(), "rater"}
-    guess = start_guess(kind, sheet, named, keys, faults, aside=aside, metrics=options.values)
+    guess = start_guess(kind, sheet, named, keys, faults, aside=aside, metrics=roles.values)
     inferred = None
     if guess is not None:
         find_keys(guess)
         by_documents = kind == "ratings" and keys.documents
         if Role.DOC in guess.roles or not guess.free or not by_documents:
-            _check_needed(guess, other, options)
+            _check_needed(guess, other, roles)
         _take_unreadable(guess, shape)
         inferred = None if faults else complete_guess(guess)
     if inferred is None:
         return Columns({}, {}, [], [])
     check_files(kind, sheet, inferred, faults)
-    roles = {_KEYS.get(r, r): c for r, c in inferred.roles.items() if r != Role.VALUE}
+    columns_by_key = {_KEYS.get(r, r): c for r, c in inferred.roles.items() if r != Role.VALUE}
     unread = [c for c in inferred.unread(sheet) if c not in {*optional, *labels}]
-    last = {shape.what: roles.pop(shape.what)} if shape.what in roles else {}
-    roles |= {key: key for key in optional} | last
+    last = {shape.what: columns_by_key.pop(shape.what)} if shape.what in columns_by_key else {}
+    columns_by_key |= {key: key for key in optional} | last
     values = _values(inferred, shape)
     if inferred.spread and not inferred.pattern:
         empty = [column for column in unread if not sheet.cells(column)]
@@ -140,19 +135,17 @@ def find_columns(
         number = sheet.columns.index(column) + 1
         what = f"the name of column {number} has {len(column):,} characters"
         faults.add(sheet.head, what, f"shorten it to {MOST}")
-    return Columns(roles, values, labels, unread)
+    return Columns(columns_by_key, values, labels, unread)
 
 
-def _named_columns(
-    sheet: Sheet, shape: Shape, options: ColumnOptions, faults: Findings
-) -> dict[str, str]:
+def _named_columns(sheet: Sheet, shape: Shape, roles: Roles, faults: Findings) -> dict[str, str]:
     """Return the columns that options or their standard names tell, by role."""
-    by_option = parse_columns(options.columns, ("ratings", "scores"), [])[shape.kind]
+    by_option = parse_columns(roles.columns, ("ratings", "scores"), [])[shape.kind]
     keys = (Role.DOC, Role.SYSTEM)
     columns = {r: c for r, c in by_option.items() if r not in keys or c in sheet.frame}
     for role in (*keys, Role.RATER):
         if role not in columns and role in ROLES[shape.kind]:
-            column = _key_column(sheet, role, getattr(options, role), faults)
+            column = _key_column(sheet, role, getattr(roles, role), faults)
             columns.update({role: column} if column else {})
     if shape.what in sheet.frame:
         columns |= {shape.what: shape.what, Role.VALUE: columns.get(Role.VALUE, "value")}
@@ -189,15 +182,13 @@ def _values(inferred: Inferred, shape: Shape) -> dict[str, dict[str, str]]:
     }
 
 
-def check_columns(
-    files: Sequence[Sheet], ratings: Sheet, options: ColumnOptions, faults: list[str]
-) -> None:
-    """Add a fault for each column of the options that no file has; `rater` must be in `ratings`."""
-    parse_columns(options.columns, ("ratings", "scores"), faults)
-    groups = [key for key in GROUPS if not options.alone(key)]
-    columns = [(key, getattr(options, key)) for key in ("doc", "system", "rater", *groups)]
-    standard = ColumnOptions()._asdict()
-    for option, name in [*columns, *(("by", name) for name in options.by)]:
+def check_columns(files: Sequence[Sheet], ratings: Sheet, roles: Roles, faults: list[str]) -> None:
+    """Add a fault for each named column that no file has; `rater` must be in `ratings`."""
+    parse_columns(roles.columns, ("ratings", "scores"), faults)
+    groups = [key for key in GROUPS if not roles.alone(key)]
+    columns = [(key, getattr(roles, key)) for key in ("doc", "system", "rater", *groups)]
+    standard = Roles()._asdict()
+    for option, name in [*columns, *(("by", name) for name in roles.by)]:
         where = [ratings] if option == "rater" else files
         if name == standard[option] or any(name in sheet.frame for sheet in where):
             continue
@@ -205,7 +196,7 @@ def check_columns(
         argument = "--by " if option == "by" else f"--columns {option}="
         what = f"{argument}{shown(name)}: there is no such column"
         faults.append(f"{what}: {known}; name one of them")
-    names = [options.doc, options.system, options.rater, *options.by]
+    names = [roles.doc, roles.system, roles.rater, *roles.by]
     faults += [
         f"column {shown(name)} is named for two of document, system, rater and --by; name it once"
         for name in sorted({name for name in names if names.count(name) > 1})
@@ -227,15 +218,15 @@ def _key_column(sheet: Sheet, role: str, name: str, faults: Findings) -> str | N
     return columns[0] if columns else None
 
 
-def _check_needed(guess: Guess, other: Sheet | None, options: ColumnOptions) -> None:
+def _check_needed(guess: Guess, other: Sheet | None, roles: Roles) -> None:
     head, faults = guess.sheet.head, guess.problems
     if Role.DOC not in guess.roles:
         fix = f"name it in the header, or say which column it is: --columns doc=COLUMN; {REMEDY}"
-        faults.add(head, f"column {options.doc!r} is missing", fix)
-    theirs = _key_columns(other, Role.SYSTEM, options.system) if other else []
+        faults.add(head, f"column {roles.doc!r} is missing", fix)
+    theirs = _key_columns(other, Role.SYSTEM, roles.system) if other else []
     if other and theirs and Role.SYSTEM not in guess.roles:
         fix = (
             f"add it, or say which column it is: --columns system=COLUMN; {other.name} has"
             f" {theirs[0]!r}; only where both files lack it are all texts by one system"
         )
-        faults.add(head, f"column {options.system!r} is missing", fix)
+        faults.add(head, f"column {roles.system!r} is missing", fix)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from metassay.api.columns import LISTED, ColumnOptions, InputTable
+from metassay.api.columns import LISTED, InputTable, Roles
 from metassay.core.errors import collect_problems, hint, raise_problems, shown
 from metassay.core.options import Criterion, parse
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
@@ -11,7 +11,7 @@ from metassay.meta_evaluation.study import Better
 from metassay.scoring.catalogue import descriptions
 from metassay.statistics.limits import CRITERIA, LARGEST, TESTED
 from metassay.tabular.infer_columns import listed
-from metassay.tabular.scales import Direction, Scales, direction, direction_lines
+from metassay.tabular.scales import Scales, direction, direction_lines
 
 DEFAULTS: dict[str, int | float] = {"resamples": 1000, "confidence": 0.95, "seed": 0}
 
@@ -26,7 +26,7 @@ class EvalRequest(NamedTuple):
     `meta_eval` rewrites them as arguments of Python.
     """
 
-    columns: ColumnOptions
+    roles: Roles
     better: Mapping[str, Sequence[str]]
     scale: Mapping[str, str]
     compared: Sequence[str] | None
@@ -34,12 +34,12 @@ class EvalRequest(NamedTuple):
     settings: Mapping[str, Any]
 
     @property
-    def all_names(self) -> ColumnOptions:
+    def all_names(self) -> Roles:
         """The names of columns, with the metrics and criteria that options name."""
         names = [name for names in self.better.values() for name in names]
         names += [*self.scale, *(self.compared or ()), *self.confounds]
         primary = self.settings.get("primary")
-        return self.columns._replace(values=(*names, *([primary] if primary else [])))
+        return self.roles._replace(values=(*names, *([primary] if primary else [])))
 
 
 class EvalSettings(NamedTuple):
@@ -62,10 +62,15 @@ def check_request(
     metrics = scores.names if scores is not None else []
     problems = _check_names(metrics, ratings, request)
     usual = {name: metric.better for name, metric in descriptions().items()}
-    directions = {**request.better, "neither": request.confounds}
-    scored = {name: direction([name], directions, usual) for name in metrics}
+    better_or_none = {**request.better, "neither": request.confounds}
+    scored = {name: direction([name], better_or_none, usual) for name in metrics}
     rated = {name: direction([name], request.better, {}, criterion=True) for name in ratings.names}
-    problems += _unclear(scores, scored, request) + _unclear(ratings, rated, request)
+    problems += [
+        f"{file.name}: {'; '.join(value.problem)}"
+        for file, directions in ((scores, scored), (ratings, rated))
+        for name, value in directions.items()
+        if file is not None and value.problem and name not in request.confounds
+    ]
     better = {name: cast(Better, scored[name].better) for name in metrics}
     directed = [name for name in metrics if better[name] != "neither"]
     problems += _unknown("--compared", request.compared or [], directed)
@@ -130,17 +135,6 @@ def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[st
         f"{option} {shown(name)}: {what}: {all_known}{hint(name, known)}"
         for name in names
         if name not in known
-    ]
-
-
-def _unclear(
-    file: InputTable | None, directions: Mapping[str, Direction], request: EvalRequest
-) -> list[str]:
-    """Return a problem for each name whose direction is unknown or contradictory."""
-    return [
-        f"{file.name}: {'; '.join(value.problem)}"
-        for name, value in directions.items()
-        if file is not None and value.problem and name not in request.confounds
     ]
 
 

@@ -291,7 +291,7 @@ def _may_replace(tables: _Tables) -> str:
     lead, judges = "May it replace a rater?", records(tables["replacement"])
     first = judges[0]
     if not (raters := first["n_raters"]):
-        return f"{lead} Not told: that takes rows with labels by two people, better three."
+        return f"{lead} Unknown: that takes rows with labels by two people, better three."
     parts = []
     for row in judges[:JUDGES]:
         contests = _rows(tables, "contests", row["judge"])

@@ -104,7 +104,9 @@ def _cards(name: str, part: str, verdicts: Verdicts, here: Mask) -> _Cards:
         card = estimates(Judgments(values, passed, cluster, 0, None, False), options, [name, part])
         cell = shares.cells(judgments(values)[both], passed[both])
         rng = generator(choices.seed, AC1, name, part)
-        cards.append({**card, AC1: shares.drawn(gwet_ac1, cell, clusters, rng=rng, **precision)})
+        cards.append(
+            {**card, AC1: shares.posterior_estimate(gwet_ac1, cell, clusters, rng=rng, **precision)}
+        )
     return cards[0], cards[1]
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.api.columns import REMEDY, ColumnOptions, InputTable
+from metassay.api.columns import REMEDY, InputTable, Roles
 from metassay.api.eval_request import EvalRequest, EvalSettings, check_request
 from metassay.api.reading import count_overlap, rater_means, read_both, warn_of_names
 from metassay.api.results import Results, as_tuple
@@ -25,7 +25,7 @@ from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.reporting.certificates import advice, best_of, make_certificates
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.designs import DESIGNS
-from metassay.tables.parquet import as_written, empty
+from metassay.tables.parquet import empty, round_trip
 from metassay.tabular.rows import Findings
 from metassay.tabular.scales import parse_scales
 from metassay.tabular.sheet import Sheet, frame_sheet
@@ -191,7 +191,7 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     if faults or of_ratings is None:
         raise BadInput(faults.lines())
     request = EvalRequest(
-        ColumnOptions(doc, system, rater, as_tuple(by), strata, cluster, family, as_tuple(columns)),
+        Roles(doc, system, rater, as_tuple(by), strata, cluster, family, as_tuple(columns)),
         {"lower": as_tuple(lower), "higher": as_tuple(higher)},
         dict(scale or {}),
         None if compared is None else as_tuple(compared),
@@ -225,7 +225,11 @@ def evaluate_sheets(
             f" {rated:,} with ratings only"
         )
         warnings += warn_of_names(inputs.scores, inputs.ratings)
-        warnings += _warn_of_two_raters(inputs.scores, inputs.ratings)
+        if inputs.scores.cells.columns == inputs.ratings.cells.columns:  # two files of ratings?
+            names = f"{inputs.scores.name} and {inputs.ratings.name}"
+            warnings.append(
+                f"{names} have the same columns; if both hold ratings, name both by --ratings"
+            )
     pieces = [_tables(inputs, notes, progress)]
     for part in inputs.slices:
         if of_part := _select(inputs, part):
@@ -236,7 +240,7 @@ def evaluate_sheets(
     settings = inputs.settings
     if "evidence" in tables:  # the certificates have all of its numbers
         rows = make_certificates(tables.pop("evidence"), settings.certification)
-        tables["certificates"] = as_written(CERTIFICATES, rows)
+        tables["certificates"] = round_trip(CERTIFICATES, rows)
     return MetaEvaluation(
         *(tables, (*notes, *_notes(inputs, request)), _choices(inputs, request)),
         *((*_of_design(tables), *warnings), settings.options, settings.certification),
@@ -253,9 +257,9 @@ def _read_all(scores: Sequence[Sheet], ratings: Sequence[Sheet], request: EvalRe
     with collect_problems(problems):
         settings = check_request(of_scores, of_ratings, request, scales)
     with collect_problems(problems):
-        slices, notes = find_slices(files, request.columns.by)
+        slices, notes = find_slices(files, request.roles.by)
     with collect_problems(problems):
-        groups, of_groups = find_groups(files, request.columns)
+        groups, of_groups = find_groups(files, request.roles)
     raise_problems(problems)
     settings = settings._replace(notes=[*notes, *of_groups, *settings.notes])
     return _Inputs(of_scores, of_ratings, settings, slices, groups)
@@ -300,7 +304,7 @@ def _concat(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
     if "study" in table and len(pieces) > 1:
         filled = [piece for piece in pieces if len(piece)]
         table = pd.concat(filled, ignore_index=True) if filled else table
-    return as_written(RESULT_TABLES[name], table) if name in RESULT_TABLES else table
+    return round_trip(RESULT_TABLES[name], table) if name in RESULT_TABLES else table
 
 
 def _of_design(tables: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -315,19 +319,12 @@ def _notes(inputs: _Inputs, request: EvalRequest) -> Iterator[str]:
     if all("author" not in file.keys for file in files):
         where = "neither file has" if len(files) > 1 else f"{files[0].name} does not have"
         yield (
-            f"{where} a column {request.columns.system!r}: all texts count as one system's."
+            f"{where} a column {request.roles.system!r}: all texts count as one system's."
             " Two texts of one document, and two systems, cannot be compared"
         )
     for file in files:
         yield from file.notes
     yield from inputs.settings.notes
-
-
-def _warn_of_two_raters(scores: InputTable, ratings: InputTable) -> Iterator[str]:
-    """Warn of equal columns: two files of ratings may be passed as scores and ratings."""
-    if scores.cells.columns == ratings.cells.columns:
-        both = f"{scores.name} and {ratings.name} have the same columns"
-        yield f"{both}; if both hold ratings, name both by --ratings"
 
 
 def _choices(inputs: _Inputs, request: EvalRequest) -> dict[str, object]:
@@ -340,7 +337,7 @@ def _choices(inputs: _Inputs, request: EvalRequest) -> dict[str, object]:
     return {
         "scores": scores,
         "ratings": ratings,
-        "columns": {k: v for k, v in request.columns._asdict().items() if k != "values"},
+        "columns": {k: v for k, v in request.roles._asdict().items() if k != "values"},
         "better": settings.better,
         "criteria": {name: c.model_dump() for name, c in settings.criteria.items()},
         "options": {**settings.options.model_dump(), **settings.certification.model_dump()},

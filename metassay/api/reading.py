@@ -14,9 +14,9 @@ from metassay.api.columns import (
     SCORES_FILE,
     TEXT,
     UNIT,
-    ColumnOptions,
     Columns,
     InputTable,
+    Roles,
     Shape,
     check_columns,
     find_columns,
@@ -27,7 +27,7 @@ from metassay.format.numbers import counted
 from metassay.meta_evaluation.study import NAMELESS
 from metassay.statistics.exact_sums import Array
 from metassay.tables.names import REFERENCE
-from metassay.tables.parquet import as_written
+from metassay.tables.parquet import round_trip
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from metassay.tabular.column_synonyms import fold_key
@@ -51,7 +51,7 @@ def read_file(path: Path, problems: list[str]) -> Sheet | None:
 
 
 def read_both(
-    scores: Sequence[Sheet], ratings: Sequence[Sheet], options: ColumnOptions
+    scores: Sequence[Sheet], ratings: Sequence[Sheet], roles: Roles
 ) -> tuple[InputTable | None, InputTable]:
     """Return both as tables; raise BadInput with every fault of all files.
 
@@ -60,33 +60,33 @@ def read_both(
     problems: list[str] = []
     of_scores, of_ratings = combine_sheets(scores) if scores else None, combine_sheets(ratings)
     files = [sheet for sheet in (of_scores, of_ratings) if sheet is not None]
-    check_columns(files, of_ratings, options, problems)
+    check_columns(files, of_ratings, roles, problems)
     if of_scores is not None:
-        names = options.doc, options.system
+        names = roles.doc, roles.system
         of_scores, of_ratings = (
             join_by_text(of_scores, of_ratings, *names),
             join_by_text(of_ratings, of_scores, *names),
         )
     documents, systems = (
         frozenset(of_ratings.cells(name) if name in of_ratings.frame else ())
-        for name in (options.doc, options.system)
+        for name in (roles.doc, roles.system)
     )
     keys, scored = Keys(documents, systems), None
     if of_scores is not None:
-        scored = _read(of_scores, SCORES_FILE, options, of_ratings, keys, problems)
+        scored = _read(of_scores, SCORES_FILE, roles, of_ratings, keys, problems)
         if not problems:
             documents, systems = (frozenset(scored.table[key]) for key in ("doc_id", "author"))
             keys = Keys(documents, systems - {NAMELESS})
-    rated = _read(of_ratings, RATINGS_FILE, options, of_scores, keys, problems)
+    rated = _read(of_ratings, RATINGS_FILE, roles, of_scores, keys, problems)
     raise_problems(problems)
-    rated = rated._replace(table=as_written(RATINGS, rated.table[list(RATINGS.columns)]))
+    rated = rated._replace(table=round_trip(RATINGS, rated.table[list(RATINGS.columns)]))
     return (_as_scores(scored) if scored else None), rated
 
 
-def find_faults(sheet: Sheet, *, scores: bool, options: ColumnOptions) -> list[str]:
+def find_faults(sheet: Sheet, *, scores: bool, roles: Roles) -> list[str]:
     """Return what is wrong in one file, when the other cannot be read."""
     problems: list[str] = []
-    _read(sheet, SCORES_FILE if scores else RATINGS_FILE, options, None, Keys(), problems)
+    _read(sheet, SCORES_FILE if scores else RATINGS_FILE, roles, None, Keys(), problems)
     return problems
 
 
@@ -94,7 +94,7 @@ def _as_scores(scored: InputTable) -> InputTable:
     value = scored.table["value"]
     table = scored.table.assign(low=value, high=value, n_expected=1, n_judged=1, n_failed=0)
     table["recipe"] = ""
-    table = as_written(SCORES, table.reindex(columns=list(SCORES.columns)))
+    table = round_trip(SCORES, table.reindex(columns=list(SCORES.columns)))
     # The recipe names these scores, whatever the order and the form of the file.
     digest = hashlib.sha256(table["value"].to_numpy(dtype="<f8").tobytes())
     for key in SCORES.key:
@@ -104,16 +104,11 @@ def _as_scores(scored: InputTable) -> InputTable:
 
 
 def _read(
-    sheet: Sheet,
-    shape: Shape,
-    options: ColumnOptions,
-    other: Sheet | None,
-    keys: Keys,
-    problems: list[str],
+    sheet: Sheet, shape: Shape, roles: Roles, other: Sheet | None, keys: Keys, problems: list[str]
 ) -> InputTable:
     """Read the file; the result has no use if faults were added to `problems`."""
     faults = Findings()
-    columns = find_columns(sheet, shape, options, other, keys, faults)
+    columns = find_columns(sheet, shape, roles, other, keys, faults)
     file = InputTable(pd.DataFrame(), sheet.name, [], [], sheet, pd.DataFrame(), columns.keys)
     if not faults:
         rows = pd.DataFrame({k: to_keys(sheet.frame[name]) for k, name in columns.keys.items()})
@@ -122,8 +117,7 @@ def _read(
         if judge and sheet.share_of_numbers(judge) == 1:  # in a wide file it is a metric
             fix = "rename it if it is a metric; else give the judges names that are not numbers"
             faults.add(sheet.head, "'judge' must name the judge, but holds numbers", fix)
-        values = {name: _by_criterion(sheet, name, rows, faults) for name in columns.values}
-        table = _stack(sheet, rows, columns, shape, values, faults)
+        table = _stack(sheet, rows, columns, shape, faults)
         _check_duplicates(sheet, table, columns, shape, faults)
         if not faults:
             file = _add_values(table, file, columns, shape, problems)
@@ -132,14 +126,10 @@ def _read(
 
 
 def _stack(
-    sheet: Sheet,
-    rows: pd.DataFrame,
-    columns: Columns,
-    shape: Shape,
-    values: dict[str, Array],
-    faults: Findings,
+    sheet: Sheet, rows: pd.DataFrame, columns: Columns, shape: Shape, faults: Findings
 ) -> pd.DataFrame:
     """Return a row per value, with its `row` in the file."""
+    values = {name: _by_criterion(sheet, name, rows, faults) for name in columns.values}
     rows = rows.assign(row=np.arange(len(rows)))
     sizes = [len(part.lines) for part in sheet.parts]
     if "rater" not in rows and shape is RATINGS_FILE and sheet.parts:
@@ -196,7 +186,19 @@ def _unread(sheet: Sheet, columns: Columns, shape: Shape) -> Iterator[str]:
 
 def _check_keys(sheet: Sheet, rows: pd.DataFrame, columns: Columns, faults: Findings) -> None:
     for key, name in columns.keys.items():
-        _check_key(sheet, rows[key], name, faults)
+        wrong: dict[str, tuple[str, str]] = {}
+        for value in rows[key].unique():
+            if not value.strip():
+                wrong[value] = ("is empty", "fill it in, or remove the row")
+            elif value == EVERYBODY:
+                wrong[value] = (f"is {EVERYBODY}, which stands for all of them", "rename it")
+            elif value != value.strip() or not value.isprintable():
+                wrong[value] = ("has blanks at an end or characters that do not print", "clean it")
+            elif len(value) > MOST and name in (SCORES_FILE.what, RATINGS_FILE.what):
+                wrong[value] = (f"has {len(value):,} characters", f"shorten it to {MOST}")
+        for row in np.flatnonzero(rows[key].isin(list(wrong)).to_numpy()):
+            what, fix = wrong[rows[key].iloc[row]]
+            faults.add(sheet.at(row), f"{name!r} {what}", fix)
     if UNIT in rows:
         fix = "leave the row out; claims and comparisons need a project: docs/own-data.md"
         for row in np.flatnonzero((rows[UNIT] != "text").to_numpy()):
@@ -226,22 +228,6 @@ def _check_duplicates(
             ids = ", ".join(shown(row[key]) for key in keys)
             where = f"{earlier.kind} {earlier.row} there: {ids}"
         faults.add(place, what, fix, where)
-
-
-def _check_key(sheet: Sheet, column: "pd.Series[str]", name: str, faults: Findings) -> None:
-    wrong: dict[str, tuple[str, str]] = {}
-    for key in column.unique():
-        if not key.strip():
-            wrong[key] = ("is empty", "fill it in, or remove the row")
-        elif key == EVERYBODY:
-            wrong[key] = (f"is {EVERYBODY}, which stands for all of them", "rename it")
-        elif key != key.strip() or not key.isprintable():
-            wrong[key] = ("has blanks at an end or characters that do not print", "clean it")
-        elif len(key) > MOST and name in (SCORES_FILE.what, RATINGS_FILE.what):
-            wrong[key] = (f"has {len(key):,} characters", f"shorten it to {MOST}")
-    for row in np.flatnonzero(column.isin(list(wrong)).to_numpy()):
-        what, fix = wrong[column.iloc[row]]
-        faults.add(sheet.at(row), f"{name!r} {what}", fix)
 
 
 def _by_criterion(sheet: Sheet, name: str, rows: pd.DataFrame, faults: Findings) -> Array:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.api.columns import TEXT, ColumnOptions, InputTable
+from metassay.api.columns import TEXT, InputTable, Roles
 from metassay.core.errors import raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.layouts import Groups
@@ -60,7 +60,7 @@ def find_slices(files: Sequence[InputTable], by: Sequence[str]) -> tuple[list[Sl
     return slices, notes
 
 
-def find_groups(files: Sequence[InputTable], options: ColumnOptions) -> tuple[Groups, list[str]]:
+def find_groups(files: Sequence[InputTable], roles: Roles) -> tuple[Groups, list[str]]:
     """Return the stratum and cluster of documents, the family of systems; and notes on them.
 
     Where the column is that of the documents, or systems, each is a group of its own. Raises
@@ -69,11 +69,11 @@ def find_groups(files: Sequence[InputTable], options: ColumnOptions) -> tuple[Gr
     faults = Findings()
     groups, notes = list[dict[str, str]](), list[str]()
     for option, key in (("strata", "doc_id"), ("cluster", "doc_id"), ("family", "author")):
-        column = getattr(options, option)
+        column = getattr(roles, option)
         systems = (file.table[file.table["author"] != REFERENCE] for file in files)
         names = {name for rows in systems for name in rows[key].unique()}
-        labels = {name: name for name in names} if options.alone(option) else {}
-        if column and not options.alone(option):
+        labels = {name: name for name in names} if roles.alone(option) else {}
+        if column and not roles.alone(option):
             what = "document" if key == "doc_id" else "system"
             rows = _check_values(files, column, [key], what, faults)
             labels = rows[rows[column] != ""].groupby(key)[column].first().to_dict()
@@ -87,8 +87,14 @@ def find_groups(files: Sequence[InputTable], options: ColumnOptions) -> tuple[Gr
 def _check_values(
     files: Sequence[InputTable], column: str, keys: Sequence[str], kind: str, faults: Findings
 ) -> pd.DataFrame:
-    """Return each row's text and value; add a fault where one of `keys` has two values."""
-    rows = _rows(files, column)
+    """Return each row's text and value ("": missing); add a fault where a key has two values."""
+    frames = [
+        file.texts[[*TEXT, "row", column]].assign(file=number)
+        for number, file in enumerate(files)
+        if column in file.texts
+    ]
+    rows = pd.concat(frames, ignore_index=True)
+    rows[column] = rows[column].where(~rows[column].map(is_blank), "")
     filled = rows[rows[column] != ""]
     first = filled.groupby([*keys])[column].transform("first")
     for row in filled[filled[column] != first].to_dict("records"):
@@ -112,15 +118,3 @@ def _of_texts(files: Sequence[InputTable], column: str, faults: Findings) -> "pd
     of_document = texts["doc_id"].map(unique).set_axis(index)
     unseen = ~index.isin(pd.MultiIndex.from_frame(rows[TEXT]))
     return of_text.reindex(index).astype("object").fillna(of_document.where(unseen))
-
-
-def _rows(files: Sequence[InputTable], column: str) -> pd.DataFrame:
-    """Return each row's text, file, row and value; "" where that is missing."""
-    frames = [
-        file.texts[[*TEXT, "row", column]].assign(file=number)
-        for number, file in enumerate(files)
-        if column in file.texts
-    ]
-    rows = pd.concat(frames, ignore_index=True)
-    rows[column] = rows[column].where(~rows[column].map(is_blank), "")
-    return rows

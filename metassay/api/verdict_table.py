@@ -11,7 +11,7 @@ from metassay.core.errors import raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.statistics.annotator_test import EPSILON
 from metassay.statistics.exact_sums import Array, quotient
-from metassay.statistics.shares import WIDTH, Clusters, own_clusters
+from metassay.statistics.shares import WIDTH, Clusters, cluster_codes
 from metassay.tabular.column_synonyms import USUAL, Role, fold_name, is_called, pattern
 from metassay.tabular.infer_columns import listed
 from metassay.tabular.numbers import NumberFormat, is_blank
@@ -99,7 +99,7 @@ def read_verdicts(sheet: Sheet, options: Choices) -> Verdicts:
     n = np.isfinite(table).sum(axis=0).astype(np.float64)
     share = quotient(np.nansum(table, axis=0), n)
     passed = np.where(np.isnan(share) | (share == 0.5), np.nan, share > 0.5)
-    people = table, n, share, passed, own_clusters(items.get("doc"), len(items))
+    people = table, n, share, passed, cluster_codes(items.get("doc"), len(items))
     notes = (*guesses, *rules, *sheet.notes)
     return Verdicts(sheet.name, items, judges, raters, *people, choices, notes)
 

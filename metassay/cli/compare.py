@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     to_stdout = [option for option, file in files.items() if file and is_stdout(file)]
     if len(to_stdout) > 1:
         both = " and ".join(to_stdout)
-        raise BadInput(f"{both}: stdout has room for one; name files for the others")
+        raise BadInput(f"{both}: stdout takes only one; name files for the others")
     # Two folders of tables need no project.
     options = comparison_options(load()) if PARAMS.is_file() else ComparisonOptions()
     comparisons = (_of_systems if args.systems else _of_sides)(args, options)
@@ -71,7 +71,7 @@ def _of_sides(args: argparse.Namespace, options: ComparisonOptions) -> list[Comp
     sides = [state_of(before), state_of(args.after)]
     if sides[0].same_as(sides[1]):
         both = " and ".join(side.word for side in sides)
-        raise BadInput(f"--before and --after: {both} are the same state; name two that differ")
+        raise BadInput(f"--before and --after: {both} are the same state; name two different ones")
     names = benchmarks_of(sides, args.names)
     comparisons: list[Comparison] = []
     problems: list[str] = []
@@ -162,7 +162,7 @@ def benchmarks_of(sides: Sequence[State], named: Sequence[str]) -> list[str]:
     """Return the benchmarks to compare: those named, or all with scores on every side."""
     folders = [side for side in sides if side.kind == FOLDER]
     if folders and len(set(named)) > 1:
-        raise BadInput("a folder of tables is of one benchmark; name no more than one")
+        raise BadInput("a folder of tables has one benchmark; name only one")
     for name in () if folders else named:
         if not (BENCHMARKS / name / PARAMS.name).is_file():
             known = set().union(*(side.benchmarks() for side in sides))

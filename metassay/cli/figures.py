@@ -27,7 +27,7 @@ from metassay.paper_figures.inputs import (
     summary,
 )
 from metassay.paper_figures.papers import PAPERS
-from metassay.versions.code_yaml import of_module
+from metassay.versions.code_yaml import module_version
 
 
 def figures(args: argparse.Namespace) -> int:
@@ -79,7 +79,7 @@ def _draw_here(paper: str, formats: Sequence[str]) -> Outcome:
             inputs_in(Path()),
             Path(FIGURES, paper),
             store=STORE,
-            version=of_module(Path(), DRAWS),
+            version=module_version(Path(), DRAWS),
             formats=formats,
         )
     for line in summary(outcome):

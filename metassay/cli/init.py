@@ -16,7 +16,7 @@ from metassay.project.make import Content, check_place, example, make, name_of
 from metassay.project.upgrade import upgrade as bring_up_to_date
 from metassay.project.upgrade import version_line
 from metassay.versions.code_yaml import FILE as CODE
-from metassay.versions.code_yaml import put, refresh
+from metassay.versions.code_yaml import refresh, write_if_changed
 
 
 def init(args: argparse.Namespace) -> int:
@@ -44,7 +44,11 @@ def init(args: argparse.Namespace) -> int:
 def update(_: argparse.Namespace) -> int:
     """Bring the project in this folder up to date, and print what changed."""
     if is_own_repository(Path()):  # its dvc.yaml files and code.yaml
-        dags = [str(file) for file, text in own_dags(Path()).items() if put(Path(file), text)]
+        dags = [
+            str(file)
+            for file, text in own_dags(Path()).items()
+            if write_if_changed(Path(file), text)
+        ]
         print(f"dvc.yaml: {', '.join(dags) or 'all are up to date'}")
         print(f"{CODE} {'was updated; commit it' if refresh(Path()) else 'is up to date'}")
         return DONE
@@ -55,7 +59,7 @@ def update(_: argparse.Namespace) -> int:
     for name in result.beside:
         print(f"kept as you edited it: {name}; the new version is {name}.new")
     for name in result.removed:
-        print(f"not brought back, since you removed it: {name}")
+        print(f"not restored, since you removed it: {name}")
     print(version_line(before.version if before else None))
     if result:
         print("review with `git diff`, then commit")

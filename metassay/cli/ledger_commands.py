@@ -69,7 +69,7 @@ def stats(_: argparse.Namespace) -> int:
         table.add_row(*map(Text, (model, status, *(f"{number:,}" for number in counts))))
     console.print(table)
     codes = ", ".join(f"{code} {count:,}" for code, count in attempts.items()) or "none"
-    console.print(f"requests sent, by what came of them: {codes}", soft_wrap=True)
+    console.print(f"requests sent, by outcome: {codes}", soft_wrap=True)
     money = f" {spent.currency}" if spent.currency else " (no prices)"
     console.print(
         f"paid: {spent.spent:.4f}{money}; with calls whose cost is not known, at most"
@@ -124,7 +124,7 @@ def _totals(planned: list[plan.Planned], cap: MaxCost | None, spent: Spending) -
             by_currency.setdefault(costs.currency, []).append(costs)
     for currency, of_currency in by_currency.items():
         expected, most = sum(c.cost for c in of_currency), sum(c.cost_at_most for c in of_currency)
-        yield f"all of it: about {expected:.4f} {currency}, at most {most:.4f}"
+        yield f"in total about {expected:.4f} {currency}, at most {most:.4f}"
     paid = f"{spent.spent:.4f} {spent.currency or ''}".strip()
     if spent.at_most > spent.spent:
         paid += f" (at most {spent.at_most:.4f}, with calls whose cost is not known)"

@@ -17,7 +17,7 @@ from metassay import __version__
 from metassay.cli.parsing import COMMANDS, FORMER, Parser, add_arguments, spread
 from metassay.core.errors import BadInput, disk_problem
 from metassay.core.exit_codes import FAILED, INTERRUPTED, MEANINGS, REFUSED
-from metassay.core.strict_yaml import located
+from metassay.core.strict_yaml import add_lines
 from metassay.core.work import restrict_work
 
 # The packages of the extra `pipeline`, by the names that are imported.
@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
         code: int = args.command(args)
         return code
     except BadInput as error:
-        for problem in located(error.problems):
+        for problem in add_lines(error.problems):
             print(problem, file=sys.stderr)
         return REFUSED
     except KeyboardInterrupt:

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Column
 from rich.text import Text
 
-from metassay.api.columns import ColumnOptions
+from metassay.api.columns import Roles
 from metassay.api.eval_request import EvalRequest
 from metassay.api.example import write_example
 from metassay.api.meta_eval import evaluate_sheets
@@ -57,7 +57,7 @@ def meta_eval(args: argparse.Namespace) -> int:
         say(console, f"  cd {args.example}\n  {command}", wrap=False)  # one line, to copy
         return 0
     request = _request(args)
-    scores, ratings = _read(*_files(args), request.columns)
+    scores, ratings = _read(*_files(args), request.roles)
     with ExitStack() as stack:
         folder = stack.enter_context(whole_folder(args.out, "--out")) if args.out else None
         with bars() as progress:
@@ -97,7 +97,7 @@ def _request(args: argparse.Namespace) -> EvalRequest:
     roles = {role: column for role, _, column in pairs if role in ROLES and column}
     others = tuple(word for word in args.columns if word.partition("=")[0] not in roles)
     return EvalRequest(
-        ColumnOptions(**roles, by=tuple(dict.fromkeys(args.by)), columns=others),
+        Roles(**roles, by=tuple(dict.fromkeys(args.by)), columns=others),
         {"lower": args.lower, "higher": args.higher},
         dict(scale.rpartition("=")[::2] for scale in args.scale),
         args.compared or None,
@@ -127,7 +127,7 @@ def _files(args: argparse.Namespace) -> tuple[list[Path], list[Path]]:
 
 
 def _read(
-    scores: Sequence[Path], ratings: Sequence[Path], options: ColumnOptions
+    scores: Sequence[Path], ratings: Sequence[Path], roles: Roles
 ) -> tuple[list[Sheet], list[Sheet]]:
     both = {path.resolve() for path in scores} & {path.resolve() for path in ratings}
     if both:
@@ -145,7 +145,7 @@ def _read(
     )
     if problems:
         for sheet in (*of_scores, *of_ratings):
-            problems += find_faults(sheet, scores=sheet in of_scores, options=options)
+            problems += find_faults(sheet, scores=sheet in of_scores, roles=roles)
         raise BadInput(problems)
     return of_scores, of_ratings
 
@@ -164,7 +164,7 @@ def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -
     """
     certificates = tables["certificates"]
     if certificates.empty:
-        nothing = "no metric here says which of two texts is better: there is nothing to certify"
+        nothing = "no metric here says which of two texts is better: nothing can be certified"
         console.print(nothing)
         return
     alpha = _alphas(tables["agreement"])

@@ -85,11 +85,8 @@ def _tables(params: Params, registry: Mapping[str, Dataset]) -> Iterator[tuple[s
         for name, data in registry.items()
     ]
     yield "datasets", "dataset, access, licence, files, what it is", rows
-    kinds = (
-        (block, name, str(options.get("kind")))
-        for block in KINDS
-        for name, options in getattr(params, block).items()
-    )
+    blocks = ((block, getattr(params, block).items()) for block in KINDS)
+    kinds = ((block, name, str(b.get("kind"))) for block, named in blocks for name, b in named)
     readers = (("datasets", name, data.reader or "") for name, data in registry.items())
     yield _OWN_KINDS, "block, name, kind", [row for row in (*kinds, *readers) if is_path(row[2])]
 
@@ -108,7 +105,7 @@ def fetch_all(names: list[str], mirror: Path | None) -> int:
     for name in sorted(datasets):
         dataset = registry[name]
         if not dataset.files:
-            print(f"{name}: a local dataset, which is read where it lies")
+            print(f"{name}: a local dataset, read in place")
             continue
         try:
             with owner_alone() if dataset.access != "public" else nullcontext():

@@ -26,7 +26,7 @@ def reevaluate(args: argparse.Namespace) -> int:
         with collect_problems(problems):
             if file.exists() and not has_scores(lock_text(file), name, str(file)):
                 problems.append(
-                    f"{file}: names no scores of {name}, but perhaps of the name that it had;"
+                    f"{file}: has no scores of {name}; if the benchmark was renamed,"
                     f" delete the file, `metassay run {name}` and `metassay watch accept {name}`"
                 )
             outcome.load(Path(), name)
@@ -58,7 +58,7 @@ def schedule(args: argparse.Namespace) -> int:
 def _with_scores(names: list[str], params: Params) -> None:
     raise_problems(
         f"{Path('benchmarks', name)}: is a test, whose items have right answers; its numbers are"
-        " compared with those, so run it by `metassay run`"
+        " compared with those; run it with `metassay run`"
         for name in names
         if name not in params.benchmarks
     )

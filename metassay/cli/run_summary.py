@@ -108,8 +108,8 @@ def _missing(name: str, answers: pd.DataFrame) -> list[str]:
         return []
     return [
         f"Of {counted(questions, 'answer')} of language models {missing:,} are missing and"
-        f" {failed:,} failed for good; scores are of the rest. To ask again: metassay run {name}"
-        f" (--ask-again: what failed, too); by model: {_show(name, 'answers')}"
+        f" {failed:,} failed for good; scores use the rest. To ask again: metassay run {name}"
+        f" (--ask-again: also what failed); by model: {_show(name, 'answers')}"
     ]
 
 
@@ -138,11 +138,11 @@ def _metrics(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
     if not benchmark.criteria:
         return (
             f"{name}: nobody rated these texts, so no metric can be tested against people. metassay"
-            f" study export --help says how to have them rated; scores: {_show(name, 'means')}"
+            f" study export --help explains how to have them rated; scores: {_show(name, 'means')}"
         ), []
     if not answers:
         why = "whole texts" if len(certificates) else "texts that have scores"
-        return f"{name}: people rated no {why}, so no metric of them could be tested.", []
+        return f"{name}: people rated no {why}, so no metric of these could be tested.", []
     leaders = [best for _, _, best in answers]
     systems, documents = (max(top.row[n] for top in leaders) for n in ("n_systems", "n_documents"))
     n_metrics = max(len(best.rows) for best in leaders)

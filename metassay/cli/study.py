@@ -17,7 +17,7 @@ from metassay.core.naming import name_problem
 from metassay.core.options import BENCHMARKS, FROM_DATASET, PARAMS, Criterion
 from metassay.core.params import load
 from metassay.core.work import close, owner_alone
-from metassay.datasets.registry import inside, load_registry
+from metassay.datasets.registry import is_inside, load_registry
 from metassay.studies import FORMATS, importing, key
 from metassay.studies.export import SHEETS, Design, build_study, write
 from metassay.studies.forms import FORMS
@@ -53,7 +53,7 @@ def export(args: argparse.Namespace) -> int:
     folder = args.out or STUDIES / benchmark / args.study
     public = {name for name, data in load_registry().items() if data.access == "public"}
     guarded = sorted({*content.datasets} - public)
-    if guarded and args.out is not None and not inside(folder, STUDIES):
+    if guarded and args.out is not None and not is_inside(folder, STUDIES):
         raise BadInput(
             f"--out {folder}: the sheets hold texts of {', '.join(guarded)}, which are not public;"
             f" write them into {STUDIES}/, which git ignores, and hand them to those who may read"
@@ -73,10 +73,10 @@ def export(args: argparse.Namespace) -> int:
     for sheet in study.sheets():
         n_rows = sum(len(item.rows) for item in sheet.items)
         print(f"{sheet.rater}: {len(sheet.items)} items, {n_rows} rows")
-    print(f"send to raters what is in {folder / SHEETS}: {', '.join(names)}")
+    print(f"send to raters the files in {folder / SHEETS}: {', '.join(names)}")
     print(
-        f"KEEP {folder / key.FILE} TO YOURSELF, and the seed ({seed}): they say who wrote what, and"
-        " no answer can be read without the key"
+        f"KEEP {folder / key.FILE} TO YOURSELF, and the seed ({seed}): they tell who wrote which"
+        " text, and no answer can be read without the key"
     )
     back = "" if args.out is None else f" --out {args.out}"
     print(f"next: metassay study import {benchmark} {args.study} FILES{back}")
@@ -126,8 +126,8 @@ def _print_weighted(study: key.Key, ratings: Iterable[importing.Rating]) -> None
     ]
     print("\n".join(weighted_lines(frame, values, study.criteria[criterion])))
     print(
-        "the texts were drawn by unequal chances: a certificate or a card that takes these ratings"
-        " unweighted is off, so do not name them in params.yaml"
+        "the texts were drawn with unequal chances: a certificate or a card that uses these"
+        " ratings unweighted is wrong, so do not name them in params.yaml"
     )
 
 

@@ -16,7 +16,7 @@ from pydantic import Field
 from metassay.concepts import terms
 from metassay.concepts.terms import Link, LinkerOptions, Mention, version
 from metassay.core.errors import BadInput
-from metassay.core.options import printed
+from metassay.core.options import recipe_text
 from metassay.llm.needs import PromptFile
 
 _LICENCE = "the UMLS needs a licence: https://uts.nlm.nih.gov"
@@ -174,7 +174,7 @@ def files(options: Linker, *more: Path) -> tuple[PromptFile, ...]:
 def recipe(options: Linker) -> str:
     """Describe a linker: settings, hashes of files that it reads, and versions of packages."""
     hashes = [name_and_hash(place) for place in _places(options) if not place.is_dir()]
-    return "#".join([printed(options.model_dump()), *hashes, *options.versions])
+    return "#".join([recipe_text(options.model_dump()), *hashes, *options.versions])
 
 
 def name_and_hash(file: Path) -> str:

@@ -128,7 +128,7 @@ def load_terms(path: Path) -> Terms:
         # OR is not "or", US not "us": both would be found in every text.
         capitals = term.isupper() and term.lower() in STOPWORDS
         meaning = Meaning(concept, semantic_type, term, capitals)
-        for form in (term, *_plurals(term)):
+        for form in [term, plural(term)] + [f"{term[:-2]}es"] * term.endswith("sis"):
             tokens = [_word(token) for token in _TOKEN.findall(form)]
             sizes.setdefault(tokens[0], set()).add(len(tokens))
             term_meanings = meanings.setdefault(" ".join(tokens), [])
@@ -170,7 +170,3 @@ def mentions(text: str, terms: Terms) -> list[Mention]:
 
 def _word(token: str) -> str:
     return token.lower().replace(".", "")
-
-
-def _plurals(term: str) -> tuple[str, ...]:
-    return (plural(term), f"{term[:-2]}es") if term.endswith("sis") else (plural(term),)

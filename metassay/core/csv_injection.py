@@ -7,11 +7,11 @@ _RUNS = re.compile(rf"'*{_FORMULA}")
 _MADE_INERT = re.compile(rf"'+{_FORMULA}")
 
 
-def inert(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Put a single quote before a text that a spreadsheet could take for a formula."""
     return f"'{text}" if _RUNS.match(text) else text
 
 
-def restored(text: str) -> str:
-    """Undo `inert`."""
+def unescape_formula(text: str) -> str:
+    """Undo `escape_formula`."""
     return text[1:] if _MADE_INERT.match(text) else text

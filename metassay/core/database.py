@@ -55,7 +55,11 @@ class Database:
         self._depth = 0
         self._open = contextlib.ExitStack()
         _check_place(path)
-        with self._open as stack, locked(path, "opening", fcntl.LOCK_EX), _explained(path, form):
+        with (
+            self._open as stack,
+            file_lock(path, "opening", fcntl.LOCK_EX),
+            _explain_errors(path, form),
+        ):
             _inspect(path, form)
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -71,7 +75,7 @@ class Database:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write everything inside or nothing; an inner transaction joins the outer one."""
-        with self._lock, _explained(self.path, self._form):
+        with self._lock, _explain_errors(self.path, self._form):
             if self._depth == 0:
                 self._connection.execute("BEGIN IMMEDIATE")
             self._depth += 1
@@ -89,7 +93,7 @@ class Database:
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Return the connection, for statements that only read."""
-        with self._lock, _explained(self.path, self._form):
+        with self._lock, _explain_errors(self.path, self._form):
             yield self._connection
 
     def checkpoint(self) -> None:
@@ -126,7 +130,7 @@ def _place_error(path: Path, error: OSError) -> BadInput:
 
 
 @contextlib.contextmanager
-def locked(path: Path, name: str, how: int) -> Iterator[None]:
+def file_lock(path: Path, name: str, how: int) -> Iterator[None]:
     """Hold a lock of this name for the file; BlockingIOError if `how` does not wait.
 
     `opening`: no other process opens the file, since SQLite does not wait while another switches it
@@ -143,7 +147,7 @@ def locked(path: Path, name: str, how: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _explained(path: Path, form: Form) -> Iterator[None]:
+def _explain_errors(path: Path, form: Form) -> Iterator[None]:
     try:
         yield
     except sqlite3.ProgrammingError:  # a bug

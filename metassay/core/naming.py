@@ -60,7 +60,7 @@ def prefect_key(name: str) -> str:
     return name.casefold().replace("_", "-")
 
 
-def folded(name: str) -> str:
+def normalise(name: str) -> str:
     """Normalise a name: equal for names that differ in case, Unicode form, blanks or dashes."""
     if name.isascii():
         return "".join(name.lower().split())

@@ -24,7 +24,7 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-def without(problem_of: Callable[[Any], str | None]) -> AfterValidator:
+def refuse(problem_of: Callable[[Any], str | None]) -> AfterValidator:
     """Make a validator that rejects values for which `problem_of` returns a problem."""
 
     def check(value: Any) -> Any:
@@ -35,8 +35,8 @@ def without(problem_of: Callable[[Any], str | None]) -> AfterValidator:
     return AfterValidator(check)
 
 
-Name = Annotated[str, without(name_problem)]  # for names that are not keys of the params files
-Words = Annotated[str, without(words_problem)]
+Name = Annotated[str, refuse(name_problem)]  # for names that are not keys of the params files
+Words = Annotated[str, refuse(words_problem)]
 
 Draws = Annotated[int, Field(ge=1, le=100_000)]  # all are in memory
 Seed = Annotated[int, Field(ge=0)]
@@ -82,7 +82,7 @@ def parse(model: type[AnyOptions], block: object, *, where: str) -> AnyOptions:
         raise BadInput([_explain(where, e, model) for e in error.errors()]) from None
 
 
-def printed(block: Block) -> str:
+def recipe_text(block: Block) -> str:
     """Format a named block for recipes: its kind, then its settings sorted by name."""
     settings = [f"{key}={block[key]}" for key in sorted(block) if key != "kind"]
     return ",".join([str(block["kind"]), *settings])

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from metassay.core import strict_yaml
 from metassay.core.errors import BadInput, collect_problems, hint
-from metassay.core.naming import FORM, folded, name_problems, words_problem
+from metassay.core.naming import FORM, name_problems, normalise, words_problem
 from metassay.core.options import (
     BENCHMARKS,
     CHEAP,
@@ -27,7 +27,7 @@ from metassay.core.options import (
     Options,
     Words,
     parse,
-    without,
+    refuse,
 )
 
 # Not allowed as names of benchmarks: such folders are in reports/, like reports/<benchmark>/.
@@ -60,7 +60,7 @@ _NAMED = (*dict.fromkeys(_BLOCKS.values()), "endpoints", "models")
 
 _NO_LOOK = "must begin with unseen, looked at or fitted; ': ' and words may follow"
 _Look = Annotated[
-    str, without(lambda how: _NO_LOOK if not _LOOK.fullmatch(how) or words_problem(how) else None)
+    str, refuse(lambda how: _NO_LOOK if not _LOOK.fullmatch(how) or words_problem(how) else None)
 ]
 # Judge or segmentation -> whether choices in its development saw these data.
 Seen = dict[str, _Look]
@@ -405,7 +405,7 @@ def bad_criteria(names: Iterable[str]) -> Iterator[str]:
     """Yield a line for each invalid or too similar name of a criterion; any words are valid."""
     first: dict[str, str] = {}
     for name in names:
-        other = first.setdefault(folded(name), name)
+        other = first.setdefault(normalise(name), name)
         problem = words_problem(name)
         if not problem and other != name:
             problem = f"looks like {other}; choose another name"
@@ -442,6 +442,6 @@ def _shown_as(shared: Shared) -> Iterator[str]:
         for block in blocks:
             others = {*getattr(shared, block), *_TAKEN[block]} - {name}
             others |= {shared.shown_as.get(other, other) for other in others}
-            like = sorted(other for other in others if folded(other) == folded(shown))
+            like = sorted(other for other in others if normalise(other) == normalise(shown))
             if like:
                 yield f"{name}: looks like {like[0]}, which is of {block} too; choose other words"

@@ -142,7 +142,7 @@ def stages_of(folder: Folder) -> Stages:
 # ---- files and lists --------------------------------------------------------------------------
 
 
-def _written(stages: Stages, table: str) -> list[tuple[str, str]]:
+def _written_files(stages: Stages, table: str) -> list[tuple[str, str]]:
     """Return the files of a table that is a folder, each with the list of its stage."""
     outs = [(out, stage.each) for stage in stages for out in stage.writes.split()]
     return [(out.split("/")[1], each) for out, each in outs if out.startswith(f"{table}/")]
@@ -152,7 +152,7 @@ def files_of(stages: Stages, table: str, names: Callable[[str], Iterable[str]]) 
     """Return the files of a table that is a folder, in stage order; `names` looks up a list."""
     files = [
         file.replace(ELEMENT, name)
-        for file, each in _written(stages, table)
+        for file, each in _written_files(stages, table)
         for name in (names(each) if ELEMENT in file else [""])
     ]
     return list(dict.fromkeys(files))
@@ -216,18 +216,21 @@ def _settings_keys(stage: Stage, stages: Stages) -> list[str]:
     keys = [key for key in _HOLE.findall(fields) if key not in ("name", "element")]
     keys += [f"{stage.each}.{ELEMENT}"] if stage.over_mapping else []
     for folder in (table[:-1] for table in stage.reads.split() if table.endswith("/")):
-        keys += [each for file, each in _written(stages, folder) if ELEMENT in file]
+        keys += [each for file, each in _written_files(stages, folder) if ELEMENT in file]
     return list(dict.fromkeys([*keys, *stage.params.split()]))
 
 
-def filled(template: Any, values: Mapping[str, str]) -> Any:
+def fill_template(template: Any, values: Mapping[str, str]) -> Any:
     """Fill the placeholders of a template such as `entry` returns; unknown ones stay."""
     if isinstance(template, str):
         return Template(template).safe_substitute(values)
     if isinstance(template, list):
-        return [filled(item, values) for item in template]
+        return [fill_template(item, values) for item in template]
     if isinstance(template, dict):
-        return {filled(key, values): filled(item, values) for key, item in template.items()}
+        return {
+            fill_template(key, values): fill_template(item, values)
+            for key, item in template.items()
+        }
     return template
 
 
@@ -238,7 +241,7 @@ def dvc_entry(stage: Stage, stages: Stages = ()) -> dict[str, Any]:
         return block
     # DVC calls elements of a list `item`; keys of a mapping `key` and its values `item`.
     names = {"element": "${key}" if stage.over_mapping else "${item}", "value": "${item}"}
-    return {"foreach": f"${{{stage.each}}}", "do": filled(block, names)}
+    return {"foreach": f"${{{stage.each}}}", "do": fill_template(block, names)}
 
 
 def dag(sort: type[Folder]) -> str:

@@ -44,7 +44,7 @@ _CONFLICT = re.compile(r"<{7}( |$)|>{7}( |$)")  # as git marks the sides of a co
 def load(path: Path) -> object:
     """Return the value of a file of one YAML document, as `yaml.safe_load` does.
 
-    Raises BadInput with all problems. Messages name keys as `<path> > <key> > <key>`; `located`
+    Raises BadInput with all problems. Messages name keys as `<path> > <key> > <key>`; `add_lines`
     adds their lines.
     """
     text = _text(path)
@@ -78,7 +78,7 @@ def is_deep(text: str) -> bool:
     return False
 
 
-def located(problems: Iterable[str]) -> list[str]:
+def add_lines(problems: Iterable[str]) -> list[str]:
     """Add the line of the key to messages: `params.yaml, line 3 > judges > x: ...`.
 
     A missing key gets the line of its block. A message without file and key, or with an unreadable

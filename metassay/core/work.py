@@ -42,9 +42,7 @@ def restrict_work(root: Path) -> None:
                 path.unlink(missing_ok=True)
     cache = root / ".dvc/cache"
     configs = (root / ".dvc" / name for name in ("config", "config.local"))
-    shared = any(
-        _SHARED.search(file.read_text("utf-8", "replace")) for file in configs if file.is_file()
-    )
+    shared = any(_SHARED.search(f.read_text("utf-8", "replace")) for f in configs if f.is_file())
     if cache.parent.is_dir() and not cache.is_symlink() and not shared:
         _close(cache)
 

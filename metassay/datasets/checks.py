@@ -1,4 +1,4 @@
-"""The checks common to all readers: keys, and that ratings, texts and sources fit together."""
+"""Check the rows of all readers: keys, and that ratings, texts and sources fit together."""
 
 import math
 import re
@@ -14,29 +14,29 @@ from metassay.text.headings import SECTIONS
 from metassay.text.sentences import sentences
 
 _UNIT = re.compile(r"text|claim:\d+|statement:\d+|versus:(?P<other>.+)", re.ASCII)
-# What a citation could be, and more: brackets that hold nothing but numbers and what joins them.
+# Possible citations: brackets with numbers and separators alone.
 _BRACKETS = re.compile(r"\[([\d\s,;\u2010-\u2014-]+)\]", re.ASCII)
 _NUMBER = re.compile(r"\d{1,6}", re.ASCII)
 
 
 class _Known(NamedTuple):
-    """What ratings may refer to."""
+    """The documents, authors and parts to which ratings can refer."""
 
     documents: set[str]
     authors: set[str]
     written: set[tuple[str, str]]  # (doc_id, author)
     parts: set[tuple[str, str, str]]  # (doc_id, author, part)
-    facets: set[str]  # those of any text that come with the data
+    facets: set[str]  # the data's facets of any text
     texts: str  # the file of the texts
 
 
 def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
     """Record in `rows` every problem and warning of these kinds.
 
-    Problems: a key that is there twice; a text whose document has no source; a rating of a
-    document, author, part, claim or opponent that is not there; a criterion that is not declared;
-    a value outside its criterion's scale; a facet or a score of a text that is not there; a score
-    that is not finite. A warning: an author without a text for some documents.
+    Problems: a repeated key; a text whose document has no source; a rating of a missing document,
+    author, part, claim or opponent; an undeclared criterion; a value outside its criterion's scale;
+    a facet or a score of a missing text; a score that is not finite. Warning: an author without a
+    text for some documents.
     """
     _check_keys(rows)
     documents = {source.doc_id for source in rows.sources}
@@ -115,7 +115,7 @@ def _check_reference(rating: RatingRow, known: _Known, rows: Rows, *, complete: 
         rows.wrong(at, "the author is preferred to itself", where, "correct author or unit")
     if not complete or (doc, author) not in known.written:
         return
-    # Segmentation will find sections and facets, or there is nothing to correlate.
+    # Segmentation finds sections and facets later; without these there is nothing to correlate.
     parts = (FULL, *SECTIONS, *known.facets)
     if rating.part not in parts and (doc, author, rating.part) not in known.parts:
         what = f"part {shown(rating.part)} is not among the text's parts in {known.texts}"
@@ -138,7 +138,7 @@ def _check_value(rating: RatingRow, criteria: Mapping[str, Criterion], rows: Row
     if criterion is None:
         fix = "declare it in benchmarks/<name>/params.yaml > criteria, or rename it"
         rows.wrong(rating.at, f"criterion {shown(rating.criterion)} is not declared", remedy=fix)
-    # NaN is not within it either.
+    # NaN is outside the scale, too.
     elif value is not None and not criterion.low <= value <= criterion.high:
         scale = f"{criterion.low:g} to {criterion.high:g}"
         what = f"{shown(rating.criterion)} is outside its scale of {scale}"
@@ -171,13 +171,13 @@ def _file(places: set[str], otherwise: str) -> str:
 def check_citations(rows: Rows) -> None:
     """Find citations of passages that do not exist.
 
-    In a reference they are a problem: nobody but its writer can mend it. What a system cites is
-    part of what is measured, so there they are a warning, and count as wrong citations.
+    In a reference they are a problem, which its writer must correct. In a system's text, where
+    citations are measured, they are a warning, and count as wrong.
     """
     passages = {source.doc_id: len(source.passages) for source in rows.sources}
     for row in rows.texts:
         count = passages.get(row.doc_id, 0)
-        # Without a source or text there is a problem of another kind.
+        # A missing source or text is another problem.
         beyond = _beyond(row.text, count) if row.text and count else []
         if not beyond:
             continue
@@ -193,10 +193,10 @@ def check_citations(rows: Rows) -> None:
 
 
 def _beyond(text: str, count: int) -> list[int]:
-    """The cited numbers that are not below `count`, in order."""
+    """Return the cited numbers that are not below `count`, in order."""
     numbers = (number for group in _BRACKETS.findall(text) for number in _NUMBER.findall(group))
     if all(int(number) < count for number in numbers):
-        return []  # as in most texts, which spares them the parsing
+        return []  # most texts, which need no parsing
     cited = {
         number for start, end in sentences(text) for number in parse(text[start:end]).citations
     }

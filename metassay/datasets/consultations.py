@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from metassay.core.errors import shown
-from metassay.datasets.own_data import cell_number, released
+from metassay.datasets.own_data import cell_number, release_reader
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import Record, csv_records, finite_number
 from metassay.tabular.rows import AGAIN, Place, Rows, TextRow, source_row, split_turns, to_json
@@ -18,15 +18,15 @@ _KEY, _NOTE, _DIALOGUE = "encounter_id", "note", "dialogue"
 _TURN = re.compile(r"^\[([a-z_]+)\]", re.MULTILINE)
 
 
-@released
+@release_reader
 def read_aci_bench(folder: Path) -> Rows:
     """Read ACI-BENCH, test set 1 (Yim et al. 2023): notes of 12 systems, 14 files.
 
-    Dialogues become one passage per turn, its tag in `speaker`; an untagged line continues the turn
-    above it. Notes stay as they are, also an empty one. The encounter's metadata are `attributes`.
+    Dialogues have a passage per turn, with the tag in `speaker`; an untagged line continues the
+    turn above. Notes are unchanged, also empty ones. Metadata of encounters are `attributes`.
     """
     rows = Rows()
-    about = {one.fields[_KEY]: one.fields for one in _records(folder / METADATA, (), rows)}
+    about = {record.fields[_KEY]: record.fields for record in _records(folder / METADATA, (), rows)}
     for record in _records(folder / DIALOGUES, (_DIALOGUE, _NOTE), rows):
         at, encounter = record.at, record.fields[_KEY]
         where = f"{_KEY} {shown(encounter)}"
@@ -54,17 +54,16 @@ _COLUMNS = ("ID", "Dialogue", "Reference Summary", "Automatic Summary")
 _TAG = re.compile(r"\b(Doctor|Patient|Guest_[a-z]+(?:_\d+)?)\s*:")
 
 
-@released
+@release_reader
 def read_mts_dialog(folder: Path) -> Rows:
     """Read MTS-Dialog (Ben Abacha et al. 2023): 4 systems, rated by experts.
 
-    The two CSV files share no key. Their rows correspond by order, and so do the blocks of the
-    summaries' file: the documents 0, 1, ... of one system, then the same documents of the next; a
-    warning says that they were joined so. Upstream does not name the systems: they are system_1,
-    system_2, ... in the order of their blocks.
+    The two CSV files share no key and are joined by the order of rows, with a warning. The file of
+    summaries has a block per system with the documents 0, 1, ... Upstream does not name the
+    systems: they are system_1, system_2, ... in the order of their blocks.
 
-    Dialogues become one passage per turn, the speaker's tag in `speaker`; summaries stay as they
-    are. Values stay as released, also the omission rates below 0, which a warning counts.
+    Dialogues have a passage per turn, with the speaker's tag in `speaker`. Summaries and values are
+    unchanged, also omission rates below 0, which a warning counts.
     """
     rows = Rows()
     summaries = csv_records(folder / SUMMARIES, rows.problems, required=_COLUMNS, remedy=AGAIN)
@@ -104,44 +103,44 @@ SECONDS = "post_edit_seconds"
 
 _KEYS = ("evaluator", "consultation", "model")
 _BY_EVALUATOR, _BY_MODEL, _EDITED = "evaluator note", "model note", "post-edited note"
-_WANTED = (*_KEYS, _BY_EVALUATOR, _BY_MODEL, _EDITED, "post-edit time", *LISTS)
+_REQUIRED = (*_KEYS, _BY_EVALUATOR, _BY_MODEL, _EDITED, "post-edit time", *LISTS)
 _Notes = dict[tuple[str, str, str], tuple[Place, str]]  # by consultation, column and writer
 
 
 def read_primock57(folder: Path) -> Rows:
     """Read PriMock57's human evaluation: ratings of each note by each evaluator.
 
-    Each evaluator wrote a note of each consultation, edited notes by several models and one by the
-    doctor, and listed the incorrect statements and omissions of each, a line each that begins with
-    `!` where it is critical and with `-` where it is not (Moramarco et al. 2022; the form is that
-    of human_eval_data/README.md in babylonhealth/primock57).
+    Each evaluator wrote a note of each consultation, and edited notes by several models and by the
+    doctor. They listed incorrect statements and omissions of each, in lines that begin with `!` if
+    critical, else with `-` (Moramarco et al. 2022; the form is that of human_eval_data/README.md in
+    babylonhealth/primock57).
 
-    `incorrect_statements` and `omissions` are counts, `critical_...` those of them that are
-    critical, SECONDS how long the evaluator edited the note. A list without a line is a 0, unless
-    there is no edited note: then nobody says that the note was read, and both counts are null, as
-    are those of a list that begins without a mark. The models, `doctor` among them, are authors;
-    the evaluators' own notes are references, in the order of evaluators. The file holds no
-    conversations, so passages are empty. Upper and lower case of its columns' names do not count.
+    `incorrect_statements` and `omissions` are counts, `critical_...` counts of critical lines,
+    SECONDS the time of editing. An empty list counts 0. Without an edited note, which shows that
+    the note was read, both counts are null; so are those of a list that begins without a mark.
+    Models and `doctor` are authors; the evaluators' notes are references, in the order of
+    evaluators. The file has no conversations, so passages are empty. Names of columns are
+    case-insensitive.
     """
     rows = Rows()
     records = csv_records(folder / FILE, rows.problems, required=(), remedy=AGAIN)
-    named = [(at, {name.strip().casefold(): v for name, v in of.items()}) for at, of in records]
-    missing = [name for name in _WANTED if named and name not in named[0][1]]
+    folded = [(r.at, {n.strip().casefold(): v for n, v in r.fields.items()}) for r in records]
+    missing = [name for name in _REQUIRED if folded and name not in folded[0][1]]
     for name in missing:
         rows.wrong(Place(FILE, 1), f"column {shown(name)} is missing")
     notes = _Notes()
-    for at, fields in named if not missing else ():
+    for at, fields in folded if not missing else ():
         evaluator, consultation, model = (fields[name].strip() for name in _KEYS)
         if not (evaluator and consultation and model):
             rows.wrong(at, "evaluator, consultation or model is empty")
             continue
         for column, writer in ((_BY_EVALUATOR, evaluator), (_BY_MODEL, model)):
-            key, text = (consultation, column, writer), fields[column].strip()
-            if notes.setdefault(key, (at, text))[1] != text:
-                where = f"consultation {shown(consultation)}, first in line {notes[key][0].row}"
+            note, text = (consultation, column, writer), fields[column].strip()
+            if notes.setdefault(note, (at, text))[1] != text:
+                where = f"consultation {shown(consultation)}, first in line {notes[note][0].row}"
                 rows.wrong(at, f"the {column} is not the one of an earlier row", where)
-        of = "primock57", consultation, model, FULL, "text", evaluator
-        rows.rate(at, of, _values(at, fields, rows))
+        key = "primock57", consultation, model, FULL, "text", evaluator
+        rows.rate(at, key, _values(at, fields, rows))
     _add_texts(notes, rows)
     return rows
 
@@ -164,21 +163,21 @@ def _add_texts(notes: _Notes, rows: Rows) -> None:
 
 
 def _values(at: Place, fields: dict[str, str], rows: Rows) -> dict[str, float | None]:
-    found = dict[str, float | None]()
+    values = dict[str, float | None]()
     edited = any(fields[name].strip() for name in (_EDITED, *LISTS))
     for column, criterion in LISTS.items():
         marks = _marks(fields[column]) if edited else None
         if edited and marks is None:
             rows.warnings.add(at, f"{shown(column)} begin without ! or -", "its ratings are null")
-        found[criterion] = None if marks is None else len(marks)
-        found[f"critical_{criterion}"] = None if marks is None else marks.count("!")
-    found[SECONDS] = finite_number(fields["post-edit time"].strip())
-    return found
+        values[criterion] = None if marks is None else len(marks)
+        values[f"critical_{criterion}"] = None if marks is None else marks.count("!")
+    values[SECONDS] = finite_number(fields["post-edit time"].strip())
+    return values
 
 
-def _marks(listed: str) -> str | None:
-    """The mark of each entry; a line without one goes on with the entry above it."""
-    lines = [line.strip() for line in listed.splitlines() if line.strip()]
+def _marks(text: str) -> str | None:
+    """Return the mark of each entry; a line without a mark continues the entry above."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     if lines and lines[0][0] not in "!-":
         return None
     return "".join(line[0] for line in lines if line[0] in "!-")

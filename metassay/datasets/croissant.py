@@ -1,7 +1,7 @@
-"""Datasets of the registry as Croissant 1.0, the vocabulary in which data sets are described.
+"""Describe datasets of the registry in Croissant 1.0, a vocabulary for datasets.
 
-MLCommons, "Croissant Format Specification", version 1.0 (2024): what it requires of a dataset and
-of a file. No record is described, and of private data no file, so nothing of a text is in it.
+Follows MLCommons, "Croissant Format Specification", version 1.0 (2024), for datasets and files.
+Records are not described, nor are files of private data, so no text is included.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from typing import Any
 
 from metassay.core import strict_yaml
 from metassay.core.atomic import whole_folder
-from metassay.datasets.registry import Dataset, place
+from metassay.datasets.registry import Dataset, folder_of
 
 REQUIRED = ("name", "description", "license", "url", "creator", "datePublished")
 _CONTEXT: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
@@ -23,24 +23,24 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 def croissant(name: str, dataset: Dataset, project: Path = Path()) -> dict[str, Any]:
-    """A dataset as JSON-LD. What the registry doesn't know of REQUIRED is left out: a `url` without
-    `upstream`, a year that is not in the citation. So is a hash that Croissant doesn't know."""
+    """Return a dataset as JSON-LD, without fields of REQUIRED that the registry does not know (a
+    `url` without `upstream`, a year that is not in the citation) and without git's hashes."""
     authors, year = dataset.citation.partition(". ")[0], _YEAR.findall(dataset.citation)
-    files = [_file(one.name, one.url, one.bytes, one.sha256) for one in dataset.files]
-    folder = project / place(name, dataset)
+    files = [_file(file.name, file.url, file.bytes, file.sha256) for file in dataset.files]
+    folder = project / folder_of(name, dataset)
     if not dataset.files and dataset.access == "public":
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            data, inside = path.read_bytes(), path.relative_to(folder).as_posix()
+            data, relative = path.read_bytes(), path.relative_to(folder).as_posix()
             digest = hashlib.sha256(data).hexdigest()
-            files.append(_file(inside, f"{dataset.folder}/{inside}", len(data), digest))
-    known = {
+            files.append(_file(relative, f"{dataset.folder}/{relative}", len(data), digest))
+    fields = {
         **{"name": name, "description": dataset.title, "license": dataset.licence},
         **{"url": dataset.upstream, "datePublished": "".join(year[:1])},
         "creator": {"@type": "sc:Organization", "name": authors} if authors else None,
         **{"citeAs": dataset.citation, "distribution": files},
     }
     about = {"@type": "sc:Dataset", "conformsTo": "http://mlcommons.org/croissant/1.0"}
-    return {"@context": _CONTEXT, **about, **{key: v for key, v in known.items() if v}}
+    return {"@context": _CONTEXT, **about, **{key: v for key, v in fields.items() if v}}
 
 
 def _file(name: str, url: str, size: int, sha256: str | None) -> dict[str, Any]:
@@ -53,13 +53,13 @@ def _file(name: str, url: str, size: int, sha256: str | None) -> dict[str, Any]:
 
 
 def write_croissant(registry: Mapping[str, Dataset], folder: Path) -> list[str]:
-    """Write `NAME.json` for each dataset into a new folder; what it lacks of REQUIRED, in lines."""
+    """Write `NAME.json` for each dataset into a new folder; return lines on missing fields."""
     lines = []
-    with whole_folder(folder, "--croissant") as made:
+    with whole_folder(folder, "--croissant") as new_folder:
         for name, dataset in registry.items():
-            told = croissant(name, dataset)
-            if lacking := [key for key in REQUIRED if key not in told]:
+            description = croissant(name, dataset)
+            if lacking := [key for key in REQUIRED if key not in description]:
                 lines.append(f"{name}: the registry does not know its {', '.join(lacking)}")
-            text = json.dumps(told, indent=2, ensure_ascii=False)
-            (made / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
+            text = json.dumps(description, indent=2, ensure_ascii=False)
+            (new_folder / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
     return lines

@@ -1,22 +1,23 @@
-"""DocLens's JSON: a folder with one file per system, `<system>.json`.
+"""Read DocLens's JSON: a folder with a file per system, `<system>.json`.
 
 Each file is a list of records with `example_id`, `input`, `reference` and `output`; other keys are
-not read. Records are matched by example_id, and input and reference must be the same in every
-file. `input` is one passage per line; where its lines begin with their numbers (`[0][doctor] ...`),
-a line without one continues the passage above it.
+ignored. Records are matched by example_id, and input and reference must be equal in all files.
+`input` has a passage per line; if lines begin with numbers (`[0][doctor] ...`), a line without a
+number continues the passage above.
 """
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from metassay.core.errors import shown
 from metassay.datasets.checks import check_citations
-from metassay.datasets.own_data import Example, checked
+from metassay.datasets.own_data import Example, validate
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import DATA, json_list
-from metassay.tabular.rows import Place, Reader, Rows, SourceRow, TextRow, source_row
+from metassay.tabular.rows import Place, Rows, SourceRow, TextRow, source_row
 
 _SEE = "docs/own-data.md shows how it is written"
 _NUMBERED = re.compile(r"\s*\[(\d{1,9})\]\s*(.*)", re.ASCII | re.DOTALL)
@@ -46,23 +47,16 @@ def _read(folder: Path, task: str) -> Rows:
     return rows
 
 
-def _reader(task: str) -> Reader:
-    def read(folder: Path) -> Rows:
-        return _read(folder, task)
-
-    return read
-
-
-read_notes, read_impressions = _reader("note"), _reader("impression")
-read_questions, read_abstracts = _reader("question"), _reader("abstract")
+read_notes, read_impressions = partial(_read, task="note"), partial(_read, task="impression")
+read_questions, read_abstracts = partial(_read, task="question"), partial(_read, task="abstract")
 
 
 def _examples(path: Path, rows: Rows) -> Iterator[tuple[Place, Example]]:
     records = json_list(path, rows.problems, remedy=_SEE)
-    found = [(at, _example(record, at, rows)) for at, record in records or ()]
-    if records is None or any(example is None for _, example in found):
+    examples = [(at, _example(record, at, rows)) for at, record in records or ()]
+    if records is None or any(example is None for _, example in examples):
         rows.unreadable |= {"sources", "texts"}
-    yield from ((at, example) for at, example in found if example is not None)
+    yield from ((at, example) for at, example in examples if example is not None)
 
 
 def _example(record: Any, at: Place, rows: Rows) -> Example | None:
@@ -72,7 +66,7 @@ def _example(record: Any, at: Place, rows: Rows) -> Example | None:
             fix = "nothing to do unless one is a misspelt key"
             rows.warnings.add(at, f"{len(other)} key(s) are not read", fix, shown(other[0]))
         record = {name: value for name, value in record.items() if name in known}
-    return checked(Example, record, at, rows.problems)
+    return validate(Example, record, at, rows.problems)
 
 
 def _add(

@@ -1,8 +1,8 @@
-"""Summaries whose sentences people took apart: is each element right by the notes, and how grave?
+"""Read summaries with people's labels of each sentence's elements: errors and their severity.
 
-The categories and the share of elements with an error are those of Adams et al. 2023, A
-meta-evaluation of faithfulness metrics for long-form hospital-course summarization. A folder holds
-`sources.jsonl`, `summaries.jsonl` and `labels.jsonl`; docs/own-data.md shows them.
+Categories and shares of errors are those of Adams et al. 2023, A meta-evaluation of faithfulness
+metrics for long-form hospital-course summarization. A folder has `sources.jsonl`, `summaries.jsonl`
+and `labels.jsonl`; docs/own-data.md shows them.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from metassay.core.errors import shown
 from metassay.core.options import Options
-from metassay.datasets.own_data import Clean, Filled, Key, checked, parsed, read_sources
+from metassay.datasets.own_data import Clean, Filled, Key, read_sources, validate, validate_all
 from metassay.tables.names import FULL
 from metassay.tables.ratings import STATEMENT_UNIT
 from metassay.tabular.decoding import UNREAD, json_lines, warn_unread
@@ -59,14 +59,14 @@ class _Labels(Options):
 
 
 def label_shares(labels: Sequence[tuple[str, bool] | None]) -> dict[str, float | None]:
-    """Shares of a sentence's elements, 0 to 1, lower is better: SHARES in their order.
+    """Return the shares of a sentence's elements by SHARES, 0 to 1, lower is better.
 
-    `labels`: per element `correct` or one of CATEGORIES, and whether it is critical; None: it has
-    no label. `error` is any category, `critical` a critical error of any category. All are None
-    where there is no element, or one without a label: an unknown share is not a small one.
+    `labels`: for each element `correct` or one of CATEGORIES, and whether it is critical; None
+    without a label. `error` is any category, `critical` a critical error of any category. All are
+    None if there is no element, or one without a label: an unknown share is not a small one.
 
-    correct, incorrect (critical), missing (minor), correct: error .5, incorrect .25, missing .25,
-    not_in_notes 0, critical .25.
+    Example: correct, incorrect (critical), missing (minor), correct: error .5, incorrect .25,
+    missing .25, not_in_notes 0, critical .25.
     """
     known = [label for label in labels if label is not None]
     if not labels or len(known) < len(labels):
@@ -78,11 +78,11 @@ def label_shares(labels: Sequence[tuple[str, bool] | None]) -> dict[str, float |
 
 
 def read(folder: Path) -> Rows:
-    """Read the three files: ratings of unit `statement:N`, by each rater, of the criteria SHARES.
+    """Read the three files: ratings by the criteria SHARES of each unit `statement:N` and rater.
 
-    A text is its sentences, a line each. They must be the statements that Metassay finds in it, in
-    which case sentence N, counted from 0, is statement N. A text's own rating is the mean over its
-    sentences, as that of all units is (meta_evaluation.study.human_scores).
+    A text is its sentences, a line each. They must be the statements that Metassay finds in it;
+    then sentence N, counted from 0, is statement N. The rating of a text is the mean over its
+    sentences (meta_evaluation.study.human_scores).
     """
     rows = Rows()
     if not folder.is_dir():
@@ -91,20 +91,20 @@ def read(folder: Path) -> Rows:
     read_sources(folder / SOURCES, rows)
     lengths: dict[tuple[str, str], int] = {}
     for at, value in json_lines(folder / SUMMARIES, rows.problems, remedy=_SEE):
-        one = None if value is UNREAD else checked(_Summary, value, at, rows.problems)
-        if one is None:
+        summary = None if value is UNREAD else validate(_Summary, value, at, rows.problems)
+        if summary is None:
             rows.unreadable.add("texts")
             continue
-        text = "\n".join(one.sentences)
-        found = [text[start:end] for start, end in sentences(text)]
-        found = [said for said in found if any(map(str.isalnum, parse(said).text))]
-        if found != one.sentences:
-            same = [a == b for a, b in zip(found, one.sentences, strict=False)]
-            first = (*same, False).index(False)
-            where = f"doc_id {shown(one.doc_id)}, author {shown(one.author)}, sentence {first}"
+        text = "\n".join(summary.sentences)
+        statements = [text[start:end] for start, end in sentences(text)]
+        statements = [s for s in statements if any(map(str.isalnum, parse(s).text))]
+        if statements != summary.sentences:
+            same = [a == b for a, b in zip(statements, summary.sentences, strict=False)]
+            doc_id, author = shown(summary.doc_id), shown(summary.author)
+            where = f"doc_id {doc_id}, author {author}, sentence {(*same, False).index(False)}"
             rows.wrong(at, "the sentences are not those that Metassay finds", where, _DIVIDE)
-        lengths[one.doc_id, one.author] = len(one.sentences)
-        rows.texts.append(TextRow(at, one.doc_id, one.author, FULL, text))
+        lengths[summary.doc_id, summary.author] = len(summary.sentences)
+        rows.texts.append(TextRow(at, summary.doc_id, summary.author, FULL, text))
     _read_labels(folder / LABELS, lengths, rows)
     warn_unread(folder, {SOURCES, SUMMARIES, LABELS}, rows.warnings)
     return rows
@@ -113,20 +113,21 @@ def read(folder: Path) -> Rows:
 def _read_labels(path: Path, lengths: dict[tuple[str, str], int], rows: Rows) -> None:
     seen = set[tuple[object, ...]]()
     lines = json_lines(path, rows.problems, remedy=_SEE)
-    for at, one in parsed(lines, _Labels, rows.problems):
-        unit = f"{STATEMENT_UNIT}{one.sentence}"
-        key = (one.study, one.doc_id, one.author, FULL, unit, one.rater)
-        where = f"doc_id {shown(one.doc_id)}, author {shown(one.author)}, sentence {one.sentence}"
+    for at, line in validate_all(lines, _Labels, rows.problems):
+        unit = f"{STATEMENT_UNIT}{line.sentence}"
+        key = (line.study, line.doc_id, line.author, FULL, unit, line.rater)
+        doc_id, author = shown(line.doc_id), shown(line.author)
+        where = f"doc_id {doc_id}, author {author}, sentence {line.sentence}"
         if key in seen:
             what, fix = "a rater has labelled the sentence before", "put its elements into one line"
-            rows.wrong(at, what, f"{where}, rater {shown(one.rater)}", fix)
+            rows.wrong(at, what, f"{where}, rater {shown(line.rater)}", fix)
             continue
         seen.add(key)
-        if one.sentence >= lengths.get((one.doc_id, one.author), one.sentence + 1):
+        if line.sentence >= lengths.get((line.doc_id, line.author), line.sentence + 1):
             fix = "count sentences from 0, or correct doc_id or author"
             rows.wrong(at, "the text has no such sentence", where, fix)
         labels = [
-            None if each.label is None else (each.label, each.severity == "critical")
-            for each in one.elements
+            None if element.label is None else (element.label, element.severity == "critical")
+            for element in line.elements
         ]
         rows.rate(at, key, label_shares(labels))

@@ -1,8 +1,8 @@
-"""Texts whose facts, key phrases or errors several people counted, and the scores made of those.
+"""Read texts with people's counts of facts, phrases or errors, and score these.
 
 The criteria are those of Ben Abacha et al. 2023, An investigation of evaluation metrics for
-automated medical note generation. A folder holds sources.jsonl and texts.jsonl as anybody's own
-data have them, and one or more of the files ANNOTATIONS; docs/own-data.md shows them.
+automated medical note generation. A folder has sources.jsonl and texts.jsonl as in the format of
+own data, and one or more of the files ANNOTATIONS; docs/own-data.md shows them.
 """
 
 import os
@@ -16,13 +16,13 @@ from pydantic_core import PydanticCustomError
 from metassay.core.errors import shown
 from metassay.core.options import Criterion, Options
 from metassay.datasets import own_data
-from metassay.datasets.own_data import Clean, Filled, Key, Line, parsed
+from metassay.datasets.own_data import Clean, Filled, Key, Line, validate_all
 from metassay.statistics.facts import (
     STATUSES,
     FactCounts,
+    count_contradiction,
     count_facts,
     fact_scores,
-    miscounted,
     phrases_per_word,
     quality,
 )
@@ -85,7 +85,7 @@ class _Facts(_Annotation):
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
-        if len({(one.subject, one.predicate, one.object) for one in self.facts}) < len(self.facts):
+        if len({(f.subject, f.predicate, f.object) for f in self.facts}) < len(self.facts):
             raise PydanticCustomError("twice", f"holds a fact twice under 'facts'; {_ONCE}")
         return self
 
@@ -101,16 +101,16 @@ class _Phrases(_Annotation):
     omitted: list[_Span]
 
 
-# What one annotation gives one text: values by criterion.
+# What an annotation gives a text: values by criterion.
 _Rated = tuple[Place, _Annotation, Mapping[str, float | None]]
 
 
 def fact_ratings(counts: FactCounts) -> dict[str, float | None]:
-    """The four counts as criteria COUNTS, and `statistics.facts.fact_scores` of them."""
+    """Return the four counts as criteria COUNTS, and their `statistics.facts.fact_scores`."""
     return {**dict(zip(COUNTS, counts, strict=False)), **fact_scores(counts)}
 
 
-# The scale of each of these: counts, and shares.
+# The scale of each criterion of `fact_ratings`: a count or a share.
 FACT_CRITERIA = {
     name: Criterion(
         low=0,
@@ -123,64 +123,65 @@ FACT_CRITERIA = {
 
 
 def read(folder: Path) -> Rows:
-    """Read the folder: ratings of texts by each rater.
+    """Read the ratings of texts by each rater.
 
-    fact_counts.csv and facts.jsonl give the criteria of `fact_ratings`, phrases.jsonl
-    `hallucination_count` and `omission_count` (marked phrases per word, citations left out),
-    errors.csv `quality`. What is unknown is a rating without a value.
+    fact_counts.csv and facts.jsonl give the criteria of `fact_ratings`; phrases.jsonl gives
+    `hallucination_count` and `omission_count` (marked phrases per word, without citations);
+    errors.csv gives `quality`. Unknown values are ratings without a value.
     """
     rows = own_data.read(folder, ANNOTATIONS)
     if not folder.is_dir():
         return rows
-    there = [name for name in ANNOTATIONS if os.path.lexists(folder / name)]
-    if not there:
-        known = ", ".join(ANNOTATIONS)
-        rows.wrong(Place(str(folder)), "has no annotations", remedy=f"add one of {known}; {_SEE}")
-    texts = {(one.doc_id, one.author, one.part): one.text or "" for one in rows.texts}
-    for name in there:
-        for at, of, values in ANNOTATIONS[name](folder / name, texts, rows):
-            key = of.study, of.doc_id, of.author, of.part, "text", of.rater
-            rows.rate(at, key, values)
+    names = [name for name in ANNOTATIONS if os.path.lexists(folder / name)]
+    if not names:
+        listed = ", ".join(ANNOTATIONS)
+        rows.wrong(Place(str(folder)), "has no annotations", remedy=f"add one of {listed}; {_SEE}")
+    texts = {(row.doc_id, row.author, row.part): row.text or "" for row in rows.texts}
+    for name in names:
+        for at, entry, values in ANNOTATIONS[name](folder / name, texts, rows):
+            text = entry.study, entry.doc_id, entry.author, entry.part
+            rows.rate(at, (*text, "text", entry.rater), values)
     return rows
 
 
 def _fact_counts(path: Path, _: _Texts, rows: Rows) -> Iterator[_Rated]:
     optional = {**_DEFAULTS, **dict.fromkeys(_IN_ALL, "")}
-    for at, of, found in _counted(path, _Counted, STATUSES, optional, _IN_ALL, rows):
-        reference, system = (found[name] for name in _IN_ALL)
-        correct, incorrect, hallucinated, omitted = (found[name] for name in STATUSES)
+    for at, entry, numbers in _counted(path, _Counted, STATUSES, optional, _IN_ALL, rows):
+        reference, system = (numbers[name] for name in _IN_ALL)
+        correct, incorrect, hallucinated, omitted = (numbers[name] for name in STATUSES)
         counts = FactCounts(correct, incorrect, hallucinated, omitted, reference)
-        if _add_up(at, of, counts, system, rows):
-            yield at, of, fact_ratings(counts)
+        if _add_up(at, entry, counts, system, rows):
+            yield at, entry, fact_ratings(counts)
 
 
 def _fact_lists(path: Path, _: _Texts, rows: Rows) -> Iterator[_Rated]:
-    for at, of in _lines(path, _Facts, rows):
-        counts = count_facts([one.status for one in of.facts], of.reference_facts)
-        if _add_up(at, of, counts, None, rows):
-            yield at, of, fact_ratings(counts)
+    for at, entry in _lines(path, _Facts, rows):
+        counts = count_facts([fact.status for fact in entry.facts], entry.reference_facts)
+        if _add_up(at, entry, counts, None, rows):
+            yield at, entry, fact_ratings(counts)
 
 
 def _phrases(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Rated]:
-    for at, of in _lines(path, _Phrases, rows):
+    for at, entry in _lines(path, _Phrases, rows):
         values = dict[str, float | None]()
-        sides = ("hallucinated", of.author, of.hallucinated), ("omitted", REFERENCE, of.omitted)
-        for name, author, spans in sides:
-            text = texts.get((of.doc_id, author, of.part))
-            _check_spans(at, of, name, text, spans, rows)
+        for name, author in (("hallucinated", entry.author), ("omitted", REFERENCE)):
+            spans = getattr(entry, name)
+            text = texts.get((entry.doc_id, author, entry.part))
+            _check_spans(at, entry, name, text, spans, rows)
             n_words = len(words(strip_citations(text or "")))
             values[_PHRASES[name]] = phrases_per_word(len(spans), n_words)
-        yield at, of, values
+        yield at, entry, values
 
 
 def _errors(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Rated]:
-    for at, of, found in _counted(path, _Errors, _ERRORS, _DEFAULTS, (), rows):
-        both = [texts.get((of.doc_id, author, of.part)) for author in (of.author, REFERENCE)]
-        lengths = [_n_sentences(text) for text in both if text]  # a text that failed is none
-        critical, non_critical, spelling = (found[name] for name in _ERRORS)
+    for at, entry, counts in _counted(path, _Errors, _ERRORS, _DEFAULTS, (), rows):
+        authors = entry.author, REFERENCE
+        both = [texts.get((entry.doc_id, author, entry.part)) for author in authors]
+        lengths = [_n_sentences(text) for text in both if text]  # failed texts are empty
+        critical, non_critical, spelling = (counts[name] for name in _ERRORS)
         known = len(lengths) == 2
         value = quality(critical, non_critical, spelling, *lengths) if known else None
-        yield at, of, {"quality": value}
+        yield at, entry, {"quality": value}
 
 
 ANNOTATIONS: Mapping[str, Callable[[Path, _Texts, Rows], Iterator[_Rated]]] = {
@@ -192,7 +193,7 @@ ANNOTATIONS: Mapping[str, Callable[[Path, _Texts, Rows], Iterator[_Rated]]] = {
 
 
 def _lines(path: Path, model: type[Line], rows: Rows) -> Iterator[tuple[Place, Line]]:
-    return parsed(json_lines(path, rows.problems, remedy=_SEE), model, rows.problems)
+    return validate_all(json_lines(path, rows.problems, remedy=_SEE), model, rows.problems)
 
 
 def _counted(
@@ -203,38 +204,42 @@ def _counted(
     optional: Sequence[str],
     rows: Rows,
 ) -> Iterator[tuple[Place, Line, dict[str, int | None]]]:
-    """The rows of a table, and the whole numbers in its columns of counts."""
-    columns, every = (*_KEYS, *required), (*required, *optional)
-    for at, of, numbers in own_data.records(path, model, columns, defaults, _COUNT, rows, every):
+    """Yield the rows of a table, with the whole numbers in its columns of counts."""
+    columns, values = (*_KEYS, *required), (*required, *optional)
+    table = own_data.records(path, model, columns, defaults, _COUNT, rows, values)
+    for at, entry, numbers in table:
         for name, number in numbers.items():
             if number is not None and (number < 0 or not number.is_integer()):
                 rows.wrong(at, f"{name!r} is not a count", remedy=_COUNT)
                 break
         else:
-            yield at, of, {n: None if one is None else int(one) for n, one in numbers.items()}
+            yield at, entry, {n: None if x is None else int(x) for n, x in numbers.items()}
 
 
-def _add_up(at: Place, of: _Annotation, counts: FactCounts, system: int | None, rows: Rows) -> bool:
-    fault = miscounted(counts, system)
+def _add_up(
+    at: Place, entry: _Annotation, counts: FactCounts, system: int | None, rows: Rows
+) -> bool:
+    fault = count_contradiction(counts, system)
     if fault is not None:
-        where = f"doc_id {shown(of.doc_id)}, author {shown(of.author)}, rater {shown(of.rater)}"
+        doc_id, author, rater = map(shown, (entry.doc_id, entry.author, entry.rater))
+        where = f"doc_id {doc_id}, author {author}, rater {rater}"
         rows.wrong(at, fault, where, "count again, or leave out what nobody counted")
     return fault is None
 
 
 def _check_spans(
-    at: Place, of: _Annotation, name: str, text: str | None, spans: Sequence[_Span], rows: Rows
+    at: Place, entry: _Annotation, name: str, text: str | None, spans: Sequence[_Span], rows: Rows
 ) -> None:
     whose = "the reference" if name == "omitted" else "the text"
-    doc = f"doc_id {shown(of.doc_id)}"
-    if text is None:  # that the text itself is not there is said of its ratings
+    doc = f"doc_id {shown(entry.doc_id)}"
+    if text is None:  # the text's own absence is a problem of its ratings
         if name == "omitted" and spans and "texts" not in rows.unreadable:
             what = "phrases are omitted, but the reference is not in texts.jsonl"
             rows.wrong(at, what, doc, "add it, or correct doc_id or part")
         return
     seen = set[tuple[int, int]]()
     for number, span in enumerate(spans):
-        where = f"{doc}, author {shown(of.author)}, {name} {number}"
+        where = f"{doc}, author {shown(entry.author)}, {name} {number}"
         if not span.start < span.end <= len(text):
             fix = f"count characters of {whose} from 0; the end is the one after the last"
             rows.wrong(at, f"a phrase does not lie in {whose}", where, fix)
@@ -247,5 +252,5 @@ def _check_spans(
 
 
 def _n_sentences(text: str) -> int:
-    found = (text[start:end] for start, end in sentences(text))
-    return sum(any(map(str.isalnum, parse(one).text)) for one in found)
+    spans = (text[start:end] for start, end in sentences(text))
+    return sum(any(map(str.isalnum, parse(sentence).text)) for sentence in spans)

@@ -1,4 +1,4 @@
-"""Raw files from their URLs, or from a mirror folder, verified before they are put in place."""
+"""Fetch raw files from their URLs or a mirror folder, and verify them before use."""
 
 import hashlib
 from collections.abc import Iterator
@@ -10,52 +10,52 @@ import requests
 
 from metassay.core.atomic import remove_leftovers, whole_file
 from metassay.core.errors import BadInput, Unfinished, raise_problems
-from metassay.datasets.registry import Dataset, File, hashing
+from metassay.datasets.registry import Dataset, File, new_hash
 
 _CHUNK = 1 << 16
 _TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two pieces of the answer
 _SHOWN = 12  # digits of a hash that a message shows
 _BY_MIRROR = "take the files from a local copy with --mirror DIR (or METASSAY_MIRROR)"
-# Answers that another try may change; the other refusals stay what they are.
+# Refusals that another try can change.
 _PASSING = frozenset({408, 425, 429})
 
 
 class FetchError(Unfinished):
-    """The network failed; trying again may help. The message names file, URL and remedy."""
+    """The network failed; another try can help. The message names file, URL and remedy."""
 
 
 def fetch(name: str, dataset: Dataset, into: Path, *, mirror: Path | None = None) -> list[Path]:
-    """Bring the dataset's files into a folder and return their paths, in the registry's order.
+    """Fetch the dataset's files into a folder and return their paths, in the registry's order.
 
-    With `mirror`, from `mirror/<dataset.mirror>/<file>`, else from the URLs. A file that is there
-    with the right hash is left alone; a new one takes its place once it is verified. Every file
-    is tried (but for a host that does not answer at all) before BadInput names all that another try
-    cannot help, or FetchError what the network failed to bring.
+    With `mirror`, from `mirror/<dataset.mirror>/<file>`, else from the URLs. A file with the right
+    hash is kept; a new file replaces it once verified. Every file is tried, unless the host does
+    not answer at all. Then raises BadInput with all problems that another try cannot solve, or
+    FetchError with the failures of the network.
     """
     if mirror is not None and dataset.files and not (mirror / dataset.mirror).is_dir():
         raise BadInput(
             f"{name}: the mirror {mirror} has no folder {dataset.mirror}; a mirror has a folder per"
             " dataset, named as in data/registry.yaml > mirror"
         )
-    odd = [into] if into.exists() and not into.is_dir() else []
-    odd += [into / file.name for file in dataset.files if (into / file.name).is_dir()]
-    raise_problems(f"{name}: {path} stands where a dataset belongs; remove it" for path in odd)
+    blocked = [into] if into.exists() and not into.is_dir() else []
+    blocked += [into / file.name for file in dataset.files if (into / file.name).is_dir()]
+    raise_problems(f"{name}: {path} stands where a dataset belongs; remove it" for path in blocked)
     into.mkdir(parents=True, exist_ok=True)
     problems, failures = [], []
     for file in dataset.files:
-        remove_leftovers(into / file.name)  # else taken for a raw file
+        remove_leftovers(into / file.name)  # they would count as raw files
         if _is_right(into / file.name, file):
             continue
         try:
             pieces = _download(file) if mirror is None else _copy(mirror / dataset.mirror, file)
-            with whole_file(into / file.name) as opened:
-                _write(pieces, file, opened)
+            with whole_file(into / file.name) as file_:
+                _write(pieces, file, file_)
         except BadInput as error:
             problems += [f"{name}: {problem}" for problem in error.problems]
         except (requests.RequestException, FetchError) as error:
             failures.append(_failure(name, file, error))
             if isinstance(error, requests.ConnectTimeout):
-                break  # the other files lie on the same host: seconds of waiting each, for nothing
+                break  # the other files are on the same host, which would not answer either
     if problems:
         raise BadInput(problems + failures)
     if failures:
@@ -66,19 +66,19 @@ def fetch(name: str, dataset: Dataset, into: Path, *, mirror: Path | None = None
 def _is_right(path: Path, file: File) -> bool:
     if not path.is_file() or path.stat().st_size != file.bytes:
         return False
-    with path.open("rb") as opened:
-        digest = hashlib.file_digest(opened, partial(hashing, file.kind, file.bytes))
+    with path.open("rb") as file_:
+        digest = hashlib.file_digest(file_, partial(new_hash, file.kind, file.bytes))
         return digest.hexdigest() == file.digest
 
 
 def _failure(name: str, file: File, error: Exception) -> str:
-    # requests' own messages repeat the URL in pieces; the kind says what happened.
+    # Messages of requests repeat parts of the URL; the type of the error is enough.
     what = str(error) if isinstance(error, FetchError) else type(error).__name__
     return f"{name}: {file.name}: {file.url}: {what}; try again, or {_BY_MIRROR}"
 
 
 def _download(file: File) -> Iterator[bytes]:
-    # identity: Content-Length then counts the file's bytes, and a short answer is noticed.
+    # With identity, Content-Length counts the file's bytes, so that a short answer is detected.
     headers = {"Accept-Encoding": "identity"}
     with requests.get(file.url, stream=True, timeout=_TIMEOUT, headers=headers) as response:
         code = response.status_code
@@ -95,7 +95,7 @@ def _download(file: File) -> Iterator[bytes]:
             yield piece
         announced = {"Content-Length", "Transfer-Encoding"} & {h.title() for h in response.headers}
         if done < file.bytes and not announced:
-            # The server hung up to say that it was done, or the connection broke: nobody can tell.
+            # The connection closed, either at the end or by a failure.
             raise FetchError(f"only {done} of {file.bytes} bytes came")
 
 
@@ -103,23 +103,23 @@ def _copy(folder: Path, file: File) -> Iterator[bytes]:
     path = folder / file.name
     if not path.is_file():
         raise BadInput(f"{file.name}: the mirror has no {path}; put it there")
-    with path.open("rb") as opened:
-        while piece := opened.read(_CHUNK):
+    with path.open("rb") as file_:
+        while piece := file_.read(_CHUNK):
             yield piece
 
 
-def _write(pieces: Iterator[bytes], file: File, opened: BinaryIO) -> None:
-    digest, done = hashing(file.kind, file.bytes), 0
+def _write(pieces: Iterator[bytes], file: File, file_: BinaryIO) -> None:
+    digest, done = new_hash(file.kind, file.bytes), 0
     for piece in pieces:
         done += len(piece)
         digest.update(piece)
-        opened.write(piece)
+        file_.write(piece)
         if done > file.bytes:
-            break  # the wrong content, however much of it there is
-    found = digest.hexdigest()
-    if found != file.digest:
+            break  # wrong content, whatever follows
+    actual = digest.hexdigest()
+    if actual != file.digest:
         raise BadInput(
-            f"{file.name}: {file.kind} {file.digest[:_SHOWN]}... expected, {found[:_SHOWN]}..."
+            f"{file.name}: {file.kind} {file.digest[:_SHOWN]}... expected, {actual[:_SHOWN]}..."
             f" found; this is not the pinned file: {_BY_MIRROR}, or put the right file into the"
             " mirror"
         )

@@ -1,4 +1,4 @@
-"""Raw files to checked tables."""
+"""Read raw files into checked tables."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from metassay.core.errors import BadInput, raise_problems
 from metassay.core.kinds import is_path
 from metassay.core.options import Criterion
 from metassay.datasets.checks import check
-from metassay.datasets.readers import READERS, reader_of, returned
+from metassay.datasets.readers import READERS, check_type, reader_of
 from metassay.tables.criteria import dataset_criteria
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.names import NO_JUDGE
@@ -21,12 +21,11 @@ from metassay.tables.scores import MEASUREMENTS
 from metassay.tabular.rows import Rows, ScoreRow
 
 
-class Ingested(NamedTuple):
-    """What a dataset holds, as the tables of those names, and what to know about it.
+class Tables(NamedTuple):
+    """The tables of a dataset, and warnings: lines with file, row and remedy, without any text.
 
-    `measurements` are scores that the dataset itself brings; `criteria` has what is known of those
-    metrics that are its own. Each warning is one line with file,
-    row and remedy, without any document's text.
+    `measurements` are the dataset's scores; `criteria` describes those of its metrics that no other
+    dataset has.
     """
 
     sources: pd.DataFrame
@@ -40,32 +39,32 @@ class Ingested(NamedTuple):
 
 def ingest(
     reader: str | None, raw: Path, criteria: Mapping[str, Criterion], *, dataset: str = ""
-) -> Ingested:
-    """Read a folder of raw files with the named reader and check what it holds.
+) -> Tables:
+    """Read a folder of raw files with the named reader, and check the rows.
 
-    `criteria` are those that the benchmark declares for its ratings; sources say which `dataset`
-    they are of, without which no model may be sent them. Raises BadInput with every
-    problem in one go, each naming file, row and remedy; nothing is written.
+    `criteria`: those that the benchmark declares for its ratings. `dataset`: the name in sources,
+    without which no model may be sent them. Raises BadInput with all problems at once, each with
+    file, row and remedy; writes nothing.
     """
     if reader is None:
         raise BadInput("the dataset has no reader, so it is no benchmark; choose another dataset")
     if reader not in READERS and not is_path(reader):
         raise BadInput(f"reader {reader!r} is not known; choose from {sorted(READERS)}")
-    rows: Rows = returned(reader_of(reader)(raw), Rows, reader)
+    rows: Rows = check_type(reader_of(reader)(raw), Rows, reader)
     check(rows, criteria)
     raise_problems(rows.problems.lines())
     recipe = f"given|reader:{reader}"
     values: dict[str, list[float | None]] = {}
     for score in rows.scores:
         values.setdefault(score.metric, []).append(score.value)
-    own = {one.metric: (one.better, values.get(one.metric, [])) for one in rows.metrics}
-    return Ingested(
+    metrics = {row.metric: (row.better, values.get(row.metric, [])) for row in rows.metrics}
+    return Tables(
         _frame(SOURCES, [row._asdict() | {"dataset": dataset} for row in rows.sources]),
         _frame(TEXTS, [row._asdict() | {"recipe": recipe} for row in rows.texts]),
         _frame(SEGMENTS, [row._asdict() for row in rows.segments]),
         _frame(RATINGS, [row._asdict() for row in rows.ratings]),
         _frame(MEASUREMENTS, [_measurement(row, recipe) for row in rows.scores]),
-        dataset_criteria(own),
+        dataset_criteria(metrics),
         tuple(rows.warnings.lines()),
     )
 

@@ -1,7 +1,7 @@
-"""Files that lie where one access class holds, and are known to be of another one.
+"""Find files of a stricter access class in a dataset's folder.
 
-A file is known by its content: that of a registered file (its sha256 or git_blob), or of one that
-lies in another dataset's folder. A copy that was changed, by one byte, is not known any more.
+Files are compared by content: with registered files (sha256 or git_blob), and with files in other
+datasets' folders. A copy with a changed byte is not recognised.
 """
 
 import contextlib
@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
-from metassay.datasets.registry import Dataset, hashing, misplaced, place
+from metassay.datasets.registry import Dataset, folder_of, new_hash, place_problems
 
 
 class _Known(NamedTuple):
-    """A file of a dataset, by its content: those of its hashes that are known."""
+    """A file of a dataset, with its known hashes."""
 
     dataset: str
     name: str
@@ -26,31 +26,33 @@ class _Known(NamedTuple):
 def label_problems(
     datasets: Mapping[str, Dataset], repeated: Iterable[str], read: Sequence[tuple[str, Path]]
 ) -> list[str]:
-    """One line for each reason to doubt the access class of texts that repeat these datasets.
+    """Return a line for each reason to doubt the access class of texts that repeat these datasets.
 
-    `read`: names of datasets, and the folder that each is read from: it must be its own. No file of
-    the datasets may be one of a stricter class; files that are empty or hidden, or that the entry
-    itself lists, are what the entry says. Names that no entry has are left out.
+    `read`: names of datasets, each with the folder that it is read from, which must be its own. No
+    file of the datasets may be of a stricter class, except files that are empty, hidden or listed
+    in the dataset's entry. Names without an entry are ignored.
     """
     problems = [
         problem
         for name, folder in read
         if name in datasets
-        for problem in misplaced(name, datasets[name], folder)
+        for problem in place_problems(name, datasets[name], folder)
     ]
     for name in dict.fromkeys([*repeated, *(name for name, _ in read)]):
         if name in datasets:
-            own = datasets[name]
-            stricter = {n: d for n, d in datasets.items() if d.access not in ("public", own.access)}
-            problems += _mislabelled(name, own, _by_size(stricter), datasets)
+            dataset = datasets[name]
+            laxer = "public", dataset.access
+            stricter = {n: d for n, d in datasets.items() if d.access not in laxer}
+            problems += _mislabelled(name, _by_size(stricter), datasets)
     return problems
 
 
 def _mislabelled(
-    name: str, own: Dataset, known: Mapping[int, Sequence[_Known]], datasets: Mapping[str, Dataset]
+    name: str, known: Mapping[int, Sequence[_Known]], datasets: Mapping[str, Dataset]
 ) -> Iterator[str]:
-    listed = {file.digest for file in own.files}
-    for path, size in _files(place(name, own)):
+    dataset = datasets[name]
+    listed = {file.digest for file in dataset.files}
+    for path, size in _files(folder_of(name, dataset)):
         candidates = known.get(size, ())
         digests = _digests(path, size) if candidates else set()
         if listed & digests:
@@ -58,53 +60,53 @@ def _mislabelled(
         if candidates and not digests:
             yield f"{path}: cannot be read; allow it, or take it out of the folder"
             continue
-        for theirs in candidates:
-            if theirs.digests() & digests:
-                access = datasets[theirs.dataset].access
+        for other in candidates:
+            if other.digests() & digests:
+                access = datasets[other.dataset].access
                 yield (
-                    f"{path}: lies in the folder of {name!r}, which is {own.access}, but it is"
-                    f" {theirs.name} of {theirs.dataset!r}, which is {access}; take it out, or"
+                    f"{path}: lies in the folder of {name!r}, which is {dataset.access}, but it is"
+                    f" {other.name} of {other.dataset!r}, which is {access}; take it out, or"
                     f" write access: {access} at {name!r} in data/registry.yaml"
                 )
                 break
 
 
 def _by_size(datasets: Mapping[str, Dataset]) -> dict[int, list[_Known]]:
-    found: dict[int, list[_Known]] = {}
+    files: dict[int, list[_Known]] = {}
     for name, dataset in datasets.items():
         for file in dataset.files:
-            one = _Known(name, file.name, functools.partial(frozenset, (file.digest,)))
-            found.setdefault(file.bytes, []).append(one)
-        for path, size in _files(place(name, dataset)):
+            known_file = _Known(name, file.name, functools.partial(frozenset, (file.digest,)))
+            files.setdefault(file.bytes, []).append(known_file)
+        for path, size in _files(folder_of(name, dataset)):
             digests = functools.cache(functools.partial(_digests, path, size))
-            found.setdefault(size, []).append(_Known(name, str(path), digests))
-    return found
+            files.setdefault(size, []).append(_Known(name, str(path), digests))
+    return files
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, int]]:
-    """All that can be read as a raw file, with its length, also in folders that links lead to."""
+    """Yield all files that can be read, with their sizes, also in linked folders."""
     seen: set[Path] = set()
-    for at, folders, names in os.walk(folder, followlinks=True):
-        real = Path(at).resolve()
+    for root, folders, names in os.walk(folder, followlinks=True):
+        real = Path(root).resolve()
         if real in seen:
             folders.clear()
             continue
         seen.add(real)
         folders.sort()
         for name in sorted(names):
-            path = Path(at, name)
-            with contextlib.suppress(OSError):  # what nobody may look at, nobody reads
+            path = Path(root, name)
+            with contextlib.suppress(OSError):  # a file without permission is not read either
                 size = path.stat().st_size if path.is_file() else 0
                 if size and not name.startswith("."):
                     yield path, size
 
 
 def _digests(path: Path, size: int) -> set[str]:
-    """The hashes by which the registry may know the file; none if it can't be read."""
-    found = set()
+    """Return the file's hashes of both kinds; none if it cannot be read."""
+    digests = set()
     with contextlib.suppress(OSError):
         for kind in ("sha256", "git_blob"):
             with path.open("rb") as opened:
-                digest = hashlib.file_digest(opened, functools.partial(hashing, kind, size))
-                found.add(digest.hexdigest())
-    return found
+                digest = hashlib.file_digest(opened, functools.partial(new_hash, kind, size))
+                digests.add(digest.hexdigest())
+    return digests

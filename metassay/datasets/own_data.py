@@ -1,7 +1,7 @@
-"""Anybody's own data: what it must look like, and a folder of it.
+"""Read and validate folders in the format of own data.
 
-A folder has sources.jsonl, texts.jsonl and perhaps ratings.csv, scores.csv and segments.jsonl;
-docs/own-data.md describes them by an example.
+A folder has sources.jsonl, texts.jsonl and optionally ratings.csv, scores.csv and segments.jsonl;
+docs/own-data.md shows an example.
 """
 
 import functools
@@ -47,7 +47,7 @@ from metassay.tabular.sheet import read_sheet
 _STATUS_REMEDY = 'where a system failed, leave "text" out and give a status, such as "error"'
 
 
-def _clean(value: str) -> str:
+def _check_text(value: str) -> str:
     if "\0" in value:
         raise PydanticCustomError("nul", "holds a NUL character; remove it")
     try:
@@ -58,13 +58,13 @@ def _clean(value: str) -> str:
     return value
 
 
-def _filled_in(value: str, *, remedy: LiteralString = "fill it in") -> str:
+def _check_filled(value: str, *, remedy: LiteralString = "fill it in") -> str:
     if not value.strip():
         raise PydanticCustomError("empty", f"is empty; {remedy}")
     return value
 
 
-def _key(value: str) -> str:
+def _check_key(value: str) -> str:
     if value != value.strip() or not value.isprintable():
         what = "has blanks at an end or characters that do not print; clean it"
         raise PydanticCustomError("key", what)
@@ -72,7 +72,7 @@ def _key(value: str) -> str:
 
 
 def _attributes(value: dict[str, Any]) -> dict[str, Any]:
-    _clean(to_json(value))
+    _check_text(to_json(value))
     return value
 
 
@@ -81,17 +81,17 @@ def _passage(value: object) -> object:
 
 
 _FACET = "write it, or remove the line if the text lacks the facet"
-Clean = Annotated[str, AfterValidator(_clean)]
-Filled = Annotated[Clean, AfterValidator(_filled_in)]
+Clean = Annotated[str, AfterValidator(_check_text)]
+Filled = Annotated[Clean, AfterValidator(_check_filled)]
 Written = Annotated[
-    Clean, AfterValidator(partial(_filled_in, remedy=f"write it; {_STATUS_REMEDY}"))
+    Clean, AfterValidator(partial(_check_filled, remedy=f"write it; {_STATUS_REMEDY}"))
 ]
-Key = Annotated[Filled, AfterValidator(_key)]
+Key = Annotated[Filled, AfterValidator(_check_key)]
 Task = Literal["note", "impression", "question", "abstract", "other"]
 
 
 class Passage(Options):
-    """One passage of a source: a turn of a dialogue, or a sentence of a report or article."""
+    """A passage of a source: a turn of a dialogue, or a sentence of a report or article."""
 
     text: Filled
     speaker: Clean = ""
@@ -99,16 +99,16 @@ class Passage(Options):
 
 
 class Source(Options):
-    """One line of sources.jsonl."""
+    """A line of sources.jsonl."""
 
     doc_id: Key
     task: Task
-    passages: list[Annotated[Passage, BeforeValidator(_passage)]]  # [] where nobody has the input
+    passages: list[Annotated[Passage, BeforeValidator(_passage)]]  # [] if the input is unknown
     attributes: Annotated[dict[str, Any], AfterValidator(_attributes)] | None = None
 
 
 class Text(Options):
-    """One line of texts.jsonl; text is left out where status is not ok."""
+    """A line of texts.jsonl; text is left out where status is not ok."""
 
     doc_id: Key
     author: Key
@@ -127,16 +127,16 @@ class Text(Options):
 
 
 class Segment(Options):
-    """One line of segments.jsonl: what one facet of a text is."""
+    """A line of segments.jsonl: a facet of a text."""
 
     doc_id: Key
     author: Key
     part: Key
-    text: Annotated[Clean, AfterValidator(partial(_filled_in, remedy=_FACET))]
+    text: Annotated[Clean, AfterValidator(partial(_check_filled, remedy=_FACET))]
 
 
 class Rating(Options):
-    """One line of ratings.csv, its value still as written."""
+    """A line of ratings.csv, with its value as written."""
 
     study: Key
     doc_id: Key
@@ -149,7 +149,7 @@ class Rating(Options):
 
 
 class Score(Options):
-    """One line of scores.csv, its value still as written."""
+    """A line of scores.csv, with its value as written."""
 
     doc_id: Key
     author: Key
@@ -160,7 +160,7 @@ class Score(Options):
 
 
 class Example(Options):
-    """One record of a DocLens file, its other keys left out."""
+    """A record of a DocLens file, without its other keys."""
 
     example_id: Key
     input: Filled
@@ -171,42 +171,42 @@ class Example(Options):
 Line = TypeVar("Line", bound=Options)
 
 
-def checked(model: type[Line], value: object, at: Place, problems: Findings) -> Line | None:
-    """The value as a `model`; None, with a problem for each fault, if it is not one."""
+def validate(model: type[Line], value: object, at: Place, problems: Findings) -> Line | None:
+    """Return the value as a `model`; None, with a problem for each fault, if it is invalid."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
         for detail in error.errors(include_url=False, include_input=False):
-            problems.add(at, *_explained(detail))
+            problems.add(at, *_explain(detail))
         return None
 
 
-def parsed(
+def validate_all(
     values: Iterable[tuple[Place, Any]], model: type[Line], problems: Findings
 ) -> Iterator[tuple[Place, Line]]:
-    """The values that are a `model`, each at its place; the others are problems."""
+    """Yield valid values as a `model`, each with its place; the others are problems."""
     for at, value in values:
-        line = None if value is UNREAD else checked(model, value, at, problems)
+        line = None if value is UNREAD else validate(model, value, at, problems)
         if line is not None:
             yield at, line
 
 
-def released(read: Reader) -> Reader:
-    """A reader of released files: it trusts their hashes, and says so of files that are others."""
+def release_reader(read: Reader) -> Reader:
+    """Make a reader of released files raise BadInput for files that differ from the release."""
 
     @functools.wraps(read)
-    def trusting(folder: Path) -> Rows:
+    def read_release(folder: Path) -> Rows:
         try:
             return read(folder)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             what = f"{folder}: does not hold what was released ({type(error).__name__})"
             raise BadInput(f"{what}; {AGAIN}") from None
 
-    return trusting
+    return read_release
 
 
 def cell_number(record: Record, column: str, rows: Rows) -> float | None:
-    """The number in a cell of a released CSV file; None, with a problem, for anything else."""
+    """Return the number in a cell of a released CSV file; None, with a problem, if it is none."""
     number = finite_number(record.fields[column].strip())
     if number is None:
         rows.wrong(record.at, f"{column!r} is not a finite number")
@@ -214,7 +214,7 @@ def cell_number(record: Record, column: str, rows: Rows) -> float | None:
 
 
 def json_number(at: Place, value: object, name: str, rows: Rows) -> float | None:
-    """A number of a released JSON file; None, with a problem, for anything else."""
+    """Return a number of a released JSON file; None, with a problem, if it is none."""
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
     rows.wrong(at, f"{shown(name)} is not a finite number")
@@ -222,23 +222,23 @@ def json_number(at: Place, value: object, name: str, rows: Rows) -> float | None
 
 
 def readable_key(value: object, *names: str) -> tuple[str, ...] | None:
-    """The key of a row that may be faulty otherwise; None if the key itself cannot be read.
+    """Return the key of a row, even if the row has faults; None if the key is invalid.
 
     A missing `part` is `full`.
     """
     if not isinstance(value, Mapping):
         return None
-    found = [value.get(name, FULL if name == "part" else None) for name in names]
-    right = all(isinstance(key, str) and key and key == key.strip() for key in found)
-    return tuple(found) if right else None
+    key = [value.get(name, FULL if name == "part" else None) for name in names]
+    readable = all(isinstance(part, str) and part and part == part.strip() for part in key)
+    return tuple(key) if readable else None
 
 
-def _explained(detail: ErrorDetails) -> tuple[str, str, str]:
-    """What is wrong, the remedy, and which of a list's items it is about."""
+def _explain(detail: ErrorDetails) -> tuple[str, str, str]:
+    """Return the fault, the remedy, and the list's item with the fault."""
     steps = [step for step in detail["loc"] if isinstance(step, str)]
-    numbered = ((of, step) for of, step in pairwise(detail["loc"]) if isinstance(step, int))
+    numbered = ((parent, step) for parent, step in pairwise(detail["loc"]) if isinstance(step, int))
     name = " > ".join(steps)
-    example = ", ".join(f"{str(of).removesuffix('s')} {step}" for of, step in numbered)
+    example = ", ".join(f"{str(parent).removesuffix('s')} {step}" for parent, step in numbered)
     kind, message = detail["type"], detail["msg"]
     if kind == "missing":
         return f"{shown(name)} is missing", "add it", example
@@ -273,8 +273,8 @@ _FILES = {SOURCES_FILE, TEXTS_FILE, RATINGS_FILE, SCORES_FILE, SEGMENTS_FILE}
 def read(folder: Path, beside: Collection[str] = ()) -> Rows:
     """Read the folder; every fault becomes a problem with file, line and remedy.
 
-    The reference's citations past the last passage are problems; a system's are warnings, since
-    they are wrong citations that the scores have to count. Files `beside` are another reader's.
+    Citations past the last passage are problems in a reference, and warnings in a system's text,
+    where scores count them as wrong. Files `beside` belong to another reader.
     """
     rows = Rows()
     if not folder.is_dir():
@@ -292,67 +292,68 @@ def read(folder: Path, beside: Collection[str] = ()) -> Rows:
 
 
 def read_sources(path: Path, rows: Rows) -> None:
-    """Add the sources of one file; what is wrong becomes a problem of `rows`."""
-    for at, key, one in _lines(path, Source, ("doc_id",), "sources", rows):
-        if one is not None:
-            each = [list(dict(passage).values()) for passage in one.passages]
-            text, speaker, group = map(list, zip(*each, strict=True)) if each else ([], [], [])
-            more = None if one.attributes is None else to_json(one.attributes)
-            rows.sources.append(SourceRow(at, one.doc_id, one.task, text, speaker, group, more))
+    """Add the sources of a file; faults become problems of `rows`."""
+    for at, key, source in _lines(path, Source, ("doc_id",), "sources", rows):
+        if source is not None:
+            parts = [(p.text, p.speaker, p.group) for p in source.passages]
+            text, speaker, group = ([part[n] for part in parts] for n in range(3))
+            more = None if source.attributes is None else to_json(source.attributes)
+            row = SourceRow(at, source.doc_id, source.task, text, speaker, group, more)
+            rows.sources.append(row)
         elif key is not None:
             rows.sources.append(SourceRow(at, key[0], "", [], [], []))
 
 
 def _read_texts(path: Path, rows: Rows) -> None:
-    for at, key, one in _lines(path, Text, ("doc_id", "author", "part"), "texts", rows):
-        if one is not None:
-            rows.texts.append(TextRow(at, **dict(one)))
+    for at, key, line in _lines(path, Text, ("doc_id", "author", "part"), "texts", rows):
+        if line is not None:
+            rows.texts.append(TextRow(at, **dict(line)))
         elif key is not None:
             rows.texts.append(TextRow(at, key[0], key[1], key[2], None, "error"))
 
 
 def _read_segments(path: Path, rows: Rows) -> None:
-    for at, _, one in _lines(path, Segment, (), "segments", rows):
-        rows.segments += [SegmentRow(at, **dict(one))] if one is not None else []
+    for at, _, line in _lines(path, Segment, (), "segments", rows):
+        rows.segments += [SegmentRow(at, **dict(line))] if line is not None else []
 
 
 def _lines(
     path: Path, model: type[Line], keys: tuple[str, ...], table: str, rows: Rows
 ) -> Iterator[tuple[Place, tuple[str, ...] | None, Line | None]]:
-    """Each line's place, its key where that can be read, and all of it if it is sound."""
+    """Yield each line's place, its key if it is readable, and the line if it is valid."""
     for at, value in json_lines(path, rows.problems, remedy=_SEE):
         key = readable_key(value, *keys)
         if key is None:
             rows.unreadable.add(table)
-        yield at, key, None if value is UNREAD else checked(model, value, at, rows.problems)
+        yield at, key, None if value is UNREAD else validate(model, value, at, rows.problems)
 
 
 def read_ratings(path: Path, rows: Rows) -> None:
-    """Add the ratings of one file; what is wrong becomes a problem of `rows`."""
-    for at, one, numbers in records(path, Rating, _REQUIRED, _DEFAULTS, _ABSTAINED, rows):
-        rows.ratings.append(RatingRow(at, **{**dict(one), **numbers}))
+    """Add the ratings of a file; faults become problems of `rows`."""
+    for at, line, numbers in records(path, Rating, _REQUIRED, _DEFAULTS, _ABSTAINED, rows):
+        rows.ratings.append(RatingRow(at, **{**dict(line), **numbers}))
 
 
-def given_metrics(folder: Path) -> list[str]:
-    """The metrics in a folder's scores.csv, sorted; none where it is not there or not readable."""
+def score_metrics(folder: Path) -> list[str]:
+    """Return the metrics in a folder's scores.csv, sorted; none if it is missing or unreadable."""
     if not (folder / SCORES_FILE).is_file():
         return []
     rows = Rows()
     _read_scores(folder / SCORES_FILE, rows)
-    return sorted({one.metric for one in rows.metrics})
+    return sorted({metric.metric for metric in rows.metrics})
 
 
 def _read_scores(path: Path, rows: Rows) -> None:
-    """Add the scores of somebody's own metrics; a metric's direction is that of all its rows."""
+    """Add scores of own metrics; all rows of a metric must have the same direction."""
     first: dict[str, MetricRow] = {}
-    for at, one, numbers in records(path, Score, _SCORED, _SCORE_DEFAULTS, _UNDEFINED, rows):
-        earlier = first.setdefault(one.metric, MetricRow(at, one.metric, one.better))
-        if earlier.better != one.better:
-            what = f"{shown(one.metric)} is better in two directions"
+    for at, line, numbers in records(path, Score, _SCORED, _SCORE_DEFAULTS, _UNDEFINED, rows):
+        earlier = first.setdefault(line.metric, MetricRow(at, line.metric, line.better))
+        if earlier.better != line.better:
+            what = f"{shown(line.metric)} is better in two directions"
             fix = "write the same into column better of all its rows"
             rows.wrong(at, what, f"other than line {earlier.at.row}", fix)
-        of = one.doc_id, one.author, one.part, one.metric
-        rows.scores.append(ScoreRow(at, *of, numbers["value"]))
+        key = line.doc_id, line.author, line.part, line.metric
+        rows.scores.append(ScoreRow(at, *key, numbers["value"]))
     rows.metrics += first.values()
 
 
@@ -365,9 +366,9 @@ def records(
     rows: Rows,
     values: Sequence[str] = ("value",),
 ) -> Iterator[tuple[Place, Any, dict[str, float | None]]]:
-    """The sound rows of a table with these columns, each with the numbers in columns `values`.
+    """Yield the valid rows of a table with these columns, each with the numbers in `values`.
 
-    A number is None where its cell, or its column, says that there is none.
+    A number is None where its cell, or its column, is missing.
     """
     faults, problems = Findings(), rows.problems
     sheet = read_sheet(path, faults, remedy=_SEE, header_alone=True)
@@ -382,10 +383,10 @@ def records(
     numbers = {name: sheet.clear_numbers(name, problems) for name in values if name in columns}
     for at, fields in sheet.rows:
         written = {name: cell for name, cell in fields.items() if cell or name not in defaults}
-        one = checked(model, {**defaults, **written}, at, problems)
-        if one is not None:
-            found = dict.fromkeys(values, None)
+        line = validate(model, {**defaults, **written}, at, problems)
+        if line is not None:
+            cells = dict.fromkeys(values, None)
             for name, read_as in numbers.items():
                 what = f"{name!r} is not a finite number"
-                found[name] = read_as.read(fields[name], at, what, remedy, problems)
-            yield at, one, found
+                cells[name] = read_as.read(fields[name], at, what, remedy, problems)
+            yield at, line, cells

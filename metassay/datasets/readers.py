@@ -1,8 +1,8 @@
-"""The readers: one per format or dataset, from a folder of raw files to rows, or to items.
+"""Index the readers, which read a folder of raw files into rows or items.
 
-A dataset is an entry in data/registry.yaml that names its reader, or by a dotted path a user's own.
-What was released is known by its hash (`fetch`): its readers check little that others check.
-CONTRIBUTING.md says where a new one goes. A reader is imported when it is used.
+There is a reader per format or dataset. The dataset's entry in data/registry.yaml names it, or a
+user's reader by a dotted path. Released files are verified by hash (`fetch`), so their readers
+check less. CONTRIBUTING.md says where a new one goes. Readers are imported when used.
 """
 
 import importlib
@@ -56,25 +56,25 @@ SENTENCE_READERS = {
 EVERY_READER = (*READERS, *ITEM_READERS, *SENTENCE_READERS)
 
 
-def unsuited(reader: str, right: Collection[str], what: str) -> str | None:
-    """Why `what` takes the readers `right` and not this one; None if it does, or it is unknown."""
+def reader_mismatch(reader: str, right: Collection[str], what: str) -> str | None:
+    """Return why `what` does not take this reader; None if it does, or the reader is unknown."""
     if reader in right or reader not in EVERY_READER:
         return None
     return f"reader {reader!r} does not suit {what}; it takes one of {', '.join(right)}"
 
 
-def returned(found: object, wanted: type[Any], reader: str) -> Any:
-    """What a reader returned; BadInput if it is not of the type that is wanted."""
-    if not isinstance(found, wanted):
+def check_type(value: object, type_: type[Any], reader: str) -> Any:
+    """Return a reader's output; raise BadInput if it has the wrong type."""
+    if not isinstance(value, type_):
         raise BadInput(
-            f"reader {reader!r} returned {type(found).__name__}, and metassay.kinds."
-            f"{wanted.__name__} is wanted here; fix it"
+            f"reader {reader!r} returned {type(value).__name__}, and metassay.kinds."
+            f"{type_.__name__} is needed here; correct the reader"
         )
-    return found
+    return value
 
 
 def reader_problems(datasets: Mapping[str, Dataset]) -> list[str]:
-    """One line for every dataset of the registry whose reader does not exist."""
+    """Return a line for every dataset of the registry whose reader does not exist."""
     problems: list[str] = []
     for name, dataset in datasets.items():
         where = f"{REGISTRY} > datasets > {name} > reader"
@@ -90,7 +90,7 @@ def reader_problems(datasets: Mapping[str, Dataset]) -> list[str]:
 
 
 def reader_of(name: str, index: Mapping[str, str] = READERS) -> Callable[[Path], Any]:
-    """The reader of that name in an index, or at that dotted path."""
+    """Return the reader of that name in an index, or at that dotted path."""
     if name not in index and is_path(name):
         return _user_reader(name, str(REGISTRY))
     module, _, function = index[name].partition(":")
@@ -99,8 +99,8 @@ def reader_of(name: str, index: Mapping[str, str] = READERS) -> Callable[[Path],
 
 
 def _user_reader(path: str, where: str) -> Callable[[Path], Any]:
-    """The function that a dotted path names; `read`, if it names a module."""
-    found: Callable[[Path], Any] = object_at(path, "read", where=where)
-    if not callable(found):
+    """Return the function at a dotted path; `read`, if the path is of a module."""
+    reader: Callable[[Path], Any] = object_at(path, "read", where=where)
+    if not callable(reader):
         raise BadInput(f"{where}: {path!r} is not a function of a folder; name one (module:NAME)")
-    return found
+    return reader

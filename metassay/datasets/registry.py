@@ -1,6 +1,6 @@
-"""data/registry.yaml: which datasets there are, where they lie, and who may see them.
+"""Read data/registry.yaml: the datasets, their folders, and their access classes.
 
-An access class belongs to a place, not to a name: a dataset is its folder, and no folder or file
+An access class belongs to a folder, not to a name: a dataset is its folder, and no folder or file
 has two classes.
 """
 
@@ -32,10 +32,10 @@ _FILE_NAME = re.compile(r"[^/\\\0\s.][^/\\\0]*")
 
 
 class File(Options):
-    """One raw file: its name here, its URL at the pinned commit, and what it must be.
+    """A raw file: its name here, its URL at the pinned commit, its size and a hash.
 
-    `git_blob` is what `git ls-tree` lists, the sha1 of `blob SIZE`, a NUL and the content; it does
-    where nobody has had the file to take its sha256.
+    `git_blob` is the hash that `git ls-tree` lists: the sha1 of `blob SIZE`, a NUL and the content.
+    It is used where the sha256 is not known.
     """
 
     name: str
@@ -52,29 +52,29 @@ class File(Options):
 
     @property
     def kind(self) -> str:
-        """Which hash it is known by."""
+        """The kind of hash: sha256 or git_blob."""
         return "sha256" if self.git_blob is None else "git_blob"
 
     @property
     def digest(self) -> str:
-        """That hash, in hexadecimal digits: 64 of sha256, 40 of git_blob."""
+        """The hash in hexadecimal digits: 64 of sha256, 40 of git_blob."""
         return str(self.sha256 or self.git_blob)
 
 
 class Dataset(Options):
-    """One dataset.
+    """A dataset.
 
     `access`: the text of a dataset that is not `public` leaves the machine only for endpoints that
-    params.yaml allows by name. `files` are what `fetch` brings; a dataset without any is read where
-    it lies, in `folder` (a path from the project's folder, or an absolute one).
+    params.yaml allows by name. `files` are fetched; a dataset without files is read from `folder`
+    (a path from the project's folder, or an absolute one).
     """
 
-    reader: str | None = None  # a name in readers.py; none for sets that only help others
+    reader: str | None = None  # a name in readers.py; None for sets of examples
     title: str
     licence: str
     access: Literal["public", "credentialed", "private"]
     folder: str = ""  # of a dataset without files; the others lie in data/raw/<name>
-    invented: bool = False  # made up, not collected: reports say so
+    invented: bool = False  # not collected: reports say so
     citation: str = ""  # authors, title, venue, year
     upstream: str = ""
     commit: str = ""
@@ -87,15 +87,15 @@ class _Registry(Options):
     datasets: dict[str, Dataset]
 
 
-def hashing(kind: str, size: int) -> "hashlib._Hash":
-    """What takes the hash of a content of so many bytes, by the `File.kind`."""
+def new_hash(kind: str, size: int) -> "hashlib._Hash":
+    """Return a new hash object for a content of `size` bytes, by `File.kind`."""
     if kind == "sha256":
         return hashlib.sha256()
     return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)  # as git has it
 
 
 def load_registry(path: Path = REGISTRY) -> dict[str, Dataset]:
-    """Read and check the registry; BadInput lists every problem at once."""
+    """Read and check the registry; raise BadInput with all problems at once."""
     registry = parse(_Registry, strict_yaml.load(path), where=str(path))
     problems = [f"{path} > datasets > {problem}" for problem in name_problems(registry.datasets)]
     for name, dataset in registry.datasets.items():
@@ -113,7 +113,7 @@ def load_registry(path: Path = REGISTRY) -> dict[str, Dataset]:
 
 
 def find(datasets: dict[str, Dataset], name: str) -> Dataset:
-    """The dataset of that name; BadInput names the known ones."""
+    """Return the dataset of that name; BadInput lists the known ones."""
     if name not in datasets:
         raise BadInput(
             f"dataset {name!r} is not in {REGISTRY}; known: {', '.join(sorted(datasets))}; add an"
@@ -122,46 +122,46 @@ def find(datasets: dict[str, Dataset], name: str) -> Dataset:
     return datasets[name]
 
 
-def place(name: str, dataset: Dataset) -> Path:
-    """The folder that a dataset is: what lies in it has the dataset's access class."""
+def folder_of(name: str, dataset: Dataset) -> Path:
+    """Return a dataset's folder; its content has the dataset's access class."""
     return RAW / name if dataset.files else Path(dataset.folder)
 
 
-def misplaced(name: str, dataset: Dataset, raw: Path) -> list[str]:
-    """What is wrong with the folder that a dataset is to be read from: it must be the dataset's."""
-    own = place(name, dataset)
-    if raw == own or (not dataset.files and inside(raw, own) and inside(own, raw)):
+def place_problems(name: str, dataset: Dataset, raw: Path) -> list[str]:
+    """Return the problems of reading a dataset from a folder that is not the dataset's."""
+    folder = folder_of(name, dataset)
+    if raw == folder or (not dataset.files and is_inside(raw, folder) and is_inside(folder, raw)):
         return []
     why = "fetched files lie there" if dataset.files else f"{REGISTRY} > datasets > {name} > folder"
     return [
-        f"{raw} is not the folder of dataset {name!r}, which is {dataset.access} and lies in {own}"
-        f" ({why}); make them one folder, or name the dataset that lies in {raw}"
+        f"{raw} is not the folder of dataset {name!r}, which is {dataset.access} and lies in"
+        f" {folder} ({why}); make them one folder, or name the dataset that lies in {raw}"
     ]
 
 
-def closed(word: str, datasets: Mapping[str, Dataset]) -> bool:
-    """Whether what is made of a benchmark, or of a dataset, is its owner's alone.
+def is_closed(word: str, datasets: Mapping[str, Dataset]) -> bool:
+    """Whether the outputs of a benchmark or dataset are private.
 
-    It is where it may repeat text of a dataset that is not public: its own, or one whose examples
-    or claims it reads; a tuning may where its benchmark may. What is neither a folder of
-    benchmarks/ nor a dataset is for all.
+    They are if they can repeat text of a dataset that is not public: the benchmark's, or one whose
+    examples or claims it reads. A tuning is as its benchmark. Words that are neither a folder of
+    benchmarks/ nor a dataset are public.
     """
     file = BENCHMARKS / word / PARAMS.name
     if not file.is_file():
         return word in datasets and datasets[word].access != "public"
-    one = parse_folder(strict_yaml.load(file), where=str(file))
-    if isinstance(one, Tuning):
-        return closed(one.benchmark, datasets)
-    if one.dataset not in datasets or datasets[one.dataset].access != "public":
+    benchmark = parse_folder(strict_yaml.load(file), where=str(file))
+    if isinstance(benchmark, Tuning):
+        return is_closed(benchmark.benchmark, datasets)
+    if benchmark.dataset not in datasets or datasets[benchmark.dataset].access != "public":
         return True
-    read = [getattr(one, key, {}).values() for key in ("few_shot", "released_claims")]
-    folders = [Path(one.raw), *(Path(folder) for some in read for folder in some)]
-    theirs = [place(name, entry) for name, entry in datasets.items() if entry.access != "public"]
-    return any(inside(a, b) or inside(b, a) for a in folders for b in theirs)
+    repeated = [getattr(benchmark, key, {}).values() for key in ("few_shot", "released_claims")]
+    folders = [Path(benchmark.raw), *(Path(folder) for mapping in repeated for folder in mapping)]
+    closed = [folder_of(n, entry) for n, entry in datasets.items() if entry.access != "public"]
+    return any(is_inside(a, b) or is_inside(b, a) for a in folders for b in closed)
 
 
-def inside(inner: Path, outer: Path) -> bool:
-    """True if a path leads to another one or to something in it, through symbolic links too."""
+def is_inside(inner: Path, outer: Path) -> bool:
+    """Whether a path leads to another path or into it, also through symbolic links."""
     inner, outer = _real(inner), _real(outer)
     return any(_same(folder, outer) for folder in (inner, *inner.parents))
 
@@ -169,32 +169,33 @@ def inside(inner: Path, outer: Path) -> bool:
 def _real(path: Path) -> Path:
     try:
         return path.resolve()
-    except (OSError, RuntimeError, ValueError):  # links in a circle, or no path at all
+    except (OSError, RuntimeError, ValueError):  # circular links, or an invalid path
         return path.absolute()
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same(path: Path, other: Path) -> bool:
     try:
-        return one == other or one.samefile(other)
-    except (OSError, ValueError):  # one of them is not there, or nobody may look
+        return path == other or path.samefile(other)
+    except (OSError, ValueError):  # missing, or without permission
         return False
 
 
 def _two_classes(datasets: Mapping[str, Dataset]) -> Iterator[str]:
-    """Folders and files to which two entries give different access classes."""
-    for (name, one), (second, other) in combinations(datasets.items(), 2):
-        if one.access == other.access:
+    """Yield folders and files to which two entries give different access classes."""
+    for (name, dataset), (second, other) in combinations(datasets.items(), 2):
+        if dataset.access == other.access:
             continue
-        both = f"{name}: is {one.access}, and {second!r} is {other.access}, but"
-        here, there = place(name, one), place(second, other)
-        known = all(entry.files or entry.folder for entry in (one, other))
-        if known and (inside(here, there) or inside(there, here)):
-            yield f"{both} {here} and {there} share files; {_ONE_CLASS}, or part the folders"
+        both = f"{name}: is {dataset.access}, and {second!r} is {other.access}, but"
+        folder, other_folder = folder_of(name, dataset), folder_of(second, other)
+        have_folders = all(entry.files or entry.folder for entry in (dataset, other))
+        if have_folders and (is_inside(folder, other_folder) or is_inside(other_folder, folder)):
+            fix = f"{_ONE_CLASS}, or separate the folders"
+            yield f"{both} {folder} and {other_folder} share files; {fix}"
         hashes = {file.digest: file.name for file in other.files}
-        for file in one.files:
+        for file in dataset.files:
             if file.digest in hashes:
-                theirs = hashes[file.digest]
-                yield f"{both} {file.name!r} and {theirs!r} have one {file.kind}; {_ONE_CLASS}"
+                copy = hashes[file.digest]
+                yield f"{both} {file.name!r} and {copy!r} have the same {file.kind}; {_ONE_CLASS}"
 
 
 def _problems(name: str, dataset: Dataset) -> list[str]:

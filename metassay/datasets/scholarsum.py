@@ -1,13 +1,13 @@
-"""ScholarSum (Guo et al. 2024): abstracts of papers by several systems, rated facet by facet.
+"""Read ScholarSum (Guo et al. 2024): abstracts of papers by several systems, rated by facet.
 
-A folder holds one part of the set, as one file of JSON lines. The licence of the files is not
-stated upstream: for checks on one's own machine only.
+A folder has one part of the set, as a file of JSON lines. The files have no stated licence, so use
+them for local checks only.
 """
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from metassay.core.errors import shown
 from metassay.datasets.own_data import json_number
@@ -21,56 +21,48 @@ METRICS = read_pairs(__file__, "metrics")
 BY_FACET = {"gpt35_fm_list": "scholarsum_fm_gpt35", "gpt4_fm_list": "scholarsum_fm_gpt4"}
 RATER = "released"
 
-_NAMES = {"bartlarge": "bart_large"}  # others are called what their keys say
+_NAMES = {"bartlarge": "bart_large"}  # other systems have the names in their keys
 _ASPECT = "_aspect"
 _HUMAN = "_human"
 
 
-class _Part(NamedTuple):
-    """A part of the set: its name (the file's), and what the records of its file have."""
-
-    name: str
-    keys: frozenset[str]
-    systems: tuple[str, ...]  # as the keys call them: those that people scored
-
-
 def read(folder: Path) -> Rows:
-    """Read the one JSON file of a folder; each line is a paper, numbered in the file's order.
+    """Read the single JSON file of a folder; each line is a paper, numbered from 0.
 
-    Documents are called after the file and their number from 0, the study `scholarsum_` and the
-    file. Systems are those with a `<system>_human` in any record; what else the records have is
-    named in a warning. A record that is there twice in all its keys is read once.
+    Documents are named by file and number, the study `scholarsum_` and the file. Systems are those
+    with a `<system>_human` in any record; a warning names other keys. Equal records are read once.
 
-    Passages are the article's lines. Ratings: `overall`, and one criterion per facet. A facet that
-    is released as 0 is not scored, as the reference lacks it, and is null; so are the released
-    metrics of that facet, though the file has numbers there: the released overall scores, of
-    people and metrics alike, leave it out. Segments are the facets as released; an empty one has
-    no row.
+    Passages are the article's lines. Ratings: `overall`, and a criterion per facet. A facet that
+    is released as 0 is null: the reference lacks it, so it was not rated. The released metrics of
+    that facet are null, too, though the file has numbers: the released overall scores of people and
+    metrics leave it out. Segments are the released facets; an empty facet has no row.
     """
     rows = Rows()
     path = _only_file(folder, rows)
     if path is None:
         return rows
     papers = list(_papers(path, rows))
-    part = _part(path.stem, [paper for _, _, paper in papers])
-    if papers and not part.systems:
+    keys = {key for _, _, paper in papers for key in paper}
+    rated = (key.removesuffix(_HUMAN) for key in keys if key.endswith(_HUMAN))
+    systems = sorted(filter(None, rated))
+    if papers and not systems:
         rows.wrong(Place(path.name), "has no system that people scored: no key ends in '_human'")
     for at, number, paper in papers:
-        _add_paper(at, f"{part.name}_{number:02d}", paper, part, rows)
+        _add_paper(at, f"{path.stem}_{number:02d}", paper, keys, systems, rows)
     return rows
 
 
 def _only_file(folder: Path, rows: Rows) -> Path | None:
-    found = sorted(folder.glob("*.json")) if folder.is_dir() else []
-    if len(found) == 1:
-        return found[0]
-    what = f"has {len(found)} files *.json" if folder.is_dir() else "is not a folder"
+    files = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    if len(files) == 1:
+        return files[0]
+    what = f"has {len(files)} files *.json" if folder.is_dir() else "is not a folder"
     rows.wrong(Place(str(folder)), what, remedy="put one part of ScholarSum, one file, into it")
     return None
 
 
 def _papers(path: Path, rows: Rows) -> Iterator[tuple[Place, int, dict[str, Any]]]:
-    """Every record with its place and number; what is no record is a problem."""
+    """Yield every record with its place and number; other lines are problems."""
     seen: dict[str, Place] = {}
     articles: dict[str, Place] = {}
     for number, (at, value) in enumerate(json_lines(path, rows.problems, remedy=AGAIN)):
@@ -93,30 +85,33 @@ def _papers(path: Path, rows: Rows) -> Iterator[tuple[Place, int, dict[str, Any]
         yield at, number, value
 
 
-def _part(name: str, papers: Collection[dict[str, Any]]) -> _Part:
-    keys = frozenset(key for paper in papers for key in paper)
-    scored = (key.removesuffix(_HUMAN) for key in keys if key.endswith(_HUMAN))
-    return _Part(name, keys, tuple(sorted(system for system in scored if system)))
-
-
-def _add_paper(at: Place, doc_id: str, paper: dict[str, Any], part: _Part, rows: Rows) -> None:
+def _add_paper(
+    at: Place,
+    doc_id: str,
+    paper: dict[str, Any],
+    keys: Set[str],
+    systems: Sequence[str],
+    rows: Rows,
+) -> None:
+    """Add a paper; `keys` and rated `systems` are those of all papers."""
+    part = doc_id.rpartition("_")[0]
     article, abstract = (_text(at, paper, name, rows) for name in ("article", "human"))
     passages = [line.strip() for line in article.split("\n") if line.strip()]
     rows.sources.append(source_row(at, doc_id, "abstract", passages))
     rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, abstract))
     read = {"article", "human", f"human{_ASPECT}"}
     _add_segments(at, doc_id, REFERENCE, f"human{_ASPECT}", paper, rows)
-    for system in part.systems:
+    for system in systems:
         author = _NAMES.get(system, system)
         rows.texts.append(TextRow(at, doc_id, author, FULL, _text(at, paper, system, rows)))
         _add_segments(at, doc_id, author, f"{system}{_ASPECT}", paper, rows)
-        grades = _add_ratings(at, doc_id, author, system, paper, part.name, rows)
-        names = [name for name in (*METRICS, *BY_FACET) if f"{system}_{name}" in part.keys]
+        grades = _add_ratings(at, doc_id, author, system, paper, part, rows)
+        names = [name for name in (*METRICS, *BY_FACET) if f"{system}_{name}" in keys]
         for name in names:
             by = dict(_scores(at, f"{system}_{name}", name, paper, grades, rows))
             rows.score(at, (doc_id, author, FULL), by)
-        own = (_ASPECT, _HUMAN, f"{_HUMAN}_list", *(f"_{name}" for name in names))
-        read |= {system, *(f"{system}{ending}" for ending in own)}
+        endings = (_ASPECT, _HUMAN, f"{_HUMAN}_list", *(f"_{name}" for name in names))
+        read |= {system, *(f"{system}{ending}" for ending in endings)}
     for key in sorted(paper.keys() - read):
         rows.warnings.add(at, f"{shown(key)} is not read", "nothing needs it; correct its spelling")
 
@@ -146,7 +141,7 @@ def _add_segments(
 
 
 def _segment(at: Place, facets: dict[str, Any], facet: str, name: str, rows: Rows) -> str:
-    """The facet's text, empty where it is absent."""
+    """Return the facet's text, empty if it is absent."""
     text = facets.get(facet)
     if facet not in facets:
         rows.warnings.add(at, f"{shown(name)} is not there", "it counts as absent from the text")
@@ -163,7 +158,7 @@ def _segment(at: Place, facets: dict[str, Any], facet: str, name: str, rows: Row
 def _add_ratings(
     at: Place, doc_id: str, author: str, system: str, paper: dict[str, Any], part: str, rows: Rows
 ) -> list[float | None]:
-    """Add what people gave; returns the grades of the facets, null where not scored."""
+    """Add ratings; return the grades of the facets, None where not rated."""
     name = f"{system}{_HUMAN}"
     overall = json_number(at, paper.get(name), name, rows)
     grades = [value or None for value in _by_facet(at, paper, f"{name}_list", rows)]

@@ -1,11 +1,11 @@
-"""Texts that people scored, released with scores: FRANK, XSum, UniEval, LongDocFACTScore."""
+"""Read released texts with ratings and scores: FRANK, XSum, UniEval, LongDocFACTScore."""
 
 import re
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from metassay.datasets.own_data import cell_number, json_number, released
+from metassay.datasets.own_data import cell_number, json_number, release_reader
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import UNREAD, Record, csv_records, json_list, load_json
 from metassay.tabular.rows import AGAIN, Place, Rows, SourceRow, TextRow, source_row, to_json
@@ -25,18 +25,17 @@ FRANK_CRITERIA = {
 FRANK_METRICS = read_pairs(__file__, "frank metrics")
 
 
-@released
+@release_reader
 def read_frank(folder: Path) -> Rows:
-    """Read FRANK (Pagnoni et al. 2021): people's answers and the released scores.
+    """Read FRANK (Pagnoni et al. 2021): ratings and the released scores.
 
     The files have neither articles nor summaries: sources have no passages, and there are no texts.
-    A document's attributes are corpus and split. The rater `majority` is that of three people by
-    sentence, averaged over sentences.
+    Attributes of documents are corpus and split. The rater `majority` is the majority of three
+    people for each sentence, averaged over sentences.
 
     Ratings, 0 to 1: `factuality`, the share of a summary's sentences without an error;
     `without_<kind>`, the share without an error of this kind; `factuality_forgiving_<kind>`, the
-    share that would be right if errors of this kind were none. Scores that are released as null
-    stay null.
+    share without errors of other kinds. Null scores stay null.
     """
     rows, known = Rows(), set[str]()
     for at, value in json_list(folder / FRANK_HUMAN, rows.problems, remedy=AGAIN) or ():
@@ -45,14 +44,14 @@ def read_frank(folder: Path) -> Rows:
             known.add(doc_id)
             about = to_json({"corpus": _CORPORA[value["dataset"]], "split": value["split"]})
             rows.sources.append(source_row(at, doc_id, "other", [], attributes=about))
-        by = {name: json_number(at, value[of], of, rows) for of, name in FRANK_CRITERIA.items()}
+        by = {name: json_number(at, value[key], key, rows) for key, name in FRANK_CRITERIA.items()}
         rows.rate(at, ("frank", doc_id, author, FULL, "text", "majority"), by)
     for at, value in json_list(folder / FRANK_SCORES, rows.problems, remedy=AGAIN) or ():
-        by = {
-            name: None if value[of] is None else json_number(at, value[of], of, rows)
-            for of, name in FRANK_METRICS.items()
+        values = {
+            name: None if value[column] is None else json_number(at, value[column], column, rows)
+            for column, name in FRANK_METRICS.items()
         }
-        rows.score(at, (*_frank_place(value), FULL), by)
+        rows.score(at, (*_frank_place(value), FULL), values)
     return rows
 
 
@@ -81,19 +80,18 @@ _Key = tuple[str, str]  # document, author
 _Span = tuple[int, int]  # counted from 0, end exclusive
 
 
-@released
+@release_reader
 def read_xsum_hallucination(folder: Path) -> Rows:
     """Read XSum's annotations (Maynez et al. 2020): summaries by 4 systems and the reference.
 
     The files have no articles: sources have no passages. Rows are matched by article and system.
-    The annotators' file escapes quotes; texts here do not. A span is the 1-based offset of its
-    first character and of the one after its last, in the text without escapes (99.6 % of the
-    released spans are those characters).
+    Escapes of quotes are removed. A span has the 1-based offsets of its first character and of the
+    character after its last, in the text without escapes (true of 99.6 % of the released spans).
 
-    Ratings: `faithfulness` by each rater, the share of the summary's words that no span of theirs
-    touches; `factuality` by each rater, 1 or 0, null where they abstained, and no row for summaries
-    that were not asked about (nobody found them unfaithful). `faithful_released` and
-    `factual_released` are upstream's means of those, by the rater `released`.
+    Ratings: `faithfulness` by each rater, the share of the summary's words outside the rater's
+    spans; `factuality` by each rater, 1 or 0, null for abstentions, without a row for summaries
+    that nobody found unfaithful, as these were not rated. `faithful_released` and
+    `factual_released` are the released means, by the rater `released`.
     """
     rows = Rows()
     texts: dict[_Key, tuple[Place, str]] = {}
@@ -102,11 +100,11 @@ def read_xsum_hallucination(folder: Path) -> Rows:
     def records(name: str, *columns: str) -> list[Record]:
         return csv_records(folder / name, rows.problems, required=columns, remedy=AGAIN)
 
-    for at, of in records(XSUM_SPANS, *_KEY, *_SPAN):
-        key = f"xsum_{of['bbcid']}", _XSUM_AUTHORS[of["system"]]
-        _, text = texts.setdefault(key, (at, _ESCAPE.sub(r"\1", of["summary"])))
-        spans = marked[key][of["worker_id"]]
-        kind, start, end = (of[name] for name in _SPAN)
+    for at, fields in records(XSUM_SPANS, *_KEY, *_SPAN):
+        key = f"xsum_{fields['bbcid']}", _XSUM_AUTHORS[fields["system"]]
+        _, text = texts.setdefault(key, (at, _ESCAPE.sub(r"\1", fields["summary"])))
+        spans = marked[key][fields["worker_id"]]
+        kind, start, end = (fields[name] for name in _SPAN)
         if kind != "NULL":  # a few begin at 0 or end past the text's end
             spans.append((max(int(start) - 1, 0), min(int(end) - 1, len(text))))
     documents = set[str]()
@@ -118,10 +116,10 @@ def read_xsum_hallucination(folder: Path) -> Rows:
         for rater, spans in marked[doc_id, author].items():
             of_rater = _XSUM, doc_id, author, FULL, "text", rater
             rows.rate(at, of_rater, {"faithfulness": _faithful(text, spans)})
-    for at, of in records(XSUM_FACTS, *_KEY, "is_factual"):
-        key = f"xsum_{of['bbcid']}", _XSUM_AUTHORS[of["system"]]
-        by = {"factuality": _ANSWERS[of["is_factual"]]}
-        rows.rate(at, (_XSUM, *key, FULL, "text", of["worker_id"]), by)
+    for at, fields in records(XSUM_FACTS, *_KEY, "is_factual"):
+        key = f"xsum_{fields['bbcid']}", _XSUM_AUTHORS[fields["system"]]
+        ratings = {"factuality": _ANSWERS[fields["is_factual"]]}
+        rows.rate(at, (_XSUM, *key, FULL, "text", fields["worker_id"]), ratings)
     for record in records(XSUM_SCORES, "system_bbcid", *XSUM_METRICS, *_MEANS):
         system, _, article = record.fields["system_bbcid"].rpartition("_")
         key = f"xsum_{article}", _SCORED[system]
@@ -133,7 +131,7 @@ def read_xsum_hallucination(folder: Path) -> Rows:
 
 
 def _faithful(text: str, spans: list[_Span]) -> float | None:
-    """The share of words that no span touches; None for a text without words."""
+    """Return the share of words outside all spans; None for a text without words."""
     words = [match.span() for match in _WORD.finditer(text)]
     touched = [any(a < end and start < z for start, end in spans) for a, z in words]
     return 1 - sum(touched) / len(words) if words else None
@@ -146,24 +144,24 @@ SFRES = "sfres_result.json"
 _DECODERS = read_pairs(__file__, "unieval systems")
 
 
-@released
+@release_reader
 def read_topical_chat(folder: Path) -> Rows:
     """Read Topical-Chat: 60 dialogues, each with the next turn by 2 people and 4 decoders.
 
-    As UniEval has it (Zhong et al. 2022; rated by Mehri and Eskenazi 2020), with UniEval's scores;
-    values by people are means of raters, whose own values are not released.
+    The files and scores are UniEval's (Zhong et al. 2022), the ratings of Mehri and Eskenazi 2020:
+    means of raters, whose single ratings are not released.
 
     Passages are the dialogue's turns (group `dialogue`) and the fact to use (group `fact`);
-    documents are numbered in the order of the file. Both people are authors like the systems,
-    because both were rated; there is no reference.
+    documents are numbered in the order of the file. Both people were rated, so both are authors
+    like the systems; there is no reference.
     """
     rows, documents = Rows(), dict[str, str]()  # by dialogue
     for at, turn in json_list(folder / TOPICAL_CHAT, rows.problems, remedy=AGAIN) or ():
         if turn["source"] not in documents:
             documents[turn["source"]] = doc_id = f"topical_chat_{len(documents):02d}"
-            said = [line.strip() for line in turn["source"].split("\n") if line.strip()]
-            group = ["dialogue"] * len(said) + ["fact"]
-            passages = [*said, turn["context"].strip()]
+            turns = [line.strip() for line in turn["source"].split("\n") if line.strip()]
+            group = ["dialogue"] * len(turns) + ["fact"]
+            passages = [*turns, turn["context"].strip()]
             rows.sources.append(source_row(at, doc_id, "other", passages, group=group))
         _add_response(
             at, documents[turn["source"]], _DECODERS[turn["system_id"]], turn, "topical_chat", rows
@@ -171,12 +169,12 @@ def read_topical_chat(folder: Path) -> Rows:
     return rows
 
 
-@released
+@release_reader
 def read_sfres(folder: Path) -> Rows:
-    """Read SFRES (Wen et al. 2015) as UniEval has it: 1,181 sentences, each with a reference.
+    """Read SFRES (Wen et al. 2015) in UniEval's files: 1,181 sentences, each with a reference.
 
-    The passage is the dialogue act. Upstream does not say which system wrote which sentence, so all
-    have the author `unnamed`, each under its own doc_id, though most acts are there twice.
+    The passage is the dialogue act. The systems are not released, so all sentences have the author
+    `unnamed`, each with its own doc_id, though most acts occur twice.
     """
     rows = Rows()
     for at, sentence in json_list(folder / SFRES, rows.problems, remedy=AGAIN) or ():
@@ -187,13 +185,13 @@ def read_sfres(folder: Path) -> Rows:
     return rows
 
 
-def _add_response(at: Place, doc_id: str, author: str, one: Any, study: str, rows: Rows) -> None:
+def _add_response(at: Place, doc_id: str, author: str, record: Any, study: str, rows: Rows) -> None:
     key = (doc_id, author, FULL)
-    rows.texts.append(TextRow(at, *key, one["system_output"]))
-    people = {name: float(value) for name, value in one["scores"].items()}
+    rows.texts.append(TextRow(at, *key, record["system_output"]))
+    people = {name: float(value) for name, value in record["scores"].items()}
     rows.rate(at, (study, *key, "text", "mean"), people)
-    by = {f"unieval_{name}": float(value) for name, value in one["predict_scores"].items()}
-    rows.score(at, key, by)
+    scores = {f"unieval_{name}": float(value) for name, value in record["predict_scores"].items()}
+    rows.score(at, key, scores)
 
 
 # ---- LongDocFACTScore
@@ -207,77 +205,78 @@ SYSTEMS = {  # of LongSciVerify: the number that ratings give it -> its column, 
 }
 RATERS = SENTENCES = (1, 2, 3)
 
-_MARKS = re.compile(r"</?S>|<pad>")  # of tokenizers, around sentences and before a text
+_MARKS = re.compile(r"</?S>|<pad>")  # tokens of models around sentences and before texts
 
 
-@released
+@release_reader
 def read_longeval(folder: Path) -> Rows:
-    """Read LongEval, its PubMed part (Krishna et al. 2023), as LongDocFACTScore has it.
+    """Read the PubMed part of LongEval (Krishna et al. 2023) in LongDocFACTScore's files.
 
     `faithfulness`, 0 to 100: each rater's share of a summary's units that the article supports.
 
-    Raters are told apart by their place in the list of scores. Passages are the article's
-    sentences; the article's own abstract is the reference, which nobody rated.
+    Raters are numbered by their place in the list of scores. Passages are the article's sentences;
+    the article's abstract is the reference, which nobody rated.
     """
     rows, articles = Rows(), dict[str, SourceRow]()
     stories: Any = load_json(folder / LONGEVAL_TEXTS, rows.problems, remedy=AGAIN)
-    found = {} if stories is UNREAD else stories
-    for number, (story, value) in enumerate(found.items(), start=1):
+    records = {} if stories is UNREAD else stories
+    for number, (story, value) in enumerate(records.items(), start=1):
         at, (doc_id, author) = Place(LONGEVAL_TEXTS, number, "record"), _named(story)
         articles.setdefault(doc_id, _source(at, doc_id, value["source_doc"].split("<br />")))
         rows.texts.append(TextRow(at, doc_id, author, FULL, _clean(value["summary"])))
     rows.sources += articles.values()
     for at, scores in json_list(folder / LONGEVAL_SCORES, rows.problems, remedy=AGAIN) or ():
-        of = "longeval", *_named(scores["story"]), FULL, "text"
+        key = "longeval", *_named(scores["story"]), FULL, "text"
         for rater, score in enumerate(scores["score"], start=1):
-            rows.rate(at, (*of, f"rater_{rater}"), {"faithfulness": float(score)})
+            rows.rate(at, (*key, f"rater_{rater}"), {"faithfulness": float(score)})
     return rows
 
 
-@released
+@release_reader
 def read_longsciverify(folder: Path) -> Rows:
     """Read LongSciVerify (Bishop et al. 2024): `factuality`, the share of three sentences of each
-    summary that are true by each rater; which sentences is not released.
+    summary that are true by each rater; the choice of sentences is not released.
 
-    Null where none is marked. A document's attribute `corpus` is arxiv or pubmed. Spreadsheets took
-    zeros off the ends of some arXiv numbers in the raters' files; rows are matched without these.
+    Null if none is marked. The attribute `corpus` of documents is arxiv or pubmed. Spreadsheets
+    dropped zeros at the ends of some arXiv numbers in the raters' files; rows are matched without
+    these.
     """
     rows = Rows()
     for corpus in CORPORA:
-        known: dict[str, str] = {}
+        doc_ids: dict[str, str] = {}
         file = folder / f"{corpus}_test.json"
-        for at, one in json_list(file, rows.problems, remedy=AGAIN) or ():
-            known[_bare(one["article_id"])] = doc_id = f"{corpus}_{one['article_id']}"
-            rows.sources.append(_source(at, doc_id, one["article_text"], corpus=corpus))
-            abstract = _clean(" ".join(one["abstract_text"]))
+        for at, article in json_list(file, rows.problems, remedy=AGAIN) or ():
+            doc_ids[_bare(article["article_id"])] = doc_id = f"{corpus}_{article['article_id']}"
+            rows.sources.append(_source(at, doc_id, article["article_text"], corpus=corpus))
+            abstract = _clean(" ".join(article["abstract_text"]))
             rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, abstract))
-        for rater in RATERS if known else ():
-            _add_reviews(folder / f"{corpus}_reviewer_{rater}.csv", rater, known, rows)
+        for rater in RATERS if doc_ids else ():
+            _add_reviews(folder / f"{corpus}_reviewer_{rater}.csv", rater, doc_ids, rows)
     return rows
 
 
-def _add_reviews(path: Path, rater: int, known: dict[str, str], rows: Rows) -> None:
+def _add_reviews(path: Path, rater: int, doc_ids: dict[str, str], rows: Rows) -> None:
     for at, fields in csv_records(path, rows.problems, required=("id",), remedy=AGAIN):
-        doc_id = known[_bare(fields["id"])]
+        doc_id = doc_ids[_bare(fields["id"])]
         for number, (column, author) in SYSTEMS.items():
             if rater == RATERS[0]:
                 rows.texts.append(TextRow(at, doc_id, author, FULL, _clean(fields[column])))
             cells = [fields[f"model_{number}_sent_{s}_factuality"] for s in SENTENCES]
             marks = [float(cell) for cell in cells if cell]
-            of = "longsciverify", doc_id, author, FULL, "text", f"rater_{rater}"
-            rows.rate(at, of, {"factuality": sum(marks) / len(marks) if marks else None})
+            key = "longsciverify", doc_id, author, FULL, "text", f"rater_{rater}"
+            rows.rate(at, key, {"factuality": sum(marks) / len(marks) if marks else None})
 
 
 def _named(story: str) -> tuple[str, str]:
-    """Document and author of article_3_longt5."""
+    """Return document and author of a name such as article_3_longt5."""
     _, number, author = story.split("_", 2)
     return f"article_{int(number):02d}", REFERENCE if author == "human" else author
 
 
 def _source(at: Place, doc_id: str, sentences: list[str], **attributes: str) -> SourceRow:
-    passages = [said.strip() for said in sentences if said.strip()]
-    said = to_json(attributes) if attributes else None
-    return source_row(at, doc_id, "abstract", passages, attributes=said)
+    passages = [text.strip() for text in sentences if text.strip()]
+    text = to_json(attributes) if attributes else None
+    return source_row(at, doc_id, "abstract", passages, attributes=text)
 
 
 def _clean(text: str) -> str:

@@ -1,7 +1,7 @@
-"""The form of the SimSUM expert study: raters who graded generated clinical notes, note by note.
+"""Read the form of the SimSUM expert study: raters' grades of generated clinical notes.
 
-A folder holds one CSV per rater, called after the rater, or one CSV with a column `rater`. Row i is
-note i. The notes' texts may lie beside them in `notes.csv`.
+A folder has a CSV per rater, named after the rater, or one CSV with a column `rater`. Row i is note
+i. The texts of the notes can be in `notes.csv`.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ CRITERIA = (
     *("compact_content", "compact_readability"),
 )
 STUDY = "simsum"
-AUTHOR = "generated"  # who wrote the notes: one model, which the form does not name
+AUTHOR = "generated"  # the notes' author: a single model, which the form does not name
 NOTES_FILE = "notes.csv"
 
 _RATER, _TEXT, _PROMPT = "rater", "text", "prompt"
@@ -28,10 +28,10 @@ _SEE = "docs/own-data.md shows the form"
 def read(folder: Path) -> Rows:
     """Read every CSV of the folder; documents are `note_01` and so on, by their row.
 
-    An empty cell is a criterion that the rater did not grade: null. All raters must have equally
-    many rows, as rows are all that says which note is meant. Without `notes.csv` there are ratings
-    and no texts, which suffices for means and agreement. Columns that the form lacks are named in a
-    warning; one without a name, as data frames write it, must number the rows from 0 or 1.
+    An empty cell is null: the rater did not grade this criterion. All raters must have the same
+    number of rows, as only rows identify notes. Without `notes.csv` there are ratings and no texts,
+    which suffices for means and agreement. A warning names columns that are not of the form; a
+    column without a name, as data frames write it, must number the rows from 0 or 1.
     """
     rows = Rows()
     sheets = sorted(folder.glob("*.csv")) if folder.is_dir() else []
@@ -43,14 +43,14 @@ def read(folder: Path) -> Rows:
     by_rater: dict[str, list[Record]] = {}
     for path in sheets:
         records = csv_records(path, rows.problems, required=CRITERIA, remedy=_SEE)
-        for rater, mine in _raters(path, records, rows):
+        for rater, records_of in _raters(path, records, rows):
             if rater in by_rater:
                 what = f"rater {shown(rater)} is in another file too"
                 rows.wrong(Place(path.name), what, remedy="put a rater's rows into one file")
-            by_rater[rater] = mine
-    n_notes = _equally_many(by_rater, rows)
-    for rater, mine in by_rater.items():
-        for number, record in enumerate(mine, start=1):
+            by_rater[rater] = records_of
+    n_notes = _count_notes(by_rater, rows)
+    for rater, records_of in by_rater.items():
+        for number, record in enumerate(records_of, start=1):
             doc_id = _note(number, n_notes)
             by = dict[str, float | None]()
             for criterion in CRITERIA:
@@ -65,37 +65,37 @@ def read(folder: Path) -> Rows:
 
 
 def _raters(path: Path, records: list[Record], rows: Rows) -> Iterator[tuple[str, list[Record]]]:
-    """The records of each rater, in their order."""
+    """Yield the records of each rater, in order."""
     if not records:
         return
     for name in records[0].fields.keys() - {*CRITERIA, _RATER, ""}:
         what, fix = f"column {shown(name)} is not read", "the form has no such column"
         rows.warnings.add(Place(path.name, 1), what, fix)
-    of: dict[str, list[Record]] = {}
+    by_rater: dict[str, list[Record]] = {}
     for record in records:
         rater = record.fields.get(_RATER, path.stem).strip()
         if not rater:
             rows.wrong(record.at, "'rater' is empty", remedy="write who graded this note")
-        of.setdefault(rater, []).append(record)
+        by_rater.setdefault(rater, []).append(record)
     numbers = [record.fields.get("") for record in records]
     counted = [[str(first + i) for i in range(len(numbers))] for first in (0, 1)]
     if "" in records[0].fields and numbers not in counted:
         what = "the column without a name does not number the rows"
         fix = "put the rows in the order of the notes, and remove the column or number it from 0"
         rows.wrong(records[0].at, what, remedy=fix)
-    yield from of.items()
+    yield from by_rater.items()
 
 
-def _equally_many(by_rater: dict[str, list[Record]], rows: Rows) -> int:
-    """How many notes there are; a problem for every rater who has more or fewer rows."""
+def _count_notes(by_rater: dict[str, list[Record]], rows: Rows) -> int:
+    """Count the notes; a problem for every rater with more or fewer rows."""
     if not by_rater:
         return 0
     usual, _ = Counter(map(len, by_rater.values())).most_common(1)[0]
-    for rater, mine in by_rater.items():
-        if len(mine) != usual:
-            what = f"rater {shown(rater)} has {len(mine)} rows, others have {usual}"
+    for rater, records in by_rater.items():
+        if len(records) != usual:
+            what = f"rater {shown(rater)} has {len(records)} rows, others have {usual}"
             fix = "give every note a row; leave the cells empty where there is no grade"
-            rows.wrong(Place(mine[0].at.file), what, remedy=fix)
+            rows.wrong(Place(records[0].at.file), what, remedy=fix)
     return usual
 
 

@@ -1,6 +1,6 @@
-"""Ratings that came back from people: a file of `metassay study import`, or of one's own.
+"""Read the ratings of a study: a file of `metassay study import`, or of the user.
 
-Apart from `ingest`, as its stage needs neither the other readers nor their tables' contracts.
+Separate from `ingest`, as its stage needs neither the other readers nor their tables' contracts.
 """
 
 from collections.abc import Mapping
@@ -26,11 +26,11 @@ def ingest_study(
     sources: pd.DataFrame,
     texts: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The ratings of one study as RATINGS, held against the tables SOURCES and TEXTS.
+    """Return the ratings of a study as RATINGS, checked against the tables SOURCES and TEXTS.
 
-    The file is as `ratings.csv` of one's own data (docs/own-data.md); its column `study` says
-    `study` in every row. Raises BadInput with every problem in one go, each naming file, line and
-    remedy: what datasets.checks says of ratings, and rows of another study.
+    The file has the format of `ratings.csv` (docs/own-data.md), with `study` in the column `study`
+    of every row. Raises BadInput with all problems at once, each with file, line and remedy: those
+    of datasets.checks, and rows of another study.
     """
     rows = Rows()
     read_ratings(file, rows)
@@ -47,5 +47,5 @@ def ingest_study(
     ]
     check(rows, criteria)
     raise_problems(f"{file.parent.as_posix()}/{line}" for line in rows.problems.lines())
-    found = [row._asdict() for row in rows.ratings]
-    return pd.DataFrame(found)[list(RATINGS.columns)] if found else empty(RATINGS)
+    ratings = [row._asdict() for row in rows.ratings]
+    return pd.DataFrame(ratings)[list(RATINGS.columns)] if ratings else empty(RATINGS)

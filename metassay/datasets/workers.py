@@ -1,4 +1,4 @@
-"""Who works on the texts of a benchmark: this process, or a cluster that may have them.
+"""Choose the executor for a benchmark's texts: this process, or a cluster that is cleared for them.
 
 Clearance follows the text, for machines as for endpoints (`metassay.llm.endpoints`).
 """
@@ -15,13 +15,13 @@ from metassay.core.params import Evaluation, ExecutorOptions
 from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import load_registry
 from metassay.executor.record import LOCAL, Executor
-from metassay.llm.endpoints import check_workers
+from metassay.llm.endpoints import clear_workers
 
 DASK = "METASSAY_DASK"  # the variable by which `metassay run --dask` tells its stages
 
 
 def is_local(options: ExecutorOptions) -> bool:
-    """Whether this process works alone; METASSAY_DASK goes before the options."""
+    """Whether this process works alone; METASSAY_DASK overrides the options."""
     return (os.environ.get(DASK) or options.kind) == "local"
 
 
@@ -29,11 +29,11 @@ def is_local(options: ExecutorOptions) -> bool:
 def open_executor(
     options: ExecutorOptions, benchmark: Evaluation, repeated: Iterable[str], *, stage: str
 ) -> Iterator[Executor]:
-    """Who works on pieces of a stage's texts, which may repeat text of the datasets `repeated`.
+    """Open the executor for a stage's texts, which may repeat text of the datasets `repeated`.
 
-    `stage` is the name of its instance. The variable METASSAY_DASK goes before `options`: a
-    scheduler's address, or `local`. Raises BadInput where text may not go to its workers, and where
-    it is in doubt whether it may.
+    `stage` is the name of the stage's instance. The variable METASSAY_DASK, a scheduler's address
+    or `local`, overrides `options`. Raises BadInput where text may not go to the workers, or its
+    access class is in doubt.
     """
     name = f"{benchmark.name}-{stage}"
     if is_local(options):
@@ -46,12 +46,12 @@ def open_executor(
         raise BadInput(
             'executor: Dask is not installed; run: pip install "metassay[dask]"'
         ) from None
-    said = {"kind": "dask", "address": os.environ.get(DASK) or options.address}
+    changes = {"kind": "dask", "address": os.environ.get(DASK) or options.address}
     where = f"params.yaml > executor (or {DASK})"
-    options = parse(ExecutorOptions, options.model_dump() | said, where=where)
+    options = parse(ExecutorOptions, options.model_dump() | changes, where=where)
     registry = load_registry()
     datasets = sorted({benchmark.dataset, *repeated})
     raise_problems(label_problems(registry, datasets, [(benchmark.dataset, Path(benchmark.raw))]))
-    check_workers({name: one.access for name, one in registry.items()}, datasets, options)
+    clear_workers({name: dataset.access for name, dataset in registry.items()}, datasets, options)
     with Cluster(options, name) as cluster:
         yield cluster

@@ -39,9 +39,8 @@ def cut(pieces: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 def digest(*contents: bytes) -> str:
     """Return the SHA-256 of the SHA-256s of some contents."""
-    return hashlib.sha256(
-        b"".join(hashlib.sha256(content).digest() for content in contents)
-    ).hexdigest()
+    digests = (hashlib.sha256(content).digest() for content in contents)
+    return hashlib.sha256(b"".join(digests)).hexdigest()
 
 
 class Storage:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.core.csv_injection import inert
+from metassay.core.csv_injection import escape_formula
 from metassay.format.numbers import missing, significant
 
 _ESCAPES = str.maketrans(
@@ -37,7 +37,8 @@ def to_csv(frame: pd.DataFrame) -> str:
     safe = frame.copy(deep=False)
     for name in frame:
         if not pd.api.types.is_numeric_dtype(frame[name]):
-            safe[name] = pd.Series(map(_inert, frame[name]), frame.index, dtype="object")
+            values = [escape_formula(v) if isinstance(v, str) else v for v in frame[name]]
+            safe[name] = pd.Series(values, frame.index, dtype="object")
     return safe.to_csv(index=False, na_rep="", lineterminator="\n")
 
 
@@ -67,10 +68,6 @@ def to_markdown(frame: pd.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _inert(value: Any) -> Any:
-    return inert(value) if isinstance(value, str) else value
-
-
 def _plain(column: "pd.Series[Any]") -> list[Any]:
     absent = column.isna().tolist()
     return [None if no else value for value, no in zip(column.tolist(), absent, strict=True)]
@@ -82,13 +79,13 @@ def _line(cells: list[str]) -> str:
 
 def _text(value: object) -> str:
     if isinstance(value, str):
-        return escaped(value)
+        return escape_markdown(value)
     if missing(value):
         return ""
-    return significant(value) if isinstance(value, float) else escaped(str(value))
+    return significant(value) if isinstance(value, float) else escape_markdown(str(value))
 
 
 @lru_cache(maxsize=1 << 14)  # columns repeat their texts
-def escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Escape a text for a line of Markdown."""
     return text.translate(_ESCAPES)

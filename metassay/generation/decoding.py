@@ -4,11 +4,9 @@ Decoding is greedy or by beam search, never sampled, whatever the model's settin
 
 An input that exceeds the model's limit is never cut silently: the document's row has status
 truncated and no text, unless its kind reads the beginning and its recipe says so. A warning names
-each such document and its length. A text that does not end within `max_new_tokens` also has status
-truncated.
+each such document and its length. A text that exceeds `max_new_tokens` is truncated as well.
 
-The store of model outputs has the texts: the same input with the same settings is decoded once, and
-a second run loads no model.
+The store of model outputs has the texts: a second run with the same settings loads no model.
 """
 
 import copy
@@ -36,7 +34,6 @@ from metassay.generation.prompted import (
     texts_of,
 )
 from metassay.generation.record import Generated, System
-from metassay.llm.needs import Resources
 from metassay.llm.prompts import PROMPTS
 from metassay.models import extra
 from metassay.models.batches import pad_rows
@@ -284,15 +281,11 @@ def _read_conversation(model: str, writer: Writer, conversation: str) -> Input:
     return Input(tokens, len(tokens))
 
 
-def _write_causal(
-    sources: pd.DataFrame, name: str, options: CausalOptions, resources: Resources
-) -> Generated:
-    return write_causal(sources, name, options, read_examples(options.examples, resources.raw))
-
-
 CAUSAL = System(
     options=CausalOptions,
-    write=_write_causal,
+    write=lambda sources, name, options, resources: write_causal(
+        sources, name, options, read_examples(options.examples, resources.raw)
+    ),
     files=prompt_files,
     datasets=example_datasets,
     costly=True,

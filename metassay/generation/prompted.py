@@ -266,9 +266,8 @@ def text_requests(
 ) -> list[TextRequest]:
     """Return the requests for texts of SOURCES, by doc_id and part.
 
-    Examples are earlier turns of the same conversation. Raises BadInput if they are not those of
-    style.examples, or not style.shots of each task, if an example is one of the sources, or if a
-    prompt is not usable.
+    Examples are earlier turns of the same conversation. BadInput: they are not those of
+    style.examples or not style.shots of each task, one is a source, or a prompt is not usable.
     """
     forms = _forms(sources, style, examples, prompts)
     requests = []
@@ -372,8 +371,8 @@ def _conversation(
     system, question = ask(passages, speakers)
     earlier: list[Message] = []
     for example in form.examples:
-        _, shown = ask(example.passages, example.speakers)
-        earlier += [shown, Message("assistant", _part_of(example.text, part))]
+        _, shot = ask(example.passages, example.speakers)
+        earlier += [shot, Message("assistant", _part_of(example.text, part))]
     return (system, *earlier, question)
 
 

@@ -48,7 +48,7 @@ class Item(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A file to read, the fields that name documents and systems, and findings about the file."""
+    """A file to read, the fields that name documents and systems, problems and notes."""
 
     path: Path
     doc_field: str

@@ -119,10 +119,8 @@ def _parts(scan: _Scanner, select: Select, steps: Steps) -> Iterator[Part]:
 
 
 def parts(path: Path, select: Select, problems: Findings) -> Iterator[Part]:
-    """Yield each element of the lists of records, whole, and every other leaf of a JSON file.
-
-    An empty list or object is the leaf None. Invalid JSON is a problem and ends the file.
-    """
+    """Yield the elements of a JSON file's lists of records, whole, and all other leaves; an empty
+    list or object is the leaf None. Invalid JSON is a problem and ends the file."""
     if is_readable(path, problems, remedy=FIX):
         with _report_invalid(Place(path.name), problems), path.open(encoding="utf-8-sig") as file:
             scan = _Scanner(file)

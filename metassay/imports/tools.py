@@ -406,7 +406,8 @@ def _is_person(value: Object) -> bool:
 
 
 def _select(values: Sequence[Object], pairs: Sequence[tuple[Object, Object]]) -> Iterator[Object]:
-    """Yield the valid ones of people and all of judges, but those that their judge replaced."""
+    """Yield the assessments of judges, and the valid ones of people, that were not replaced; a
+    person's correction of a judge's assessment does not replace it."""
     replaced = {id(old) for new, old in pairs if _is_person(old) or not _is_person(new)}
     for value in values:
         if id(value) not in replaced and (value.get("valid") is not False or not _is_person(value)):

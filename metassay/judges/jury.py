@@ -26,8 +26,7 @@ class JuryOptions(Options):
     """members: the judges by name, each a block with a kind.
 
     by: each answer is a vote for its label (`majority`), or is spread over both labels by its
-    probability where it has one (`mean`). margin: a label wins if its share of the votes exceeds
-    one half by more than this.
+    probability where it has one (`mean`). margin: a label needs a share above 0.5 + margin.
     """
 
     by: Literal["majority", "mean"]

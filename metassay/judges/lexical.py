@@ -68,9 +68,8 @@ class LexicalJudge:
     judged on all its tokens, without checks for conflicts; one without any token has status error.
     There is no probability; the explanation has the share, the missing words and the conflicts.
 
-    A grade of support, 0 to 3, is 3 times the share of tokens in the fullest window without
-    conflict, rounded down. It is 0 if every window has a conflict. The threshold does not matter.
-    For rubrics see `_level`.
+    A grade of support, 0 to 3, needs no threshold: it is 3 times the share of tokens in the fullest
+    window without conflict, rounded down, or 0 if there is none. For rubrics see `_level`.
     """
 
     def __init__(self, options: LexicalOptions) -> None:
@@ -92,15 +91,23 @@ class LexicalJudge:
     def _answer(self, pair: Pair) -> Judgment:
         if pair.instrument in RUBRIC:
             return _level(pair)
-        answer = _ANSWERS[pair.instrument]
-        hypothesis = _read_hypothesis(pair.hypothesis)
+        hypothesis, premise = _read_hypothesis(pair.hypothesis), _read_premise(pair.premise)
         tokens = [token for token in hypothesis.places if token not in _IGNORED]
-        if tokens:
-            return answer(tokens, hypothesis, _read_premise(pair.premise), self._options)
-        tokens = list(read_plainly(pair.hypothesis).places)
+        if not tokens:
+            tokens = list(read_plainly(pair.hypothesis).places)
+            hypothesis, premise = Reading(), read_plainly(pair.premise)
         if not tokens:
             return Judgment("error", explanation="the hypothesis has no words")
-        return answer(tokens, Reading(), read_plainly(pair.premise), self._options)
+        is_grade = pair.instrument == SUPPORT_GRADE.name
+        needed = 1 if is_grade else math.ceil(self._options.threshold * len(tokens) - 1e-9)
+        window, conflicts = _best(tokens, hypothesis, premise, self._options.window, needed)
+        note = "" if is_grade else f", {needed} needed"
+        explanation = _explain(tokens, note, premise, window, conflicts)
+        if is_grade:
+            grade = 0 if conflicts else int(SUPPORT.high) * window.matches // len(tokens)
+            return Judgment("ok", grade=float(grade), explanation=explanation)
+        label = "entailed" if window.matches >= needed and not conflicts else "not_entailed"
+        return Judgment("ok", label, explanation=explanation)
 
 
 def _level(pair: Pair) -> Judgment:
@@ -109,8 +116,8 @@ def _level(pair: Pair) -> Judgment:
     It sees missing words but no errors: it is a baseline for judges of rubrics, and lets a rubric
     run without a model. The share is of the premise's distinct content tokens (of equal weight;
     negations and "patient" ignored). The scale's levels are equal bands of the share
-    (`Scale.level`), so a text without words has the worst level. It abstains from penalties, and if
-    the premise has no words.
+    (`Scale.level`); a text without words has the worst. It abstains from penalties, and if the
+    premise has no words.
     """
     criterion = criterion_of(pair)
     if not isinstance(criterion, Scale):
@@ -122,28 +129,6 @@ def _level(pair: Pair) -> Judgment:
     explanation = f"{matches} of {len(tokens)} tokens found"
     grade = float(criterion.level(matches, len(tokens)))
     return Judgment("ok", grade=grade, explanation=explanation)
-
-
-def _label(
-    tokens: Sequence[str], hypothesis: Reading, premise: Reading, options: LexicalOptions
-) -> Judgment:
-    needed = math.ceil(options.threshold * len(tokens) - 1e-9)
-    window, conflicts = _best(tokens, hypothesis, premise, options.window, needed)
-    label = "entailed" if window.matches >= needed and not conflicts else "not_entailed"
-    explanation = _explain(tokens, f", {needed} needed", premise, window, conflicts)
-    return Judgment("ok", label, explanation=explanation)
-
-
-def _grade(
-    tokens: Sequence[str], hypothesis: Reading, premise: Reading, options: LexicalOptions
-) -> Judgment:
-    window, conflicts = _best(tokens, hypothesis, premise, options.window, 1)
-    grade = 0 if conflicts else int(SUPPORT.high) * window.matches // len(tokens)
-    explanation = _explain(tokens, "", premise, window, conflicts)
-    return Judgment("ok", grade=float(grade), explanation=explanation)
-
-
-_ANSWERS = {**dict.fromkeys(TWO_WAY, _label), SUPPORT_GRADE.name: _grade}
 
 
 def _best(
@@ -230,8 +215,8 @@ def _side_conflict(
         # A mention without a side may get it from elsewhere in the window.
         elsewhere = all(_within(premise.places.get(side, ()), window) for side in ours)
         if all(theirs) or not elsewhere:
-            here, instead = (" and ".join(sorted(names)) for names in (ours, others))
-            conflicts.append(f"{token}: {here} is {instead} there")
+            side, instead = (" and ".join(sorted(names)) for names in (ours, others))
+            conflicts.append(f"{token}: {side} is {instead} there")
     return conflicts
 
 
@@ -244,10 +229,10 @@ def _implied_sides(sides: set[str]) -> set[str]:
 
 
 def _explain(
-    tokens: Sequence[str], needed: str, premise: Reading, window: _Window, conflicts: Sequence[str]
+    tokens: Sequence[str], note: str, premise: Reading, window: _Window, conflicts: Sequence[str]
 ) -> str:
     missing = [token for token in tokens if not _within(premise.places.get(token, ()), window)]
-    parts = [f"{window.matches} of {len(tokens)} tokens found{needed}"]
+    parts = [f"{window.matches} of {len(tokens)} tokens found{note}"]
     if missing:
         parts.append(f"missing: {', '.join(missing)}")
     if conflicts:
@@ -258,7 +243,7 @@ def _explain(
 KIND = JudgeKind(
     options=LexicalOptions,
     make=lambda options, _resources, _members: LexicalJudge(options),
-    instruments=(*_ANSWERS, *RUBRIC),
+    instruments=(*TWO_WAY, SUPPORT_GRADE.name, *RUBRIC),
     likely=lambda _: (),
     abstains=lambda _: RUBRIC,
 )

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, create_model, model_validator
 
 from metassay.core.errors import raise_problems
 from metassay.core.options import Options
@@ -69,7 +69,7 @@ class QuoteFinder:
         self._quotes = self._made_up = 0
 
     def locate(self, quotes: Iterable[str], text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """Return each quote as it stands in the text, and its offset; -1 if it is not there.
+        """Return each quote in the words of the text, and its offset; -1 if it is not there.
 
         Case, white space and punctuation are ignored. All words must match.
         """
@@ -92,7 +92,7 @@ class QuoteFinder:
             return []
         count = f"{self._made_up:,} of {self._quotes:,} quotes"
         share = self._made_up / self._quotes
-        return [f"{count} ({share:.1%}) are not in the text that they were said to be from"]
+        return [f"{count} ({share:.1%}) are not in the text that they quote"]
 
 
 _ANSWER_FORM: Mapping[str, Kind] = {"sample": "text"}
@@ -120,7 +120,7 @@ class Wording:
             p for form in FORMS for p in _example_problems(form, self._prompts[form], options.shots)
         )
         single = options.per_call == "claim"  # then only the first question of an example is shown
-        self._shown = {form: list(self._examples(form, single)) for form in FORMS}
+        self._examples = {form: list(self._solved_examples(form, single)) for form in FORMS}
 
     @property
     def hash(self) -> str:
@@ -128,22 +128,22 @@ class Wording:
         texts: list[list[object]] = []
         for form, prompt in self._prompts.items():
             texts.append([prompt.signature, self._sample(form)])
-            if form in self._shown:
-                texts[-1].append([message.content for message in self._shown[form]])
+            if form in self._examples:
+                texts[-1].append([message.content for message in self._examples[form]])
         canonical = json.dumps(texts, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:8]
 
     def messages(self, call: Call, items: Sequence[structured.Item]) -> tuple[Message, ...]:
         """Return the messages of a call about some of its questions, with examples."""
-        shown = [*self._shown.get(call.form, ())]
+        shots = [*self._examples.get(call.form, ())]
         for number, content in items if call.criteria else ():
             criterion = call.criteria[number - 1]
             for example in criterion.examples[: self._shots]:
                 texts = {"against": example.against or None, "text": example.text}
-                shown.append(self._render(call.form, texts, [structured.Item(1, content)])[-1])
-                shown.append(Message("assistant", solve_example(criterion, example, self._style)))
+                shots.append(self._render(call.form, texts, [structured.Item(1, content)])[-1])
+                shots.append(Message("assistant", solve_example(criterion, example, self._style)))
         system, user = self._render(call.form, call.material, items)
-        return (system, *shown, user)
+        return (system, *shots, user)
 
     def _render(
         self, form: Form, material: Mapping[str, object], items: Sequence[structured.Item]
@@ -156,7 +156,7 @@ class Wording:
             return criterion_sample(form.instruments[0], self._style)
         return sample(form, self._style)
 
-    def _examples(self, form: Form, single: bool) -> Iterator[Message]:
+    def _solved_examples(self, form: Form, single: bool) -> Iterator[Message]:
         for example in self._prompts[form].examples[: self._shots]:
             items = example["items"][: 1 if single else None]
             questions = structured.numbered(
@@ -180,39 +180,35 @@ def _example_problems(form: Form, prompt: Prompt, shots: int) -> Iterator[str]:
     for number, example in enumerate(prompt.examples, start=1):
         where = f"{prompt.file} > examples > {number}"
         material, items = example[form.material], example["items"]
-        if not (_are_texts(material) if form.passages else isinstance(material, str)):
+        shared = material if form.passages else [material]
+        if not (isinstance(shared, list) and all(isinstance(text, str) for text in shared)):
             yield f"{where} > {form.material}: must be {'texts' if form.passages else 'a text'}"
         elif not (isinstance(items, list) and items):
             yield f"{where} > items: must be a list of solved questions"
         else:
-            model = answer_model(form, "json_cot", len(material))
+            texts: Any = dict.fromkeys(form.asks, (str, ...))
+            model = create_model(
+                "Solved", __base__=answer_model(form, "json_cot", len(material)), **texts
+            )
             rule = f"must have {', '.join(form.asks)}, reason, and a valid {form.field}"
             yield from (
                 f"{where} > items > {place}: {rule}"
                 for place, item in enumerate(items, start=1)
-                if not _is_solved(item, form, model)
+                if not _is_valid(item, model)
             )
 
 
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
-
-
-def _is_solved(item: Any, form: Form, model: type[structured.Answer]) -> bool:
-    if not isinstance(item, dict) or not _are_texts([item.get(name) for name in form.asks]):
-        return False
-    answer = {name: value for name, value in item.items() if name not in form.asks}
+def _is_valid(item: Any, model: type[structured.Answer]) -> bool:
     try:
-        model.model_validate({"number": 1, **answer})
-    except ValidationError:
+        model.model_validate({"number": 1, **item})
+    except (ValidationError, TypeError):
         return False
     return True
 
 
 BATCH = 16_384  # pairs at once: requests of one batch run concurrently, batches one by one
 
-# Expected tokens of an answer to one question, as in the solved examples of prompts/, until the
-# ledger has measured some.
+# Tokens of an answer, as in the solved examples of prompts/, until the ledger has measured some.
 ANSWER_LENGTH: Mapping[Style, float] = {"plain": 5, "json": 14, "cot": 24, "json_cot": 31}
 # And of an answer to a criterion, with a quote or two; the prompts have no such examples.
 GRADE_LENGTH: Mapping[Style, float] = {"plain": 5, "json": 26, "cot": 34, "json_cot": 51}
@@ -229,8 +225,8 @@ class LlmOptions(Options):
 
     `probability` of labels: `none`; `logprobs`, of their tokens, if the endpoint returns these with
     `top_logprobs` alternatives; or `samples`, the share of answers with the label. `threshold`: the
-    probability from which the first of two labels is the answer. `abstain`: [low, high], between
-    which the judge is not sure enough.
+    probability from which the first of two labels is the answer. `abstain`: [low, high], the band
+    without an answer.
     """
 
     model: str
@@ -307,12 +303,17 @@ class LlmJudge:
             for why, count in sorted(self._without.items())
         ]
         samples = self._options.samples
-        drawn = [
+        sampling = [
             f"probabilities are the shares of {samples.k} answers to each question"
             f" ({_temperature(samples)})"
         ]
         by_samples = self._labelled and self._options.probability == "samples"
-        return [*self._tally.notes, *(drawn if by_samples else ()), *lacking, *self._quotes.notes]
+        return [
+            *self._tally.notes,
+            *(sampling if by_samples else ()),
+            *lacking,
+            *self._quotes.notes,
+        ]
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """Return one judgment per pair; all calls go out at once."""

@@ -3,8 +3,7 @@
 A call shows the text that its questions share once (`material`), and its questions by number. Which
 pairs share a call does not depend on their order, and equal pairs are asked once.
 
-Styles: `plain` is a line per answer, `json` a JSON list; `cot` and `json_cot` are the same with
-reasons before the answers.
+Styles: `plain` is a line per answer, `json` a JSON list; `cot` and `json_cot` begin with reasons.
 """
 
 import functools
@@ -48,8 +47,7 @@ class Form:
     `prompt` is its file in prompts/, with a variable `material` (and maybe `against`) for the text
     that all questions of a call share, and `items` for the questions, which have the texts `asks`.
     `field` is the answer's field, `values` its possible values. `calls(form, pairs, most)` groups
-    pairs into calls of at most `most` questions, if it is a number. `passages`: an answer also
-    names the passages that support it.
+    pairs into calls of at most `most` questions, or any number. `passages`: answers name passages.
     """
 
     instruments: tuple[str, ...]
@@ -90,8 +88,7 @@ def numbered_passages(passages: Sequence[str]) -> list[dict[str, object]]:
 def label_citation(call: Call, pair: Pair, label: str, named: Collection[int]) -> str:
     """Return the label of one citation question, from the answer about all cited passages.
 
-    A single passage entails if all together do and it is named; the others without it entail if
-    all together do and it is not named.
+    If all together entail, a single passage does if it is named, the others if it is not.
     """
     if is_whole(call, pair):
         return label
@@ -445,8 +442,8 @@ def _name(violation: Any) -> int | str:
     """Return the violation's item; or what it is and its quote, since two can be of one sort."""
     if hasattr(violation, "item"):
         return int(violation.item)
-    what = str(violation.what).strip()
-    return f"{what}\n{violation.quote}" if what else ""
+    name = str(violation.what).strip()
+    return f"{name}\n{violation.quote}" if name else ""
 
 
 def _read_grade(line: str) -> dict[str, Any]:

@@ -68,7 +68,8 @@ def by_tokens(
         before, end = _text(token)[: max(0, start - end)], end + len(_text(token))
         if end <= start:
             continue
-        p, others = _probabilities(token)
+        p = math.exp(token.logprob)
+        others = {text: math.exp(logprob) for text, logprob in token.top if text != token.token}
         for text, probability in others.items():
             prefix = _extend(written, text.removeprefix(before))
             fits = _find_labels(prefix, left) if text.startswith(before) else []
@@ -118,11 +119,6 @@ def decide(
 def _text(token: TokenLogprobs) -> str:
     """Return the token's text; "?" for a part of a character, which endpoints show as bytes."""
     return "?" if token.token.startswith("bytes:\\x") else token.token
-
-
-def _probabilities(token: TokenLogprobs) -> tuple[float, dict[str, float]]:
-    others = {text: math.exp(logprob) for text, logprob in token.top if text != token.token}
-    return math.exp(token.logprob), others
 
 
 def _extend(written: str, text: str) -> str:

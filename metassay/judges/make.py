@@ -47,8 +47,7 @@ def instruments_of(chosen: Chosen) -> list[str]:
 def batch_of(chosen: Chosen, executor: Executor) -> int:
     """Return the number of pairs per call: with workers, enough for all of them.
 
-    With a language model inside it does not depend on workers, so that the rounds of questions stay
-    the same.
+    Language models are asked in the same rounds with and without workers.
     """
     asks = any(judge.record.model(judge.options) for judge in with_members(chosen))
     batch: int = chosen.record.batch

@@ -156,8 +156,7 @@ class NliOptions(NetworkOptions):
     first counts (`first_token`); `labels`: the meanings of the classes, in order, if their names do
     not tell. For the others: `words`: the answer that stands for each label, or several spellings
     of it. For seq2seq: `read`: the words' `probability` where the answer begins, or the `generated`
-    answer. For causal: `chat`: the template is a user's message, after a `system` message if there
-    is one.
+    answer. For causal: `chat`: the template is a user's message, perhaps after a `system` message.
 
     `max_tokens`: the longest input; null: the model's limit. `window`: a longer premise is read in
     windows of whole sentences of at most this many tokens; null: at once. `stride`: the number of
@@ -258,8 +257,8 @@ class NliJudge:
         """The numbers of cut questions, and of labels that depend on the last digits."""
         counts, options = self.counts, self._options
         premises, hypotheses = counts["premises cut"], counts["hypotheses cut"]
-        judged, fragile = counts["judged"], counts["fragile"]
-        subject = f"{identify(options).name}: of {judged:,} questions"
+        count, fragile = counts["judged"], counts["fragile"]
+        subject = f"{identify(options).name}: of {count:,} questions"
         notes = []
         if premises + hypotheses:
             notes.append(
@@ -269,22 +268,22 @@ class NliJudge:
             )
         if fragile:
             notes.append(
-                f"{subject} {fragile:,} have a label that another processor may give otherwise:"
-                f" in {options.dtype} probabilities can be {self._digits.off:g} off; set a finer"
-                " `dtype`, or count with as many that differ"
+                f"{subject} {fragile:,} have a label that may differ on another processor: in"
+                f" {options.dtype} probabilities can be {self._digits.off:g} off; set a finer"
+                " `dtype`, or expect as many differences"
             )
-        if options.read == "generated" and judged:
+        if options.read == "generated" and count:
             notes.append(
-                f"{subject} how many have a label that another processor may give otherwise is not"
-                " known, since the answers were written; with `read: probability` they are counted"
+                f"{subject} it is not known how many labels may differ on another processor, since"
+                " answers were generated; with `read: probability` they are counted"
             )
         return notes
 
     def judge(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment | None]:
         """Return one judgment per pair, in order; None for an answer that is not needed.
 
-        Raises BadInput if the model cannot be loaded, if its classes are not known, or if it has no
-        third class for `three_way`.
+        Raises BadInput if the model cannot be loaded, its classes are unknown, or three_way needs
+        a third one.
         """
         return judge_as_needed(pairs, self._decide)
 

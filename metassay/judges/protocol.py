@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import Field
 
-from metassay.core.options import Options, without
+from metassay.core.options import Options, refuse
 from metassay.llm.needs import Needs, Requests, Resources
 from metassay.scoring.pairing.instruments import (
     ATTRIBUTION,
@@ -93,7 +93,7 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 Band = Annotated[
     list[Probability],
     Field(min_length=2, max_length=2),
-    without(lambda band: "must be [low, high]; exchange them" if band[0] > band[1] else None),
+    refuse(lambda band: "must be [low, high]; exchange them" if band[0] > band[1] else None),
 ]
 
 
@@ -115,9 +115,8 @@ class JudgeKind(Needs):
     the order of `Needs`. `instruments`: the names it can answer (keys of
     `metassay.scoring.pairing.instruments.INSTRUMENTS`) if its members can too. `batch`: the number
     of pairs per call, more if a group is longer. `requests(pairs, options, decoding)` returns its
-    first questions to a language model; None: it asks none. `likely(options)` returns the
-    instruments whose answers have a probability, `abstains(options)` those where it may abstain;
-    both default to all.
+    first questions to a language model; None: it asks none. `likely(options)`: the instruments
+    whose answers have a probability, `abstains(options)`: where it may abstain; by default all.
     """
 
     options: type[Options]

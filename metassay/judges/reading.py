@@ -1,13 +1,13 @@
-"""A text as the lexical judge reads it: where each content token is, and what holds of it there.
+"""Read a text for the lexical judge: places of content tokens, negations, sides and units.
 
-What it does is cheap and knows no grammar. Sentences, lines and contrasts (but, however, ...) part
-a text into clauses; a negation, a side and a unit hold within their clause. A question in one
-passage and its answer in the next ("Any fever?" "No.") are two clauses, so the answer is lost.
+Reading is cheap and uses no grammar. Sentences, lines and contrasts (but, however, ...) divide a
+text into clauses; negations, sides and units hold within a clause. A question in one passage and
+its answer in the next ("Any fever?" "No.") are two clauses, so the answer is lost.
 
-Numbers in words become digits, so that a dialogue can be compared with a note: one to ninety-nine,
+Numbers in words become digits, so that dialogues can be compared with notes: one to ninety-nine,
 hundreds ("two hundred and five"), and spoken pairs ("one twenty eight over eighty", "128 over 80",
-"128 / 80": 128/80). "one" alone is as often a pronoun: it is a number only before a unit. Ordinals,
-fractions and thousands in words are left as they are.
+"128 / 80": 128/80). "one" alone is often a pronoun: it is a number only before a unit. Ordinals,
+fractions and thousands in words stay words.
 """
 
 import re
@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 
 from metassay.text.tokens import alphanumeric, content_tokens
 
-NEGATION_REACH = 8  # content tokens after a negation that it holds for: lists of symptoms are long
+NEGATION_REACH = 8  # scope of a negation in content tokens after it: lists of symptoms are long
 BACKWARD_REACH = 4  # and before it: "Murphy sign negative"
-SIDE_REACH = 2  # content tokens after left, right, ... whose side it says
+SIDE_REACH = 2  # scope of left, right, ... in content tokens after it
 
 
 def _count(words: str, first: int, step: int = 1) -> dict[str, int]:
@@ -40,7 +40,7 @@ _SPACED_PAIR = re.compile(r"(?<=\d) / (?=\d)")
 
 
 def digits(units: Iterable[str]) -> Callable[[str], str]:
-    """The function that writes the numbers of a lower-cased text in digits."""
+    """Return a function that writes the numbers of a lower-cased text in digits."""
     before_unit = re.compile(rf"[ -](?:{'|'.join(sorted(units))})s?\b")
 
     def replace(match: re.Match[str]) -> str:
@@ -57,7 +57,7 @@ def digits(units: Iterable[str]) -> Callable[[str], str]:
 
 
 def _spoken(run: str) -> str:
-    """One side of a pair; "one twenty eight" is 128 there."""
+    """Return one side of a pair, in which "one twenty eight" is 128."""
     values = _values(_PART.split(run)) if run[0].isalpha() else [run]
     if len(values) == 2 and values[0] in ("1", "2") and len(values[1]) == 2:
         return "".join(values)
@@ -65,9 +65,9 @@ def _spoken(run: str) -> str:
 
 
 def _values(words: list[str]) -> list[str]:
-    """The numbers that a run of number words stands for."""
+    """Return the numbers of a run of number words."""
     values: list[int | str] = []
-    open_until = 1  # the last number takes up a next one smaller than this
+    open_until = 1  # a next number smaller than this is added to the last one
     for word in words:
         value = _VALUES.get(word, 0)
         if word == "hundred":
@@ -90,13 +90,13 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Content tokens have lost their plural endings: denies is deny, lacks is lack.
+# Content tokens have no plural endings: denies is deny, lacks is lack.
 _FORWARD = _set("no not cannot never neither nor without deny denied denying lack lacking absence")
 BACKWARD = _set("absent negative none")
 NEGATIONS = _FORWARD | BACKWARD
-# Whom notes are about; a claim has to name them, where a note need not.
+# The subject of notes, which claims name and notes need not name.
 SUBJECTS = _set("patient pt")
-# What follows these is stated anew: "denies fever, reports cough".
+# A negation ends at these words: "denies fever, reports cough".
 RESTARTS = _set(
     "report reported reporting complain complained admit endorse endorsed continue start take"
 )
@@ -109,7 +109,7 @@ AXES = (
     _set("proximal distal"),
 )
 SIDES = frozenset[str]().union(*AXES)
-_OF_SIDES = _set("side sided aspect only")  # "on the right side": said with a side, not sided
+_OF_SIDES = _set("side sided aspect only")  # words beside a side: "on the right side"
 
 _UNIT_NAMES = {
     "mg": "milligram mgs",
@@ -134,7 +134,9 @@ _SAME = {name: unit for unit, names in _UNIT_NAMES.items() for name in names.spl
 _SAME |= {"both": "bilateral", "bilaterally": "bilateral", "unilaterally": "unilateral"}
 
 _to_digits = digits(UNITS | _SAME.keys())
-_ANSWER = re.compile(r"(^|[.?!\n]\s*)no,(?=\s)")  # "No, it hurts": an answer, not a negation of it
+_ANSWER = re.compile(
+    r"(^|[.?!\n]\s*)no,(?=\s)"
+)  # "No, it hurts": "no" is an answer, not a negation
 _FREE_OF = re.compile(r"\b(?:negative for|free of)\b")
 CLAUSE_END = re.compile(
     r"[.;?!](?=\s|$)|\n|\b(?:but|however|although|though|except|yet|while)\b"
@@ -145,7 +147,7 @@ CLAUSE_END = re.compile(
 
 @dataclass(frozen=True)
 class Reading:
-    """A text's content tokens by place, counted from 0 over the whole text."""
+    """A text's content tokens by place, counted from 0 over the text."""
 
     places: dict[str, list[int]] = field(default_factory=dict)  # token -> where, ascending
     negated: set[int] = field(default_factory=set)
@@ -154,7 +156,7 @@ class Reading:
 
 
 def read(text: str) -> Reading:
-    """Read the content tokens, numbers in digits and units and sides under one name each."""
+    """Read the content tokens, with numbers in digits and one name for each unit and side."""
     reading = Reading()
     start = 0
     text = _FREE_OF.sub("without", _ANSWER.sub(r"\1", _to_digits(text.lower())))
@@ -172,7 +174,7 @@ def read(text: str) -> Reading:
 
 
 def read_plainly(text: str) -> Reading:
-    """Read every token as it is, stopwords too, and nothing else."""
+    """Read all tokens unchanged, including stop words, without negations, sides or units."""
     reading = Reading()
     for place, token in enumerate(alphanumeric(text)):
         reading.places.setdefault(token, []).append(place)
@@ -180,7 +182,7 @@ def read_plainly(text: str) -> Reading:
 
 
 def _number(token: str) -> str:
-    """5.0 and 5.00 are 5; other tokens stay."""
+    """Return 5 for 5.0 and 5.00; other tokens unchanged."""
     if "." in token and token.replace(".", "", 1).isdigit():
         return token.rstrip("0").rstrip(".")
     return token
@@ -202,14 +204,14 @@ def _negate(tokens: list[str], start: int, negated: set[int]) -> None:
 
 
 def _side(tokens: list[str], start: int, sides: dict[int, set[str]]) -> None:
-    said_with = SIDES | _OF_SIDES
+    skipped = SIDES | _OF_SIDES
     for i, token in enumerate(tokens):
         if token not in SIDES:
             continue
-        following = [j for j in range(i + 1, len(tokens)) if tokens[j] not in said_with]
-        # "knee pain on the left": nothing follows, so it is said of what came before
+        following = [j for j in range(i + 1, len(tokens)) if tokens[j] not in skipped]
+        # "knee pain on the left": nothing follows, so the side is that of the tokens before
         reach = following[:SIDE_REACH] or [
-            j for j in range(max(0, i - SIDE_REACH), i) if tokens[j] not in said_with
+            j for j in range(max(0, i - SIDE_REACH), i) if tokens[j] not in skipped
         ]
         for j in reach:
             sides.setdefault(start + j, set()).add(token)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from metassay.core.errors import raise_problems, shown
-from metassay.core.naming import folded
-from metassay.datasets.readers import ITEM_READERS, READERS, reader_of, returned
+from metassay.core.naming import normalise
+from metassay.datasets.readers import ITEM_READERS, READERS, check_type, reader_of
 from metassay.labelled import records
 from metassay.labelled.types import Test
 from metassay.scoring.pairing.pairs import pair_id
@@ -54,7 +54,7 @@ def ingest_items(
     problems, each with file, row and remedy.
     """
     index, result = (ITEM_READERS, records.Items) if test.kind.reads == "items" else (READERS, Rows)
-    read = returned(reader_of(reader, index)(raw), result, reader)
+    read = check_type(reader_of(reader, index)(raw), result, reader)
     items = test.kind.make(read, test.options)
     n_labels = test.kind.ways(test.options)
     check(items, n_labels, judges)
@@ -144,13 +144,13 @@ def check(items: records.Items, n_labels: int, judges: Collection[str]) -> None:
     ):
         _check_unique(rows, names, problems)
     keys = {item.item for item in items.items}
-    by_folded = {folded(item): item for item in keys}
+    by_folded = {normalise(item): item for item in keys}
     about: list[records.VerdictRow | records.LabelRow] = [*items.verdicts, *items.labels]
     for row in about if keys else ():
         if row.item not in keys:
             fix, similar = (
                 "correct the item's key, or add the item",
-                by_folded.get(folded(row.item)),
+                by_folded.get(normalise(row.item)),
             )
             hint = f", which looks like {shown(similar)}" if similar is not None else ""
             problems.add(row.at, "the item is not there", fix, f"item {shown(row.item)}{hint}")

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metassay.core.options import Options
-from metassay.datasets.own_data import parsed
+from metassay.datasets.own_data import validate_all
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import json_lines
 from metassay.tabular.rows import Findings, Place
@@ -156,7 +156,7 @@ def parsed_lines(
 ) -> Iterator[tuple[Place, Line]]:
     """Read the lines of JSON Lines files that fit `model`, with their places."""
     for path in paths:
-        yield from parsed(json_lines(path, problems, remedy=remedy), model, problems)
+        yield from validate_all(json_lines(path, problems, remedy=remedy), model, problems)
 
 
 def is_clean(name: str) -> bool:

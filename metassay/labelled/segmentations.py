@@ -11,8 +11,8 @@ import pandas as pd
 from metassay.core.errors import raise_problems, shown
 from metassay.core.kinds import Chosen
 from metassay.core.naming import name_problem
-from metassay.core.options import printed
-from metassay.datasets.readers import READERS, SENTENCE_READERS, reader_of, returned
+from metassay.core.options import recipe_text
+from metassay.datasets.readers import READERS, SENTENCE_READERS, check_type, reader_of
 from metassay.labelled import records
 from metassay.labelled.types import SegmentTestOptions
 from metassay.llm.needs import Resources
@@ -42,7 +42,7 @@ def ingest_sentences(reader: str, raw: Path, options: SegmentTestOptions) -> Ing
     row and remedy.
     """
     read = reader_of(reader, READERS if reader in READERS else SENTENCE_READERS)(raw)
-    data = of_rows(read) if isinstance(read, Rows) else returned(read, records.Documents, reader)
+    data = of_rows(read) if isinstance(read, Rows) else check_type(read, records.Documents, reader)
     _check_documents(data)
     _check_labels(data, options.labels)
     raise_problems(data.problems.lines())
@@ -190,7 +190,7 @@ def predict(
     status and no label: unknown is not wrong.
     """
     block = segmentation.options.model_dump(mode="json", exclude_unset=True)
-    recipe = printed({"kind": segmentation.kind} | block)
+    recipe = recipe_text({"kind": segmentation.kind} | block)
     divided: Divided = segmentation.record.divide(texts, segmentation.options, resources)
     rows = [
         (name, text.doc_id, text.author, place, *prediction, recipe)

@@ -10,9 +10,9 @@ from pydantic import AfterValidator, Field
 
 from metassay.core.errors import BadInput, shown
 from metassay.core.naming import name_problem
-from metassay.core.options import Block, Name, Options, Seed, parse, without
+from metassay.core.options import Block, Name, Options, Seed, parse, refuse
 from metassay.core.params import SEGMENTATION
-from metassay.datasets.readers import ITEM_READERS, READERS, SENTENCE_READERS, unsuited
+from metassay.datasets.readers import ITEM_READERS, READERS, SENTENCE_READERS, reader_mismatch
 from metassay.labelled.records import ENTAILED, NOT_ENTAILED, ItemRow, Items, Label, hash_of
 from metassay.tables.names import REFERENCE
 from metassay.tabular.rows import Place, Rows, TextRow
@@ -64,7 +64,7 @@ class MinimalPairsOptions(Options):
     sentences: Annotated[int, Field(ge=1)]
     seed: Seed
     premise: Literal["sentence", "text"]
-    kinds: list[Annotated[str, without(lambda kind: None if kind in KINDS else _UNKNOWN)]]
+    kinds: list[Annotated[str, refuse(lambda kind: None if kind in KINDS else _UNKNOWN)]]
 
 
 def _labels(labels: dict[str, str]) -> dict[str, str]:
@@ -242,4 +242,4 @@ def reader_problem(test: str, reader: str) -> str | None:
     right = [*SENTENCE_READERS, *READERS]
     if test != SEGMENTATION:
         right = list(ITEM_READERS if TESTS[test].reads == "items" else READERS)
-    return unsuited(reader, right, f"test {test!r}")
+    return reader_mismatch(reader, right, f"test {test!r}")

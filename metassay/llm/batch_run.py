@@ -21,7 +21,7 @@ import httpx2
 import numpy as np
 import openai
 
-from metassay.core.database import locked
+from metassay.core.database import file_lock
 from metassay.core.errors import BadInput
 from metassay.core.progress import bar
 from metassay.llm import http
@@ -54,8 +54,7 @@ class CallFailed(Exception):  # noqa: N818 - retrying may help
 class State(NamedTuple):
     """The state of a batch at its endpoint, with its id there.
 
-    `lacking` is the outcome of a request without a line in the `files`; `done`: the number of
-    answers so far.
+    `lacking`: the outcome of requests without a line in the `files`; `done`: answers so far.
     """
 
     number: str
@@ -293,7 +292,7 @@ class BatchRun:
         new = self.send and len(self.ledger.in_batches(left)) < len(left)
         if not new and not self.ledger.unnumbered(self._url):
             return False
-        with locked(self.ledger.path, "batches", fcntl.LOCK_EX):
+        with file_lock(self.ledger.path, "batches", fcntl.LOCK_EX):
             unnumbered = self.ledger.unnumbered(self._url)
             for batch in unnumbered:
                 await self._recover(client, batch)
@@ -425,8 +424,7 @@ class BatchRun:
     ) -> None:
         """Store the answers of a batch, book its lines and remove it, in one transaction.
 
-        `default` is the outcome of questions that `by_key` lacks. Questions that may succeed later
-        are sent up to `tries` times.
+        `default`: the outcome of questions that `by_key` lacks. `tries`: times to send a question.
         """
         again, kind = [], self.endpoint.options.kind
         with self.ledger.database.transaction():

@@ -145,8 +145,7 @@ def open_budget(
 ) -> Budget:
     """Open one model's part of an account, which is created if new; `where` is the model's block.
 
-    `max_cost` caps all that was ever booked on it. Raises BadInput for a cap without prices, and
-    for a second currency.
+    `max_cost` caps all that was ever booked on it. BadInput: no prices, or a second currency.
     """
     prices = model.prices
     if max_cost is not None and prices is None:

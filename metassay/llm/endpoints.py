@@ -225,9 +225,9 @@ def parse_models(
 def find_model(models: Models, name: str) -> ModelOptions:
     """Return the model of that name; BadInput lists the known names."""
     if name not in models.models:
-        known = ", ".join(sorted(models.models)) or "none"
+        names = ", ".join(sorted(models.models)) or "none"
         close = hint(name, models.models)
-        raise BadInput(f"model {name!r} is not in params.yaml > models; known: {known}{close}")
+        raise BadInput(f"model {name!r} is not in params.yaml > models; known: {names}{close}")
     return models.models[name]
 
 
@@ -273,7 +273,7 @@ REACH_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Cleared:
-    """An endpoint to which one dataset's text may go; only `check` and `check_all` make it."""
+    """An endpoint to which one dataset's text may go; only `clear` makes it."""
 
     name: str
     options: EndpointOptions
@@ -306,25 +306,21 @@ def secrets_of(endpoint: Cleared) -> Secrets:
     return Secrets(secrets.get("key_env"), headers)
 
 
-def check(access: str, dataset: str, name: str, endpoint: EndpointOptions) -> Cleared:
-    """Clear an endpoint for a dataset of this access class; BadInput unless it is public or sent.
-
-    Endpoints on this machine are no exception, since they may pass text on.
-    """
-    return check_all({dataset: access}, [dataset], name, endpoint)
-
-
-def check_all(
+def clear(
     access: Mapping[str, str], datasets: Iterable[str], name: str, endpoint: EndpointOptions
 ) -> Cleared:
-    """Clear an endpoint for text of all these datasets; BadInput lists those that forbid it."""
+    """Clear an endpoint for text of all these datasets; BadInput lists those that forbid it.
+
+    Text may go there if its access class is public or in `sends`. Endpoints on this machine are no
+    exception, since they may pass text on.
+    """
     where = f"endpoint {name!r} ({endpoint.base_url})"
     remedy = f"params.yaml > endpoints > {name} > sends; else choose a model at another endpoint"
     first = _check(access, datasets, endpoint.sends, where, remedy)
     return Cleared(name, endpoint, first)
 
 
-def check_workers(
+def clear_workers(
     access: Mapping[str, str], datasets: Iterable[str], executor: ExecutorOptions
 ) -> None:
     """Clear a cluster's workers for text of these datasets, by the rule of endpoints."""
@@ -345,10 +341,10 @@ def _check(
     distinct = list(dict.fromkeys(datasets))
     for dataset in distinct:
         if dataset not in access:
-            known = ", ".join(sorted(access))
+            names = ", ".join(sorted(access))
             problems.append(
                 f"dataset {dataset!r} is not in data/registry.yaml, so nothing says where its text"
-                f" may go; known: {known}; add its entry, correct the name, or remove the"
+                f" may go; known: {names}; add its entry, correct the name, or remove the"
                 " system whose texts repeat its examples, and run the benchmark again"
             )
         elif access[dataset] != PUBLIC and access[dataset] not in sends:

@@ -136,8 +136,7 @@ def estimate(
     `structured`: the endpoint gets schemas. `completion_tokens` is the expected length of an
     answer, used if there are fewer than ENOUGH past answers to the same first message and schema.
     `most`: the most requests that each leads to, each at most `longer` bytes longer. Of more than
-    SAMPLE requests every n-th is counted, the others by length. BadInput if the model's tokenizer
-    does not exist.
+    SAMPLE requests every n-th is counted. BadInput if the model's tokenizer does not exist.
     """
     distinct = {request.key: request for request in requests}
     times = {} if most is None else dict(zip([r.key for r in requests], most, strict=True))

@@ -1,7 +1,6 @@
 """Send one request with the openai package, and read the response.
 
-Exceptions of that package can quote the prompt, so none of them leaves this file: every result is
-an `Outcome` with short codes.
+Exceptions of that package can quote the prompt, so every result is an `Outcome` with short codes.
 """
 
 import asyncio
@@ -30,13 +29,7 @@ from metassay.llm.estimate import at_most
 from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus, Ledger
 from metassay.llm.limits import QUOTAS, quota_pause, retry_after
 from metassay.llm.messages import ChatRequest, TokenLogprobs, logprobs_to_json, token_logprob
-from metassay.llm.server_errors import (
-    WATCHED,
-    Exchange,
-    Retired,
-    is_retired,
-    words,
-)
+from metassay.llm.server_errors import WATCHED, Exchange, Retired, is_retired, words
 
 # Codes of OpenAI, Anthropic, Mistral and Gemini; gateways pass them on.
 _FINISHED: dict[str, EntryStatus] = {
@@ -305,9 +298,8 @@ class _TooLarge(httpx2.RequestError):
 class _Bounded(httpx2.AsyncBaseTransport):
     """Reads a whole response, but at most `largest` bytes of it, also after decompression.
 
-    It sets the endpoint's headers, in place of any that the package sets or logs. It passes on only
-    the response headers that are needed: an unknown `charset` would crash the package, which
-    decodes the bodies of errors by it.
+    It sets the endpoint's headers, in place of any that the package sets or logs, and drops useless
+    headers of responses: the package crashes if it decodes an error with an unknown `charset`.
     """
 
     def __init__(self, endpoint: EndpointOptions, secrets: Secrets, largest: int) -> None:
@@ -352,8 +344,7 @@ class _Bounded(httpx2.AsyncBaseTransport):
 def _decompress(body: bytes, encoding: str, largest: int) -> bytes:
     """Decompress a body of gzip or zlib, even if its content-encoding is wrong.
 
-    Some servers and their proxies both compress it, or only one of them declares it. Other bodies
-    are returned unchanged.
+    Servers and proxies may both compress it, or declare it wrongly. Other bodies stay unchanged.
     """
     if "deflate" in encoding.lower():
         for form in (_EITHER, _RAW):
@@ -460,14 +451,14 @@ def dead_end(endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: Ou
     where = f"endpoint {name!r} ({options.base_url})"
     if outcome.retired:
         answers, last = ledger.model_answers(model.model)
-        here = f"{where} answers, but says that it has no model {model.model!r}"
+        gone = f"{where} answers, but says that it has no model {model.model!r}"
         if not answers:
             return Retired(
-                f"{here}, of which the ledger has no answer: correct params.yaml > models > ... >"
+                f"{gone}, of which the ledger has no answer: correct params.yaml > models > ... >"
                 " model; if the name is right, the model was retired or the key may not use it"
             )
         return Retired(
-            f"{here} any more. Its {answers:,} answers in the ledger, the last of {last}, and all"
+            f"{gone} any more. Its {answers:,} answers in the ledger, the last of {last}, and all"
             " tables made of them, stay as they are. To go on, add its successor under params.yaml"
             " > models, a judge that asks it, and run both judges side by side"
         )

@@ -51,8 +51,7 @@ class ChatRequest:
     def canonical(self) -> str:
         """The question as canonical JSON (sorted keys, no spaces), as the ledger stores it.
 
-        The last three fields are left out if they are not set, so that old questions keep their
-        keys.
+        Optional fields that are not set are left out, so that old questions keep their keys.
         """
         members: dict[str, object] = {
             "kind": "chat",
@@ -179,8 +178,7 @@ def is_retryable(code: str) -> bool:
 
 def count_codes(codes: Iterable[str]) -> str:
     """Return codes with their counts, the most frequent first: `http_500 11, timeout 1`."""
-    by_count = sorted(Counter(codes).items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{code} {count}" for code, count in by_count)
+    return ", ".join(f"{code} {n}" for code, n in Counter(sorted(codes)).most_common())
 
 
 class Missing(NamedTuple):

@@ -99,9 +99,9 @@ def files_of(chosen: Chosen) -> list[Path]:
     named = re.findall(r'"model":"([^"]*)"', chosen.options.model_dump_json())  # at any depth
     files += [Path(model) for model in named if Path(model).is_dir()]
     if is_path(chosen.kind):
-        here, modules = Path.cwd(), sys.modules.values()
+        root, modules = Path.cwd(), sys.modules.values()
         loaded = sorted({Path(f) for module in modules if (f := getattr(module, "__file__", None))})
-        local = [file.relative_to(here) for file in loaded if file.is_relative_to(here)]
+        local = [file.relative_to(root) for file in loaded if file.is_relative_to(root)]
         files += [file for file in local if not {"site-packages", "metassay"} & {*file.parts}]
     return files
 

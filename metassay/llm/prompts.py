@@ -94,16 +94,8 @@ class Decoding(NamedTuple):
 
     def request(self, messages: Sequence[Message], schema: str | None = None) -> ChatRequest:
         """Return the request with these messages."""
-        return ChatRequest(
-            model=self.model,
-            messages=tuple(messages),
-            schema=schema,
-            temperature=self.temperature,
-            seed=self.seed,
-            max_tokens=self.max_tokens,
-            extra=self.extra,
-            structured=None if schema is None else self.structured,
-        )
+        options = self._asdict() | ({"structured": None} if schema is None else {})
+        return ChatRequest(messages=tuple(messages), schema=schema, **options)
 
 
 def file_of(name: str, folder: Path = PROMPTS) -> Path:

@@ -2,8 +2,7 @@
 
 A server can quote the prompt. So a word of the request is shown only if it is one of
 plain_words.txt, a short number, or a parameter's name or value; a sentence with any other word is
-not shown at all. For a retired model providers send 404, 410 or 400 with an error body; for a wrong
-URL there is no such body.
+not shown at all. Retired models have status 404, 410 or 400 and an error body; wrong URLs lack it.
 """
 
 import json
@@ -43,7 +42,7 @@ def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str
     form = request.pop("response_format", {"type": ""})
     allowed = _PLAIN | set(_WORD.findall(_plain(json.dumps([request, form["type"]]))))
     quotable = _plain("\n".join([*texts, *secrets]))
-    shown: list[str] = []
+    parts: list[str] = []
     hidden = False
     for name, text in dict.fromkeys(strings(body)):
         if not text.strip() or text == str(status):
@@ -56,10 +55,10 @@ def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str
             hidden = True
         else:
             cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-            shown.append(f"{name} {cut}" if name in _NAMED else f'"{cut}"')
+            parts.append(f"{name} {cut}" if name in _NAMED else f'"{cut}"')
     if hidden:
-        shown.append("words that quote what was sent, which are not shown here")
-    return ", ".join(shown) or "nothing"
+        parts.append("words that quote what was sent, which are not shown here")
+    return ", ".join(parts) or "nothing"
 
 
 def _plain(text: str) -> str:

@@ -5,7 +5,7 @@ answers from the ledger alone. Only this folder clears text and opens budgets.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from metassay.llm.endpoints import (
     ModelOptions,
     Models,
     can_ask,
-    check_all,
+    clear,
     find_model,
     sends_schemas,
 )
@@ -70,8 +70,7 @@ class Session:
     `max_cost` caps the account; a plain number is in the currency of each model's prices. Questions
     on ACCOUNT are part of a run: `max_missing` is the share that may lack answers that asking again
     might get. On other accounts a missing answer only has a status. `dry`: no model is asked; other
-    answers than the ledger's are `not_in_ledger`. `alone`: no question goes into a batch; on other
-    accounts none ever does.
+    answers than the ledger's are `not_in_ledger`. `alone`: no batches, as always on other accounts.
 
     `repeat` is added to that of each question. With a new number, the ledger has no answer yet, so
     the model answers again, and the answer is stored. Replies have the original questions' keys.
@@ -116,8 +115,7 @@ class Session:
     def provide(self, chosen: Chosen) -> Resources:
         """Return the resources that a kind's record needs: raw files, and the model that it asks.
 
-        Raises BadInput if there is no such model, or if text may not go to its endpoint. A run's
-        `ask` raises BadInput at `max_cost`.
+        BadInput: no such model, or text may not go to its endpoint; later, a run is at `max_cost`.
         """
         use = chosen.record.model(chosen.options)
         if use is None:
@@ -200,7 +198,7 @@ class Session:
     def _clear(self, model: str, datasets: Sequence[str]) -> Cleared:
         name = find_model(self.models, model).endpoint
         all_ = (*self.datasets, *datasets)
-        return check_all(self.access, all_, name, self.models.endpoints[name])
+        return clear(self.access, all_, name, self.models.endpoints[name])
 
     def _ask_repeated(self, ask: Ask, requests: Sequence[ChatRequest]) -> list[Reply]:
         if not self.repeat:
@@ -241,18 +239,16 @@ def model_problems(chosen: Chosen, models: Models, *, where: str) -> list[str]:
     """List the problems of the models and prompts that a kind and its members need."""
     record, options = chosen.record, chosen.options
     problems: list[str] = []
-    checks: list[tuple[str, Callable[[], object]]] = []
-    use = record.model(options)
-    if use is not None:
-        checks.append((": ", lambda: find_model(models, use.model)))
+    if (use := record.model(options)) is not None:
+        with collect_problems(problems, f"{where}: "):
+            find_model(models, use.model)
     for path, filled in record.files(options):
         if filled is not None:
-            checks.append((": ", partial(load, path.stem, path.parent, filled=filled)))
-    members: dict[str, Chosen] = {}
-    checks.append((" > ", lambda: members.update(record.members(options))))
-    for mark, check in checks:
-        with collect_problems(problems, f"{where}{mark}"):
-            check()
+            with collect_problems(problems, f"{where}: "):
+                load(path.stem, path.parent, filled=filled)
+    members: Mapping[str, Chosen] = {}
+    with collect_problems(problems, f"{where} > "):
+        members = record.members(options)
     for name, member in members.items():
         problems += model_problems(member, models, where=f"{where} > members > {name}")
     return problems

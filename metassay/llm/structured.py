@@ -118,8 +118,8 @@ class RoundTally:
             )
         if repaired:
             lines.append(
-                f"{repaired:,} of {won.total():,} answers were not in just the form"
-                " that was asked for, and were read all the same (repaired)"
+                f"{repaired:,} of {won.total():,} answers were not in the requested form, but could"
+                " be read (repaired)"
             )
         return lines
 

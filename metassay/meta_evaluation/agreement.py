@@ -32,7 +32,7 @@ from metassay.statistics.correlation import COEFFICIENTS, WEIGHTED
 from metassay.statistics.correlation import Coefficient as Correlation
 from metassay.statistics.document_means import NO_CLUSTERS, Resampling, means
 from metassay.statistics.exact_sums import Array, Mask
-from metassay.statistics.layout import numbered_by
+from metassay.statistics.layout import factorize_by
 from metassay.tables.columns import table
 from metassay.tables.names import REFERENCE
 
@@ -95,10 +95,10 @@ class _Request(NamedTuple):
     coefficient: str
     rater_a: str
     rater_b: str
-    of: coefficients.Coefficient
+    function: coefficients.Coefficient
     used: Array  # (raters, items) that the coefficient takes
     n_missing: int
-    which: Mask  # (things rated,) true for these items
+    mask: Mask  # (things rated,) true for these items
     value: float | None = None  # None: computed from `used`, if there are two items or more
 
 
@@ -137,14 +137,14 @@ def agreement(
         raters = [str(rater) for rater in wide.columns]
         scale = criteria[str(criterion)].scale
         documents = wide.index.get_level_values("doc_id").astype(str)
-        unit = numbered_by(documents, clusters)
+        unit = factorize_by(documents, clusters)
         for request in _requests(raters, values, scale):
             key = (str(study), str(criterion), *request[:3])
             rng = generator(options.seed, "agreement", *key)
             sure = options.confidence
-            units = unit[request.which]
+            units = unit[request.mask]
             ends = agreement_interval(
-                request.used, request.of, units, n=options.resamples, confidence=sure, rng=rng
+                request.used, request.function, units, n=options.resamples, confidence=sure, rng=rng
             )
             rows.append(
                 {
@@ -188,8 +188,8 @@ def _requests(raters: Sequence[str], values: Array, scale: Scale) -> Iterator[_R
         return
     for a, b in combinations(range(len(raters)), 2):
         items = rated_items(values[[a, b]])
-        for name, of in _PAIRWISE[scale].items():
-            yield _Request(name, raters[a], raters[b], of, *items)
+        for name, function in _pairwise(scale).items():
+            yield _Request(name, raters[a], raters[b], function, *items)
     if scale != "nominal":
         yield from _with_others(raters, values)
     items = rated_items(values)
@@ -209,8 +209,8 @@ def _with_others(raters: Sequence[str], values: Array) -> Iterator[_Request]:
         items = rated_items(np.stack((values[rater], mean_of_others(values, rater))))
         for coefficient in _WITH_OTHERS:
             value = float(COEFFICIENTS[coefficient](*items.ratings))
-            of = partial(_weighted_correlation, coefficient=coefficient)
-            yield _Request(f"{coefficient}_with_others", name, OTHERS, of, *items, value)
+            function = partial(_weighted_correlation, coefficient=coefficient)
+            yield _Request(f"{coefficient}_with_others", name, OTHERS, function, *items, value)
 
 
 def _value(request: _Request) -> float:
@@ -218,7 +218,7 @@ def _value(request: _Request) -> float:
         return request.value
     if request.rater_a != ALL and request.used.shape[1] < 2:
         return np.nan
-    return coefficients.agreement(request.used, request.of).value
+    return coefficients.agreement(request.used, request.function).value
 
 
 def _weighted_correlation(pair: Array, weights: Array, coefficient: Correlation) -> Array:
@@ -226,22 +226,19 @@ def _weighted_correlation(pair: Array, weights: Array, coefficient: Correlation)
 
 
 _WITH_OTHERS: tuple[Correlation, ...] = ("spearman", "kendall")
-_PERCENT: dict[str, coefficients.Coefficient] = {"percent": coefficients.share_within}
-_KAPPA: dict[str, coefficients.Coefficient] = {"cohen_kappa": coefficients.cohen_kappa}
-_WEIGHTED_KAPPA: dict[str, coefficients.Coefficient] = {
-    f"cohen_kappa_{distance}": partial(coefficients.cohen_kappa, distance=distance)
-    for distance in ("linear", "quadratic")
-}
-_COUNT_F1: dict[str, coefficients.Coefficient] = {
-    f"count_f1_{tolerance}": partial(coefficients.share_within, tolerance=tolerance)
-    for tolerance in (0, 1, 2)
-}
-_PAIRWISE: dict[Scale, dict[str, coefficients.Coefficient]] = {
-    "nominal": _PERCENT | _KAPPA,
-    "ordinal": _PERCENT | _KAPPA | _WEIGHTED_KAPPA,
-    "interval": _PERCENT,
-    "count": _PERCENT | _COUNT_F1,
-}
+
+
+def _pairwise(scale: Scale) -> dict[str, coefficients.Coefficient]:
+    """Return the coefficients of two raters by name."""
+    table: dict[str, coefficients.Coefficient] = {"percent": coefficients.share_within}
+    if scale in ("nominal", "ordinal"):
+        table["cohen_kappa"] = coefficients.cohen_kappa
+    for distance in ("linear", "quadratic") if scale == "ordinal" else ():
+        kappa = partial(coefficients.cohen_kappa, distance=distance)
+        table[f"cohen_kappa_{distance}"] = kappa
+    for tolerance in (0, 1, 2) if scale == "count" else ():
+        table[f"count_f1_{tolerance}"] = partial(coefficients.share_within, tolerance=tolerance)
+    return table
 
 
 def rating_summaries(
@@ -263,8 +260,8 @@ def rating_summaries(
     rows: list[dict[str, object]] = []
     for key, group in rated.groupby(["study", "criterion", "part"], sort=True):
         documents = sorted(group.loc[group["value"].notna(), "doc_id"].unique())
-        for of, name, view in _views(group):
-            named = [*map(str, key), of, name]
+        for kind, name, view in _views(group):
+            named = [*map(str, key), kind, name]
             summary = _summary(view, documents, how)
             rows.append(dict(zip(RATING_SUMMARIES.key, named, strict=True)) | summary)
     return frame_of(rows, RATING_SUMMARIES)

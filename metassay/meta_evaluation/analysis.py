@@ -12,8 +12,7 @@ from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.exact_tests import StudyTests, run_tests
 from metassay.meta_evaluation.layouts import NO_GROUPS, Groups
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.statements import by_statement
-from metassay.meta_evaluation.study import Better, Study, studies
+from metassay.meta_evaluation.study import Better, Study, by_statement, studies
 from metassay.statistics.limits import TEXTS
 from metassay.tables.parquet import Table
 

@@ -9,21 +9,20 @@ import pandas as pd
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.exact_tests import StudyTests, directed_places, run_test
 from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES, MetaOptions
-from metassay.meta_evaluation.statements import UNREAD
-from metassay.meta_evaluation.study import MetricScores, frame_of
+from metassay.meta_evaluation.study import UNREAD, MetricScores, frame_of
 from metassay.statistics.components import correlate_at, rests_on
-from metassay.statistics.correlation import LEVELS, Coefficient, Correlation, Level, in_turn
+from metassay.statistics.correlation import LEVELS, Coefficient, Correlation, Level, apply_by_cells
 from metassay.statistics.ensembles import standardise
 from metassay.statistics.exact_sums import Array, Mask
-from metassay.statistics.jackknife import LeftOut, interval, left_out
+from metassay.statistics.jackknife import LeaveOneOut, interval, leave_out
 from metassay.statistics.layout import Layout
 from metassay.statistics.partials import (
     Rests,
-    given_control,
     less_system,
     most_abstractive,
     partial,
     partial_given_system,
+    partial_of,
     residuals_first,
     rests_of_any_shape,
     shape_remover,
@@ -69,7 +68,7 @@ class _Value(NamedTuple):
     value: Any
     n: Any
     needed: tuple[Array, ...]  # the numbers that a text must have to take part
-    left: LeftOut | None = None  # for an interval
+    left: LeaveOneOut | None = None  # for an interval
     p: Any = np.nan  # adjusted; of the rest
 
 
@@ -172,11 +171,11 @@ def _statistics(
         if level == "global":
             yield from _pooled(metrics, human, control, options, study.layout)
         needed = metrics, human, control
-        of_rest = left_out(rests.metric, rests.human, *how)
+        of_rest = leave_out(rests.metric, rests.human, *how)
         statistic, left = ANY_SHAPE, _Value(of_rest.value, rests.n, needed, of_rest)
         if options.coefficient != "kendall_c" and of_metric.left and people.left:
             plain = tests.levels[level].left.take(places)
-            partials = given_control(plain, of_metric.left, people.left)
+            partials = partial_of(plain, of_metric.left, people.left)
             unequal = ~_same_texts(*needed)
             if unequal.any():
                 recomputed = partial(metrics[unequal], human, control, *how).left
@@ -223,7 +222,7 @@ def _p_of_rest(
 def _correlate(
     control: Array, side: Array, level: Level, coefficient: Coefficient, layout: Layout
 ) -> _Value:
-    left = left_out(control, side, level, coefficient, layout)
+    left = leave_out(control, side, level, coefficient, layout)
     if level != "document" and layout.n_strata == 1:
         n = rests_on(np.isfinite(control) & np.isfinite(side), level)
     else:  # a document counts if it has a correlation, a stratum if it has enough
@@ -243,7 +242,9 @@ def _pooled(
         both[:, mask] = np.mean(np.broadcast_arrays(*standardized), axis=0)
         return correlate_at(both, b, "global", options.coefficient, layout)
 
-    correlations = in_turn(correlate_sum, metrics, np.where(np.isfinite(control), human, np.nan))
+    correlations = apply_by_cells(
+        correlate_sum, metrics, np.where(np.isfinite(control), human, np.nan)
+    )
     n = np.count_nonzero(np.all(np.isfinite(np.broadcast_arrays(*trio)), axis=0), axis=(1, 2))
     yield "added", _Value(correlations.value, n, trio)
     for share in SHARES:

@@ -23,9 +23,9 @@ from metassay.statistics.correlation import (
     correlate,
 )
 from metassay.statistics.exact_sums import Array, mean_without_gaps, quotient
-from metassay.statistics.jackknife import Over, interval, left_out, left_out_all
-from metassay.statistics.layout import Index, numbered
-from metassay.statistics.resampling import Draws, draw, percentiles, resampled
+from metassay.statistics.jackknife import Over, interval, leave_out, leave_out_all
+from metassay.statistics.layout import Index, factorize
+from metassay.statistics.resampling import Draws, correlate_resamples, draw, percentiles
 from metassay.tables.columns import ONE_SIDED, ORIENTED, OTHERS, table
 from metassay.tables.designs import DESIGNS, STRATA
 from metassay.tables.names import EACH_PART
@@ -126,7 +126,7 @@ def _rows(tests: StudyTests, options: MetaOptions) -> Iterator[dict[str, object]
     for level in LEVELS:
         # All coefficients have the same counts: none is defined where a side is constant.
         counts = correlate_at(*sides, level, options.coefficient, study.layout)
-        for coefficient, left in left_out_all(*sides, level, study.layout).items():
+        for coefficient, left in leave_out_all(*sides, level, study.layout).items():
             sure, chosen = options.confidence, coefficient == options.coefficient
             ends, these = (interval(left, confidence=sure, over=over) for over in _OVER)
             yield from study.rows(
@@ -203,7 +203,7 @@ def _mean_of_draws(parts: Parts, coefficient: Coefficient, draws: Draws) -> Arra
         return np.full(len(draws.documents), np.nan)
     of_parts = np.stack(
         [
-            resampled(metric.values, part.human, "global", coefficient, draws)
+            correlate_resamples(metric.values, part.human, "global", coefficient, draws)
             for part, metric in parts
         ]
     )
@@ -252,7 +252,7 @@ def _scorers(criteria: Sequence[Study]) -> tuple[list[_Name], Array, Index]:
     named = sorted(people), sorted(metrics)
     rows = [rated[name] for name in named[0]]
     rows += [metrics[name].reindex(rated.index) for name in named[1]]
-    stratum = numbered([strata[document] for document in rated.index.get_level_values(1)])
+    stratum = factorize([strata[document] for document in rated.index.get_level_values(1)])
     return named[0] + named[1], np.array(rows, dtype=np.float64), stratum
 
 
@@ -315,7 +315,7 @@ def _component_rows(tests: StudyTests, options: MetaOptions) -> Iterator[dict[st
         value = correlate_at(*sides, component, options.coefficient, study.layout)
         columns: dict[str, object] = {"value": np.nan, "n": 0, "n_missing": value.n_missing}
         if component in tested.relations:
-            left = left_out(*sides, component, options.coefficient, study.layout)
+            left = leave_out(*sides, component, options.coefficient, study.layout)
             ends = interval(left, confidence=options.confidence)
             p = tested.p[:, tested.relations.index(component)]
             columns |= {"value": value.value, "n": value.n, "p": p}
@@ -376,7 +376,7 @@ def _strata(study: Study, options: MetaOptions) -> Iterator[dict[str, object]]:
     for part in study.layout.parts(np.isfinite(study.human)):
         sides = part.of(metrics), part.of(study.oriented)
         for level in LEVELS:
-            left = left_out(*sides, level, options.coefficient, part.layout)
+            left = leave_out(*sides, level, options.coefficient, part.layout)
             ends = interval(left, confidence=options.confidence)
             yield from study.rows(
                 study.directed,

@@ -16,10 +16,10 @@ from metassay.statistics.components import correlate_at
 from metassay.statistics.correlation import LEVELS, Level, system_means
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.jackknife import (
-    LeftOut,
+    LeaveOneOut,
     Over,
     between_systems,
-    corrected_for_choice,
+    correct_for_choice,
     deviations,
     interval,
     joint_confidence,
@@ -33,7 +33,7 @@ DEALINGS = 100  # of a metric's scores, for the accuracy that chance alone reach
 DEALT_PAIRS = 20_000  # with so many pairs dealt in all, fewer dealings do
 NOTHING_KNOWN = 3.9  # an interval so wide (at most 4) says nothing of a difference of correlations
 
-Partials = dict[tuple[str, ...], list[dict[str, Any]]]  # rows of `confounds` by names and level
+Partials = dict[tuple[str, ...], list[dict[Any, Any]]]  # rows of `confounds` by names and level
 
 
 def evidence(
@@ -73,13 +73,10 @@ def evidence(
 
 
 def _partials(confounds: pd.DataFrame) -> Partials:
-    partial_of_system = (confounds["confound"] == SYSTEM) & (confounds["statistic"] == "partial")
-    by_key: Partials = {}
-    rests = confounds[partial_of_system | (confounds["statistic"] == ANY_SHAPE)]
-    for row in rests.to_dict("records"):
-        key = tuple(str(row[name]) for name in EVIDENCE.key)
-        by_key.setdefault(key, []).append({str(k): v for k, v in row.items()})
-    return by_key
+    of_system = (confounds["confound"] == SYSTEM) & (confounds["statistic"] == "partial")
+    rests = confounds[of_system | (confounds["statistic"] == ANY_SHAPE)]
+    groups = rests.groupby(list(EVIDENCE.key), observed=True)
+    return {tuple(map(str, key)): rows.to_dict("records") for key, rows in groups}
 
 
 def _of_level(
@@ -154,7 +151,7 @@ def _tied(metrics: Array, human: Array) -> Array:
 
 def _intervals(
     study: Study,
-    left: LeftOut,
+    left: LeaveOneOut,
     primary: Mask,
     level: Level,
     options: MetaOptions,
@@ -172,7 +169,7 @@ def _intervals(
     together = joint_confidence(moves, confidence=options.confidence, rng=rng)
     sure = np.where(primary, options.confidence, together)
     corrected: Array = np.full(len(primary), np.nan)
-    corrected[defined] = corrected_for_choice(metrics.value, moves)
+    corrected[defined] = correct_for_choice(metrics.value, moves)
     corrected = np.where(primary, left.value, corrected)
     moderate = moderator(between_systems(metrics), moves, alone=level == "system")
     joint = interval(left, confidence=sure, over=over, moderate=moderate)
@@ -243,7 +240,7 @@ def _pairs(both: Array, level: Level) -> int:
 def _against(
     study: Study,
     metrics: Array,
-    left: LeftOut,
+    left: LeaveOneOut,
     primary: Mask,
     level: Level,
     options: MetaOptions,
@@ -275,7 +272,7 @@ def _against(
     }
 
 
-def _confound(rests: list[dict[str, Any]], plain: float) -> dict[str, object]:
+def _confound(rests: list[dict[Any, Any]], plain: float) -> dict[str, object]:
     """Return the confound that leaves least, if it takes half or more of a positive correlation."""
     known = [r for r in rests if r["statistic"] == ANY_SHAPE and not np.isnan(r["value"])]
     least = min(known, key=lambda row: (row["value"], row["confound"]), default=None)
@@ -288,7 +285,7 @@ def _confound(rests: list[dict[str, Any]], plain: float) -> dict[str, object]:
     }
 
 
-def _within_systems(rests: list[dict[str, Any]]) -> dict[str, object]:
+def _within_systems(rests: list[dict[Any, Any]]) -> dict[str, object]:
     """Return the correlation given the system, and its p where half or more goes."""
     for row in rests:
         if row["confound"] == SYSTEM:

@@ -12,25 +12,25 @@ from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study, generator
 from metassay.statistics.components import BETWEEN, PARTS_OF_LEVEL, Relation, rests_on
 from metassay.statistics.correlation import LEVELS, Level
-from metassay.statistics.exact_sums import Array, Mask
+from metassay.statistics.exact_sums import Array
 from metassay.statistics.independence import (
     Independence,
     Orders,
+    combine_strata,
     draw_orders_within,
     independence_test,
     nested_test,
-    prepared,
-    stratified,
+    prepare,
 )
-from metassay.statistics.jackknife import LeftOut, left_out
-from metassay.statistics.layout import Part, exchangeable, family_means
+from metassay.statistics.jackknife import LeaveOneOut, leave_out
+from metassay.statistics.layout import Part, family_means, family_sets
 
 
 class LevelTests(NamedTuple):
     """One level of a study. Arrays have a row per metric of `Study.metrics`, in that order."""
 
     relations: tuple[Relation, ...]  # the level first, then its components
-    left: LeftOut  # of the level, by options.coefficient
+    left: LeaveOneOut  # of the level, by options.coefficient
     p: Array  # (metrics, relations) of each relation alone
     p_adjusted: Array  # (metrics, relations) for all directed metrics; NaN for the others
     signs: Array  # (metrics, relations) 1 where metric and people agree, -1 where they disagree
@@ -99,7 +99,7 @@ def run_test(
     rng = generator(options.seed, "orders", *study.key.values(), level)
     if layout.n_strata == 1:
         return _test_part(study, parts[0], (metrics, human), level, options, rng)
-    sets = exchangeable(parts, layout.n_families)
+    sets = family_sets(parts, layout.n_families)
     rows = draw_orders_within(sets, options.permutations, rng).systems
     tests, weights = [], []
     for number, part in enumerate(parts):
@@ -112,14 +112,10 @@ def run_test(
         if test is not None:
             tests.append(test)
             present = np.isfinite(part.of(study.human))
-            weights.append([_weight(present, which) for which in relations_of(study, level)])
-    return stratified(tests, np.array(weights)) if tests else None
-
-
-def _weight(present: Mask, relation: Relation) -> float:
-    """Return a stratum's weight: its texts, documents with two texts, or number of means less 1."""
-    n = rests_on(present, relation)
-    return float(max(0, n - 1) if relation in BETWEEN else n)
+            # Strata weigh by texts, documents with two texts, or their number of means less 1.
+            counts = {name: rests_on(present, name) for name in relations_of(study, level)}
+            weights.append([max(0, n - (name in BETWEEN)) for name, n in counts.items()])
+    return combine_strata(tests, np.array(weights, dtype=np.float64)) if tests else None
 
 
 def _test_part(
@@ -145,7 +141,7 @@ def _test_part(
     of_study = relations_of(study, level)
     relations = [name for name in of_study if not (nested and name == "between_documents")]
     standardized, people = (
-        {relation: prepared(side, relation, options.coefficient) for relation in relations}
+        {relation: prepare(side, relation, options.coefficient) for relation in relations}
         for side in (metrics, human)
     )
     if nested and level == "global":
@@ -162,7 +158,7 @@ def run_level(study: Study, level: Level, options: MetaOptions) -> LevelTests:
     """Run the tests of one level of one study."""
     relations = relations_of(study, level)
     metrics = study.values(study.metrics)
-    left = left_out(metrics, study.oriented, level, options.coefficient, study.layout)
+    left = leave_out(metrics, study.oriented, level, options.coefficient, study.layout)
     test = run_test(study, metrics, study.oriented, level, options)
     adjusted = np.full((len(study.metrics), len(relations)), np.nan)
     if test is None:
@@ -182,7 +178,7 @@ def _count_orders(study: Study, level: Level) -> float:
     """Count the orders of systems and documents, or signs of clusters; at most 20! of each."""
     layout = study.layout
     parts = layout.parts(np.isfinite(study.human))
-    sets = np.bincount(exchangeable(parts, layout.n_families))
+    sets = np.bincount(family_sets(parts, layout.n_families))
     orders = float(prod(factorial(min(int(n), 20)) for n in sets))
     if level == "system":
         return orders

@@ -1,7 +1,7 @@
 """Fit a rubric's weights to people's overall scores: the table `facet_weights`."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from metassay.meta_evaluation.study import frame_of, generator, human_scores
 from metassay.statistics.document_means import NO_CLUSTERS, worth
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.facet_weights import Method, fit, mean_squared_error
-from metassay.statistics.layout import Index, numbered, numbered_by
+from metassay.statistics.layout import factorize_by
 from metassay.statistics.resampling import draw, expanded_percentiles
 from metassay.tables.columns import table
 
@@ -47,16 +47,6 @@ FACET_WEIGHTS = table(
 )
 
 OVERALL = "overall"  # the kind of criterion that sums up the others
-
-
-class _Graded(NamedTuple):
-    """Grades by one rubric in one study, of texts with an overall score and some grade."""
-
-    overall: Array  # (texts,)
-    shares: Array  # (texts, criteria)
-    document: Index  # (texts,) the document's number
-    cluster: Index  # (texts,) the number of the document's cluster
-    n_rated: int  # texts that have a grade or an overall score
 
 
 def facet_weights(
@@ -103,20 +93,14 @@ def _of_study(
     wide = wide.reindex(columns=[total[0], *names]).dropna(how="all")
     shares = wide / [criteria[name].high for name in wide.columns]
     used = shares[shares[total[0]].notna() & shares[names].notna().any(axis=1)]
-    documents = used.index.get_level_values("doc_id").astype(str)
-    graded = _Graded(
-        used[total[0]].to_numpy(dtype=np.float64),
-        used[names].to_numpy(dtype=np.float64),
-        pd.factorize(documents, sort=True)[0],
-        numbered_by(documents, clusters),
-        len(wide),
-    )
     rubric_weights = scales["weight"].to_numpy(dtype=np.float64)
     rubric_weights = rubric_weights / rubric_weights.sum()
     for method in get_args(Method):
         for non_negative in (False, True):
             rng = generator(options.seed, "facet_weights", *seed, method, str(non_negative))
-            shared, columns = _fit(graded, rubric_weights, method, non_negative, options, rng)
+            fitted = _fit(used, clusters, rubric_weights, method, non_negative, options, rng)
+            shared, columns = fitted
+            shared |= {"n_missing": len(wide) - shared["n"]}
             named = f"{method}_non_negative" if non_negative else method
             for place, name in enumerate(names):
                 weights = {column: float(values[place]) for column, values in columns.items()}
@@ -124,17 +108,23 @@ def _of_study(
 
 
 def _fit(
-    graded: _Graded,
+    texts: pd.DataFrame,
+    clusters: Labels,
     rubric_weights: Array,
     method: Method,
     non_negative: bool,
     options: MetaOptions,
     rng: np.random.Generator,
-) -> tuple[dict[str, object], dict[str, Array]]:
-    """Return the values that all rows of a method share, and their columns (criteria,)."""
-    used = np.isfinite(graded.shares).all(axis=1) | (method != "complete")
-    overall, shares = graded.overall[used], graded.shares[used]
-    n_documents, cluster = np.unique(graded.document[used]).size, numbered(graded.cluster[used])
+) -> tuple[dict[str, float], dict[str, Array]]:
+    """Return the values that all rows of a method share, and their columns (criteria,).
+
+    `texts` (texts, 1 + criteria): overall scores and grades as shares of the ends of their scales.
+    """
+    shares = texts[texts.columns[1:]].to_numpy(dtype=np.float64)
+    used = np.isfinite(shares).all(axis=1) | (method != "complete")
+    overall, shares = texts.iloc[:, 0].to_numpy(dtype=np.float64)[used], shares[used]
+    documents = texts.index.get_level_values("doc_id").astype(str)[used]
+    cluster = factorize_by(documents, clusters)
     size = (1, int(cluster.max(initial=-1)) + 1)
     draws = draw(size, resample="documents", n=options.resamples, rng=rng).documents
     once = np.ones((1, len(cluster)))
@@ -144,12 +134,11 @@ def _fit(
     low, high = expanded_percentiles(resampled, float(number), options.confidence)
     free = len(rubric_weights) - (method != "complete")  # ratios have one weight less to fit
     error = mean_squared_error(overall, shares, weights, method)
-    shared: dict[str, object] = {
+    shared = {
         "mse": error if len(overall) > free else np.nan,  # else any scores fit
         "mse_given": mean_squared_error(overall, shares, rubric_weights, method),
         "n": len(overall),
-        "n_missing": graded.n_rated - len(overall),
-        "n_documents": n_documents,
+        "n_documents": documents.nunique(),
         "n_resamples": int(np.count_nonzero(np.isfinite(resampled).all(axis=1))),
     }
     return shared, {"weight": weights, "low": low, "high": high, "given": rubric_weights}

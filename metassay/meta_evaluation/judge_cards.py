@@ -3,7 +3,7 @@
 Tables `judge_cards`, `calibration` and `corrected`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -158,12 +158,12 @@ def judge_cards(
     """
     cards: list[Row] = []
     bins: list[Row] = []
-    by_metric = _by_metric(scores)
+    rows_of = _by_metric(scores)
     for study in studies:
         if not _is_pass_or_fail(study, ratings, criteria[study.criterion]):
             continue
         for metric in study.directed:
-            judgments = _judgments(_of_metric(by_metric, study, metric), study, metric)
+            judgments = _judgments(rows_of(study, metric), study, metric)
             if judgments is None:
                 continue
             key = {**study.key, **metric.key}
@@ -221,10 +221,10 @@ def correct_means(
     Where texts were selected (the hardest, the longest), neither interval covers.
     """
     rows: list[Row] = []
-    by_metric = _by_metric(scores)
+    rows_of = _by_metric(scores)
     for study in studies:
         for metric in study.compared(options):
-            of_metric = _of_metric(by_metric, study, metric)
+            of_metric = rows_of(study, metric)
             documents = study.documents.union(pd.Index(of_metric["doc_id"].unique()), sort=True)
             scored = matrix(of_metric, study.systems, documents)
             rated = np.full(scored.shape, np.nan)
@@ -237,17 +237,13 @@ def correct_means(
     return frame_of(rows, CORRECTED)
 
 
-_ByMetric = dict[tuple[str, ...], pd.DataFrame]
-
-
-def _by_metric(scores: pd.DataFrame) -> _ByMetric:
+def _by_metric(scores: pd.DataFrame) -> Callable[[Study, MetricScores], pd.DataFrame]:
+    """Return a function that looks up a metric's rows; scores of single statements have none."""
     groups = scores.groupby(["part", "metric", "judge", "recipe"], observed=True)
-    return {(): scores[:0], **{tuple(map(str, key)): rows for key, rows in groups}}
-
-
-def _of_metric(by_metric: _ByMetric, study: Study, metric: MetricScores) -> pd.DataFrame:
-    key = study.part, *metric.key.values(), metric.recipe
-    return by_metric.get(key, by_metric[()])  # scores of single statements are in no table
+    by_key = {tuple(map(str, key)): rows for key, rows in groups}
+    return lambda study, metric: by_key.get(
+        (study.part, *metric.key.values(), metric.recipe), scores[:0]
+    )
 
 
 def _corrections(judge: Array, human: Array, sign: float, confidence: float) -> Iterator[Row]:

@@ -17,13 +17,13 @@ from metassay.statistics.layout import (
     blocks_of,
     clumps,
     differ_by_group,
-    doubles,
+    drift_with_order,
+    duplicate_items,
+    factorize,
+    factorize_by,
     in_blocks,
-    joined,
+    join_partitions,
     near_copies,
-    numbered,
-    numbered_by,
-    order_shows,
 )
 
 SURE, SUSPICIOUS = 5.0, 3.5  # standard deviations by which documents clump beyond chance
@@ -59,13 +59,6 @@ class Grouping(NamedTuple):
     suspected: tuple[str, ...]  # these ask for a column
 
 
-class Findings(NamedTuple):
-    """The sentences of a grouping, collected."""
-
-    dealt_with: list[str]
-    suspected: list[str]
-
-
 def layout_of(
     systems: Sequence[str],
     documents: Sequence[str],
@@ -81,22 +74,29 @@ def layout_of(
     systems are families. Clusters are documents whose names begin alike, neighbours in the order of
     names, or groups with similar scores, if scores and ratings show it.
     """
-    findings = Findings([], [])
+    findings: list[str] = []
+    suspicions: list[str] = []
     scores = np.stack(metrics) if metrics else np.empty((0, *human.shape))
     stratum, names = _strata(systems, documents, human, groups, findings)
     family = _families(systems, human, scores, groups, findings)
-    equal = doubles(scores) if metrics else np.arange(len(documents))
+    equal = duplicate_items(scores) if metrics else np.arange(len(documents))
     _report_equal(documents, equal, "documents", findings)
     if groups.clusters:
-        cluster = numbered_by(documents, groups.clusters)
+        cluster = factorize_by(documents, groups.clusters)
     else:
         plain = Layout(stratum, np.arange(len(documents)), family)
         sides = [plain.less_strata(side) for side in (human, *metrics)]
-        cluster = _clusters(documents, sides, stratum, equal, rng, findings)
+        # Each of these may add findings; the first that finds clusters decides.
+        candidates = (
+            _named_alike(documents, sides, findings),
+            _neighbours(documents, sides, stratum, findings),
+            _alike(sides, equal, rng, findings, suspicions),
+        )
+        cluster = next((c for c in candidates if c is not None), np.arange(len(documents)))
     # A cluster that two strata share becomes two clusters.
-    cluster = numbered(cluster * (int(stratum.max(initial=0)) + 1) + stratum)
-    layout = Layout(stratum, joined(cluster, equal), family)
-    return Grouping(layout, names, *map(tuple, findings))
+    cluster = factorize(cluster * (int(stratum.max(initial=0)) + 1) + stratum)
+    layout = Layout(stratum, join_partitions(cluster, equal), family)
+    return Grouping(layout, names, tuple(findings), tuple(suspicions))
 
 
 def _strata(
@@ -104,11 +104,11 @@ def _strata(
     documents: Sequence[str],
     human: Array,
     groups: Groups,
-    findings: Findings,
+    findings: list[str],
 ) -> tuple[Index, tuple[str, ...]]:
     if groups.strata:
         labels = [groups.strata.get(document, "") for document in documents]
-        stratum = numbered(labels)
+        stratum = factorize(labels)
         first = np.unique(stratum, return_index=True)[1]
         return stratum, tuple(labels[place] or "no label" for place in first)
     present = np.isfinite(human)
@@ -117,7 +117,7 @@ def _strata(
     texts = np.bincount(of_document, minlength=size.size)
     whole = (size[of_document] > 1) & (texts[of_document] > 1)
     # Texts outside every block of two systems and two documents share a stratum of single texts.
-    stratum = numbered(np.where(whole, of_document, -1))
+    stratum = factorize(np.where(whole, of_document, -1))
     n = int(stratum.max(initial=0)) + 1
     if n == 1 or not whole.any():
         return np.zeros(len(documents), dtype=np.intp), ("",)
@@ -127,7 +127,7 @@ def _strata(
         several = f"{', '.join(members[:3])} and {len(members) - 3} more"
         names.append(", ".join(members) if len(members) <= 4 else several)
         sizes.append(f"{len(members)} systems on {np.count_nonzero(stratum == number):,} documents")
-    findings.dealt_with.append(
+    findings.append(
         f"The texts fall into {n} sets that share no system and no document ({'; '.join(sizes)})."
         " Correlations are of what varies within each set, averaged over the sets."
     )
@@ -135,49 +135,30 @@ def _strata(
 
 
 def _families(
-    systems: Sequence[str], human: Array, scores: Array, groups: Groups, findings: Findings
+    systems: Sequence[str], human: Array, scores: Array, groups: Groups, findings: list[str]
 ) -> Index:
-    equal = doubles(scores.transpose(0, 2, 1)) if len(scores) else np.arange(len(systems))
+    equal = duplicate_items(scores.transpose(0, 2, 1)) if len(scores) else np.arange(len(systems))
     _report_equal(systems, equal, "systems", findings)
     if groups.families:
-        return joined(numbered_by(systems, groups.families), equal)
+        return join_partitions(factorize_by(systems, groups.families), equal)
     alike = near_copies([human, *scores])
     if np.unique(alike).size < np.unique(equal).size:
         listed = "; ".join(
             " and ".join(shown(systems[i]) for i in np.flatnonzero(alike == number))
             for number in np.flatnonzero(np.bincount(alike) > 1)
         )
-        findings.dealt_with.append(
+        findings.append(
             f"Systems go up and down with the same documents, as versions of one system do:"
             f" {listed}. They count as one. If each stands for itself, say so by `family`, which"
             " names a column of a file (the systems' own), or by a benchmark's `families`."
         )
-    return joined(alike, equal)
-
-
-def _clusters(
-    documents: Sequence[str],
-    sides: Sequence[Array],
-    stratum: Index,
-    equal: Index,
-    rng: np.random.Generator,
-    findings: Findings,
-) -> Index:
-    """Cluster documents that scores and ratings (`sides`, people first) show to be alike."""
-    for cluster in (
-        _named_alike(documents, sides, findings),
-        _neighbours(documents, sides, stratum, findings),
-        _alike(sides, equal, rng, findings),
-    ):
-        if cluster is not None:
-            return cluster
-    return np.arange(len(documents))
+    return join_partitions(alike, equal)
 
 
 def _named_alike(
-    documents: Sequence[str], sides: Sequence[Array], findings: Findings
+    documents: Sequence[str], sides: Sequence[Array], findings: list[str]
 ) -> Index | None:
-    group = numbered([_LAST_NUMBER.sub("", name) for name in documents])
+    group = factorize([_LAST_NUMBER.sub("", name) for name in documents])
     size = np.bincount(group)
     if not 1 < size.size <= len(documents) / 2 or size[size > 1].sum() < 0.8 * len(documents):
         return None
@@ -185,7 +166,7 @@ def _named_alike(
     by_metric = min((differ_by_group(metric, group) for metric in metrics), default=1.0)
     if differ_by_group(people, group) > CHANCE or by_metric > CHANCE / max(1, len(metrics)):
         return None
-    findings.dealt_with.append(
+    findings.append(
         f"The documents' names begin in {size.size} ways, and documents whose names begin alike"
         f" have similar scores and ratings. They count as one. {_ASK}"
     )
@@ -193,52 +174,56 @@ def _named_alike(
 
 
 def _neighbours(
-    documents: Sequence[str], sides: Sequence[Array], stratum: Index, findings: Findings
+    documents: Sequence[str], sides: Sequence[Array], stratum: Index, findings: list[str]
 ) -> Index | None:
     order = np.array(sorted(range(len(documents)), key=lambda i: _natural(documents[i])), np.intp)
     blocks, drifts = np.arange(len(documents)), False
     for number in np.unique(stratum):
         members = order[stratum[order] == number]
         people, *metrics = (side[:, members] for side in sides)
-        if order_shows(people, metrics).any():
+        if drift_with_order(people, metrics).any():
             block = in_blocks(members.size)
             blocks[members] = members[np.searchsorted(block, block)]
             drifts = True
     if not drifts:
         return None
-    findings.dealt_with.append(
+    findings.append(
         "Scores and ratings drift with the order of the documents' names. Neighbours count as one:"
         f" {np.unique(blocks).size} blocks. {_ASK}"
     )
-    return numbered(blocks)
+    return factorize(blocks)
 
 
 def _alike(
-    sides: Sequence[Array], equal: Index, rng: np.random.Generator, findings: Findings
+    sides: Sequence[Array],
+    equal: Index,
+    rng: np.random.Generator,
+    findings: list[str],
+    suspicions: list[str],
 ) -> Index | None:
     first = np.unique(equal, return_index=True)[1]  # equal documents would clump
     group = clumps([side[:, first] for side in sides], rng)
     groups = int(group.number.max(initial=-1)) + 1
     if group.beyond > SURE:
-        findings.dealt_with.append(
+        findings.append(
             f"Documents fall into {groups} groups with similar scores, far beyond chance, as those"
             f" of a few topics or sources do. Each group counts as one. {_ASK}"
         )
         return group.number[equal]
     if group.beyond > SUSPICIOUS:
-        findings.suspected.append(
+        suspicions.append(
             "Documents may fall into groups with similar scores, as documents of a few topics or"
             f" sources do. {_ASK} Without it, a metric can look good that only knows the topic."
         )
     return None
 
 
-def _report_equal(names: Sequence[str], number: Index, what: str, findings: Findings) -> None:
+def _report_equal(names: Sequence[str], number: Index, what: str, findings: list[str]) -> None:
     size = np.bincount(number)
     n = int(size[size > 1].sum())
     if n:
         first = [names[i] for i in np.flatnonzero(number == np.argmax(size > 1))[:2]]
-        findings.dealt_with.append(
+        findings.append(
             f"{n:,} of {len(names):,} {what} have exactly the scores of another one, such as"
             f" {' and '.join(map(shown, first))}. Those with equal scores count as one."
         )

@@ -4,7 +4,7 @@ Tables `conflicts` and `disagreements` compare metrics with each other and need 
 where ratings are worth most. `preferences` compares metrics with people.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -139,7 +139,7 @@ def _concat(frames: Iterable[pd.DataFrame], table: Table) -> pd.DataFrame:
 def _pairs(
     scores: pd.DataFrame, better: Mapping[str, Better], options: MetaOptions
 ) -> Iterator[_Pair]:
-    directed = {name for name, which in better.items() if which != "neither"}
+    directed = {name for name, direction in better.items() if direction != "neither"}
     scorers = scores[["metric", "judge"]].drop_duplicates()
     named = [
         (metric, judge)
@@ -193,7 +193,8 @@ def preferences(
     for key, group in compared.groupby(_STUDIED, sort=True):
         _, criterion, part = (str(name) for name in key)
         comparisons = group.groupby(_COMPARISON, sort=True)["value"].mean().reset_index()
-        texts = _texts(comparisons)
+        authors = comparisons["author"], comparisons["unit"].str.removeprefix(VERSUS)
+        texts = [pd.MultiIndex.from_arrays([comparisons["doc_id"], side]) for side in authors]
         people = _preferences(comparisons["value"].to_numpy(dtype=np.float64), criteria[criterion])
         of_metrics = of_part.get(part, scores[:0]).groupby(["metric", "judge"])
         for (metric, judge), of_metric in of_metrics:
@@ -209,13 +210,6 @@ def preferences(
     return frame_of(rows, PREFERENCES)
 
 
-def _texts(comparisons: pd.DataFrame) -> tuple[pd.MultiIndex, pd.MultiIndex]:
-    """Return the two texts of each comparison, by document and author."""
-    documents, others = comparisons["doc_id"], comparisons["unit"].str.removeprefix(VERSUS)
-    first = pd.MultiIndex.from_arrays([documents, comparisons["author"]])
-    return first, pd.MultiIndex.from_arrays([documents, others])
-
-
 def _preferences(values: Array, criterion: Criterion) -> Array:
     """Return 1 for the first text, 0 for the second, .5 for a tie, NaN for an abstention."""
     step = values - (criterion.low + criterion.high) / 2.0
@@ -224,7 +218,7 @@ def _preferences(values: Array, criterion: Criterion) -> Array:
     return 0.5 + 0.5 * (-side if criterion.better == "lower" else side)
 
 
-def _recipe(scores: pd.DataFrame, texts: tuple[pd.MultiIndex, pd.MultiIndex]) -> str:
+def _recipe(scores: pd.DataFrame, texts: Sequence[pd.MultiIndex]) -> str:
     scored = pd.MultiIndex.from_frame(scores[["doc_id", "author"]])
     compared = scores[scored.isin(texts[0]) | scored.isin(texts[1])]
     metric, judge, part = (str(scores[name].iloc[0]) for name in ("metric", "judge", "part"))

@@ -16,20 +16,20 @@ from metassay.statistics.correlation import LEVELS, Coefficient, Level
 from metassay.statistics.layout import Index, Layout
 from metassay.statistics.resampling import Draws, draw
 from metassay.statistics.significance import (
+    Bootstrap,
     PairedBootstrap,
     PermutationTest,
-    Sampled,
     Trios,
     Williams,
     all_pairs,
     benjamini_hochberg,
-    by_permutation,
+    bootstrap_pair,
     draw_swaps,
     holm,
-    paired,
     paired_differences,
-    sampled,
-    sampled_by_document,
+    permutation_tests,
+    resample_by_document,
+    resample_metric,
     williams_of,
 )
 from metassay.tables.columns import ORIENTED, table
@@ -145,9 +145,11 @@ def _run_test(
         if draws is not None:
             differences = _differences(trios, *how, draws, study.layout)
             sure = options.confidence
-            results = [paired(d, trios.of(i), confidence=sure) for i, d in enumerate(differences)]
+            results = [
+                bootstrap_pair(d, trios.of(i), confidence=sure) for i, d in enumerate(differences)
+            ]
         elif swaps is not None:
-            results = by_permutation(trios, *how, swaps, options.resample, study.layout)
+            results = permutation_tests(trios, *how, swaps, options.resample, study.layout)
         else:
             results = [williams_of(trios.of(i), *how) for i in range(len(places))]
         for place, result, n in zip(places, results, _rests_on(trios, *how), strict=True):
@@ -157,10 +159,12 @@ def _run_test(
 
 def _differences(
     trios: Trios, level: Level, coefficient: Coefficient, draws: Draws, layout: Layout
-) -> list[Sampled]:
+) -> list[Bootstrap]:
     if level == "document":
-        return sampled_by_document(trios, coefficient, draws)
-    metrics = [sampled(m, trios.human, level, coefficient, draws, layout) for m in trios.metrics]
+        return resample_by_document(trios, coefficient, draws)
+    metrics = [
+        resample_metric(m, trios.human, level, coefficient, draws, layout) for m in trios.metrics
+    ]
     return [metrics[a].less(metrics[b]) for a, b in trios.pairs.T]
 
 

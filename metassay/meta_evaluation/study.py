@@ -14,13 +14,15 @@ from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.layouts import NO_GROUPS, Grouping, Groups, layout_of
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.statistics.correlation import TIE, tied
+from metassay.statistics.correlation import TIE, tie_close
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.layout import Layout
-from metassay.tables.names import REFERENCE, metric_label
+from metassay.tables.names import REFERENCE, STATEMENT, base_metric, metric_label, suffix_of
 from metassay.tables.parquet import Table, empty
+from metassay.tables.ratings import statement_ratings
 
 VERSUS = "versus:"
+UNREAD = "unread"  # the confound: the share of its passages that a model did not read
 NAMELESS = "system"  # the author of all texts where the data name none
 AS_WRITTEN = 17  # digits that tell any two doubles apart
 
@@ -244,7 +246,7 @@ def tie_rounding(values: Array) -> Array:
     if not np.isfinite(values).any():
         return values
     tolerance = TIE * float(np.nanmax(np.abs(values)))
-    return tied(values.ravel(), tolerance=tolerance).reshape(values.shape)
+    return tie_close(values.ravel(), tolerance=tolerance).reshape(values.shape)
 
 
 def tie_constant(values: Array) -> Array:
@@ -317,3 +319,59 @@ def matrix(rows: pd.DataFrame, systems: pd.Index, documents: pd.Index) -> Array:
     inside = (system >= 0) & (document >= 0)
     values[system[inside], document[inside]] = rows["value"].to_numpy(dtype=np.float64)[inside]
     return values
+
+
+class ByStatement(NamedTuple):
+    """Arguments of `studies`, with statements as documents."""
+
+    scores: pd.DataFrame
+    ratings: pd.DataFrame
+    better: dict[str, Better]
+    groups: Groups
+
+
+def by_statement(scores: pd.DataFrame, ratings: pd.DataFrame, groups: Groups) -> ByStatement | None:
+    """Turn `statement_scores` and ratings of units `statement:N` into a study of part statement.
+
+    A statement takes the place of a document with a text of one system. The statements of a
+    document form a cluster, across systems. Statements that people did not mark are left out.
+    Returns None if none is marked or scored.
+    """
+    marked = statement_ratings(ratings)
+    if marked.empty or scores.empty:
+        return None
+    document, statement = marked["doc_id"], _names(marked)
+    marked = marked.assign(doc_id=statement, unit="text", part=STATEMENT)
+    scores = scores.assign(doc_id=_names(scores), part=STATEMENT)
+    scores = scores[scores["doc_id"].isin(statement)]
+    scores = pd.concat([scores, _unread(scores)], ignore_index=True)
+    pairs = list(zip(statement, document, strict=True))
+    return ByStatement(
+        scores,
+        marked.drop(columns="number"),
+        dict(zip(scores["metric"], scores["better"], strict=True)),
+        Groups(
+            {name: groups.strata[doc_id] for name, doc_id in pairs if doc_id in groups.strata},
+            {name: groups.clusters.get(doc_id, doc_id) for name, doc_id in pairs},
+            groups.families,
+        ),
+    )
+
+
+def _names(rows: pd.DataFrame) -> pd.Series:
+    return rows["doc_id"] + " " + rows["author"] + " " + rows["number"].astype(str).str.zfill(4)
+
+
+def _unread(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return a confound for each model that left passages unread: the share that it did not read.
+
+    Metrics of one model read the same passages, and share the confound.
+    """
+    unread = []
+    for (metric, judge), rows in scores.groupby(["metric", "judge"], sort=True):
+        if (rows["unread"] > 0).any():
+            name = UNREAD + suffix_of(str(metric))
+            unread.append(rows.assign(metric=name, value=rows["unread"], better="neither"))
+            unread[-1]["recipe"] = f"{name} of {base_metric(str(metric))} ({judge})"
+    rows = pd.concat(unread, ignore_index=True) if unread else scores[:0]
+    return rows.drop_duplicates(["doc_id", "author", "metric", "judge"])

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.meta_evaluation.options import VANISHES, CertificationOptions
-from metassay.statistics.jackknife import fisher_z, needed
+from metassay.statistics.jackknife import fisher_z, smallest_study
 
 USE: Final = "use"
 THESE_SYSTEMS: Final = "these systems only"
@@ -49,7 +49,7 @@ def certify(evidence: pd.DataFrame, options: CertificationOptions) -> pd.DataFra
     """Add to the rows of the table `evidence` the columns of `certificates` that are decided.
 
     Each verdict is a function of its row, without random numbers or tests. needed_* are those of
-    `jackknife.needed`, where more systems or documents can change the verdict; else NaN.
+    `jackknife.smallest_study`, where more systems or documents can change the verdict; else NaN.
     """
     confounds = [None if pd.isna(name) else name for name in evidence["confound"]]
     rows = evidence.assign(confound=pd.Series(confounds, evidence.index, dtype=object))
@@ -93,7 +93,7 @@ def _needed(
     else:
         target = useful  # to exclude 0 or the useful value
     of_systems = 0.0 if row["design"] in OF_NO_OTHERS else row["variance_systems"]
-    systems, documents = needed(
+    systems, documents = smallest_study(
         (of_systems, row["variance_documents"]),
         (row["n_families"], row["n_clusters"]),
         target,
@@ -155,7 +155,8 @@ def find_verdict(  # noqa: PLR0911 - one return per rung of the ladder
     rest = row["given_confound"], row["given_confound_p"]
     if explained and not is_promising(*rest, row["confidence"], options):
         return f"{EXPLAINED} {row['confound']}"
-    if not explained and _sure(row, options):
+    tells_apart = row["n"] >= row["n_tied"]  # most texts
+    if not explained and row["corrected_low"] >= options.useful and tells_apart:
         if row["design"] in OF_NO_OTHERS:
             return THESE_SYSTEMS
         if row["n_families"] >= FEWEST_SYSTEMS:
@@ -176,11 +177,6 @@ def as_good_as_rater(row: Mapping[str, Any], options: CertificationOptions) -> b
     """
     enough = find_verdict(row, options) in (*TRUSTED, PROMISING)
     return enough and bool(row["against_rater_low"] > -options.margin)
-
-
-def _sure(row: Mapping[str, Any], options: CertificationOptions) -> bool:
-    """Whether the lower end is useful, and the metric tells most texts apart."""
-    return bool(row["corrected_low"] >= options.useful and row["n"] >= row["n_tied"])
 
 
 def is_promising(value: float, p: float, confidence: float, options: CertificationOptions) -> bool:

@@ -1,4 +1,4 @@
-"""Metrics that read one text, or a text and its evidence; and the index of their kinds."""
+"""Metrics of a text, or of a text and its evidence; and the index of their kinds."""
 
 METRICS = {
     "rouge": "metassay.metrics.rouge",

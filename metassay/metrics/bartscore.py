@@ -1,4 +1,4 @@
-"""BARTScore of a text against the reference: how likely each is for a model that read the other."""
+"""BARTScore of a text against the reference: the likelihood of each, given the other."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,18 +12,17 @@ from metassay.models.rows import Limits, recipe_of
 
 
 class BartscoreOptions(NetworkOptions, Limits):
-    """An encoder-decoder, and how both directions make one number.
+    """An encoder-decoder, and the combination of both directions.
 
-    `f`: their `mean`, as in the paper, or `harm`, a b / (a + b), which the released code has as
-    well.
+    `f`: their `mean`, as in the paper, or `harm`, a b / (a + b), as also in the released code.
     """
 
     f: Literal["mean", "harm"] = "mean"
 
 
-def described(name: str, source: str, more: str = "") -> tuple[Description, ...]:
-    """Precision, recall and f under a name; `more`: what else there is to know of them."""
-    describe = partial(
+def describe(name: str, source: str, more: str = "") -> tuple[Description, ...]:
+    """Describe precision, recall and f of a metric; `more` goes into their meaning."""
+    entry = partial(
         Description,
         better="higher",
         range=(None, 0),
@@ -37,26 +36,26 @@ def described(name: str, source: str, more: str = "") -> tuple[Description, ...]
         f" having read the {{}}; {more}what is past its limit is not read"
     )
     return (
-        describe(f"{name}_precision", side.format("text", "reference")),
-        describe(f"{name}_recall", side.format("reference", "text")),
-        describe(f"{name}_f", f"mean of {name}_precision and {name}_recall", headline=True),
+        entry(f"{name}_precision", side.format("text", "reference")),
+        entry(f"{name}_recall", side.format("reference", "text")),
+        entry(f"{name}_f", f"mean of {name}_precision and {name}_recall", headline=True),
     )
 
 
-DESCRIPTIONS = described("bartscore", "Yuan et al. 2021, section 3.1; neulab/BARTScore")
+DESCRIPTIONS = describe("bartscore", "Yuan et al. 2021, section 3.1; neulab/BARTScore")
 
 
 def measure(
     candidates: Sequence[str], evidence: Sequence[str], options: BartscoreOptions
 ) -> dict[str, list[Measured]]:
-    """BARTScore of each candidate against the reference text at the same index of `evidence`.
+    """Return BARTScore of each candidate against the reference at the same index of `evidence`.
 
-    At most 0, higher is better. Null where both texts are empty, and where a number is not finite.
-    `cut` is true where a text was longer than the model reads. There are no statistics: a corpus
-    value is a mean. Raises BadInput as `loading.load`.
+    At most 0, higher is better. Null if both texts are empty, or a number is not finite. `cut`: a
+    text was longer than the model reads. There are no statistics: a corpus value is a mean. Raises
+    BadInput as `loading.load`.
     """
     rows = both_ways(candidates, evidence, options, lambda _, read: mean(read.values))
-    return {each.name: [row[at] for row in rows] for at, each in enumerate(DESCRIPTIONS)}
+    return {d.name: [row[at] for row in rows] for at, d in enumerate(DESCRIPTIONS)}
 
 
 def both_ways(
@@ -65,29 +64,27 @@ def both_ways(
     options: BartscoreOptions,
     value: Callable[[str, Likelihoods], float | None],
 ) -> list[tuple[Measured, ...]]:
-    """Precision, recall and f of each pair, by the value of a target's tokens, each way."""
+    """Return precision, recall and f of each pair, by the value of each target's tokens."""
     pairs = [(r.strip(), c.strip()) for c, r in zip(candidates, evidence, strict=True)]
     full = [pair for pair in pairs if any(pair)]
-    both = [*full, *(pair[::-1] for pair in full)]
-    results = likelihoods(both, options, options)
-    values = [value(target, read) for (_, target), read in zip(both, results, strict=True)]
+    n, targets = len(full), [pair[1] for pair in full] + [pair[0] for pair in full]
+    results = likelihoods([*full, *(pair[::-1] for pair in full)], options, options)
+    values = list(map(value, targets, results))
     cut = [read.cut or read.unread > 0 for read in results]
-    n = len(full)
-    sides = zip(values[:n], values[n:], cut[:n], cut[n:], strict=True)
+    cut_pairs = [forth or back for forth, back in zip(cut[:n], cut[n:], strict=True)]
+    sides = zip(values[:n], values[n:], cut_pairs, strict=True)
     return [_values(*next(sides), options.f) if any(pair) else (UNDEFINED,) * 3 for pair in pairs]
 
 
-def _values(
-    a: float | None, b: float | None, cut: bool, its_cut: bool, f: str
-) -> tuple[Measured, ...]:
+def _values(a: float | None, b: float | None, cut: bool, f: str) -> tuple[Measured, ...]:
     both = None
     if a is not None and b is not None:
         both = (a + b) / 2 if f == "mean" else a * b / (a + b)
-    return tuple(Measured(value, None, cut or its_cut) for value in (a, b, both))
+    return tuple(Measured(value, None, cut) for value in (a, b, both))
 
 
 def mean(values: Sequence[float] | None) -> float | None:
-    """The mean, in whatever order they are added up; null of none."""
+    """Return the mean, which does not depend on the order; None without values."""
     return fsum(values) / len(values) if values else None
 
 

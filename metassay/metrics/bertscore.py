@@ -1,12 +1,12 @@
-"""BERTScore: how well each token of a text matches one of the reference, by contextual vectors.
+"""BERTScore: matches of tokens of a text and its reference, by contextual vectors.
 
 Tokens, layers, weights and baselines are those of the package bert-score, and so are the values,
-but for this: there, where a pair shares its batch with a longer one, a token that is like none
-(cosine below 0) counts 0, as if it matched the padding. Here no pair depends on another, and values
-have eight decimals, which with dtype float64 are the same on every processor.
+with one exception: there, a token with cosines below 0 counts 0 if its pair shares the batch with a
+longer pair, as if it matched the padding. Here no pair depends on another, and values have eight
+decimals, which with dtype float64 are the same on every processor.
 
-Each distinct text is encoded once, beside others of about its length. What was computed is in the
-store of model outputs (metassay.models), and a second run loads no model.
+Each distinct text is encoded once, in batches of similar length. Results are in the store of model
+outputs (metassay.models): a second run loads no model.
 """
 
 import csv
@@ -33,23 +33,23 @@ from metassay.models.outputs import text_hash
 from metassay.models.rows import Scores, compute_outputs
 from metassay.models.store import STORE
 
-METHOD = 3  # part of the store's keys; whoever changes what a match is raises it
+METHOD = 3  # part of the store's keys; raise it with every change of matches
 _Three = Annotated[list[Annotated[float, Field(lt=1)]], Field(min_length=3, max_length=3)]
 
 
 class BertscoreOptions(encoders.EncoderOptions):
     """An encoder, and how its vectors are matched.
 
-    `idf`: a token weighs more the fewer references have it. `baseline`: rescale, so that texts
-    which have nothing to do with each other get about 0; the name of one that comes with
-    bert-score, such as `en/roberta-large`, or what such texts get of precision, recall and F1.
+    `idf`: a token's weight is higher the fewer references have it. `baseline`: rescales so that
+    unrelated texts have about 0; a name in bert-score, such as `en/roberta-large`, or precision,
+    recall and F1 of unrelated texts.
     """
 
     idf: bool
     baseline: str | _Three | None = None
 
 
-_described = partial(
+_describe = partial(
     Description,
     better="higher",
     range=(-1, 1),
@@ -64,17 +64,17 @@ _SIDE = (
 )
 
 DESCRIPTIONS = (
-    _described(
+    _describe(
         "bertscore_precision",
         _SIDE.format("text", "reference"),
         source=_SOURCE.format("P_BERT and equation 1"),
     ),
-    _described(
+    _describe(
         "bertscore_recall",
         _SIDE.format("reference", "text"),
         source=_SOURCE.format("R_BERT and equation 1"),
     ),
-    _described(
+    _describe(
         "bertscore_f1",
         "harmonic mean of BERTScore precision and recall; 0 if one of them is not above 0",
         source=_SOURCE.format("F_BERT"),
@@ -84,14 +84,14 @@ DESCRIPTIONS = (
 
 
 def recipe(options: BertscoreOptions) -> str:
-    """Everything that can change more than a last digit, a folder by its content."""
+    """Print every setting that can change more than a last digit, a folder by its content."""
     baseline = options.baseline or "none"
-    known = recipe_parts(
+    parts = recipe_parts(
         options,
         idf="yes" if options.idf else "no",
         baseline=",".join(map(str, baseline)) if isinstance(baseline, list) else baseline,
     )
-    return "|".join(known)
+    return "|".join(parts)
 
 
 def measure(
@@ -101,18 +101,18 @@ def measure(
     *,
     store: Path = STORE,
 ) -> dict[str, list[Measured]]:
-    """BERTScore of each candidate against the reference text at the same index of `evidence`.
+    """Return BERTScore of each candidate against the reference at the same index of `evidence`.
 
-    -1 to 1 (rescaled values can be lower), higher is better. Null where both texts are empty; 0
-    where one is, rescaled or not. A text without any token but special ones is empty. With `idf`,
-    references weigh as one call of bert-score with the same lists weighs them: each as often as it
-    stands there, also beside an empty text; empty references apart. `cut` is true where a text was
-    longer than the encoder reads. There are no statistics: a corpus value is a mean. Raises
-    BadInput if the extra `models` is not installed, or the model or the baseline cannot be had.
+    -1 to 1 (rescaled values can be lower), higher is better. Null if both texts are empty; 0 if one
+    is, rescaled or not. A text with special tokens only is empty. Weights of `idf` are those of a
+    call of bert-score with the same lists: of all references but empty ones, with repetitions.
+    `cut`: a text was longer than the encoder reads. There are no statistics: a corpus value is a
+    mean. Raises BadInput if the extra `models` is not installed, or the model or the baseline
+    cannot be loaded.
     """
     texts = map(str.strip, evidence)
     references = Counter(reference for reference in texts if reference) if options.idf else None
-    names = [each.name for each in DESCRIPTIONS]
+    names = [description.name for description in DESCRIPTIONS]
 
     def match(pairs: Sequence[tuple[str, str]]) -> list[Match]:
         return matches_of(pairs, options, references, store=store)
@@ -127,12 +127,12 @@ def columns(
     match: Callable[[Sequence[tuple[str, str]]], Sequence[Match]],
     baseline: Sequence[float] | None = None,
 ) -> dict[str, list[Measured]]:
-    """Precision, recall and F1 under these names; `match` is handed pairs without empty texts."""
+    """Return precision, recall and F1 by name; `match` receives pairs without empty texts."""
     pairs = [(c.strip(), r.strip()) for c, r in zip(candidates, evidence, strict=True)]
     full = [pair for pair in pairs if all(pair)]
     results = iter(match(full))
-    every = [next(results) if all(pair) else match_without_tokens(*pair) for pair in pairs]
-    values = [(values_of(each, baseline), any(each.unread)) for each in every]
+    rows = [next(results) if all(pair) else match_without_tokens(*pair) for pair in pairs]
+    values = [(values_of(row, baseline), any(row.unread)) for row in rows]
     return {
         name: [Measured(row[at], None, cut) for row, cut in values] for at, name in enumerate(names)
     }
@@ -155,7 +155,7 @@ def matches_of(
     *,
     store: Path = STORE,
 ) -> list[Match]:
-    """Matches of pairs of a candidate and a reference, none empty; with `idf` by `references`."""
+    """Return matches of pairs (candidate, reference), none empty; idf is by `references`."""
     counted = ((text_hash(text), n) for text, n in (references or {}).items())
     idf = None if references is None else text_hash(repr(sorted(counted)))
 
@@ -176,17 +176,18 @@ def matched(
     *,
     store: Path,
 ) -> list[Match]:
-    """Matches of pairs, from the store or else by what `load` loads.
+    """Return matches of pairs, from the store or by `load`.
 
-    `settings`: all but the encoder that can change a match.
+    `settings`: all settings that can change a match, other than the encoder.
     """
     task = matching.task_of(name, options, settings)
-    every = compute_outputs(task, pairs, load, options.batch_tokens, store=store)
-    return [Match(*match) for match in every]
+    return [
+        Match(*m) for m in compute_outputs(task, pairs, load, options.batch_tokens, store=store)
+    ]
 
 
 def values_of(match: Match, baseline: Sequence[float] | None = None) -> tuple[float | None, ...]:
-    """Precision, recall and F1; not rescaled if there was nothing to match."""
+    """Return precision, recall and F1; not rescaled if there was nothing to match."""
     precision, recall, f1 = match.precision, match.recall, None
     if precision is not None and recall is not None:
         least, total = min(precision, recall), precision + recall
@@ -201,20 +202,20 @@ def values_of(match: Match, baseline: Sequence[float] | None = None) -> tuple[fl
 
 
 def _baseline(options: BertscoreOptions) -> Sequence[float] | None:
-    """What texts that have nothing to do with each other get: precision, recall, F1."""
+    """Return precision, recall and F1 of unrelated texts."""
     if not isinstance(options.baseline, str):
         return options.baseline
     layers = layers_of(options.model, options.layers)
     if layers is None:
         raise BadInput(
-            f"baseline {options.baseline!r}: it has a row per layer, and which is the last of"
+            f"baseline {options.baseline!r}: has a row per layer, and the number of layers of"
             f" {options.model!r} is not known; give `layers`"
         )
     path = extra.folder("bert_score") / "rescale_baseline" / f"{options.baseline}.tsv"
     if not path.is_file():
         raise BadInput(
-            f"baseline {options.baseline!r}: bert-score has none of that name; give one that it"
-            " has, such as en/roberta-large, or three numbers"
+            f"baseline {options.baseline!r}: is not in bert-score; give a baseline of bert-score,"
+            " such as en/roberta-large, or three numbers"
         )
     with path.open(encoding="utf-8", newline="") as file:
         rows = {row["LAYER"]: row for row in csv.DictReader(file)}

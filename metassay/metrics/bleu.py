@@ -10,14 +10,14 @@ from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured,
 
 
 class BleuOptions(Options):
-    """sacreBLEU's settings of the same names; only tokenizers that need no download."""
+    """sacreBLEU's settings of these names; only tokenizers without download."""
 
     tokenize: Literal["13a", "intl", "char", "zh", "none"]
     lowercase: bool
 
 
 def corpus(statistics: Sequence[Sequence[float]]) -> float:
-    """Corpus BLEU (0..100) from the statistics of its texts; equals sacreBLEU's `corpus_bleu`."""
+    """Return corpus BLEU (0 to 100) of texts' statistics; equals sacreBLEU's `corpus_bleu`."""
     from sacrebleu.metrics.bleu import BLEU
 
     sums = [int(total) for total in np.sum(np.asarray(statistics, dtype=float), axis=0)]
@@ -42,7 +42,7 @@ _DESCRIPTIONS = (
 
 
 def recipe(options: BleuOptions) -> str:
-    """sacreBLEU's own signature of the values per text."""
+    """Return sacreBLEU's signature of the values per text."""
     scorer = _scorer(options)
     scorer.sentence_score("a", ["a"])  # sacreBLEU knows the number of references only afterwards
     return f"sacrebleu:({scorer.get_signature()})"
@@ -51,9 +51,9 @@ def recipe(options: BleuOptions) -> str:
 def measure(
     candidates: Sequence[str], evidence: Sequence[str], options: BleuOptions
 ) -> dict[str, list[Measured]]:
-    """BLEU of each candidate against the reference text at the same index of `evidence`.
+    """Return BLEU of each candidate against the reference at the same index of `evidence`.
 
-    0..100, higher is better; null where neither text has tokens. Statistics: tokens of the text,
+    0 to 100, higher is better; null if neither text has tokens. Statistics: tokens of the text,
     tokens of the reference, matches of order 1 to 4, n-grams of order 1 to 4.
     """
     scorer = _scorer(options)
@@ -61,18 +61,18 @@ def measure(
     for candidate, reference in zip(candidates, evidence, strict=True):
         score = scorer.sentence_score(candidate, [reference])
         counts = (score.sys_len, score.ref_len, *score.counts, *score.totals)
-        there = score.sys_len or score.ref_len
+        has_tokens = score.sys_len or score.ref_len
         measured.append(
-            Measured(float(score.score), tuple(map(float, counts))) if there else UNDEFINED
+            Measured(float(score.score), tuple(map(float, counts))) if has_tokens else UNDEFINED
         )
     return {"bleu": measured}
 
 
 def _scorer(options: BleuOptions) -> Any:
-    # Here, because sacreBLEU is in the extra `pipeline`, and the descriptions above are not.
+    # Imported here: sacreBLEU is in the extra `pipeline`, the descriptions are not.
     from sacrebleu.metrics.bleu import BLEU
 
-    # force: sacreBLEU would otherwise write a warning about texts that end in " .".
+    # force: without it, sacreBLEU warns about texts that end in " .".
     return BLEU(
         tokenize=options.tokenize, lowercase=options.lowercase, effective_order=True, force=True
     )

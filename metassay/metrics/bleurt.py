@@ -10,34 +10,36 @@ from metassay.models.pair_scores import Output, classifier
 from metassay.models.rows import Limits, recipe_of
 
 NAME = "bleurt"
-PLACES = 6  # decimals that are kept of a number
+PLACES = 6  # decimals of a number
 
 
 class BleurtOptions(NetworkOptions, Limits):
-    """A regressor of pairs, which reads the reference and then the text."""
+    """A regressor that reads the reference, then the text."""
 
 
 def measure(
     candidates: Sequence[str], evidence: Sequence[str], options: BleurtOptions, name: str = NAME
 ) -> dict[str, list[Measured]]:
-    """BLEURT of each candidate against the reference text at the same index of `evidence`.
+    """Return BLEURT of each candidate against the reference at the same index of `evidence`.
 
-    Mostly 0 to 1, higher is better. Null where both texts are empty, and where the number is not
-    finite. `cut` is true where a text lost its end: the longer one does in an input that is too
-    long. There are no statistics: a corpus value is a mean. `name` is what the metric is called.
-    Raises BadInput as `numbers`.
+    Mostly 0 to 1, higher is better. Null if both texts are empty, or the number is not finite.
+    `cut`: a text lost its end, which is the longer text of an input that is too long. There are no
+    statistics: a corpus value is a mean. `name` is the metric's. Raises BadInput as `numbers`.
     """
     pairs = [(r.strip(), c.strip()) for c, r in zip(candidates, evidence, strict=True)]
     full = [pair for pair in pairs if any(pair)]
-    results = iter(numbers(full, options, options))
-    every = [next(results) if any(pair) else None for pair in pairs]
-    return {name: [UNDEFINED if each is None else _measured(*each) for each in every]}
+    results = (
+        Measured(value, None, output.premise_cut or output.hypothesis_cut)
+        for value, output in numbers(full, options, options)
+    )
+    outputs = [next(results) if any(pair) else UNDEFINED for pair in pairs]
+    return {name: outputs}
 
 
 def numbers(
     pairs: Sequence[tuple[str, str]], network: NetworkOptions, limits: Limits
 ) -> list[tuple[float | None, Output]]:
-    """The number of each pair of reference and candidate, and what was not read of it.
+    """Return the number of each pair (reference, candidate), and the model's output.
 
     Raises BadInput as `loading.load`, and if the model has classes instead of a number.
     """
@@ -47,17 +49,13 @@ def numbers(
     if len(names) != 1:
         raise BadInput(
             f"model {network.model!r} has {len(names)} classes, and a regressor has one number;"
-            " take another model"
+            " choose a regressor"
         )
-    return [(round(its.numbers[0], PLACES) if its.numbers else None, its) for its in compute(pairs)]
-
-
-def _measured(value: float | None, its: Output) -> Measured:
-    return Measured(value, None, its.premise_cut or its.hypothesis_cut)
+    return [(round(o.numbers[0], PLACES) if o.numbers else None, o) for o in compute(pairs)]
 
 
 def regressor(name: str, trained: str, source: str) -> Metric:
-    """The family of a regressor that was trained as `trained` says, under a name of its own."""
+    """Return the metric of a regressor; `trained` describes its training."""
     return Metric(
         options=BleurtOptions,
         measure=partial(measure, name=name),
@@ -80,8 +78,8 @@ def regressor(name: str, trained: str, source: str) -> Metric:
 
 
 KIND = regressor(NAME, "trained on people's ratings of texts", "Sellam et al. 2020, section 4")
-# Ben Abacha et al. 2023 tune a checkpoint of BLEURT; metassay.tuning trains any encoder so (`tune:
-# quality`). Under another name, so that a benchmark can have both; on the scale of the ratings.
+# Ben Abacha et al. 2023 tune a checkpoint of BLEURT; metassay.tuning trains any encoder in this way
+# (`tune: quality`). A separate name lets a benchmark have both; on the scale of the ratings.
 CLINICAL = regressor(
     "clinical_bleurt",
     "tuned on people's ratings of the quality of clinical texts",

@@ -1,4 +1,4 @@
-"""CTC's relevance: whether a text says what the reference says, and the source supports it."""
+"""CTC's relevance: whether a text covers the reference and the source supports it."""
 
 from collections.abc import Sequence
 
@@ -19,21 +19,21 @@ class CtcRelevanceOptions(NetworkOptions, CtcReading):
 def measure(
     candidates: Sequence[str], evidence: Sequence[tuple[str, str]], options: CtcRelevanceOptions
 ) -> dict[str, list[Measured]]:
-    """Relevance of each candidate beside the source and the reference at the same index.
+    """Return the relevance of each candidate, given source and reference at the same index.
 
     The consistency of the text with the source times that of the reference with the text, each the
-    mean probability over words of not being fake: 0 to 1, higher is better. With consistencies .8
-    and .5 it is .4. Null where any of the three texts is empty, or a consistency is not known.
-    `cut` is true where an end of a text was not read. There are no statistics: a corpus value is a
-    mean. Deng et al. 2021, section 4.1. Raises BadInput as `ctc_consistency.score`.
+    mean probability of words not to be fake: 0 to 1, higher is better. With consistencies .8 and .5
+    it is .4. Null if any of the three texts is empty, or a consistency is unknown. `cut`: an end of
+    a text was not read. There are no statistics: a corpus value is a mean. Deng et al. 2021,
+    section 4.1. Raises BadInput as `ctc_consistency.score`.
     """
     sides = [
         [Case((source,), (text,)) for text, (source, _) in zip(candidates, evidence, strict=True)],
         [Case((text,), (right,)) for text, (_, right) in zip(candidates, evidence, strict=True)],
     ]
     scored = ctc_consistency.score([*sides[0], *sides[1]], options, options)[ctc_consistency.NAME]
-    each = [one for (one,) in scored]
-    pairs = zip(each[: len(candidates)], each[len(candidates) :], strict=True)
+    flat = [score for (score,) in scored]
+    pairs = zip(flat[: len(candidates)], flat[len(candidates) :], strict=True)
     return {NAME: [_product(*pair) for pair in pairs]}
 
 

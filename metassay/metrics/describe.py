@@ -1,4 +1,4 @@
-"""What a metric is called, means and gives."""
+"""Descriptions, values and records of metrics."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,7 @@ from typing import Any, Literal, NamedTuple
 from metassay.core.options import Options
 from metassay.llm.needs import Needs
 
-# Headings that metrics are shown under, in the order of pages. A metric may name another: it is
-# shown after these.
+# Headings of metrics, in the order of pages. A metric may name another, which comes after these.
 JUDGED = "Claims, citations and faithfulness"
 RUBRICS = "Rubrics and facets"
 OVERLAP = "Overlap with the reference"
@@ -20,20 +19,19 @@ FAMILIES = (JUDGED, RUBRICS, OVERLAP, ROUGE_VARIANTS, COPYING, RELEASED)
 
 @dataclass(frozen=True)
 class Description:
-    """What a reader must know of a metric before reading a number.
+    """What readers must know of a metric.
 
-    `range` holds the lowest and the highest value that it can take (None: no end). A text that
-    could not be had (status not ok) has these as the bounds of its score, if both ends exist.
-    `family` is the heading that the metric is shown under. A `headline` metric is shown where there
-    is room for a few only: one number per question, no variants. `pool` makes the corpus value of
-    the statistics of several texts; None: the ratio of their sums.
+    `range`: the lowest and the highest possible value (None: no limit), which bound the score of a
+    text that failed (status not ok), if both exist. `family`: the metric's heading. A `headline`
+    metric is shown where space is short: one number per question, no variants. `pool` computes the
+    corpus value of the statistics of several texts; None: the ratio of their sums.
     """
 
     name: str
     meaning: str
     better: Literal["higher", "lower", "neither"]
     range: tuple[float | None, float | None]
-    missing: str  # when the value is null, and what it is where one might wonder
+    missing: str  # when the value is null, and its value in other special cases
     source: str  # the paper and equation, or the software, that defines it
     family: str
     headline: bool = False
@@ -41,12 +39,12 @@ class Description:
 
 
 class Measured(NamedTuple):
-    """One metric of one text: its value, and the numbers that a corpus value is pooled from.
+    """A metric of a text: its value, and the statistics from which a corpus value is pooled.
 
-    Both are null where the metric is undefined for the text. Two numbers are numerator and
-    denominator (a corpus value is the ratio of their sums); a metric that pools otherwise has a
-    `pool` in its description; one that does not pool has no statistics. `cut`: a model read only
-    the beginning of the text, or of what it is compared with.
+    Both are null if the metric is undefined for the text. Two statistics are numerator and
+    denominator (a corpus value is the ratio of their sums); other ways of pooling are a `pool` in
+    the description; without pooling there are no statistics. `cut`: a model read only the beginning
+    of the text, or of its evidence.
     """
 
     value: float | None
@@ -58,14 +56,14 @@ UNDEFINED = Measured(None, None)
 
 
 def ratio(numerator: float, denominator: float) -> Measured:
-    """numerator / denominator with its statistics; undefined where the denominator is 0."""
+    """Return numerator / denominator with its statistics; undefined if the denominator is 0."""
     if denominator == 0:
         return UNDEFINED
     return Measured(numerator / denominator, (float(numerator), float(denominator)))
 
 
 def by_text(evidence: Sequence[str]) -> dict[str, list[int]]:
-    """Where each distinct text stands: many systems share a reference, which is read once."""
+    """Return the indices of each distinct text: systems share references, which are read once."""
     indices: dict[str, list[int]] = {}
     for index, text in enumerate(evidence):
         indices.setdefault(text, []).append(index)
@@ -73,7 +71,7 @@ def by_text(evidence: Sequence[str]) -> dict[str, list[int]]:
 
 
 def page(descriptions: Mapping[str, Description]) -> str:
-    """The metrics as a Markdown page, in the order of `descriptions`."""
+    """Return the metrics as a Markdown page, in the order of `descriptions`."""
     lines = [
         "# Metrics",
         "",
@@ -87,29 +85,30 @@ def page(descriptions: Mapping[str, Description]) -> str:
         "| metric | meaning | better | range | missing data | source |",
         "|---|---|---|---|---|---|",
     ]
-    for one in descriptions.values():
-        low, high = one.range
+    for description in descriptions.values():
+        low, high = description.range
         if high is None:
             span = "any" if low is None else f"from {low:g}"
         else:
             span = f"up to {high:g}" if low is None else f"{low:g} to {high:g}"
-        cells = (f"`{one.name}`", one.meaning, one.better, span, one.missing, one.source)
+        name, meaning, better = f"`{description.name}`", description.meaning, description.better
+        cells = (name, meaning, better, span, description.missing, description.source)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
 
-# Of what is compared with source and reference, evidence is both, in this order.
+# Evidence of metrics that compare with source and reference is both, in this order.
 Measure = Callable[[Sequence[str], Sequence[Any], Any], Mapping[str, Sequence[Measured]]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Metric(Needs):
-    """One metric family that needs no judge: what a kind in params.yaml > metrics stands for.
+    """A metric family without a judge: a kind in params.yaml > metrics.
 
-    `measure(candidates, evidence, options)` gives, by metric name, one Measured per candidate;
-    `evidence` holds at the same index what the candidate is compared with, as `against` says.
-    `recipe(options)` states every setting that can change a value. A `costly` family is a stage of
-    its own, named under params.yaml > costly_metrics; the others share one stage.
+    `measure(candidates, evidence, options)` returns, by metric name, a Measured per candidate;
+    `evidence` has at the same index what the candidate is compared with, as `against` says.
+    `recipe(options)` prints every setting that can change a value. A `costly` family has its own
+    stage, named under params.yaml > costly_metrics; the others share a stage.
     """
 
     measure: Measure

@@ -1,7 +1,7 @@
 """Levenshtein distance to the reference, as a share of the longer text.
 
-By words, because a word is what an editor strikes out or types: how much of the text would have to
-be rewritten. By characters as well, which forgives inflections and spelling.
+By words, which editors delete or type: the share of the text to rewrite. By characters as well,
+which is less sensitive to inflection and spelling.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from metassay.core.options import Options
 from metassay.metrics.describe import OVERLAP, Description, Measured, Metric, ratio
 from metassay.text.tokens import words
 
-_described = partial(
+_describe = partial(
     Description,
     better="lower",
     range=(0, 1),
@@ -27,10 +27,10 @@ _described = partial(
 def measure(
     candidates: Sequence[str], evidence: Sequence[str], _options: Options
 ) -> dict[str, list[Measured]]:
-    """Distance of each candidate to the reference text at the same index of `evidence`.
+    """Return the distance of each candidate to the reference at the same index of `evidence`.
 
-    0 (equal) to 1 (nothing in common), lower is better; null where both texts are empty.
-    Statistics: (edits, length of the longer text).
+    0 (equal) to 1 (nothing in common), lower is better; null if both texts are empty. Statistics:
+    (edits, length of the longer text).
     """
     pairs = list(zip(candidates, evidence, strict=True))
     return {
@@ -53,14 +53,14 @@ def _by_words(candidate: str, reference: str) -> Measured:
 
 KIND = Metric(
     measure=measure,
-    # Words are what white space parts, case and punctuation as written.
+    # Words are separated by white space, with case and punctuation.
     recipe=lambda _: f"words:whitespace|case:mixed|normalized:longer|rapidfuzz:{rapidfuzz_version}",
     descriptions=(
-        _described(
+        _describe(
             "edit_distance",
             "words to insert, delete or replace to turn the text into the reference, divided by the"
             " words of the longer one",
         ),
-        _described("edit_distance_characters", "the same by characters, white space included"),
+        _describe("edit_distance_characters", "the same by characters, white space included"),
     ),
 )

@@ -1,7 +1,7 @@
-"""How much of a text is copied from its source: coverage, density, compression.
+"""Copying from the source: coverage, density, compression.
 
-Grusky, Naaman and Artzi 2018 (Newsroom), section 4: the text is cut into fragments, each the
-longest run of tokens, from where the last one ended, that occurs anywhere in the source.
+Grusky, Naaman and Artzi 2018 (Newsroom), section 4: the text is divided into fragments, each the
+longest sequence of tokens, after the last fragment, that occurs anywhere in the source.
 """
 
 from collections.abc import Sequence
@@ -20,26 +20,26 @@ from metassay.metrics.describe import (
 from metassay.text.tokens import alphanumeric
 
 _SECTION = "Grusky et al. 2018, section 4, "
-_described = partial(
+_describe = partial(
     Description,
     better="neither",
     missing="null if the text has no tokens; 0 if only the source has none",
     family=COPYING,
 )
 _DESCRIPTIONS = (
-    _described(
+    _describe(
         "coverage",
         "share of the text's words that lie in fragments copied from the source",
         range=(0, 1),
         source=_SECTION + "extractive fragment coverage",
     ),
-    _described(
+    _describe(
         "density",
         "mean length, over the text's words, of the copied fragment that a word lies in",
         range=(0, None),
         source=_SECTION + "extractive fragment density",
     ),
-    _described(
+    _describe(
         "compression",
         "words of the source per word of the text",
         range=(0, None),
@@ -51,12 +51,12 @@ _DESCRIPTIONS = (
 def measure(
     candidates: Sequence[str], evidence: Sequence[str], _options: Options
 ) -> dict[str, list[Measured]]:
-    """Extractiveness of each candidate against the source text at the same index of `evidence`.
+    """Return extractiveness of each candidate against the source at the same index of `evidence`.
 
-    None of the three is better high or low. All are null where the candidate has no tokens.
+    None of the three is better high or low. All are null if the candidate has no tokens.
     Statistics: numerator and the candidate's tokens.
     """
-    measured = {one.name: [UNDEFINED] * len(candidates) for one in _DESCRIPTIONS}
+    measured = {description.name: [UNDEFINED] * len(candidates) for description in _DESCRIPTIONS}
     for text, members in by_text(evidence).items():
         source = alphanumeric(text)
         letters = {token: chr(n) for n, token in enumerate(dict.fromkeys(source), start=1)}
@@ -71,15 +71,15 @@ def measure(
 
 
 def fragment_lengths(source: str, summary: str) -> list[int]:
-    """Lengths of the fragments, in order; both texts have one character per token.
+    """Return the lengths of the fragments, in order; both texts have a character per token.
 
-    The paper's figure skips, after each run that it compares, the starts inside that run, and so
-    may overlook a longer one that overlaps it; its text asks for the longest, which this takes.
+    The algorithm in the paper's figure skips starts inside a match, and may miss a longer match
+    that overlaps it; the paper's text asks for the longest, as here.
     """
     lengths = []
     start = 0
     while start < len(summary):
-        # A longer run cannot occur earlier than its own beginning does, so `at` only moves on.
+        # A longer match cannot begin before a shorter match does, so `at` only increases.
         at, length = source.find(summary[start]), 0
         while at >= 0:
             length += _common(source, at, summary, start, length)
@@ -92,13 +92,13 @@ def fragment_lengths(source: str, summary: str) -> list[int]:
     return lengths
 
 
-def _common(source: str, at: int, summary: str, start: int, known: int) -> int:
-    """By how many characters the run source[at:] and summary[start:] share exceeds `known`."""
+def _common(source: str, at: int, summary: str, start: int, length: int) -> int:
+    """Return by how much the common prefix of source[at:] and summary[start:] exceeds `length`."""
     limit = min(len(source) - at, len(summary) - start)
-    end = known
+    end = length
     while end < limit and source[at + end] == summary[start + end]:
         end += 1
-    return end - known
+    return end - length
 
 
 KIND = Metric(

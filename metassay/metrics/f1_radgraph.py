@@ -21,8 +21,8 @@ from metassay.tabular.rows import Findings
 
 
 class RadgraphOptions(Options):
-    """What finds entities: a `model` of the package radgraph, which fetches its weights itself, or
-    a file with `annotations`, a JSON object per line with `text` and RadGraph's `entities`."""
+    """A `model` of the package radgraph, which fetches its weights itself, or a file with
+    `annotations`, a JSON object per line with `text` and RadGraph's `entities`."""
 
     model: Literal["radgraph", "radgraph-xl", "modern-radgraph-xl"] | None = None
     annotations: str | None = None
@@ -30,7 +30,7 @@ class RadgraphOptions(Options):
     @model_validator(mode="after")
     def _either(self) -> "RadgraphOptions":
         if (self.model is None) == (self.annotations is None):
-            raise ValueError("give `model` or `annotations`, and not both")
+            raise ValueError("give either `model` or `annotations`")
         return self
 
 
@@ -48,8 +48,8 @@ class _Line(BaseModel):
 
     @model_validator(mode="after")
     def _related(self) -> "_Line":
-        every = (to for entity in self.entities.values() for _, to in entity.relations)
-        if not self.entities.keys() >= set(every):
+        targets = (to for entity in self.entities.values() for _, to in entity.relations)
+        if not self.entities.keys() >= set(targets):
             raise ValueError
         return self
 
@@ -78,35 +78,35 @@ DESCRIPTIONS = tuple(
 def measure(
     candidates: Sequence[str], evidence: Sequence[str], options: RadgraphOptions
 ) -> dict[str, list[Measured]]:
-    """F1-RadGraph of each candidate against the reference text at the same index of `evidence`.
+    """Return F1-RadGraph of each candidate against the reference at the same index of `evidence`.
 
-    0 to 1, higher is better. Statistics are twice the shared, and what both have together. An empty
+    0 to 1, higher is better. Statistics are twice the shared facts, and the facts of both. An empty
     text has no entities. Raises BadInput if the package is not installed, or the file with
-    annotations cannot be read or lacks a text, white space apart.
+    annotations cannot be read or lacks a text (white space is ignored).
     """
     texts = dict.fromkeys(_squeezed(text) for text in [*candidates, *evidence] if text.strip())
-    known = _from_file(options.annotations) if options.annotations else _ask(texts, options)
-    lacking = len(texts.keys() - known.keys())
+    entities = _from_file(options.annotations) if options.annotations else _ask(texts, options)
+    lacking = len(texts.keys() - entities.keys())
     if lacking:
         raise BadInput(f"{options.annotations}: lacks {lacking} of {len(texts)} texts; add them")
     columns: dict[str, list[Measured]] = {}
-    for level, each in zip(_LEVELS, DESCRIPTIONS, strict=True):
-        facts = {text: _facts(known[text], level) for text in texts} | {"": set()}
+    for level, description in zip(_LEVELS, DESCRIPTIONS, strict=True):
+        facts = {text: _facts(entities[text], level) for text in texts} | {"": set()}
         pairs = zip(map(_squeezed, candidates), map(_squeezed, evidence), strict=True)
-        columns[each.name] = [
+        columns[description.name] = [
             ratio(2 * len(facts[a] & facts[b]), len(facts[a]) + len(facts[b])) for a, b in pairs
         ]
     return columns
 
 
-def _facts(its: Entities, level: str) -> set[tuple[object, ...]]:
+def _facts(entities: Entities, level: str) -> set[tuple[object, ...]]:
     facts: set[tuple[object, ...]] = set()
-    for entity in its.values():
-        named = entity.tokens.lower(), entity.label
+    for entity in entities.values():
+        words = entity.tokens.lower(), entity.label
         if level == "complete" and entity.relations:
-            facts |= {(*named, how, its[to].tokens.lower()) for how, to in entity.relations}
+            facts |= {(*words, how, entities[to].tokens.lower()) for how, to in entity.relations}
         else:
-            facts.add((*named, bool(entity.relations)) if level == "partial" else named)
+            facts.add((*words, bool(entity.relations)) if level == "partial" else words)
     return facts
 
 
@@ -129,7 +129,7 @@ def _ask(texts: Collection[str], options: RadgraphOptions) -> dict[str, Entities
 
 
 def _from_file(name: str) -> dict[str, Entities]:
-    problems, known = Findings(), dict[str, Entities]()
+    problems, entities = Findings(), dict[str, Entities]()
     remedy = "write a JSON object per line with RadGraph's `text` and `entities`"
     for at, value in json_lines(Path(name), problems, remedy=remedy):
         if value is UNREAD:
@@ -139,9 +139,9 @@ def _from_file(name: str) -> dict[str, Entities]:
         except ValidationError:
             problems.add(at, "is not text with entities, related among themselves", remedy)
             continue
-        known[_squeezed(line.text)] = line.entities
+        entities[_squeezed(line.text)] = line.entities
     raise_problems(problems.lines())
-    return known
+    return entities
 
 
 def _squeezed(text: str) -> str:

@@ -1,4 +1,4 @@
-"""How long a text is, in words and characters, and how many numbers it has."""
+"""Counts of a text's words, characters and numbers."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _count = partial(
 def measure(
     candidates: Sequence[str], _evidence: Sequence[str], _options: Options
 ) -> dict[str, list[Measured]]:
-    """Words and characters of each candidate; always defined, not pooled, neither way better."""
+    """Count words and characters of each candidate; always defined, not pooled, no direction."""
     return {
         "words": [Measured(float(len(tokens.words(text))), None) for text in candidates],
         "characters": [Measured(float(len(text)), None) for text in candidates],
@@ -38,7 +38,7 @@ KIND = Metric(
     ),
 )
 
-# What may be written against its number and leaves it one: 20mg, 5mm, 10:30am, 37.5C.
+# Units that may follow a number without a space: 20mg, 5mm, 10:30am, 37.5C.
 _UNITS = (
     r"[mcn\u00b5\u03bc]?g|mcg|kg|[dm]?l|[mcnk\u00b5\u03bc]?m|lbs?|oz|bpm|mmhg|units?"
     r"|[mn]s|h|hrs?|mins?|wks?|yrs?|yo|am|pm|x|k?pc|mpc|[kmgt]?ev|[kmg]?hz|k|[cf]"
@@ -55,18 +55,18 @@ _NUMBER = re.compile(
 def measure_numbers(
     candidates: Sequence[str], _evidence: Sequence[str], _options: Options
 ) -> dict[str, list[Measured]]:
-    """Numbers of each candidate; always defined, not pooled, neither way better."""
+    """Count the numbers of each candidate; always defined, not pooled, no direction."""
     return {"numbers": [Measured(float(len(numbers(text))), None) for text in candidates]}
 
 
 def numbers(text: str) -> list[str]:
-    """The numbers of a text as they are written, in order.
+    """Return the numbers of a text as they are written, in order.
 
-    A number has digits, commas between thousands, decimal points and an exponent. What slashes or
-    colons join is one (3/4/2021, 10:30, 120/80), and so is a date such as 2021-03-04. Hyphens and
-    dashes part a range (10-20). Digits after a letter, an underscore or a letter's hyphen are part
-    of a word, and so are those with letters behind them that are no unit. Before a hyphen they
-    count (59-year-old).
+    A number has digits, commas between thousands, decimal points and an exponent. Slashes and
+    colons join a number (3/4/2021, 10:30, 120/80), and so do the hyphens of a date such as
+    2021-03-04. Hyphens and dashes separate a range (10-20). Digits after a letter, an underscore or
+    a letter's hyphen are part of a word, and so are digits before letters that are not a unit.
+    Before a hyphen they count (59-year-old).
     """
     return [match.group() for match in _NUMBER.finditer(text)]
 

@@ -1,4 +1,4 @@
-"""Metric families over a benchmark: which text meets which evidence, and what has no score."""
+"""Metric families over a benchmark: cases of text and evidence, and missing scores."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from metassay.llm.needs import executor_for, files_of
 from metassay.metrics.describe import UNDEFINED, Measure, Measured, Metric
 from metassay.tables.checks import check_sources, without_further_references
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE
-from metassay.tables.parquet import empty, rounded
+from metassay.tables.parquet import empty, round_significant
 from metassay.tables.scores import MEASUREMENTS
 from metassay.text.citations import strip_citations
 
@@ -23,17 +23,17 @@ Parts = dict[str, str | None]  # part -> its text, None where it failed
 
 
 class _Case(NamedTuple):
-    """One text and what it is compared with."""
+    """A text and its evidence."""
 
     doc_id: str
     author: str
     part: str
     candidate: str | None  # None: the text failed
-    evidence: str | tuple[str, str] | None  # None: there is nothing to compare with
+    evidence: str | tuple[str, str] | None  # None: nothing to compare with
 
 
 class Measurements(NamedTuple):
-    """Table `measurements`, and what to know about it: lines without any text."""
+    """Table `measurements`, and warnings without any text of the data."""
 
     table: pd.DataFrame
     warnings: tuple[str, ...]
@@ -49,20 +49,20 @@ def measure(
 ) -> Measurements:
     """Measure every text by metric families, each with its options.
 
-    Families that compare with the reference score every other author, the rest the reference too.
-    Citations are no words of a text: they are removed from it and from the reference first.
+    Families that compare with the reference score every other author, the rest the reference, too.
+    Citations are removed from all texts first.
 
-    - A part that the reference has and the author left out is scored as an empty text; one that
-      the author has and the reference, though it has sections, left out is compared with an empty
-      reference. Families that need no reference score the parts that are there.
+    - A part that the reference has and the author left out is scored as an empty text; a part that
+      the author has and a reference with other sections left out is compared with an empty
+      reference. Families that need no reference score the parts that exist.
     - A text that failed: value null, n_expected 1, n_failed 1; bounds are the ends of the metric's
-      range where it has two. Its missing sections are failed too, not left out.
-    - Nothing to compare with (no reference, or one without sections for an author's section):
-      value null and nothing expected.
+      range if it has both. Its missing sections are failed, too, not left out.
+    - Nothing to compare with (no reference, or a reference without sections for an author's
+      section): value null and nothing expected.
     - A value that is undefined for the two texts is null with n_expected and n_judged 1.
 
-    `segmentation` is what made `parts`, as recipes print it. Raises BadInput if a text's document
-    is not in `sources`.
+    `segmentation` made `parts`, as recipes print it. Raises BadInput if a text's document is not in
+    `sources`.
     """
     by_doc = _by_document(parts)
     rows: list[tuple[Any, ...]] = []
@@ -81,30 +81,30 @@ def measure(
         rows += _rows(metric, metric.recipe(options), cases, measured, segmentation)
         warnings += _cut(kind, complete, measured)
     frame = pd.DataFrame(rows, columns=list(MEASUREMENTS.columns)) if rows else empty(MEASUREMENTS)
-    frame["value"] = frame["value"].astype("float64").map(rounded)
+    frame["value"] = frame["value"].astype("float64").map(round_significant)
     return Measurements(frame, tuple(warnings))
 
 
 def measure_texts(
     shard: Sequence[tuple[str, Any]], measured: Measure, options: Any
 ) -> Mapping[str, Sequence[Measured]]:
-    """What a metric measures of some texts, each beside its evidence."""
+    """Measure texts, each with its evidence."""
     return measured([text for text, _ in shard], [evidence for _, evidence in shard], options)
 
 
 def by_name(shards: Sequence[Mapping[str, Sequence[Value]]]) -> dict[str, list[Value]]:
-    """The values of all shards, in order, by the metric's name."""
+    """Return the values of all shards, in order, by the metric's name."""
     return {name: [value for shard in shards for value in shard[name]] for name in shards[0]}
 
 
 def _check(
     kind: str, metric: Metric, measured: Mapping[str, Sequence[Measured]], texts: int
 ) -> None:
-    """BadInput unless each metric that is described has one value per text: a user's may not."""
-    wanted = {one.name: texts for one in metric.descriptions}
-    found = {name: len(values) for name, values in measured.items()}
-    if found != wanted:
-        raise BadInput(f"{kind}: gave so many values: {found}, and {wanted} are wanted; fix it")
+    """Raise BadInput unless a metric, which may be a user's, has a value per text."""
+    expected = {description.name: texts for description in metric.descriptions}
+    counts = {name: len(values) for name, values in measured.items()}
+    if counts != expected:
+        raise BadInput(f"{kind}: returned {counts} values, not {expected}; correct the metric")
 
 
 def _rows(
@@ -114,32 +114,32 @@ def _rows(
     measured: Mapping[str, Sequence[Measured]],
     segmentation: str,
 ) -> Iterator[tuple[Any, ...]]:
-    """Rows of the table; `measured` has, by metric, the complete cases in their order."""
+    """Return rows of the table; `measured` has the complete cases, in order, by metric."""
     settings = (
         f"against:{metric.against}|segmentation:{segmentation}|citations:removed"
         f"|metassay:{__version__}"
     )
-    for one in metric.descriptions:
-        whole = f"{one.name}|{recipe}|{settings}"
-        found = iter(measured[one.name])
+    for description in metric.descriptions:
+        full_recipe = f"{description.name}|{recipe}|{settings}"
+        scores = iter(measured[description.name])
         for case in cases:
-            known = None not in (case.candidate, case.evidence)
-            value, statistics, _ = next(found) if known else UNDEFINED
+            complete = None not in (case.candidate, case.evidence)
+            value, statistics, _ = next(scores) if complete else UNDEFINED
             expected = int(case.evidence is not None)
             failed = int(bool(expected) and case.candidate is None)
             ends = [value, value]
-            if failed and one.range[0] is not None and one.range[1] is not None:
-                ends = [float(one.range[0]), float(one.range[1])]
-            key = (case.doc_id, case.author, case.part, one.name, NO_JUDGE)
-            yield (*key, value, expected, expected - failed, failed, *ends, statistics, whole)
+            if failed and description.range[0] is not None and description.range[1] is not None:
+                ends = [float(description.range[0]), float(description.range[1])]
+            key = (case.doc_id, case.author, case.part, description.name, NO_JUDGE)
+            yield (*key, value, expected, expected - failed, failed, *ends, statistics, full_recipe)
 
 
 def _cut(
     kind: str, complete: Sequence[_Case], measured: Mapping[str, Sequence[Measured]]
 ) -> Iterator[str]:
-    """How many texts a model read only the beginning of, by author."""
-    every = zip(complete, zip(*measured.values(), strict=True), strict=True)
-    cut = Counter(case.author for case, values in every if any(value.cut for value in values))
+    """Count the texts that a model cut, by author."""
+    compared = zip(complete, zip(*measured.values(), strict=True), strict=True)
+    cut = Counter(case.author for case, values in compared if any(value.cut for value in values))
     if cut:
         authors = ", ".join(f"{author} {count:,}" for author, count in sorted(cut.items()))
         yield (
@@ -149,14 +149,14 @@ def _cut(
 
 
 def _by_document(parts: pd.DataFrame) -> dict[str, dict[str, Parts]]:
-    """Document -> author -> part -> text without citations, None where it failed."""
+    """Return document -> author -> part -> text without citations, None where it failed."""
     ordered = without_further_references(parts).sort_values(["doc_id", "author", "part"])
     columns = (ordered[name] for name in ("doc_id", "author", "part", "text", "status"))
-    found: dict[str, dict[str, Parts]] = {}
+    documents: dict[str, dict[str, Parts]] = {}
     for doc_id, author, part, text, status in zip(*columns, strict=True):
-        written = found.setdefault(doc_id, {}).setdefault(author, {})
-        written[part] = strip_citations(text) if status == "ok" else None
-    return found
+        parts_of_author = documents.setdefault(doc_id, {}).setdefault(author, {})
+        parts_of_author[part] = strip_citations(text) if status == "ok" else None
+    return documents
 
 
 def _cases(
@@ -169,17 +169,17 @@ def _cases(
         evidence = {doc: "\n".join(lines) if len(lines) else None for doc, lines in passages}
     for doc_id, authors in by_doc.items():
         reference = authors.get(REFERENCE, {})
-        for author, own in authors.items():
+        for author, parts in authors.items():
             if "reference" not in metric.against:
-                for part, text in own.items():
+                for part, text in parts.items():
                     yield _Case(doc_id, author, part, text, evidence[doc_id])
             elif author != REFERENCE:
-                left_out = "" if own.get(FULL, "") is not None else None
-                for part in sorted({*own, *reference}):
+                left_out = "" if parts.get(FULL, "") is not None else None
+                for part in sorted({*parts, *reference}):
                     divided = part != FULL and any(name != FULL for name in reference)
                     right = reference.get(part, "" if divided else None)
-                    both: str | tuple[str, str] | None = right
+                    compared: str | tuple[str, str] | None = right
                     if "source" in metric.against:
                         source = evidence[doc_id]
-                        both = None if source is None or right is None else (source, right)
-                    yield _Case(doc_id, author, part, own.get(part, left_out), both)
+                        compared = None if source is None or right is None else (source, right)
+                    yield _Case(doc_id, author, part, parts.get(part, left_out), compared)

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from metassay.concepts import linkers
-from metassay.metrics.bartscore import BartscoreOptions, both_ways, described
+from metassay.metrics.bartscore import BartscoreOptions, both_ways, describe
 from metassay.metrics.describe import Measured, Metric
 from metassay.metrics.med_bertscore import overlaps
 from metassay.models.likelihood import Likelihoods
@@ -17,11 +17,11 @@ NAME = "med_bartscore"
 
 
 class MedBartscoreOptions(BartscoreOptions):
-    """An encoder-decoder, and what finds concepts.
+    """An encoder-decoder, and a linker that finds concepts.
 
-    `alpha`: a token that overlaps a concept weighs 1 + alpha. `divisor`: the weighted logarithms
-    are divided by the tokens' `weights` or, as in the released code, by their `count`. That code
-    counts padding too, so that its values depend on the batch; here none does.
+    `alpha`: a token that overlaps a concept has weight 1 + alpha. `divisor`: the sum of weighted
+    logarithms is divided by the tokens' `weights` or, as in the released code, by their `count`.
+    That code counts padding, too, so that its values depend on the batch, unlike ours.
     """
 
     linker: linkers.Linker
@@ -29,7 +29,7 @@ class MedBartscoreOptions(BartscoreOptions):
     divisor: Literal["weights", "count"] = "weights"
 
 
-DESCRIPTIONS = described(
+DESCRIPTIONS = describe(
     NAME, "Ben Abacha et al. 2023, MedBARTScore", "those of medical concepts weigh more, and "
 )
 
@@ -37,9 +37,9 @@ DESCRIPTIONS = described(
 def measure(
     candidates: Sequence[str], evidence: Sequence[str], options: MedBartscoreOptions
 ) -> dict[str, list[Measured]]:
-    """MedBARTScore of each candidate against the reference text at the same index of `evidence`.
+    """Return MedBARTScore of each candidate against the reference at the same index of `evidence`.
 
-    As `bartscore.measure`; marks of the tokenizer weigh 1. Raises BadInput as `linkers.load` too.
+    As `bartscore.measure`; special tokens have weight 1. Raises BadInput as `linkers.load`, too.
 
     Logarithms -1, -2, -3, of which the second token is in a concept, alpha 1: -8/4, by count -8/3.
     """
@@ -51,10 +51,10 @@ def measure(
         heavy = overlaps(list(zip(read.begins, read.ends, strict=True)), link(target))
         weights = [1 + options.alpha * more for more in heavy]
         divisor = fsum(weights) if options.divisor == "weights" else len(weights)
-        return fsum(w * each for w, each in zip(weights, read.values, strict=True)) / divisor
+        return fsum(w * v for w, v in zip(weights, read.values, strict=True)) / divisor
 
     rows = both_ways(candidates, evidence, options, value)
-    return {each.name: [row[at] for row in rows] for at, each in enumerate(DESCRIPTIONS)}
+    return {d.name: [row[at] for row in rows] for at, d in enumerate(DESCRIPTIONS)}
 
 
 KIND = Metric(

@@ -17,7 +17,7 @@ class MedconOptions(Options):
     rule: Literal["sets", "released"] = "sets"
 
 
-_described = partial(
+_describe = partial(
     Description,
     better="higher",
     range=(0, 1),
@@ -30,17 +30,17 @@ _SIDE = (
 )
 _MISSING = "null (with `rule: released`: 0) if {} no concept; 0 if only {} none"
 DESCRIPTIONS = (
-    _described(
+    _describe(
         "medcon_precision",
         _SIDE.format("text", "reference", "text") + ", which can exceed 1",
         missing=_MISSING.format("the text names", "the reference names"),
     ),
-    _described(
+    _describe(
         "medcon_recall",
         _SIDE.format("reference", "text", "reference"),
         missing=_MISSING.format("the reference names", "the text names"),
     ),
-    _described(
+    _describe(
         "medcon_f1",
         "harmonic mean of medcon_precision and medcon_recall",
         missing="null (with `rule: released`: 0) if neither names a concept; 0 if only one does",
@@ -52,27 +52,27 @@ DESCRIPTIONS = (
 def measure(
     candidates: Sequence[str], evidence: Sequence[str], options: MedconOptions
 ) -> dict[str, list[Measured]]:
-    """MEDCON of each candidate against the reference text at the same index of `evidence`.
+    """Return MEDCON of each candidate against the reference at the same index of `evidence`.
 
     0 to 1, higher is better; with `rule: released` precision, and so F1, can exceed 1. Statistics
-    are numerator and denominator, of F1 twice the shared and both together. Raises BadInput as
-    `linkers.load`.
+    are numerator and denominator, of F1 twice the shared concepts and those of both. Raises
+    BadInput as `linkers.load`.
 
     Text {A, B, C}, reference {B, D}: precision 1/3, recall 1/2, F1 2/5.
     """
     link, released = linkers.load(options.linker), options.rule == "released"
     rows = []
     for candidate, reference in zip(candidates, evidence, strict=True):
-        text, its = link(candidate), link(reference)
-        there = {mention.concept for mention in text}
-        shared = {_counted(mention, released) for mention in its if mention.concept in there}
-        n, m = (len({_counted(mention, released) for mention in side}) for side in (text, its))
+        text, of_reference = link(candidate), link(reference)
+        in_text = {mention.concept for mention in text}
+        shared = {_counted(m, released) for m in of_reference if m.concept in in_text}
+        n, m = (len({_counted(m, released) for m in side}) for side in (text, of_reference))
         k = len(shared)
         parts = [ratio(k, n), ratio(k, m), ratio(2 * k, n + m)]
         if released:
-            parts = [Measured(each.value or 0.0, each.statistics) for each in parts]
+            parts = [Measured(part.value or 0.0, part.statistics) for part in parts]
         rows.append(parts)
-    return {each.name: [row[at] for row in rows] for at, each in enumerate(DESCRIPTIONS)}
+    return {d.name: [row[at] for row in rows] for at, d in enumerate(DESCRIPTIONS)}
 
 
 def _counted(mention: Mention, released: bool) -> str:

@@ -1,4 +1,4 @@
-"""MIST: how close a text's medical concepts are to the reference's, by vectors of concepts.
+"""MIST: the similarity of a text's and the reference's medical concepts, by their vectors.
 
 Ben Abacha et al. 2023. Its code was never released.
 """
@@ -15,7 +15,7 @@ from metassay.concepts.vectors import VectorOptions, load_vectors
 from metassay.core.options import Options
 from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured, Metric, ratio
 
-PLACES = 12  # decimals of a cosine that are kept: the last ones depend on what is computed beside
+PLACES = 12  # decimals of a cosine: the last digits depend on the batch
 
 
 class MistOptions(Options):
@@ -27,9 +27,9 @@ class MistOptions(Options):
     rule: Literal["described", "printed"] = "described"
 
 
-_described = partial(Description, source="Ben Abacha et al. 2023, MIST", family=OVERLAP)
+_describe = partial(Description, source="Ben Abacha et al. 2023, MIST", family=OVERLAP)
 DESCRIPTIONS = (
-    _described(
+    _describe(
         "mist",
         "mean, over the reference's medical concepts, of the highest cosine to a concept of the"
         " text; concepts without a vector are left out. With `rule: printed` the sum over the"
@@ -40,7 +40,7 @@ DESCRIPTIONS = (
         " names; 0 if the text names none",
         headline=True,
     ),
-    _described(
+    _describe(
         "mist_known",
         "share of the medical concepts of text and reference that have a vector for `mist`",
         better="neither",
@@ -53,7 +53,7 @@ DESCRIPTIONS = (
 def measure(
     candidates: Sequence[str], evidence: Sequence[str], options: MistOptions
 ) -> dict[str, list[Measured]]:
-    """MIST of each candidate against the reference text at the same index of `evidence`.
+    """Return MIST of each candidate against the reference at the same index of `evidence`.
 
     -1 to 1, higher is better; a text with itself has 1. Statistics are the sum of cosines and the
     number of the reference's concepts. Raises BadInput as `linkers.load` and `load_vectors`.
@@ -64,24 +64,24 @@ def measure(
     link = linkers.load(options.linker)
     named = {text: sorted({m.concept for m in link(text)}) for text in {*candidates, *evidence}}
     units = load_vectors(options.vectors, {name for names in named.values() for name in names})
-    columns: dict[str, list[Measured]] = {each.name: [] for each in DESCRIPTIONS}
+    columns: dict[str, list[Measured]] = {description.name: [] for description in DESCRIPTIONS}
     for candidate, reference in zip(candidates, evidence, strict=True):
-        text, its = (
+        text, of_reference = (
             [units[name] for name in named[t] if name in units] for t in (candidate, reference)
         )
-        whole = len(named[candidate]) + len(named[reference])
+        total = len(named[candidate]) + len(named[reference])
         unknown = named[candidate] and not text
-        columns["mist"].append(UNDEFINED if unknown else _mist(text, its, options.rule))
-        columns["mist_known"].append(ratio(len(text) + len(its), whole))
+        columns["mist"].append(UNDEFINED if unknown else _mist(text, of_reference, options.rule))
+        columns["mist_known"].append(ratio(len(text) + len(of_reference), total))
     return columns
 
 
-def _mist(text: Sequence[Any], its: Sequence[Any], rule: str) -> Measured:
-    if not text or not its:
-        return ratio(0, len(its))
-    cosines = (np.stack(its) @ np.stack(text).T).round(PLACES).clip(-1, 1)
+def _mist(text: Sequence[Any], reference: Sequence[Any], rule: str) -> Measured:
+    if not text or not reference:
+        return ratio(0, len(reference))
+    cosines = (np.stack(reference) @ np.stack(text).T).round(PLACES).clip(-1, 1)
     best = cosines.max(axis=1 if rule == "described" else 0)
-    return ratio(fsum(best.tolist()), len(its))
+    return ratio(fsum(best.tolist()), len(reference))
 
 
 KIND = Metric(

@@ -1,4 +1,4 @@
-"""ROUGE as rouge-score 0.1.2 defines it, equal to the last bit and some twenty times faster.
+"""ROUGE as in rouge-score 0.1.2, equal to the last bit and about twenty times faster.
 
 rouge1, rouge2, rougeL and rougeLsum, each as precision, recall and fmeasure (Lin 2004, sections 2
 and 3). Tokens are runs of a-z and 0-9 of the lower-cased text; rougeLsum takes lines as sentences.
@@ -32,14 +32,14 @@ _MISSING = {
 
 
 class RougeOptions(Options):
-    """`stemmer`: Porter's, on tokens of more than three letters. `split`: what rougeLsum takes for
-    a sentence."""
+    """`stemmer`: Porter's, on tokens of more than three letters. `split`: the end of sentences for
+    rougeLsum."""
 
     stemmer: bool
     split: Literal["newline"]
 
 
-def _described(name: str, counted: str, order: str, source: str) -> list[describe.Description]:
+def _describe(name: str, counted: str, order: str, source: str) -> list[describe.Description]:
     texts = (
         ("precision", f"share of the text's {counted} that the reference has too{order}"),
         ("recall", f"share of the reference's {counted} that the text has too{order}"),
@@ -61,15 +61,15 @@ def _described(name: str, counted: str, order: str, source: str) -> list[describ
 
 
 _DESCRIPTIONS = (
-    *_described("rouge1", "words", "", _N_GRAMS),
-    *_described("rouge2", "word pairs", "", _N_GRAMS),
-    *_described("rougeL", "words", ", in the same order (longest common subsequence)", _LCS),
-    *_described("rougeLsum", "words", ", in the same order line by line", _UNION_LCS),
+    *_describe("rouge1", "words", "", _N_GRAMS),
+    *_describe("rouge2", "word pairs", "", _N_GRAMS),
+    *_describe("rougeL", "words", ", in the same order (longest common subsequence)", _LCS),
+    *_describe("rougeLsum", "words", ", in the same order line by line", _UNION_LCS),
 )
 
 
 def recipe(options: RougeOptions) -> str:
-    """Everything but the texts that the values depend on."""
+    """Print every setting that can change a value."""
     stemmer = "porter" if options.stemmer else "no"
     return f"stemmer:{stemmer}|split:{options.split}|rouge-score:{ROUGE_SCORE}"
 
@@ -77,22 +77,22 @@ def recipe(options: RougeOptions) -> str:
 def measure(
     candidates: Sequence[str], evidence: Sequence[str], options: RougeOptions
 ) -> dict[str, list[describe.Measured]]:
-    """ROUGE of each candidate against the reference text at the same index of `evidence`.
+    """Return ROUGE of each candidate against the reference at the same index of `evidence`.
 
-    Values lie in 0..1, higher is better. A text without tokens leaves its own denominator null
-    and makes the other variants 0; where both texts have tokens, values are rouge-score's, also
-    for rouge2 of a text of one word (0). Statistics are (matches, length), for fmeasure (twice
-    the matches, both lengths together), so that pooled values are ROUGE over the whole corpus.
+    0 to 1, higher is better. A text without tokens makes the variant that divides by its length
+    null, and the others 0; if both texts have tokens, values are rouge-score's, also for rouge2 of
+    a text of one word (0). Statistics are (matches, length), for fmeasure (twice the matches, sum
+    of lengths), so that pooled values are ROUGE of the whole corpus.
     """
     numbers = _Numbers(options.stemmer)
     measured: dict[str, list[describe.Measured]] = {
-        one.name: [describe.UNDEFINED] * len(candidates) for one in _DESCRIPTIONS
+        description.name: [describe.UNDEFINED] * len(candidates) for description in _DESCRIPTIONS
     }
     for reference_text, indices in describe.by_text(evidence).items():
-        reference = _prepared(reference_text, numbers)
-        packed = _packed(reference.lines)
+        reference = _tokenize(reference_text, numbers)
+        packed = _pack(reference.lines)
         for index in indices:
-            candidate = _prepared(candidates[index], numbers)
+            candidate = _tokenize(candidates[index], numbers)
             for name, counts in _matches(candidate, reference, packed).items():
                 for variant, value in _variants(counts, candidate, reference).items():
                     measured[f"{name}_{variant}"][index] = value
@@ -105,7 +105,7 @@ class _Counts(NamedTuple):
     reference: int
 
 
-class _Prepared(NamedTuple):
+class _Text(NamedTuple):
     lines: list[list[int]]
     tokens: list[int]
     unigrams: Counter[int]
@@ -113,21 +113,21 @@ class _Prepared(NamedTuple):
 
 
 class _Packed(NamedTuple):
-    """All lines of a reference as blocks of bits in one integer, a zero bit after each block."""
+    """All lines of a reference as blocks of bits of an integer, a zero bit after each block."""
 
     tokens: list[int]  # the token at each bit; -1 at the zero bits
-    positions: dict[int, int]  # token -> the bits where it stands
+    positions: dict[int, int]  # token -> its bits
     blocks: int  # the bits that are tokens
     bounds: list[tuple[int, int]]  # first bit of each block and the bit after its last
 
 
 class _Numbers:
-    """Gives each distinct token (after stemming) a number."""
+    """Numbers distinct tokens, after stemming."""
 
     def __init__(self, stemmer: bool) -> None:
         self._stem: Callable[[str], str] | None = None
         if stemmer:
-            # Here and not above: nltk takes seconds to import, and only stemming needs it.
+            # Imported here: nltk takes seconds, and only stemming needs it.
             from nltk.stem.porter import PorterStemmer  # type: ignore[import-untyped]
 
             self._stem = PorterStemmer().stem
@@ -143,15 +143,15 @@ class _Numbers:
         return [numbers[token] for token in tokens]
 
 
-def _prepared(text: str, numbers: _Numbers) -> _Prepared:
+def _tokenize(text: str, numbers: _Numbers) -> _Text:
     words = (numbers(_TOKEN.findall(line.lower())) for line in text.split("\n"))
     lines = [line for line in words if line]
     tokens = [token for line in lines for token in line]
     bigrams = Counter((first << 32) | second for first, second in pairwise(tokens))
-    return _Prepared(lines, tokens, Counter(tokens), bigrams)
+    return _Text(lines, tokens, Counter(tokens), bigrams)
 
 
-def _packed(lines: list[list[int]]) -> _Packed:
+def _pack(lines: list[list[int]]) -> _Packed:
     tokens: list[int] = []
     positions: dict[int, int] = {}
     blocks = 0
@@ -168,7 +168,7 @@ def _packed(lines: list[list[int]]) -> _Packed:
     return _Packed(tokens, positions, blocks, bounds)
 
 
-def _matches(candidate: _Prepared, reference: _Prepared, packed: _Packed) -> dict[str, _Counts]:
+def _matches(candidate: _Text, reference: _Text, packed: _Packed) -> dict[str, _Counts]:
     n, m = len(candidate.tokens), len(reference.tokens)
     pairs = _overlap(candidate.bigrams, reference.bigrams)
     return {
@@ -183,8 +183,8 @@ def _overlap(candidate: Counter[int], reference: Counter[int]) -> int:
     return sum(min(count, candidate[token]) for token, count in reference.items())
 
 
-def _union_matches(candidate: _Prepared, packed: _Packed) -> int:
-    """Reference tokens in the union LCS over all pairs of lines, each counted once a side."""
+def _union_matches(candidate: _Text, packed: _Packed) -> int:
+    """Count reference tokens in the union LCS over all pairs of lines, once on each side."""
     union = 0
     for line in candidate.lines:
         union |= _line_union(line, packed)
@@ -195,13 +195,13 @@ def _union_matches(candidate: _Prepared, packed: _Packed) -> int:
 
 
 def _line_union(line: list[int], packed: _Packed) -> int:
-    """The bits of the reference on the LCS of `line` with each of its lines.
+    """Return the bits of the reference on the LCS of `line` with each of its lines.
 
     Forward: the bit-parallel LCS of Hyyro (2004), all reference lines at once; a carry out of a
-    block lands on its zero bit and is cleared. A bit of `grown` is 1 where the table's row is one
-    more than the row before it. Back: which of several equally long subsequences counts is settled
-    by rouge-score's walk through its table. In column j that walk goes up to the highest row that
-    matches or has grown, then left to the match, so `stops` is all that it needs to know.
+    block goes to its zero bit and is cleared. A bit of `grown` is 1 where the table's row is one
+    more than the row before it. Back: rouge-score's walk through its table decides which of several
+    equally long subsequences counts. In column j that walk goes up to the highest row that matches
+    or has grown, then left to the match, so `stops` is all that it needs.
     """
     level = packed.blocks
     stops = []
@@ -219,24 +219,22 @@ def _line_union(line: list[int], packed: _Packed) -> int:
 
 
 def _walk_back(line: list[int], tokens: list[int], stops: list[int], start: int, end: int) -> int:
-    found = 0
+    bits = 0
     column = len(line) - 1
     row = end
     while column >= 0:
         row = start + ((stops[column] >> start) & ((1 << (row - start)) - 1)).bit_length() - 1
         if row < start:
             break
-        found |= 1 << row
+        bits |= 1 << row
         while line[column] != tokens[row]:
             column -= 1
         column -= 1
-    return found
+    return bits
 
 
-def _variants(
-    counts: _Counts, candidate: _Prepared, reference: _Prepared
-) -> dict[str, describe.Measured]:
-    """rouge-score's arithmetic, operation by operation; null where a text has no tokens."""
+def _variants(counts: _Counts, candidate: _Text, reference: _Text) -> dict[str, describe.Measured]:
+    """Compute in rouge-score's order of operations; null where a text has no tokens."""
     hits, n, m = counts
     precision, recall = hits / max(n, 1), hits / max(m, 1)
     both = precision + recall

@@ -1,4 +1,4 @@
-"""What is known of single statements beside metrics: judges' probabilities, and confounds."""
+"""Descriptions of judges' probabilities and confounds of single statements."""
 
 from functools import partial
 

@@ -34,7 +34,7 @@ class Match(NamedTuple):
     matched: bool = True
 
 
-class Way(NamedTuple):
+class MatchOptions(NamedTuple):
     """How the tokens of two texts are matched.
 
     `embed` computes their vectors; None: `encoders.vectors`. `bare`: tokens of weight 0 are not
@@ -47,7 +47,7 @@ class Way(NamedTuple):
     by_count: bool = False
 
 
-PLAIN = Way()
+PLAIN = MatchOptions()
 
 
 def match_without_tokens(candidate: object, reference: object) -> Match:
@@ -61,7 +61,7 @@ def matches(
     pairs: Sequence[Pair],
     weigh: Weigh,
     batch_tokens: int,
-    way: Way = PLAIN,
+    way: MatchOptions = PLAIN,
 ) -> Iterator[dict[int, Match]]:
     """Match all pairs of non-empty texts; yields matches by place, block by block.
 
@@ -124,7 +124,7 @@ def recipe_parts(options: EncoderOptions, **more: object) -> list[str]:
 
 
 def match(
-    candidate: Any, reference: Any, weights: Any, reference_weights: Any, way: Way = PLAIN
+    candidate: Any, reference: Any, weights: Any, reference_weights: Any, way: MatchOptions = PLAIN
 ) -> Any:
     """Return precision and recall of a pair: two numbers, NaN where all weights of a side are 0.
 
@@ -172,7 +172,7 @@ def _precisions_and_recalls(
     encoder: Encoder,
     pairs: Sequence[Pair],
     read: Mapping[str, Tokens],
-    how: tuple[Weigh, Way],
+    how: tuple[Weigh, MatchOptions],
     batch_tokens: int,
 ) -> list[tuple[float | None, float | None]]:
     torch = extra.module("torch")

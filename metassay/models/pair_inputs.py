@@ -47,7 +47,7 @@ class Input(NamedTuple):
     premise_unread: float = 0.0
 
 
-def filled(template: str, premise: str, hypothesis: str) -> str:
+def fill_template(template: str, premise: str, hypothesis: str) -> str:
     """Fill the template with both texts, whatever they contain."""
     texts = {"premise": premise, "hypothesis": hypothesis}
     return _PLACES.sub(lambda place: texts[place[1]], template)
@@ -118,7 +118,7 @@ class Reader:
             encoded = self.tokenizer(premise, hypothesis)
         elif wording.chat:
             messages = [{"role": "system", "content": wording.system}] if wording.system else []
-            content = filled(wording.template, premise, hypothesis)
+            content = fill_template(wording.template, premise, hypothesis)
             messages.append({"role": "user", "content": content})
             try:
                 encoded = self.tokenizer.apply_chat_template(messages, add_generation_prompt=True)
@@ -128,7 +128,7 @@ class Reader:
                     f" ({type(error).__name__}); take out `system`, or `chat`"
                 ) from None
         else:
-            encoded = self.tokenizer(filled(wording.template, premise, hypothesis))
+            encoded = self.tokenizer(fill_template(wording.template, premise, hypothesis))
         types = encoded.get("token_type_ids")
         return Input(list(encoded["input_ids"]), None if types is None else list(types))
 

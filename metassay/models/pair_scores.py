@@ -70,7 +70,8 @@ def _scorer(
     def give(tensors: dict[str, Any], batch: Sequence[Row]) -> Iterator[Output]:
         for row, values in zip(batch, numbers(tensors), strict=True):
             its = row.context
-            yield Output(_finite(values), its.premise_cut, its.hypothesis_cut, its.premise_unread)
+            finite = values if all(map(math.isfinite, values)) else None
+            yield Output(finite, its.premise_cut, its.hypothesis_cut, its.premise_unread)
 
     # A causal model continues its input, whose last place must not be padding.
     runner = Runner(read, give, pad, options.device, left=suffix is not None)
@@ -85,10 +86,7 @@ def load_classifier(
     `first_token`: it classifies tokens, and the first token's class counts. The numbers are logits.
     Raises BadInput as `loading.load` does.
     """
-    kind = (
-        "AutoModelForTokenClassification" if first_token else "AutoModelForSequenceClassification"
-    )
-    network = load(kind, options)
+    network = load(f"AutoModelFor{'Token' if first_token else 'Sequence'}Classification", options)
     weights = network.weights
 
     def numbers(batch: Mapping[str, Any]) -> list[list[float]]:
@@ -237,10 +235,6 @@ def _tokens(tokenizer: Any, word: str) -> list[int]:
 def _listed(logits: Any) -> list[list[float]]:
     rows: list[list[float]] = logits.float().tolist()
     return rows
-
-
-def _finite(numbers: list[float]) -> list[float] | None:
-    return numbers if all(map(math.isfinite, numbers)) else None
 
 
 ENTAILED, NOT_ENTAILED = "entailed", "not_entailed"

@@ -39,10 +39,7 @@ class Store:
     """An open store, usable from any thread."""
 
     def __init__(self, path: Path = STORE) -> None:
-        """Open or create the file; BadInput, without changes, if it is another program's.
-
-        A damaged file makes place for a new one, and is kept beside it until the next one is.
-        """
+        """Open or create the file; BadInput, without changes, if it is foreign or damaged."""
         self.path = path
         self._database = Database(path, FORM)
 
@@ -75,12 +72,6 @@ class Store:
             with self._database.transaction() as connection:
                 connection.executemany("DELETE FROM outputs WHERE key = ?", damaged)
         return outputs
-
-    def computed_since(self, moment: float) -> list[tuple[str, int]]:
-        """Count the outputs of each model since a moment (seconds of the epoch)."""
-        with self._database.reading() as connection:
-            query = "SELECT model, count(*) FROM outputs WHERE computed >= ? GROUP BY 1 ORDER BY 1"
-            return connection.execute(query, (moment,)).fetchall()
 
     def keep(self, outputs: Mapping[str, Any], *, model: str, task: str) -> dict[str, Any]:
         """Store outputs (any JSON but NaN) by key, all or none, and return what the store has.

@@ -120,10 +120,7 @@ def _text(spans: Sequence[Span], parts: Sequence[tuple[_Piece, Any]], size: int)
                     sums[:, word] += state[:, token]
                     rarity[word] = max(rarity[word], np.log1p(piece.numbers[token]))
                     has_vector[word] = True
-    return Text(tuple(spans), _unit(sums), on_grid(rarity, UNITS), int((~has_vector).sum()))
-
-
-def _unit(vectors: Any) -> Any:
-    norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    units = np.divide(vectors, norm, out=np.zeros_like(vectors), where=norm > 0)
-    return on_grid(units, UNITS).astype(np.float32)
+    norm = np.linalg.norm(sums, axis=-1, keepdims=True)
+    units = np.divide(sums, norm, out=np.zeros_like(sums), where=norm > 0)
+    vectors = on_grid(units, UNITS).astype(np.float32)
+    return Text(tuple(spans), vectors, on_grid(rarity, UNITS), int((~has_vector).sum()))

@@ -28,6 +28,7 @@ from metassay.paper_figures.estimates import (
 )
 from metassay.paper_figures.note_tables import error_weights, metrics_of_notes
 from metassay.paper_figures.papers import Record
+from metassay.paper_figures.published import PRINTED_PAPERS
 from metassay.paper_figures.statement_tables import (
     correlation_spread,
     distilled,
@@ -39,7 +40,6 @@ from metassay.paper_figures.statement_tables import (
     tuning_by_use,
 )
 from metassay.reporting.facets import facets_table
-from metassay.reporting.published import PRINTED_PAPERS
 from metassay.reporting.summaries import POPULARITY, popularity, violins
 from metassay.statistics.agreement import COUNT_COEFFICIENTS, count_agreement
 from metassay.statistics.correlation import sorted_kendall

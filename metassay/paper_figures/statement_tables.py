@@ -34,7 +34,7 @@ from metassay.tables.names import (
     metric_label,
     suffix_of,
 )
-from metassay.tables.ratings import of_statements
+from metassay.tables.ratings import statement_ratings
 
 Frames = Mapping[str, pd.DataFrame]
 
@@ -53,7 +53,7 @@ def of_systems(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _marks(ratings: pd.DataFrame) -> pd.DataFrame:
     """Return the mean mark of each statement: criterion, _STATEMENT and value."""
-    marks = of_systems(of_statements(ratings)).dropna(subset=["value"])
+    marks = of_systems(statement_ratings(ratings)).dropna(subset=["value"])
     return marks.groupby(["criterion", *_STATEMENT], sort=True)["value"].mean().reset_index()
 
 

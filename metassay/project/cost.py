@@ -15,7 +15,7 @@ import pandas as pd
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import BENCHMARKS, PARAMS, parse
 from metassay.core.params import Benchmark, Params, SegmentTest
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.registry import Dataset, find
 from metassay.generation import SYSTEMS
 from metassay.generation.record import write_texts
@@ -63,7 +63,7 @@ class Run:
     `texts` is the folder of the systems' texts; `rubrics` have one criterion for each facet.
     """
 
-    ingested: Ingested
+    ingested: Tables
     systems: Mapping[str, Chosen]
     segmentation: Chosen
     decomposition: Chosen
@@ -98,27 +98,25 @@ def _choose_judges(params: Params, names: Iterable[str]) -> dict[str, Chosen]:
     return {name: _choose(params, JUDGES, "judges", name) for name in names}
 
 
-def load_run(
-    params: Params, benchmark: str, registry: Mapping[str, Dataset], session: Session
-) -> Run:
+def load_run(params: Params, name: str, registry: Mapping[str, Dataset], session: Session) -> Run:
     """Read the raw files and settings of a benchmark; BadInput as ingest and the kinds raise it."""
-    folder = params.benchmarks[benchmark]
+    folder = params.benchmarks[name]
     segmentation = _choose(params, SEGMENTATIONS, "segmentations", folder.segmentation)
     facets = segmentation.record.facets(segmentation.options)
     reader = find(dict(registry), folder.dataset).reader
     return Run(
         ingested=ingest(reader, Path(folder.raw), folder.criteria),
-        systems={name: _choose(params, SYSTEMS, "systems", name) for name in folder.writers},
+        systems={n: _choose(params, SYSTEMS, "systems", n) for n in folder.writers},
         segmentation=segmentation,
         decomposition=_choose(params, DECOMPOSITIONS, "decompositions", folder.decomposition),
         alignments={n: _choose(params, ALIGNMENTS, "alignments", n) for n in folder.alignments},
         questions={
-            name: parse(Questions, params.questions[name], where=f"{PARAMS} > questions > {name}")
-            for name in folder.questions
+            n: parse(Questions, params.questions[n], where=f"{PARAMS} > questions > {n}")
+            for n in folder.questions
         },
         judges=_choose_judges(params, folder.judges),
         session=session,
-        texts=Path("data/tables") / benchmark / "texts",
+        texts=Path("data/tables") / name / "texts",
         rubrics=[expand_facets(load_rubric(RUBRICS / f"{n}.yaml"), facets) for n in folder.rubrics],
     )
 
@@ -152,7 +150,7 @@ def plan(run: Run) -> Plan:
             lengths = map(estimate.by_rule, leaves["text"])
             _add(costs, "decompose", run.session, run.decomposition, requests, lengths)
         if judged:
-            _plan_judges(run.judges, _build_pairs(run, parts, invented, costs), run.session, costs)
+            _plan_judges(run.judges, _pairs(run, parts, invented, costs), run.session, costs)
     return costs
 
 
@@ -190,23 +188,21 @@ def plan_segment_test(
     return costs
 
 
-def refusals(
-    params: Params, benchmark: str, session: Session, planned: Sequence[Planned]
-) -> list[str]:
+def refusals(params: Params, name: str, session: Session, planned: Sequence[Planned]) -> list[str]:
     """Say why stages would stop before they ask: one line per stage and dataset.
 
     Datasets that systems read count by params.yaml as it is now: a run would let them write anew.
     """
-    folder = params.evaluations[benchmark]
+    folder = params.evaluations[name]
     datasets = {
-        f"generate-{name}": all_datasets([choose(SYSTEMS, params.systems[name], where=name)])
-        for name in (folder.writers if isinstance(folder, Benchmark) else ())
+        f"generate-{n}": all_datasets([choose(SYSTEMS, params.systems[n], where=n)])
+        for n in (folder.writers if isinstance(folder, Benchmark) else ())
     }
     of_systems = sorted(set().union(*datasets.values()))
     claims = claim_datasets(folder, params.decompositions)
-    for name in () if isinstance(folder, SegmentTest) else folder.judges:
-        judge = choose(JUDGES, params.judges[name], where=name)
-        datasets[f"judge-{name}"] = [*of_systems, *claims, *all_datasets([judge])]
+    for n in () if isinstance(folder, SegmentTest) else folder.judges:
+        judge = choose(JUDGES, params.judges[n], where=n)
+        datasets[f"judge-{n}"] = [*of_systems, *claims, *all_datasets([judge])]
     return [
         f"{stage} would stop before it asks: {line}"
         for stage, model, _ in planned
@@ -271,9 +267,7 @@ def _segment(run: Run, texts: pd.DataFrame, invented: Sequence[str], costs: Plan
     return parts
 
 
-def _build_pairs(
-    run: Run, parts: pd.DataFrame, invented: Sequence[str], costs: Plan
-) -> pd.DataFrame:
+def _pairs(run: Run, parts: pd.DataFrame, invented: Sequence[str], costs: Plan) -> pd.DataFrame:
     """Return the rows of PAIRS that judges answer; note in `costs` what they assume."""
     sources, pairs = run.ingested.sources, []
     if run.questions:
@@ -331,8 +325,8 @@ def _plan_judges(
             )
         for member in llm_members(judge):
             requests, n_questions = _judge_requests(member, pairs, session)
-            both = zip(requests.requests, requests.most, strict=True)
-            new = [(request, most) for request, most in both if request.key not in counted]
+            with_most = zip(requests.requests, requests.most, strict=True)
+            new = [(request, most) for request, most in with_most if request.key not in counted]
             n_shared = len(requests.requests) - len(new)
             if n_shared:
                 costs.notes.append(
@@ -340,8 +334,8 @@ def _plan_judges(
                     " counted there"
                 )
             counted.update(request.key for request, _ in new)
-            first, each = [request for request, _ in new], [most for _, most in new]
-            requests = requests._replace(requests=first, most=each)
+            first, most = [request for request, _ in new], [most for _, most in new]
+            requests = requests._replace(requests=first, most=most)
             _add(costs, f"judge-{name}", session, member, requests, [n_questions])
 
 
@@ -352,8 +346,8 @@ def _judge_requests(judge: Chosen, pairs: pd.DataFrame, session: Session) -> tup
     requests: dict[str, tuple[ChatRequest, int]] = {}
     for batch in batches(pairs, judge.record.batch):
         of_batch = judge.record.requests(batch, judge.options, decoding)
-        both = zip(of_batch.requests, of_batch.most, strict=True)
-        requests.update((request.key, (request, most)) for request, most in both)
+        with_most = zip(of_batch.requests, of_batch.most, strict=True)
+        requests.update((request.key, (request, most)) for request, most in with_most)
         n = len(set(map(question_of, batch)))
         n_questions, answer_length = n_questions + n, answer_length + n * of_batch.answer_length
 
@@ -388,7 +382,7 @@ def _write_texts(run: Run, name: str, system: Chosen, costs: Plan) -> Texts:
     return _fill_texts(texts, stand_ins)
 
 
-def _stand_ins(ingested: Ingested, *, by_section: bool) -> StandIns:
+def _stand_ins(ingested: Tables, *, by_section: bool) -> StandIns:
     """Return the reference for each document and part, or else the start of the source."""
     stand_ins: StandIns = {}
     sources, texts = ingested.sources, ingested.texts

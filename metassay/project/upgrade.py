@@ -4,7 +4,6 @@ An upgrade replaces files as it wrote them. A file that its owner edited stays: 
 beside it, with `.new` at the end of the name. Data, registry and params do not change.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,7 +45,7 @@ def upgrade(root: Path) -> Changes:
     if kit.is_own_repository(root):
         raise BadInput("this is Metassay's own repository, which is up to date with itself")
     before = kit.read_record(root)
-    recorded = before.files if before else {}
+    recorded = dict(before.files) if before else {}
     changes, hashes = Changes(), dict[str, str]()
     for name, new in _latest_files(root).items():
         _replace(root, name, new, recorded, changes)
@@ -88,9 +87,7 @@ def _latest_files(root: Path) -> dict[str, bytes]:
     return files
 
 
-def _replace(
-    root: Path, name: str, new: bytes, recorded: Mapping[str, str], changes: Changes
-) -> None:
+def _replace(root: Path, name: str, new: bytes, recorded: dict[str, str], changes: Changes) -> None:
     path, before = root / name, recorded.get(name)
     if not path.exists():
         if before is not None and not name.endswith(DAG):

@@ -24,9 +24,9 @@ from metassay.core.params import (
 )
 from metassay.core.stages import DAG, MODELS, dag_problem, stages_of
 from metassay.datasets.ingest import ingest
-from metassay.datasets.own_data import given_metrics
+from metassay.datasets.own_data import score_metrics
 from metassay.datasets.readers import EVERY_READER, ITEM_READERS, SENTENCE_READERS, reader_problems
-from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, misplaced
+from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, place_problems
 from metassay.datasets.study import ingest_study
 from metassay.judges.make import example_problems, instruments_of
 from metassay.labelled.ingest import ingest_items
@@ -38,7 +38,7 @@ from metassay.llm.session import cap_of, model_problems
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.metrics.faithfulness.reading import StatementOptions
 from metassay.metrics.faithfulness.record import BY_TEXT
-from metassay.reporting.published import COMPARISONS, JUDGE_COMPARISONS
+from metassay.paper_figures.published import COMPARISONS, JUDGE_COMPARISONS
 from metassay.scoring.aggregation.combinations import parse_combination
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions
 from metassay.scoring.catalogue import BLOCKS as METRIC_BLOCKS
@@ -51,20 +51,18 @@ from metassay.tables.parquet import read
 from metassay.tracking.comparison.differences import ComparisonOptions
 from metassay.tracking.sentinel.checking import SentinelOptions
 from metassay.tuning.options import BLOCKS as TUNING_BLOCKS
-from metassay.tuning.options import checked
+from metassay.tuning.options import parse_block
 from metassay.versions.code_yaml import BLOCKS, DATASETS
 
 
-def raw_problems(
-    benchmarks: Mapping[str, Evaluation], registry: Mapping[str, Dataset]
-) -> list[str]:
+def raw_problems(folders: Mapping[str, Evaluation], registry: Mapping[str, Dataset]) -> list[str]:
     """Read raw files as ingest does; return one line per problem, led by the benchmarks' names.
 
     Skips benchmarks that `not_fetched` names, and those whose dataset or reader is unknown: that is
     a problem of the params or the registry.
     """
     problems: dict[str, list[str]] = {}
-    for name, benchmark, dataset in _readable(benchmarks, registry):
+    for name, benchmark, dataset in _readable(folders, registry):
         if not _count_absent(benchmark, dataset):
             try:
                 _ingest(name, benchmark, str(dataset.reader))
@@ -102,10 +100,10 @@ def _mismatch(folder: Evaluation, reader: str) -> str | None:
 def _ingest(name: str, folder: Evaluation, reader: str) -> None:
     raw = Path(folder.raw)
     if isinstance(folder, JudgeTest):
-        test = chosen_test(folder.test, folder.options, where=_at(name))
+        test = chosen_test(folder.test, folder.options, where=_params_file(name))
         ingest_items(test, reader, raw, dataset=folder.dataset, judges=folder.judges)
     elif isinstance(folder, SegmentTest):
-        ingest_sentences(reader, raw, segment_options(folder.options, where=_at(name)))
+        ingest_sentences(reader, raw, segment_options(folder.options, where=_params_file(name)))
     else:
         ingested = ingest(reader, raw, folder.criteria)
         check_given(ingested.criteria)
@@ -167,9 +165,9 @@ def configuration_problems() -> list[str]:
         problems += reader_problems(registry)
         if valid:
             problems += [
-                f"{_at(name)} > {problem}"
+                f"{_params_file(name)} > {problem}"
                 for name, folder in params.evaluations.items()
-                for problem in _check_dataset(name, folder, registry)
+                for problem in _dataset(name, folder, registry)
             ]
     return [*(_check_params(params) if valid else ()), *problems]
 
@@ -231,9 +229,9 @@ def _check_options(params: Params) -> list[str]:
         ("comparison", params.comparison, ComparisonOptions),
         ("sentinel", params.sentinel, SentinelOptions),
     ]
-    for at, block, model in blocks:
+    for place, block, model in blocks:
         with collect_problems(problems):
-            parse(model, block, where=f"{PARAMS} > {at}")
+            parse(model, block, where=f"{PARAMS} > {place}")
     return problems
 
 
@@ -301,20 +299,20 @@ def _check_benchmarks(params: Params, named: Named, judges: Answerable) -> Itera
             names = _statement_scores(chosen.options, names)
         metrics[key] = names
     for name, benchmark in params.benchmarks.items():
-        at = _at(name)
+        file = _params_file(name)
         if not benchmark.judges and not any(getattr(benchmark, block) for block in _METRICS):
-            yield f"{at} > metrics: nothing measures or judges the texts; name a metric"
-        yield from _check_published(at, benchmark.published, COMPARISONS)
+            yield f"{file} > metrics: nothing measures or judges the texts; name a metric"
+        yield from _check_published(file, benchmark.published, COMPARISONS)
         of_benchmark = {judge: judges[judge] for judge in benchmark.judges if judge in judges}
         problems = _check_questions(params, benchmark, of_benchmark)
-        yield from (f"{at} > {problem}" for problem in problems)
+        yield from (f"{file} > {problem}" for problem in problems)
         for criterion, scale in benchmark.criteria.items():
             if scale.low >= scale.high:
-                yield f"{at} > criteria > {criterion}: low must be below high"
+                yield f"{file} > criteria > {criterion}: low must be below high"
         twice = measured_twice(benchmark.measured_by, metrics)
-        yield from (f"{at}: {problem}" for problem in twice)
-        yield from _find_unmeasured(at, params, benchmark, metrics)
-        yield from _check_measuring(at, benchmark, named)
+        yield from (f"{file}: {problem}" for problem in twice)
+        yield from _find_unmeasured(file, params, benchmark, metrics)
+        yield from _check_measuring(file, benchmark, named)
         claims, released = [benchmark.decomposition], benchmark.released_claims
         for block, lists, names, folders in (
             ("systems", FEW_SHOT, benchmark.writers, benchmark.few_shot),
@@ -322,11 +320,14 @@ def _check_benchmarks(params: Params, named: Named, judges: Answerable) -> Itera
         ):  # raw folders that a stage reads and DVC does not watch
             kinds = {key: named[block, key] for key in names if (block, key) in named}
             reads = {key: kind.record.datasets(kind.options) for key, kind in kinds.items()}
-            yield from folder_problems(reads, folders, RAW, where=at, lists=lists)
+            yield from folder_problems(reads, folders, RAW, where=file, lists=lists)
 
 
 def _find_unmeasured(
-    at: str, params: Params, benchmark: Benchmark, metrics: Mapping[tuple[str, str], Sequence[str]]
+    file: str,
+    params: Params,
+    benchmark: Benchmark,
+    metrics: Mapping[tuple[str, str], Sequence[str]],
 ) -> Iterator[str]:
     """Find metrics that a combination needs and no block of this benchmark measures."""
     here = {metric for block in benchmark.measured_by for metric in metrics.get(block, [])}
@@ -335,8 +336,8 @@ def _find_unmeasured(
         for metric in params.combinations[name].get("metrics", []):
             if metric in anywhere - here:
                 yield (
-                    f"{at} > combinations > {name}: no block of this benchmark measures {metric!r};"
-                    " name one under metrics or costly_metrics"
+                    f"{file} > combinations > {name}: no block of this benchmark measures"
+                    f" {metric!r}; name one under metrics or costly_metrics"
                 )
 
 
@@ -355,11 +356,11 @@ def _check_questions(params: Params, benchmark: Benchmark, judges: Answerable) -
     return [*problems, *unanswerable(blocks, judges)]
 
 
-def _find_unaligned(at: str, read: Sequence[str], alignments: Sequence[str]) -> Iterator[str]:
+def _find_unaligned(where: str, read: Sequence[str], alignments: Sequence[str]) -> Iterator[str]:
     """Find alignments that a block reads and the benchmark does not make."""
     for name in () if read == "all" else sorted(set(read) - set(alignments)):
         yield (
-            f"{at}: reads alignment {name!r}, which is not among this benchmark's: {alignments};"
+            f"{where}: reads alignment {name!r}, which is not among this benchmark's: {alignments};"
             " add it to alignments, or take it out of the block"
         )
 
@@ -371,10 +372,10 @@ def _trained(options: Options) -> list[Path]:
     return [path for path in paths if path.is_relative_to(MODELS)]
 
 
-def _check_measuring(at: str, benchmark: Benchmark, named: Named) -> Iterator[str]:
+def _check_measuring(file: str, benchmark: Benchmark, named: Named) -> Iterator[str]:
     """Find what blocks of metrics read that this benchmark lacks, or that DVC would not watch."""
     for block, name in (key for key in benchmark.measured_by if key in named):
-        options, where = named[block, name].options, f"{at} > {block} > {name}"
+        options, where = named[block, name].options, f"{file} > {block} > {name}"
         of_statements = block == TUNED["tuned_metrics"]
         tuned = "tuned_metrics" if of_statements else "tuned_costly_metrics"
         folder = getattr(benchmark, tuned).get(name, "nowhere")
@@ -396,47 +397,47 @@ def _statement_scores(options: StatementOptions, metrics: Iterable[str]) -> list
     return [metric_label(name + by, model) for name in metrics for model in models]
 
 
-def _check_published(at: str, tables: Iterable[str], names: Collection[str]) -> Iterator[str]:
+def _check_published(file: str, tables: Iterable[str], names: Collection[str]) -> Iterator[str]:
     for table in tables:
         if table not in names:
-            close = hint(table, names)
-            yield f"{at} > published: {table!r} is not known; choose from {', '.join(names)}{close}"
+            known = f"{', '.join(names)}{hint(table, names)}"
+            yield f"{file} > published: {table!r} is not known; choose from {known}"
 
 
 def _check_tests(params: Params) -> list[str]:
     problems: list[str] = []
     for name, test in params.judge_tests.items():
         with collect_problems(problems):
-            chosen_test(test.test, test.options, where=_at(name))
-        problems += _check_published(_at(name), test.published, JUDGE_COMPARISONS)
+            chosen_test(test.test, test.options, where=_params_file(name))
+        problems += _check_published(_params_file(name), test.published, JUDGE_COMPARISONS)
     for name, segment_test in params.segment_tests.items():
         with collect_problems(problems):
-            segment_options(segment_test.options, where=_at(name))
+            segment_options(segment_test.options, where=_params_file(name))
     return problems
 
 
 def _check_tunings(params: Params, named: Named) -> list[str]:
     problems: list[str] = []
     for name, tuning in params.tunings.items():
-        options: dict[str, Any] = {}
+        file, options = _params_file(name), dict[str, Any]()
         for key, block in tuning:
             if key in TUNING_BLOCKS:
                 with collect_problems(problems):
-                    options[key] = checked(tuning.tune, key, block, where=_at(name))
+                    options[key] = parse_block(tuning.tune, key, block, where=file)
         origins = {"distill": "distilled of its own scores", "quality": "tuned on its own ratings"}
         models = {Path(MODELS, model) for model in tuning.models}
         for metric in params.benchmarks[tuning.benchmark].measured_by:
             trained = _trained(named[metric].options) if metric in named else []
             if tuning.tune in origins and not models.isdisjoint(trained):
                 problems.append(
-                    f"{_at(name)} > from: metric {metric[1]!r} of {tuning.benchmark!r} reads what"
-                    f" is {origins[tuning.tune]}; measure it in another benchmark"
+                    f"{file} > from: metric {metric[1]!r} of {tuning.benchmark!r} reads what is"
+                    f" {origins[tuning.tune]}; measure it in another benchmark"
                 )
         rule = getattr(options.get("teachers"), "human", None)
         criterion = rule and params.benchmarks[tuning.benchmark].criteria.get(rule.criterion)
         if rule and (criterion is None or criterion.better != rule.better):
             problems.append(
-                f"{_at(name)} > teachers > human: {tuning.benchmark!r} has no criterion"
+                f"{file} > teachers > human: {tuning.benchmark!r} has no criterion"
                 f" {rule.criterion!r} of which the {rule.better} is better; correct one of the two"
             )
     return problems
@@ -451,9 +452,7 @@ def _check_dags(params: Params) -> Iterator[str]:
                 yield problem
 
 
-def _check_dataset(
-    name: str, benchmark: Evaluation, registry: Mapping[str, Dataset]
-) -> Iterator[str]:
+def _dataset(name: str, benchmark: Evaluation, registry: Mapping[str, Dataset]) -> Iterator[str]:
     dataset = registry.get(benchmark.dataset)
     if dataset is None:
         names, close = ", ".join(registry), hint(benchmark.dataset, registry)
@@ -462,7 +461,7 @@ def _check_dataset(
         yield f"dataset: {benchmark.dataset!r} has no reader; choose another"
     elif problem := _mismatch(benchmark, dataset.reader):
         yield f"dataset: {problem}"
-    elif problems := misplaced(benchmark.dataset, dataset, Path(benchmark.raw)):
+    elif problems := place_problems(benchmark.dataset, dataset, Path(benchmark.raw)):
         yield from (f"raw: {problem}" for problem in problems)
     elif not (
         # Where tables were pulled, nobody needs the folder; DVC says so to a run that does.
@@ -471,7 +470,7 @@ def _check_dataset(
         yield f"raw: the folder {benchmark.raw} does not exist"
 
 
-def _at(benchmark: str) -> str:
+def _params_file(benchmark: str) -> str:
     return f"{BENCHMARKS / benchmark / PARAMS}"
 
 
@@ -499,12 +498,12 @@ def _check_rubrics(params: Params, named: Named, judges: Answerable) -> list[str
             if RUBRICS / f"{rubric}.yaml" not in files
         ]
         metrics = dict.fromkeys(descriptions(), "one of Metassay's own")
-        metrics |= dict.fromkeys(given_metrics(Path(benchmark.raw)), "of the data's scores.csv")
+        metrics |= dict.fromkeys(score_metrics(Path(benchmark.raw)), "of the data's scores.csv")
         for rubric in (rubrics[rubric] for rubric in benchmark.rubrics if rubric in rubrics):
             of_benchmark += _find_unanswered(benchmark, rubric, judges)
             if benchmark.segmentation in facets:
                 of_benchmark += _find_clashes(rubric, facets[benchmark.segmentation], metrics)
-        problems += [f"{_at(name)} > {problem}" for problem in of_benchmark]
+        problems += [f"{_params_file(name)} > {problem}" for problem in of_benchmark]
         all_metrics.update(metrics)
     for rubric in rubrics.values():  # also of those that no benchmark names
         for names in {tuple(names) for names in facets.values()}:  # few, and slow to go through

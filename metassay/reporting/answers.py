@@ -11,9 +11,9 @@ from metassay.format.numbers import counted
 from metassay.judges.criteria import RUBRIC, Criterion, Scale, read_criterion
 from metassay.reporting.contract import Block, BlockHead, EachCitation, Judgment, Line, Rating
 from metassay.reporting.names import part_rank
+from metassay.reporting.page import texts
 from metassay.scoring.pairing.instruments import Grade
 from metassay.scoring.pairing.measures import MEASURES, Question
-from metassay.tables.columns import entries
 from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, base_metric
 
 FOR, AGAINST, UNKNOWN, NEUTRAL = "for", "against", "unknown", "neutral"
@@ -263,29 +263,6 @@ def index_judgments(
     return Judgments(*judges, by_text, questions, answers, aligned, rivals)
 
 
-# Of each block: whose units it has, of which kind, and its title. Nobody is asked about `claims`.
-_BLOCKS = {
-    name: words.split(" | ")
-    for name, words in entries("""
-    claims: reference | claim | Claims of the reference
-    claim_recall: reference | claim | Claim recall: is each claim of the reference in this text?
-    claim_precision: text | claim | Claim precision: is each claim of this text in the reference?
-    statements: text | statement | Statements: does the source support each?
-    same_question: text | text | The same question: does this text ask what the reference asks?
-    preferences: text | rival | Preferences: is this text better than another’s? Judges also read
-      the reference, or the source where there is none.
-    """)
-}
-_HEADS = {
-    "claim_recall": "in this text?",
-    "claim_recall_grade": "how far in this text?",
-    "claim_precision": "in the reference?",
-    "citation_recall": "in its citations together?",
-    "faithfulness": "in the passages aligned with it?",
-    "claim_contradiction": "does the reference entail or contradict it?",
-    "preference_first": "which is better, this one shown first?",
-    "preference_second": "which is better, this one shown second?",
-}
 Rated = Mapping[tuple[str, int], Sequence[Rating]]  # block and number of a unit in the whole text
 
 
@@ -300,7 +277,9 @@ def blocks(
     text, blocks = (doc_id, author), []
     measures = sorted({measure for measure, *_ in judgments.questions.get(text, {})})
     others = ("claim_recall", "claim_precision") if author == REFERENCE else ("claims",)
-    for name, (owner, kind, title) in _BLOCKS.items():
+    words = texts("words.yaml")
+    for name, block in words["blocks"].items():
+        owner, kind = block["units"].split()
         if name in others:
             continue
         about = [q.name for q in QUESTIONS.values() if (q.whose, q.units) == (owner, kind)]
@@ -310,7 +289,7 @@ def blocks(
         if kind not in ("claim", "statement") and not asked:
             continue
         heads = [
-            BlockHead(_HEADS.get(base_metric(m)) or _question(m).instrument.asks, m, judge)
+            BlockHead(words["asks"].get(base_metric(m)) or _question(m).instrument.asks, m, judge)
             for m in asked
             for judge in judgments.judges
         ]
@@ -321,7 +300,7 @@ def blocks(
         ]
         lines.sort(key=lambda line: (part_rank(line.part), line.number))
         noun = kind if kind in ("claim", "statement") else "text"
-        blocks.append(Block(name, title, noun, heads, lines, _no_text(lines)))
+        blocks.append(Block(name, block["title"], noun, heads, lines, _no_text(lines)))
     return [block for block in [*blocks, *_rubrics(judgments, text)] if block.lines]
 
 

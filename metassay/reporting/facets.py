@@ -13,7 +13,7 @@ from metassay.reporting.contract import Mark
 from metassay.reporting.names import sorted_authors, sorted_parts
 from metassay.statistics.document_means import Reals, Resampling, means
 from metassay.tables.names import FULL
-from metassay.tables.summaries import framed
+from metassay.tables.summaries import to_frame
 from metassay.text.spans import Span
 
 NO_FACET = "(in none)"  # the row of words that are in no facet; no facet has brackets in its name
@@ -103,7 +103,7 @@ def facets_table(parts: pd.DataFrame, declared: Sequence[str], how: Resampling) 
         for place, name in enumerate([*names, NO_FACET]):
             ends = (mean.mean[place], mean.low[place], mean.high[place])
             lines.append((author, name, *_counts(of_author, name), n_shares, *ends))
-    return framed("facets", lines)
+    return to_frame("facets", lines)
 
 
 def _counts(texts: Sequence[Divided | None], name: str) -> tuple[int, ...]:

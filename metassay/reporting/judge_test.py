@@ -23,7 +23,6 @@ from metassay.reporting import contract as c
 from metassay.reporting.answers import answers_table
 from metassay.reporting.names import Row, grouped, short_estimate, sorted_parts
 from metassay.reporting.page import Report, filled, in_order, write_page, write_tables
-from metassay.reporting.published import compare_judges
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
 from metassay.tables.names import FULL, MEAN_OF_SUBSETS
@@ -42,29 +41,25 @@ class JudgeTestReport(Report):
     """What the report is made from.
 
     `tables`: pairs, judgments, gold, ratings, verdicts, judge_cards and calibration. `test` is the
-    test's type. `published` names tables in `published_folder` to compare with.
+    test's type.
     """
 
     test: str
-    published: Sequence[str]
-    published_folder: Path
 
 
 def write_judge_test(report: JudgeTestReport, out: Path) -> None:
     """Write the folder `out`, whole or not at all; equal input gives equal bytes.
 
-    Only the page has texts. Raises BadInput if `out` holds anything, and for a comparison that is
-    unknown or lacks its table; then nothing is written.
+    Only the page has texts. Raises BadInput if `out` holds anything; then nothing is written.
     """
     tables = report.tables
     cards = cards_of(tables["judge_cards"], set(tables["ratings"]["rater"]))
-    compared = compare_judges(report.published, report.published_folder, cards)
     files = {
         "judge_cards": tables["judge_cards"],
         **filled(kinds=kinds_table(cards)),
         "calibration": tables["calibration"],
         "verdicts": with_right_answers(tables["verdicts"], tables["gold"]),
-        **compared.tables,
+        **report.published.tables,
         **filled(answers=answers_table(tables["pairs"], tables["judgments"])),
         **report.run_tables(),
     }
@@ -95,7 +90,7 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
             "judge test",
             files,
             report.command,
-            blocks=compared.blocks,
+            blocks=report.published.blocks,
             systems={"headline": headline},
             **report.head(files, _counts(tables), answer=answer, texts=texts),
         )

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -58,6 +58,16 @@ def texts(file: str) -> Any:
     return strict_yaml.load(Path(__file__).with_name(file))
 
 
+class ExtraTables(NamedTuple):
+    """Tables that lie beside a page, and their blocks, as words.yaml has those of others."""
+
+    tables: dict[str, pd.DataFrame]
+    blocks: dict[str, TableWords]
+
+
+NO_MORE = ExtraTables({}, {})
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Report:
     """What a report is made from: its dataset's particulars, and tables by name.
@@ -66,7 +76,7 @@ class Report:
     whether choices saw them. `responses` are what language models answered and `notes` what stages
     did about the data that its owner should know, by stage; `models` those of params.yaml, for
     their prices. `shown_as` has other words for names of systems and judges, for the page and its
-    figures.
+    figures. `published`: comparisons with printed tables.
     """
 
     benchmark: str
@@ -80,6 +90,7 @@ class Report:
     notes: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     models: Mapping[str, ModelOptions] = field(default_factory=dict)
     shown_as: ShownAs = NONE
+    published: ExtraTables = NO_MORE
 
     def head(
         self, tables: Mapping[str, pd.DataFrame], counts: Sequence[str], **more: Any

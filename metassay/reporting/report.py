@@ -19,8 +19,7 @@ from metassay.reporting.documents import put_documents
 from metassay.reporting.facets import facets_table
 from metassay.reporting.meta_page import answer_of
 from metassay.reporting.names import Metric, headline_metrics, known_names
-from metassay.reporting.page import Report, TableWords, filled, texts, write_page, write_tables
-from metassay.reporting.published import Ours, compare_all
+from metassay.reporting.page import Report, filled, texts, write_page, write_tables
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.summaries import (
     clusters_found,
@@ -32,7 +31,7 @@ from metassay.reporting.summaries import (
     violins,
 )
 from metassay.statistics.document_means import Resampling
-from metassay.tables.criteria import of_rubrics
+from metassay.tables.criteria import rubric_criteria
 from metassay.tables.names import metric_label
 
 # The tables that lie beside the page, as they are.
@@ -43,16 +42,13 @@ TABLES = ("leaderboard", "certificates", *(name for name in RESULT_TABLES if nam
 class ReportInput(Report):
     """What the report is made from; `tables` has every table of a benchmark that it reads.
 
-    `published` names comparisons of `published.COMPARISONS`; their tables are in
-    `published_folder`. With table `alignments` each statement names the passages that its
+    With table `alignments` each statement names the passages that its
     faithfulness was judged against. `certification` made the verdicts; `resampling` makes the
     intervals that the report adds. `scales` are of what people rated. `facets` are those that the
     benchmark's segmentation may find.
     """
 
     scales: Mapping[str, Criterion]
-    published: Sequence[str]
-    published_folder: Path
     certification: CertificationOptions
     resampling: Resampling
     facets: Sequence[str] = ()
@@ -64,13 +60,10 @@ def write_report(report: ReportInput, out: Path) -> None:
     Files: index.html and page/, which it shows; those of TABLES, and where they have a row those of
     `tables.summaries`, criteria, notes and the tables of each comparison, each as .csv (all digits)
     and .md; figures/<name>.svg and .png where there is something to draw. Raises BadInput if `out`
-    holds anything, for a comparison that is unknown or lacks its table, and for a system that is
-    shown under another author's name; then nothing is written.
+    holds anything, and for a system that is shown under another author's name; then nothing is
+    written.
     """
-    tables = {**report.tables, "criteria": of_rubrics(report.tables["criteria"])}
-    compared = compare_all(
-        report.published, report.published_folder, Ours(*(tables[name] for name in Ours._fields))
-    )
+    tables = {**report.tables, "criteria": rubric_criteria(report.tables["criteria"])}
     report.shown_as.check(tables["texts"]["author"])
     with (
         whole_folder(out, "report") as folder,
@@ -79,7 +72,7 @@ def write_report(report: ReportInput, out: Path) -> None:
         files = {
             **{name: tables[name] for name in TABLES},
             **_summaries(report, tables),
-            **compared.tables,
+            **report.published.tables,
             **filled(
                 answers=answers_table(tables["pairs"], tables["judgments"]),
                 criteria=tables["criteria"],
@@ -87,7 +80,7 @@ def write_report(report: ReportInput, out: Path) -> None:
             **report.run_tables(),
         }
         write_tables(files, folder)
-        _write_page(report, tables, files, compared.blocks, folder)
+        _write_page(report, tables, files, folder)
 
 
 def _summaries(report: ReportInput, tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
@@ -115,7 +108,6 @@ def _write_page(
     report: ReportInput,
     tables: Mapping[str, pd.DataFrame],
     files: Mapping[str, pd.DataFrame],
-    blocks: Mapping[str, TableWords],
     folder: Path,
 ) -> None:
     """Write the page, with names as they are shown, of the benchmark's tables and the files'."""
@@ -147,7 +139,7 @@ def _write_page(
         files,
         report.command,
         useful=report.certification.useful,
-        blocks=blocks,
+        blocks=report.published.blocks,
         systems={
             "headline": [metric_label(*metric) for metric in headline],
             "no_groups": words["no_groups"] if clusters else "",

@@ -63,22 +63,23 @@ class PageFolder:
         self._data.mkdir(parents=True)
 
     def put(self, name: str, value: object) -> str:
-        """Write page/data/NAME.js, `/` in names becomes a folder; returns the name."""
-        self.write(name, encode(value))
-        return name
+        """Write page/data/NAME.js, `/` in names becomes a folder; return the name.
 
-    def write(self, name: str, value: bytes) -> None:
-        """A value in JSON; where no file may have all of it, pieces of it as texts beside it."""
-        if len(value) > 2 * LARGEST:
-            text = value.decode()
-            cuts = [text[at : at + _PIECE] for at in range(0, len(text), _PIECE)]
-            value = encode({"pieces": [self.put(f"{name}/{n}", cut) for n, cut in enumerate(cuts)]})
+        Bytes are JSON already. What no file may have is written as pieces, texts beside it.
+        """
+        encoded = value if isinstance(value, bytes) else encode(value)
+        if len(encoded) > 2 * LARGEST:
+            text = encoded.decode()
+            cuts = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
+            pieces = [self.put(f"{name}/{n}", cut) for n, cut in enumerate(cuts)]
+            encoded = encode({"pieces": pieces})
         path = self._data / f"{name}.js"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"metassay(%s,%s)\n" % (encode(name), value))
+        path.write_bytes(b"metassay(%s,%s)\n" % (encode(name), encoded))
+        return name
 
     def put_table(self, name: str, frame: pd.DataFrame) -> list[str]:
-        """Write a table as shards of consecutive rows; returns their ids, in order."""
+        """Write a table as shards of consecutive rows; return their ids, in order."""
         return [
             self.put(f"tables/{name}/{number}", {"columns": shard})
             for number, shard in enumerate(_shards(frame))
@@ -118,7 +119,7 @@ class Shards:
         self._size = self.n = 0  # bytes of the lines; values of all shards
 
     def add(self, value: object) -> int:
-        """Returns the place of its shard."""
+        """Add a value; return the place of its shard."""
         line = encode(value)
         if self._lines and self._size + len(line) > LARGEST:
             self._put()
@@ -128,15 +129,14 @@ class Shards:
         return len(self._ids)
 
     def finish(self) -> list[str]:
-        """The ids of all shards, in order."""
+        """Return the ids of all shards, in order."""
         if self._lines:
             self._put()
         return self._ids
 
     def _put(self) -> None:
-        name = f"{self._name}/{len(self._ids)}"
-        self._page.write(name, b"{%s:[%s]}" % (encode(self._key), b",\n".join(self._lines)))
-        self._ids.append(name)
+        shard = b"{%s:[%s]}" % (encode(self._key), b",\n".join(self._lines))
+        self._ids.append(self._page.put(f"{self._name}/{len(self._ids)}", shard))
         self._lines, self._size = [], 0
 
 
@@ -152,22 +152,24 @@ def put_since(folder: Path, since: Link | None) -> None:
 
 
 def ask_no_since(folder: Path) -> None:
-    """Have a benchmark's page that DVC restored, without the file of `put_since`, look for it in
-    vain no more: browsers complain of files that are not there."""
+    """Put an empty file of `put_since` on a benchmark's page that DVC restored without it.
+
+    Browsers complain of files that are not there.
+    """
     if not (folder / "page/data/since.js").is_file():
         put_since(folder, None)
 
 
 def encode(value: object) -> bytes:
-    """JSON that is a JavaScript value: null for what is no number, escapes for lone surrogates.
+    """Encode as JSON that is JavaScript: null for what is no number, escapes for lone surrogates.
 
-    Characters that nobody sees and that turn what follows round stand there as pictures or escapes.
+    Characters that nobody sees or that turn the text round are pictures or escapes.
     """
     return _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", _JSON.encode(_plain(value))).encode()
 
 
 def columns_of(frame: pd.DataFrame, means: Mapping[str, str]) -> list[ColumnInfo]:
-    """The columns of a table with their types; `means` what each is."""
+    """Return the columns of a table with their types; `means` what each is."""
     return [ColumnInfo(str(n), _type(frame[n]), means.get(str(n), "")) for n in frame]
 
 
@@ -181,7 +183,7 @@ def _type(column: "pd.Series[Any]") -> str:
 
 
 def _shards(frame: pd.DataFrame) -> Iterator[list[object]]:
-    """The columns of consecutive rows, of about LARGEST bytes; one shard where there is no row."""
+    """Yield the columns of rows of about LARGEST bytes; one shard where there is no row."""
     names = list(map(str, frame.columns))
     sizes = np.zeros(len(frame), dtype=np.int64)
     for name in names:
@@ -197,7 +199,7 @@ def _shards(frame: pd.DataFrame) -> Iterator[list[object]]:
 
 
 def _coded(values: list[Any]) -> object:
-    """The values; or the different ones and a place per row, where texts repeat."""
+    """Return the values; or the different ones and a place per row, where texts repeat."""
     values = [v.tolist() if hasattr(v, "tolist") else v for v in values]
     values = [json.dumps(v, ensure_ascii=False) if isinstance(v, list) else v for v in values]
     if not any(isinstance(value, str) for value in values):
@@ -208,7 +210,7 @@ def _coded(values: list[Any]) -> object:
 
 
 def _plain(value: Any) -> Any:
-    """Records as objects by field, and reals that JSON lacks as null."""
+    """Turn records into objects by field, and reals that JSON lacks into null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, str):
@@ -217,7 +219,7 @@ def _plain(value: Any) -> Any:
         return value
     names = getattr(value, "_fields", None)
     if names is not None:
-        return {name: _plain(of) for name, of in zip(names, value, strict=True)}
+        return {name: _plain(item) for name, item in zip(names, value, strict=True)}
     if isinstance(value, dict):
-        return {key: _plain(of) for key, of in value.items()}
-    return [_plain(of) for of in value]
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value]

@@ -16,7 +16,7 @@ from metassay.reporting.names import Metric, metric_name, sorted_authors, sorted
 from metassay.statistics.best import apart, compact_letters, places
 from metassay.statistics.document_means import Reals, Resampling, mean_draws, means, worth
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE, SIGNS, is_reference
-from metassay.tables.summaries import framed, types
+from metassay.tables.summaries import to_frame, types
 from metassay.text.citations import strip_citations
 from metassay.text.tokens import content_tokens
 
@@ -56,7 +56,7 @@ def profile_table(
     for quantity, values in quantities.items():
         if any(value is not None for value in values.values()):
             lines += [(quantity, *row) for row in _of_authors(values, how)]
-    return framed("profile", lines)
+    return to_frame("profile", lines)
 
 
 def popularity(sources: pd.DataFrame, parts: pd.DataFrame) -> dict[Text, float | None]:
@@ -228,7 +228,7 @@ def system_groups(
     and nobody gave the clusters: systems would be told apart that are equal.
     """
     if clusters_found(designs, how):
-        return framed("system_groups", [])
+        return to_frame("system_groups", [])
     whole = scores[(scores["part"] == FULL) & ~scores["author"].map(is_reference).astype(bool)]
     lines: list[tuple[object, ...]] = []
     for metric in sorted_metrics(m for m, direction in better.items() if direction in SIGNS):
@@ -247,7 +247,7 @@ def system_groups(
         for author, mean, place, letter, n in zip(*columns, strict=True):
             n_missing = len(table) - int(n)
             lines.append((*metric, author, float(mean), int(place), letter, int(n), n_missing))
-    return framed("system_groups", lines)
+    return to_frame("system_groups", lines)
 
 
 def clusters_found(designs: pd.DataFrame, how: Resampling) -> bool:
@@ -315,7 +315,7 @@ def rubric_tables(
                 if row["kind"] in ("scale", "penalties"):
                     by_grade = sorted(Counter(graded).items())
                     levels += [(*key, grade, *ends, n, n / len(graded)) for grade, n in by_grade]
-    return framed("rubric_grades", grades), framed("rubric_levels", levels)
+    return to_frame("rubric_grades", grades), to_frame("rubric_levels", levels)
 
 
 def _mean_and_sd(values: list[float]) -> tuple[float | None, float | None]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -11,17 +12,8 @@ from metassay.reporting.names import sorted_authors
 from metassay.reporting.shell import PageFolder, Shards
 from metassay.tables.names import is_reference
 
-FIXED = {
-    "document": "the document",
-    "author": "who wrote the text",
-    "task": "what the document is of",
-    "home": "the shard that its document is in",
-    "status": "ok, or why there is no text",
-    "words": "words of the text",
-    "rated": "ratings of the text",
-}
-_UNUSED = ("title", "group", "csv", "command")  # of the record of a table that is no evidence
-
+_SIDES = ("for", "against", "unknown")
+_FIXED = ("document", "author", "task", "home", "status", "words", "rated", "split", "parts")
 
 Rated = Callable[[c.Text], Iterable[c.Rating]]
 
@@ -33,7 +25,7 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
     noun: str,
     judges: Sequence[str] = (),
     metrics: Mapping[str, str],
-    criteria: Mapping[str, str] | None = None,
+    criteria: Mapping[str, str] = MappingProxyType({}),
     parts: Sequence[str] = (),
     rated: Rated = lambda text: text.ratings,
 ) -> c.TextsInfo:
@@ -44,78 +36,75 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
     the name that ratings have. `parts`: those of lines and marks that can be filtered by. `rated`:
     the ratings of a text that are counted, and whose means its criteria are.
     """
-    columns = {label: f"metric_{place}" for place, label in enumerate(metrics)}
-    people = {name: f"people_{place}" for place, name in enumerate(criteria or ())}
-    place_of = {part: str(place) for place, part in enumerate(parts)}
+    measures = [
+        *(c.Measure(label, f"metric_{n}", metrics[label]) for n, label in enumerate(metrics)),
+        *(
+            c.Measure(f"people: {name}", f"people_{n}", criteria[name])
+            for n, name in enumerate(criteria)
+        ),
+    ]
+    place = {part: str(n) for n, part in enumerate(parts)}
     index: list[dict[str, object]] = []
     shards, search = Shards(page, "documents", "documents"), Shards(page, "search", "texts")
     for document, splits in documents:
         home = shards.add(document)
         for text, split in zip(document.texts, splits, strict=True):
-            scores, ratings = dict(text.scores), [*rated(text)]
+            lines = [line for block in text.blocks for line in block.lines]
+            ratings, of_text = [*rated(text)], {line.part for line in lines}
+            of_text = {*of_text, *(mark.part for mark in text.marks)} & set(place)
+            values = dict(text.scores)
+            values |= {f"people: {name}": _mean(ratings, name) for name in criteria}
             index.append(
                 {
                     **{"document": document.id, "author": text.author, "task": document.task},
                     **{"home": home, "status": "; ".join(text.problems) or "ok"},
                     "words": len(text.text.split()) if text.text else None,
-                    "rated": sum(one.value is not None for one in ratings),
+                    "rated": sum(rating.value is not None for rating in ratings),
                     **_sides(text, judges),
-                    "split": split,
-                    "parts": " ".join(place_of[p] for p in sorted(_parts(text) & set(place_of))),
-                    **{column: scores.get(label) for label, column in columns.items()},
-                    **{column: _mean(ratings, name) for name, column in people.items()},
+                    **{"split": split, "parts": " ".join(place[part] for part in sorted(of_text))},
+                    **{measure.column: values.get(measure.key) for measure in measures},
                 }
             )
-            lines = [line.text for block in text.blocks for line in block.lines]
-            search.add("\n".join([text.text, *(line for line in lines if line not in text.text)]))
-    reals = [*columns.values(), *people.values()]
-    known = [*FIXED, *_side_names(len(judges)), "split", "parts", *reals]
-    frame = pd.DataFrame(index, columns=known)
+            claims = [line.text for line in lines if line.text not in text.text]
+            search.add("\n".join([text.text, *claims]))
+    reals = [measure.column for measure in measures]
+    sides = _sides(c.Text("", [], ""), judges)
+    frame = pd.DataFrame(index, columns=[*_FIXED[:7], *sides, *_FIXED[7:], *reals])
     frame = frame.astype({"words": "Int64", **dict.fromkeys(reals, "float64")})
     authors = sorted_authors(frame["author"])
+    unused = dict.fromkeys(("title", "group", "csv", "command"), "")  # this table is no evidence
     return c.TextsInfo(
         documents=shards.n,
         texts=len(frame),
         noun=noun,
         authors=authors,
         references=[name for name in authors if is_reference(name)],
-        measures=[
-            *(c.Measure(label, column, metrics[label]) for label, column in columns.items()),
-            *(c.Measure(f"people: {n}", at, (criteria or {})[n]) for n, at in people.items()),
-        ],
+        measures=measures,
         judges=judges,
         parts=parts,
-        table=page.put_evidence("index", frame, means=FIXED, **dict.fromkeys(_UNUSED, ""), says=[]),
+        table=page.put_evidence("index", frame, means={}, **unused, says=[]),
         search=search.finish(),
         documents_in=shards.finish(),
     )
 
 
 def utf16(text: str, end: int) -> int:
-    """How many UTF-16 code units the first `end` characters are, as pages show them."""
+    """Count the UTF-16 code units of the first `end` characters, as pages show them."""
     return len(visible(text[:end]).encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _side_names(judges: int) -> list[str]:
-    return [f"{side}_{n}" for n in range(judges) for side in ("for", "against", "unknown")]
-
-
 def _sides(text: c.Text, judges: Sequence[str]) -> dict[str, int]:
-    counts = dict.fromkeys(_side_names(len(judges)), 0)
+    """Count the judgments of each judge by side."""
+    counts = {f"{side}_{n}": 0 for n in range(len(judges)) for side in _SIDES}
     for block in text.blocks:
         for line in block.lines:
             for head, judgment in zip(block.heads, line.judgments, strict=True):
-                if judgment.side != "neutral":
+                if judgment.side in _SIDES:
                     counts[f"{judgment.side}_{judges.index(head.judge)}"] += 1
     return counts
 
 
-def _parts(text: c.Text) -> set[str]:
-    lines = (line.part for block in text.blocks for line in block.lines)
-    return {*lines, *(mark.part for mark in text.marks)}
-
-
 def _mean(ratings: Sequence[c.Rating], name: str) -> float | None:
-    """Of ratings of the text itself, not of it beside another one."""
+    """Average the ratings of the text itself, not of it beside another one."""
     values = [r.value for r in ratings if r.criterion == name and not r.of and r.value is not None]
     return math.fsum(values) / len(values) if values else None

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     Level,
-    in_turn,
+    apply_by_cells,
     weighted_pearson,
     weighted_spearman,
 )
@@ -38,8 +38,14 @@ from metassay.statistics.exact_sums import (
     quotient,
     weighted_sums,
 )
-from metassay.statistics.jackknife import Across, LeftOut, left_out, left_out_documents, over_strata
-from metassay.statistics.layout import Layout, Part, numbered, plain
+from metassay.statistics.jackknife import (
+    Across,
+    LeaveOneOut,
+    leave_out,
+    leave_out_documents,
+    over_strata,
+)
+from metassay.statistics.layout import Layout, Part, default_layout, factorize
 from metassay.statistics.resampling import CHUNK, expanded_percentiles, expanded_tail, tallies
 
 Scale = Literal["nominal", "ordinal", "interval"]
@@ -288,7 +294,7 @@ def agreement_interval(
     NaN with one unit, and if fewer than half of the resamples have a coefficient. Raises ValueError
     unless ratings are two-dimensional.
     """
-    table, unit = _rated(ratings), numbered(unit)
+    table, unit = _rated(ratings), factorize(unit)
     items, units = table.shape[1], int(np.max(unit, initial=-1)) + 1
     if units < 2:
         return Interval(np.nan, np.nan, 0, n)
@@ -307,7 +313,7 @@ def agreement_interval(
     return Interval(float(low[0]), float(high[0]), defined, n - defined)
 
 
-class Below(NamedTuple):
+class AgreementGap(NamedTuple):
     """The others' agreement less a rater's agreement with them; positive: the rater agrees less."""
 
     value: float  # NaN if undefined
@@ -328,7 +334,7 @@ class _Pair(NamedTuple):
 
 def below_others(
     ratings: ArrayLike, unit: Index, *, n: int, confidence: float, rng: np.random.Generator
-) -> list[Below]:
+) -> list[AgreementGap]:
     """For each rater, subtract the rater's agreement with the others from theirs with each other.
 
     Agreement is the mean Spearman correlation of pairs of raters, over the items that both rated:
@@ -341,7 +347,7 @@ def below_others(
     the resamples are defined; no interval with fewer than FEW_UNITS effective units. Raises
     ValueError unless ratings are two-dimensional.
     """
-    table, unit = _rated(ratings), numbered(unit)
+    table, unit = _rated(ratings), factorize(unit)
     rated, raters = np.isfinite(table), len(table)
     pairs = [
         _Pair((a, b), table[[a, b]][:, both], unit[both])
@@ -367,7 +373,7 @@ def below_others(
         others = np.delete(rated, rater, axis=0).any(axis=0)
         shared, missing = rated[rater] & others, rated[rater] ^ others
         counts = int(np.sum(shared)), int(np.sum(missing)), n_defined
-        gaps_of_raters.append(Below(float(value), low, high, *counts))
+        gaps_of_raters.append(AgreementGap(float(value), low, high, *counts))
     return gaps_of_raters
 
 
@@ -386,9 +392,9 @@ def _gaps(pairs: Sequence[_Pair], raters: int, weights: Array) -> Array:
 class AgainstRater(NamedTuple):
     """How well a metric and a rater predict the other raters, with leave-outs for intervals."""
 
-    metric: LeftOut  # the metric predicting the mean of all raters but one
-    rater: LeftOut  # the remaining rater predicting it, on the same texts and documents
-    difference: LeftOut  # metric less rater
+    metric: LeaveOneOut  # the metric predicting the mean of all raters but one
+    rater: LeaveOneOut  # the remaining rater predicting it, on the same texts and documents
+    difference: LeaveOneOut  # metric less rater
     n: Any  # int; raters for whom both are defined
     n_undefined: Any  # raters for whom one is not
     n_compared: Any  # texts, documents or systems of both: the minimum over raters
@@ -417,11 +423,11 @@ def against_rater(
             f"want raters x systems x documents and one system x document shape, got"
             f" {table.shape}, {scores.shape}"
         )
-    n_raters, groups = len(table), layout or plain(scores.shape)
+    n_raters, groups = len(table), layout or default_layout(scores.shape)
     table = table if n_raters else np.full((1, *table.shape[1:]), np.nan)
     of = EVERY_COEFFICIENT[coefficient]
 
-    def with_rater(rater: int) -> tuple[LeftOut, LeftOut, Array]:
+    def with_rater(rater: int) -> tuple[LeaveOneOut, LeaveOneOut, Array]:
         others = mean_of_others(table, rater)
 
         def leave_out_both(a: Array, c: Array, present: Mask) -> tuple[Any, ...]:
@@ -431,37 +437,35 @@ def against_rater(
                 lefts = [_by_document(side, b, c[:1], coefficient, groups) for side in (a, None)]
                 n = int(np.count_nonzero(~np.isnan(of(b.mT, c[:1].mT))))
             else:
-                lefts = [left_out(side, c[:1], level, coefficient, groups) for side in (a, b)]
+                lefts = [leave_out(side, c[:1], level, coefficient, groups) for side in (a, b)]
                 n = int(np.count_nonzero(present if level == "global" else present.any(axis=1)))
             of_rater = lefts[1].take(np.zeros(len(a), dtype=np.intp))
             return *lefts[0], *of_rater, np.full(len(a), n)
 
         rated = np.where(np.isfinite(table[rater]), others, np.nan)
-        sides = in_turn(leave_out_both, scores.reshape(-1, *scores.shape[-2:]), rated)
-        return LeftOut(*sides[:5]), LeftOut(*sides[5:10]), sides[10]
+        sides = apply_by_cells(leave_out_both, scores.reshape(-1, *scores.shape[-2:]), rated)
+        return LeaveOneOut(*sides[:5]), LeaveOneOut(*sides[5:10]), sides[10]
 
     metrics, raters, compared = zip(*map(with_rater, range(len(table))), strict=True)
     both = np.array([~np.isnan(a.value + b.value) for a, b in zip(metrics, raters, strict=True)])
     mean_metric, mean_rater = (_mean(results, both) for results in (metrics, raters))
     sides = zip(mean_metric[:3], mean_rater[:3], strict=True)
-    difference = LeftOut._make([*(a - b for a, b in sides), *mean_metric[3:]])
+    difference = LeaveOneOut._make([*(a - b for a, b in sides), *mean_metric[3:]])
     n = both.sum(axis=0)
     fewest = np.where(both, np.array(compared), np.iinfo(np.intp).max).min(axis=0)
     results = mean_metric, mean_rater, difference
     counts = n, n_raters - n, np.where(n > 0, fewest, 0)
     if scores.ndim == 2:
-        return AgainstRater(
-            *(result.take(0) for result in results), *(result[0] for result in counts)
-        )
+        return AgainstRater(*(left.take(0) for left in results), *(c[0] for c in counts))
     return AgainstRater(*results, *counts)
 
 
 def _by_document(
     metric: Array | None, rater: Array, others: Array, coefficient: Correlation, layout: Layout
-) -> LeftOut:
+) -> LeaveOneOut:
     # Of the metrics (0 in a document where theirs is undefined) or else of the rater, over the
     # documents where the rater's coefficient is defined.
-    def of_part(part: Part) -> tuple[LeftOut, Any]:
+    def of_part(part: Part) -> tuple[LeaveOneOut, Any]:
         rated, target = part.of(rater), part.of(others)
         scores = None if metric is None else part.of(metric)
 
@@ -472,13 +476,13 @@ def _by_document(
             return np.where(np.isnan(of_rater), np.nan, np.nan_to_num(of(scores, target)))
 
         n = int(np.count_nonzero(~np.isnan(EVERY_COEFFICIENT[coefficient](rated.mT, target.mT))))
-        left = left_out_documents(values, coefficient, np.isfinite(target[0]), part.layout)
+        left = leave_out_documents(values, coefficient, np.isfinite(target[0]), part.layout)
         return left, np.full(len(left.systems), n)
 
     return over_strata(of_part, np.isfinite(others[0]), layout, "document")
 
 
-def _mean(lefts: Sequence[LeftOut], counts: Mask) -> LeftOut:
+def _mean(lefts: Sequence[LeaveOneOut], counts: Mask) -> LeaveOneOut:
     # Over the raters that count (raters, metrics); a leave-out must be defined for all.
     def mean(name: str) -> Array:
         values = np.array([getattr(left, name) for left in lefts])
@@ -487,4 +491,4 @@ def _mean(lefts: Sequence[LeftOut], counts: Mask) -> LeftOut:
         return quotient(np.where(counted, values, 0.0).sum(axis=0), n, n > 0)
 
     sides = mean("value"), mean("systems"), mean("documents")
-    return LeftOut(*sides, *lefts[0][3:])
+    return LeaveOneOut(*sides, *lefts[0][3:])

@@ -12,7 +12,7 @@ import scipy.special
 from numpy.typing import ArrayLike
 
 from metassay.statistics.exact_sums import Array, Mask
-from metassay.statistics.shares import Clusters, design_effect, own_clusters
+from metassay.statistics.shares import Clusters, cluster_codes, design_effect
 
 EPSILON = 0.2  # for experts; the test's authors advise .15 for skilled raters, .1 for crowds
 LEVEL = 0.05
@@ -77,7 +77,7 @@ def annotator_test(
         raise ValueError(f"want raters x items and a judge's, got {table.shape}, {labels.shape}")
     if not 0 <= epsilon < 1:
         raise ValueError(f"want an epsilon of 0 or more and below 1, got {epsilon}")
-    clusters = own_clusters(cluster, labels.size)
+    clusters = cluster_codes(cluster, labels.size)
     rows = [_contest(labels, table, rater, clusters, epsilon) for rater in range(len(table))]
     rejected = [benjamini_yekutieli(np.array([row[k] for row in rows]), level) for k in (4, 5)]
     wins = zip(*(mask.tolist() for mask in rejected), strict=True)

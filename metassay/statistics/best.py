@@ -40,7 +40,9 @@ def behind_best(draws: Array, best: int, n: float) -> Array:
     testable = np.isfinite(draws[0]) & (count >= ENOUGH * len(deviations)) & (error > 0)
     # A resample without a difference is evidence for no metric.
     standardised = np.where(defined, deviations, np.inf)[:, testable] / error[testable]
-    largest = _stretched(standardised.max(axis=1, initial=-np.inf), n)
+    largest = standardised.max(axis=1, initial=-np.inf)
+    stretched = -stdtrit((n - 1) / 2, ndtr(-largest)) * np.sqrt(n / (n - 1))
+    largest = np.where(np.isinf(largest), largest, stretched)
     for metric in np.flatnonzero(testable[:, best]):
         extreme = largest >= draws[0, metric, best] / error[metric, best]
         p[metric] = (1 + np.count_nonzero(extreme)) / (1 + len(deviations))
@@ -98,8 +100,3 @@ def _letters(number: int) -> Sequence[str]:
     """Return a to z, then A to Z, then Greek and further letters of Unicode."""
     codes = [*range(97, 123), *range(65, 91), *range(0x3B1, 0x3B1 + max(0, number - 52))]
     return [chr(code) for code in codes[:number]]
-
-
-def _stretched(deviations: Array, n: float) -> Array:
-    t_deviations: Array = -stdtrit((n - 1) / 2, ndtr(-deviations)) * np.sqrt(n / (n - 1))
-    return np.where(np.isinf(deviations), deviations, t_deviations)

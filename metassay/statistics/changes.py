@@ -25,14 +25,12 @@ from metassay.statistics.document_means import by_cluster, worth
 from metassay.statistics.exact_sums import Array, Mask, blocks
 from metassay.statistics.layout import Index
 
-Signs = NDArray[np.int8]
-
 ROUNDING = 1e-12  # sums smaller than this, relative to their absolute terms, are 0
 SAME = 1e-7  # statistics closer than this, in standard deviations, are equal
 CHUNK = 4_000_000  # numbers in memory at a time
 
 
-class Flipped(NamedTuple):
+class SignFlipTest(NamedTuple):
     """Two-sided p of each row; NaN for a row without differences."""
 
     p: Array  # not adjusted
@@ -42,7 +40,7 @@ class Flipped(NamedTuple):
     exact: bool  # whether all signs were tried
 
 
-def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> Flipped:
+def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> SignFlipTest:
     """Test each row of `differences` (rows, documents); NaN where a row has no difference.
 
     Documents that belong together must be passed as one: the sum of their differences.
@@ -60,10 +58,13 @@ def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> F
     documents = np.flatnonzero((filled != 0).any(axis=0))
     exact = documents.size == 0 or documents.size - 1 <= np.log2(n)
     if not nonzero.size:
-        return Flipped(p, adjusted, smallest, reach, exact)
+        return SignFlipTest(p, adjusted, smallest, reach, exact)
     units = (filled[nonzero] / size[nonzero, None])[:, documents]
     if exact:
-        signs = _every_sign(documents.size)
+        # All up to a flip of every sign, which leaves absolute values; the original first.
+        k = documents.size - 1
+        others = np.arange(2**k)[:, None] >> np.arange(k) & 1
+        signs = np.hstack([np.ones((len(others), 1)), 1.0 - 2.0 * others]).astype(np.int8)
     else:
         signs = rng.integers(0, 2, (n, documents.size), dtype=np.int8) * 2 - 1
         signs[0] = 1
@@ -86,10 +87,10 @@ def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> F
     smallest[nonzero] = np.maximum(0.5 ** ((units != 0).sum(axis=1) - 1.0), 1 / len(signs))
     next_p = np.append(stepped, 0.0)[last + 1]
     reach[nonzero] = np.maximum(np.maximum(reach_counts / len(signs), next_p), smallest[nonzero])
-    return Flipped(p, adjusted, smallest, reach, exact)
+    return SignFlipTest(p, adjusted, smallest, reach, exact)
 
 
-def summed(differences: Array, cluster: Index) -> Array:
+def sum_by_cluster(differences: Array, cluster: Index) -> Array:
     """Sum (rows, documents) by cluster: (rows, clusters); NaN and rounding errors count as 0."""
     sums = by_cluster(differences.T, cluster).T
     negligible = np.abs(sums) <= ROUNDING * by_cluster(np.abs(differences).T, cluster).T
@@ -131,12 +132,6 @@ def clusters_with(mask: Mask, cluster: Index) -> NDArray[np.int64]:
     """Count the clusters in which any of (rows, documents) is true: (rows,)."""
     counts: NDArray[np.int64] = (by_cluster(mask.T.astype(np.float64), cluster) > 0).sum(axis=0)
     return counts
-
-
-def _every_sign(documents: int) -> Signs:
-    """Return all signs up to a flip of all, which leaves absolute values; the original first."""
-    others = np.arange(2 ** (documents - 1))[:, None] >> np.arange(documents - 1) & 1
-    return np.hstack([np.ones((len(others), 1)), 1.0 - 2.0 * others]).astype(np.int8)
 
 
 Integers = NDArray[np.int64]

@@ -26,12 +26,12 @@ from metassay.statistics.shares import (
     Estimate,
     Tables,
     cells,
-    drawn,
+    cluster_codes,
     effective_size,
     jeffreys,
     judgments,
-    own_clusters,
     pass_or_fail,
+    posterior_estimate,
     probabilities,
     quantile_ratio,
     share,
@@ -72,7 +72,7 @@ def tables(
     return counts
 
 
-def resampled_tables(counts: Array, *, n: int, rng: np.random.Generator) -> Array:
+def resample_tables(counts: Array, *, n: int, rng: np.random.Generator) -> Array:
     """Sum n resamples of whole documents, with replacement: (n, ...) of (documents, ...).
 
     Sentences of a document are correlated, so documents are drawn, not sentences.
@@ -152,7 +152,7 @@ def majority_guess(table: Tables) -> Tables:
     return quotient(support(table).max(axis=-1), _total(table))
 
 
-def failed(table: Tables, missing: ArrayLike) -> Tables:
+def failure_rate(table: Tables, missing: ArrayLike) -> Tables:
     """Return the share of texts without a label: `missing`, not in the table; less is better."""
     return quotient(missing, _total(table) + missing)
 
@@ -221,21 +221,21 @@ def judge_card(
     the predicted and observed secondary structure of T4 phage lysozyme.
     """
     judgment = judgments(judge, threshold)
-    beside = _beside(judgment, pass_or_fail(people), cluster)
-    cell, clusters = cells(beside.predicted, beside.right), beside.cluster
+    pairs = _label_pairs(judgment, pass_or_fail(people), cluster)
+    cell, clusters = cells(pairs.predicted, pairs.right), pairs.cluster
     estimates = {}
     options: dict[str, Any] = {"cells": 4, "prior": PRIOR, "confidence": confidence, "rng": rng}
-    options["most"] = worth_at_most(beside.right, clusters)
+    options["most"] = worth_at_most(pairs.right, clusters)
     for name, (hits, base) in _SHARES.items():
         among = np.isin(cell, base)
         estimates[name] = share(np.isin(cell[among], hits), clusters[among], confidence=confidence)
     halves = estimates["sensitivity"], estimates["specificity"]
     estimates["balanced_accuracy"] = _balanced_accuracy(cell, clusters, *halves)
     for name, coefficient in COEFFICIENTS.items():
-        estimates[name] = drawn(coefficient, cell, clusters, **options)
+        estimates[name] = posterior_estimate(coefficient, cell, clusters, **options)
     a, b, c, d = (int(count) for count in np.bincount(cell, minlength=4))
     n_judged = int(np.count_nonzero(np.isfinite(judgment)))
-    return JudgeCard(a, b, c, d, estimates, n_judged, beside.n_missing)
+    return JudgeCard(a, b, c, d, estimates, n_judged, pairs.n_missing)
 
 
 def matthews(table: Tables) -> Tables:
@@ -271,13 +271,11 @@ COEFFICIENTS: dict[str, Callable[[Tables], Tables]] = {  # of tables (..., 4) of
     "agreement_by_chance": _by_chance,
     "cohen_kappa": lambda table: _beyond(accuracy(_square(table)), _by_chance(table)),
     "mcc": matthews,
-    "f1": lambda table: quotient(
-        2 * table[..., 0], 2 * table[..., 0] + table[..., 1] + table[..., 2]
-    ),
+    "f1": lambda t: quotient(2 * t[..., 0], 2 * t[..., 0] + t[..., 1] + t[..., 2]),
 }
 
 
-class _Beside(NamedTuple):
+class _LabelPairs(NamedTuple):
     # Predicted and true values of the texts that have both.
 
     predicted: Array
@@ -286,13 +284,13 @@ class _Beside(NamedTuple):
     n_missing: int  # texts with a true value alone
 
 
-def _beside(predicted: Array, right: Array, cluster: ArrayLike | None) -> _Beside:
-    clusters = own_clusters(cluster, predicted.size)
+def _label_pairs(predicted: Array, right: Array, cluster: ArrayLike | None) -> _LabelPairs:
+    clusters = cluster_codes(cluster, predicted.size)
     if predicted.shape != right.shape:
         raise ValueError(f"want two arrays of equal length, got {predicted.shape}, {right.shape}")
     both = np.isfinite(predicted) & np.isfinite(right)
     missing = int(np.count_nonzero(np.isfinite(right) & ~both))
-    return _Beside(predicted[both], right[both], clusters[both], missing)
+    return _LabelPairs(predicted[both], right[both], clusters[both], missing)
 
 
 def _square(table: Tables, labels: int = 2) -> Tables:
@@ -339,7 +337,7 @@ def three_way(
     those of scikit-learn. 0 to 1, 1 best, NaN without texts. Intervals: Jeffreys' of the
     share; of the other two from the posterior of the table. Raises ValueError for any other label.
     """
-    predicted, right, clusters, _ = _beside(_labels(judge), _labels(gold), cluster)
+    predicted, right, clusters, _ = _label_pairs(_labels(judge), _labels(gold), cluster)
     x, y = predicted.astype(np.intp), right.astype(np.intp)
     # Unused labels stay out of the drawn tables, too: else each draw would have them.
     used, occurs = (np.isin(np.arange(WAYS), labels) for labels in ([*x, *y], y))
@@ -349,7 +347,9 @@ def three_way(
     }
     options: dict[str, Any] = {"cells": WAYS * WAYS, "prior": PRIOR_OF_THREE, "rng": rng}
     return {"accuracy_3way": share(x == y, clusters, confidence=confidence)} | {
-        name: drawn(coefficient, WAYS * y + x, clusters, confidence=confidence, **options)
+        name: posterior_estimate(
+            coefficient, WAYS * y + x, clusters, confidence=confidence, **options
+        )
         for name, coefficient in coefficients.items()
     }
 
@@ -375,7 +375,7 @@ def auroc(
     intervals for an effect size measure based on the Mann-Whitney statistic). Either alone covers
     too seldom where texts are few: the first at .95 and 10 passes, the second where all are apart.
     """
-    p, right, clusters, _ = _beside(probabilities(judge), pass_or_fail(people), cluster)
+    p, right, clusters, _ = _label_pairs(probabilities(judge), pass_or_fail(people), cluster)
     passed = right == 1.0
     n_passed, n_failed = int(np.count_nonzero(passed)), int(np.count_nonzero(~passed))
     if not (n_passed and n_failed):
@@ -459,7 +459,7 @@ def calibration(
     of probability; Naeini, Cooper and Hauskrecht 2015, Obtaining well calibrated probabilities
     using Bayesian binning.
     """
-    p, y, clusters, missing = _beside(probabilities(judge), pass_or_fail(people), cluster)
+    p, y, clusters, missing = _label_pairs(probabilities(judge), pass_or_fail(people), cluster)
     order = np.argsort(p, kind="stable")
     p, y, clusters = p[order], y[order], clusters[order]
     if not p.size:

@@ -18,9 +18,9 @@ from metassay.statistics.correlation import (
     Coefficient,
     Correlation,
     Level,
+    apply_by_cells,
     correlate,
-    in_turn,
-    tied,
+    tie_close,
 )
 from metassay.statistics.exact_sums import NOISE, Array, Mask, mean_of_defined, quotient
 from metassay.statistics.layout import FEWEST, Layout, Part
@@ -90,7 +90,7 @@ def correlate_at(
         n = np.where(weights > 0, n, 0).sum(axis=0, dtype=np.intp)
         return Correlation(value, n, undefined.sum(axis=0, dtype=np.intp), missing)
 
-    return in_turn(correlate_group, metric, human)
+    return apply_by_cells(correlate_group, metric, human)
 
 
 def strata_weights(relation: Relation, n: ArrayLike, values: ArrayLike = 0.0) -> Array:
@@ -142,7 +142,7 @@ def _correlate_at(
     if relation in ("global", "document", "system"):
         return correlate(a, b, relation, coefficient)
     if relation == "within":
-        x, y = (double_centred(np.where(present, side, np.nan)) for side in (a, b))
+        x, y = (double_centre(np.where(present, side, np.nan)) for side in (a, b))
         correlation = correlate(x, y, "global", coefficient)
         return correlation._replace(n_missing=np.sum(np.isfinite(a) != np.isfinite(b), axis=(1, 2)))
     if relation == "between_documents":
@@ -161,7 +161,7 @@ def value_at(metric: Array, human: Array, relation: Relation, coefficient: Coeff
     return correlate_at(metric, human, relation, coefficient).value
 
 
-def double_centred(scores: Array) -> Array:
+def double_centre(scores: Array) -> Array:
     """Subtract each score's row and column level; NaN stays.
 
     Matrices (..., systems, documents) have the same cells. Where cells are missing, levels are
@@ -186,7 +186,7 @@ def double_centred(scores: Array) -> Array:
             break
     rests[np.abs(rests) <= max(10 * NOISE, 0.0 if sweeps == 1 else 10 * SETTLED) * size] = 0.0
     # Residuals of equal scores differ by rounding only, which ranks must ignore.
-    flat = tied(rests.reshape(len(rests), -1), tolerance=TIE * size[:, 0])
+    flat = tie_close(rests.reshape(len(rests), -1), tolerance=TIE * size[:, 0])
     return np.where(present, flat.reshape(rests.shape), np.nan).reshape(scores.shape)
 
 

@@ -24,12 +24,12 @@ from metassay.statistics.exact_sums import (
     Array,
     Index,
     Mask,
+    average_ranks,
     blocks,
     deviations,
     mean_of_defined,
     product_moment,
     quotient,
-    ranked,
     ratio,
     sums_by,
     tau_c,
@@ -61,7 +61,7 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Array:
     Shapes (..., n) give (...). NaN with fewer than two pairs or a side that is constant up to
     rounding.
     """
-    a, b, present = _paired(x, y)
+    a, b, present = _pair(x, y)
     weights = present.astype(np.float64)
     return product_moment(deviations(a, weights), deviations(b, weights), weights)
 
@@ -71,7 +71,7 @@ def spearman(x: ArrayLike, y: ArrayLike) -> Array:
 
     Shapes and missing values as for `pearson`; ranks are taken among the complete pairs.
     """
-    a, b, present = _paired(x, y)
+    a, b, present = _pair(x, y)
     return product_moment(_ranks(a, present), _ranks(b, present), present.astype(np.float64))
 
 
@@ -137,7 +137,7 @@ def correlate(
             x, y = (np.ascontiguousarray(side[:, present]) for side in (a, b))
         return Correlation(of(x, y), nothing + x.shape[1], nothing, missing)
 
-    return in_turn(correlate_group, metric, human)
+    return apply_by_cells(correlate_group, metric, human)
 
 
 def matrices(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array, Mask]:
@@ -154,7 +154,7 @@ def matrices(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array, Mask]:
 Result = TypeVar("Result", bound=tuple[Any, ...])
 
 
-def in_turn(
+def apply_by_cells(
     of: Callable[[Array, Array, Mask], Result], metric: ArrayLike, human: ArrayLike
 ) -> Result:
     """Call `of` once per group of metrics with the same cells, and merge the results.
@@ -207,11 +207,11 @@ def system_means(metric: Array, human: Array, weights: Array) -> tuple[Array, Ar
         filled = np.where(present, scores, 0.0)
         mean = quotient(sum_documents(filled), counts, counts > 0)
         largest = np.max(np.abs(filled), axis=(-2, -1), keepdims=True, initial=0.0)
-        means.append(tied(mean, tolerance=TIE * largest))
+        means.append(tie_close(mean, tolerance=TIE * largest))
     return means[0], means[1]
 
 
-def tied(values: Array, *, tolerance: ArrayLike) -> Array:
+def tie_close(values: Array, *, tolerance: ArrayLike) -> Array:
     """Set values along the last axis that lie within `tolerance` of each other equal.
 
     The mean of .1 and .3 differs from that of .2 and .2 by a rounding error, which ranks must
@@ -236,7 +236,7 @@ def sorted_kendall(x: Array, y: Array, variant: Literal["b", "c"] = "b") -> floa
     return float(kendalltau(x, y, variant=variant).statistic)
 
 
-def _paired(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array, Mask]:
+def _pair(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array, Mask]:
     a, b = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
     present = np.isfinite(a) & np.isfinite(b)
     return np.where(present, a, 0.0), np.where(present, b, 0.0), present
@@ -245,13 +245,13 @@ def _paired(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array, Mask]:
 def _ranks(x: Array, present: Mask) -> Array:
     # Twice the rank less its mean: whole numbers, so sums are exact and a constant is exactly 0.
     # Missing items sort last and so do not change the other ranks.
-    ranks = ranked(np.where(present, x, np.inf), axis=-1)
+    ranks = average_ranks(np.where(present, x, np.inf), axis=-1)
     mean = np.sum(present, axis=-1, keepdims=True) + 1.0
     return np.where(present, 2.0 * ranks - mean, 0.0)
 
 
 def _tau_by_rows(x: ArrayLike, y: ArrayLike, variant: Variant) -> Array:
-    a, b, present = _paired(x, y)
+    a, b, present = _pair(x, y)
     n = a.shape[-1]
     shape = (math.prod(a.shape[:-1]), n)
     p, q, both = a.reshape(shape), b.reshape(shape), present.reshape(shape)
@@ -449,7 +449,7 @@ def taus_without(
     `group` (n,) is each item's, 0 to groups - 1. Shapes and missing values as for `pearson`. Counts
     are of ordered pairs; the factor `times` affects only the last bit of tau-b.
     """
-    a, b, present = _paired(x, y)
+    a, b, present = _pair(x, y)
     shape = math.prod(a.shape[:-1]), a.shape[-1]
     p, q, both = a.reshape(shape), b.reshape(shape), present.reshape(shape)
     remaining, distinct = np.empty((3, len(p), groups)), np.empty((len(p), groups))

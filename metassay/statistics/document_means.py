@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metassay.statistics.exact_sums import quotient
-from metassay.statistics.layout import Index, numbered_by
+from metassay.statistics.layout import Index, factorize_by
 from metassay.statistics.resampling import expanded_percentiles, tallies
 
 Reals = NDArray[np.float64]
@@ -29,7 +29,7 @@ class Resampling(NamedTuple):
 
     def number(self, documents: Sequence[str]) -> Index:
         """Return the number of each document's cluster, from 0."""
-        return numbered_by(documents, self.clusters)
+        return factorize_by(documents, self.clusters)
 
 
 class Means(NamedTuple):

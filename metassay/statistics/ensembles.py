@@ -101,7 +101,7 @@ def ensembles(
     resamples are mostly undefined has no interval. Raises ValueError unless metrics are (1 to 12,
     items) and human (items,).
     """
-    scores, people, missing = complete(metrics, human)
+    scores, people, missing = select_complete(metrics, human)
     members = subsets(len(scores))
     z = standardise(scores)
     items = people.size
@@ -158,7 +158,7 @@ def in_ensembles(
     return rows
 
 
-def complete(metrics: ArrayLike, human: ArrayLike) -> tuple[Array, Array, int]:
+def select_complete(metrics: ArrayLike, human: ArrayLike) -> tuple[Array, Array, int]:
     """Select the items with all scores; also return how many items have only some."""
     x, y = np.asarray(metrics, dtype=np.float64), np.asarray(human, dtype=np.float64)
     if x.ndim != 2 or y.shape != x.shape[1:]:
@@ -232,7 +232,7 @@ def best_subset(
     NaN if no fold has a correlation. Raises ValueError for fewer than 2 folds, or fewer groups than
     twice the folds.
     """
-    scores, people, missing = complete(metrics, human)
+    scores, people, missing = select_complete(metrics, human)
     members = subsets(len(scores))
     group = np.arange(people.size)
     if groups is not None:

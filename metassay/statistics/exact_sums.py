@@ -14,7 +14,7 @@ NOISE = 1e-13  # a side with smaller deviations, relative to its mean, is consta
 BLOCK = 1 << 17  # numbers in one temporary array: 1 MB, so that it stays in the processor's cache
 
 
-def ranked(
+def average_ranks(
     values: Array, axis: int | None = None, nan_policy: Literal["propagate", "omit"] = "propagate"
 ) -> Array:
     """Return average ranks by scipy.stats.rankdata."""

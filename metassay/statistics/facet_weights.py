@@ -42,7 +42,7 @@ def fit(
     with fewer texts than facets, or if a facet is a combination of others. Raises ValueError unless
     shapes fit.
     """
-    y, s, present = _checked(overall, shares)
+    y, s, present = _check(overall, shares)
     times = np.asarray(counts, dtype=np.float64)
     if times.ndim != 2 or times.shape[1] != y.size:
         raise ValueError(f"want counts of {y.size} texts in each row, got {times.shape}")
@@ -51,7 +51,7 @@ def fit(
         s_by_facet = _by_facet(s[complete])
         weighted = times[:, None, complete] * s_by_facet
         normal = np.einsum("rfn,gn->rfg", weighted, s_by_facet)
-        return _solved(normal, np.einsum("rfn,n->rf", weighted, y[complete]), non_negative)
+        return _solve(normal, np.einsum("rfn,n->rf", weighted, y[complete]), non_negative)
     weights = np.empty((len(times), s.shape[1]))
     s_by_facet, present_by_facet = _by_facet(s), _by_facet(present)
     for rows in blocks(len(times), s.size, numbers=CHUNK):
@@ -66,7 +66,7 @@ def mean_squared_error(
 
     NaN without texts, for NaN weights, and if all facets of a text have weight 0.
     """
-    y, s, present = _checked(overall, shares)
+    y, s, present = _check(overall, shares)
     w = np.asarray(weights, dtype=np.float64)
     if method == "complete":
         complete = present.all(axis=1)
@@ -79,7 +79,7 @@ def mean_squared_error(
     return float(np.mean(error**2)) if y.size else np.nan
 
 
-def _checked(overall: ArrayLike, shares: ArrayLike) -> tuple[Array, Array, Array]:
+def _check(overall: ArrayLike, shares: ArrayLike) -> tuple[Array, Array, Array]:
     # Overall scores, shares with 0 for NaN, and present.
     y, s = np.asarray(overall, dtype=np.float64), np.asarray(shares, dtype=np.float64)
     if y.ndim != 1 or s.ndim != 2 or len(s) != y.size:
@@ -114,7 +114,7 @@ def _ratios(y: Array, s: Array, present: Array, times: Array, non_negative: bool
         weighted = counted[:, None] * slope
         error = np.where(defined, y - predicted, 0.0)
         target = np.einsum("rfn,rn->rf", weighted, error) + 1.0
-        updated = _solved(np.einsum("rfn,rgn->rfg", weighted, slope) + 1.0, target, non_negative)
+        updated = _solve(np.einsum("rfn,rgn->rfg", weighted, slope) + 1.0, target, non_negative)
         total = updated.sum(axis=1, keepdims=True)
         updated = quotient(updated, total, total > 0)
         step[open_rows] = np.abs(updated - current).max(axis=1)
@@ -122,12 +122,12 @@ def _ratios(y: Array, s: Array, present: Array, times: Array, non_negative: bool
     return np.where(step[:, None] <= _CONVERGED, w, np.nan)
 
 
-def _solved(left: Array, right: Array, non_negative: bool) -> Array:
+def _solve(left: Array, right: Array, non_negative: bool) -> Array:
     # The solution of each left w = right; non-negative least squares if requested.
     eigenvalues = np.linalg.eigvalsh(left) if len(left) else np.zeros((0, 1))
     regular = eigenvalues[:, 0] > _SINGULAR * np.maximum(eigenvalues[:, -1], np.finfo(float).tiny)
     solution = np.full(right.shape, np.nan)
-    solution[regular] = _eliminated(left[regular], right[regular])
+    solution[regular] = _eliminate(left[regular], right[regular])
     if non_negative:
         from scipy.optimize import nnls  # slow to import
 
@@ -136,11 +136,11 @@ def _solved(left: Array, right: Array, non_negative: bool) -> Array:
             positive = np.flatnonzero(nnls(root.T, np.linalg.solve(root, right[row]))[0])
             solution[row] = 0.0
             part = left[row][np.ix_(positive, positive)][None], right[[row]][:, positive]
-            solution[row, positive] = _eliminated(*part)
+            solution[row, positive] = _eliminate(*part)
     return solution
 
 
-def _eliminated(left: Array, right: Array) -> Array:
+def _eliminate(left: Array, right: Array) -> Array:
     # The solution of each positive definite left w = right, by Gauss and Jordan: LAPACK and BLAS
     # round in an order that depends on the processor.
     rows = np.concatenate([left, right[:, :, None]], axis=2)

@@ -40,7 +40,7 @@ def fact_scores(counts: FactCounts) -> dict[str, float | None]:
 
     Precision and hallucination rate are shares of the text's facts, recall and omission rate of the
     reference's: `reference`, or else correct + omitted. All are 0 to 1 where counts add up
-    (`miscounted`). F1 is 0 where precision and recall are.
+    (`count_contradiction`). F1 is 0 where precision and recall are.
 
     6 correct, 1 incorrect, 1 hallucinated, 2 omitted, 9 in the reference: precision 6 / 8 = .75,
     recall 6 / 9, F1 2 x .5 / 1.416667 = .705882, hallucination 1 / 8 = .125, omission 2 / 9.
@@ -62,7 +62,7 @@ def fact_scores(counts: FactCounts) -> dict[str, float | None]:
     }
 
 
-def miscounted(counts: FactCounts, system: int | None = None) -> str | None:
+def count_contradiction(counts: FactCounts, system: int | None = None) -> str | None:
     """Describe how counts contradict each other or the text's total, `system`; None if they add up.
 
     A fact of the reference is correct in the text, incorrect, or omitted: `reference` lies between

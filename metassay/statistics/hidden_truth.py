@@ -36,7 +36,7 @@ def by_agreement(
     item, are correlated. `n` counts items.
     """
     verdict, table = _verdicts(judge, ratings)
-    clusters = shares.own_clusters(cluster, verdict.size)
+    clusters = shares.cluster_codes(cluster, verdict.size)
     passes, raters = np.nansum(table, axis=0), np.isfinite(table).sum(axis=0)
     rater, item = np.nonzero(np.isfinite(table) & np.isfinite(verdict) & (raters >= 2))
     label = table[rater, item]
@@ -47,13 +47,11 @@ def by_agreement(
     estimates, all_items = dict[tuple[str, str], Estimate](), unanimous | ~unanimous
     for name, rows in {"all": all_items, "unanimous": unanimous, "split": ~unanimous}.items():
         groups, n = clusters[item[rows]], int(np.unique(item[rows]).size)
-        columns = [
-            shares.share(v[rows], groups, confidence=confidence) for v in (as_judge, as_rater)
-        ]
+        pair = [shares.share(v[rows], groups, confidence=confidence) for v in (as_judge, as_rater)]
         difference = Estimate(*UNDEFINED, 0, 0.0)
         if n:
             difference = mean_of((as_judge - as_rater)[rows], groups, confidence=confidence)
-        observers = zip(("judge", "rater", "difference"), (*columns, difference), strict=True)
+        observers = zip(("judge", "rater", "difference"), (*pair, difference), strict=True)
         estimates |= {(name, observer): estimate._replace(n=n) for observer, estimate in observers}
     return estimates
 
@@ -94,7 +92,7 @@ def latent_classes(
     table = np.vstack((verdict, others))
     populations = np.zeros(verdict.size) if population is None else np.asarray(population)
     _, place = np.unique(populations, return_inverse=True)
-    clusters = shares.own_clusters(cluster, verdict.size)
+    clusters = shares.cluster_codes(cluster, verdict.size)
     has_verdict = np.isfinite(table)
     usable = has_verdict[0] & (has_verdict.sum(axis=0) >= 2)
     table, place, clusters = table[:, usable], place[usable], clusters[usable]

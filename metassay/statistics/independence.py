@@ -6,7 +6,7 @@ be permuted. The test is exact where metric and people are independent and syste
 exchangeable, whatever their effects. Each permutation ("order") serves all metrics, so the largest
 statistic of all gives each metric a p adjusted for all. `rank_order` tests two short rankings.
 
-Matrices are `prepared`: each side is centred and scaled to length 1, missing scores are 0, so that
+Matrices are `prepare`: each side is centred and scaled to length 1, missing scores are 0, so that
 a permutation of people's systems and documents only moves rows and columns. With complete data the
 sum of products of two prepared matrices is the coefficient (document level: the mean over
 documents, up to a factor). Pooled Kendall uses ranks: its statistic would compare all pairs in each
@@ -25,21 +25,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metassay.statistics.components import Relation, double_centred
-from metassay.statistics.correlation import EVERY_COEFFICIENT, TIE, Coefficient, in_turn, tied
+from metassay.statistics.components import Relation, double_centre
+from metassay.statistics.correlation import (
+    EVERY_COEFFICIENT,
+    TIE,
+    Coefficient,
+    apply_by_cells,
+    tie_close,
+)
 from metassay.statistics.exact_sums import (
     NOISE,
     Array,
     Index,
     Mask,
+    average_ranks,
     blocks,
     mean_without_gaps,
     quotient,
-    ranked,
 )
 
 
-class Prepared(NamedTuple):
+class PreparedSide(NamedTuple):
     """A side of a relation. Rows are systems, pairs of systems (tau), or a single row."""
 
     values: Array  # (..., rows, columns); columns are documents, or a single column
@@ -47,47 +53,44 @@ class Prepared(NamedTuple):
     of_pairs: bool = False  # whether rows are pairs of systems, as `combinations` lists them
 
 
-def prepared(scores: Array, relation: Relation, coefficient: Coefficient) -> Prepared:
+def prepare(scores: Array, relation: Relation, coefficient: Coefficient) -> PreparedSide:
     """Prepare (..., systems, documents) matrices, NaN missing, for a relation."""
     kendall = coefficient in ("kendall", "kendall_c")
     of_pairs = kendall and relation in ("system", "between_systems", "document")
 
     def prepare_group(a: Array, _: Array, present: Mask) -> tuple[Array, Array]:
-        values, there = _prepared(a, present, relation, coefficient, of_pairs=of_pairs)
+        values, there = _prepare(a, present, relation, coefficient, of_pairs=of_pairs)
         return values, np.broadcast_to(there.astype(np.float64), values.shape)
 
-    return Prepared(*in_turn(prepare_group, scores, scores), of_pairs)
+    return PreparedSide(*apply_by_cells(prepare_group, scores, scores), of_pairs)
 
 
-def _prepared(
+def _prepare(
     scores: Array, present: Mask, relation: Relation, coefficient: Coefficient, *, of_pairs: bool
 ) -> tuple[Array, Mask]:
     # Takes metrics that have the same cells.
     by_rank = coefficient != "pearson"
     if relation in ("system", "between_systems", "between_documents"):
-        scores = _means(scores, axis=-2 if relation == "between_documents" else -1)
+        axis = -2 if relation == "between_documents" else -1
+        mean = mean_without_gaps(scores, axis, keepdims=True)
+        size = np.max(np.abs(scores), axis=(1, 2), initial=0.0, where=np.isfinite(scores))
+        scores = tie_close(mean.reshape(len(mean), -1), tolerance=TIE * size[:, None])
+        scores = scores.reshape(mean.shape)
         present = np.isfinite(scores[0])
         coefficient = "kendall" if of_pairs else coefficient  # tau-b and tau-c are equal
     if of_pairs:
         return _pairs(scores, present, coefficient)
     if relation == "document":
         return _by_column(scores, present, by_rank=by_rank), present
-    rest = double_centred(scores) if relation == "within" else scores
+    rest = double_centre(scores) if relation == "within" else scores
     return _pooled(rest, present, by_rank=by_rank), present
-
-
-def _means(scores: Array, axis: int) -> Array:
-    mean = mean_without_gaps(scores, axis, keepdims=True)
-    size = np.max(np.abs(scores), axis=(1, 2), initial=0.0, where=np.isfinite(scores))
-    flat = tied(mean.reshape(len(mean), -1), tolerance=TIE * size[:, None])
-    return flat.reshape(mean.shape)
 
 
 def _pooled(scores: Array, present: Mask, *, by_rank: bool) -> Array:
     values = np.zeros(scores.shape)
     if present.any():
         scored = np.ascontiguousarray(scores[:, present])  # summed in one order
-        scored = ranked(scored, axis=1) if by_rank else scored
+        scored = average_ranks(scored, axis=1) if by_rank else scored
         values[:, present] = _deviations(scored, np.ones(scored.shape[1], dtype=bool))
     return _unit(values)
 
@@ -95,7 +98,7 @@ def _pooled(scores: Array, present: Mask, *, by_rank: bool) -> Array:
 def _by_column(scores: Array, present: Mask, *, by_rank: bool) -> Array:
     scored = np.where(present, scores, np.inf if by_rank else 0.0)
     if by_rank:
-        scored = np.where(present, ranked(scored, axis=1), 0.0)
+        scored = np.where(present, average_ranks(scored, axis=1), 0.0)
     deviations = _deviations(scored.mT, present.T).mT
     length = np.sqrt(np.sum(deviations**2, axis=1, keepdims=True))
     return _unit(quotient(deviations, length, length > 0, other=0.0))
@@ -124,7 +127,7 @@ def _row_pairs(systems: int) -> Index:
     return np.array(list(combinations(range(systems), 2)), dtype=np.intp).reshape(-1, 2).T
 
 
-def _levels_and_rests(side: Prepared) -> tuple[Array, Array]:
+def _levels_and_rests(side: PreparedSide) -> tuple[Array, Array]:
     # Each row's mean, scaled so that squares sum to what levels explain, and each cell's rest.
     # Rounding errors are set to 0: the squares of all values sum to 1.
     count = side.present.sum(axis=-1, keepdims=True)
@@ -141,7 +144,7 @@ def _unit(values: Array) -> Array:
     return np.asarray(values / np.where(length > 0, length, 1.0)[:, None, None])
 
 
-EVERY_ORDER = 24  # up to so many orders of systems, all are tried, each with all of documents
+EVERY_ORDER = 24  # most orders of systems that are all tried, crossed with those of documents
 EVERY_ALONE = 5040  # the same where documents are not permuted
 FEWEST = 500  # orders of the documents at least
 CHUNK = 1 << 21  # numbers in memory at a time: 16 MB
@@ -208,7 +211,7 @@ def _cluster_signs(cluster: Index, some: slice, rng: np.random.Generator) -> Arr
     return signs[:, cluster]
 
 
-def _moved_rows(systems: Index, human: Prepared) -> tuple[Index, Array]:
+def _moved_rows(systems: Index, human: PreparedSide) -> tuple[Index, Array]:
     # The new row of each row, and its sign: -1 where a pair of systems is reversed.
     if not human.of_pairs:
         to = np.zeros((len(systems), 1), dtype=np.intp) if len(human.values) == 1 else systems
@@ -220,7 +223,7 @@ def _moved_rows(systems: Index, human: Prepared) -> tuple[Index, Array]:
     return number[new_first, new_second], np.where(new_first < new_second, 1.0, -1.0)
 
 
-Side = Mapping[Relation, Prepared]
+Side = Mapping[Relation, PreparedSide]
 
 SAME = 1e-7  # statistics closer than this, in standard deviations, are equal
 STILL = 1e-10  # a statistic whose spread over the orders is smaller is undefined
@@ -238,7 +241,7 @@ class Independence(NamedTuple):
         rows = self.statistics.reshape(-1, self.n_orders)
         p = np.full(len(rows), np.nan)
         for some in blocks(len(rows), self.n_orders):
-            varying, scaled = _scaled(rows[some])
+            varying, scaled = _z_scores(rows[some])
             sides = (np.mean(z >= z[:, :1] - SAME, axis=1) for z in (scaled, -scaled))
             p[some][varying] = _two_sided(*sides)
         return p.reshape(self.statistics.shape[:2])
@@ -306,7 +309,7 @@ def independence_test(
     by_relation = {relation: np.zeros(size) for relation in human}
     n_rows = max(1, *(side.values.shape[0] for side in human.values()))
     for some in _order_blocks(orders.documents, documents * n_rows):
-        block = _Moved(orders, some)
+        block = _Permutations(orders, some)
         if cluster is None:
             block = block._replace(documents=document_orders(documents, some, rng))
         else:
@@ -343,7 +346,7 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
     squares: dict[Relation, Array] = {}
     for relation, people in human.items():
         if relation in ("system", "between_systems"):
-            block = _Moved(orders, slice(0, orders.documents))
+            block = _Permutations(orders, slice(0, orders.documents))
             values[relation] = np.broadcast_to(_statistics(metrics[relation], people, block), shape)
             continue
         scores, rated = metrics[relation].values.sum(axis=1), people.values.sum(axis=0)
@@ -373,7 +376,7 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
     return Independence(np.stack(statistics, axis=1), exact=False)
 
 
-def stratified(tests: Sequence[Independence], weights: Array) -> Independence:
+def combine_strata(tests: Sequence[Independence], weights: Array) -> Independence:
     """Combine the tests of strata, whose orders are paired with each other.
 
     `weights` (strata, relations): the weight of each stratum; each statistic enters in units of its
@@ -396,13 +399,13 @@ def step_down(statistics: Array) -> Array:
     2/6, not 1/6.
     """
     adjusted = np.full(len(statistics), np.nan)
-    varying, scaled = _scaled(statistics)
+    varying, scaled = _z_scores(statistics)
     if varying.size:
         adjusted[varying] = _two_sided(_one_sided(scaled), _one_sided(-scaled))
     return adjusted
 
 
-def _scaled(statistics: Array) -> tuple[Index, Array]:
+def _z_scores(statistics: Array) -> tuple[Index, Array]:
     """Return the rows that vary over the orders, and their z scores."""
     deviations = statistics - statistics.mean(axis=1, keepdims=True)
     spread = np.sqrt(np.mean(deviations * deviations, axis=1))
@@ -426,7 +429,7 @@ def _one_sided(scaled: Array) -> Array:
     return adjusted
 
 
-class _Moved(NamedTuple):
+class _Permutations(NamedTuple):
     """Orders of systems with, for each, an order or the signs of documents; None: unchanged."""
 
     orders: Orders
@@ -435,7 +438,7 @@ class _Moved(NamedTuple):
     signs: Array | None = None  # (orders, documents) 1 or -1
 
 
-def _statistics(metrics: Prepared, human: Prepared, block: _Moved) -> Array:
+def _statistics(metrics: PreparedSide, human: PreparedSide, block: _Permutations) -> Array:
     # (metrics, orders of systems, orders of documents); where paired: (metrics, 1, orders).
     if not human.values.size:
         return np.zeros((len(metrics.values), 1, 1))
@@ -462,7 +465,7 @@ def _statistics(metrics: Prepared, human: Prepared, block: _Moved) -> Array:
 
 
 def _by_signs(
-    metrics: Prepared, human: Prepared, signs: Array, to: Index, sign: Array, *, grid: bool
+    metrics: PreparedSide, human: PreparedSide, signs: Array, to: Index, sign: Array, *, grid: bool
 ) -> Array:
     # Differences between rows by the orders of rows, and the clusters' rests by their signs.
     (levels, rests), (their_levels, their_rests) = map(_levels_and_rests, (metrics, human))

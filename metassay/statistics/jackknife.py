@@ -26,14 +26,14 @@ from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     Coefficient,
     Level,
-    in_turn,
+    apply_by_cells,
     matrices,
     pearson_of_sums,
     system_means,
     taus_without,
 )
-from metassay.statistics.exact_sums import Array, Mask, mean_of_defined, quotient, sums_by
-from metassay.statistics.layout import FEWEST, Index, Layout, Part, exchangeable, numbered, plain
+from metassay.statistics.exact_sums import Array, Index, Mask, mean_of_defined, quotient, sums_by
+from metassay.statistics.layout import FEWEST, Layout, Part, default_layout, factorize, family_sets
 
 Over = Literal["both", "documents", "systems"]
 Without = tuple[Array, Array]  # (systems,) and (groups,): the statistic without each
@@ -49,7 +49,7 @@ ROUNDS = 300  # of fitting it
 LEAST_ERROR = 1e-6  # smallest standard error on the scale of Fisher's z
 
 
-class LeftOut(NamedTuple):
+class LeaveOneOut(NamedTuple):
     """A statistic of all data, and without each system and each group of documents in turn.
 
     The axes of several metrics come first. Only leave-outs of the same set are compared with each
@@ -62,9 +62,9 @@ class LeftOut(NamedTuple):
     system_set: Index | None = None  # (..., systems) set of each; None: the same for all
     document_set: Index | None = None
 
-    def take(self, places: Any) -> "LeftOut":
+    def take(self, places: Any) -> "LeaveOneOut":
         """Select the metrics at these places."""
-        return LeftOut._make(None if side is None else side[places] for side in self)
+        return LeaveOneOut._make(None if side is None else side[places] for side in self)
 
 
 class Ends(NamedTuple):
@@ -77,13 +77,13 @@ class Ends(NamedTuple):
     freedom: Any  # degrees of freedom
 
 
-def left_out(
+def leave_out(
     metric: ArrayLike,
     human: ArrayLike,
     relation: Relation,
     coefficient: Coefficient,
     layout: Layout | None = None,
-) -> LeftOut:
+) -> LeaveOneOut:
     """Correlate all data, and the data without each system and each group of documents.
 
     See `components.correlate_at`. Either side may hold several metrics: (..., systems, documents).
@@ -91,30 +91,30 @@ def left_out(
     its strata. NaN for a system or group of documents in which no text has both scores.
     """
 
-    def leave_out(a: Array, b: Array, present: Mask) -> LeftOut:
-        groups = layout or plain(present.shape)
+    def leave_out_group(a: Array, b: Array, present: Mask) -> LeaveOneOut:
+        groups = layout or default_layout(present.shape)
 
-        def of_part(part: Part) -> tuple[LeftOut, Any]:
+        def of_part(part: Part) -> tuple[LeaveOneOut, Any]:
             sides = part.of(a), part.of(b)
             # One stratum needs no weight, and counting costs as much as a correlation.
             n = correlate_at(*sides, relation, coefficient).n if groups.n_strata > 1 else 0
-            return _left_out(*sides, relation, coefficient, part.layout), n
+            return _leave_out(*sides, relation, coefficient, part.layout), n
 
         return over_strata(of_part, present, groups, relation)
 
-    return in_turn(leave_out, *_present(metric, human))
+    return apply_by_cells(leave_out_group, *_present(metric, human))
 
 
-def left_out_all(
+def leave_out_all(
     metric: ArrayLike, human: ArrayLike, level: Level, layout: Layout | None = None
-) -> dict[Coefficient, LeftOut]:
-    """Compute `left_out` by every coefficient; the two taus share their counts."""
+) -> dict[Coefficient, LeaveOneOut]:
+    """Compute `leave_out` by every coefficient; the two taus share their counts."""
     a, b = _present(metric, human)
-    layout = layout or plain(a.shape)
+    layout = layout or default_layout(a.shape)
     # Taus of all texts of one stratum rest on the same counts.
     shared = TAUS if level == "global" and layout.n_strata == 1 else ()
-    by_coefficient: dict[Coefficient, LeftOut] = {
-        coefficient: left_out(a, b, level, coefficient, layout)
+    by_coefficient: dict[Coefficient, LeaveOneOut] = {
+        coefficient: leave_out(a, b, level, coefficient, layout)
         for coefficient in get_args(Coefficient)
         if coefficient not in shared
     }
@@ -122,14 +122,16 @@ def left_out_all(
 
     def both_taus(a: Array, b: Array, present: Mask) -> tuple[Any, ...]:
         lefts = [
-            _checked(value_at(a, b, level, tau), without, present, level, units)
+            _mask_unusable(value_at(a, b, level, tau), without, present, level, units)
             for tau, without in _pooled_taus(a, b, units).items()
         ]
         return tuple(side for left in lefts for side in left[:3])
 
     if shared:
-        sides = in_turn(both_taus, a, b)
-        by_coefficient |= {tau: LeftOut(*sides[3 * i : 3 * i + 3]) for i, tau in enumerate(TAUS)}
+        sides = apply_by_cells(both_taus, a, b)
+        by_coefficient |= {
+            tau: LeaveOneOut(*sides[3 * i : 3 * i + 3]) for i, tau in enumerate(TAUS)
+        }
     return by_coefficient
 
 
@@ -152,8 +154,8 @@ def units_of(layout: Layout) -> Units:
 
 
 def over_strata(
-    of: Callable[[Part], tuple[LeftOut, Any]], present: Mask, layout: Layout, relation: Relation
-) -> LeftOut:
+    of: Callable[[Part], tuple[LeaveOneOut, Any]], present: Mask, layout: Layout, relation: Relation
+) -> LeaveOneOut:
     """Average the strata by `strata_weights`, with all data and without each family or cluster.
 
     `of` returns a stratum's leave-outs of all metrics and their n (see `correlate_at`); `present`
@@ -168,7 +170,7 @@ def over_strata(
     weights = strata_weights(relation, np.reshape(n, values.shape), values)
     total, counts = weights.sum(axis=0), weights > 0
     # The same places for every metric: a stratum without weight has NaN there.
-    of_stratum = [numbered(layout.cluster[layout.stratum == n]) for n in range(layout.n_strata)]
+    of_stratum = [factorize(layout.cluster[layout.stratum == n]) for n in range(layout.n_strata)]
     n_groups = [min(int(clusters.max(initial=-1)) + 1, GROUPS) for clusters in of_stratum]
     document_set = np.repeat(np.arange(layout.n_strata), n_groups)
     value = quotient(np.where(counts, weights * values, 0.0).sum(axis=0), total, total > 0)
@@ -182,16 +184,16 @@ def over_strata(
         cells = np.ix_(counted, np.flatnonzero(document_set == part.number))
         documents[cells] = value[counted, None] + share * (left.documents[counted] - centre)
     systems = np.where(covered > 0, value[:, None] + shifts, np.nan)
-    sets = exchangeable(parts, layout.n_families), document_set
-    return LeftOut(value, systems, documents, *(np.tile(ids, (value.size, 1)) for ids in sets))
+    sets = family_sets(parts, layout.n_families), document_set
+    return LeaveOneOut(value, systems, documents, *(np.tile(ids, (value.size, 1)) for ids in sets))
 
 
 Across = Callable[[Array, Array], Array]  # a coefficient of (..., systems, documents) per document
 
 
-def left_out_documents(
+def leave_out_documents(
     values_by: Callable[[Across], Array], coefficient: Coefficient, present: Mask, layout: Layout
-) -> LeftOut:
+) -> LeaveOneOut:
     """Average a value per document, with all data and without each family or group of documents.
 
     `values_by(of)` returns each document's value (..., metrics, documents) by the coefficient `of`
@@ -220,15 +222,15 @@ def left_out_documents(
     others, rest = (sums.sum(axis=1, keepdims=True) - sums for sums in (counts, totals))
     # Leaving out a group without a value changes nothing: it is not a replicate.
     documents = quotient(rest, others, (others > 0) & (counts > 0))
-    return _checked(mean_of_defined(values), (systems, documents), present, "document", units)
+    return _mask_unusable(mean_of_defined(values), (systems, documents), present, "document", units)
 
 
-def _left_out(
+def _leave_out(
     a: Array, b: Array, relation: Relation, coefficient: Coefficient, layout: Layout
-) -> LeftOut:
+) -> LeaveOneOut:
     present, units = np.isfinite(a[0]), units_of(layout)
     if relation == "document":
-        return left_out_documents(lambda of: of(a, b), coefficient, present, layout)
+        return leave_out_documents(lambda of: of(a, b), coefficient, present, layout)
     value = value_at(a, b, relation, coefficient)
     if relation in ("system", "between_systems"):
         without = _of_means(a, b, units, coefficient)
@@ -244,7 +246,7 @@ def _left_out(
             for i in range(values.shape[1]):
                 values[:, i] = _without(a, b, units, (axis, i), relation, coefficient)
         without = systems, documents
-    return _checked(value, without, present, relation, units)
+    return _mask_unusable(value, without, present, relation, units)
 
 
 def _present(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array]:
@@ -252,9 +254,9 @@ def _present(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array]:
     return np.where(present, a, np.nan), np.where(present, b, np.nan)
 
 
-def _checked(
+def _mask_unusable(
     value: Array, without: Without, present: Mask, relation: Relation, units: Units
-) -> LeftOut:
+) -> LeaveOneOut:
     """Set NaN where nothing is left out, or too little remains."""
     of_systems, of_documents = without
     families, n = units.n
@@ -271,7 +273,7 @@ def _checked(
         of_systems[:] = np.nan
     if relation == "between_documents" and present.any(axis=0).sum() < FEWEST:
         of_documents[:] = np.nan
-    return LeftOut(value, of_systems, of_documents)
+    return LeaveOneOut(value, of_systems, of_documents)
 
 
 def _without(
@@ -377,7 +379,7 @@ def _sum(spreads: Sequence[Spread]) -> Spread:
 
 
 def interval(
-    left: LeftOut,
+    left: LeaveOneOut,
     *,
     confidence: float | Array,
     over: Over = "both",
@@ -415,7 +417,7 @@ def fisher_z(values: Array) -> Array:
     return np.asarray(np.arctanh(np.clip(values, -NEAR_ONE, NEAR_ONE)))
 
 
-def needed(
+def smallest_study(
     variances: tuple[float, float],
     shape: tuple[int, int],
     target: float,
@@ -469,7 +471,7 @@ def _steps(first: int, last: int) -> list[int]:
     return steps
 
 
-def between_systems(left: LeftOut, *, difference: bool = False) -> Spread:
+def between_systems(left: LeaveOneOut, *, difference: bool = False) -> Spread:
     """Return the variance between systems of each metric; NaN where unknown."""
     return spread(fisher_z(left.systems / 2.0 if difference else left.systems), left.system_set)
 
@@ -530,7 +532,7 @@ def _inverse_trigamma(value: float) -> float:
     return float(x)
 
 
-def deviations(left: LeftOut, *, difference: bool = False) -> Array:
+def deviations(left: LeaveOneOut, *, difference: bool = False) -> Array:
     """Return each leave-out's effect (metrics, leave-outs); squares sum to a metric's variance.
 
     NaN counts as no effect. The scale is that of `interval`.
@@ -566,7 +568,7 @@ def joint_confidence(moves: Array, *, confidence: float, rng: np.random.Generato
     return max(confidence, float(2.0 * scipy.special.ndtr(reach) - 1.0))
 
 
-def corrected_for_choice(values: Array, moves: Array) -> Array:
+def correct_for_choice(values: Array, moves: Array) -> Array:
     """Correct each metric's value for the luck of the best: the value to expect in a new study.
 
     `values` (metrics,) are correlations, `moves` those of `deviations`. The distribution of true

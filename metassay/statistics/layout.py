@@ -3,7 +3,7 @@
 Documents of a cluster (a patient, a topic) and systems of a family (two versions of a system) are
 dependent. Strata (data sets with different systems) are never compared with each other:
 correlations are of what varies within each. Topics, patients and versions of a system must be
-passed in; `doubles`, `near_copies`, `order_shows` and `clumps` find what scores reveal.
+passed in; `duplicate_items`, `near_copies`, `drift_with_order` and `clumps` find others in scores.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike, NDArray
 
-from metassay.statistics.exact_sums import Array, Mask, mean_without_gaps, quotient, ranked
+from metassay.statistics.exact_sums import Array, Mask, average_ranks, mean_without_gaps, quotient
 
 Index = NDArray[np.intp]
 Number = TypeVar("Number", bound=np.generic)
@@ -73,7 +73,7 @@ class Layout(NamedTuple):
             columns = np.flatnonzero(self.stratum == number)
             rows = np.flatnonzero(present[:, columns].any(axis=1))
             if rows.size:
-                groups = numbered(self.cluster[columns]), numbered(self.family[rows])
+                groups = factorize(self.cluster[columns]), factorize(self.family[rows])
                 layout = Layout(np.zeros(columns.size, dtype=np.intp), *groups)
                 _, first = np.unique(layout.family, return_index=True)
                 parts.append(Part(number, rows, columns, self.family[rows][first], layout))
@@ -94,26 +94,26 @@ class Part(NamedTuple):
         return np.ascontiguousarray(values[..., self.rows[:, None], self.columns])
 
 
-def plain(shape: tuple[int, ...]) -> Layout:
+def default_layout(shape: tuple[int, ...]) -> Layout:
     """Return the layout of a (systems, documents) matrix whose rows and columns are independent."""
     systems, documents = shape[-2:]
     return Layout(np.zeros(documents, dtype=np.intp), np.arange(documents), np.arange(systems))
 
 
-def numbered(labels: ArrayLike) -> Index:
+def factorize(labels: ArrayLike) -> Index:
     """Return integer codes of labels, in the order of first appearance."""
     _, first, number = np.unique(np.asarray(labels), return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[number.ravel()])
 
 
-def numbered_by(names: Iterable[str], labels: Mapping[str, str]) -> Index:
+def factorize_by(names: Iterable[str], labels: Mapping[str, str]) -> Index:
     """Return integer codes of names: equal for names with equal labels, else unique."""
-    return numbered([labels.get(name) or f"\0{name}" for name in names])
+    return factorize([labels.get(name) or f"\0{name}" for name in names])
 
 
-def joined(a: Index, b: Index) -> Index:
+def join_partitions(a: Index, b: Index) -> Index:
     """Return the finest partition that joins what either partition joins."""
-    return _connected(a, b)[a]
+    return _components(a, b)[a]
 
 
 def family_means(scores: Array, family: Index) -> Array:
@@ -128,12 +128,12 @@ def family_means(scores: Array, family: Index) -> Array:
     return quotient(total, count, count > 0)
 
 
-def exchangeable(parts: Sequence[Part], families: int) -> Index:
+def family_sets(parts: Sequence[Part], families: int) -> Index:
     """Return (families,) sets of exchangeable families: those in the same strata."""
     member = np.zeros((families, len(parts)), dtype=bool)
     for place, part in enumerate(parts):
         member[part.families, place] = True
-    return numbered([row.tobytes() for row in member])
+    return factorize([row.tobytes() for row in member])
 
 
 def blocks_of(present: Mask) -> tuple[Index, Index]:
@@ -142,18 +142,18 @@ def blocks_of(present: Mask) -> tuple[Index, Index]:
     `present` (systems, documents): the cells with a text.
     """
     systems, documents = np.nonzero(present)
-    component = _connected(systems, documents, (len(present), present.shape[1]))
+    component = _components(systems, documents, (len(present), present.shape[1]))
     return component[: len(present)], component[len(present) :]
 
 
-def _connected(x: Index, y: Index, shape: tuple[int, int] | None = None) -> Index:
+def _components(x: Index, y: Index, shape: tuple[int, int] | None = None) -> Index:
     # The component of each number of `x`, then of each of `y`; (x, y) are the edges.
     from scipy.sparse import coo_array  # slow to import, and few studies need it
     from scipy.sparse.csgraph import connected_components
 
     a, b = shape or (int(x.max(initial=-1)) + 1, int(y.max(initial=-1)) + 1)
     edges = coo_array((np.ones(x.size), (x, y + a)), shape=(a + b, a + b))
-    return numbered(connected_components(edges, directed=False)[1])
+    return factorize(connected_components(edges, directed=False)[1])
 
 
 BY_CHANCE = 0.1  # expected number of equal items by chance, below which equals are doubles
@@ -165,7 +165,7 @@ DRAWS = 50  # simulations of documents without clumps
 BLOCKS = 10  # blocks of documents whose order matters; at least 4 documents each
 
 
-def doubles(scores: Array) -> Index:
+def duplicate_items(scores: Array) -> Index:
     """Return (items,) numbers, equal for items whose scores are all equal, beyond chance.
 
     `scores` (metrics, others, items): items are documents and others systems, or the reverse.
@@ -176,7 +176,7 @@ def doubles(scores: Array) -> Index:
     n = scores.shape[2]
     profiles = np.ascontiguousarray(scores.reshape(-1, n).T)
     profiles = np.where(np.isnan(profiles), np.nan, profiles + 0.0)  # one NaN, no -0
-    number = numbered([row.tobytes() for row in profiles])
+    number = factorize([row.tobytes() for row in profiles])
     _, first, count = np.unique(number, return_index=True, return_counts=True)
     repeated = first[count > 1]
     if not repeated.size:
@@ -185,7 +185,7 @@ def doubles(scores: Array) -> Index:
     item_number = np.arange(n) + n
     for item in repeated[expected * first.size < BY_CHANCE]:
         item_number[number == number[item]] = item
-    return numbered(item_number)
+    return factorize(item_number)
 
 
 def _chance_of_equal(scores: Array, distinct: Index, repeated: Index) -> Array:
@@ -223,7 +223,7 @@ def near_copies(sides: Sequence[Array]) -> Index:
     medians = np.nanmedian(np.where(n_sides > 0, correlations, 0.0), axis=0)
     for i, j in zip(*np.nonzero(np.triu(medians >= threshold, 1)), strict=True):
         family[family == family[j]] = family[i]
-    return numbered(family)
+    return factorize(family)
 
 
 def _between_rows(side: Array) -> Array:
@@ -243,7 +243,7 @@ def _between_rows(side: Array) -> Array:
     return quotient(products, size, defined)
 
 
-def order_shows(people: Array, metrics: Sequence[Array]) -> Mask:
+def drift_with_order(people: Array, metrics: Sequence[Array]) -> Mask:
     """Return (metrics,) whether a metric and people both drift with the order of the documents.
 
     Matrices are (systems, documents), documents in their original order. Tests the lag-1 rank
@@ -268,7 +268,7 @@ def _drift(side: Array) -> float:
     n = means.size
     if n < 8 or np.ptp(means) == 0:
         return 0.0
-    ranks = ranked(means)
+    ranks = average_ranks(means)
     deviations = ranks - ranks.mean()
     lag = float(np.sum(deviations[1:] * deviations[:-1]) / np.sum(deviations**2))
     return float((lag + 1.0 / n) * np.sqrt(n))
@@ -320,7 +320,7 @@ def clumps(sides: Sequence[Array], rng: np.random.Generator) -> Clumps:
     middle = np.stack([(axes * size)[group == number].mean(axis=0) for number in np.unique(group)])
     projected = points @ rotation[:AXES].T
     nearest = np.argmin(((projected[:, None] - middle) ** 2).sum(axis=2), axis=1)
-    return Clumps(float(beyond[best]), numbered(nearest))
+    return Clumps(float(beyond[best]), factorize(nearest))
 
 
 def _normal_scores(side: Array) -> Array | None:
@@ -330,7 +330,7 @@ def _normal_scores(side: Array) -> Array | None:
     if defined.sum() < 4 or np.unique(means[defined]).size < defined.sum() / 2:
         return None
     scores = np.zeros(means.size)
-    scores[defined] = scipy.special.ndtri((ranked(means[defined]) - 0.5) / defined.sum())
+    scores[defined] = scipy.special.ndtri((average_ranks(means[defined]) - 0.5) / defined.sum())
     return scores
 
 

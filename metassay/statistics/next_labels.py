@@ -52,7 +52,7 @@ def chances(worth: ArrayLike, n: int) -> Array:
     return np.minimum(shape * high, 1.0)
 
 
-def drawn_by(chance: Array, order: Index, start: float) -> Index:
+def draw_texts(chance: Array, order: Index, start: float) -> Index:
     """Draw texts, each with its chance, in a number equal to the sum of the chances.
 
     Systematic: the texts lie side by side in this `order`, each as wide as its chance; a text is
@@ -97,7 +97,7 @@ def card_worth(judge: ArrayLike, people: ArrayLike, of_number: str = "") -> Arra
     """
     stratum = strata(judge)
     labels = shares.pass_or_fail(people)
-    table, passes, prior = _counted(shares.probabilities(judge), labels, stratum)
+    table, passes, prior = _count(shares.probabilities(judge), labels, stratum)
     # For verdicts without probabilities.
     prior = np.where(prior == 0.5, 0.1 + 0.8 * table.verdict, prior)
     passing = (passes + prior) / (table.labelled + 1.0)
@@ -132,8 +132,8 @@ def weighted_card(
     verdict = shares.judgments(p)
     unlabelled = np.isin((0.0, 1.0), verdict) & ~np.isin((0.0, 1.0), verdict[labelled])
     group = _groups(verdict, np.asarray(chance, np.float64), labelled)
-    table, passes, prior = _counted(p, labels, group)
-    passing, clusters = passes / table.labelled, shares.own_clusters(cluster, p.size)[labelled]
+    table, passes, prior = _count(p, labels, group)
+    passing, clusters = passes / table.labelled, shares.cluster_codes(cluster, p.size)[labelled]
     of_label, estimates = group[labelled], []
     numbers, slopes = _numbers(table, passing[None]), _slopes(table, passing)
     for place, slope in enumerate(slopes):
@@ -171,7 +171,7 @@ class _Strata(NamedTuple):
     labelled: Array  # how many have a label
 
 
-def _counted(p: Array, labels: Array, place: Index) -> tuple[_Strata, Array, Array]:
+def _count(p: Array, labels: Array, place: Index) -> tuple[_Strata, Array, Array]:
     # The strata, their numbers of labels that pass, and the expected share before any label.
     judged, n = place >= 0, int(place.max(initial=-1)) + 1
     with_label = judged & np.isfinite(labels)

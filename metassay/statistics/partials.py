@@ -23,12 +23,19 @@ from metassay.statistics.correlation import (
     Coefficient,
     Correlation,
     Level,
-    in_turn,
+    apply_by_cells,
     matrices,
     system_means,
 )
-from metassay.statistics.exact_sums import NOISE, Array, Mask, mean_without_gaps, quotient, ranked
-from metassay.statistics.jackknife import LeftOut, left_out
+from metassay.statistics.exact_sums import (
+    NOISE,
+    Array,
+    Mask,
+    average_ranks,
+    mean_without_gaps,
+    quotient,
+)
+from metassay.statistics.jackknife import LeaveOneOut, leave_out
 from metassay.statistics.layout import Layout, Part
 
 _DEPENDENT = 1e-9  # a column with a smaller residual is a combination of the others
@@ -66,13 +73,13 @@ def most_abstractive(
         missing = np.count_nonzero(scored & ~complete, axis=(1, 2))
         return correlate_at(x, y, level, coefficient, layout)._replace(n_missing=missing)
 
-    return in_turn(correlate_group, metric, human)
+    return apply_by_cells(correlate_group, metric, human)
 
 
 class Partial(NamedTuple):
     """A partial correlation; `left` has its leave-outs for an interval."""
 
-    left: LeftOut
+    left: LeaveOneOut
     n: Any  # int; texts with all scores
     n_missing: Any  # int; texts with some scores but not all
 
@@ -99,16 +106,14 @@ def partial(
     if coefficient == "kendall_c":
         raise ValueError("tau-c has no partial correlation; ask for kendall")
     a, b, c, n, missing = _trio(metric, human, control)
-    three = (left_out(x, y, level, coefficient, layout) for x, y in ((a, b), (a, c), (b, c)))
-    return Partial(given_control(*three), n, missing)
+    three = (leave_out(x, y, level, coefficient, layout) for x, y in ((a, b), (a, c), (b, c)))
+    return Partial(partial_of(*three), n, missing)
 
 
-def given_control(of_both: LeftOut, of_metric: LeftOut, of_human: LeftOut) -> LeftOut:
+def partial_of(of_both: LeaveOneOut, of_metric: LeaveOneOut, of_human: LeaveOneOut) -> LeaveOneOut:
     """Compute `partial` from three correlations on the same texts."""
     three = of_both, of_metric, of_human
-    value, systems, documents = (
-        _partial(*(np.asarray(left[i]) for left in three)) for i in range(3)
-    )
+    value, systems, documents = (_partial(*(np.asarray(x[i]) for x in three)) for i in range(3))
     return of_both._replace(value=value[()], systems=systems, documents=documents)
 
 
@@ -131,11 +136,11 @@ def partial_given_system(
     n = np.count_nonzero(present, axis=(-2, -1))
     if level == "system":
         empty = np.empty((*a.shape[:-2], 0))
-        return Partial(LeftOut(np.full(a.shape[:-2], np.nan)[()], empty, empty), n, missing)
+        return Partial(LeaveOneOut(np.full(a.shape[:-2], np.nan)[()], empty, empty), n, missing)
     statistic = coefficient
     if coefficient == "spearman":
-        a, b, statistic = _ranked(a, level), _ranked(b, level), "pearson"
-    return Partial(left_out(less_system(a), less_system(b), level, statistic, layout), n, missing)
+        a, b, statistic = _rank(a, level), _rank(b, level), "pearson"
+    return Partial(leave_out(less_system(a), less_system(b), level, statistic, layout), n, missing)
 
 
 class Rests(NamedTuple):
@@ -199,9 +204,9 @@ def less_any_shape(
         if not values.size:
             continue
         if coefficient != "pearson":
-            values = ranked(values)
+            values = average_ranks(values)
         rest = np.full(cells.shape, np.nan)
-        rest[cells] = _cleaned(_less_curve(values - np.mean(values), x), values)
+        rest[cells] = _clear_rounding(_less_curve(values - np.mean(values), x), values)
         rests[part.rows[:, None], part.columns] = rest
     return rests
 
@@ -215,7 +220,7 @@ def _less_curve(values: Array, control: Array) -> Array:
         isotonic_regression(means, weights=count, increasing=up).x[level] for up in (True, False)
     ]
     rest = min((values - curve for curve in curves), key=lambda rest: float(np.sum(rest**2)))
-    basis = _natural_spline(scipy.special.ndtri((ranked(control) - 0.5) / control.size))
+    basis = _natural_spline(scipy.special.ndtri((average_ranks(control) - 0.5) / control.size))
     return _less_columns(rest, basis)
 
 
@@ -289,16 +294,16 @@ def _residuals_first(
         ones = np.ones((1, a.shape[1]))
         x, z = (mean.T for mean in system_means(a, c, ones))
         y = system_means(b, c, ones)[0].T
-        return value_at(_less(x, z), _less(y, z), "global", "spearman")
+        return value_at(_residuals(x, z), _residuals(y, z), "global", "spearman")
     if level == "document":
         a, b, c = (side - mean_without_gaps(side) for side in (a, b, c))
-    return value_at(_less(a, c), _less(b, c), level, "spearman")
+    return value_at(_residuals(a, c), _residuals(b, c), level, "spearman")
 
 
 def less_system(scores: Array) -> Array:
     """Subtract each system's mean from its scores; rounding errors become 0."""
     rests = scores - mean_without_gaps(scores, axis=-1, keepdims=True)
-    return _cleaned(rests, np.where(np.isfinite(scores), scores, 0.0))
+    return _clear_rounding(rests, np.where(np.isfinite(scores), scores, 0.0))
 
 
 def _partial(with_people: Array, metric: Array, people: Array) -> Array:
@@ -319,14 +324,14 @@ def _trio(
     return *sides, *(np.count_nonzero(mask, axis=(-2, -1)) for mask in cells)
 
 
-def _ranked(scores: Array, level: Level) -> Array:
+def _rank(scores: Array, level: Level) -> Array:
     if level == "document":
-        return ranked(scores, axis=-2, nan_policy="omit")
+        return average_ranks(scores, axis=-2, nan_policy="omit")
     rows = scores.reshape(*scores.shape[:-2], -1)
-    return ranked(rows, axis=-1, nan_policy="omit").reshape(scores.shape)
+    return average_ranks(rows, axis=-1, nan_policy="omit").reshape(scores.shape)
 
 
-def _less(side: Array, control: Array) -> Array:
+def _residuals(side: Array, control: Array) -> Array:
     present = np.isfinite(side)
     if not present.any():
         return side
@@ -335,11 +340,11 @@ def _less(side: Array, control: Array) -> Array:
     size = float(np.sum(deviation**2))
     slope = float(np.sum(deviation * values)) / size if size > 0 else 0.0
     rests = np.full(side.shape, np.nan)
-    rests[present] = _cleaned(values - np.mean(values) - slope * deviation, values)
+    rests[present] = _clear_rounding(values - np.mean(values) - slope * deviation, values)
     return rests
 
 
-def _cleaned(rests: Array, of: Array) -> Array:
+def _clear_rounding(rests: Array, of: Array) -> Array:
     # Residuals of a perfect fit are rounding errors, which must not correlate.
     axes = (-2, -1)[-of.ndim :]
     size = np.max(np.abs(of), axis=axes, keepdims=True, initial=0.0)

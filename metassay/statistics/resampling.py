@@ -26,7 +26,7 @@ from metassay.statistics.correlation import (
     system_means,
 )
 from metassay.statistics.exact_sums import Array, Mask, blocks, quotient
-from metassay.statistics.layout import Layout, Part, numbered, plain
+from metassay.statistics.layout import Layout, Part, default_layout, factorize
 
 Counts = NDArray[np.uint8]  # enough: no unit is ever drawn 256 times
 Resample = Literal["documents", "systems", "both"]
@@ -60,7 +60,7 @@ def draw(
     within their stratum. Metrics of the same matrix can share the draws, so that chance does not
     add to the differences of their intervals.
     """
-    layout = layout or plain(shape)
+    layout = layout or default_layout(shape)
     ones = np.ones((n, 1), dtype=np.uint8)
     systems = np.broadcast_to(ones, (n, layout.family.size))
     documents = np.broadcast_to(ones, (n, layout.cluster.size))
@@ -69,23 +69,23 @@ def draw(
         if layout.n_families < layout.family.size:
             systems = systems[:, layout.family]
     if resample != "systems":
-        documents = _drawn_documents(layout, n, rng)
+        documents = _draw_documents(layout, n, rng)
     return Draws(resample, systems, documents)
 
 
-def _drawn_documents(layout: Layout, n: int, rng: np.random.Generator) -> Counts:
+def _draw_documents(layout: Layout, n: int, rng: np.random.Generator) -> Counts:
     if layout.n_strata == 1:
         counts = _draw_units(n, layout.n_clusters, rng)
         return counts[:, layout.cluster] if layout.clustered else counts
     counts = np.empty((n, layout.cluster.size), dtype=np.uint8)
     for number in range(layout.n_strata):
         columns = np.flatnonzero(layout.stratum == number)
-        cluster = numbered(layout.cluster[columns])
+        cluster = factorize(layout.cluster[columns])
         counts[:, columns] = _draw_units(n, int(cluster.max(initial=-1)) + 1, rng)[:, cluster]
     return counts
 
 
-def resampled(
+def correlate_resamples(
     metric: ArrayLike,
     human: ArrayLike,
     level: Level,
@@ -101,7 +101,7 @@ def resampled(
     if layout is not None and layout.n_strata > 1 and level != "document":
 
         def of_part(part: Part) -> Array:
-            return resampled(part.of(a), part.of(b), level, coefficient, draws.of(part))
+            return correlate_resamples(part.of(a), part.of(b), level, coefficient, draws.of(part))
 
         return mean_over_strata(of_part, len(draws.systems), present, layout, level)
     if level == "global":
@@ -111,7 +111,7 @@ def resampled(
     return _of_system_means(a, b, coefficient, draws)
 
 
-def varied(
+def varies(
     metric: ArrayLike, human: ArrayLike, level: Level, coefficient: Coefficient, draws: Draws
 ) -> bool:
     """Return whether more than one of the resampled units has scores to correlate.

@@ -2,7 +2,7 @@
 
 Texts of a document are correlated. `effective_size` returns the equivalent number of independent
 texts, from which every interval of a judge's card is computed. The interval of a statistic that is
-not a share is of tables of counts drawn from their posterior (`drawn`).
+not a share is of tables of counts drawn from their posterior (`posterior_estimate`).
 
 A system's true mean or pass rate is estimated from a judge on all its texts and people on some: the
 judge's mean repeats its bias on every text, and its interval shrinks around a wrong value. The
@@ -141,7 +141,7 @@ def quantile_ratio(freedom: float, *, confidence: float) -> float:
     return float((normal / t) ** 2)
 
 
-def own_clusters(cluster: ArrayLike | None, n: int) -> Clusters:
+def cluster_codes(cluster: ArrayLike | None, n: int) -> Clusters:
     """Return integer codes of the clusters of n texts; None makes each text a cluster."""
     if cluster is None:
         return np.arange(n, dtype=np.intp)
@@ -151,7 +151,7 @@ def own_clusters(cluster: ArrayLike | None, n: int) -> Clusters:
     return np.asarray(codes, dtype=np.intp)
 
 
-def drawn(  # noqa: PLR0913 - all but three are named
+def posterior_estimate(  # noqa: PLR0913 - all but three are named
     coefficient: Coefficient,
     cell: NDArray[np.intp],
     cluster: Clusters,
@@ -218,7 +218,7 @@ def cells(judgment: Array, human: Array) -> NDArray[np.intp]:
     return np.asarray(2 * (1 - judgment) + (1 - human), dtype=np.intp)
 
 
-class Corrected(NamedTuple):
+class CorrectedMean(NamedTuple):
     """A corrected mean with its normal interval; NaN where undefined."""
 
     value: float
@@ -233,7 +233,7 @@ class Corrected(NamedTuple):
 
 def prediction_powered_mean(
     judge: ArrayLike, human: ArrayLike, *, confidence: float, weight: float | None = None
-) -> Corrected:
+) -> CorrectedMean:
     """Estimate people's mean of all texts (n,); NaN where judge or people did not rate.
 
     weight * mean(judge alone) + mean(human - weight * judge). `weight` None chooses the weight from
@@ -249,7 +249,7 @@ def prediction_powered_mean(
     judge_mean = float(np.mean(judged)) if judged.size else np.nan
     counts = y.size, rest.size, int(np.count_nonzero(np.isfinite(people) & ~both))
     if y.size < 2:
-        return Corrected(*UNDEFINED, np.nan, judge_mean, *counts)
+        return CorrectedMean(*UNDEFINED, np.nan, judge_mean, *counts)
     lambda_ = 0.0 if not rest.size else _weight(f, y, rest) if weight is None else weight
     value = float(np.mean(y - lambda_ * f))
     variance = float(np.var(y - lambda_ * f)) / y.size
@@ -257,7 +257,7 @@ def prediction_powered_mean(
         value += lambda_ * float(np.mean(rest))
         variance += lambda_**2 * float(np.var(rest)) / rest.size
     reach = float(scipy.special.ndtri((1.0 + confidence) / 2.0)) * np.sqrt(variance)
-    return Corrected(value, value - reach, value + reach, lambda_, judge_mean, *counts)
+    return CorrectedMean(value, value - reach, value + reach, lambda_, judge_mean, *counts)
 
 
 class RoganGladen(NamedTuple):
@@ -303,7 +303,7 @@ def rogan_gladen(judge: ArrayLike, human: ArrayLike, *, confidence: float) -> Ro
     value = min(max((share + specificity - 1.0) / youden, 0.0), 1.0)
     z = float(scipy.special.ndtri((1.0 + confidence) / 2.0))
     rates = (sensitivity, n_ones), (specificity, n_zeros)
-    low, high = _adjusted((share, total), *rates, z, n / total)  # may exclude the value
+    low, high = _adjusted_interval((share, total), *rates, z, n / total)  # may exclude the value
     ends = min(low, value), max(high, value)
     return RoganGladen(value, *ends, sensitivity, specificity, *counts)
 
@@ -323,7 +323,7 @@ def _weight(f: Array, y: Array, rest: Array) -> float:
     return min(max(shared / (spread * (1.0 + f.size / rest.size)), 0.0), 1.0)
 
 
-def _adjusted(
+def _adjusted_interval(
     share: tuple[float, int],
     sensitivity: tuple[float, int],
     specificity: tuple[float, int],
@@ -378,7 +378,7 @@ def pass_rates(
     passes among the judge's passes and fails from their posteriors (1/2 text per cell).
     """
     judgment, human = judgments(judge, threshold), pass_or_fail(people)
-    clusters = own_clusters(cluster, judgment.size)
+    clusters = cluster_codes(cluster, judgment.size)
     judged, rated = np.isfinite(judgment), np.isfinite(human)
     f, y, of_judged = judgment[judged], human[judged], clusters[judged]
     most = worth_at_most(human, clusters)
@@ -482,7 +482,7 @@ def labels_needed(
     judgment, human = judgments(judge, threshold), pass_or_fail(people)
     judged = np.isfinite(judgment)
     f, y = judgment[judged], human[judged]
-    clusters = own_clusters(cluster, judgment.size)[judged]
+    clusters = cluster_codes(cluster, judgment.size)[judged]
     rated = np.isfinite(y)
     if np.count_nonzero(rated) < 2:
         return LabelsNeeded(np.nan, np.nan, np.nan)
@@ -499,13 +499,15 @@ def labels_needed(
     effect = max(effect, np.count_nonzero(rated) / worth_at_most(y, clusters))
     labels = (
         effect * _powered_labels(table, f.size / effect, width, confidence),
-        deff(f, y == 1) * _alone(float(table[0] / passes), width, confidence) / passes,
-        deff(1.0 - f, y == 0) * _alone(float(table[3] / fails), width, confidence) / fails,
+        deff(f, y == 1) * _independent_texts(float(table[0] / passes), width, confidence) / passes,
+        deff(1.0 - f, y == 0)
+        * _independent_texts(float(table[3] / fails), width, confidence)
+        / fails,
     )
     return LabelsNeeded(*(float(math.ceil(n - 1e-9)) for n in labels))
 
 
-def _alone(share: float, width: float, confidence: float) -> float:
+def _independent_texts(share: float, width: float, confidence: float) -> float:
     # Independent texts at which Jeffreys' interval of this share has this width.
     low, high = 0.5, MOST
     for _ in range(STEPS):
@@ -522,7 +524,7 @@ def _powered_labels(table: Array, judged: float, width: float, confidence: float
     shared = table[0] - passes * by_judge
     spread = passes * (1.0 - passes) * by_judge * (1.0 - by_judge)
     r2 = float(shared**2 / spread) if shared > 0 else 0.0
-    alone = _alone(float(passes), width, confidence)
+    alone = _independent_texts(float(passes), width, confidence)
     if alone >= judged:
         return alone
     return (1.0 - r2) / (1.0 / alone - r2 / judged)

@@ -29,7 +29,7 @@ from metassay.statistics.correlation import (
     Level,
     correlate,
     matrices,
-    tied,
+    tie_close,
 )
 from metassay.statistics.exact_sums import (
     Array,
@@ -43,8 +43,8 @@ from metassay.statistics.exact_sums import (
     ratio,
     weighted_sums,
 )
-from metassay.statistics.layout import Layout, Part, plain
-from metassay.statistics.resampling import CHUNK, Draws, Resample, resampled, varied
+from metassay.statistics.layout import Layout, Part, default_layout
+from metassay.statistics.resampling import CHUNK, Draws, Resample, correlate_resamples, varies
 
 Alternative = Literal["two-sided", "greater", "less"]
 EQUAL = 1e-12  # differences closer than this are equal
@@ -118,13 +118,13 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the resampling
     """
     trios = common(a, b, human)
     systems, documents = trios.present.shape
-    shape, layout = (systems, documents), layout or plain(trios.present.shape)
+    shape, layout = (systems, documents), layout or default_layout(trios.present.shape)
     swaps = draw_swaps(shape, resample=resample, n=n, rng=rng, layout=layout)
     how = level, coefficient, swaps, resample, layout
-    return by_permutation(trios, *how, alternative=alternative)[0]
+    return permutation_tests(trios, *how, alternative=alternative)[0]
 
 
-def by_permutation(
+def permutation_tests(
     trios: Trios,
     level: Level,
     coefficient: Coefficient,
@@ -135,10 +135,8 @@ def by_permutation(
     alternative: Alternative = "two-sided",
 ) -> list[PermutationTest]:
     """Run `permutation_test` of each pair with these swaps."""
-    unswapped = Swaps(*(np.zeros((1, size), dtype=bool) for size in trios.present.shape))
-    differences = _in_strata(trios, level, coefficient, unswapped, "documents", layout)[
-        :, 0
-    ].tolist()
+    keep = Swaps(*(np.zeros((1, size), dtype=bool) for size in trios.present.shape))
+    differences = _in_strata(trios, level, coefficient, keep, "documents", layout)[:, 0].tolist()
     permutations = _in_strata(trios, level, coefficient, swaps, resample, layout)
     turn = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
     n, tests = int(trios.present.sum()), []
@@ -160,15 +158,15 @@ def _in_strata(
     resample: Resample,
     layout: Layout,
 ) -> Array:
-    """Compute `permuted`; with strata their mean, as in `correlate_at`."""
+    """Compute `permuted_differences`; with strata their mean, as in `correlate_at`."""
     if layout.n_strata == 1 or level == "document":  # documents count alike in any stratum
-        return permuted(trios, level, coefficient, swaps, resample)
+        return permuted_differences(trios, level, coefficient, swaps, resample)
 
     def of_part(part: Part) -> Array:
         present = part.of(trios.present)
-        scores = _standardised(part.of(trios.metrics), present), part.of(trios.human), present
+        scores = _standardise(part.of(trios.metrics), present), part.of(trios.human), present
         moved = Swaps(swaps.systems[:, part.rows], swaps.documents[:, part.columns])
-        return permuted(Trios(*scores, *trios[3:]), level, coefficient, moved, resample)
+        return permuted_differences(Trios(*scores, *trios[3:]), level, coefficient, moved, resample)
 
     size = len(trios.n_missing), len(swaps.systems)
     return mean_over_strata(of_part, size, trios.present, layout, level)
@@ -186,7 +184,7 @@ def draw_swaps(
 
     With a `layout`, whole families of systems and whole clusters of documents swap.
     """
-    layout = layout or plain(shape)
+    layout = layout or default_layout(shape)
     systems: Mask = np.zeros((n, layout.n_families), dtype=bool)
     documents: Mask = np.zeros((n, layout.n_clusters), dtype=bool)
     for coins in [systems] * (resample != "documents") + [documents] * (resample != "systems"):
@@ -221,14 +219,14 @@ def all_pairs(metrics: Sequence[ArrayLike], human: ArrayLike) -> list[tuple[Inde
         rated = [np.isfinite([sides[i][0], sides[j][0], people]).any(axis=0) for _, i, j in group]
         missing = np.array([np.count_nonzero(cells & ~present) for cells in rated])
         columns, local = np.unique(pairs, return_inverse=True)
-        scores = _standardised(np.stack([sides[i][0] for i in columns]), present)
+        scores = _standardise(np.stack([sides[i][0] for i in columns]), present)
         human_scores = np.where(present, people, np.nan)
         trios = Trios(scores, human_scores, present, local.reshape(2, -1), missing)
         trios_by_cells.append((places, trios))
     return trios_by_cells
 
 
-def _standardised(metrics: Array, present: Mask) -> Array:
+def _standardise(metrics: Array, present: Mask) -> Array:
     weights = present.ravel().astype(np.float64)
     standard = np.full(metrics.shape, np.nan)
     for metric, scaled in zip(metrics, standard, strict=True):
@@ -238,7 +236,7 @@ def _standardised(metrics: Array, present: Mask) -> Array:
     return standard
 
 
-def permuted(
+def permuted_differences(
     trios: Trios, level: Level, coefficient: Coefficient, swaps: Swaps, resample: Resample
 ) -> Array:
     """Return (pairs, permutations) the correlation of a less that of b; NaN if undefined."""
@@ -259,10 +257,10 @@ def _of_means(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample)
     counts = np.count_nonzero(trios.present[rows], axis=1)
     sides = swaps.systems[:, rows], swaps.documents.astype(np.float64)
     sums = np.sum(scores, axis=2)
-    swapped = np.stack([_swapped(k, *sides) for k in scores])
+    swapped = np.stack([_swap_sums(k, *sides) for k in scores])
     slack = TIE * np.max(np.abs(scores), axis=(1, 2), initial=0.0)
     slack_z = TIE * float(np.max(np.abs(z), initial=0.0))
-    human = tied(np.sum(z, axis=1) / counts, tolerance=slack_z)
+    human = tie_close(np.sum(z, axis=1) / counts, tolerance=slack_z)
     ones = np.ones(human.size)
     people = deviations(human, ones)
 
@@ -270,7 +268,9 @@ def _of_means(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample)
         means = (sums[k, None] + moves) / counts
         if coefficient == "pearson":
             return product_moment(deviations(means, ones), people, ones)
-        return EVERY_COEFFICIENT[coefficient](tied(means, tolerance=slack[k, None, None]), human)
+        return EVERY_COEFFICIENT[coefficient](
+            tie_close(means, tolerance=slack[k, None, None]), human
+        )
 
     values = np.empty((trios.pairs.shape[1], len(swaps.systems)))
     for some in blocks(len(values), values.shape[1] * human.size):
@@ -280,7 +280,7 @@ def _of_means(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample)
     return values
 
 
-def _swapped(values: Array, systems: Mask, documents: Array) -> Array:
+def _swap_sums(values: Array, systems: Mask, documents: Array) -> Array:
     # The sum of each row's swapped cells, (permutations, ..., systems), exact in any order.
     flat = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
     of_documents = weighted_sums(flat, documents).reshape(len(documents), *values.shape[:-1])
@@ -384,7 +384,7 @@ def _pooled(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample) -
     human[cells] = deviations(trios.human[cells], np.ones(n))
     scores = np.where(cells, trios.metrics, 0.0)
     swapped_by = swaps.systems[:, None], swaps.documents.astype(np.float64)
-    swapped = [_swapped(_terms(metric, human), *swapped_by).sum(axis=2).T for metric in scores]
+    swapped = [_swap_sums(_terms(metric, human), *swapped_by).sum(axis=2).T for metric in scores]
     differences = np.zeros((len(trios.n_missing), len(swaps.systems)))
     for place, (a, b) in enumerate(trios.pairs.T):
         values = _from_sums(scores[[a, b]], human, max(n, 1), swapped[b] - swapped[a])
@@ -475,36 +475,36 @@ def williams_of(
     return Williams(r12.value - r13, t, p, n, trio.n_missing)
 
 
-class Sampled(NamedTuple):
+class Bootstrap(NamedTuple):
     """A correlation, or a difference of two, in the data and in each resample."""
 
     value: float
     samples: Array  # (resamples,), NaN where undefined
     varied: bool  # whether the resamples differ in scores that can be correlated
 
-    def less(self, other: "Sampled") -> "Sampled":
+    def less(self, other: "Bootstrap") -> "Bootstrap":
         """Subtract another metric's correlation; both are resampled by the same draws."""
         both = self.varied and other.varied
-        return Sampled(self.value - other.value, self.samples - other.samples, both)
+        return Bootstrap(self.value - other.value, self.samples - other.samples, both)
 
 
-def sampled(
+def resample_metric(
     metric: Array,
     human: Array,
     level: Level,
     coefficient: Coefficient,
     draws: Draws,
     layout: Layout | None = None,
-) -> Sampled:
+) -> Bootstrap:
     """Resample a metric's correlation; pairs with the same missing cells can share it."""
-    return Sampled(
+    return Bootstrap(
         correlate_at(metric, human, level, coefficient, layout).value,
-        resampled(metric, human, level, coefficient, draws, layout),
-        varied(metric, human, level, coefficient, draws),
+        correlate_resamples(metric, human, level, coefficient, draws, layout),
+        varies(metric, human, level, coefficient, draws),
     )
 
 
-def sampled_by_document(trios: Trios, coefficient: Coefficient, draws: Draws) -> list[Sampled]:
+def resample_by_document(trios: Trios, coefficient: Coefficient, draws: Draws) -> list[Bootstrap]:
     """Resample each pair's mean difference over the documents where both have a coefficient.
 
     A metric that is in several pairs is computed once per document.
@@ -532,7 +532,7 @@ def sampled_by_document(trios: Trios, coefficient: Coefficient, draws: Draws) ->
         systems = bool(trios.present[:, rows].any(axis=1).sum() > 1)
         several = bool(rows.sum() > 1)
         moved = {"systems": systems, "documents": several, "both": systems and several}
-        pairs.append(Sampled(mean_of_defined(differences), samples, moved[draws.resample]))
+        pairs.append(Bootstrap(mean_of_defined(differences), samples, moved[draws.resample]))
     return pairs
 
 
@@ -548,7 +548,7 @@ class PairedBootstrap(NamedTuple):
     n_missing: int  # cells with some of the three scores but not all
 
 
-def paired(sampled: Sampled, trio: Trio, *, confidence: float) -> PairedBootstrap:
+def bootstrap_pair(sampled: Bootstrap, trio: Trio, *, confidence: float) -> PairedBootstrap:
     """Return the percentile interval of a's correlation less that of b, and its p.
 
     p is twice the smaller share of resamples on either side of 0 (0 counts on both sides), with the

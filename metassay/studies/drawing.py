@@ -33,12 +33,10 @@ def draw_ids(identities: Sequence[tuple[str, ...]], seed: int) -> list[str]:
     return next(ids for ids in of_lengths if len(set(ids)) == len(ids))
 
 
-def choose_items(
-    drafts: Sequence[Draft], n: int | None, seed: int, *, together: bool
-) -> list[Draft]:
-    """Choose `n` items (all if None or too few), nearly equally many of every system.
+def draw_items(drafts: Sequence[Draft], n: int | None, seed: int, *, together: bool) -> list[Draft]:
+    """Draw `n` items (all if None or too few), nearly equally many of every system.
 
-    `together`: choose all items of a document before those of the next, so that systems are
+    `together`: draw all items of a document before those of the next, so that systems are
     compared on the same documents; the last document may have only some. Otherwise each combination
     of systems has nearly equally many items, of any documents. `identity[0]` is the document.
     """

@@ -11,7 +11,7 @@ from metassay.core.naming import name_problems
 from metassay.core.visible import visible
 from metassay.core.work import owner_alone
 from metassay.studies import key
-from metassay.studies.drawing import assign, choose_items, draw_ids
+from metassay.studies.drawing import assign, draw_ids, draw_items
 from metassay.studies.record import (
     Draft,
     Form,
@@ -36,14 +36,11 @@ class Design(NamedTuple):
     seed: int
 
 
-def build_study(
-    benchmark: str, name: str, form: Form, content: StudyDraft, design: Design
-) -> Study:
-    """Choose items, blind and assign them; BadInput if the design is impossible."""
-    _check(content, design)
-    drafts = _drop_repeats(
-        choose_items(content.drafts, design.items, design.seed, together=form.together)
-    )
+def build_study(benchmark: str, name: str, form: Form, plan: StudyDraft, design: Design) -> Study:
+    """Draw items, blind and assign them; BadInput if the design is impossible."""
+    _check(plan, design)
+    items = draw_items(plan.drafts, design.items, design.seed, together=form.together)
+    drafts = _drop_repeats(items)
     ids = draw_ids([draft.identity for draft in drafts], design.seed)
     by_id = dict(zip(ids, drafts, strict=True))
     targets = {
@@ -58,8 +55,8 @@ def build_study(
         name,
         form.name,
         design.seed,
-        content.criteria,
-        content.instructions,
+        plan.criteria,
+        plan.instructions,
         tuple(_blind(*pair) for pair in sorted(by_id.items())),  # not in the order of documents
         assign(systems, design.raters, design.per_item, design.seed),
         targets,
@@ -76,7 +73,7 @@ def write(study: Study, form: Format, folder: Path) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _check(content: StudyDraft, design: Design) -> None:
+def _check(plan: StudyDraft, design: Design) -> None:
     problems = [f"--raters > {line}" for line in name_problems(design.raters)]
     twice = sorted({name for name in design.raters if design.raters.count(name) > 1})
     problems += [f"--raters > {name}: is named twice; name each rater once" for name in twice]
@@ -85,10 +82,10 @@ def _check(content: StudyDraft, design: Design) -> None:
             f"--per-item: {design.per_item} of {len(design.raters)} raters cannot rate an item;"
             " give a number from 1 to that of the raters"
         )
-    if not content.drafts:
+    if not plan.drafts:
         problems.append(
             "nothing is left to rate with these choices; "
-            + ("; ".join(content.notes) or "choose another form, or other metrics")
+            + ("; ".join(plan.notes) or "choose another form, or other metrics")
         )
     raise_problems(problems)
 

@@ -63,12 +63,11 @@ _Facets = Mapping[str, str | None]  # a text's facets by name
 
 def _question(form: str, column: str, name: str = "", **more: Any) -> Question:
     """A question of forms.yaml; without choices a number."""
-    block = {"column": column, **_WORDS[form]["questions"][name or column]}
+    name = name or column
+    block = {"name": name, "column": column, **_WORDS[form]["questions"][name]}
     choices = (Choice(word, float(n), *means) for word, n, *means in block.pop("choices", ()))
     kind: Any = "number" if "high" in more else "choice"
-    return Question(
-        **{"name": name or column, "kind": kind, "choices": tuple(choices)} | block | more
-    )
+    return Question(**{"kind": kind, "choices": tuple(choices)} | block | more)
 
 
 def _build(
@@ -111,10 +110,8 @@ def _draft_claims(read: ReadTable, options: Options) -> StudyDraft:
             name = _CLAIM_CRITERIA[side]
             question = replace(_question("claims", "covered"), name=name)
             rows = [
-                _row(
-                    "claim", claim.text, _ask(question, doc, author, f"claim:{claim.number}", name)
-                )
-                for claim in of_text
+                _row("claim", c.text, _ask(question, doc, author, f"claim:{c.number}", name))
+                for c in of_text
             ]
             yield Draft((doc, author, side), (author,), (SheetText("text", text),), tuple(rows))
 
@@ -420,8 +417,8 @@ def _draft_facets(read: ReadTable, options: Options) -> StudyDraft:
     def draft(doc: str, author: str) -> _Drafts:
         text, reference = (doc, author), (doc, REFERENCE)
         of_reference, of_text = facets.get(reference, {}), facets.get(text, {})
-        known = None not in [*of_reference.values(), *of_text.values()]
-        if reference not in texts.whole or not known or not of_reference:
+        complete = None not in [*of_reference.values(), *of_text.values()]
+        if reference not in texts.whole or not complete or not of_reference:
             yield "no reference, or facets are not known"
             return
         overall = tuple(_grade(vanilla, criterion, text, {}) for criterion in vanilla.criteria)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metassay.core.atomic import whole_file
-from metassay.core.csv_injection import inert
+from metassay.core.csv_injection import escape_formula
 from metassay.core.errors import raise_problems, shown
 from metassay.core.work import owner_alone
 from metassay.studies.key import FILE, Key, KeyRow, digest
@@ -112,7 +112,7 @@ def write(results: Results, key: Key, folder: Path) -> None:
         for target, rater, value in results.ratings
     ]
     comments = [
-        list(map(inert, (comment.row, comment.rater, *comment.target[:4], comment.text)))
+        list(map(escape_formula, (comment.row, comment.rater, *comment.target[:4], comment.text)))
         for comment in results.comments
     ]
     with owner_alone(), whole_file(folder / COMMENTS_FILE) as file:  # they may quote texts

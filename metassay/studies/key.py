@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from metassay.core.csv_injection import restored
+from metassay.core.csv_injection import unescape_formula
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.studies.record import Question, Study, Target, TargetQuestion
@@ -59,7 +59,7 @@ class Key:
 
 def digest(text: str) -> str:
     """Hash a text's words, so that it is recognized in whatever spacing it comes back."""
-    words = " ".join(unicodedata.normalize("NFC", restored(text)).split())
+    words = " ".join(unicodedata.normalize("NFC", unescape_formula(text)).split())
     return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

@@ -177,11 +177,11 @@ def read(path: Path, problems: Findings) -> list[ReturnedRow]:
 
 def _row(task: Any, at: Place) -> tuple[str, ReturnedRow | None]:
     """Return the account that annotated a task, and the row; None if it has no annotation."""
-    data, annotations = task["data"], _of(list, task["annotations"])
+    data, annotations = task["data"], _expect(list, task["annotations"])
     rater, row = (_text(data[name]) for name in (RATER, ROW))
     headings, columns = (_names(data[name]) for name in (HEADINGS, COLUMNS))
     texts = {heading: _text(data[name]) for name, heading in headings.items()}
-    submitted = [a for a in annotations if not _of(bool, a.get("was_cancelled", False))]
+    submitted = [a for a in annotations if not _expect(bool, a.get("was_cancelled", False))]
     if len(submitted) > 1:
         raise _RefusedError(f"has {len(submitted)} submitted annotations", _SINGLE)
     if not annotations:
@@ -200,17 +200,19 @@ def _row(task: Any, at: Place) -> tuple[str, ReturnedRow | None]:
 def _answers(results: Any) -> Iterator[tuple[str, str]]:
     """Yield each control's name and answer, as text."""
     seen = set()
-    for result in _of(list, results):
+    for result in _expect(list, results):
         if result.get("type") == "relation":
             continue  # answers no control
-        name, kind = _of(str, result["from_name"]), result["type"]
+        name, kind = _expect(str, result["from_name"]), result["type"]
         if name in seen:
             raise _RefusedError(f"has two results of control {shown(name)}", _AGAIN)
         seen.add(name)
         value = result["value"]["text" if kind == "textarea" else kind]
         if kind == "number" and isinstance(value, int | float) and not isinstance(value, bool):
             value = repr(value)
-        texts = [_text(part) for part in ([value] if isinstance(value, str) else _of(list, value))]
+        texts = [
+            _text(part) for part in ([value] if isinstance(value, str) else _expect(list, value))
+        ]
         if kind != "textarea" and len(texts) > 1:
             what = f"has {len(texts)} answers of control {shown(name)}, which takes one"
             raise _RefusedError(what, _AGAIN)
@@ -226,11 +228,11 @@ def _names(value: Any) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    _of(str, value).encode("utf-8")  # half a surrogate pair is a ValueError
+    _expect(str, value).encode("utf-8")  # half a surrogate pair is a ValueError
     return str(value)
 
 
-def _of(kind: type[_T], value: Any) -> _T:
+def _expect(kind: type[_T], value: Any) -> _T:
     if not isinstance(value, kind):
         raise TypeError
     return value

@@ -80,9 +80,7 @@ def next_items(
     texts = sorted(text for text in scores if text in by_text or text in rated)
     free = np.array([text in by_text and text not in rated for text in texts], dtype=np.bool_)
     if not free.any():
-        raise BadInput(
-            f"--for {words!r}: no text with a score is left to rate; name another metric"
-        )
+        raise BadInput(f"--for {words!r}: every text with a score is rated; name another metric")
     x, y = (np.array([values.get(t, np.nan) for t in texts]) for values in (scores, rated))
     if decision.kind == "judge-card":
         if x.min() < 0 or x.max() > 1:
@@ -96,15 +94,16 @@ def next_items(
         level: Any = decision.number
         worth = next_labels.correlation_worth(x, y, group, level)
     chance = next_labels.chances(worth[free], n)
-    left = [text for text, is_free in zip(texts, free, strict=True) if is_free]
-    order = sorted(range(len(left)), key=lambda i: (group[free][i], lot(seed, "next", *left[i])))
+    unrated = [text for text, is_free in zip(texts, free, strict=True) if is_free]
+    keys = [(g, lot(seed, "next", *text)) for g, text in zip(group[free], unrated, strict=True)]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
     start = lot(seed, "next", "start") / 2**256
-    sample = next_labels.drawn_by(chance, np.array(order), start)
-    values = zip(left, x[free].tolist(), chance.tolist(), strict=True)
+    sample = next_labels.draw_texts(chance, np.array(order), start)
+    values = zip(unrated, x[free].tolist(), chance.tolist(), strict=True)
     frame = Frame(words, tuple((*text, score, p) for text, score, p in values))
     n_without = sum(text not in scores for text in by_text)
     note = f"{n_without} texts without a score of {decision.metric}: never drawn"
-    return [by_text[left[i]] for i in sorted(sample.tolist())], frame, (note,) * bool(n_without)
+    return [by_text[unrated[i]] for i in sorted(sample.tolist())], frame, (note,) * bool(n_without)
 
 
 def weighted_lines(frame: Frame, ratings: Iterable[Rating], criterion: Criterion) -> list[str]:

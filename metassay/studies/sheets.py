@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from metassay.core.csv_injection import inert, restored
+from metassay.core.csv_injection import escape_formula, unescape_formula
 from metassay.core.errors import shown
 from metassay.studies.record import Format, Item, Question, ReturnedRow, Sheet, SheetRow, SheetText
 from metassay.tabular.decoding import csv_lines, finite_number, read_text
@@ -46,7 +46,7 @@ def lines(sheet: Sheet) -> Iterator[tuple[SheetRow, list[str]]]:
             pieces = dict(_pieces((*item.texts, *row.texts)))
             of_row = {question.column for question in row.questions}
             answers = ["" if column in of_row else NOT_ASKED for column in sheet.columns]
-            texts = [inert(pieces.get(column, "")) for column in columns]
+            texts = [escape_formula(pieces.get(column, "")) for column in columns]
             yield row, [sheet.rater, row.id, *texts, *answers, ""]
 
 
@@ -105,13 +105,13 @@ def _read_row(
     by_name |= {n: c for n, c in zip(names, [*cells, *[""] * len(names)], strict=False) if n}
     rater, row, comment = (by_name.pop(name, "") for name in (RATER, ROW, COMMENT))
     answers = {n: "" if clean_cell(cell) == NOT_ASKED else cell for n, cell in by_name.items()}
-    comment, texts = restored(comment.strip()), _join_texts(by_name)
+    comment, texts = unescape_formula(comment.strip()), _join_texts(by_name)
     yield ReturnedRow(at, clean_cell(rater), clean_cell(row), texts, answers, comment)
 
 
 def clean_cell(cell: str) -> str:
     """Remove blanks at the ends, invisible characters, and the quote before a formula."""
-    return restored(unicodedata.normalize("NFKC", cell).translate(_INVISIBLE).strip())
+    return unescape_formula(unicodedata.normalize("NFKC", cell).translate(_INVISIBLE).strip())
 
 
 def parse_answer(question: Question, cell: str) -> float | None:
@@ -168,7 +168,7 @@ def _join_texts(cells: dict[str, str]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for name, cell in cells.items():
         heading = heading_of(name) if heading_of(name) in texts else name
-        texts[heading] = texts.get(heading, "") + restored(cell)
+        texts[heading] = texts.get(heading, "") + unescape_formula(cell)
     return texts
 
 

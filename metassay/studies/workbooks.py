@@ -106,10 +106,8 @@ def _rule(question: Question) -> Any:
         rule = DataValidation(type="list", formula1=f'"{answers}"', allow_blank=True)
     else:
         kind = "whole" if question.whole else "decimal"
-        low, high = f"{question.low:g}", f"{question.high:g}"
-        rule = DataValidation(
-            type=kind, operator="between", formula1=low, formula2=high, allow_blank=True
-        )
+        ends = {"formula1": f"{question.low:g}", "formula2": f"{question.high:g}"}
+        rule = DataValidation(type=kind, operator="between", allow_blank=True, **ends)
     rule.error = f"Allowed: {question.allowed}"[:_LIST]
     rule.showErrorMessage = True
     return rule

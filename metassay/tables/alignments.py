@@ -1,4 +1,4 @@
-"""The passages of a source that a statement is read against."""
+"""Passages of a source that are aligned with a statement."""
 
 from metassay.tables.columns import contracts
 

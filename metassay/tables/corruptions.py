@@ -1,4 +1,4 @@
-"""Sentences that were corrupted, to train what tells fake words from others."""
+"""Corrupted sentences, to train models that detect fake words."""
 
 from metassay.tables.columns import contracts
 

@@ -42,6 +42,6 @@ def dataset_criteria(metrics: Mapping[str, tuple[str, Iterable[float | None]]]) 
     return frame.astype({"high": "float64", "weight": "float64"})
 
 
-def of_rubrics(criteria: pd.DataFrame) -> pd.DataFrame:
+def rubric_criteria(criteria: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of table `criteria` from rubrics."""
     return criteria[criteria["kind"] != FROM_DATASET].reset_index(drop=True)

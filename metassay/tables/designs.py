@@ -1,4 +1,4 @@
-"""What of a study counts by itself."""
+"""Independent units of a study."""
 
 from metassay.tables.columns import contracts
 from metassay.tables.evidence import EVIDENCE

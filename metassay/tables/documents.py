@@ -1,4 +1,4 @@
-"""What goes in, and what is written about it."""
+"""Sources, their clusters, and texts about them."""
 
 from metassay.tables.columns import contracts
 

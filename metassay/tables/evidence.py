@@ -1,4 +1,4 @@
-"""The numbers that verdicts on metrics rest on."""
+"""Statistics behind the verdicts on metrics."""
 
 from metassay.tables.columns import contracts
 

@@ -1,4 +1,4 @@
-"""What a judge's pass or fail is worth, and its probabilities."""
+"""Accuracy of judges, and calibration of their probabilities."""
 
 from metassay.tables.columns import contracts
 

@@ -1,4 +1,4 @@
-"""Tests of judges: items, their right answers, and what judges say of them."""
+"""Tests of judges: gold labels and verdicts."""
 
 from metassay.tables.columns import contracts
 

@@ -1,4 +1,4 @@
-"""What stages did about the data."""
+"""Notes of stages about the data."""
 
 from metassay.tables.columns import contracts
 

@@ -1,4 +1,4 @@
-"""The questions that are put to judges."""
+"""Questions to judges."""
 
 from metassay.tables.columns import contracts
 

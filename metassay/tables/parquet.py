@@ -70,7 +70,7 @@ def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
 
     Raises BadInput with all problems; then nothing is written.
     """
-    rows = _validated(table, _to_arrow(table, frame, str(path)), str(path))
+    rows = _validate(table, _to_arrow(table, frame, str(path)), str(path))
     without = [n for n, c in table.columns.items() if c.later and rows[n].null_count == len(rows)]
     rows = rows.drop_columns(without)
     with whole_file(path) as file:
@@ -86,12 +86,12 @@ def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
         )
 
 
-def as_written(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
+def round_trip(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame as after `write` and `read`: validated, sorted, rounded; without a file.
 
     Raises BadInput with all problems.
     """
-    return _to_frame(_validated(table, _to_arrow(table, frame, "in memory"), "in memory"))
+    return _to_frame(_validate(table, _to_arrow(table, frame, "in memory"), "in memory"))
 
 
 def read(table: Table, *paths: Path) -> pd.DataFrame:
@@ -112,12 +112,12 @@ def read(table: Table, *paths: Path) -> pd.DataFrame:
             pieces.append(_read_one(table, file))
     raise_problems(problems)
     rows = pa.concat_tables(pieces) if pieces else table.schema.empty_table()
-    return _to_frame(_validated(table, rows, ", ".join(map(str, paths)), f"; {_AGAIN}"))
+    return _to_frame(_validate(table, rows, ", ".join(map(str, paths)), f"; {_AGAIN}"))
 
 
 def read_file(table: Table, file: Path) -> pd.DataFrame:
     """Read a file of any name, such as in DVC's cache, and validate; otherwise as `read`."""
-    return _to_frame(_validated(table, _read_one(table, file), str(file), f"; {_AGAIN}"))
+    return _to_frame(_validate(table, _read_one(table, file), str(file), f"; {_AGAIN}"))
 
 
 def _read_one(table: Table, file: Path) -> pa.Table:
@@ -177,29 +177,28 @@ def _any_null(table: Table) -> pa.Schema:
 def _array(values: "pd.Series[Any]", column: Column) -> pa.Array:
     if column.type == pa.float64():
         numbers = pd.to_numeric(values).astype("float64").tolist()
-        reals = (v + 0.0 for v in numbers) if column.exact else map(rounded, numbers)
+        reals = (v + 0.0 for v in numbers) if column.exact else map(round_significant, numbers)
         return pa.array(list(reals), column.type, from_pandas=True)
     if pa.types.is_dictionary(column.type):
         # Only used categories, sorted: equal rows give an equal dictionary, hence equal bytes.
         return pa.array(pd.Categorical(values.astype("object"))).cast(column.type)
     if pa.types.is_list(column.type):
-        convert = rounded if column.type.value_type == pa.float64() else lambda value: value
-        lists = [[convert(v) for v in x] if _is_list(x) else None for x in values]
+        convert = (
+            round_significant if column.type.value_type == pa.float64() else lambda value: value
+        )
+        is_list = (hasattr(x, "__iter__") and not isinstance(x, str) for x in values)  # or missing
+        lists = [[*map(convert, x)] if ok else None for x, ok in zip(values, is_list, strict=True)]
         return pa.array(lists, column.type)
     return pa.array(values, column.type, from_pandas=True)
 
 
-def _is_list(value: object) -> bool:  # a list, tuple or array, not a text or missing value
-    return hasattr(value, "__iter__") and not isinstance(value, str)
-
-
-def rounded(value: float) -> float:
+def round_significant(value: float) -> float:
     """Round to 12 significant digits, which do not depend on the order of summation."""
     number = float(f"{value:.{SIGNIFICANT_DIGITS}g}")
     return number + 0.0  # -0.0 and 0.0 must have equal bytes
 
 
-def _validated(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa.Table:
+def _validate(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa.Table:
     keys = rows.select(list(table.key)).to_pandas()
     wrong: dict[str, Mask] = {}
     for name, column in table.columns.items():
@@ -215,9 +214,14 @@ def _validated(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa
             finite = pc.fill_null(pc.is_finite(rows[name]), fill_value=True)
             wrong[f"{name!r} is not a finite number"] = ~finite.to_numpy()
     wrong["the key is there twice"] = keys.duplicated().to_numpy()
-    raise_problems(
-        _problem(table, where, what, keys, bad) + remedy for what, bad in wrong.items() if bad.any()
-    )
+    problems = []
+    for what, bad in wrong.items():
+        if bad.any():
+            first = keys[bad].iloc[0].to_dict().items()
+            key = ", ".join(f"{name}={shown(value)}" for name, value in first)
+            problem = f"{what} in {int(bad.sum())} row(s); the first is {key}{remedy}"
+            problems.append(f"{table.name}: {where}: {problem}")
+    raise_problems(problems)
     return rows.cast(table.schema).sort_by([(name, "ascending") for name in table.key])
 
 
@@ -226,12 +230,6 @@ def _with_null_inside(lists: pa.ChunkedArray) -> Mask:
     if any(chunk.flatten().null_count for chunk in lists.chunks):
         mask[:] = [value is not None and None in value for value in lists.to_pylist()]
     return mask
-
-
-def _problem(table: Table, where: str, what: str, keys: pd.DataFrame, bad: Mask) -> str:
-    first = keys[bad].iloc[0].to_dict()
-    key = ", ".join(f"{name}={shown(value)}" for name, value in first.items())
-    return f"{table.name}: {where}: {what} in {int(bad.sum())} row(s); the first is {key}"
 
 
 def _to_frame(rows: pa.Table) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from metassay.tables.columns import contracts
 STATEMENT_UNIT = "statement:"  # in `unit`, before the number of the sentence
 
 
-def of_statements(ratings: pd.DataFrame) -> pd.DataFrame:
+def statement_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     """Select the ratings of single statements, with their `number` in the whole text, from 0.
 
     `number` is as in table `statement_scores`.

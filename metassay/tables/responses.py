@@ -1,4 +1,4 @@
-"""What language models were asked and answered."""
+"""Requests to language models, and their responses."""
 
 from metassay.tables.columns import contracts
 

@@ -1,4 +1,4 @@
-"""Tests of segmentations: how often the labels given are right."""
+"""Tests of segmentations: accuracy of labels."""
 
 from metassay.tables.columns import contracts
 

@@ -1,4 +1,4 @@
-"""Tests of segmentations: labels of sentences, right ones and given ones."""
+"""Tests of segmentations: gold and predicted labels of sentences."""
 
 from metassay.tables.columns import contracts
 

@@ -1,4 +1,4 @@
-"""Scores of single statements, each read against the passages that are aligned with it."""
+"""Scores of single statements, read with their aligned passages."""
 
 from metassay.tables.columns import contracts
 

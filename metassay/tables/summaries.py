@@ -37,6 +37,6 @@ def types(name: str) -> dict[str, str]:
     }
 
 
-def framed(name: str, rows: Iterable[Sequence[object]]) -> pd.DataFrame:
+def to_frame(name: str, rows: Iterable[Sequence[object]]) -> pd.DataFrame:
     """Return rows as such a table."""
     return pd.DataFrame(list(rows), columns=list(types(name))).astype(types(name))

@@ -1,4 +1,4 @@
-"""Numbers over time: what differs, the runs of `metassay watch check`, and the drift sentinel."""
+"""Values over time: differences, runs of `metassay watch check`, and the drift sentinel."""
 
 from metassay.tables.columns import contracts
 

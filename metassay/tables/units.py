@@ -1,4 +1,4 @@
-"""Texts taken apart: claims and statements."""
+"""Units of texts: claims and statements."""
 
 from metassay.tables.columns import contracts
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from metassay.core import strict_yaml
-from metassay.core.naming import folded
+from metassay.core.naming import normalise
 
 _SPACING = re.compile(r"[\W_]+")
 _ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
@@ -82,5 +82,5 @@ def looks_like_criterion(name: str) -> bool:
 
 def fold_key(key: str) -> str:
     """Return a key without case, spacing, leading zeros and a float's tail: `D-01.0` is `d1`."""
-    lower = folded(key).removesuffix(".0")
+    lower = normalise(key).removesuffix(".0")
     return _SPACING.sub("", _ZEROS.sub("", lower)) or lower

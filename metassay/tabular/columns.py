@@ -59,10 +59,6 @@ class Columns:
     spread: Named = field(default_factory=dict)
     pattern: str = ""
 
-    def get(self, role: str) -> str | None:
-        """The role's column, if there is one."""
-        return self.roles.get(role)
-
     @property
     def name_roles(self) -> frozenset[str]:
         """The roles that the names of columns side by side have."""

@@ -59,10 +59,6 @@ class NumberFormat(NamedTuple):
         labelled = _LABELLED.fullmatch(cell)
         return finite_number(labelled[1] if labelled else cell)
 
-    def is_number(self, cell: str) -> bool:
-        """Whether the cell is a number."""
-        return self.number(cell) is not None
-
     def read(
         self, cell: str, at: Place, what: str, remedy: str, problems: Findings
     ) -> float | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+Values = Mapping[str, float | None]  # by criterion or metric
 AGAIN = "fetch the file again"  # the remedy for a released file that was changed
 
 
@@ -132,15 +133,13 @@ class Rows:
         """Record a problem, by default of a file that differs from its release."""
         self.problems.add(at, what, remedy, example)
 
-    def rate(
-        self, at: Place, of: tuple[str, str, str, str, str, str], by: Mapping[str, float | None]
-    ) -> None:
-        """Add values by criterion; `of`: study, doc_id, author, part, unit and rater."""
-        self.ratings += [RatingRow(at, *of, *value) for value in by.items()]
+    def rate(self, at: Place, key: tuple[str, str, str, str, str, str], values: Values) -> None:
+        """Add values by criterion; `key`: study, doc_id, author, part, unit and rater."""
+        self.ratings += [RatingRow(at, *key, *value) for value in values.items()]
 
-    def score(self, at: Place, of: tuple[str, str, str], by: Mapping[str, float | None]) -> None:
-        """Add values by metric; `of`: doc_id, author and part."""
-        self.scores += [ScoreRow(at, *of, *value) for value in by.items()]
+    def score(self, at: Place, key: tuple[str, str, str], values: Values) -> None:
+        """Add values by metric; `key`: doc_id, author and part."""
+        self.scores += [ScoreRow(at, *key, *value) for value in values.items()]
 
 
 Reader = Callable[[Path], Rows]

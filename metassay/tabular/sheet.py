@@ -156,7 +156,7 @@ class Sheet:
         read_as = sample.numbers(column)
         counts = {c: n for c, n in sample.counts(column).items() if not read_as.is_missing(str(c))}
         # The user is asked about ambiguous numbers later.
-        is_number: Callable[[str], object] = looks_numeric if read_as.fault else read_as.is_number
+        is_number = looks_numeric if read_as.fault else lambda c: read_as.number(c) is not None
         n_numbers = sum(n for cell, n in counts.items() if is_number(str(cell)))
         return n_numbers / sum(counts.values()) if counts else 0.0
 

@@ -35,7 +35,7 @@ _DOCLENS = re.compile(r" ?\[(\d{1,9})", re.ASCII)
 _RANGE = re.compile(r"(\d+)(?:[ \t]*[-\u2010-\u2014][ \t]*(\d+))?", re.ASCII)
 
 
-class Cited(NamedTuple):
+class CitedStatement(NamedTuple):
     """A statement without its citations, and the cited passages: in order, no repeats."""
 
     text: str
@@ -51,7 +51,7 @@ class _Mark(NamedTuple):
     groups: tuple[tuple[int, int], ...]  # places of the groups
 
 
-def parse(statement: str) -> Cited:
+def parse(statement: str) -> CitedStatement:
     """Split a statement from the citations at its end.
 
     Passages are counted from 0. A statement of citations alone has an empty text, or only its full
@@ -60,13 +60,13 @@ def parse(statement: str) -> Cited:
     statement = statement.strip()
     marks = _marks(statement)
     if not marks or marks[-1].end != len(statement):
-        return Cited(statement, ())
+        return CitedStatement(statement, ())
     last = marks[-1]
     cited = " ".join(statement[slice(*group)] for group in last.groups)
-    return Cited((statement[: last.start] + last.text).strip(), _numbers(cited))
+    return CitedStatement((statement[: last.start] + last.text).strip(), _numbers(cited))
 
 
-def as_doclens(statement: str) -> Cited:
+def as_doclens(statement: str) -> CitedStatement:
     """Parse a statement as DocLens's released code does: its words, and the cited passages, sorted.
 
     Exactly the numbers after an opening bracket are citations: `[1-3]` and `[1, 2]` cite passage 1,
@@ -76,7 +76,7 @@ def as_doclens(statement: str) -> Cited:
     """
     line = " ".join(statement.split())
     words = _DOCLENS.sub("", line).replace(" |", "").replace("]", "")
-    return Cited(words, tuple(sorted({int(number) for number in _DOCLENS.findall(line)})))
+    return CitedStatement(words, tuple(sorted({int(number) for number in _DOCLENS.findall(line)})))
 
 
 def strip_citations(text: str) -> str:
@@ -96,7 +96,7 @@ def ends(text: str) -> list[int]:
     return [mark.end for mark in _marks(text)]
 
 
-def blanked(text: str) -> str:
+def blank_citations(text: str) -> str:
     """Replace citations by blanks, so that offsets stay the same."""
     parts, start = [], 0
     for mark in _marks(text):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from metassay.text.patterns import read_patterns
-from metassay.text.spans import Span, stripped
+from metassay.text.spans import Span, strip_span
 
 Compat = Literal["none", "doclens-table24"]
 SECTIONS = ("subjective", "objective_exam", "objective_results", "assessment_and_plan")
@@ -144,7 +144,7 @@ def _pieces(note: str, lines: list[Span]) -> dict[str, list[Span]]:
     ends = [start for _, start in opened[1:]] + [len(note)]
     pieces: dict[str, list[Span]] = {}
     for (section, start), end in zip(opened, ends, strict=True):
-        pieces.setdefault(section, []).append(stripped(note, start, end))
+        pieces.setdefault(section, []).append(strip_span(note, start, end))
     return {section: pieces[section] for section in SECTIONS if section in pieces}
 
 

@@ -19,7 +19,7 @@ from functools import lru_cache
 from metassay.text import citations
 from metassay.text.boundaries import STOPS, boundaries
 from metassay.text.headings import section_heading, stands_alone
-from metassay.text.spans import BREAKS, MARKS, Span, stripped
+from metassay.text.spans import BREAKS, MARKS, Span, strip_span
 
 __all__ = ["Span", "sentences"]
 
@@ -82,7 +82,7 @@ def _split(line: str) -> tuple[Span, ...]:
 
 def _stretches(line: str) -> Iterator[tuple[int, int]]:
     """Split the whole line at sentence boundaries and after citations."""
-    blanked = citations.blanked(line)
+    blanked = citations.blank_citations(line)
     start = 0
     for end in [*citations.ends(line), len(line)]:
         starts = [start, *(start + offset for offset in boundaries(blanked[start:end]))]
@@ -97,7 +97,7 @@ def _trimmed(line: str, start: int, end: int) -> Span:
         last -= 1
     while last < end and not line[last].isspace() and line[last] not in "*_":
         last += 1  # keep marks that are attached to the last word ("30-")
-    return stripped(line, start, last)
+    return strip_span(line, start, last)
 
 
 def _marker_end(line: str) -> int:

@@ -15,7 +15,7 @@ class Span(NamedTuple):
     end: int
 
 
-def stripped(text: str, start: int, end: int) -> Span:
+def strip_span(text: str, start: int, end: int) -> Span:
     """Return the span without white space around it; empty if there is nothing else."""
     inner = text[start:end]
     left = len(inner) - len(inner.lstrip())

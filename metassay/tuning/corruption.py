@@ -1,9 +1,8 @@
 """Fake words for the training of CTC: spans of a sentence are masked, and a model fills them.
 
 Deng et al. 2021 (tanyuqian/ctc-gen-eval), where spans are constituents of a parse. A shallow tree
-takes their place: clauses end at punctuation, chunks at stop words. What becomes of a sentence
-depends on its words, its key and the seed alone: it is the same among whichever others it stands,
-and whatever it is read against.
+replaces the parse: clauses end at punctuation, chunks at stop words. The corruption of a sentence
+depends on its words, its key and the seed only, not on other sentences or its passages.
 """
 
 import functools
@@ -27,23 +26,23 @@ from metassay.tables.names import REFERENCE
 from metassay.text.tokens import STOPWORDS
 from metassay.tuning.options import CorruptionOptions
 
-METHOD = 1  # part of the store's keys; whoever changes how spans are masked or filled raises it
+METHOD = 1  # part of the store's keys; raise it with every change of masks or fillings
 TRIES, MOST_WORDS = 5, 128
 MOST_NEW = 30  # tokens that a filled sentence may have beyond the masked one
-_PUNCTUATION = ".,;:!?)]"  # at the end of a word: it ends a clause, and is not masked
+_PUNCTUATION = ".,;:!?)]"  # at a word's end it ends a clause, and is not masked
 _IDS = ("bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_bos_token_id")
 
 Span = tuple[int, int]  # words from the first to before the second
-Masked = tuple[tuple[str, ...], str]  # what stands around the masks, and the seed of what fills
+Masked = tuple[tuple[str, ...], str]  # texts around the masks, and the seed of the filling
 Fill = Callable[[Sequence[Masked]], Sequence[str]]
 
 
-def masks(words: Sequence[str], rng: np.random.Generator) -> list[Span]:
-    """The spans of a sentence to mask, in order; none if this try is no use.
+def choose_masks(words: Sequence[str], rng: np.random.Generator) -> list[Span]:
+    """Choose spans of a sentence to mask, in order; none if this try is useless.
 
-    A span of n of N words is masked with probability n / N / (height + 1), and else what it
-    consists of is looked at: clauses (height 2), their chunks (1), their words (0). Stop words
-    alone are never masked. Of no use is a try that masks nothing or all, or two spans in a row.
+    A span of n of N words is masked with probability n / N / (height + 1), else its parts are
+    tried: clauses (height 2), their chunks (1), their words (0). Spans of stop words only are never
+    masked. A try is useless if it masks nothing, everything, or two adjacent spans.
     """
     chosen: list[Span] = []
 
@@ -77,8 +76,8 @@ def _is_stop(word: str) -> bool:
     return not bare or bare in STOPWORDS
 
 
-def around(words: Sequence[str], spans: Sequence[Span]) -> tuple[str, ...]:
-    """What stands around the masks, one text more than masks; a span's last punctuation does."""
+def text_between(words: Sequence[str], spans: Sequence[Span]) -> tuple[str, ...]:
+    """Return the texts around the masks, one more than masks, with a span's last punctuation."""
     text, texts, start = " ".join(words), [], 0
     for span in spans:
         end = len(" ".join(words[: span[1]]))
@@ -87,55 +86,59 @@ def around(words: Sequence[str], spans: Sequence[Span]) -> tuple[str, ...]:
     return (*texts, text[start:])
 
 
-def marked(words: Sequence[str], spans: Sequence[Span], text: str) -> tuple[list[str], list[int]]:
-    """The words of a filled sentence, and of each 1 if it is fake; none if the filling is no use.
+def mark_fakes(
+    words: Sequence[str], spans: Sequence[Span], text: str
+) -> tuple[list[str], list[int]]:
+    """Return the words of a filled sentence, and 1 for each fake; none if the filling is useless.
 
-    It is of no use unless all that was not masked stands there as before, with something in the
-    place of each mask. A span is fake if it is another one in lower case, without blanks around.
+    It is useful if all text outside masks is unchanged, and no mask is empty. A span is fake if it
+    differs in lower case, without surrounding space.
     """
-    pattern = "(.+?)".join(map(re.escape, around(words, spans)))
+    pattern = "(.+?)".join(map(re.escape, text_between(words, spans)))
     filled = re.fullmatch(pattern, " ".join(text.split()))
     if filled is None or not all(new.strip() for new in filled.groups()):
         return [], []
     fake = []
     for group, (new, span) in enumerate(zip(filled.groups(), spans, strict=True), start=1):
-        before = " ".join(words[slice(*span)]).rstrip(_PUNCTUATION)
-        if new.lower().strip() != before.lower():
+        original = " ".join(words[slice(*span)]).rstrip(_PUNCTUATION)
+        if new.lower().strip() != original.lower():
             fake.append(filled.span(group))
-    there = list(re.finditer(r"\S+", filled[0]))
-    overlaps = [any(a < word.end() and word.start() < b for a, b in fake) for word in there]
-    return [word[0] for word in there], [*map(int, overlaps)]
+    tokens = list(re.finditer(r"\S+", filled[0]))
+    overlaps = [any(a < token.end() and token.start() < b for a, b in fake) for token in tokens]
+    return [token[0] for token in tokens], [*map(int, overlaps)]
 
 
 def corrupt(
     units: pd.DataFrame, options: CorruptionOptions, fill: Fill
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Corrupt statements of the reference; returns table `corruptions`, and notes.
+    """Corrupt statements of the reference; return table `corruptions`, and notes.
 
-    Each is tried up to TRIES times; those of more than MOST_WORDS words, and those of which nothing
-    came, are left out and counted. If there are more than `items`, the seed chooses. Raises
+    Each is tried up to TRIES times; those with more than MOST_WORDS words, and those without
+    success, are left out and counted. If there are more than `items`, the seed chooses. Raises
     BadInput if nothing is left.
     """
-    known = (units["kind"] == "statement") & (units["status"] == "ok")
-    rows = units.loc[known & (units["author"] == REFERENCE), [*PLACE, "text"]]
+    valid = (units["kind"] == "statement") & (units["status"] == "ok")
+    rows = units.loc[valid & (units["author"] == REFERENCE), [*PLACE, "text"]]
     words = {tuple(place): text.split() for *place, text in rows.itertuples(index=False)}
     seeds = {place: "|".join(map(str, (options.seed, *place))) for place in words}
-    short = [place for place, its in words.items() if 0 < len(its) <= MOST_WORDS]
+    short = [place for place, tokens in words.items() if 0 < len(tokens) <= MOST_WORDS]
     waiting = sorted(short, key=lambda place: text_hash(seeds[place]))[: options.items]
     results = dict[Any, tuple[list[str], list[int]]]()
     for attempt in range(TRIES):
         tries = {place: f"{seeds[place]}|{attempt}" for place in waiting}
-        spans = {place: masks(words[place], _generator(seed)) for place, seed in tries.items()}
+        spans = {
+            place: choose_masks(words[place], _generator(seed)) for place, seed in tries.items()
+        }
         tries = {place: seed for place, seed in tries.items() if spans[place]}
-        texts = fill([(around(words[at], spans[at]), seed) for at, seed in tries.items()])
+        texts = fill([(text_between(words[at], spans[at]), seed) for at, seed in tries.items()])
         for place, text in zip(tries, texts, strict=True):
-            result = marked(words[place], spans[place], text)
+            result = mark_fakes(words[place], spans[place], text)
             results |= {place: result} if result[0] else {}
         waiting = [place for place in waiting if place not in results]
     if not results:
         raise BadInput(
-            f"of {len(words)} statements of the reference none could be corrupted; take a"
-            " corruption > model that fills its mask token and leaves the rest as it is"
+            f"of {len(words)} statements of the reference none could be corrupted; choose a"
+            " corruption > model that fills its mask token and leaves the rest unchanged"
         )
     recipe = f"ctc|{recipe_of(options, options, 'seed', 'items', 'top_p')}|method:{METHOD}"
     table = [(*place, *result, recipe) for place, result in results.items()]
@@ -151,11 +154,11 @@ def _generator(seed: str) -> np.random.Generator:
     return np.random.default_rng(int(text_hash(seed), 16))
 
 
-def filler(options: CorruptionOptions) -> Fill:
-    """Fill masks by a seq2seq model with a mask token; what is in the store is not computed again.
+def make_filler(options: CorruptionOptions) -> Fill:
+    """Return a function that fills masks by a seq2seq model with a mask token, and by the store.
 
-    Each sentence draws by a generator of its own. A text that does not end is "". Raises BadInput
-    as `loading.load` does, and without a mask token.
+    Each sentence has a separate random generator. A text that does not end is "". Raises BadInput
+    as `loading.load`, and if there is no mask token.
     """
     task = task_of("ctc: fill", options, METHOD, top_p=options.top_p)
     loaded = functools.cache(lambda: _runner(options))
@@ -170,8 +173,8 @@ def filler(options: CorruptionOptions) -> Fill:
 def _runner(options: CorruptionOptions) -> Runner:
     tokenizer, weights = load("AutoModelForSeq2SeqLM", options)
     if tokenizer.mask_token is None:
-        raise BadInput(f"model {options.model!r} has no mask token; take one such as BART")
-    config = extra.module("transformers").GenerationConfig  # without beams, or what bars repeats
+        raise BadInput(f"model {options.model!r} has no mask token; choose one such as BART")
+    config = extra.module("transformers").GenerationConfig  # without beams or repetition penalty
     ids = {name: getattr(weights.generation_config, name) for name in _IDS}
     weights.generation_config = config(pad_token_id=tokenizer.pad_token_id, **ids)
 
@@ -181,14 +184,14 @@ def _runner(options: CorruptionOptions) -> Runner:
 
     def give(tensors: dict[str, Any], rows: Sequence[Row]) -> Iterator[str]:
         draws = [_generator(row.context) for row in rows]
-        most = [len(row.features["input_ids"]) + MOST_NEW for row in rows]
-        written = weights.generate(
+        limits = [len(row.features["input_ids"]) + MOST_NEW for row in rows]
+        generated = weights.generate(
             **tensors,
-            logits_processor=[lambda _, scores: drawn(scores, draws, options.top_p)],
-            max_new_tokens=max(most),
+            logits_processor=[lambda _, scores: draw_tokens(scores, draws, options.top_p)],
+            max_new_tokens=max(limits),
         )
         end = tokenizer.eos_token_id
-        for tokens, limit in zip(written[:, 1:].tolist(), most, strict=True):
+        for tokens, limit in zip(generated[:, 1:].tolist(), limits, strict=True):
             length = tokens.index(end) if end in tokens else limit
             text = tokenizer.decode(tokens[:length], skip_special_tokens=True)
             yield text if length < limit else ""
@@ -196,10 +199,10 @@ def _runner(options: CorruptionOptions) -> Runner:
     return Runner(read, give, tokenizer.pad_token_id, options.device)
 
 
-def drawn(scores: Any, draws: Sequence[np.random.Generator], top_p: float) -> Any:
-    """Scores, rows x tokens, that leave one token of each row, by a draw of the row's own.
+def draw_tokens(scores: Any, draws: Sequence[np.random.Generator], top_p: float) -> Any:
+    """Return scores, rows x tokens, with a single token in each row, drawn by its generator.
 
-    It is one of the likeliest that together have probability `top_p`, as probable as there.
+    It is one of the likeliest tokens with total probability `top_p`, in proportion to theirs.
     """
     shares, order = scores.double().softmax(-1).sort(descending=True, stable=True)
     below = shares.cumsum(-1)

@@ -12,8 +12,8 @@ from metassay.models.loading import NetworkOptions
 class Base(NetworkOptions):
     """The model that a training begins with; with `bfloat16` its weights are float32.
 
-    Steps then compute in bfloat16 where torch holds that to be safe. `cuda` is the one card that
-    CUDA_VISIBLE_DEVICES leaves.
+    Steps then compute in bfloat16 where torch considers it safe. `cuda` is the only card in
+    CUDA_VISIBLE_DEVICES.
     """
 
     device: Literal["cpu", "cuda"]
@@ -21,13 +21,13 @@ class Base(NetworkOptions):
 
 
 class TrainingOptions(Options):
-    """How a model is trained, and which documents it is chosen by; DEFAULTS has more values.
+    """How a model is trained, and by which documents it is chosen; DEFAULTS has more values.
 
     `dev_share`: the share of documents that are held out. The length is either `steps` or `epochs`.
     `warmup`: steps, or below 1 the share of them, in which the learning rate rises to
-    `learning_rate`; then it falls to 0 along a line. `smoothing` is that of labels. `every`: steps
-    between evaluations, with a checkpoint each; null: one per epoch. `patience`: after so many
-    evaluations in a row without a better one the training ends; null: it never ends early.
+    `learning_rate`; then it falls linearly to 0. `smoothing` is that of labels. `every`: steps
+    between evaluations, each with a checkpoint; null: one per epoch. `patience`: the number of
+    evaluations without improvement after which training ends; null: it never ends early.
     """
 
     seed: Seed
@@ -61,11 +61,10 @@ DEFAULTS: Mapping[str, Block] = {
 
 
 class CorruptionOptions(NetworkOptions):
-    """A seq2seq model with a mask token, by which at most `items` sentences are corrupted.
+    """A seq2seq model with a mask token, which corrupts at most `items` sentences.
 
-    `top_p`: words are drawn among the likeliest that together have this probability.
-    `batch_tokens`: how many tokens are read at once, padding included; it is for speed, and changes
-    last digits at most.
+    `top_p`: words are drawn from the likeliest with this total probability. `batch_tokens`: tokens
+    of a batch, with padding; for speed, and changes last digits at most.
     """
 
     seed: Seed
@@ -75,7 +74,7 @@ class CorruptionOptions(NetworkOptions):
 
 
 class Human(Options):
-    """A criterion of people, which of its ends is better, and a teacher's least correlation."""
+    """A criterion of people, its better end, and a teacher's least correlation with it."""
 
     criterion: str
     better: Literal["higher", "lower"]
@@ -83,14 +82,14 @@ class Human(Options):
 
 
 class Coverage(Options):
-    """A metric that a teacher must not repeat: its correlation with it is at most `most`."""
+    """A metric with which a teacher must not correlate by more than `most`."""
 
     metric: str = "coverage"
     most: float = Field(ge=0, le=1)
 
 
 class TeacherOptions(Options):
-    """Which metrics teach: those that are named, or all that pass the rule.
+    """The metrics that teach: those in `names`, or all that pass the rule.
 
     Names are `metric`, or `metric (checkpoint)`; a metric may end in `@alignment`.
     """
@@ -102,7 +101,7 @@ class TeacherOptions(Options):
     @model_validator(mode="after")
     def _way(self) -> "TeacherOptions":
         if (self.names is None) == (self.human is None) or (self.names and self.coverage):
-            raise ValueError("give either names, or human (and coverage, if need be) as the rule")
+            raise ValueError("give either names, or human (and optionally coverage) as the rule")
         return self
 
 
@@ -112,7 +111,7 @@ BLOCKS: Mapping[str, type[Options]] = {
 }
 
 
-def checked(tune: str, key: str, block: Block, *, where: str) -> Any:
-    """The options in a block of a folder that tunes; BadInput, led by `where`, if it is wrong."""
+def parse_block(tune: str, key: str, block: Block, *, where: str) -> Any:
+    """Parse a block of a folder that tunes; BadInput, led by `where`, if it is wrong."""
     more = DEFAULTS[tune] if key == "training" else {}
     return parse(BLOCKS[key], {**more, **block}, where=f"{where} > {key}")

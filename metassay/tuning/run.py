@@ -1,4 +1,4 @@
-"""From tables to a model's folder: the rows of each sort of training, its card and its log."""
+"""From tables to a model's folder: the rows of each type of training, its card and its log."""
 
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +17,8 @@ from metassay.scoring.aggregation.statements import PLACE, Read
 from metassay.statistics.correlation import correlate
 from metassay.tables.checks import without_further_references
 from metassay.tables.names import FULL, REFERENCE, SIGNS, metric_label, suffix_of
-from metassay.tables.parquet import rounded
-from metassay.tables.ratings import of_statements
+from metassay.tables.parquet import round_significant
+from metassay.tables.ratings import statement_ratings
 from metassay.text.citations import strip_citations
 from metassay.tuning.options import Base, TeacherOptions, TrainingOptions
 from metassay.tuning.tasks import PACKAGES, Marked, Task, Valued, Written, train, write
@@ -27,10 +27,10 @@ _RATED = ["doc_id", "author", "number"]
 
 
 class Candidate(NamedTuple):
-    """A metric, and whether it teaches.
+    """A metric, and whether it is a teacher.
 
-    `people` and `coverage`: the Pearson correlation with both; metric and ratings are turned so
-    that more is better. None if it is not defined, or if nobody asks.
+    `people` and `coverage`: its Pearson correlations with both; metric and ratings are turned so
+    that more is better. None if undefined, or not part of the rule.
     """
 
     name: str
@@ -40,10 +40,10 @@ class Candidate(NamedTuple):
 
 
 def by_metric(scores: pd.DataFrame) -> pd.DataFrame:
-    """Table `statement_scores`, a row per statement (PLACE and number) and a column per metric.
+    """Pivot `statement_scores`: a row per statement (PLACE and number), a column per metric.
 
     Columns are called `metric` or `metric (checkpoint)`. Values are turned so that more is better,
-    but for metrics that are neither; NaN where there is none.
+    except for metrics without direction; NaN if missing.
     """
     names = [metric_label(*pair) for pair in zip(scores["metric"], scores["judge"], strict=True)]
     turned = scores["value"] * scores["better"].map(SIGNS).fillna(1)
@@ -54,12 +54,12 @@ def by_metric(scores: pd.DataFrame) -> pd.DataFrame:
 def candidates(
     scores: pd.DataFrame, ratings: pd.DataFrame, options: TeacherOptions
 ) -> list[Candidate]:
-    """Every metric of `statement_scores` with a direction, and whether it teaches.
+    """List every metric of `statement_scores` with a direction, and whether it is a teacher.
 
     By the rule, over the statements in `scores`: a teacher's correlation with the mean rating is at
-    least `human.least`, in its own direction, and its absolute one with coverage at most
-    `coverage.most`. Coverage is that of the same alignment, if there are several. Raises BadInput
-    if a name is not there or no metric is left.
+    least `human.least`, in its direction, and its absolute correlation with coverage at most
+    `coverage.most`. Coverage is by the metric's alignment, if there are several. Raises BadInput if
+    a name is unknown or no metric is left.
     """
     values = by_metric(scores)
     metrics = scores[["metric", "judge", "better"]].drop_duplicates().astype(str)
@@ -75,18 +75,18 @@ def candidates(
     if rule is None:
         return [Candidate(name, name in names) for name in able]
     criterion = ratings[ratings["criterion"] == rule.criterion]
-    people = _judged(criterion, values) * SIGNS[rule.better]
+    people = _mean_ratings(criterion, values) * SIGNS[rule.better]
     every = []
     for name in able:
         with_people, with_coverage = _pearson(values[name], people), None
         teaches = with_people is not None and with_people >= rule.least
         if options.coverage is not None:
-            against = _against(metric_of[name], options.coverage.metric, metric_of)
+            against = _coverage_column(metric_of[name], options.coverage.metric, metric_of)
             with_coverage = _pearson(values[name], values[against])
-            far = with_coverage is not None and abs(with_coverage) <= options.coverage.most
-            teaches = teaches and far
+            independent = with_coverage is not None and abs(with_coverage) <= options.coverage.most
+            teaches = teaches and independent
         every.append(Candidate(name, teaches, with_people, with_coverage))
-    if not any(one.teaches for one in every):
+    if not any(candidate.teaches for candidate in every):
         raise BadInput(
             f"teachers: none of {len(every)} metrics passes the rule on training documents; lower"
             " human > least, raise coverage > most, or give names"
@@ -94,33 +94,33 @@ def candidates(
     return every
 
 
-def _against(metric: str, coverage: str, metric_of: Mapping[str, str]) -> str:
-    """The column of coverage that a metric is held against: if there is one, of its alignment."""
-    wanted = (f"{coverage}{suffix_of(metric).removesuffix(BY_TEXT)}", coverage)
-    there = {other: label for label, other in metric_of.items() if other in wanted}
-    for name in filter(there.get, wanted):
-        return there[name]
+def _coverage_column(metric: str, coverage: str, metric_of: Mapping[str, str]) -> str:
+    """Return the column of coverage to compare a metric with: by its alignment, if it exists."""
+    names = (f"{coverage}{suffix_of(metric).removesuffix(BY_TEXT)}", coverage)
+    columns = {other: label for label, other in metric_of.items() if other in names}
+    for name in filter(columns.get, names):
+        return columns[name]
     raise BadInput(
-        f"teachers > coverage > metric: statements have no {wanted[0]!r}; measure it, or correct"
+        f"teachers > coverage > metric: statements have no {names[0]!r}; measure it, or correct"
         " the name"
     )
 
 
 def targets(values: pd.DataFrame, training: Iterable[bool], teachers: Sequence[str]) -> pd.Series:
-    """The mean of the teachers' standardised values, by statement; `values` as `by_metric` gives.
+    """Return the mean of the teachers' standardised values, by statement; `values`: `by_metric`.
 
-    Mean and standard deviation (divided by n) are those of the rows in `training`. NaN where a
-    teacher has no value, or where one has the same value throughout.
+    Mean and standard deviation (divided by n) are over the rows in `training`. NaN if a teacher has
+    no value, or the same value throughout.
     """
     rows = values[list(teachers)]
-    seen = rows[list(training)]
-    spread = seen.std(ddof=0).where(seen.nunique() > 1)
-    return ((rows - seen.mean()) / spread).mean(axis=1, skipna=False)
+    training_rows = rows[list(training)]
+    scale = training_rows.std(ddof=0).where(training_rows.nunique() > 1)
+    return ((rows - training_rows.mean()) / scale).mean(axis=1, skipna=False)
 
 
-def _judged(ratings: pd.DataFrame, values: pd.DataFrame) -> pd.Series:
-    """The mean rating of each row of `values`, over raters and studies."""
-    means = of_statements(ratings).groupby(_RATED)["value"].mean()
+def _mean_ratings(ratings: pd.DataFrame, values: pd.DataFrame) -> pd.Series:
+    """Return the mean rating of each row of `values`, over raters and studies."""
+    means = statement_ratings(ratings).groupby(_RATED)["value"].mean()
     keys = pd.MultiIndex.from_frame(values.index.to_frame()[_RATED])
     return pd.Series(means.reindex(keys).to_numpy(), index=values.index)
 
@@ -128,7 +128,7 @@ def _judged(ratings: pd.DataFrame, values: pd.DataFrame) -> pd.Series:
 def _pearson(values: pd.Series, other: pd.Series) -> float | None:
     a, b = (side.to_numpy(dtype=np.float64)[None] for side in (values, other))
     value = correlate(a, b, "global", "pearson").value
-    return None if np.isnan(value) else rounded(value)  # no choice hangs on a last digit
+    return None if np.isnan(value) else round_significant(value)  # last digits must not decide
 
 
 WORK = Path(".work/tuning")
@@ -137,7 +137,7 @@ READ_BY |= {"quality": "clinical_bleurt"}
 
 
 class Order(NamedTuple):
-    """A model to be trained: its name, the benchmark it reads, and its alignment or criterion."""
+    """A model to train: its name, the benchmark of its data, and its alignment or criterion."""
 
     name: str
     source: str
@@ -147,9 +147,9 @@ class Order(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """What is learnt of each document, which documents are held out, facts for the log, notes.
+    """Training rows by document, the documents that are held out, facts for the log, and notes.
 
-    `of`: what the rows are, and what each lies beside.
+    `of`: words for the rows, and for their contexts.
     """
 
     rows: Sequence[tuple[str, Any]]
@@ -159,12 +159,11 @@ class Rows(NamedTuple):
     of: tuple[str, str] = ("statements", "the passages aligned with them")
 
 
-def aligned(read: Read) -> pd.DataFrame:
-    """Every statement with passages, of the one alignment that was read.
+def aligned_statements(read: Read) -> pd.DataFrame:
+    """Return every statement with passages, of the only alignment.
 
-    Columns: PLACE, `text` and `context`, which has the passages in the order of the source, with
-    blanks between. As metrics read them, texts have no blanks around, and what is blank on either
-    side is left out.
+    Columns: PLACE, `text` and `context`, the passages in the order of the source, joined by spaces.
+    As for metrics, texts are stripped, and blank texts or contexts are left out.
     """
     rows = read.statements[PLACE].assign(
         text=[text.strip() for text in read.texts],
@@ -176,24 +175,24 @@ def aligned(read: Read) -> pd.DataFrame:
     return rows[(rows["text"] != "") & (rows["context"] != "")].reset_index(drop=True)
 
 
-def rated(
+def rated_texts(
     parts: pd.DataFrame, ratings: pd.DataFrame, criterion: str
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Texts of systems with the document's reference and the mean rating; and a note.
+    """Return texts of systems with the document's reference and the mean rating; and a note.
 
-    Columns: `doc_id`, `context` (the reference), `text` and `value`, the mean over raters and
-    studies of what whole texts got by this criterion. Both texts are as metrics read them: without
-    citations, and blanks around. What lacks one of the three is left out, which the note counts.
+    Columns: `doc_id`, `context` (the reference), `text` and `value`, the mean rating of the whole
+    text by this criterion, over raters and studies. As for metrics, both texts are stripped and
+    without citations. Rows that lack any of the three are left out, and the note counts them.
     """
     full = without_further_references(parts[parts["part"] == FULL])
     texts = full[["doc_id", "author"]].assign(
         text=[strip_citations(text).strip() for text in full["text"].fillna("")]
     )
-    its = texts[texts["author"] == REFERENCE].set_index("doc_id")["text"]
+    references = texts[texts["author"] == REFERENCE].set_index("doc_id")["text"]
     whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
     means = whole[whole["criterion"] == criterion].groupby(["doc_id", "author"])["value"].mean()
     texts = texts[texts["author"] != REFERENCE].join(means, on=["doc_id", "author"])
-    texts["context"] = texts["doc_id"].map(its).fillna("")
+    texts["context"] = texts["doc_id"].map(references).fillna("")
     lacks = {
         "are empty or failed": texts["text"] == "",
         "have no reference": texts["context"] == "",
@@ -205,82 +204,84 @@ def rated(
     return texts[~left_out].reset_index(drop=True), [note]
 
 
-def held_out(doc_ids: Iterable[str], options: TrainingOptions) -> list[str]:
-    """The documents to choose a checkpoint by, sorted: `dev_share` of all, and at least one.
+def hold_out(doc_ids: Iterable[str], options: TrainingOptions) -> list[str]:
+    """Return the documents to choose a checkpoint by, sorted: `dev_share` of all, at least one.
 
-    The seed and the documents alone decide, in whatever order they come. Raises BadInput if none
-    would be left to train on.
+    They depend on the seed and the documents only, in any order. Raises BadInput if none is left to
+    train on.
     """
-    every = sorted(set(doc_ids), key=lambda doc_id: text_hash(f"{options.seed}|{doc_id}"))
-    count = max(1, round(options.dev_share * len(every)))
-    if count >= len(every):
+    order = sorted(set(doc_ids), key=lambda doc_id: text_hash(f"{options.seed}|{doc_id}"))
+    count = max(1, round(options.dev_share * len(order)))
+    if count >= len(order):
         raise BadInput(
-            f"documents to train on: {len(every)}, of which {count} would be held out; add"
+            f"documents to train on: {len(order)}, of which {count} would be held out; add"
             " documents, or lower training > dev_share"
         )
-    return sorted(every[:count])
+    return sorted(order[:count])
 
 
-def to_write(examples: pd.DataFrame, options: TrainingOptions) -> Rows:
-    """Statements of the reference, each to be written after its passages."""
+def writing_rows(examples: pd.DataFrame, options: TrainingOptions) -> Rows:
+    """Return statements of the reference, to be written after their passages."""
     rows = examples[examples["author"] == REFERENCE]
     texts = map(Written, rows["context"], rows["text"])
-    return Rows([*zip(rows["doc_id"], texts, strict=True)], held_out(rows["doc_id"], options))
+    return Rows([*zip(rows["doc_id"], texts, strict=True)], hold_out(rows["doc_id"], options))
 
 
-def to_mark(examples: pd.DataFrame, corruptions: pd.DataFrame, options: TrainingOptions) -> Rows:
-    """Corrupted statements (table `corruptions`), whose fake words are to be told from others."""
+def marking_rows(
+    examples: pd.DataFrame, corruptions: pd.DataFrame, options: TrainingOptions
+) -> Rows:
+    """Return corrupted statements (table `corruptions`), whose fake words are to be detected."""
     rows = examples.merge(corruptions, on=PLACE)
     texts = map(Marked, rows["context"], rows["words"], rows["fake"])
-    return Rows([*zip(rows["doc_id"], texts, strict=True)], held_out(rows["doc_id"], options))
+    return Rows([*zip(rows["doc_id"], texts, strict=True)], hold_out(rows["doc_id"], options))
 
 
-def to_value(
+def distillation_rows(
     examples: pd.DataFrame,
     scores: pd.DataFrame,
     ratings: pd.DataFrame,
     teachers: TeacherOptions,
     options: TrainingOptions,
 ) -> Rows:
-    """Statements of systems, each with the value that its teachers agree on.
+    """Return statements of systems, with the mean value of their teachers.
 
-    `scores` is the table `statement_scores`. What the reference says takes no part, since metrics
-    are for what systems say; statements for which a teacher has no value are left out.
+    `scores` is table `statement_scores`. Statements of the reference are left out, since metrics
+    are for systems, and so are those for which a teacher has no value.
     """
     scores = scores[scores["author"] != REFERENCE]
-    dev = held_out(examples.merge(scores[PLACE].drop_duplicates())["doc_id"], options)
+    dev = hold_out(examples.merge(scores[PLACE].drop_duplicates())["doc_id"], options)
     every = candidates(scores[~scores["doc_id"].isin(dev)], ratings, teachers)
-    names = [one.name for one in every if one.teaches]
+    names = [candidate.name for candidate in every if candidate.teaches]
     values = by_metric(scores)
     training = ~values.index.get_level_values("doc_id").isin(dev)
     target = targets(values, training, names).rename("target").dropna().reset_index()
     rows = examples.merge(target, on=PLACE)
     texts = map(Valued, rows["context"], rows["text"], rows["target"])
-    facts = {"teachers": names, "candidates": [one._asdict() for one in every]}
+    facts = {"teachers": names, "candidates": [candidate._asdict() for candidate in every]}
     return Rows([*zip(rows["doc_id"], texts, strict=True)], dev, facts)
 
 
-def to_rate(
+def rating_rows(
     parts: pd.DataFrame, ratings: pd.DataFrame, criterion: str, options: TrainingOptions
 ) -> Rows:
-    """Texts of systems, each with the mean rating that people gave it by a criterion."""
-    rows, notes = rated(parts, ratings, criterion)
+    """Return texts of systems, with people's mean rating by a criterion."""
+    rows, notes = rated_texts(parts, ratings, criterion)
     texts = map(Valued, rows["context"], rows["text"], rows["value"])
-    dev, of = held_out(rows["doc_id"], options), ("texts", "their references")
+    dev, of = hold_out(rows["doc_id"], options), ("texts", "their references")
     return Rows([*zip(rows["doc_id"], texts, strict=True)], dev, notes=notes, of=of)
 
 
 def tune(task: Task, order: Order, rows: Rows, out: Path, *, work: Path = WORK) -> list[str]:
-    """Train a model and put it into the folder `out` with its card and its log; returns notes.
+    """Train a model and save it in folder `out` with its card and its log; return notes.
 
-    A run that was killed goes on from its last checkpoint in `work`. Raises BadInput if there is
-    nothing to train on or nothing to choose by, and what `train` raises.
+    A run that was killed continues from its last checkpoint in `work`. Raises BadInput if there are
+    no rows to train on or to choose by, and what `train` raises.
     """
-    dev, what = set(rows.dev), rows.of[0]
-    parts = [[row for doc, row in rows.rows if (doc in dev) == held] for held in (False, True)]
+    dev, kind = set(rows.dev), rows.of[0]
+    parts = [[row for doc, row in rows.rows if (doc in dev) == in_dev] for in_dev in (False, True)]
     if not all(parts):
         raise BadInput(
-            f"{order.name}: {len(parts[0])} {what} to train on and {len(parts[1])} to choose"
+            f"{order.name}: {len(parts[0])} {kind} to train on and {len(parts[1])} to choose"
             " by; add documents, or change training > dev_share or seed"
         )
     trained = train(task, (parts[0], parts[1]), order.base, order.training, work / order.name)
@@ -291,17 +292,17 @@ def tune(task: Task, order: Order, rows: Rows, out: Path, *, work: Path = WORK) 
         **order.reads,
         "base": identify(order.base).name,
         "documents": {"training": documents[0], "held_out": documents[1]},
-        what: dict(zip(("training", "held_out"), map(len, parts), strict=True)),
+        kind: dict(zip(("training", "held_out"), map(len, parts), strict=True)),
         "checkpoint": {"step": trained.step, task.best: trained.value},
         "settings": {"dtype": order.base.dtype, **order.training.model_dump()},
         "packages": {name: extra.version(name) for name in PACKAGES},
         **rows.facts,
     }
     write(trained, _card(order.name, facts, rows.of), {**facts, "held_out": list(rows.dev)}, out)
-    shutil.rmtree(work / order.name)  # checkpoints take several times the room of a model
+    shutil.rmtree(work / order.name)  # checkpoints are several times as large as a model
     return [
-        f"{order.name}: {len(parts[0]):,} {what} of {documents[0]:,} documents; step"
-        f" {trained.step:,} has the best {task.best} of {len(parts[1]):,} {what} of"
+        f"{order.name}: {len(parts[0]):,} {kind} of {documents[0]:,} documents; step"
+        f" {trained.step:,} has the best {task.best} of {len(parts[1]):,} {kind} of"
         f" {documents[1]:,} held-out documents: {trained.value:.4g}",
         *rows.notes,
     ]
@@ -325,5 +326,5 @@ def _card(name: str, facts: Mapping[str, Any], of: tuple[str, str]) -> str:
 
 def _shown(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {each}" for key, each in value.items())
+        return ", ".join(f"{key} {number}" for key, number in value.items())
     return ", ".join(value) if isinstance(value, list) else str(value)

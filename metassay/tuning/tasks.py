@@ -1,4 +1,4 @@
-"""What each sort of training makes of a row: inputs and labels as its metric reads them, a loss."""
+"""Types of training: their inputs and labels, as the trained metric reads them, and loss."""
 
 import hashlib
 import inspect
@@ -23,22 +23,22 @@ from metassay.models.pair_inputs import Reader, Wording, longest_input
 from metassay.models.rows import features_of
 from metassay.tuning.options import Base, TrainingOptions
 
-METHOD = 1  # part of a training's key; whoever changes what is computed raises it
+METHOD = 1  # part of a training's key; raise it with every change of the result
 PACKAGES = ("transformers", "accelerate", "tokenizers", "torch")
 _TOKENIZER = "tokenizer"
-_WHOLE = "whole"  # in a checkpoint that no kill has cut short
-_WEIGHTS = (".safetensors", ".index.json", "config.json")  # of a checkpoint: what the model is
-_NOISE = ("runtime", "per_second", "flos")  # of a log: what differs from run to run
+_WHOLE = "whole"  # a file in complete checkpoints
+_WEIGHTS = (".safetensors", ".index.json", "config.json")  # a checkpoint's files of the model
+_NOISE = ("runtime", "per_second", "flos")  # entries of a log that differ between runs
 
-Encode = Callable[[Any], dict[str, Any]]  # a row to the numbers that a model reads, with `labels`
+Encode = Callable[[Any], dict[str, Any]]  # a row to the inputs of a model, with `labels`
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is trained: a class of transformers', the settings of a new head, rows and loss.
+    """A type of training: a class of transformers, the settings of a new head, rows and loss.
 
-    `loss(outputs, labels)`: None for the model's own. `metrics(evaluated)` are of the held-out
-    rows; `best` is the one that a checkpoint is chosen by, or `loss`.
+    `loss(outputs, labels)`: None for the model's. `metrics(evaluated)` are of the held-out rows;
+    `best`: the metric that a checkpoint is chosen by, or `loss`.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Task:
 
 
 class Trained(NamedTuple):
-    """The folder of the best checkpoint, its step and value, and what was logged, in order."""
+    """The folder of the best checkpoint, its step and value, and the log."""
 
     folder: Path
     step: int
@@ -62,7 +62,7 @@ class Trained(NamedTuple):
 
 @dataclass(frozen=True)
 class _Encoded:
-    """Rows, encoded when they are read: the tokens of a corpus may not fit into memory."""
+    """Rows that are encoded on access: the tokens of a corpus may not fit into memory."""
 
     rows: Sequence[Any]
     encode: Encode
@@ -81,16 +81,18 @@ def train(
     options: TrainingOptions,
     work: Path,
 ) -> Trained:
-    """Train on the first of `rows` (JSON), and choose among the checkpoints by the second.
+    """Train on the first of `rows` (JSON), and choose a checkpoint by the second.
 
-    AdamW, gradients clipped to 1. The folder `work` is for this training alone. Raises BadInput if
-    the model cannot be loaded, or if what the checkpoint is chosen by is not finite.
+    AdamW, gradients clipped to 1. No other training may use folder `work`. Raises BadInput if the
+    model cannot be loaded, or the metric that chooses the checkpoint is not finite.
     """
-    folder = _folder(work, [task.name, options.model_dump(), *rows[0], "held out", *rows[1]], base)
-    last = _last(folder)
+    folder = _work_folder(
+        work, [task.name, options.model_dump(), *rows[0], "held out", *rows[1]], base
+    )
+    last = _last_checkpoint(folder)
     if last is None or (last / _WHOLE).read_text("utf-8") != "ended":
         _fit(task, rows, base, options, folder, last)
-        last = _last(folder)
+        last = _last_checkpoint(folder)
     if last is None:
         raise RuntimeError(f"{task.name}: no checkpoint was written")
     state = json.loads((last / "trainer_state.json").read_text("utf-8"))
@@ -108,8 +110,8 @@ def train(
 
 
 def write(trained: Trained, card: str, facts: Mapping[str, Any], out: Path) -> None:
-    """Make the folder `out` of the model, its tokenizer, card and log; it is there whole or not."""
-    if out.exists():  # where DVC has not removed it
+    """Write folder `out`, with model, tokenizer, card and log, all at once."""
+    if out.exists():  # DVC removes it, others may not
         shutil.rmtree(out)
     with whole_folder(out, "model") as folder:
         for file in trained.folder.iterdir():
@@ -121,12 +123,18 @@ def write(trained: Trained, card: str, facts: Mapping[str, Any], out: Path) -> N
         (folder / "training_log.json").write_text(f"{log}\n", "utf-8")
 
 
-def _folder(work: Path, inputs: Iterable[Any], base: Base) -> Path:
-    """Where the checkpoints of this training are; those of another one are removed."""
-    known = [METHOD, identify(base).content, base.device, base.dtype, *map(extra.version, PACKAGES)]
+def _work_folder(work: Path, inputs: Iterable[Any], base: Base) -> Path:
+    """Return the folder of this training's checkpoints; remove those of others."""
+    settings = [
+        METHOD,
+        identify(base).content,
+        base.device,
+        base.dtype,
+        *map(extra.version, PACKAGES),
+    ]
     key = hashlib.sha256()
-    for each in (*known, *inputs):
-        key.update(json.dumps(each, sort_keys=True).encode() + b"\n")
+    for item in (*settings, *inputs):
+        key.update(json.dumps(item, sort_keys=True).encode() + b"\n")
     folder = work / key.hexdigest()[:16]
     for other in work.glob("*"):
         if other != folder:
@@ -134,8 +142,8 @@ def _folder(work: Path, inputs: Iterable[Any], base: Base) -> Path:
     return folder
 
 
-def _last(folder: Path) -> Path | None:
-    """The last checkpoint that is whole; what a kill has left of others is removed."""
+def _last_checkpoint(folder: Path) -> Path | None:
+    """Return the last complete checkpoint; remove incomplete ones."""
     steps = []
     for checkpoint in folder.glob("checkpoint-*"):
         if (checkpoint / _WHOLE).exists():
@@ -161,7 +169,7 @@ def _fit(
     encode, loss = task.encode(network), task.loss
 
     def keep(_self: Any, _args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Mark a checkpoint as whole, and leave no others than this and the best one."""
+        """Mark a checkpoint as complete, and remove all but this and the best."""
         here = folder / f"checkpoint-{state.global_step}"
         with whole_file(here / _WHOLE) as file:
             file.write(b"ended" if control.should_training_stop else b"goes on")
@@ -179,7 +187,7 @@ def _fit(
         data_collator=task.collate(network),
         train_dataset=_Encoded(rows[0], encode),
         eval_dataset=_Encoded(rows[1], encode),
-        # The count of items is for steps of several batches, which there are none of.
+        # The count of items is for steps of several batches, which we do not use.
         compute_loss_func=loss and (lambda outputs, labels, **_: loss(outputs, labels)),
         compute_metrics=task.metrics,
         callbacks=callbacks,
@@ -224,23 +232,23 @@ def _arguments(task: Task, rows: int, base: Base, options: TrainingOptions, fold
         report_to=[],
     )
     if arguments.n_gpu > 1:
-        raise BadInput("base > device: there are several cards; let CUDA_VISIBLE_DEVICES name one")
+        raise BadInput("base > device: there are several cards; name one in CUDA_VISIBLE_DEVICES")
     return arguments
 
 
-IGNORED = -100  # a label that no loss counts, as torch and transformers have it
+IGNORED = -100  # a label without loss in torch and transformers
 CLASSES = {0: "not_fake", 1: "fake"}
 
 
 class Written(NamedTuple):
-    """A statement to be written after its passages."""
+    """A statement to write after its passages."""
 
     context: str
     text: str
 
 
 class Marked(NamedTuple):
-    """The words of a statement, each fake (1) or not (0), to be told beside its passages."""
+    """The words of a statement, each fake (1) or not (0), and its passages."""
 
     context: str
     words: Sequence[str]
@@ -248,14 +256,14 @@ class Marked(NamedTuple):
 
 
 class Valued(NamedTuple):
-    """A statement and its passages, or a text and its reference, and the value of the two."""
+    """A statement and its passages, or a text and its reference, and their value."""
 
     context: str
     text: str
     value: float
 
 
-def _to_write(network: Network) -> Encode:
+def _encode_writing(network: Network) -> Encode:
     read = both_sides(network, network.tokenizer.name_or_path, None)
 
     def encode(row: Written) -> dict[str, Any]:
@@ -265,7 +273,7 @@ def _to_write(network: Network) -> Encode:
     return encode
 
 
-def _to_value(network: Network) -> Encode:
+def _encode_value(network: Network) -> Encode:
     limit = longest_input(network.tokenizer, network.weights, None)
     reader = Reader(network.tokenizer, Wording(None), limit)
     typed = "token_type_ids" in inspect.signature(network.weights.forward).parameters
@@ -278,7 +286,7 @@ def _to_value(network: Network) -> Encode:
     return encode
 
 
-def _to_mark(network: Network) -> Encode:
+def _encode_marks(network: Network) -> Encode:
     read = joining(network, network.tokenizer.name_or_path, LONGEST)
 
     def encode(row: Marked) -> dict[str, Any]:
@@ -286,7 +294,7 @@ def _to_mark(network: Network) -> Encode:
         joined, spans, first, *_ = read(text, normal(row.context))
         labels = [IGNORED] * len(joined.ids)
         for place, (start, end) in zip(first, spans, strict=False):
-            if text[start:end].strip():  # a blank by itself is of no word
+            if text[start:end].strip():  # a space is not a word
                 word = text.count(" ", 0, end)
                 labels[place] = 2 * word + row.fake[word]
         return {**features_of(network, joined), "labels": labels}
@@ -294,11 +302,11 @@ def _to_mark(network: Network) -> Encode:
     return encode
 
 
-def _by_word(logits: Any, labels: Any) -> tuple[Any, Any]:
-    """Each word's mean logits over its pieces, words x 2, and whether it is fake.
+def _mean_logits(logits: Any, labels: Any) -> tuple[Any, Any]:
+    """Return each word's mean logits over its pieces, words x 2, and whether it is fake.
 
-    `logits`: inputs x tokens x 2; `labels`: inputs x tokens, 2 n + 1 where word n is fake and else
-    2 n. The layer is linear, so this is the layer of the mean of the pieces' vectors.
+    `logits`: inputs x tokens x 2; `labels`: inputs x tokens, 2 n + 1 if word n is fake, else 2 n.
+    The layer is linear, so this equals the layer of the mean of the pieces' vectors.
     """
     torch = extra.module("torch")
     rows = torch.arange(len(labels), device=labels.device)[:, None]
@@ -309,51 +317,53 @@ def _by_word(logits: Any, labels: Any) -> tuple[Any, Any]:
 
 
 def _cross_entropy(outputs: Any, labels: Any) -> Any:
-    return extra.module("torch").nn.functional.cross_entropy(*_by_word(outputs["logits"], labels))
+    return extra.module("torch").nn.functional.cross_entropy(
+        *_mean_logits(outputs["logits"], labels)
+    )
 
 
-def _squared(outputs: Any, labels: Any) -> Any:
+def _squared_error(outputs: Any, labels: Any) -> Any:
     values = outputs["logits"].squeeze(-1)
     return (values - labels.to(values.dtype)).square().mean()
 
 
-def _both_f1(evaluated: Any) -> dict[str, float]:
-    """F1 of fake words, of the others, and the sum of both."""
+def _f1_by_class(evaluated: Any) -> dict[str, float]:
+    """Return F1 of fake words, of the others, and the sum of both."""
     torch = extra.module("torch")
-    means, fake = _by_word(*map(torch.from_numpy, (evaluated.predictions, evaluated.label_ids)))
-    guessed, right = means.argmax(1).numpy(), fake.numpy()
-    f1 = {name: _f1(guessed == label, right == label) for label, name in CLASSES.items()}
+    means, fake = _mean_logits(*map(torch.from_numpy, (evaluated.predictions, evaluated.label_ids)))
+    predicted, right = means.argmax(1).numpy(), fake.numpy()
+    f1 = {name: _f1(predicted == label, right == label) for label, name in CLASSES.items()}
     return {**{f"f1_{name}": value for name, value in f1.items()}, "f1": sum(f1.values())}
 
 
-def _f1(guessed: Any, right: Any) -> float:
-    total = int(guessed.sum() + right.sum())
-    return 2 * int(np.logical_and(guessed, right).sum()) / total if total else 0.0
+def _f1(predicted: Any, right: Any) -> float:
+    total = int(predicted.sum() + right.sum())
+    return 2 * int(np.logical_and(predicted, right).sum()) / total if total else 0.0
 
 
 BARTSCORE = Task(
     "bartscore",
     "AutoModelForSeq2SeqLM",
     None,
-    _to_write,
+    _encode_writing,
     lambda network: extra.module("transformers").DataCollatorForSeq2Seq(*network),
 )
 CTC = Task(
     "ctc",
     "AutoModelForTokenClassification",
     {"id2label": CLASSES, "label2id": {name: label for label, name in CLASSES.items()}},
-    _to_mark,
+    _encode_marks,
     lambda network: extra.module("transformers").DataCollatorForTokenClassification(network[0]),
     loss=_cross_entropy,
-    metrics=_both_f1,
+    metrics=_f1_by_class,
     best="f1",
 )
 DISTILL = Task(
     "distill",
     "AutoModelForSequenceClassification",
     {"id2label": {0: "value"}, "label2id": {"value": 0}, "problem_type": "regression"},
-    _to_value,
+    _encode_value,
     lambda network: extra.module("transformers").DataCollatorWithPadding(network[0]),
-    loss=_squared,
+    loss=_squared_error,
 )
 QUALITY = replace(DISTILL, name="quality")

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from metassay.core.errors import BadInput
-from metassay.core.options import Name, Options, without
+from metassay.core.options import Name, Options, refuse
 from metassay.llm.needs import Resources
 from metassay.tables.names import FULL
 from metassay.text.sentences import sentences
@@ -25,7 +25,7 @@ _WAYS = ("exact", "loose", "fuzzy")
 
 
 _IS_WHOLE = f"{FULL!r} is the whole text; choose another name"
-Facet = Annotated[Name, without(lambda name: _IS_WHOLE if name == FULL else None)]
+Facet = Annotated[Name, refuse(lambda name: _IS_WHOLE if name == FULL else None)]
 
 
 def check_unique(facets: Sequence[Any]) -> Sequence[Any]:

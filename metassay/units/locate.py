@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from metassay.text.citations import blanked, ends
+from metassay.text.citations import blank_citations, ends
 from metassay.text.patterns import read_words
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
@@ -150,7 +150,8 @@ def _read(text: str) -> _Text:
 
 def _tokens(text: str) -> list[_Token]:
     return [
-        _Token(_plain(match.group()), *match.span()) for match in _TOKEN.finditer(blanked(text))
+        _Token(_plain(match.group()), *match.span())
+        for match in _TOKEN.finditer(blank_citations(text))
     ]
 
 

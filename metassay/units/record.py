@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from metassay.core.kinds import Chosen
-from metassay.core.options import Options, printed
+from metassay.core.options import Options, recipe_text
 from metassay.executor.documents import by_document, on_frames
 from metassay.executor.record import LOCAL, Executor
 from metassay.llm.endpoints import Models, find_model
@@ -194,7 +194,7 @@ def recipe_of(chosen: Chosen, models: Models) -> str:
     """
     record, options = chosen.record, chosen.options
     if record.recipe is None:
-        return printed({"kind": chosen.kind} | options.model_dump(exclude_unset=True))
+        return recipe_text({"kind": chosen.kind} | options.model_dump(exclude_unset=True))
     use = record.model(options)
     decoding = (
         Decoding.of(find_model(models, use.model), use.max_tokens) if use is not None else None

@@ -26,7 +26,7 @@ from scipy.special import softmax
 
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
-from metassay.core.options import Options, printed
+from metassay.core.options import Options, recipe_text
 from metassay.llm.needs import PromptFile, Resources
 from metassay.models import encoders, extra
 from metassay.models.loading import NetworkOptions, identify, weights_digest
@@ -277,7 +277,7 @@ def _recipe(options: SentenceRoleOptions, _: object) -> str:
     """The block's settings and a hash of the trained file."""
     content = hashlib.sha256(Path(options.model).read_bytes()).hexdigest()
     settings = {"kind": "sentence_roles"} | options.model_dump(exclude_unset=True)
-    return f"{printed(settings)}#{content[:8]}"
+    return f"{recipe_text(settings)}#{content[:8]}"
 
 
 KIND = Segmentation(

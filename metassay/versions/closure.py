@@ -1,10 +1,11 @@
-"""What one Python file says to the machine: its tokens, and the modules that it needs.
+"""Find the code behind a module: tokens of all modules that it imports, files and packages.
 
-Comments, docstrings, blank lines and wraps inside brackets are not said to the machine. Tokens are
-hashed and not the syntax tree, for the tree of the same text differs between versions of Python.
+Comments, docstrings, blank lines and wraps inside brackets do not count. Tokens are hashed instead
+of the syntax tree, which differs between versions of Python.
 """
 
 import ast
+import contextlib
 import hashlib
 import importlib.machinery
 import importlib.util
@@ -18,6 +19,7 @@ import tokenize
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,110 +27,108 @@ from metassay.core import strict_yaml
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 
-DIGITS = 16  # of a SHA-256 in hex: 64 bits, so no two of a million versions are likely to meet
+DIGITS = 16  # of a SHA-256 in hex: 64 bits, so two of a million versions are unlikely to collide
 OUR_NAME = re.compile(r"(metassay|stages)(\.[A-Za-z_]\w*)+")
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
-_TYPES_ALONE = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+_TYPE_CHECKING = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
-# Names by which a module finds files that lie beside it.
-LOOKS = {"__file__", "__path__", "resources", "get_data", "PackageLoader"}
+# Names by which a module finds files beside it.
+FILE_LOOKUPS = {"__file__", "__path__", "resources", "get_data", "PackageLoader"}
 
-_UNSAID = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
+_IGNORED = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
 _LAYOUT = {tokenize.INDENT: " in", tokenize.DEDENT: " out"}  # no token starts with a space
-# Python 3.12 takes f-strings apart, and 3.14 t-strings; before, an f-string is one token.
+# Python 3.12 splits f-strings into tokens, and 3.14 t-strings; before, an f-string is one token.
 _OPENING = {getattr(tokenize, f"{kind}STRING_START", None) for kind in "FT"} - {None}
 _CLOSING = {getattr(tokenize, f"{kind}STRING_END", None) for kind in "FT"} - {None}
 
 
 @dataclass(frozen=True)
 class Module:
-    """What was read of one module.
+    """The content of one module.
 
-    `tokens` is their hash. `imports` are dotted names as they are written, of modules or of what is
-    in them. `indexes` are its literal tables from a kind to a module, of those that were asked for.
-    `runs` says whether it is a doorway, `files` whether something in it is given `files=`, and
-    `looks` whether it looks for files beside itself.
+    `tokens` is their hash. `imports` are dotted names as written, of modules or of names in them.
+    `indexes` are its literal tables from a kind to a module. `is_stage`: it is a doorway;
+    `sets_files`: something in it has a keyword argument `files`; `uses_files`: it looks for files
+    beside itself.
     """
 
     tokens: str
     imports: tuple[str, ...]
     indexes: Mapping[str, Mapping[str, str]]
-    runs: bool
-    files: bool
-    looks: bool
+    is_stage: bool
+    sets_files: bool
+    uses_files: bool
 
 
 def read_module(path: Path, indexes: Iterable[str] = ()) -> Module:
-    """Read a module; the named `indexes` in it are set apart from its tokens and imports.
+    """Read a module; its tokens and imports leave out the named `indexes`.
 
-    A line in an index then concerns only whoever chooses that kind.
-
-    Raises BadInput if the file is not Python, or an index is no literal table of names.
+    So a line of an index concerns only those who choose that kind. Raises BadInput if the file is
+    not Python, or an index is no literal table of names.
     """
     try:
         with tokenize.open(path) as file:
             source = file.read()
         tree = ast.parse(source)
-        found = {name: _index(tree, name, path) for name in indexes}
-        cut = [range(node.lineno, (node.end_lineno or 0) + 1) for node, _ in found.values()]
-        needs = _Needs()
-        for node in _running(tree, {node for node, _ in found.values()}):
-            needs.add(node)
-        # Docstrings count where somebody reads them: this module, or a model.
-        spoken = needs.answers or "__doc__" in needs.names
-        tokens = hash_of(said(source, cut, spoken=spoken))
+        tables = {name: _find_index(tree, name, path) for name in indexes}
+        cut = [range(node.lineno, (node.end_lineno or 0) + 1) for node, _ in tables.values()]
+        scan = _Scan()
+        for node in _running_nodes(tree, {node for node, _ in tables.values()}):
+            scan.add(node)
+        # Docstrings count where the module or a language model reads them.
+        docstrings = scan.has_answers or "__doc__" in scan.names
+        tokens = hash_of(code_words(source, cut, docstrings=docstrings))
     except (SyntaxError, UnicodeDecodeError, tokenize.TokenError) as error:
         line = getattr(error, "lineno", None)
         where = f"{path}: line {line}" if line else str(path)
         raise BadInput(f"{where}: is not Python; fix it") from None
     return Module(
         tokens=tokens,
-        imports=tuple(sorted(needs.imports)),
-        indexes={name: table for name, (_, table) in found.items()},
-        runs=needs.runs,
-        files=needs.files,
-        looks=bool(needs.names & LOOKS),
+        imports=tuple(sorted(scan.imports)),
+        indexes={name: table for name, (_, table) in tables.items()},
+        is_stage=scan.is_stage,
+        sets_files=scan.sets_files,
+        uses_files=bool(scan.names & FILE_LOOKUPS),
     )
 
 
 def hash_of(words: Iterable[str]) -> str:
-    """A hash of words, in hex; none of them holds a NUL."""
+    """Return a hash of words, in hex; no word may contain NUL."""
     return hashlib.sha256("\0".join(words).encode()).hexdigest()[:DIGITS]
 
 
-def said(source: str, cut: Sequence[range] = (), *, spoken: bool = False) -> list[str]:
-    """The tokens of a source as one list of words, the same under Python 3.11 to 3.13.
+def code_words(source: str, cut: Sequence[range] = (), *, docstrings: bool = False) -> list[str]:
+    """Return the tokens of a source as words, the same under Python 3.11 to 3.13.
 
-    A statement that starts in one of the rows `cut` is left out; and so is one that is just a
-    string, which is a docstring or does nothing, unless docstrings are `spoken`.
-
-    Raises SyntaxError or TokenError if the source is not Python.
+    Leaves out statements that start in one of the rows `cut`, and those that are only a string,
+    which is a docstring or does nothing, unless `docstrings` count. Raises SyntaxError or
+    TokenError if the source is not Python.
     """
     lines = io.StringIO(source).readlines()  # splits where the tokenizer does
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     words: list[str] = []
     statement: list[str] = []
-    silent = True
-    for kind, text, row in whole_strings(tokens, lines):
-        if kind in _UNSAID:
+    only_strings = True
+    for kind, text, row in join_strings(tokens, lines):
+        if kind in _IGNORED:
             continue
         if kind in _LAYOUT:
             words.append(_LAYOUT[kind])
         elif kind == tokenize.NEWLINE:
-            if spoken or not silent:
+            if docstrings or not only_strings:
                 words += [*statement, "\n"]
-            statement, silent = [], True
+            statement, only_strings = [], True
         elif not any(row in rows for rows in cut):
             statement.append(text)
-            silent = silent and kind == tokenize.STRING and _plain(text)
+            only_strings = only_strings and kind == tokenize.STRING and _is_constant(text)
     return words
 
 
-def whole_strings(
+def join_strings(
     tokens: Iterable[tokenize.TokenInfo], lines: Sequence[str]
 ) -> Iterator[tuple[int, str, int]]:
-    """Kind, text and row of each token; the parts of an f-string are one again, as written."""
+    """Yield kind, text and row of each token; join the tokens of an f-string, as written."""
     depth, start = 0, (0, 0)
     for token in tokens:
         if token.type in _OPENING:
@@ -150,12 +150,12 @@ def _between(lines: Sequence[str], start: tuple[int, int], end: tuple[int, int])
     return "".join([lines[first - 1][left:], *lines[first : last - 1], lines[last - 1][:right]])
 
 
-def _plain(text: str) -> bool:
-    """Whether a string is constant: an f-string runs what is in it."""
+def _is_constant(text: str) -> bool:
+    """Whether a string is no f-string, which runs code."""
     return "f" not in re.split("['\"]", text, maxsplit=1)[0].lower()
 
 
-def _index(tree: ast.Module, name: str, path: Path) -> tuple[ast.stmt, dict[str, str]]:
+def _find_index(tree: ast.Module, name: str, path: Path) -> tuple[ast.stmt, dict[str, str]]:
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if any(isinstance(target, ast.Name) and target.id == name for target in targets):
@@ -171,254 +171,245 @@ def _index(tree: ast.Module, name: str, path: Path) -> tuple[ast.stmt, dict[str,
 
 
 @dataclass
-class _Needs:
-    """What a module needs, wherever in it that stands; a name as a string is a need as well."""
+class _Scan:
+    """What a module imports and uses, anywhere in it; a module's name in a string counts, too."""
 
     imports: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
-    runs: bool = False
-    files: bool = False
-    answers: bool = False  # whether it has classes whose docstrings are sent to a model
+    is_stage: bool = False
+    sets_files: bool = False
+    has_answers: bool = False  # has classes whose docstrings are sent to a language model
 
     def add(self, node: ast.AST) -> None:
-        """Note what a node needs."""
+        """Add the imports and names of a node."""
         if isinstance(node, ast.Import):
             self.imports.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):  # of names that may be modules; dots are kept
+        elif isinstance(node, ast.ImportFrom):  # its names may be modules; leading dots stay
             start = "." * node.level + (f"{node.module}." if node.module else "")
             self.imports.update(f"{start}{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Name | ast.Attribute):
             self.names.add(node.id if isinstance(node, ast.Name) else node.attr)
         elif isinstance(node, ast.FunctionDef):
-            self.runs |= "program" in map(ast.unparse, node.decorator_list)
+            self.is_stage |= "program" in map(ast.unparse, node.decorator_list)
         elif isinstance(node, ast.ClassDef):
-            self.answers |= any("Answer" in ast.unparse(base) for base in node.bases)
+            self.has_answers |= any("Answer" in ast.unparse(base) for base in node.bases)
         elif isinstance(node, ast.Call):
-            self.files |= any(keyword.arg == "files" for keyword in node.keywords)
-            called = ast.unparse(node.func).rpartition(".")[2]
-            given = node.args if re.search("import|module", called) else []
-            self.imports.update(word for one in given if _NAME.fullmatch(word := _word(one)))
-        elif OUR_NAME.fullmatch(_word(node)):
-            self.imports.add(_word(node))
+            self.sets_files |= any(keyword.arg == "files" for keyword in node.keywords)
+            function = ast.unparse(node.func).rpartition(".")[2]
+            if re.search("import|module", function):
+                self.imports.update(filter(_NAME.fullmatch, map(_string, node.args)))
+        elif OUR_NAME.fullmatch(_string(node)):
+            self.imports.add(_string(node))
 
 
-def _word(node: ast.AST) -> str:
+def _string(node: ast.AST) -> str:
     value = node.value if isinstance(node, ast.Constant) else None
     return value if isinstance(value, str) else ""
 
 
-def _running(tree: ast.Module, apart: set[ast.stmt]) -> Iterator[ast.AST]:
-    """The nodes that run: not those `apart`, nor what only a type checker sees."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if node in apart:
+def _running_nodes(tree: ast.Module, excluded: set[ast.stmt]) -> Iterator[ast.AST]:
+    """Yield the nodes that run, without those `excluded` and those for type checkers."""
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        if node in excluded:
             continue
         yield node
-        unseen = isinstance(node, ast.If) and ast.unparse(node.test) in _TYPES_ALONE
-        waiting += getattr(node, "orelse", []) if unseen else ast.iter_child_nodes(node)
+        for_types = isinstance(node, ast.If) and ast.unparse(node.test) in _TYPE_CHECKING
+        stack += getattr(node, "orelse", []) if for_types else ast.iter_child_nodes(node)
 
 
-# Everything that a module needs: modules, the files that lie beside them, and packages.
-# What was read is kept in .work/code.json, so that a stage that starts reads nothing again that has
-# not changed.
-
+# ---- all that a module needs: modules, files beside them, and packages --------------------------
 
 PACKAGES = ("metassay", "stages")
 ABSENT = "absent"  # instead of the version of a package that is not installed
-SETTLED = 2.0  # seconds; a file changed since may change again without another time or size
+SETTLING_TIME = 2.0  # seconds; a younger file may change again with the same time and size
 
-# What makes no number itself, but would have all run again at each edit: the version of the code,
-# the table of stages, whose every line stands in dvc.yaml, which DVC reads, and what has others
-# make the numbers by the same code.
-APART = {
+# These make no number, but each edit would have all stages run again: the version of the code, the
+# table of stages (DVC reads all of it in dvc.yaml), and workers that run the same code.
+EXCLUDED = {
     *("metassay.versions.code_yaml", "metassay.versions.closure"),
     "metassay.core.stages",
     "metassay.executor.dask_cluster",
 }
 
-# Packages that carry numbers and make none, by the name that is imported.
+# Packages that make no numbers, by the name that is imported.
 PLUMBING = {
-    "pydantic",  # checks options; what it lets through is what params.yaml says
+    "pydantic",  # checks options, and does not change values of params.yaml
     "pydantic_core",  # its errors
     "yaml",  # reads params.yaml, whose values DVC watches
     "rich",  # prints to a terminal
-    "requests",  # brings files, each checked against its sha256
-    "httpx2",  # carries requests to models; what is asked stands in our own code
+    "requests",  # fetches files, each checked by its sha256
+    "httpx2",  # sends requests to models; our own code writes them
     "openai",  # likewise
     "psutil",  # counts memory and processes
     "prefect",  # decides when a stage runs
     "dvc",  # decides whether it does
     "networkx",  # reads DVC's graph
-    "cloudpickle",  # brings shards to workers
+    "cloudpickle",  # sends shards to workers
     "distributed",  # likewise
     "fsspec",  # likewise
-    "tokenizers",  # estimates what a question will cost, before it is asked
+    "tokenizers",  # estimates the cost of a request before it is sent
 }
 
-# Packages of extras that are called otherwise than what is imported of them.
-BROUGHT_BY = {"sklearn": "scikit-learn"}
+# Packages of extras whose names differ from the names that are imported.
+DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 
 
-class Need(NamedTuple):
-    """What a module needs: modules by name, files and packages, each with what tells a change."""
+class Dependencies(NamedTuple):
+    """The modules, files and packages that a module needs, each with its hash or version."""
 
     modules: tuple[str, ...]  # "metassay.core.errors 0123456789abcdef"
     files: tuple[str, ...]  # "metassay/reporting/page.css 0123456789abcdef"
     packages: tuple[str, ...]  # "numpy==2.1.0"
 
 
-class Kept:
-    """What was read of files, kept in a file as long as their time and size are the same."""
+class FileCache:
+    """Results of reading files, stored in a file and valid while times and sizes are the same.
+
+    A stage that starts so reads only files that changed.
+    """
 
     def __init__(self, file: Path) -> None:
         self.file = file
         self.changed = False
-        # What is kept was read by this code: other code may read otherwise.
-        own = Path(__file__).read_bytes()
-        self.about = f"{sys.version_info[:2]} {_hash(own)}"
+        # Other code may read files differently, so results of it are not used.
+        self.about = f"{sys.version_info[:2]} {_hash(Path(__file__).read_bytes())}"
         self.entries: dict[str, Any] = {}
-        try:
-            found = json.loads(file.read_text(encoding="utf-8"))
-            if found["about"] == self.about:
-                self.entries = found["entries"]
-        except (OSError, ValueError, KeyError, TypeError):
-            pass  # it is made again
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # read all again
+            content = json.loads(file.read_text(encoding="utf-8"))
+            if content["about"] == self.about:
+                self.entries = content["entries"]
 
     def get(self, key: str, state: list[int], make: Callable[[], Any]) -> Any:
-        """What is kept of this key in this state; else it is made, and kept."""
+        """Return the stored result of this key and state, or else make and store it."""
         entry = self.entries.get(key)
         if entry is None or entry[0] != state:
             entry = self.entries[key] = [state, make()]
             self.changed = True
         return entry[1]
 
-    def of_file(self, path: Path, kind: str, make: Callable[[], Any]) -> Any:
-        """What is kept of a file; one that has only just been changed is read each time."""
+    def get_file(self, path: Path, kind: str, make: Callable[[], Any]) -> Any:
+        """Return the stored result of a file; read it again if it changed or is new."""
         try:
-            found = path.stat()
+            stat = path.stat()
         except OSError:
             return make()  # which says what is wrong
-        if time.time() - max(found.st_mtime, found.st_ctime) < SETTLED:
+        if time.time() - max(stat.st_mtime, stat.st_ctime) < SETTLING_TIME:
             return make()
-        state = [found.st_mtime_ns, found.st_ctime_ns, found.st_size]
-        return self.get(f"{kind} {path}", state, make)
+        return self.get(f"{kind} {path}", [stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size], make)
 
     def save(self) -> None:
-        """Put the file in place whole; of two that write at once, one wins, and both are right."""
+        """Write the file whole; if two processes do so at once, either result is right."""
         if not self.changed:
             return
-        places = {key: key.partition(" ") for key in self.entries}
-        there = {
-            key: entry
-            for key, entry in self.entries.items()
-            if places[key][0] == "installed" or Path(places[key][2]).exists()
+        keys = {key: key.partition(" ") for key in self.entries}
+        entries = {
+            key: self.entries[key]
+            for key, (kind, _, path) in keys.items()
+            if kind == "installed" or Path(path).exists()
         }
-        try:
-            with whole_file(self.file) as file:
-                file.write(json.dumps({"about": self.about, "entries": there}).encode())
-        except OSError:
-            pass  # a folder that can't be written to costs time, nothing else
+        # In a folder that cannot be written to, files are read each time.
+        with contextlib.suppress(OSError), whole_file(self.file) as file:
+            file.write(json.dumps({"about": self.about, "entries": entries}).encode())
         self.changed = False
 
 
 class Code:
-    """The modules of the project in `root`, as they are now.
+    """The modules of the project in `root`, in their present state.
 
-    They are found as `python -m stages.judge` finds them that is run in `root`: there, else where
-    Metassay is installed. A user's modules in `root` count as well, once something imports them or
-    a kind names them. `indexes` are the literal tables of kinds, by the module they are in.
+    Modules are found as by `python -m stages.judge` in `root`: there, or else where Metassay is
+    installed. A user's modules in `root` count if something imports them or a kind names them.
+    `indexes` are the literal tables of kinds, by their module.
 
-    Of a name: `module` is what was read of that module of ours, KeyError if there is none; `path`
-    its file or None; `is_local` whether Python takes a top-level name, other than our own, from the
+    `module(name)` reads one of these modules, KeyError if there is none; `path(name)` is its file
+    or None; `is_local(name)` says whether Python finds a top-level name, other than our own, in the
     project's folder.
     """
 
     def __init__(self, root: Path, indexes: Mapping[str, Iterable[str]]) -> None:
         self.root = root
         self.indexes = indexes
-        self.kept = Kept(root / ".work" / "code.json")
-        self.folders = {name: _folder(root, name) for name in PACKAGES}
-        self.values = cache(strict_yaml.load)  # which many blocks ask, and nobody changes
+        self.cache = FileCache(root / ".work" / "code.json")
+        self.folders = {name: _find_folder(root, name) for name in PACKAGES}
+        self.load_yaml = cache(strict_yaml.load)  # many blocks read it, and none changes it
         self.module = cache(self._module)
         self.path = cache(self._path)
         self.is_local = cache(self._is_local)
-        self._imported = cache(self._imports)  # many entries need the same modules
+        self._cached_imports = cache(self._imports)  # many entries need the same modules
         self._listing = cache(_listing)
-        self._beside = cache(self._files)
+        self._cached_files = cache(self._files)
 
-    def need(self, entry: str) -> Need:
-        """All that a module needs; KeyError if there is none of that name."""
+    def dependencies(self, entry: str) -> Dependencies:
+        """Find all that a module needs; KeyError if there is no such module."""
         first = entry.partition(".")[0]
         if not self._is_ours(first):
-            return Need((), (), self.installed([first]))
-        names, foreign = self._closure(entry)
-        looking = [self.path(name) for name in names if self.module(name).looks]
-        # A module reads the text file of its own name, or else what it likes of its folder.
-        # Beside a module in the project's folder lie its data and settings, which DVC watches.
-        beside = {self._beside(path) for path in looking if path and path.parent != self.root}
-        return Need(
+            return Dependencies((), (), self.package_versions([first]))
+        names, packages = self._closure(entry)
+        paths = [self.path(name) for name in names if self.module(name).uses_files]
+        # A module reads the text file of its own name, or else any file of its folder. Data and
+        # settings, which DVC watches, are in the project's folder beside its modules.
+        files = {self._cached_files(path) for path in paths if path and path.parent != self.root}
+        return Dependencies(
             modules=tuple(f"{name} {self.module(name).tokens}" for name in sorted(names)),
-            files=tuple(sorted({line for lines in beside for line in lines})),
-            packages=self.installed(foreign),
+            files=tuple(sorted({line for lines in files for line in lines})),
+            packages=self.package_versions(packages),
         )
 
     def has(self, name: str) -> bool:
-        """Whether there is a module of this name: Metassay's, the project's, or a package's."""
+        """Whether Metassay, the project or a package has a module of this name."""
         first = name.partition(".")[0]
         if self._is_ours(first):
             return self.path(name) is not None
-        return bool(first) and self.installed([first]) != (f"{first}=={ABSENT}",)
+        return bool(first) and self.package_versions([first]) != (f"{first}=={ABSENT}",)
 
-    def names_files(self, name: str) -> bool:
+    def reads_files(self, name: str) -> bool:
         """Whether options of a kind may name prompts and other files that it reads.
 
-        A user's kind may say so in another module than its own; of a package it isn't known.
+        Another module of the user may set them for a user's kind; for a package they are assumed.
         """
         first = name.partition(".")[0]
         if first in PACKAGES or not self.is_local(first):
-            return first not in PACKAGES or self.module(name).files
-        local = (one for one in self._closure(name)[0] if one.partition(".")[0] not in PACKAGES)
-        return any(self.module(one).files for one in local)
+            return first not in PACKAGES or self.module(name).sets_files
+        local = (n for n in self._closure(name)[0] if n.partition(".")[0] not in PACKAGES)
+        return any(self.module(n).sets_files for n in local)
 
-    def programs(self) -> list[str]:
-        """The stages: what can be run of the package `stages`, without the package's name."""
+    def stages(self) -> list[str]:
+        """Return the names of modules in `stages` that can be run."""
         files = [Path(name) for name in self._listing(self.folders["stages"])]
         names = sorted(file.stem for file in files if file.suffix == ".py")
-        return [name for name in names if self.module(f"stages.{name}").runs]
+        return [name for name in names if self.module(f"stages.{name}").is_stage]
 
-    def installed(self, foreign: Iterable[str]) -> tuple[str, ...]:
-        """`name==version` of the packages that bring modules of these names.
+    def package_versions(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return `name==version` of the packages with modules of these names.
 
-        Of one that is not installed it is the version that constraints.txt would install, so that
-        versions are the same whichever extras are there.
+        If a package is not installed, this is its version in constraints.txt, so that versions do
+        not depend on the extras that are installed.
         """
-        places = [Path(one) for one in sys.path if one.endswith("-packages") and Path(one).is_dir()]
-        state = [place.stat().st_mtime_ns for place in places]
-        key = "installed " + os.pathsep.join(map(str, places))
-        versions = self.kept.get(key, state, _versions)
-        found = (versions.get(name) or [self._pinned(name)] for name in foreign)
-        return tuple(sorted({line for lines in found for line in lines}))
+        folders = [Path(path) for path in sys.path if path.endswith("-packages")]
+        folders = [folder for folder in folders if folder.is_dir()]
+        state = [folder.stat().st_mtime_ns for folder in folders]
+        key = "installed " + os.pathsep.join(map(str, folders))
+        versions = self.cache.get(key, state, _versions)
+        lines = (versions.get(name) or [self._pinned(name)] for name in names)
+        return tuple(sorted(set(chain.from_iterable(lines))))
 
-    def content(self, path: Path) -> str:
-        """A hash of a file's bytes."""
-        made: str = self.kept.of_file(path, "file", lambda: _hash(path.read_bytes()))
-        return made
+    def hash_file(self, path: Path) -> str:
+        """Return a hash of a file's bytes."""
+        return str(self.cache.get_file(path, "file", lambda: _hash(path.read_bytes())))
 
     def _pinned(self, name: str) -> str:
-        brought = BROUGHT_BY.get(name, name)
-        file, like = self.root / "constraints.txt", f"{brought.lower().replace('_', '-')}=="
+        file, start = self.root / "constraints.txt", _requirement(DISTRIBUTIONS.get(name, name))
         lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-        return next((line for line in lines if line.startswith(like)), f"{name}=={ABSENT}")
+        return next((line for line in lines if line.startswith(start)), f"{name}=={ABSENT}")
 
     def _module(self, name: str) -> Module:
         path = self.path(name)
         if path is None:
             raise KeyError(name)
         indexes = tuple(self.indexes.get(name, ()))
-        return Module(
-            **self.kept.of_file(path, "module", lambda: asdict(read_module(path, indexes)))
-        )
+        content = self.cache.get_file(path, "module", lambda: asdict(read_module(path, indexes)))
+        return Module(**content)
 
     def _path(self, name: str) -> Path | None:
         package, *steps = name.split(".")
@@ -431,10 +422,10 @@ class Code:
                 return None
             folder /= step
         last = steps[-1] if steps else "__init__"
-        there = self._listing(folder)
-        if f"{last}.py" in there:
+        names = self._listing(folder)
+        if f"{last}.py" in names:
             return folder / f"{last}.py"
-        if last in there and "__init__.py" in self._listing(folder / last):
+        if last in names and "__init__.py" in self._listing(folder / last):
             return folder / last / "__init__.py"
         return None
 
@@ -446,71 +437,69 @@ class Code:
         if package in sys.stdlib_module_names or not names & self._listing(self.root):
             return False
         root = self.root.resolve()
-        found = importlib.machinery.PathFinder.find_spec(package, [str(root), *sys.path])
-        places = [found.origin, *(found.submodule_search_locations or ())] if found else []
-        return not {str(root / name) for name in (*names, f"{package}/__init__.py")}.isdisjoint(
-            places
-        )
+        spec = importlib.machinery.PathFinder.find_spec(package, [str(root), *sys.path])
+        places = [spec.origin, *(spec.submodule_search_locations or ())] if spec else []
+        return any(str(root / name) in places for name in (*names, f"{package}/__init__.py"))
 
     def _closure(self, entry: str) -> tuple[set[str], set[str]]:
-        names, foreign = set[str](), set[str]()
-        waiting = [entry]
+        """Return the names of all our modules and packages that a module needs."""
+        names, packages = set[str](), set[str]()
+        stack = [entry]
         if entry.partition(".")[0] not in PACKAGES:
-            waiting += self._on_the_way(entry)
-        while waiting:
-            name = waiting.pop()
+            stack += self._with_parents(entry)
+        while stack:
+            name = stack.pop()
             if name not in names:
                 names.add(name)
-                ours, others = self._imported(name)
-                waiting += ours
-                foreign |= others
-        return names, foreign
+                ours, others = self._cached_imports(name)
+                stack += ours
+                packages |= others
+        return names, packages
 
     def _imports(self, name: str) -> tuple[set[str], set[str]]:
-        """What one module imports: modules of ours with those on the way, and packages."""
-        ours, foreign = set[str](), set[str]()
-        # The outermost package hands out `meta_eval` if it is asked for it, and no stage asks.
+        """Return our modules, with their parents, and the packages that a module imports."""
+        ours, packages = set[str](), set[str]()
+        # The outermost package imports `meta_eval` on demand, and no stage demands it.
         for imported in self.module(name).imports if name not in PACKAGES else ():
-            wanted = self._absolute(imported, name)
-            first = wanted.partition(".")[0]
+            full = self._absolute(imported, name)
+            first = full.partition(".")[0]
             if self._is_ours(first):
-                ours.update(self._on_the_way(wanted))
+                ours.update(self._with_parents(full))
             elif first not in sys.stdlib_module_names and first not in PLUMBING:
-                foreign.add(first)
-        return ours, foreign
+                packages.add(first)
+        return ours, packages
 
-    def _on_the_way(self, wanted: str) -> list[str]:
-        """The modules that importing a dotted name runs: itself, and the packages that hold it."""
-        steps = wanted.split(".")
+    def _with_parents(self, name: str) -> list[str]:
+        """Return the modules that importing a dotted name runs: its module and parent packages."""
+        steps = name.split(".")
         names = [".".join(steps[:length]) for length in range(2, len(steps) + 1)]
         if steps[0] not in PACKAGES or not names or self.path(names[0]) is None:
             names.append(steps[0])
-        return [name for name in names if name not in APART and self.path(name)]
+        return [name for name in names if name not in EXCLUDED and self.path(name)]
 
-    def _absolute(self, wanted: str, module: str) -> str:
-        """The full name of what a module imports, which may begin with dots."""
-        if not wanted.startswith("."):
-            return wanted
+    def _absolute(self, name: str, module: str) -> str:
+        """Return the full name of an import of a module; the import may begin with dots."""
+        if not name.startswith("."):
+            return name
         path = self.path(module)
-        package = path is not None and path.name == "__init__.py"
+        is_package = path is not None and path.name == "__init__.py"
+        parent = module if is_package else module.rpartition(".")[0]
         try:
-            return importlib.util.resolve_name(
-                wanted, module if package else module.rpartition(".")[0]
-            )
+            return importlib.util.resolve_name(name, parent)
         except ImportError:  # beyond the outermost package: Python will say so
             return module
 
     def _files(self, module: Path) -> tuple[str, ...]:
-        """Templates, words of pages, their bundle and other files that lie beside a module."""
-        folder, own = module.parent, module.with_suffix(".txt")
-        inside = [folder / name for name in self._listing(folder)]
-        for deeper in {folder / "templates", folder / "bundle"} & set(inside):
-            inside += deeper.rglob("*")
-        above = [one.parent for one in self.folders.values() if folder.is_relative_to(one)]
-        top = above[0] if above else self.root
+        """Return names and hashes of templates, bundles and other files beside a module."""
+        folder, text = module.parent, module.with_suffix(".txt")
+        paths = [folder / name for name in self._listing(folder)]
+        for subfolder in {folder / "templates", folder / "bundle"} & set(paths):
+            paths += subfolder.rglob("*")
+        parents = [top.parent for top in self.folders.values() if folder.is_relative_to(top)]
+        top = parents[0] if parents else self.root
         return tuple(
-            f"{path.relative_to(top).as_posix()} {self.content(path)}"
-            for path in ([own] if own in inside else inside)
+            f"{path.relative_to(top).as_posix()} {self.hash_file(path)}"
+            for path in ([text] if text in paths else paths)
             if path.suffix not in (".py", ".pyc")
             and path.is_file()
             and not path.name.startswith(".")
@@ -521,26 +510,28 @@ def _listing(folder: Path) -> frozenset[str]:
     return frozenset(path.name for path in folder.iterdir()) if folder.is_dir() else frozenset()
 
 
-def _folder(root: Path, package: str) -> Path:
-    found = importlib.machinery.PathFinder.find_spec(package, [str(root.resolve()), *sys.path])
-    if found is None or not found.submodule_search_locations:
+def _find_folder(root: Path, package: str) -> Path:
+    spec = importlib.machinery.PathFinder.find_spec(package, [str(root.resolve()), *sys.path])
+    if spec is None or not spec.submodule_search_locations:
         # An editable install may have a finder of its own.
-        found = importlib.util.find_spec(package)
-    if found is None or not found.submodule_search_locations:
+        spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
         raise BadInput(f"{root}: has no folder {package}/, and none is installed; copy it there")
-    return Path(next(iter(found.submodule_search_locations)))
+    return Path(next(iter(spec.submodule_search_locations)))
 
 
 def _versions() -> dict[str, list[str]]:
-    """`name==version` (without `+cpu`) of every package installed, by what is imported of it."""
-    from importlib import metadata  # 20 ms, which a stage that starts has not got
+    """Return `name==version` (without `+cpu`) of all packages, by the name that is imported."""
+    from importlib import metadata  # takes 20 ms, which would delay every stage
 
-    lines: dict[str, set[str]] = {}
-    for name, brought_by in metadata.packages_distributions().items():
-        for one in brought_by:
-            version = metadata.version(one).partition("+")[0]
-            lines.setdefault(name, set()).add(f"{one.lower().replace('_', '-')}=={version}")
-    return {name: sorted(found) for name, found in lines.items()}
+    return {
+        name: sorted({_requirement(d) + metadata.version(d).partition("+")[0] for d in packages})
+        for name, packages in metadata.packages_distributions().items()
+    }
+
+
+def _requirement(distribution: str) -> str:
+    return f"{distribution.lower().replace('_', '-')}=="
 
 
 def _hash(content: bytes) -> str:

@@ -1,17 +1,17 @@
-"""Code as a version: `code.yaml` has one hash of the code behind every stage and every named block.
+"""Write and check code.yaml, which has a hash of the code behind every stage and named block.
 
-DVC reads it as parameters, so a stage is stale when the code that it runs says something else, and
-not when a comment does. The hash of a stage is over all that its doorway imports; a folder of kinds
-cuts there, since its index names modules and imports none. The hash of a named block is over all
-that the module of its kind imports; a user's modules in the project's folder count like ours. If
-its options name prompts, these have a hash of their own after a `+`, and so do files with what it
-has learnt, so that a lock tells one edit from another:
-`CODE`, `CODE+PROMPTS`, `CODE+PROMPTS+LEARNT` or `CODE++LEARNT`.
+DVC reads it as parameters, so a stage is stale when its code changes, and not when only a comment
+does. The hash of a stage covers all that its doorway imports, without the modules of kinds: these
+are named in an index, not imported. The hash of a named block covers all that the module of its
+kind imports; a user's modules in the project's folder count like ours. Prompts that its options
+name have a separate hash, and so have files with learnt coefficients, so that a lock tells edits
+apart: `CODE`, `CODE+PROMPTS`, `CODE+PROMPTS+LEARNT` or `CODE++LEARNT`.
 """
 
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,8 @@ HEADER = """\
 # each block of params.yaml that a benchmark uses. dvc.yaml reads them: other code makes it stale.
 """
 
-# Blocks whose entries have a kind: the module with the indexes of kinds, and their names there. All
-# are blocks of params.yaml but `datasets`, which are in the registry.
+# Blocks whose entries have a kind: the module with the indexes of kinds, and their names there.
+# `datasets` are in the registry, all others in params.yaml.
 DATASETS = "datasets"
 BLOCKS: Mapping[str, tuple[str, ...]] = {
     DATASETS: ("metassay.datasets.readers", "READERS", "ITEM_READERS", "SENTENCE_READERS"),
@@ -51,8 +51,8 @@ BLOCKS: Mapping[str, tuple[str, ...]] = {
     "statement_metrics": ("metassay.metrics.faithfulness", "FAITHFULNESS"),
 }
 
-# What a benchmark uses several of in one stage: one hash over all of them, by benchmark; and the
-# lists that name them, of which the first is called as their block.
+# Lists of a benchmark's blocks that one stage uses: a hash over all of them, by benchmark. The
+# first list has the name of the block.
 JOINT: Mapping[str, tuple[str, ...]] = {
     "metrics_of": ("metrics",),
     "costly_metrics_of": ("costly_metrics", "tuned_costly_metrics"),
@@ -65,83 +65,80 @@ Versions = dict[str, dict[str, str]]
 
 
 def versions(root: Path) -> Versions:
-    """The hash of every stage, and of every named block that a benchmark of this project uses.
+    """Return the hash of every stage, and of every named block that a benchmark uses.
 
-    All blocks are there, also those without a name in use. Raises BadInput with every file that is
-    no Python and every prompt file that is missing.
+    Blocks without a used name are empty. Raises BadInput with every file that is not Python and
+    every missing prompt file.
     """
-    params = load(root)
-    benchmarks = params.benchmarks
-    code = code_of(root)
-    wanted = [(STAGES, name) for name in code.programs()]
-    used = used_blocks(params.every.values())
-    wanted += [(block, name) for block, names in used.items() for name in names]
-    wanted += [(block, name) for block in JOINT for name in sorted(benchmarks)]
-    found: Versions = {block: {} for block in (STAGES, *BLOCKS, *JOINT)}
+    params, code = load(root), load_code(root)
+    names = {STAGES: code.stages(), **used_blocks(params.every.values())}
+    names |= dict.fromkeys(JOINT, sorted(params.benchmarks))
+    hashes: Versions = {block: {} for block in names}
     problems: list[str] = []
-    for block, name in wanted:
-        with collect_problems(problems):
-            found[block][name] = _version(root, code, block, name)
-    code.kept.save()
+    for block, of_block in names.items():
+        for name in of_block:
+            with collect_problems(problems):
+                hashes[block][name] = _version(root, code, block, name)
+    code.cache.save()
     raise_problems(dict.fromkeys(problems))
-    return found
+    return hashes
 
 
 def refresh(root: Path) -> bool:
-    """Bring code.yaml up to date; whether there was something to write. Raises as `versions`.
+    """Bring code.yaml up to date; return whether it changed. Raises as `versions`.
 
-    A folder of benchmarks/ that has no dvc.yaml gets that of its sort.
+    A folder of benchmarks/ without a dvc.yaml gets that of its sort.
     """
     for name, folder in load(root).every.items():
         if not (root / BENCHMARKS / name / DAG).exists():
-            put(root / BENCHMARKS / name / DAG, dag(type(folder)))
-    return put(root / FILE, written(versions(root)))
+            write_if_changed(root / BENCHMARKS / name / DAG, dag(type(folder)))
+    return write_if_changed(root / FILE, to_yaml(versions(root)))
 
 
-def put(file: Path, text: str) -> bool:
-    """Write a file, if it has not this text already; whether it had not."""
-    if file.exists() and file.read_bytes() == text.encode():
+def write_if_changed(path: Path, text: str) -> bool:
+    """Write a file unless it has this text already; return whether it was written."""
+    if path.exists() and path.read_bytes() == text.encode():
         return False
-    with whole_file(file) as made:
-        made.write(text.encode())
+    with whole_file(path) as file:
+        file.write(text.encode())
     return True
 
 
-def stale(root: Path, stage: str, blocks: Sequence[tuple[str, str]]) -> list[str]:
-    """What code.yaml says of a stage and its blocks, such as ("metrics", "rouge"), and isn't so.
+def find_stale(root: Path, stage: str, blocks: Sequence[tuple[str, str]]) -> list[str]:
+    """Compare code.yaml with the code of a stage and its blocks, such as ("metrics", "rouge").
 
-    One line per entry, with its remedy. An empty name stands for all of the block; blocks without a
-    kind are passed over. Raises as `versions`.
+    Returns one line per entry that is missing or differs, with its remedy. An empty name stands for
+    all names of the block; blocks without a kind are ignored. Raises as `versions`.
     """
-    code, there = code_of(root), recorded(root)
+    code, recorded = load_code(root), read_versions(root)
     entries = [(STAGES, stage)]
     for block, name in blocks:
         if block in BLOCKS or block in JOINT:
-            entries += [(block, one) for one in ([name] if name else sorted(there.get(block, {})))]
+            entries += [(block, n) for n in ([name] if name else sorted(recorded.get(block, {})))]
     problems = []
     for block, name in entries:
-        version = there.get(block, {}).get(name)
+        version = recorded.get(block, {}).get(name)
         if version is None:
             problems.append(f"{FILE} > {block} > {name}: is not there; {REMEDY}")
         elif version != _version(root, code, block, name):
             problems.append(f"{FILE} > {block} > {name}: is of other code than is here; {REMEDY}")
-    code.kept.save()
+    code.cache.save()
     return problems
 
 
-def recorded(root: Path) -> Versions:
-    """What code.yaml says; nothing if it isn't there, or can't be read (after a merge, perhaps)."""
+def read_versions(root: Path) -> Versions:
+    """Read code.yaml; empty if it is absent, or unreadable (for example after a merge)."""
     try:
-        found = yaml.load((root / FILE).read_text(encoding="utf-8"), Loader=strict_yaml.LOADER)
-        return {block: dict(names) for block, names in found.items()}
+        content = yaml.load((root / FILE).read_text(encoding="utf-8"), Loader=strict_yaml.LOADER)
+        return {block: dict(names) for block, names in content.items()}
     except (OSError, ValueError, yaml.YAMLError, AttributeError, TypeError):
         return {}
 
 
-def written(found: Mapping[str, Mapping[str, str]]) -> str:
-    """The text of code.yaml, the same for the same versions."""
+def to_yaml(blocks: Mapping[str, Mapping[str, str]]) -> str:
+    """Return the text of code.yaml, the same for the same versions."""
     lines = []
-    for block, names in found.items():
+    for block, names in blocks.items():
         lines.append(f"{block}:" if names else f"{block}: {{}}")
         # In quotes, for some YAML reads the hash 12345678901234e5 as a number.
         for name in sorted(names):
@@ -150,26 +147,26 @@ def written(found: Mapping[str, Mapping[str, str]]) -> str:
     return HEADER + "\n".join(lines) + "\n"
 
 
-def of_module(root: Path, module: str) -> str:
-    """The hash of the code behind one module, for what keeps results beside DVC."""
-    code = code_of(root)
+def module_version(root: Path, module: str) -> str:
+    """Return the hash of the code behind one module, for results that DVC does not track."""
+    code = load_code(root)
     version = _hash_of(code, module)
-    code.kept.save()
+    code.cache.save()
     return version
 
 
-def code_of(root: Path) -> Code:
-    """The modules of a project, cut at the indexes of kinds."""
+def load_code(root: Path) -> Code:
+    """Return the modules of a project, without those in indexes of kinds."""
     indexes: dict[str, list[str]] = {}
     for module, *names in sorted(set(BLOCKS.values())):
         indexes.setdefault(module, []).extend(names)
     return Code(root, indexes)
 
 
-def used_blocks(every: Iterable[Folder]) -> dict[str, list[str]]:
-    """The names of every block that a benchmark or a test uses."""
+def used_blocks(folders: Iterable[Folder]) -> dict[str, list[str]]:
+    """Return the names of every block that a benchmark or a test uses."""
     used: dict[str, set[str]] = {block: set() for block in BLOCKS}
-    for folder in every:
+    for folder in folders:
         for stage in stages_of(folder):
             for key in stage.kinds.split():
                 used[key.partition(".")[0]].update(names_of(folder, stage, key))
@@ -181,67 +178,65 @@ def _version(root: Path, code: Code, block: str, name: str) -> str:
     if block == STAGES:
         return _hash_of(code, f"stages.{name}")
     if block in JOINT:
-        file = BENCHMARKS / name / PARAMS.name
-        own = code.kept.of_file(root / file, "names", lambda: _names(root / file, code))
-        return _joined({one: _version(root, code, JOINT[block][0], one) for one in own[block]})
+        path = root / BENCHMARKS / name / PARAMS.name
+        listed = code.cache.get_file(path, "names", lambda: _joint_names(path, code))[block]
+        return _join_versions({n: _version(root, code, JOINT[block][0], n) for n in listed})
     file, key = (REGISTRY, "reader") if block == DATASETS else (PARAMS, "kind")
     where = f"{file} > {block} > {name}"
-    kinds = code.kept.of_file(root / file, "all kinds", lambda: _kinds(root / file, key, code))
+    kinds = code.cache.get_file(root / file, "all kinds", lambda: _kinds(root / file, key, code))
     if name not in kinds.get(block, {}):
         raise BadInput(f"{where}: is not there; add it, or take it out of benchmarks/")
     package, *names = BLOCKS[block]
     indexes = code.module(package).indexes
-    known = {kind: module for index in names for kind, module in indexes[index].items()}
-    entries = []  # "metassay.metrics.rouge", or with ":function"; its members' after it
-    for at, kind in kinds[block][name].items():
-        entries.append(known.get(kind, kind if is_path(kind) else ""))
+    index = {kind: module for n in names for kind, module in indexes[n].items()}
+    entries = []  # "metassay.metrics.rouge", or with ":function"; then those of its members
+    for place, kind in kinds[block][name].items():
+        entries.append(index.get(kind, kind if is_path(kind) else ""))
         module = entries[-1].partition(":")[0]
         if module and not code.has(module):
             raise BadInput(
-                f"{where} > {at}: there is no module {module!r} in this folder, and no installed"
+                f"{where} > {place}: there is no module {module!r} in this folder, and no installed"
                 " package has it; create it, or correct the path (module:NAME)"
             )
         if not module:
-            raise BadInput(f"{where} > {at}: {kind!r} is not known; choose from {sorted(known)}")
+            raise BadInput(f"{where} > {place}: {kind!r} is not known; choose from {sorted(index)}")
     prompts: set[Path] = set()
     learnt: set[Path] = set()
     modules = [entry.partition(":")[0] for entry in entries]
-    if block != DATASETS and any(map(code.names_files, modules)):
-        options: Any = code.values(root / file)
-        every = with_members(choose(known, options[block][name], where=where))
-        for read in (read for one in every for read in one.record.files(one.options)):
-            (learnt if read.filled is None else prompts).add(read.path)
+    if block != DATASETS and any(map(code.reads_files, modules)):
+        options: Any = code.load_yaml(root / file)
+        for member in with_members(choose(index, options[block][name], where=where)):
+            for read in member.record.files(member.options):
+                (learnt if read.filled is None else prompts).add(read.path)
     inside = sorted({_hash_of(code, module) for module in modules[1:]})
     version = _hash_of(code, modules[0], [entries[0], *inside])
-    return _whole([version, *(_files(root, code, read, where) for read in (prompts, learnt))])
+    return _join_parts([version, *(_hash_files(root, code, p, where) for p in (prompts, learnt))])
 
 
-def parts_of(version: str) -> tuple[str, str, str]:
-    """The hashes of code, prompts and what was learnt; empty where there is none."""
+def split_version(version: str) -> tuple[str, str, str]:
+    """Split a version into hashes of code, prompts and learnt files; empty where there is none."""
     code, prompts, learnt = [*version.split("+"), "", ""][:3]
     return code, prompts, learnt
 
 
-def _whole(parts: Iterable[str]) -> str:
+def _join_parts(parts: Iterable[str]) -> str:
     return "+".join(parts).rstrip("+")
 
 
-def _joined(versions: Mapping[str, str]) -> str:
-    """One version over several, part by part."""
-    names = list(versions)
-    parts = zip(*map(parts_of, versions.values()), strict=True)
+def _join_versions(versions: Mapping[str, str]) -> str:
+    """Join several versions into one, part by part."""
     hashes = [
-        hash_of([f"{name} {part}" for name, part in zip(names, some, strict=True)])
-        if any(some)
+        hash_of([f"{name} {part}" for name, part in zip(versions, parts, strict=True)])
+        if any(parts)
         else ""
-        for some in parts
+        for parts in zip(*map(split_version, versions.values()), strict=True)
     ]
-    return _whole(hashes or [hash_of([])])
+    return _join_parts(hashes or [hash_of([])])
 
 
-def _names(file: Path, code: Code) -> dict[str, list[str]]:
-    """What a benchmark's params.yaml names, by joint block."""
-    benchmark = parse(Benchmark, code.values(file), where=str(file))
+def _joint_names(file: Path, code: Code) -> dict[str, list[str]]:
+    """Return the names in a benchmark's params.yaml by joint block."""
+    benchmark = parse(Benchmark, code.load_yaml(file), where=str(file))
     return {
         joint: sorted(name for key in lists for name in getattr(benchmark, key))
         for joint, lists in JOINT.items()
@@ -249,39 +244,37 @@ def _names(file: Path, code: Code) -> dict[str, list[str]]:
 
 
 def _kinds(file: Path, key: str, code: Code) -> dict[str, dict[str, dict[str, str]]]:
-    """The kinds of every named block of a file, by block, name and place in the block."""
-    whole: Any = code.values(file)
-    blocks = whole.items() if isinstance(whole, dict) else ()
+    """Return the kinds of every named block of a file, by block, name and place in the block."""
+    content: Any = code.load_yaml(file)
+    blocks = content.items() if isinstance(content, dict) else ()
     return {
-        block: {name: _inside(one, key) for name, one in names.items() if isinstance(one, dict)}
+        block: {name: _kinds_in(o, key) for name, o in names.items() if isinstance(o, dict)}
         for block, names in blocks
         if isinstance(names, dict)
     }
 
 
-def _inside(one: Mapping[str, Any], key: str) -> dict[str, str]:
-    """The kind of a block, and those of its members at any depth."""
-    found, members = {key: str(one.get(key))}, one.get("members")
+def _kinds_in(options: Mapping[str, Any], key: str) -> dict[str, str]:
+    """Return the kind of a block, and those of its members at any depth."""
+    kinds, members = {key: str(options.get(key))}, options.get("members")
     for name, member in members.items() if isinstance(members, dict) else ():
-        own = _inside(member, key) if isinstance(member, dict) else {}
-        found |= {f"members > {name} > {at}": kind for at, kind in own.items()}
-    return found
+        inner = _kinds_in(member, key) if isinstance(member, dict) else {}
+        kinds |= {f"members > {name} > {place}": kind for place, kind in inner.items()}
+    return kinds
 
 
-def _files(root: Path, code: Code, files: Iterable[Path], where: str) -> str:
-    """The hash of files of the project that a block's options name; empty without any."""
+def _hash_files(root: Path, code: Code, files: Iterable[Path], where: str) -> str:
+    """Hash files of the project that a block's options name; empty without any."""
     lines, problems = [], []
-    for file in files:
-        path = root / file
-        short = Path(os.path.relpath(path, root)).as_posix()
+    for path in (root / file for file in files):
+        name = Path(os.path.relpath(path, root)).as_posix()
         if path.is_file():
-            lines.append(f"{short} {code.content(path)}")
+            lines.append(f"{name} {code.hash_file(path)}")
         else:
-            problems.append(f"{where}: reads {short}, which is not there; add the file")
+            problems.append(f"{where}: reads {name}, which is not there; add the file")
     raise_problems(problems)
     return hash_of(sorted(lines)) if lines else ""
 
 
 def _hash_of(code: Code, entry: str, more: Sequence[str] = ()) -> str:
-    need = code.need(entry)
-    return hash_of([entry, *need.modules, *need.files, *need.packages, *more])
+    return hash_of([entry, *chain.from_iterable(code.dependencies(entry)), *more])

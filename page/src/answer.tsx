@@ -1,9 +1,9 @@
 /** The first view: what to use for which decision, and a picture of all metrics. */
 import { useMemo } from "preact/hooks";
-import type { GridCell, GridRow, Problem } from "./contract";
+import type { GridCell, GridRow, Link, Problem } from "./contract";
 import { Certificate } from "./certificate";
-import { load, type Since, type Table, tableOf } from "./data";
-import { counted, interval, label, short } from "./format";
+import { labelOf, load, type Table, tableOf } from "./data";
+import { counted, interval, short } from "./format";
 import { certificates, fixedOrder, kindOf, ofRow, selected, SIGNS } from "./grid";
 import { Dots } from "./plot";
 import { Facts, Paragraphs, Select, t, useLoaded, usePage, Wait } from "./ui";
@@ -95,7 +95,7 @@ function DataLine() {
     return texts.length ? [{ kind, texts, title: `${texts.length} ${names[texts.length === 1 ? 0 : 1]}` }] : [];
   });
   const open = kinds.find(({ kind }) => kind === at.problems);
-  const since = useLoaded(useMemo(() => (head.kind === "benchmark" ? load<Since>("since") : null), [head]));
+  const since = useLoaded(useMemo(() => (head.kind === "benchmark" ? load<Link | null>("since") : null), [head]));
   return (
     <div class="data">
       <p>
@@ -125,7 +125,7 @@ function Picture({ table }: { table: Table }) {
   const now = selected(head, at);
   if (!now) return null;
   const there = table.where({ ...ofRow(now.row), level: now.level });
-  const rows = new Map(there.map((row) => [label(table.at("metric", row), table.at("judge", row)), row]));
+  const rows = new Map(there.map((row) => [labelOf(table, row), row]));
   const ranked = fixedOrder(table).filter((metric) => rows.has(metric));
   const known = ranked.filter((metric) => table.number("value", rows.get(metric)!) !== null);
   const unknown = ranked.filter((metric) => !known.includes(metric));

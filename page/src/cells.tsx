@@ -1,8 +1,8 @@
 /** Columns of tables as they are shown: an estimate with its interval, and a link to the texts behind. */
 import type { CellInfo, ColumnInfo, TableInfo, TextsInfo } from "./contract";
 import { type At, type Changes, key } from "./address";
-import type { Table } from "./data";
-import { cellText, grouped, interval, label, shown, words } from "./format";
+import { groupBy, labelOf, type Table } from "./data";
+import { cellText, grouped, interval, shown, words } from "./format";
 import type { Column } from "./table";
 import { PEOPLE } from "./texts";
 import { Select, t, usePage } from "./ui";
@@ -16,7 +16,7 @@ export function textsOf(info: TextsInfo | null, table: Table, row: number): Chan
   const among = (name: string): string | null => (known.includes(name) ? name : null);
   const names = ["author", "system"].map((column) => table.text(column, row));
   const author = info.authors.find((name) => names.includes(name));
-  const metric = among(label(table.at("metric", row), table.at("judge", row)));
+  const metric = among(labelOf(table, row));
   const people = among(PEOPLE + table.text("criterion", row));
   const doc = table.text("doc_id", row);
   const judge = info.judges.find((name) => name === table.text("judge", row));
@@ -91,12 +91,8 @@ export function matrix({ table, rows, lead, across, cell, title, picture }: Matr
   rows: number[];
 } {
   const name = (row: number) => JSON.stringify(lead.map((c) => table.at(c, row)));
-  const places = new Map<string, Map<string, number>>();
-  for (const row of rows) {
-    if (!places.has(name(row))) places.set(name(row), new Map());
-    const of = places.get(name(row))!;
-    if (!of.has(across(row))) of.set(across(row), row);
-  }
+  const groups = [...groupBy(rows, name)];
+  const places = new Map(groups.map(([name, of]) => [name, new Map(of.toReversed().map((row) => [across(row), row]))]));
   const names = lead.map((id, i): Column => ({
     ...{ id, title: words(id), type: "text", lead: i === 0 },
     value: (row) => table.at(id, row),
@@ -118,7 +114,7 @@ export function matrix({ table, rows, lead, across, cell, title, picture }: Matr
       },
     };
   });
-  return { columns: [...names, ...values], rows: [...places.values()].map((of) => [...of.values()][0]!) };
+  return { columns: [...names, ...values], rows: groups.map(([, of]) => of[0]!) };
 }
 
 interface Pick {

@@ -1,7 +1,7 @@
 /** What a verdict rests on: the exact test, confounds, a rater beside the metric, what would settle it. */
 import { key } from "./address";
-import type { Table } from "./data";
-import { cellText, interval, label, words } from "./format";
+import { labelOf, type Table } from "./data";
+import { cellText, interval, words } from "./format";
 import { kindOf } from "./grid";
 import { PEOPLE } from "./texts";
 import { Facts, t, usePage } from "./ui";
@@ -25,7 +25,7 @@ const KEYS = ["study", "criterion", "part", "metric", "judge", "level"];
 
 export function Certificate({ table, row }: { table: Table; row: number }) {
   const { head, to } = usePage();
-  const metric = label(table.at("metric", row), table.at("judge", row));
+  const metric = labelOf(table, row);
   const means = kindOf(table.text("verdict", row), head.verdicts)?.means;
   const only = Object.fromEntries(KEYS.map((name) => [`is.${name}`, table.text(name, row)]));
   const others = head.tables.filter((of) =>

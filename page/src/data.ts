@@ -1,5 +1,6 @@
 /** Data files and what they hold. Files on the disk may be loaded as scripts, but not fetched. */
-import type { ColumnInfo, Document, Link, TableInfo } from "./contract";
+import type { ColumnInfo, TableInfo } from "./contract";
+import { label } from "./format";
 
 export type Value = string | number | boolean | null;
 /** Consecutive rows of a table: a column each, in the order of TableInfo.columns. Reals have all digits. */
@@ -8,36 +9,23 @@ export interface Shard {
 }
 /** All values; or, where they repeat, the different ones and a place per row (-1 is null). */
 type ColumnValues = Value[] | { values: Value[]; codes: number[] };
-/** One string per row of the index: the text, and what is in its claims; "" where there is none. */
-export interface SearchTexts {
-  texts: string[];
-}
-/** A shard of documents. */
-export interface Documents {
-  documents: Document[];
-}
-/** page/data/since.js of a benchmark: what changed since its numbers were accepted; null: not compared. */
-export type Since = Link | null;
 
-interface Policy {
-  createScriptURL(url: string): string;
-}
 declare global {
   interface Window {
     metassay: (id: string, value: unknown) => void;
-    trustedTypes?: { createPolicy(name: string, rules: Policy): Policy };
+    trustedTypes?: { createPolicy(name: string, rules: typeof RULES): typeof RULES };
   }
 }
 
 const files = new Map<string, Promise<unknown>>();
 const waiting = new Map<string, (value: unknown) => void>();
-const rules: Policy = {
-  createScriptURL(url) {
+const RULES = {
+  createScriptURL(url: string): string {
     if (/^page\/data\/[\w.%/~!'()*-]+\.js$/.test(url) && !url.includes("..")) return url;
     throw new TypeError(`not a data file: ${url}`);
   },
 };
-let policy: Policy | undefined;
+let policy: typeof RULES | undefined;
 
 /** What data files call. */
 export function receive(id: string, value: unknown): void {
@@ -72,7 +60,7 @@ function loaded<T>(id: string): Promise<T> {
         files.delete(id);
         reject(new Error(`page/data/${id}.js ${why}. Copy the whole folder, or write it again.`));
       };
-      policy ??= window.trustedTypes?.createPolicy("metassay", rules) ?? rules;
+      policy ??= window.trustedTypes?.createPolicy("metassay", RULES) ?? RULES;
       const script = document.createElement("script");
       waiting.set(id, resolve);
       script.src = policy.createScriptURL(`page/data/${id.split("/").map(encodeURIComponent).join("/")}.js`);
@@ -146,6 +134,15 @@ export function tableOf(info: TableInfo): Promise<Table> {
     tables.set(info, table);
   }
   return table;
+}
+
+/** The label of the metric that a row is about. */
+export const labelOf = (table: Table, row: number): string => label(table.at("metric", row), table.at("judge", row));
+
+export function groupBy<K>(rows: readonly number[], key: (row: number) => K): Map<K, number[]> {
+  const groups = new Map<K, number[]>(rows.map((row) => [key(row), []]));
+  for (const row of rows) groups.get(key(row))!.push(row);
+  return groups;
 }
 
 export function range(length: number): number[] {

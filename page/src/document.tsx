@@ -3,7 +3,7 @@ import { type RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Document, TextsInfo } from "./contract";
 import { key } from "./address";
-import { type Documents, load, type Table } from "./data";
+import { load, type Table } from "./data";
 import { counted } from "./format";
 import { lineKey, linesAbout, place, seekLine, type Spot } from "./lines";
 import { TextPane } from "./textpane";
@@ -23,7 +23,7 @@ export function DocumentView(props: Props) {
     const id = index.different("document").find((name) => key(name) === at.doc);
     const row = id === undefined ? undefined : index.where({ document: id })[0];
     const shard = row === undefined ? undefined : info.documents_in[index.number("home", row) ?? 0];
-    return shard === undefined ? null : load<Documents>(shard);
+    return shard === undefined ? null : load<{ documents: Document[] }>(shard);
   }, [index, at.doc]);
   const { value, error } = useLoaded(home);
   const document = value?.documents.find((d) => key(d.id) === at.doc);

@@ -1,8 +1,7 @@
 /** Verdicts: which certificates one sees, and in which order. */
 import type { GridRow, Head, TableInfo, VerdictWord } from "./contract";
 import type { At } from "./address";
-import type { Table } from "./data";
-import { label } from "./format";
+import { groupBy, labelOf, range, type Table } from "./data";
 import { mean } from "./order";
 
 export const SIGNS = { use: "✓", confirm: "◐", no: "✗" } as const;
@@ -26,23 +25,13 @@ export function selected(head: Head, at: At): { row: GridRow; level: string } | 
   return row && level ? { row, level } : null;
 }
 
-export const ofRow = (row: GridRow): { study: string; criterion: string; part: string } => ({
-  study: row.study,
-  criterion: row.criterion,
-  part: row.part,
-});
+export const ofRow = ({ study, criterion, part }: GridRow) => ({ study, criterion, part });
 
 /** Labels of all metrics, by their mean correlation over all criteria and decisions; ties by name. */
 export function fixedOrder(table: Table): string[] {
-  const rows = new Map<string, number[]>();
-  for (let row = 0; row < table.rows; row += 1) {
-    const name = label(table.at("metric", row), table.at("judge", row));
-    rows.set(name, [...(rows.get(name) ?? []), row]);
-  }
-  const means = [...rows].map(([name, of]) => ({
-    name,
-    mean: mean(of, (row) => table.at("value", row)).mean ?? -Infinity,
-  }));
+  const rows = groupBy(range(table.rows), (row) => labelOf(table, row));
+  const value = (row: number) => table.at("value", row);
+  const means = [...rows].map(([name, of]) => ({ name, mean: mean(of, value).mean ?? -Infinity }));
   means.sort((a, b) => b.mean - a.mean || (a.name < b.name ? -1 : 1));
   return means.map(({ name }) => name);
 }

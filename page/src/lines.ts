@@ -34,31 +34,24 @@ export function place(document: Document, author: string, at: string): Spot | nu
   return text && line ? spotOf(text, line) : null;
 }
 
+export const linesOf = (text: Text): Placed[] =>
+  text.blocks.flatMap((block) => block.lines.map((line) => ({ text, block, line })));
+
 /** The first line with a judgment of this side, by this judge where one is named; those of a metric first. */
 export function seekLine(text: Text, side: string, judge?: string, metric?: string): string | null {
   const asks = (block: Block) => Number(block.heads.some((head) => label(head.measure, head.judge) === metric));
-  for (const block of text.blocks.toSorted((a, b) => asks(b) - asks(a))) {
-    for (const line of block.lines) {
-      const there = line.judgments.some(
-        (judgment, i) => judgment.side === side && (!judge || key(block.heads[i]?.judge ?? "") === judge),
-      );
-      if (there) return lineKey(block, line);
-    }
-  }
-  return null;
+  const blocks = text.blocks.toSorted((a, b) => asks(b) - asks(a));
+  const first = linesOf({ ...text, blocks }).find(({ block, line }) =>
+    line.judgments.some((of, i) => of.side === side && (!judge || key(block.heads[i]?.judge ?? "") === judge)),
+  );
+  return first ? lineKey(first.block, first.line) : null;
 }
 
 /** By passage: the lines of these texts that cite it or were read against it. */
 export function linesAbout(document: Document, texts: readonly number[]): Map<number, Placed[]> {
   const about = new Map<number, Placed[]>();
-  for (const text of texts.map((i) => document.texts[i]!)) {
-    for (const block of text.blocks) {
-      for (const line of block.lines) {
-        for (const passage of passagesOf(line)) {
-          about.set(passage, [...(about.get(passage) ?? []), { text, block, line }]);
-        }
-      }
-    }
+  for (const placed of texts.flatMap((i) => linesOf(document.texts[i]!))) {
+    for (const n of passagesOf(placed.line)) about.set(n, [...(about.get(n) ?? []), placed]);
   }
   return about;
 }
@@ -73,9 +66,7 @@ export interface Piece {
 
 /** A text cut where a mark, a line or what is lit begins or ends; together the pieces are the text. */
 export function pieces(text: Text, spot: Spot | null): Piece[] {
-  const placed = text.blocks.flatMap((block) =>
-    block.lines.filter((line) => line.start >= 0).map((line) => ({ text, block, line })),
-  );
+  const placed = linesOf(text).filter(({ line }) => line.start >= 0);
   const lit = spot?.author === key(text.author) && spot.start !== undefined && spot.start >= 0 ? spot : null;
   const ends = [0, text.text.length, ...(lit ? [lit.start!, lit.end!] : [])];
   for (const { start, end } of [...text.marks, ...placed.map((p) => p.line)]) ends.push(start, end);

@@ -8,7 +8,7 @@ import { counted, grouped, shown } from "./format";
 import { mean } from "./order";
 import { type Column, DataTable } from "./table";
 import { chosen, type Listed, listed, type Search, searcher } from "./texts";
-import { Check, Failed, type Options, Select, t, useLoaded, usePage, Wait } from "./ui";
+import { Check, Failed, MeanOf, named, type Options, Select, SIGNS, t, useLoaded, usePage, Wait } from "./ui";
 
 export function Texts({ info }: { info: TextsInfo }) {
   return <Wait promise={tableOf(info.table)}>{(index) => <Chosen index={index} info={info} />}</Wait>;
@@ -51,9 +51,8 @@ const SIDES: Options = [
 
 function Filters({ info, index }: Props) {
   const { at, go } = usePage();
-  const names = (all: readonly string[]) => all.map((name) => [key(name), name] as const);
   const all = info.measures.map((m) => [m.key, m.key] as const);
-  const kinds = useMemo(() => ["status", "task"].map((name) => names(index.different(name))), [index]);
+  const kinds = useMemo(() => ["status", "task"].map((name) => named(index.different(name))), [index]);
   const field = (name: string, label: string, options: Options, any: string, least = 1) =>
     options.length >= least && (
       <Select label={label} value={at[name] ?? ""} any={any} options={options} change={(v) => go({ [name]: v })} />
@@ -63,12 +62,12 @@ function Filters({ info, index }: Props) {
   return (
     <form class="fields" role="search" onSubmit={(event) => event.preventDefault()}>
       <Typed name="q" label="Search" />
-      {field("author", "Author", names(info.authors), "all")}
+      {field("author", "Author", named(info.authors), "all")}
       {field("status", "Status", kinds[0]!, "all", 2)}
       {field("task", "Task", kinds[1]!, "all", 2)}
-      {field("part", "Has part", names(info.parts), "any")}
+      {field("part", "Has part", named(info.parts), "any")}
       {judged && field("side", "With judgments", SIDES, "any")}
-      {judged && at.side && field("judge", "of judge", names(info.judges), "any judge")}
+      {judged && at.side && field("judge", "of judge", named(info.judges), "any judge")}
       {judged && <Check label="judge and people differ" on={!!at.split} change={differ} />}
       {field("x", "Measure", all, "none")}
       {at.x && <Typed name="min" label="from" />}
@@ -102,16 +101,13 @@ function Summary({ rows, columns, info, busy }: SummaryProps) {
   const { at } = usePage();
   const means = [at.x, at.y].flatMap((name) => {
     const value = name && columns[name];
-    return value ? [{ name, ...mean(rows, value) }] : [];
+    return value ? [{ name, of: mean(rows, value) }] : [];
   });
   return (
     <p class="summary" role="status">
       <span>{busy ? "Searching…" : `${grouped(rows.length)} of ${counted(info.texts, "text")}`}</span>
-      {means.map(({ name, mean: value, n, missing }) => (
-        <span key={name}>
-          mean {t(name)} <b>{shown(value) || "undefined"}</b>
-          {` (n = ${grouped(n)}${missing ? `, ${grouped(missing)} without` : ""})`}
-        </span>
+      {means.map(({ name, of }) => (
+        <MeanOf key={name} title={<>mean {t(name)}</>} of={of} />
       ))}
     </p>
   );
@@ -122,8 +118,6 @@ interface ListProps extends Props {
   columns: Listed;
   search: Search | null | undefined;
 }
-const SIGNS = { against: "✗", for: "✓", unknown: "?" } as const;
-
 function List({ rows, index, info, columns, search }: ListProps) {
   const { at, to } = usePage();
   const list = useMemo(() => {
@@ -140,9 +134,9 @@ function List({ rows, index, info, columns, search }: ListProps) {
       ...{ id, title, type: "integer", value: columns[id]! },
       show: (row) => grouped(columns[id]!(row) as number),
     });
-    const judged = Object.entries(SIGNS).filter(([side]) =>
-      range(index.rows).some((row) => Number(columns[side]!(row))),
-    );
+    const judged = Object.entries(SIGNS)
+      .slice(0, 3)
+      .filter(([side]) => range(index.rows).some((row) => Number(columns[side]!(row))));
     const sides = judged.map(([side, sign]) => ({
       ...count(side, side),
       show: (row: number) => {

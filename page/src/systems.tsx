@@ -9,7 +9,7 @@ import { sorted } from "./order";
 import { Dots } from "./plot";
 import { type Column, DataTable } from "./table";
 import { difference, versus } from "./texts";
-import { Failed, Select, t, usePage, Wait } from "./ui";
+import { Failed, MeanOf, named, Select, t, usePage, Wait } from "./ui";
 
 export function Systems({ info }: { info: SystemsInfo }) {
   const { head } = usePage();
@@ -38,20 +38,20 @@ const ARROWS: Readonly<Record<string, string>> = { higher: " ↑", lower: " ↓"
 function Board({ info, board, table, letters }: BoardProps) {
   const { at, go, to } = usePage();
   const { picks, rows } = useMemo(() => picked(board, table, at), [board, table, at]);
-  const named = (row: number) => metricOf(info, table, row);
-  const firsts = useMemo(() => new Map(rows.toReversed().map((row) => [named(row), row])), [rows]);
-  const metrics = useMemo(() => [...new Set(rows.map(named))], [rows]);
+  const metricAt = (row: number) => metricOf(info, table, row);
+  const firsts = useMemo(() => new Map(rows.toReversed().map((row) => [metricAt(row), row])), [rows]);
+  const metrics = useMemo(() => [...new Set(rows.map(metricAt))], [rows]);
   const metric = metrics.find((m) => key(m) === at.metric) ?? info.headline[0] ?? metrics[0] ?? "";
   const better = (m: string) => table.text(info.better, firsts.get(m) ?? -1);
   const shape = useMemo(() => {
     const wanted = [...new Set([...info.headline, metric])];
-    const some = wanted.flatMap((m) => rows.filter((row) => named(row) === m));
+    const some = wanted.flatMap((m) => rows.filter((row) => metricAt(row) === m));
     const title = (m: string) => m + (ARROWS[better(m)] ?? "");
-    const shape = matrix({ table, rows: some, lead: [info.system], across: named, cell: info.cell, title });
+    const shape = matrix({ table, rows: some, lead: [info.system], across: metricAt, cell: info.cell, title });
     return { ...shape, columns: shape.columns.map((column, i) => (i ? column : { ...column, title: info.noun })) };
   }, [rows, metric]);
   const best = `${better(metric) === "lower" ? "" : "-"}at.${metric}`;
-  const ofMetric = rows.filter((row) => named(row) === metric);
+  const ofMetric = rows.filter((row) => metricAt(row) === metric);
   const byValue = { v: (row: number) => table.at(info.cell.value, row) };
   const lines = sorted(ofMetric, byValue, best.startsWith("-") ? "-v" : "v").map((row) => {
     const names = [...info.metric, info.system].map((column) => [column, table.text(column, row)] as const);
@@ -59,12 +59,16 @@ function Board({ info, board, table, letters }: BoardProps) {
     const says = [<Estimate table={table} row={row} cell={info.cell} />, <span class="letters">{letter}</span>];
     return { row, name: table.text(info.system, row), says };
   });
-  const options = metrics.map((m) => [key(m), m] as const);
   return (
     <>
       <div class="fields">
         <Picks picks={picks} />
-        <Select label="Metric" value={key(metric)} options={options} change={(m) => go({ metric: m, sort: null })} />
+        <Select
+          label="Metric"
+          value={key(metric)}
+          options={named(metrics)}
+          change={(m) => go({ metric: m, sort: null })}
+        />
       </div>
       <DataTable label="Leaderboard" columns={shape.columns} rows={shape.rows} order={best} />
       <h2>{t(metric)}</h2>
@@ -91,7 +95,7 @@ function Versus({ texts, info }: { texts: TextsInfo; info: SystemsInfo }) {
   const { at, go } = usePage();
   const all = texts.measures;
   const measure = all.find((m) => m.key === (at.x ?? at.metric)) ?? all[0];
-  const names = texts.authors.map((name) => [key(name), name] as const);
+  const names = named(texts.authors);
   const author = (side: "a" | "b") => names.find(([name]) => name === at[side])?.[1];
   const [a, b] = [author("a"), author("b")];
   const field = (side: "a" | "b", title: string) => {
@@ -120,7 +124,6 @@ function Pairs({ index, a, b, measure, noun }: { index: Table; a: string; b: str
   const { to } = usePage();
   const both = useMemo(() => versus(index, measure, a, b), [index, a, b, measure.key]);
   const { pairs, wins, ties, losses } = both;
-  const { mean, n, missing } = both.difference;
   const columns = useMemo((): Column[] => {
     const document = (i: number) => index.text("document", pairs[i]!.row);
     const opened = (i: number) =>
@@ -146,10 +149,7 @@ function Pairs({ index, a, b, measure, noun }: { index: Table; a: string; b: str
           {t(a)} is better in {wins}, {t(b)} in {losses}, equal in {ties}
           {of}
         </span>
-        <span>
-          mean difference <b>{shown(mean) || "undefined"}</b>
-          {` (n = ${n}${missing ? `, ${missing} without` : ""})`}
-        </span>
+        <MeanOf title="mean difference" of={both.difference} />
       </p>
       <DataTable label={`${a} and ${b}`} columns={columns} rows={range(pairs.length)} by="by" order="-difference" />
     </>

@@ -4,7 +4,7 @@ import type { BlockHead, Block, Judgment, Line, Passage, Rating, Text, TextsInfo
 import { key } from "./address";
 import { counted, probability, shown, visible, words } from "./format";
 import { lineKey, passagesOf, pieces, type Spot, spotOf } from "./lines";
-import { classes, Facts, Long, Paragraphs, PassageText, t, usePage } from "./ui";
+import { classes, Facts, Long, Paragraphs, PassageText, SIGNS, t, usePage } from "./ui";
 
 interface Props {
   text: Text;
@@ -166,8 +166,6 @@ function LineOf({ text, block, line, part, passages, active, spot, setHover }: L
   );
 }
 
-const SIGN = { for: "✓", against: "✗", unknown: "?", neutral: "·" } as const;
-
 interface JudgmentProps {
   judgment: Judgment;
   head: BlockHead | undefined;
@@ -180,7 +178,7 @@ function JudgmentOf({ judgment, head, open, on = "" }: JudgmentProps) {
     <li>
       {on}
       <span class={`side ${side}`}>
-        {SIGN[side]} {t(word)}
+        {SIGNS[side]} {t(word)}
       </span>{" "}
       <span class="numbers">{probability(judgment.probability)}</span>{" "}
       {head && <small title={head.question} children={t([head.measure, head.judge].filter(Boolean).join(", "))} />}

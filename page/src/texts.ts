@@ -1,7 +1,7 @@
 /** The list of texts: measures, search, filters. All state is in the address (`at`). */
 import type { Measure, TextsInfo } from "./contract";
 import { key, type At } from "./address";
-import { load, range, type SearchTexts, type Table, type Value } from "./data";
+import { load, range, type Table, type Value } from "./data";
 import { type Mean, mean, ranks, sorted, type ValueOf } from "./order";
 
 export const PEOPLE = "people: "; // begins the key of a criterion
@@ -11,9 +11,9 @@ export interface Search {
   around(row: number, query: string): string; // what stands about the first word
 }
 
-/** Loads what a search reads. */
+/** Loads what a search reads: a text per row of the index, with what is in its claims; "" where there is none. */
 export async function searcher(info: TextsInfo): Promise<Search> {
-  const shards = await Promise.all(info.search.map((id) => load<SearchTexts>(id)));
+  const shards = await Promise.all(info.search.map((id) => load<{ texts: string[] }>(id)));
   const texts = shards.flatMap((shard) => shard.texts);
   const lower = texts.map((text) => text.toLowerCase());
   return {

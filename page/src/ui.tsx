@@ -1,9 +1,10 @@
 /** Small parts that every view uses. */
 import { type ComponentChildren, createContext } from "preact";
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useState } from "preact/hooks";
 import type { Head, Passage } from "./contract";
-import type { At, Changes } from "./address";
-import { counted, visible } from "./format";
+import { type At, type Changes, key } from "./address";
+import { counted, grouped, shown, visible } from "./format";
+import type { Mean } from "./order";
 
 export interface Page {
   head: Head;
@@ -45,14 +46,14 @@ interface Loaded<V> {
 /** What a promise brings, and nothing while it is under way. */
 export function useLoaded<V>(promise: Promise<V> | null): Loaded<V> {
   const [state, setState] = useState<Loaded<V> & { of?: Promise<V> | null }>({});
-  const wanted = useRef(promise);
-  wanted.current = promise;
   useEffect(() => {
-    const set = (brought: Loaded<V>) => wanted.current === promise && setState({ ...brought, of: promise });
+    let live = true;
+    const set = (brought: Loaded<V>) => live && setState({ ...brought, of: promise });
     promise?.then(
       (value) => set({ value }),
       (error: unknown) => set({ error: error as Error }),
     );
+    return () => void (live = false);
   }, [promise]);
   return state.of === promise ? state : {};
 }
@@ -69,6 +70,8 @@ export function Failed({ error }: { error: string }) {
 }
 
 export type Options = readonly (readonly [value: string, title: string])[];
+/** Names of the data as options: they stand in addresses by `key`. */
+export const named = (names: readonly string[]): Options => names.map((name) => [key(name), name]);
 interface SelectProps {
   label: string;
   value: string;
@@ -124,5 +127,15 @@ export const Paragraphs = ({ texts, kind }: { texts: readonly string[]; kind?: s
     ))}
   </>
 );
+
+/** A mean, and what it rests on. */
+export const MeanOf = ({ title, of }: { title: ComponentChildren; of: Mean }) => (
+  <span>
+    {title} <b>{shown(of.mean) || "undefined"}</b>
+    {` (n = ${grouped(of.n)}${of.missing ? `, ${grouped(of.missing)} without` : ""})`}
+  </span>
+);
+
+export const SIGNS = { against: "✗", for: "✓", unknown: "?", neutral: "·" } as const;
 
 export const classes = (...names: (string | false | null | undefined)[]) => names.filter(Boolean).join(" ");

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import metassay
-from metassay.api.columns import ColumnOptions, InputTable
+from metassay.api.columns import InputTable, Roles
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main
 from metassay.core.errors import BadInput
@@ -52,7 +52,7 @@ def read(scores: Path, ratings: Path) -> tuple[InputTable, InputTable]:
     if problems:
         raise BadInput(problems)
     assert found[1] is not None
-    given, rated = read_both([found[0]], [found[1]], ColumnOptions())
+    given, rated = read_both([found[0]], [found[1]], Roles())
     assert given is not None
     return given, rated
 

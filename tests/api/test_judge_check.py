@@ -162,7 +162,7 @@ def test_a_blank_label_is_judged_only():
 def test_no_label_at_all_is_no_fault():
     found = judge_check(sixty(human=[""] * 60))
     assert np.isnan(value(found, "sensitivity"))
-    assert any("Not told" in line for line in found.answer)
+    assert any("Unknown" in line for line in found.answer)
 
 
 def raters(n=90, seed=3):

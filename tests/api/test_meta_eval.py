@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from metassay.api import results
-from metassay.api.columns import ColumnOptions, InputTable
+from metassay.api.columns import InputTable, Roles
 from metassay.api.eval_request import LARGEST
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main
@@ -87,7 +87,7 @@ def read(path: Path) -> InputTable:
     found = [read_file(one, faults) for one in ((path, other) if scores else (other, path))]
     if faults or found[1] is None:
         raise BadInput(faults)
-    both = read_both([found[0]], [found[1]], ColumnOptions())
+    both = read_both([found[0]], [found[1]], Roles())
     given = both[0] if scores else both[1]
     assert given is not None
     return given

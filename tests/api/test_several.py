@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.api.columns import ColumnOptions
+from metassay.api.columns import Roles
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main
 from metassay.core.errors import BadInput
@@ -43,7 +43,7 @@ def tables(scores: list[str], ratings: list[str]) -> list[pd.DataFrame]:
     cells = [[read_file(Path(name), faults) for name in names] for names in (scores, ratings)]
     assert not faults
     of_scores, of_ratings = ([one for one in each if one is not None] for each in cells)
-    found = read_both(of_scores, of_ratings, ColumnOptions())
+    found = read_both(of_scores, of_ratings, Roles())
     return [one.table for one in found if one is not None]
 
 

@@ -14,7 +14,7 @@ from metassay.statistics.next_labels import (
     card_worth,
     chances,
     correlation_worth,
-    drawn_by,
+    draw_texts,
     strata,
     weighted_card,
     weighted_correlation,
@@ -102,7 +102,7 @@ WORLDS = (
 def _draw(rng, worth, n, group):
     chance = chances(worth, n)
     order = np.lexsort((rng.random(worth.size), group))
-    return chance, drawn_by(chance, order, rng.random())
+    return chance, draw_texts(chance, order, rng.random())
 
 
 def study(rng, world, *, suited):

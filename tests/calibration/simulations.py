@@ -80,7 +80,7 @@ def bootstrap_covers(level, coefficient, *, resample="documents", runs=500, seed
     for _ in range(runs):
         metric, human = world(DOCUMENTS)
         draws = resampling.draw(metric.shape, resample=resample, n=400, rng=rng)
-        values = resampling.resampled(metric, human, level, coefficient, draws)
+        values = resampling.correlate_resamples(metric, human, level, coefficient, draws)
         low, high = percentiles(values[:, None], 0.95)
         hits += low[0] <= truth <= high[0]
     return hits / runs

@@ -14,7 +14,7 @@ from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.verdicts import TRUSTED
 from metassay.statistics.components import value_at
 from metassay.statistics.correlation import LEVELS
-from metassay.statistics.jackknife import interval, left_out
+from metassay.statistics.jackknife import interval, leave_out
 from metassay.statistics.layout import Layout
 from tests.calibration.worlds import (
     N_METRICS,
@@ -155,7 +155,7 @@ def statement_coverage(documents: int, systems: int, per_text: int, *, runs, see
         common, own, other = (_found_in(rng, system, document) for _ in range(3))
         metric, people = common + own, _marked(rng, (common + other) / np.sqrt(2))
         sides = _alone(metric, system), _alone(people, system)
-        left = left_out(*sides, "global", "pearson", layout)
+        left = leave_out(*sides, "global", "pearson", layout)
         over = "both" if systems > 1 else "documents"
         found.append((left.value, *interval(left, confidence=0.95, over=over)[:2]))
     values, low, high = np.array(found).T
@@ -226,7 +226,7 @@ def coverage(
     for _ in range(runs):
         metric, quality = related(rng, shape, world)
         human = np.nanmean(rated(rng, quality, world), axis=0)
-        left = left_out(metric, human, level, coefficient)
+        left = leave_out(metric, human, level, coefficient)
         found.append((left.value, *interval(left, confidence=0.95)[:2]))
     values, low, high = np.array(found).T
     defined = ~np.isnan(values)
@@ -246,7 +246,7 @@ def _of_these(shape, level, world: World, coefficient: str, rng, *, worlds: int 
         found = []
         for _ in range(60):
             some = rng.choice(3000, shape[1], replace=False)
-            left = left_out(metric[:, some], human[:, some], level, coefficient)
+            left = leave_out(metric[:, some], human[:, some], level, coefficient)
             ends = interval(left, confidence=0.95, over="documents")
             found.append((left.value, ends.low, ends.high))
         values, low, high = np.array(found).T

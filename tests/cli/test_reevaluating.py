@@ -17,7 +17,7 @@ ACCEPTED = "benchmarks/one/accepted.lock"
         ("schema: '2.0'\n<<<<<<< HEAD\nstages: {}\n", "the marks of a merge in line 2; take one"),
         (
             yaml.safe_dump({"stages": {"a": {"outs": [{"path": "data/tables/old", "md5": "0"}]}}}),
-            "names no scores of one",
+            "has no scores of one",
         ),
     ],
 )

@@ -197,7 +197,7 @@ def test_the_next_texts_are_drawn_by_known_chances(there, capsys):
     assert main(["study", "import", "one", "pilot", *files]) == 0
     said = capsys.readouterr().out
     assert "correlation of long and vanilla_rating, global: " in said
-    assert "unweighted is off" in said
+    assert "unweighted is wrong" in said
     assert "put these lines" not in said
 
 

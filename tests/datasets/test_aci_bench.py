@@ -10,7 +10,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from metassay.core.errors import BadInput
 from metassay.datasets.consultations import DIALOGUES, METADATA, SYSTEMS
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 
 DIALOGUE = {
     "E2": "[doctor] any rash ?\n[patient] no .\n[patient_guest] a little .",
@@ -100,11 +100,11 @@ def test_a_missing_file_or_column_is_the_only_complaint(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def real(mirror: Path) -> Ingested:
+def real(mirror: Path) -> Tables:
     return ingest("aci_bench", mirror / "aci_bench_test1", {})
 
 
-def test_the_real_files(real: Ingested) -> None:
+def test_the_real_files(real: Tables) -> None:
     assert (len(real.sources), len(real.texts), len(real.ratings)) == (40, 40 * 13, 0)
     assert real.warnings == ()
     assert set(real.texts["author"]) == {"reference", *SYSTEMS}
@@ -117,7 +117,7 @@ def test_the_real_files(real: Ingested) -> None:
     assert words["biobart_full"] == pytest.approx(179.4, abs=0.06)
 
 
-def test_one_published_row(real: Ingested) -> None:
+def test_one_published_row(real: Tables) -> None:
     """Xie et al. 2024, table 20: BART+SAMSum (section) has ROUGE-2 25.08 over the 40 full notes."""
     texts = real.texts.set_index(["doc_id", "author"])["text"]
     scorer = RougeScorer(["rouge2"], use_stemmer=False)

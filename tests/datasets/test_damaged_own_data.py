@@ -14,7 +14,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from tests.fuzz.mutations import spoilt
 
 CRITERIA = {"usefulness": Criterion(low=1, high=5, better="higher")}
@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def read(folder: Path) -> Ingested:
+def read(folder: Path) -> Tables:
     return ingest("files", folder, CRITERIA)
 
 

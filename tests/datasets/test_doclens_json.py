@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 
 NUMBERED = "[0][doctor] Any pain?\n[1][patient] None.\nNot since May.\n[2] (nods)"
 PLAIN = "Fell on ice.\n\n  Wrist hurts. \n"
@@ -28,7 +28,7 @@ def put(folder: Path, system: str, records: object) -> None:
     (folder / f"{system}.json").write_text(json.dumps(records), encoding="utf-8")
 
 
-def read(folder: Path, reader: str = "doclens_note") -> Ingested:
+def read(folder: Path, reader: str = "doclens_note") -> Tables:
     return ingest(reader, folder, {})
 
 

@@ -13,7 +13,7 @@ import yaml
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.datasets.element_labels import LABELS, SHARES, SOURCES, SUMMARIES, label_shares
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.meta_evaluation.study import human_scores
 from metassay.units.statements import statements
 
@@ -41,7 +41,7 @@ def put_example(folder: Path) -> Path:
     return folder
 
 
-def read(folder: Path) -> Ingested:
+def read(folder: Path) -> Tables:
     return ingest("element_labels", folder, CRITERIA, dataset="d")
 
 

@@ -13,7 +13,7 @@ import yaml
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.datasets.fact_annotations import ANNOTATIONS, COUNTS, FACT_CRITERIA
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 
 PAGE = (Path(__file__).parents[2] / "docs/own-data.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -40,7 +40,7 @@ def put(folder: Path, **contents: str) -> Path:
     return folder
 
 
-def read(folder: Path) -> Ingested:
+def read(folder: Path) -> Tables:
     return ingest("fact_annotations", folder, CRITERIA, dataset="d")
 
 
@@ -51,7 +51,7 @@ def problems(folder: Path, **contents: str) -> list[str]:
     return list(caught.value.problems)
 
 
-def values(of: Ingested, *key: str) -> list[float | None]:
+def values(of: Tables, *key: str) -> list[float | None]:
     """Counts and rates that a rater gave a text."""
     rated = of.ratings.set_index(["doc_id", "author", "rater", "criterion"])["value"]
     found = [rated[(*key, name)] for name in (*COUNTS, *RATES)]

@@ -8,11 +8,11 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.metrics.describe import RELEASED
 from metassay.scoring.catalogue import check_given
 from metassay.scoring.rubrics.ask import rubric_descriptions
-from metassay.tables.criteria import dataset_criteria, of_rubrics
+from metassay.tables.criteria import dataset_criteria, rubric_criteria
 
 CRITERIA = {
     "usefulness": Criterion(low=1, high=5, better="higher"),
@@ -62,7 +62,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read(folder: Path) -> Ingested:
+def read(folder: Path) -> Tables:
     return ingest("files", folder, CRITERIA)
 
 
@@ -127,7 +127,7 @@ def test_scores_of_their_own_metrics_come_along(folder: Path) -> None:
     assert {name: one.better for name, one in known.items()} == {"ter": "lower", "own": "higher"}
     assert known["own"].range == (-1.0, None)
     assert known["ter"].family == RELEASED
-    assert of_rubrics(found.criteria).empty
+    assert rubric_criteria(found.criteria).empty
 
 
 def test_what_is_wrong_with_scores(folder: Path) -> None:

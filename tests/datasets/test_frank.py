@@ -9,7 +9,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.scored_texts import FRANK_CRITERIA as CRITERIA
 from metassay.datasets.scored_texts import FRANK_HUMAN as HUMAN
 from metassay.datasets.scored_texts import FRANK_METRICS as METRICS
@@ -20,7 +20,7 @@ from tests.support.frank_files import put, records
 ROOT = Path(__file__).parents[2]
 
 
-def read(folder: Path) -> Ingested:
+def read(folder: Path) -> Tables:
     return ingest("frank", folder, load(ROOT).benchmarks["frank"].criteria, dataset="d")
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.registry import load_registry
 from metassay.metrics import extractiveness
 from metassay.units.statements import statements
@@ -23,7 +23,7 @@ KEY = ["doc_id", "author", "sentence"]
 
 
 @pytest.fixture(scope="module")
-def made() -> Ingested:
+def made() -> Tables:
     benchmark = load(ROOT).benchmarks["hospital_course"]
     reader = load_registry(ROOT / "data/registry.yaml")[benchmark.dataset].reader
     return ingest(reader, ROOT / benchmark.raw, benchmark.criteria)
@@ -40,7 +40,7 @@ def rates() -> dict[str, object]:
     return found
 
 
-def counts_of(made: Ingested, planted: pd.DataFrame, rater: str) -> pd.DataFrame:
+def counts_of(made: Tables, planted: pd.DataFrame, rater: str) -> pd.DataFrame:
     """A rater's counts of elements by sentence: shares times the sentence's elements."""
     rated = made.ratings[made.ratings["rater"] == rater]
     rated = rated.assign(sentence=rated["unit"].str.removeprefix("statement:").astype(int))
@@ -54,7 +54,7 @@ def test_the_files_are_those_that_the_script_makes(tmp_path: Path) -> None:
         assert path.read_bytes() == (FOLDER / path.relative_to(tmp_path)).read_bytes(), path
 
 
-def test_size(made: Ingested) -> None:
+def test_size(made: Tables) -> None:
     assert made.warnings == ()
     assert len(made.sources) == 24
     assert made.sources["passages"].map(len).between(20, 60).all()
@@ -68,7 +68,7 @@ def test_size(made: Ingested) -> None:
     assert sum(path.stat().st_size for path in FOLDER.rglob("*.*")) < 1e6
 
 
-def test_rater_1_has_the_planted_counts(made: Ingested, planted: pd.DataFrame) -> None:
+def test_rater_1_has_the_planted_counts(made: Tables, planted: pd.DataFrame) -> None:
     counts = counts_of(made, planted, "rater_1")
     expected = planted[KEY].copy()
     for name in CATEGORIES:
@@ -79,7 +79,7 @@ def test_rater_1_has_the_planted_counts(made: Ingested, planted: pd.DataFrame) -
     np.testing.assert_allclose(counts, expected[counts.columns], atol=1e-9)
 
 
-def test_rater_2_has_the_counts_of_the_file(made: Ingested, planted: pd.DataFrame) -> None:
+def test_rater_2_has_the_counts_of_the_file(made: Tables, planted: pd.DataFrame) -> None:
     lines = pd.read_json(FOLDER / "labels.jsonl", lines=True)
     second = lines[lines["rater"] == "rater_2"].set_index(KEY)["elements"]
     counts = counts_of(made, planted, "rater_2")
@@ -91,7 +91,7 @@ def test_rater_2_has_the_counts_of_the_file(made: Ingested, planted: pd.DataFram
 
 
 def test_errors_come_back_at_their_rates(
-    made: Ingested, planted: pd.DataFrame, rates: dict[str, dict[str, list[float]]]
+    made: Tables, planted: pd.DataFrame, rates: dict[str, dict[str, list[float]]]
 ) -> None:
     """By position, by system, by category and by severity, out of rater_1's ratings."""
     counts = counts_of(made, planted, "rater_1").reset_index()
@@ -109,7 +109,7 @@ def test_errors_come_back_at_their_rates(
     near(counts["critical"].sum(), chances * float(rates["critical"]))  # type: ignore[arg-type]
 
 
-def test_errors_rise_with_the_position(made: Ingested, planted: pd.DataFrame) -> None:
+def test_errors_rise_with_the_position(made: Tables, planted: pd.DataFrame) -> None:
     counts = counts_of(made, planted, "rater_1").reset_index()
     sizes = planted.groupby("sentence").size()
     by_position = counts.groupby("sentence")["error"].sum() / sizes
@@ -130,7 +130,7 @@ def test_raters_disagree_at_the_known_rate(planted: pd.DataFrame, rates: dict[st
 
 
 def test_systems_copy_as_much_as_they_are_said_to(
-    made: Ingested, planted: pd.DataFrame, rates: dict[str, dict[str, float]]
+    made: Tables, planted: pd.DataFrame, rates: dict[str, dict[str, float]]
 ) -> None:
     drawn = planted[planted["label"] != "not_in_notes"]
     for author, its in drawn.groupby("author"):
@@ -144,13 +144,13 @@ def test_systems_copy_as_much_as_they_are_said_to(
     assert means["copying"] - means["retelling"] > 0.2
 
 
-def test_what_is_not_in_the_notes_is_in_none(made: Ingested) -> None:
+def test_what_is_not_in_the_notes_is_in_none(made: Tables) -> None:
     notes = "\n".join("\n".join(passages) for passages in made.sources["passages"]).lower()
     for line in hospital_course.material()["unsaid"]:
         assert line.lower() not in notes
 
 
-def test_nobody_could_be_meant(made: Ingested) -> None:
+def test_nobody_could_be_meant(made: Tables) -> None:
     every = "\n".join("\n".join(passages) for passages in made.sources["passages"])
     assert not re.search(r"\b(?:Mr|Mrs|Ms|Dr)\b|\d{4}-\d\d|\bMRN\b|@", every)
     assert "everything in it is invented" in (FOLDER / "README.md").read_text(encoding="utf-8")

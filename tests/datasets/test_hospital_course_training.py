@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.registry import load_registry
 from tests.support import hospital_course
 
@@ -19,7 +19,7 @@ KEY = ["doc_id", "author", "sentence"]
 
 
 @pytest.fixture(scope="module")
-def made() -> Ingested:
+def made() -> Tables:
     benchmark = load(ROOT).benchmarks["hospital_course_training"]
     reader = load_registry(ROOT / "data/registry.yaml")[benchmark.dataset].reader
     return ingest(reader, ROOT / benchmark.raw, benchmark.criteria)
@@ -35,7 +35,7 @@ def test_the_files_are_those_that_the_script_makes(tmp_path: Path) -> None:
         assert path.read_bytes() == (FOLDER / path.relative_to(tmp_path)).read_bytes(), path
 
 
-def test_size(made: Ingested) -> None:
+def test_size(made: Tables) -> None:
     assert made.warnings == ()
     assert len(made.sources) == 40
     assert made.texts["author"].value_counts().to_dict() == dict.fromkeys(
@@ -67,7 +67,7 @@ def test_trainings_read_these_stays_alone(name: str) -> None:
     assert not [path for path in tables if "/hospital_course/" in str(path)]
 
 
-def test_the_rater_has_the_planted_shares(made: Ingested) -> None:
+def test_the_rater_has_the_planted_shares(made: Tables) -> None:
     planted = pd.read_csv(FOLDER / "planted/elements.csv", keep_default_na=False)
     expected = (planted["label"] != "correct").groupby([planted[name] for name in KEY]).mean()
     errors = made.ratings[made.ratings["criterion"] == "error"]
@@ -79,7 +79,7 @@ def test_the_rater_has_the_planted_shares(made: Ingested) -> None:
     )
 
 
-def test_the_reference_says_what_is_so_and_nobody_rated_it(made: Ingested) -> None:
+def test_the_reference_says_what_is_so_and_nobody_rated_it(made: Tables) -> None:
     """Each sentence is one of the words that were drawn for its stay, copied or not."""
     course = hospital_course.COURSES["hospital_course_training"]
     material = hospital_course.material()

@@ -12,7 +12,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.scored_texts import CORPORA, SYSTEMS
 from metassay.datasets.scored_texts import LONGEVAL_SCORES as SCORES
 from metassay.datasets.scored_texts import LONGEVAL_TEXTS as TEXTS
@@ -27,7 +27,7 @@ STORIES = {
 MARKS = [f"model_{n}_sent_{s}_factuality" for n in SYSTEMS for s in (1, 2, 3)]
 
 
-def read(reader: str, folder: Path) -> Ingested:
+def read(reader: str, folder: Path) -> Tables:
     criteria = load(ROOT).benchmarks[reader + "_pubmed" * (reader == "longeval")].criteria
     return ingest(reader, folder, criteria, dataset="d")
 

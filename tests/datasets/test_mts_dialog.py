@@ -11,7 +11,7 @@ from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.core.params import load
 from metassay.datasets.consultations import CRITERIA, SCORES, SUMMARIES
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 
 ROOT = Path(__file__).parents[2]
 SCALES = {name: Criterion(low=-1, high=1, better="higher") for name in CRITERIA.values()}
@@ -110,12 +110,12 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def real(mirror: Path) -> Ingested:
+def real(mirror: Path) -> Tables:
     criteria = load(ROOT).benchmarks["mts_dialog"].criteria
     return ingest("mts_dialog", mirror / "mts_dialog_correlation", criteria)
 
 
-def test_the_real_files(real: Ingested) -> None:
+def test_the_real_files(real: Tables) -> None:
     assert (len(real.sources), len(real.texts), len(real.ratings)) == (100, 500, 2400)
     authors = real.texts.groupby("author").size()
     assert authors.to_dict() == {"reference": 100} | {f"system_{n}": 100 for n in (1, 2, 3, 4)}
@@ -134,7 +134,7 @@ def test_the_real_files(real: Ingested) -> None:
     ],
 )
 def test_the_join_gives_the_known_correlations(
-    real: Ingested, variant: str, criterion: str, expected: float
+    real: Tables, variant: str, criterion: str, expected: float
 ) -> None:
     """rouge-score's ROUGE-1 and numpy's Pearson, over the rows that this reader joined."""
     texts = real.texts.set_index(["doc_id", "author"])["text"]

@@ -9,7 +9,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.datasets.consultations import FILE
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 
 COLUMNS = [
     *("Evaluator", "Consultation", "Model", "Evaluator Note", "Model Note", "Post-edited note"),
@@ -47,7 +47,7 @@ def put(folder: Path, *rows: list[str], columns: list[str] = COLUMNS) -> Path:
     return folder
 
 
-def read(folder: Path) -> Ingested:
+def read(folder: Path) -> Tables:
     return ingest("primock57", folder, CRITERIA)
 
 

@@ -7,7 +7,7 @@ import yaml
 
 from metassay.core.errors import BadInput
 from metassay.datasets.readers import READERS, reader_problems
-from metassay.datasets.registry import Dataset, find, inside, load_registry
+from metassay.datasets.registry import Dataset, find, is_inside, load_registry
 
 ROOT = Path(__file__).parents[2]
 COMMIT = "c0ffee"
@@ -182,7 +182,7 @@ def test_folders_that_share_files_have_one_class(
     for first, second in ((one, other | PRIVATE), (other | PRIVATE, one)):
         (problem,) = two(tmp_path, first, second)
         assert "is private" in problem
-        assert problem.endswith("share files; give both the same access, or part the folders")
+        assert problem.endswith("share files; give both the same access, or separate the folders")
     assert two(tmp_path, one, other) == []
 
 
@@ -193,15 +193,15 @@ def test_links_in_a_circle_and_bytes_that_no_path_has_are_no_crash(
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     assert two(tmp_path, OWN | {"folder": "a"}, OWN | PRIVATE | {"folder": "data"}) == []
-    assert not inside(Path("a\0"), Path("data"))
-    assert not inside(Path("data"), Path("a\0"))
+    assert not is_inside(Path("a\0"), Path("data"))
+    assert not is_inside(Path("data"), Path("a\0"))
 
 
 def test_a_copied_block_has_the_class_of_its_files(tmp_path: Path) -> None:
     private = GOOD | PRIVATE
     assert two(tmp_path, GOOD, private) == [
-        "mine: is public, and 'ward' is private, but 'a.csv' and 'a.csv' have one sha256; give both"
-        " the same access"
+        "mine: is public, and 'ward' is private, but 'a.csv' and 'a.csv' have the same sha256; give"
+        " both the same access"
     ]
     assert two(tmp_path, GOOD, GOOD) == two(tmp_path, private, private) == []
     lies_there = OWN | {"folder": "data/raw/ward"}

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.registry import load_registry
 from metassay.text.headings import divide
 from metassay.text.sentences import sentences
@@ -24,7 +24,7 @@ TEXTS = 26 * 8 - 1  # one failed
 
 
 @pytest.fixture(scope="module")
-def sample() -> Ingested:
+def sample() -> Tables:
     benchmark = load(ROOT).benchmarks["sample"]
     reader = load_registry(ROOT / "data/registry.yaml")[benchmark.dataset].reader
     return ingest(reader, ROOT / benchmark.raw, benchmark.criteria)
@@ -50,7 +50,7 @@ def test_the_files_are_those_that_the_script_makes(tmp_path: Path) -> None:
         assert path.read_bytes() == (FOLDER / path.relative_to(tmp_path)).read_bytes(), path
 
 
-def test_size(sample: Ingested) -> None:
+def test_size(sample: Tables) -> None:
     tasks = sample.sources.groupby("task").size().to_dict()
     assert tasks == {"note": 8, "impression": 6, "question": 6, "abstract": 6}
     turns = sample.sources[sample.sources["task"] == "note"]["passages"].map(len)
@@ -60,14 +60,12 @@ def test_size(sample: Ingested) -> None:
     assert sum(path.stat().st_size for path in FOLDER.rglob("*.*")) < 700_000
 
 
-def test_one_text_failed(sample: Ingested) -> None:
+def test_one_text_failed(sample: Tables) -> None:
     failed = sample.texts[sample.texts["status"] != "ok"]
     assert failed[[*KEY, "status"]].to_numpy().tolist() == [["note_08", "brief", "error"]]
 
 
-def test_who_cites_and_whose_citations_do_not_exist(
-    sample: Ingested, planted: pd.DataFrame
-) -> None:
+def test_who_cites_and_whose_citations_do_not_exist(sample: Tables, planted: pd.DataFrame) -> None:
     texts = sample.texts[sample.texts["status"] == "ok"]
     for author, written in texts.groupby("author")["text"]:
         none = author in ("reference", "brief")
@@ -80,7 +78,7 @@ def test_who_cites_and_whose_citations_do_not_exist(
     assert missing > 5
 
 
-def test_notes_have_their_sections(sample: Ingested) -> None:
+def test_notes_have_their_sections(sample: Tables) -> None:
     notes = sample.texts[sample.texts["doc_id"].str.startswith("note")]
     references = notes[notes["author"] == "reference"].set_index("doc_id")["text"]
     absent = [doc for doc, text in references.items() if len(divide(text, compat="none")) < 4]
@@ -89,7 +87,7 @@ def test_notes_have_their_sections(sample: Ingested) -> None:
 
 
 def test_each_statement_of_a_reference_is_planted_and_rated(
-    sample: Ingested, planted: pd.DataFrame
+    sample: Tables, planted: pd.DataFrame
 ) -> None:
     texts = sample.texts.set_index(KEY)["text"]
     rated = sample.ratings[sample.ratings["criterion"] == "completeness"]
@@ -140,7 +138,7 @@ def test_copying_wrong_citations_and_padding_come_back_at_their_rates(
 
 
 def test_raters_see_what_was_planted_and_misjudge_at_their_rates(
-    sample: Ingested, planted: pd.DataFrame
+    sample: Tables, planted: pd.DataFrame
 ) -> None:
     truth = planted.assign(unit="claim:" + planted["claim"].astype(str))
     right = truth.set_index([*KEY, "unit"])["fault"].isin(["", "invention"])
@@ -153,7 +151,7 @@ def test_raters_see_what_was_planted_and_misjudge_at_their_rates(
         near(rows["value"].isna().sum(), pd.Series([RATES["abstained"]] * len(rows))), criterion
 
 
-def test_usefulness_is_length(sample: Ingested) -> None:
+def test_usefulness_is_length(sample: Tables) -> None:
     words = sample.texts.set_index(KEY)["text"].str.split().str.len().astype("float64")
     truth = RATES["doubled"] * np.log2(words / RATES["fewest"])
     ratings = sample.ratings[sample.ratings["criterion"] == "usefulness"].dropna()
@@ -164,7 +162,7 @@ def test_usefulness_is_length(sample: Ingested) -> None:
         assert off.abs().max() <= RATES["noise"] + 2.5, "and rounding to 5"
 
 
-def test_fewer_faults_are_preferred_at_their_odds(sample: Ingested, planted: pd.DataFrame) -> None:
+def test_fewer_faults_are_preferred_at_their_odds(sample: Tables, planted: pd.DataFrame) -> None:
     said = planted[planted["fault"] != "omission"]
     wrong = said["fault"].ne("").groupby([said[name] for name in KEY]).mean()
     rows = sample.ratings[sample.ratings["criterion"] == "preference"].dropna()

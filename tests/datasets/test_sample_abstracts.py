@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.registry import load_registry
 from metassay.text.sentences import sentences
 
@@ -23,13 +23,13 @@ LACKING = {
 
 
 @pytest.fixture(scope="module")
-def sample() -> Ingested:
+def sample() -> Tables:
     benchmark = load(ROOT).benchmarks["sample_abstracts"]
     reader = load_registry(ROOT / "data/registry.yaml")[benchmark.dataset].reader
     return ingest(reader, ROOT / benchmark.raw, benchmark.criteria)
 
 
-def test_size(sample: Ingested) -> None:
+def test_size(sample: Tables) -> None:
     assert sample.warnings == ()
     assert set(sample.sources["task"]) == {"abstract"}
     assert sample.sources["passages"].map(len).between(9, 12).all()
@@ -42,7 +42,7 @@ def test_size(sample: Ingested) -> None:
     ]
 
 
-def test_the_references_are_their_facets(sample: Ingested) -> None:
+def test_the_references_are_their_facets(sample: Tables) -> None:
     texts = sample.texts[sample.texts["author"] == "reference"].set_index("doc_id")["text"]
     facets = sample.segments.set_index(["doc_id", "part"])["text"]
     assert set(sample.segments["author"]) == {"reference"}
@@ -53,7 +53,7 @@ def test_the_references_are_their_facets(sample: Ingested) -> None:
         assert 4 <= len(sentences(text)) <= 6
 
 
-def test_systems_are_what_they_are_called(sample: Ingested) -> None:
+def test_systems_are_what_they_are_called(sample: Tables) -> None:
     texts = sample.texts[sample.texts["status"] == "ok"].set_index(["doc_id", "author"])["text"]
     passages = sample.sources.set_index("doc_id")["passages"]
     for (doc, author), text in texts.items():
@@ -63,7 +63,7 @@ def test_systems_are_what_they_are_called(sample: Ingested) -> None:
             assert text.startswith(" ".join(passages[doc][:2])), doc
 
 
-def test_grades_are_shares_of_the_rubrics_levels(sample: Ingested) -> None:
+def test_grades_are_shares_of_the_rubrics_levels(sample: Tables) -> None:
     rubric = yaml.safe_load((ROOT / "rubrics/bmrc.yaml").read_text(encoding="utf-8"))
     rated = sample.ratings[sample.ratings["criterion"].isin(FACETS)]
     for criterion, values in rated.groupby("criterion")["value"]:
@@ -78,7 +78,7 @@ def test_grades_are_shares_of_the_rubrics_levels(sample: Ingested) -> None:
     assert whole["value"].notna().all()
 
 
-def test_systems_differ_and_one_rater_is_careless(sample: Ingested) -> None:
+def test_systems_differ_and_one_rater_is_careless(sample: Tables) -> None:
     overall = sample.ratings[sample.ratings["criterion"] == "overall"]
     table = overall.pivot_table(index=["doc_id", "author"], columns="rater", values="value")
     means = table[["rater_a", "rater_b"]].mean(axis=1).groupby("author").mean()

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.registry import load_registry
 from tests.support import sample_facts
 from tests.support.sampling import near
@@ -23,7 +23,7 @@ COUNTED, MARKED = ("facts", "radiology"), ("hpi", "assessment", "exam", "results
 
 
 @pytest.fixture(scope="module")
-def made() -> Ingested:
+def made() -> Tables:
     benchmark = load(ROOT).benchmarks["sample_facts"]
     reader = load_registry(ROOT / "data/registry.yaml")[benchmark.dataset].reader
     return ingest(reader, ROOT / benchmark.raw, benchmark.criteria)
@@ -45,13 +45,13 @@ def marked() -> pd.DataFrame:
     return pd.read_json(FOLDER / "phrases.jsonl", lines=True)
 
 
-def rated(made: Ingested, rater: str, study: str) -> pd.DataFrame:
+def rated(made: Tables, rater: str, study: str) -> pd.DataFrame:
     """A rater's values: a row per text, a column per criterion."""
     its = made.ratings[made.ratings["rater"].eq(rater) & made.ratings["study"].eq(study)]
     return its.pivot_table(index=KEY, columns="criterion", values="value", dropna=False)
 
 
-def written(made: Ingested) -> pd.Series:
+def written(made: Tables) -> pd.Series:
     return made.texts.set_index(KEY)["text"]
 
 
@@ -61,7 +61,7 @@ def test_the_files_are_those_that_the_script_makes(tmp_path: Path) -> None:
         assert path.read_bytes() == (FOLDER / path.relative_to(tmp_path)).read_bytes(), path
 
 
-def test_size(made: Ingested) -> None:
+def test_size(made: Tables) -> None:
     assert made.warnings == ()
     assert len(made.sources) == 30 + 30 + 4 * 16
     assert len(made.texts) == 124 * 5
@@ -76,7 +76,7 @@ def test_size(made: Ingested) -> None:
 
 @pytest.mark.parametrize("study", COUNTED)
 def test_annotator_1_counts_what_was_planted(
-    made: Ingested, planted: pd.DataFrame, study: str
+    made: Tables, planted: pd.DataFrame, study: str
 ) -> None:
     its = planted[planted["study"] == study]
     counts = its.groupby([*KEY, "status"]).size().unstack(fill_value=0)
@@ -98,7 +98,7 @@ def test_annotator_1_counts_what_was_planted(
 
 @pytest.mark.parametrize("study", [*COUNTED, *MARKED])
 def test_faults_come_back_at_their_rates(
-    made: Ingested, planted: pd.DataFrame, rates: dict[str, Any], study: str
+    made: Tables, planted: pd.DataFrame, rates: dict[str, Any], study: str
 ) -> None:
     """By system and kind, of the facts that the references' lines are."""
     its = planted[planted["study"] == study]
@@ -111,7 +111,7 @@ def test_faults_come_back_at_their_rates(
 
 
 @pytest.mark.parametrize("study", COUNTED)
-def test_systems_differ_as_they_were_made(made: Ingested, study: str) -> None:
+def test_systems_differ_as_they_were_made(made: Tables, study: str) -> None:
     means = rated(made, "annotator_1", study).groupby("author").mean()
     assert means["hallucination_rate"].idxmax() == "wordy"
     assert means["omission_rate"].idxmax() == "brief"
@@ -129,7 +129,7 @@ def test_annotators_differ_at_the_known_rate(
 
 
 @pytest.mark.parametrize("study", COUNTED)
-def test_annotator_2_counts_what_it_read(made: Ingested, planted: pd.DataFrame, study: str) -> None:
+def test_annotator_2_counts_what_it_read(made: Tables, planted: pd.DataFrame, study: str) -> None:
     its = planted[planted["study"] == study]
     found = rated(made, "annotator_2", study)
     for status in STATUSES:
@@ -143,7 +143,7 @@ def test_annotator_2_counts_what_it_read(made: Ingested, planted: pd.DataFrame, 
     ("rater", "column"), [("annotator_1", "status"), ("annotator_2", "annotator_2")]
 )
 def test_phrases_per_word_are_those_of_the_planted_facts(
-    made: Ingested, planted: pd.DataFrame, study: str, rater: str, column: str
+    made: Tables, planted: pd.DataFrame, study: str, rater: str, column: str
 ) -> None:
     its = planted[planted["study"] == study]
     texts, found = written(made), rated(made, rater, study)
@@ -155,7 +155,7 @@ def test_phrases_per_word_are_those_of_the_planted_facts(
         assert row["omission_count"] == pytest.approx(read["omitted"] / reference)
 
 
-def test_phrases_are_short_and_lie_where_they_should(made: Ingested, marked: pd.DataFrame) -> None:
+def test_phrases_are_short_and_lie_where_they_should(made: Tables, marked: pd.DataFrame) -> None:
     """What annotator_1 marks is nowhere on the other side; of two annotators, some is apart."""
     texts, seen = written(made), set[tuple[str, int]]()
     for row in marked.itertuples():
@@ -175,7 +175,7 @@ def test_phrases_are_short_and_lie_where_they_should(made: Ingested, marked: pd.
     assert len(seen) >= 8
 
 
-def test_what_no_source_says_is_in_none(made: Ingested) -> None:
+def test_what_no_source_says_is_in_none(made: Tables) -> None:
     said = "\n".join("\n".join(passages) for passages in made.sources["passages"]).lower()
     for heading, lines in sample_facts.material().items():
         if heading.endswith("unsaid"):

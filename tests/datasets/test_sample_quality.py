@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.registry import load_registry
 from tests.support import sample_facts, sample_quality
 from tests.support.sampling import near
@@ -20,7 +20,7 @@ WEIGHTS = pd.Series({"critical": 1, "non_critical": 1 / 3, "spelling": 1 / 12})
 
 
 @pytest.fixture(scope="module")
-def made() -> Ingested:
+def made() -> Tables:
     benchmark = load(ROOT).benchmarks["sample_quality"]
     reader = load_registry(ROOT / "data/registry.yaml")[benchmark.dataset].reader
     return ingest(reader, ROOT / benchmark.raw, benchmark.criteria)
@@ -31,7 +31,7 @@ def planted() -> pd.DataFrame:
     return pd.read_csv(FOLDER / "planted/errors.csv")
 
 
-def lines(made: Ingested) -> pd.Series:
+def lines(made: Tables) -> pd.Series:
     """How many lines each text has: a sentence each."""
     return made.texts.set_index(KEY)["text"].str.count("\n") + 1
 
@@ -42,7 +42,7 @@ def test_the_files_are_those_that_the_script_makes(tmp_path: Path) -> None:
         assert path.read_bytes() == (FOLDER / path.relative_to(tmp_path)).read_bytes(), path
 
 
-def test_size(made: Ingested) -> None:
+def test_size(made: Tables) -> None:
     assert made.warnings == ()
     assert len(made.sources) == 60
     assert len(made.texts) == 60 * 5
@@ -53,7 +53,7 @@ def test_size(made: Ingested) -> None:
 
 @pytest.mark.parametrize("rater", ["annotator_1", "annotator_2"])
 def test_quality_is_that_of_the_planted_errors(
-    made: Ingested, planted: pd.DataFrame, rater: str
+    made: Tables, planted: pd.DataFrame, rater: str
 ) -> None:
     seen = planted if rater == "annotator_1" else planted[planted["annotator_2"] == 1]
     errors = seen.groupby([*KEY, "severity"]).size().unstack(fill_value=0)
@@ -64,7 +64,7 @@ def test_quality_is_that_of_the_planted_errors(
     np.testing.assert_allclose(found, 1 - weighed / longest, rtol=1e-12)
 
 
-def test_errors_come_back_at_their_rates(made: Ingested, planted: pd.DataFrame) -> None:
+def test_errors_come_back_at_their_rates(made: Tables, planted: pd.DataFrame) -> None:
     rates = json.loads((FOLDER / "planted/rates.json").read_text("utf-8"))
     n = lines(made)
     facts = n.xs("reference", level="author").sum()
@@ -81,7 +81,7 @@ def test_errors_come_back_at_their_rates(made: Ingested, planted: pd.DataFrame) 
     assert means.idxmin() == "careless"
 
 
-def test_inventions_harm_nobody_and_are_said_in_no_visit(made: Ingested) -> None:
+def test_inventions_harm_nobody_and_are_said_in_no_visit(made: Tables) -> None:
     said = "\n".join("\n".join(passages) for passages in made.sources["passages"]).lower()
     material = sample_facts.material(Path(sample_quality.__file__).with_suffix(".txt"))
     assert not [line for line in material["unsaid"] if line.lower() in said]

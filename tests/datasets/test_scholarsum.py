@@ -12,8 +12,8 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion, parse
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
-from metassay.datasets.registry import Dataset, misplaced
+from metassay.datasets.ingest import Tables, ingest
+from metassay.datasets.registry import Dataset, place_problems
 from metassay.datasets.scholarsum import FACETS, METRICS
 from metassay.scoring.catalogue import descriptions
 from metassay.tables.parquet import read, write
@@ -184,7 +184,7 @@ def test_another_part_of_the_set_needs_a_folder_and_no_code(tmp_path: Path) -> N
         "access": "private",
     }
     dataset = parse(Dataset, entry, where="mine")
-    assert misplaced("mine", dataset, tmp_path) == []
+    assert place_problems("mine", dataset, tmp_path) == []
     found = ingest(dataset.reader, tmp_path, SCALES, dataset="mine")
     assert list(found.sources["doc_id"]) == ["pubmed_00", "pubmed_01", "pubmed_02"]
     assert set(found.texts["author"]) == {"reference", *systems}
@@ -195,12 +195,12 @@ def test_another_part_of_the_set_needs_a_folder_and_no_code(tmp_path: Path) -> N
 
 
 @pytest.fixture(scope="module")
-def real(mirror: Path) -> Ingested:
+def real(mirror: Path) -> Tables:
     criteria = load(ROOT).benchmarks["scholarsum_arxiv"].criteria
     return ingest("scholarsum", mirror / "scholarsum_arxiv", criteria)
 
 
-def overall(real: Ingested) -> pd.DataFrame:
+def overall(real: Tables) -> pd.DataFrame:
     """Metrics and the overall rating of the 200 texts."""
     people = real.ratings.pivot(index=KEY, columns="criterion", values="value")
     metrics = real.measurements.pivot(index=KEY, columns="metric", values="value")
@@ -221,7 +221,7 @@ KNOWN = {
 }
 
 
-def test_the_real_file_gives_the_known_correlations(real: Ingested) -> None:
+def test_the_real_file_gives_the_known_correlations(real: Tables) -> None:
     assert (len(real.sources), len(real.texts), len(real.ratings)) == (50, 250, 1000)
     assert set(METRICS.values()) | FM_FACETS <= set(descriptions())
     both = overall(real)
@@ -231,7 +231,7 @@ def test_the_real_file_gives_the_known_correlations(real: Ingested) -> None:
         assert found == pytest.approx(known, abs=0.0005), metric
 
 
-def test_ranks_are_of_the_released_digits(real: Ingested, tmp_path: Path) -> None:
+def test_ranks_are_of_the_released_digits(real: Tables, tmp_path: Path) -> None:
     """As tables keep them: .5 and .49999999999999994 are two ranks, in 12 digits one."""
     both = overall(real)
     assert {0.5, 0.49999999999999994} <= set(both["overall"])
@@ -254,7 +254,7 @@ def test_ranks_are_of_the_released_digits(real: Ingested, tmp_path: Path) -> Non
             assert table[metric, coefficient] == pytest.approx(expected, abs=1e-11), metric
 
 
-def test_overall_is_the_weighted_mean_of_the_facets_that_are_scored(real: Ingested) -> None:
+def test_overall_is_the_weighted_mean_of_the_facets_that_are_scored(real: Tables) -> None:
     both = overall(real)
     facets = both[list(FACETS)].to_numpy()
     weights = np.where(np.isnan(facets), 0.0, [0.1, 0.3, 0.3, 0.3])
@@ -262,7 +262,7 @@ def test_overall_is_the_weighted_mean_of_the_facets_that_are_scored(real: Ingest
     assert both["overall"].to_numpy() == pytest.approx(means, abs=1e-9)
 
 
-def test_the_real_facets(real: Ingested) -> None:
+def test_the_real_facets(real: Tables) -> None:
     found = real.segments.groupby("author")["part"].count()
     assert found.to_dict() == {
         "reference": 182,
@@ -275,7 +275,7 @@ def test_the_real_facets(real: Ingested) -> None:
 
 
 def test_facet_grades_of_metrics_make_the_metric_on_the_facets_that_people_scored(
-    real: Ingested,
+    real: Tables,
 ) -> None:
     """Of 34 facets that people did not score, the file has grades by metrics all the same."""
     both = overall(real)
@@ -288,7 +288,7 @@ def test_facet_grades_of_metrics_make_the_metric_on_the_facets_that_people_score
         assert both[name].to_numpy() == pytest.approx(means, abs=1e-9)
 
 
-def test_the_first_44_papers_give_most_of_the_printed_means(real: Ingested) -> None:
+def test_the_first_44_papers_give_most_of_the_printed_means(real: Tables) -> None:
     printed = pd.read_csv(ROOT / "reports/published/fm_table4.csv", keep_default_na=False)
     authors = {
         "GPT-3.5": "gpt35",

@@ -9,7 +9,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.simsum import CRITERIA
 from metassay.meta_evaluation.agreement import agreement, rating_summaries
 from metassay.meta_evaluation.options import MetaOptions
@@ -39,7 +39,7 @@ def sheets(folder: Path, made: dict[str, pd.DataFrame], *, index: bool = False) 
     return folder
 
 
-def read(folder: Path) -> Ingested:
+def read(folder: Path) -> Tables:
     return ingest("simsum", folder, SCALES)
 
 

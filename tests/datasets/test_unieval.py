@@ -10,7 +10,7 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.scored_texts import SFRES, TOPICAL_CHAT
 from metassay.scoring.catalogue import descriptions
 
@@ -143,12 +143,12 @@ PRINTED = {
 
 
 @pytest.fixture(scope="module", params=FILES)
-def real(mirror: Path, request: pytest.FixtureRequest) -> tuple[str, Ingested]:
+def real(mirror: Path, request: pytest.FixtureRequest) -> tuple[str, Tables]:
     criteria = load(ROOT).benchmarks[request.param].criteria
     return request.param, ingest(request.param, mirror / "unieval_dialogue_d2t", criteria)
 
 
-def test_the_real_files_give_the_printed_correlations(real: tuple[str, Ingested]) -> None:
+def test_the_real_files_give_the_printed_correlations(real: tuple[str, Tables]) -> None:
     name, found = real
     counts = {"topical_chat": (60, 360, 2160), "sfres": (1181, 2362, 3543)}
     assert (len(found.sources), len(found.texts), len(found.ratings)) == counts[name]

@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.scored_texts import XSUM_FACTS as FACTS
 from metassay.datasets.scored_texts import XSUM_METRICS as METRICS
 from metassay.datasets.scored_texts import XSUM_SCORES as SCORES
@@ -135,12 +135,12 @@ def test_every_metric_is_described() -> None:
 
 
 @pytest.fixture(scope="module")
-def real(mirror: Path) -> Ingested:
+def real(mirror: Path) -> Tables:
     criteria = load(ROOT).benchmarks["xsum_hallucination"].criteria
     return ingest("xsum_hallucination", mirror / "xsum_hallucination", criteria)
 
 
-def test_the_real_files(real: Ingested) -> None:
+def test_the_real_files(real: Tables) -> None:
     assert (len(real.sources), len(real.texts)) == (500, 2500)
     assert len(real.measurements) == 5 * 1992
     counts = real.ratings.groupby("criterion").size().to_dict()
@@ -148,7 +148,7 @@ def test_the_real_files(real: Ingested) -> None:
     assert counts == {"faithfulness": 7499, "factuality": 5597} | released
 
 
-def joined(real: Ingested, criterion: str) -> pd.DataFrame:
+def joined(real: Tables, criterion: str) -> pd.DataFrame:
     """Metrics and the mean rating, one row per text that has both."""
     key = ["doc_id", "author"]
     people = real.ratings[real.ratings["criterion"] == criterion].groupby(key)["value"].mean()
@@ -168,7 +168,7 @@ def joined(real: Ingested, criterion: str) -> pd.DataFrame:
     ],
 )
 def test_correlations_to_three_digits(
-    real: Ingested, criterion: str, n: int, expected: list[float]
+    real: Tables, criterion: str, n: int, expected: list[float]
 ) -> None:
     both = joined(real, criterion)
     assert len(both) == n
@@ -177,7 +177,7 @@ def test_correlations_to_three_digits(
 
 
 def test_released_factuality_is_the_raters_mean_and_1_where_nobody_was_asked(
-    real: Ingested,
+    real: Tables,
 ) -> None:
     values = {
         criterion: real.ratings[real.ratings["criterion"] == criterion]

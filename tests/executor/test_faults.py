@@ -43,7 +43,7 @@ def full_store(_: Sequence[int]) -> None:
     error = sqlite3.OperationalError("database or disk is full")
     error.sqlite_errorcode = sqlite3.SQLITE_FULL
     form = database.Form(1, (), "store", "run again")
-    with database._explained(Path("models.sqlite"), form):
+    with database._explain_errors(Path("models.sqlite"), form):
         raise error
 
 

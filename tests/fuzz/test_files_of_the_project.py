@@ -17,7 +17,7 @@ from metassay.core.merges import dvc_problems
 from metassay.core.params import load as load_params
 from metassay.llm.prompts import load, render
 from metassay.project.validation import configuration_problems
-from metassay.versions.code_yaml import stale
+from metassay.versions.code_yaml import find_stale
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, ODD_NUMBERS, changed, damaged, paths
 from tests.fuzz.rule import FEW, check_line, handled
 from tests.fuzz.small_project import STAGES, declaration, make, run
@@ -79,7 +79,9 @@ CHECKS: dict[str, Callable[[], object]] = {
     "benchmarks/sample/params.yaml": check_config,
     "data/registry.yaml": check_config,
     "prompts/claims.yaml": check_prompt,
-    "code.yaml": lambda: handled(lambda: stale(Path(), "align", [("alignments", "rouge_topk")])),
+    "code.yaml": lambda: handled(
+        lambda: find_stale(Path(), "align", [("alignments", "rouge_topk")])
+    ),
     "dvc.lock": check_dvc,
     "benchmarks/sample/dvc.lock": check_dvc,
     "benchmarks/sample/dvc.yaml": check_dvc,

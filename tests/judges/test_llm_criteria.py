@@ -151,7 +151,7 @@ def test_a_rubric_is_filled_in_by_one_call_per_instrument_in_each_style(style: s
     assert sum(one.tokens or 0 for one in found if one) == 30
     assert list(one.notes) == (
         [
-            "1 of 5 quotes (20.0%) are not in the text that they were said to be from",
+            "1 of 5 quotes (20.0%) are not in the text that they quote",
         ]
         if style in QUOTED
         else []

@@ -21,7 +21,7 @@ from metassay.meta_evaluation.options import MetaOptions
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
 from metassay.tables.judge_tests import GIVEN_VERDICTS
 from metassay.tables.judgments import JUDGMENTS
-from metassay.tables.parquet import as_written, empty
+from metassay.tables.parquet import empty, round_trip
 from metassay.tables.ratings import RATINGS
 from tests.judges.llm_setup import DECODING, STYLES, asked_in, judge_of, options, pair, reply_of
 from tests.labelled.test_examine import answered, gold_of
@@ -186,7 +186,7 @@ def test_auroc_and_calibration_are_those_of_the_probabilities_that_were_drawn(st
     pairs = pairs.assign(hypothesis=[f"h{n}" for n in range(400)], settled=None)
     truth = dict(zip(pairs["hypothesis"], drawn.tolist(), strict=True))
     judge = judge_of(Model(truth, style), style=style, probability="logprobs", most=7)
-    judgments = as_written(JUDGMENTS, judge_pairs(pairs, "j", judge, ["entailment"]))
+    judgments = round_trip(JUDGMENTS, judge_pairs(pairs, "j", judge, ["entailment"]))
     said = pairs.merge(judgments, on="pair_id")
     assert np.allclose(said["probability"], drawn, atol=1e-6)
     assert (said["label"] == np.where(drawn >= 0.5, *TWO)).all()

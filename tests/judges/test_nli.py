@@ -318,7 +318,7 @@ def test_labels_that_hang_on_last_digits_are_counted(models: Models) -> None:
     asked = judge(**block, threshold=own)
     answered(asked, PAIRS)
     (note,) = asked.notes
-    assert "of 5 questions 1 have a label that another processor may give otherwise" in note
+    assert "of 5 questions 1 have a label that may differ on another processor" in note
     assert "in float32 probabilities can be 5e-05 off" in note
     clear = judge(**block, threshold=(own + max(own, *others)) / 2 + 1e-3)
     answered(clear, PAIRS)
@@ -417,14 +417,14 @@ def test_too_little_memory_is_said(models: Models, monkeypatch: pytest.MonkeyPat
 
 def test_words_that_begin_alike_are_refused(models: Models) -> None:
     words = {"entailed": "yes", "not_entailed": "yes, but"}
-    with pytest.raises(BadInput, match="words 'yes' begin alike"):
+    with pytest.raises(BadInput, match="words 'yes' start alike"):
         judge(models("llama"), "causal", template=TEMPLATE, words=words).judge(PAIRS)
 
 
 def test_a_chat_needs_a_template_of_the_model(tmp_path: Path) -> None:
     model = llama(tmp_path / "plain", template=None)
     asked = judge(model, "causal", template=TEMPLATE, words=WORDS, chat=True)
-    with pytest.raises(BadInput, match="has no chat template; take out `chat`"):
+    with pytest.raises(BadInput, match="has no chat template; remove `chat`"):
         asked.judge(PAIRS)
 
 

@@ -10,7 +10,7 @@ from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD, VERDICTS
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
-from metassay.tables.parquet import as_written, empty
+from metassay.tables.parquet import empty, round_trip
 from metassay.tables.ratings import RATINGS
 
 OPTIONS = MetaOptions(resamples=20, confidence=0.95, seed=1)
@@ -63,14 +63,14 @@ def examined(gold, answers=None, *, ratings=None, given=None, instrument="entail
     found = examine(
         pairs,
         judgments if answers else empty(JUDGMENTS),
-        as_written(GOLD, gold),
+        round_trip(GOLD, gold),
         empty(RATINGS) if ratings is None else ratings,
         empty(GIVEN_VERDICTS) if given is None else given,
         OPTIONS,
     )
-    as_written(VERDICTS, found.verdicts)
-    as_written(JUDGE_CARDS, found.cards)
-    as_written(CALIBRATION, found.bins)
+    round_trip(VERDICTS, found.verdicts)
+    round_trip(JUDGE_CARDS, found.cards)
+    round_trip(CALIBRATION, found.bins)
     return found
 
 
@@ -170,7 +170,7 @@ def test_kinds_have_cards_of_what_is_detected_and_of_false_alarms():
 
 def given_verdicts(rows):
     made = pd.DataFrame(rows, columns=["item", "judge", "label", "probability"])
-    return as_written(GIVEN_VERDICTS, made.assign(status="ok", recipe="given|reader:x"))
+    return round_trip(GIVEN_VERDICTS, made.assign(status="ok", recipe="given|reader:x"))
 
 
 def test_given_verdicts_are_cards_of_their_items_which_all_judges_have_too():
@@ -204,14 +204,14 @@ def test_a_rater_is_held_against_most_of_the_others():
         ]
     )
     gold = gold_of(ENTAILED, ENTAILED, ENTAILED, ENTAILED)
-    found = examined(gold, ratings=as_written(RATINGS, ratings))
+    found = examined(gold, ratings=round_trip(RATINGS, ratings))
     assert set(found.cards["judge"]) == {"a", "b", "c"}
     a = card(found, "a").loc["agreement"]
     assert (a["value"], a["n"], a["n_split"]) == (0.5, 2, 1)
     assert card(found, "c").loc["agreement", ["value", "n"]].tolist() == pytest.approx([1 / 2, 2])
     assert found.verdicts.empty
     abstained = ratings.assign(value=ratings["value"].where(ratings["rater"] != "b"))
-    found = examined(gold, ratings=as_written(RATINGS, abstained))
+    found = examined(gold, ratings=round_trip(RATINGS, abstained))
     assert card(found, "b").loc["abstained", "value"] == 1
     assert card(found, "a").loc["agreement", ["value", "n"]].tolist() == pytest.approx([1 / 3, 3])
 

@@ -18,7 +18,7 @@ from metassay.labelled.types import (
 from metassay.scoring.pairing.pairs import pair_id
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
 from metassay.tables.pairs import PAIRS
-from metassay.tables.parquet import as_written
+from metassay.tables.parquet import round_trip
 from metassay.tables.ratings import RATINGS
 from metassay.tabular.rows import Place, Rows
 
@@ -71,11 +71,11 @@ def test_every_premise_is_a_question_and_gold_may_be_peoples(ingested):
         ],
     )
     made = ingested(items)
-    pairs = as_written(PAIRS, made.pairs)
+    pairs = round_trip(PAIRS, made.pairs)
     first = pairs[pairs["doc_id"] == "a"].sort_values("position")
     assert first["pair_id"].tolist() == [pair_id("entailment", p, "B.") for p in ("A.", "C.")]
     assert set(pairs["repeats"]) == {"set"}
-    gold = as_written(GOLD, made.gold).set_index("item")
+    gold = round_trip(GOLD, made.gold).set_index("item")
     assert gold["label"].fillna("-").to_dict() == {
         **{"a": "entailed", "b": "entailed"},  # the data's own label stands, whatever a rater says
         **{"c": "-", "d": "-"},
@@ -83,9 +83,9 @@ def test_every_premise_is_a_question_and_gold_may_be_peoples(ingested):
     assert gold["unlabelled"].fillna("-").tolist() == ["-", "-", "split", "no_label"]
     assert gold["cluster"].tolist() == ["t", "b", "c", "d"]
     assert gold.loc["a", "kind"] == "time"
-    ratings = as_written(RATINGS, made.ratings)
+    ratings = round_trip(RATINGS, made.ratings)
     assert ratings["value"].tolist() == [0, 1, 1, 1, 1, 0, pytest.approx(float("nan"), nan_ok=True)]
-    given = as_written(GIVEN_VERDICTS, made.verdicts).iloc[0]
+    given = round_trip(GIVEN_VERDICTS, made.verdicts).iloc[0]
     assert (given["item"], given["judge"], given["probability"]) == ("a", "paper", 0.25)
     assert given["recipe"] == "given|reader:wice"
     assert made.warnings == (

@@ -19,7 +19,7 @@ from typing import Any
 
 from metassay.llm.budget import Budget, open_budget
 from metassay.llm.client import asker
-from metassay.llm.endpoints import EndpointOptions, ModelOptions, Prices, check
+from metassay.llm.endpoints import EndpointOptions, ModelOptions, Prices, clear
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Ask, ChatRequest, Message, Reply
@@ -68,7 +68,7 @@ def asking(
 ) -> Ask:
     """What asks a server, or whatever is at a URL; `of` is the model, if it is not `model()`."""
     url = server if isinstance(server, str) else server.base_url
-    cleared = check("public", "invented", "here", endpoint(url, **changes))
+    cleared = clear({"invented": "public"}, ["invented"], "here", endpoint(url, **changes))
     options = of or model(prices=PRICES)
     budget = open_budget(ledger, "study", options, max_cost, where="params.yaml > models > m")
     return asker(cleared, options, ledger, budget, policy)

@@ -15,7 +15,7 @@ from metassay.llm.budget import (
     spent_by_prefix,
 )
 from metassay.llm.client import asker
-from metassay.llm.endpoints import Prices, check
+from metassay.llm.endpoints import Prices, clear
 from metassay.llm.ledger import Entry, Ledger
 from metassay.llm.limits import Policy
 from tests.llm.batch_setup import (
@@ -134,7 +134,7 @@ def test_an_unknown_account_is_empty(ledger) -> None:
 
 def test_models_without_prices_are_counted_and_cost_nothing(server, ledger) -> None:
     budget = budget_of(ledger, prices=None)
-    cleared = check("public", "invented", "here", endpoint(server.base_url))
+    cleared = clear({"invented": "public"}, ["invented"], "here", endpoint(server.base_url))
     ask = asker(cleared, model(), ledger, budget)
     ask([request(1)])
     ask([request(1)])

@@ -10,7 +10,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.core.kinds import choose
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested
+from metassay.datasets.ingest import Tables
 from metassay.datasets.registry import REGISTRY, load_registry
 from metassay.generation import SYSTEMS
 from metassay.generation.record import write_texts
@@ -49,7 +49,7 @@ MODELS = models_at("http://127.0.0.1:9/v1")
 
 
 @pytest.fixture(scope="module")
-def known() -> Ingested:
+def known() -> Tables:
     return sample_notes()
 
 
@@ -59,7 +59,7 @@ def ledger(tmp_path: Path) -> Path:
 
 
 def planned(
-    given: Ingested,
+    given: Tables,
     ledger: Path,
     judges: Mapping[str, Mapping[str, Any]],
     systems: Mapping[str, Mapping[str, Any]] | None = None,
@@ -170,9 +170,7 @@ def entails(call: Call) -> Answer:
     return said(reply_of("json", [{"number": n, "label": "entailed"} | by for n in asked.numbers]))
 
 
-def answered(
-    given: Ingested, ledger: Path, models: Models, judge: Mapping[str, Any]
-) -> pd.DataFrame:
+def answered(given: Tables, ledger: Path, models: Models, judge: Mapping[str, Any]) -> pd.DataFrame:
     """What the stages do with the texts of `lead`."""
     sources = given.sources
     lead = choose(SYSTEMS, LEAD, where="it")

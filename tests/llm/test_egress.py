@@ -6,7 +6,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.llm.client import asker
-from metassay.llm.endpoints import Cleared, check
+from metassay.llm.endpoints import Cleared, clear
 from metassay.llm.limits import Policy
 from metassay.llm.messages import ChatRequest, Message
 from tests.llm.batch_setup import asking, budget_of, endpoint, model
@@ -45,7 +45,7 @@ def questions(count: int = 6) -> list[ChatRequest]:
 
 
 def test_public_text_goes_anywhere() -> None:
-    cleared = check("public", "sample", "here", endpoint("http://127.0.0.1:1"))
+    cleared = clear({"sample": "public"}, ["sample"], "here", endpoint("http://127.0.0.1:1"))
     assert (cleared.name, cleared.dataset) == ("here", "sample")
 
 
@@ -63,10 +63,10 @@ def test_public_text_goes_anywhere() -> None:
 def test_other_text_goes_where_its_class_is_named(access: str, sends: list[str], may: bool) -> None:
     options = endpoint("https://llm.example/v1", sends=sends)
     if may:
-        assert check(access, "mimic", "ward", options).options is options
+        assert clear({"mimic": access}, ["mimic"], "ward", options).options is options
         return
     with pytest.raises(BadInput) as caught:
-        check(access, "mimic", "ward", options)
+        clear({"mimic": access}, ["mimic"], "ward", options)
     for said_ in ("mimic", access, "'ward'", "params.yaml > endpoints > ward > sends"):
         assert said_ in str(caught.value)
 
@@ -114,8 +114,10 @@ def test_no_text_in_any_log_or_error(server, ledger, caplog, capfd, fault: str) 
 
 def test_an_endpoint_that_is_not_allowed_sees_nothing(server, elsewhere, ledger) -> None:
     with pytest.raises(BadInput):
-        check("private", "ward", "elsewhere", endpoint(elsewhere.base_url))
-    allowed = check("private", "ward", "here", endpoint(server.base_url, sends=["private"]))
+        clear({"ward": "private"}, ["ward"], "elsewhere", endpoint(elsewhere.base_url))
+    allowed = clear(
+        {"ward": "private"}, ["ward"], "here", endpoint(server.base_url, sends=["private"])
+    )
     asker(allowed, model(), ledger, budget_of(ledger))(questions())
     assert server.requests.total() == 6
     assert not elsewhere.calls
@@ -147,7 +149,7 @@ def test_a_proxy_that_params_name_is_used(server, elsewhere, ledger) -> None:
 
 
 def test_a_clearance_keeps_its_endpoint() -> None:
-    cleared = check("public", "sample", "here", endpoint("http://127.0.0.1:1"))
+    cleared = clear({"sample": "public"}, ["sample"], "here", endpoint("http://127.0.0.1:1"))
     with pytest.raises(AttributeError):
         cleared.options = endpoint("http://127.0.0.1:2")  # type: ignore[misc]
     assert isinstance(cleared, Cleared)

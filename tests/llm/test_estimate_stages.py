@@ -11,7 +11,7 @@ import pytest
 
 from metassay.core.kinds import Chosen, choose
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.generation import SYSTEMS
 from metassay.generation.record import write_texts
 from metassay.llm.endpoints import Models
@@ -32,7 +32,7 @@ READ, WRITTEN = PRICES["input_per_million"], PRICES["output_per_million"]
 class Setting:
     """The sample, for which a model writes and takes every text apart."""
 
-    known: Ingested
+    known: Tables
     models: Models
     ledger: Path
     writer: Chosen
@@ -60,7 +60,7 @@ class Setting:
         return {one.stage: one.estimate for one in found}
 
 
-def setting(known: Ingested, base_url: str, ledger: Path, *, structured: bool) -> Setting:
+def setting(known: Tables, base_url: str, ledger: Path, *, structured: bool) -> Setting:
     return Setting(
         known,
         models_at(base_url, structured=structured, prices=PRICES),
@@ -73,7 +73,7 @@ def setting(known: Ingested, base_url: str, ledger: Path, *, structured: bool) -
 class Model:
     """Writes each document's reference, with other full stops; claims: longer sentences."""
 
-    def __init__(self, known: Ingested) -> None:
+    def __init__(self, known: Tables) -> None:
         texts = known.texts[known.texts["author"] == REFERENCE].set_index("doc_id")["text"]
         sources = known.sources
         self._notes = {
@@ -93,13 +93,13 @@ class Model:
 
 
 @pytest.fixture(scope="module")
-def known() -> Ingested:
+def known() -> Tables:
     criteria = load(ROOT).benchmarks["sample"].criteria
     return ingest("files", ROOT / "data/sample", criteria)
 
 
 @pytest.fixture
-def server(known: Ingested) -> Iterator[ScriptedServer]:
+def server(known: Tables) -> Iterator[ScriptedServer]:
     with ScriptedServer(Model(known)) as running:
         yield running
 

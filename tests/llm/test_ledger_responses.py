@@ -6,7 +6,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.llm.client import asker, replayer
-from metassay.llm.endpoints import check
+from metassay.llm.endpoints import clear
 from metassay.llm.ledger import RESPONSES, Ledger, export, import_, responses
 from metassay.tables.parquet import read, write
 from tests.llm.batch_setup import asking, budget_of, endpoint, model, request, requests
@@ -44,7 +44,7 @@ def test_a_table_travels_and_replays_without_a_request(server, ledger, tmp_path)
         assert digest(again) == digest(exported)
         # Nobody has the key, and nobody needs it.
         options = endpoint(server.base_url, key_env="METASSAY_TEST_NO_SUCH_KEY")
-        cleared = check("public", "invented", "here", options)
+        cleared = clear({"invented": "public"}, ["invented"], "here", options)
         ask = asker(cleared, model(), other, budget_of(other))
         replayed = ask(questions)
         assert replayed == replayer(other)(questions)

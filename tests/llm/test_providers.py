@@ -13,7 +13,7 @@ import yaml
 
 from metassay.core.errors import BadInput
 from metassay.llm.client import asker
-from metassay.llm.endpoints import ModelOptions, Models, check, parse_models
+from metassay.llm.endpoints import ModelOptions, Models, clear, parse_models
 from metassay.llm.ledger import Ledger
 from metassay.llm.messages import Ask, ChatRequest, Message
 from metassay.llm.prompts import Decoding
@@ -75,7 +75,7 @@ def at(
         if options.key_env:
             monkeypatch.setenv(options.key_env, "k")
         server.script = SCRIPTS[name]
-        cleared = check("public", "invented", settings["endpoint"], options)
+        cleared = clear({"invented": "public"}, ["invented"], settings["endpoint"], options)
         return Asked(asker(cleared, model, ledger, budget_of(ledger), QUICK), model)
 
     return move

@@ -17,7 +17,7 @@ from tests.architecture import PACKAGES, ROOT, imports, sources
 
 # Whoever has these could send text, or pay for an answer, past what a session allows.
 WIRING = {
-    *("metassay.llm.endpoints.check", "metassay.llm.endpoints.check_all"),
+    "metassay.llm.endpoints.clear",
     *("metassay.llm.budget.open_budget", "metassay.llm.budget.Budget"),
     *("metassay.llm.client.asker", "metassay.llm.client.replayer"),
     *("metassay.llm.batch_run.BatchRun"),
@@ -93,7 +93,7 @@ def test_the_cap_is_in_the_currency_of_the_prices() -> None:
 def test_text_is_cleared_and_the_ledger_wired_in_one_place() -> None:
     files = [file for package in PACKAGES for file in sources(package)]
     outside = [file for file in files if file.parts[:2] != ("metassay", "llm")]
-    assert [str(file) for file in files if "metassay.llm.endpoints.check_all" in imports(file)] == [
+    assert [str(file) for file in files if "metassay.llm.endpoints.clear" in imports(file)] == [
         "metassay/llm/session.py"
     ]
     assert not [(str(file), names) for file in outside if (names := WIRING & imports(file))]

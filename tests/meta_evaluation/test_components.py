@@ -5,7 +5,7 @@ import pytest
 from metassay.meta_evaluation.correlations import COMPONENTS as TABLE
 from metassay.meta_evaluation.correlations import components
 from metassay.statistics.components import COMPONENTS, correlate_at, variance_components
-from metassay.statistics.jackknife import interval, left_out
+from metassay.statistics.jackknife import interval, leave_out
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
 from tests.meta_evaluation.invented_study import OPTIONS, gathered, one, tables_of
@@ -44,7 +44,7 @@ def test_numbers_are_those_of_the_statistics(coefficient):
         row = one(found, component=component, metric="m")
         value = correlate_at(m, human, component, coefficient)
         assert (row["value"], row["n"], row["n_missing"]) == (value.value, value.n, 1)
-        ends = interval(left_out(m, human, component, coefficient), confidence=0.9)[:2]
+        ends = interval(leave_out(m, human, component, coefficient), confidence=0.9)[:2]
         assert (row["low"], row["high"]) == pytest.approx(ends)
         assert row["people_share"] == pytest.approx(people[place] / people.sum())
         # A metric of which less is better is turned.

@@ -5,7 +5,7 @@ import pytest
 from metassay.meta_evaluation.agreement import AGREEMENT, agreement
 from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.statistics.correlation import correlate
-from metassay.statistics.jackknife import interval, left_out
+from metassay.statistics.jackknife import interval, leave_out
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
@@ -229,7 +229,7 @@ def test_intervals_are_by_leaving_out():
     found = correlated(scores_of(scores), ratings)
     (whole,) = studied(scores_of(scores), ratings)
     for row in found.to_dict("records"):
-        left = left_out(whole.metrics[0].values, whole.human, row["level"], row["coefficient"])
+        left = leave_out(whole.metrics[0].values, whole.human, row["level"], row["coefficient"])
         for over, ends in (
             ("both", ("low", "high")),
             ("documents", ("low_these_systems", "high_these_systems")),

@@ -7,7 +7,7 @@ from metassay.meta_evaluation.correlations import correlations
 from metassay.meta_evaluation.options import ANY_SHAPE
 from metassay.statistics.agreement import against_rater
 from metassay.statistics.correlation import LEVELS
-from metassay.statistics.jackknife import interval, left_out
+from metassay.statistics.jackknife import interval, leave_out
 from metassay.statistics.pairs import calibrate, pairwise_accuracy
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.parquet import empty, read, write
@@ -100,7 +100,7 @@ def test_numbers_are_those_of_the_statistics():
     metric, human = studied_one.metrics[0].values, -studied_one.human
     for level in LEVELS:
         row = one(found, level=level)
-        left = left_out(metric, human, level, "pearson")
+        left = leave_out(metric, human, level, "pearson")
         for over, ends in (
             ("both", ("low", "high")),
             ("documents", ("low_these_systems", "high_these_systems")),

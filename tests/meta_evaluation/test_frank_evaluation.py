@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.scored_texts import FRANK_CRITERIA as CRITERIA
 from metassay.datasets.scored_texts import FRANK_HUMAN as HUMAN
 from metassay.datasets.scored_texts import FRANK_METRICS as METRICS
@@ -45,7 +45,7 @@ OPTIONS = MetaOptions(
 )
 
 
-def read(folder: Path) -> Ingested:
+def read(folder: Path) -> Tables:
     found = ingest("frank", folder, load(ROOT).benchmarks["frank"].criteria)
     ratings, scores = found.ratings, found.measurements
     return found._replace(
@@ -54,7 +54,7 @@ def read(folder: Path) -> Ingested:
     )
 
 
-def studies_of(found: Ingested) -> list[Study]:
+def studies_of(found: Tables) -> list[Study]:
     about = zip(found.sources["doc_id"], found.sources["attributes"], strict=True)
     strata = {doc_id: json.loads(one)["corpus"] for doc_id, one in about}
     criteria = load(ROOT).benchmarks["frank"].criteria
@@ -63,7 +63,7 @@ def studies_of(found: Ingested) -> list[Study]:
 
 
 def partials(
-    found: Ingested, coefficient: Coefficient = "pearson", statistic: str = "partial"
+    found: Tables, coefficient: Coefficient = "pearson", statistic: str = "partial"
 ) -> pd.Series:
     """Our table's global partials given the system, by criterion and metric."""
     options = OPTIONS.model_copy(update={"coefficient": coefficient})
@@ -73,7 +73,7 @@ def partials(
     return table.set_index(["criterion", "metric"])["value"]
 
 
-def pooled(found: Ingested) -> pd.Series:
+def pooled(found: Tables) -> pd.Series:
     """The same over all texts, whatever their corpus: nobody's strata."""
     return pd.Series(
         {

@@ -166,7 +166,7 @@ def test_annotations_that_are_none(tmp_path: Path, line: str, expected: str) -> 
 
 def test_either_a_model_or_annotations(annotations: Path) -> None:
     for block in ({}, {"model": "radgraph", "annotations": str(annotations)}):
-        with pytest.raises(BadInput, match="give `model` or `annotations`, and not both"):
+        with pytest.raises(BadInput, match="give either `model` or `annotations`"):
             options(**block)
     chosen = options(annotations=str(annotations))
     assert [one.path for one in f1_radgraph.KIND.files(chosen)] == [annotations]

@@ -174,7 +174,9 @@ def test_empty_texts(folder: Path) -> None:
 def test_what_names_no_places_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fast = transformers.PreTrainedTokenizerFast
     monkeypatch.setattr(fast, "is_fast", property(lambda _: False))
-    with pytest.raises(BadInput, match="where its tokens are in a text is not known; take an en"):
+    with pytest.raises(
+        BadInput, match="the places of its tokens in a text are not known; choose an en"
+    ):
         values(folder, [("knee", "hurts")])
 
 

@@ -25,8 +25,8 @@ from metassay.paper_figures.cells import Cells, find_cells
 from metassay.paper_figures.derived_tables import DERIVED, needed_tables
 from metassay.paper_figures.papers import PAPERS, Line, Record
 from metassay.paper_figures.pictures import picture_files
+from metassay.paper_figures.published import read_printed
 from metassay.paper_figures.statement_tables import errors_by_position
-from metassay.reporting.published import read_printed
 from metassay.tables.ratings import RATINGS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from tests.meta_evaluation.invented_study import OPTIONS, scores_of

@@ -16,7 +16,7 @@ from metassay.core.errors import BadInput
 from metassay.core.kinds import choose, is_path
 from metassay.metrics import METRICS
 from metassay.project import kit
-from metassay.versions.code_yaml import refresh, stale, versions
+from metassay.versions.code_yaml import find_stale, refresh, versions
 from tests.conftest import ROOT
 from tests.stage_setup import run_stage
 
@@ -241,7 +241,7 @@ def test_an_edit_makes_stale_what_depends_on_it_and_nothing_else(project: Path) 
             if before[block][one] != names[one]
         }
         assert changed == {"metrics.negations", "metrics_of.one"}, name
-        assert stale(project, "measure", [("metrics_of", "one")])
+        assert find_stale(project, "measure", [("metrics_of", "one")])
         before = after
         refresh(project)
     (project / "mylab/metrics.py").write_text("def (", encoding="utf-8")

@@ -13,11 +13,11 @@ import yaml
 from metassay.cli.main import main
 from metassay.core.errors import BadInput
 from metassay.core.params import load
-from metassay.datasets.own_data import given_metrics
+from metassay.datasets.own_data import score_metrics
 from metassay.datasets.registry import load_registry
 from metassay.project import kit, make
 from metassay.project.make import name_of
-from metassay.versions.code_yaml import recorded, versions
+from metassay.versions.code_yaml import read_versions, versions
 from tests.conftest import ROOT
 from tests.project.spreadsheets.sheets import LONG, RATINGS, SCORES, files, put
 from tests.project.wheel import wheel
@@ -64,7 +64,7 @@ def test_a_project_from_spreadsheets_is_valid_and_private(own: Path, capsys) -> 
     params = load()
     (benchmark,) = params.benchmarks.values()
     assert benchmark.name == "Koeln_Sued"
-    assert given_metrics(Path(benchmark.raw)) == ["TER", "align_score", "own_bleu"]
+    assert score_metrics(Path(benchmark.raw)) == ["TER", "align_score", "own_bleu"]
     assert params.meta_evaluation["compared"][:3] == ["TER", "align_score", "own_bleu"]
     registry = yaml.safe_load(Path("data/registry.yaml").read_text("utf-8"))
     assert registry["datasets"]["Koeln_Sued"]["access"] == "private"
@@ -93,7 +93,7 @@ def test_others_of_the_machine_see_no_data_and_reach_no_cache(tmp_path: Path, ma
 
 def test_code_yaml_is_true_and_the_same_from_the_wheel(own: Path, tmp_path: Path) -> None:
     here = versions(own)
-    assert recorded(own) == {block: names for block, names in here.items()}
+    assert read_versions(own) == {block: names for block, names in here.items()}
     both = shutil.copytree(own, tmp_path / "both")
     with zipfile.ZipFile(wheel(tmp_path)) as packed:
         packed.extractall(both)  # as they would lie in site-packages, but found first
@@ -300,13 +300,13 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
         "updated: prompts/facets.yaml",
         "added: benchmarks/tried/dvc.yaml",
         "1 lines added: .gitignore",
-        "not brought back, since you removed it: rubrics/bmrc.yaml",
+        "not restored, since you removed it: rubrics/bmrc.yaml",
     ):
         assert line in said, said
-    assert recorded(own) == versions(own)
+    assert read_versions(own) == versions(own)
     assert main(["update"]) == 0
     again = capsys.readouterr().out.splitlines()
-    assert [line for line in again if not line.startswith(("not brought back", "up to date"))] == []
+    assert [line for line in again if not line.startswith(("not restored", "up to date"))] == []
 
 
 def test_an_upgrade_writes_nothing_where_a_folder_has_no_name(own: Path, capsys) -> None:

@@ -12,6 +12,7 @@ from metassay.core.options import Criterion
 from metassay.core.params import load
 from metassay.core.stages import files_in
 from metassay.meta_evaluation.options import CertificationOptions
+from metassay.paper_figures.published import Ours, compare_all
 from metassay.reporting.contract_page import TABLES
 from metassay.reporting.page import Report
 from metassay.reporting.report import ReportInput, write_report
@@ -60,12 +61,13 @@ def report_of(frames: Frames, **changes: Any) -> ReportInput:
         invented=True,
         seen=["words: looked at & noted"],
         scales=SCALES,
-        published=[],
-        published_folder=PUBLISHED,
         certification=CERTIFICATION,
         resampling=Resampling(resamples=50, confidence=0.95, seed=1),
         tables=frames,
     )
+    if "published" in changes:
+        ours = Ours(*(frames[name] for name in Ours._fields))
+        changes["published"] = compare_all(changes["published"], PUBLISHED, ours)
     return changed(report, **changes)
 
 

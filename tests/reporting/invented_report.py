@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
-from metassay.reporting.published import Ours
+from metassay.paper_figures.published import Ours
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty
 from metassay.tables.ratings import RATINGS

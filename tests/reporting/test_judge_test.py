@@ -8,9 +8,10 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.labelled.results import Cards, cards_of, kinds_table, with_right_answers
+from metassay.paper_figures.published import JUDGE_COMPARISONS, compare_judges
 from metassay.reporting.judge_test import JudgeTestReport, kinds_verdict, verdict, write_judge_test
 from metassay.reporting.names import ShownAs
-from metassay.reporting.published import JUDGE_COMPARISONS, compare_judges
+from metassay.reporting.page import NO_MORE
 from metassay.tables.notes import NOTES
 from tests.reporting import invented_judge_test, page_data
 from tests.reporting.conftest import changed
@@ -34,6 +35,8 @@ def known(frames) -> Cards:
 
 @pytest.fixture(scope="module")
 def make(frames) -> Callable[..., JudgeTestReport]:
+    cards = cards_of(frames["judge_cards"], RATERS)
+
     def made(**changes: object) -> JudgeTestReport:
         report = JudgeTestReport(
             **{"benchmark": "tiny", "test": "nli", "title": f"Tiny {SCRIPT}"},
@@ -45,7 +48,7 @@ def make(frames) -> Callable[..., JudgeTestReport]:
                 "responses": {},
                 "notes": {},
             },
-            **{"models": {}, "published": ["doclens_table4"], "published_folder": PUBLISHED},
+            **{"models": {}, "published": compare_judges(["doclens_table4"], PUBLISHED, cards)},
             **{"tables": frames},
         )
         return changed(report, **changes)
@@ -343,7 +346,7 @@ def test_a_test_without_verdicts_has_a_page(make, frames, tmp_path):
         for name, frame in frames.items()
         if name in ("judgments", "verdicts", "judge_cards", "calibration", "ratings")
     }
-    write_judge_test(make(**empty, published=[]), tmp_path / "out")
+    write_judge_test(make(**empty, published=NO_MORE), tmp_path / "out")
     head = page_data.head(tmp_path / "out")
     assert "no judge can be judged" in head["answer"][0]
     assert (head["systems"], head["texts"]["texts"]) == (None, 6)

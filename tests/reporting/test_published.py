@@ -8,7 +8,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.paper_figures.papers import PAPERS
-from metassay.reporting.published import COMPARISONS, JUDGE_COMPARISONS, agrees, compare_all
+from metassay.paper_figures.published import COMPARISONS, JUDGE_COMPARISONS, agrees, compare_all
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty
@@ -228,3 +228,8 @@ def test_transcriptions_are_whole():
     of_figures = {file for own in PAPERS.values() for record in own for file in record.printed}
     compared = {file for c in COMPARISONS.values() for file in c.files}
     assert compared | of_judges | of_figures == {file.name for file in PUBLISHED.glob("*.csv")}
+
+
+def test_an_unknown_comparison_is_told() -> None:
+    with pytest.raises(BadInput, match="'table_99' is not known; choose from"):
+        one("table_99")

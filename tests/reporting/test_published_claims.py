@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from metassay.meta_evaluation.correlations import CORRELATIONS
-from metassay.reporting.published import compare_all
+from metassay.paper_figures.published import compare_all
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty
 from tests.reporting.invented_report import PUBLISHED, left_out, ours_of

@@ -6,7 +6,7 @@ from scipy.stats import pearsonr
 
 from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.metrics import rouge
-from metassay.reporting.published import agrees, compare_all
+from metassay.paper_figures.published import agrees, compare_all
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty

@@ -10,7 +10,7 @@ from metassay.datasets.ingest import ingest
 from metassay.datasets.scholarsum import FACETS
 from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
-from metassay.reporting.published import Ours, compare_all
+from metassay.paper_figures.published import Ours, compare_all
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty

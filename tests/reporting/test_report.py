@@ -113,13 +113,6 @@ def test_nothing_is_left_when_writing_fails(make_report, frames, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.usefixtures("no_figures")
-def test_unknown_comparison_writes_nothing(make_report, tmp_path):
-    with pytest.raises(BadInput, match="'table_99' is not known; choose from"):
-        write_report(make_report(published=["table_99"]), tmp_path / "out")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_csv_reads_back_to_the_tables(frames, written):
     for name in ("leaderboard", "correlations", *invented_meta.rows()):
         again = pd.read_csv(written / f"{name}.csv")

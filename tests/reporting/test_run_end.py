@@ -175,7 +175,7 @@ def test_without_ratings_it_says_what_to_do(here, capsys):
     write(TABLES["certificates"], empty, here / "certificates.parquet")
     for benchmark, words in (
         (unrated, ("metassay study export --help", "metassay show sample means")),
-        (params.benchmarks["sample"], ("no metric of them could be tested",)),
+        (params.benchmarks["sample"], ("no metric of these could be tested",)),
     ):
         changed = params.model_copy(update={"benchmarks": {"sample": benchmark}})
         assert print_summary(["sample"], changed) == 0

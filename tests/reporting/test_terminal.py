@@ -91,7 +91,7 @@ def test_of_many_metrics_the_first_are_printed(frames):
 
 def test_nothing_to_certify(nothing):
     said = _said(nothing, 80)
-    assert "nothing to certify" in said
+    assert "nothing can be certified" in said
 
 
 def test_headline_has_the_best_of_each_decision_corrected_or_what_to_do(folder):

@@ -3,7 +3,7 @@ import pytest
 
 from metassay.statistics.agreement import against_rater, mean_of_others
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
-from metassay.statistics.jackknife import interval, left_out
+from metassay.statistics.jackknife import interval, leave_out
 
 NAN = np.nan
 
@@ -128,7 +128,7 @@ def test_leave_outs_are_means_of_the_raters():
     metric = rng.normal(size=(4, 6))
     found = against_rater(metric, ratings, "global", "pearson")
     each = [
-        left_out(metric, np.delete(ratings, rater, axis=0).mean(axis=0), "global", "pearson")
+        leave_out(metric, np.delete(ratings, rater, axis=0).mean(axis=0), "global", "pearson")
         for rater in range(3)
     ]
     assert found.metric.systems == pytest.approx(np.mean([one.systems for one in each], axis=0))

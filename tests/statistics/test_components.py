@@ -10,7 +10,7 @@ from statsmodels.tools.sm_exceptions import ConvergenceWarning
 from metassay.statistics.components import (
     COMPONENTS,
     correlate_at,
-    double_centred,
+    double_centre,
     value_at,
     variance_components,
 )
@@ -43,8 +43,8 @@ def frame_of(scores):
 
 def test_by_hand():
     """Rests of row and column sum 0, so that means are those of system and document alone."""
-    np.testing.assert_allclose(double_centred(METRIC), METRIC_REST, atol=1e-12)
-    np.testing.assert_allclose(double_centred(PEOPLE), PEOPLE_REST, atol=1e-12)
+    np.testing.assert_allclose(double_centre(METRIC), METRIC_REST, atol=1e-12)
+    np.testing.assert_allclose(double_centre(PEOPLE), PEOPLE_REST, atol=1e-12)
     # Systems' means 3 6 9 against 9 3 6: deviations -3 0 3 and 3 -3 0, r = -9 / 18.
     found = correlate_at(METRIC, PEOPLE, "between_systems", "pearson")
     assert (found.value, found.n) == (pytest.approx(-0.5), 3)
@@ -77,7 +77,7 @@ def test_the_value_alone_is_the_value(coefficient):
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.5])
 def test_rests_are_those_of_a_regression_on_system_and_document(share):
     scores = gappy(4, share=share)
-    left = double_centred(scores)
+    left = double_centre(scores)
     fitted = models.ols("y ~ C(system) + C(document)", frame_of(scores)).fit()
     np.testing.assert_allclose(left[np.isfinite(scores)], fitted.resid, atol=1e-8)
     assert (np.isnan(left) == np.isnan(scores)).all()
@@ -86,7 +86,7 @@ def test_rests_are_those_of_a_regression_on_system_and_document(share):
 def test_where_documents_have_one_text_only_the_systems_level_goes():
     scores = np.array([[1.0, 3, NAN, NAN], [NAN, NAN, 10, 30]])
     expected = [[-1, 1, NAN, NAN], [NAN, NAN, -10, 10]]
-    np.testing.assert_allclose(double_centred(scores), expected)
+    np.testing.assert_allclose(double_centre(scores), expected)
 
 
 @pytest.mark.parametrize("coefficient", EVERY_COEFFICIENT)
@@ -166,7 +166,7 @@ def test_sums_of_squares_add_up():
     documents = (d - 1) * (found.within + s * found.documents)
     rest = (s - 1) * (d - 1) * found.within
     assert systems + documents + rest == pytest.approx(np.sum((scores - scores.mean()) ** 2))
-    assert rest == pytest.approx(np.sum(double_centred(scores) ** 2))
+    assert rest == pytest.approx(np.sum(double_centre(scores) ** 2))
 
 
 def test_no_variance_components_of_too_little():
@@ -185,6 +185,6 @@ def test_no_variance_components_of_too_little():
 def test_within_by_rank_ranks_what_is_left():
     rng = np.random.default_rng(5)
     metric, human = np.exp(rng.normal(size=(2, 4, 6)))
-    rests = [double_centred(side).ravel() for side in (metric, human)]
+    rests = [double_centre(side).ravel() for side in (metric, human)]
     found = correlate_at(metric, human, "within", "spearman").value
     assert found == pytest.approx(scipy.stats.spearmanr(*rests)[0])

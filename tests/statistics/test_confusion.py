@@ -34,7 +34,7 @@ def test_by_hand() -> None:
     assert confusion.accuracy(TABLE) == 5 / 8
     assert confusion.accuracy_at_least(TABLE, 2) == 5 / 10  # of two more that have no label
     assert confusion.accuracy_at_most(TABLE, 2) == 7 / 10
-    assert confusion.failed(TABLE, 2) == 2 / 10
+    assert confusion.failure_rate(TABLE, 2) == 2 / 10
     assert confusion.majority_guess(TABLE) == 3 / 8
     by_chance = (3 * 2 + 3 * 4 + 2 * 1 + 0) / 64
     assert confusion.cohen_kappa(TABLE) == pytest.approx((5 / 8 - by_chance) / (1 - by_chance))
@@ -89,7 +89,7 @@ def test_as_scikit_learn_has_them(seed: int) -> None:
 def test_resamples_draw_whole_documents() -> None:
     """Two documents, one all right and one all wrong: 0, 1 or 2 of the right one are drawn."""
     counts = confusion.tables([0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 1], labels=2, documents=2)
-    sums = confusion.resampled_tables(counts, n=400, rng=np.random.default_rng(3))
+    sums = confusion.resample_tables(counts, n=400, rng=np.random.default_rng(3))
     found = confusion.accuracy(sums)
     assert set(found.tolist()) == {0.0, 0.75, 1.0}
     assert np.mean(found == 0.75) == pytest.approx(0.5, abs=0.07)
@@ -105,7 +105,7 @@ def test_the_interval_is_that_of_the_cluster_bootstrap() -> None:
     counts = confusion.tables(right, said, documents, labels=3, documents=40)
     value = float(confusion.accuracy(counts.sum(axis=0)))
     drawn = confusion.accuracy(
-        confusion.resampled_tables(counts, n=4000, rng=np.random.default_rng(1))
+        confusion.resample_tables(counts, n=4000, rng=np.random.default_rng(1))
     )
     low, high = shares.ends(drawn, value, confidence=0.95)
     plain = [

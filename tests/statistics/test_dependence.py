@@ -7,10 +7,10 @@ from metassay.statistics.layout import (
     clumps,
     differ_by_group,
     document_means,
-    doubles,
+    drift_with_order,
+    duplicate_items,
     in_blocks,
     near_copies,
-    order_shows,
 )
 
 NAN = np.nan
@@ -34,13 +34,13 @@ def test_doubles_are_equal_throughout():
     scores[:, :, 5] = scores[:, :, 2]
     scores[:, 1, 7] = scores[:, 1, 6] = NAN
     scores[:, [0, 2], 7] = scores[:, :, 6][:, [0, 2]]  # missing in both, equal elsewhere
-    assert doubles(scores).tolist() == [0, 1, 2, 3, 4, 2, 5, 5]
+    assert duplicate_items(scores).tolist() == [0, 1, 2, 3, 4, 2, 5, 5]
     scores[0, 0, 5] += 1e-9
-    assert doubles(scores).tolist() == [0, 1, 2, 3, 4, 5, 6, 6]
+    assert duplicate_items(scores).tolist() == [0, 1, 2, 3, 4, 5, 6, 6]
     # Systems are doubles as documents are.
     turned = np.stack(world(rng(), (4, 9), 2))
     turned[:, 3] = turned[:, 1]
-    assert doubles(turned.transpose(0, 2, 1)).tolist() == [0, 1, 2, 1]
+    assert duplicate_items(turned.transpose(0, 2, 1)).tolist() == [0, 1, 2, 1]
 
 
 @pytest.mark.parametrize("shape", [(1, 60), (2, 60), (3, 60)])
@@ -48,11 +48,11 @@ def test_coarse_scores_that_meet_by_chance_are_no_doubles(shape):
     luck = rng(1)
     for _ in range(20):
         passes = (luck.random((2, *shape)) < 0.6).astype(float)
-        assert np.unique(doubles(passes)).size == 60
+        assert np.unique(duplicate_items(passes)).size == 60
         # Nor are texts that every metric gives its best score.
         fine = luck.random((3, *shape))
         fine[:, luck.random(shape) < 0.5] = 1.0
-        assert np.unique(doubles(fine)).size == 60
+        assert np.unique(duplicate_items(fine)).size == 60
 
 
 def test_near_copies_are_found_and_others_are_not():
@@ -78,11 +78,13 @@ def test_drift_is_seen_in_people_and_a_metric_together():
     draw = rng(3)
     walk = np.cumsum(draw.normal(size=60))
     drifting, still = world(draw, (4, 60), 2)
-    assert order_shows(walk + drifting, [walk[::-1] + still, still]).tolist() == [True, False]
-    assert not order_shows(still, [walk + drifting]).any()
+    assert drift_with_order(walk + drifting, [walk[::-1] + still, still]).tolist() == [True, False]
+    assert not drift_with_order(still, [walk + drifting]).any()
     shuffled = draw.permutation(60)
-    assert not order_shows((walk + drifting)[:, shuffled], [(walk + still)[:, shuffled]]).any()
-    false = sum(order_shows(*_split(world(rng(seed), (4, 40), 21))).any() for seed in range(60))
+    assert not drift_with_order((walk + drifting)[:, shuffled], [(walk + still)[:, shuffled]]).any()
+    false = sum(
+        drift_with_order(*_split(world(rng(seed), (4, 40), 21))).any() for seed in range(60)
+    )
     assert false <= 2
 
 

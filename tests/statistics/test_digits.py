@@ -12,13 +12,13 @@ PROGRAM = """
 import hashlib
 import numpy as np
 from metassay.statistics.facet_weights import fit
-from metassay.statistics.layout import plain
+from metassay.statistics.layout import default_layout
 from metassay.statistics.partials import less_any_shape
 
 rng, bytes_ = np.random.default_rng(3), hashlib.sha256()
 for n in (5, 40):
     side, control = (rng.normal(size=(6, n)).round(1) for _ in range(2))
-    bytes_.update(less_any_shape(side, control, "spearman", plain((6, n))).tobytes())
+    bytes_.update(less_any_shape(side, control, "spearman", default_layout((6, n))).tobytes())
     shares = np.where(rng.random((n + 20, 5)) < 0.2, np.nan, rng.random((n + 20, 5)))
     shares[:, 0], overall = 0.5, rng.random(n + 20) - 0.2
     counts = rng.integers(0, 3, size=(20, n + 20))

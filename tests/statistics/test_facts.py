@@ -7,9 +7,9 @@ import pytest
 
 from metassay.statistics.facts import (
     FactCounts,
+    count_contradiction,
     count_facts,
     fact_scores,
-    miscounted,
     phrases_per_word,
     quality,
 )
@@ -49,7 +49,7 @@ def test_scores_of_random_counts_by_fractions() -> None:
         a, b, c, d = (draws.randrange(9) for _ in range(4))
         extra = draws.randint(0, b)
         counts = FactCounts(a, b, c, d, a + d + extra)
-        assert miscounted(counts, a + b + c) is None
+        assert count_contradiction(counts, a + b + c) is None
         found = fact_scores(counts)
         if a + b + c and a + d + extra:
             f1 = Fraction(2 * a, a + b + c + a + d + extra)
@@ -79,7 +79,7 @@ def test_counts_of_a_list() -> None:
 def test_counts_that_contradict_each_other(
     counts: FactCounts, system: int | None, expected: str | None
 ) -> None:
-    found = miscounted(counts, system)
+    found = count_contradiction(counts, system)
     assert found is expected if expected is None else expected in str(found)
 
 

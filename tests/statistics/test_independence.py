@@ -8,13 +8,13 @@ from metassay.statistics.components import COMPONENTS, value_at
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS
 from metassay.statistics.independence import (
     Independence,
+    combine_strata,
     document_orders,
     draw_orders,
     independence_test,
     nested_test,
-    prepared,
+    prepare,
     step_down,
-    stratified,
 )
 
 NAN = np.nan
@@ -22,7 +22,7 @@ EVERY = (*LEVELS, *COMPONENTS)
 
 
 def sides(scores, coefficient, relations):
-    return {relation: prepared(scores, relation, coefficient) for relation in relations}
+    return {relation: prepare(scores, relation, coefficient) for relation in relations}
 
 
 def outcome(metrics, human, coefficient, relations, n=400, seed=0):
@@ -67,13 +67,13 @@ def test_statistics_are_those_of_the_reordered_matrices(relation, coefficient, s
     documents = document_orders(4, slice(0, orders.documents), rng)
     pairs = product if orders.grid else lambda *both: zip(*both, strict=True)
     of = by_ranks(relation, coefficient)
-    mine = prepared(metric, relation, coefficient).values
+    mine = prepare(metric, relation, coefficient).values
     values, scaled = [], []
     for rows, columns in pairs(orders.systems, documents):
         theirs = human[rows][:, columns]
         values.append(value_at(metric, theirs, relation, of))
         # Of texts and documents the sum of products is divided by its own spread.
-        products = mine * prepared(theirs, relation, coefficient).values
+        products = mine * prepare(theirs, relation, coefficient).values
         spread = np.sqrt(np.sum(products**2)) if mine.shape[1] > 1 else 1.0
         scaled.append(np.sum(products) / spread)
         sums = np.sum(products)
@@ -120,11 +120,11 @@ def test_three_systems_in_order_by_hand():
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman"])
 def test_random_orders_approach_all_orders(relation, coefficient):
     metric, human = world((3, 4), seed=7)
-    mine = prepared(metric, relation, coefficient).values
+    mine = prepare(metric, relation, coefficient).values
     every = []
     for rows, columns in product(permutations(range(3)), permutations(range(4))):
         theirs = human[list(rows)][:, list(columns)]
-        products = mine * prepared(theirs, relation, coefficient).values
+        products = mine * prepare(theirs, relation, coefficient).values
         every.append(np.sum(products) / np.sqrt(np.sum(products**2)))
     every = np.array(every)
     tails = np.mean(every >= every[0] - 1e-9), np.mean(every <= every[0] + 1e-9)
@@ -291,7 +291,7 @@ def test_nested_designs_do_not_take_favourites_for_knowledge():
 
 def by_signs(metric, human, relation, coefficient, cluster):
     """The statistic in every order of systems and under every sign of the clusters, by loops."""
-    one, other = (prepared(side, relation, coefficient) for side in (metric, human))
+    one, other = (prepare(side, relation, coefficient) for side in (metric, human))
     a, b = one.values, other.values
     mean_a, mean_b = a.mean(axis=1, keepdims=True), b.mean(axis=1, keepdims=True)
     found = []
@@ -374,10 +374,12 @@ def test_strata_add_up_in_units_of_their_own_spread():
     statistics[1] = 10 * statistics[1] + 5
     each = [Independence(one, False) for one in statistics]
     weights = np.array([[4.0, 1.0], [9.0, 0.0]])
-    found = stratified(each, weights).statistics
+    found = combine_strata(each, weights).statistics
     z = [(one - one.mean(-1, keepdims=True)) / one.std(-1, keepdims=True) for one in statistics]
     np.testing.assert_allclose(found[:, 0], 2 * z[0][:, 0] + 3 * z[1][:, 0])
     np.testing.assert_allclose(found[:, 1], z[0][:, 1])
     # What no order moves in a stratum says nothing there.
     still = each[1]._replace(statistics=np.ones((3, 2, 50)))
-    np.testing.assert_allclose(stratified([each[0], still], weights).statistics[:, 1], z[0][:, 1])
+    np.testing.assert_allclose(
+        combine_strata([each[0], still], weights).statistics[:, 1], z[0][:, 1]
+    )

@@ -4,8 +4,8 @@ import scipy.stats
 
 from metassay.statistics.components import COMPONENTS, correlate_at
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, taus_without
-from metassay.statistics.jackknife import LeftOut, interval, left_out, units_of
-from metassay.statistics.layout import Layout, plain
+from metassay.statistics.jackknife import LeaveOneOut, interval, leave_out, units_of
+from metassay.statistics.layout import Layout, default_layout
 
 NAN = np.nan
 NOTHING = np.empty(0)
@@ -32,7 +32,7 @@ def world(shape, gaps, seed=0):
 @pytest.mark.parametrize(("shape", "gaps"), [((5, 6), False), ((5, 6), True), ((4, 45), True)])
 def test_every_leave_out_is_that_of_the_smaller_study(relation, coefficient, shape, gaps):
     metric, human = world(shape, gaps)
-    found = left_out(metric, human, relation, coefficient)
+    found = leave_out(metric, human, relation, coefficient)
 
     def value(systems, documents):
         sides = (side[systems][:, documents] for side in (metric, human))
@@ -69,7 +69,7 @@ def test_taus_without_each_group_are_scipys_of_the_rest(items, n):
 
 
 def groups(documents):
-    return units_of(plain((1, documents))).document
+    return units_of(default_layout((1, documents))).document
 
 
 def test_groups_are_alike_and_in_order():
@@ -104,7 +104,7 @@ def test_families_clusters_and_strata_are_left_out_whole(relation, coefficient):
             values.append(correlate_at(*part, relation, coefficient).value)
         return np.average(values, weights=weights)
 
-    found = left_out(metric, human, relation, coefficient, layout)
+    found = leave_out(metric, human, relation, coefficient, layout)
     assert found.value == pytest.approx(mean())
     assert correlate_at(metric, human, relation, coefficient, layout).value == found.value
     known = ~np.isnan(found.systems)
@@ -123,7 +123,7 @@ def test_an_interval_by_hand():
     # Means 1 and 2 of left-out systems: (n - 1) / n * ((1 - 1.5)**2 + .5**2) = .25, one degree of
     # freedom. Documents 1, 2, 3: 2 / 3 * 2 = 4 / 3, two degrees. Total 19 / 12.
     # All that on the scale of a difference, which is 2 tanh of these.
-    left = LeftOut(*(of_z(z) for z in (1.5, np.array([1.0, 2.0]), np.array([1.0, 2.0, 3.0]))))
+    left = LeaveOneOut(*(of_z(z) for z in (1.5, np.array([1.0, 2.0]), np.array([1.0, 2.0, 3.0]))))
     found = interval(left, confidence=0.9, difference=True)
     total = 1 / 4 + 4 / 3
     freedom = total**2 / ((1 / 4) ** 2 / 1 + (4 / 3) ** 2 / 2)
@@ -141,7 +141,7 @@ def test_the_interval_of_a_mean_is_the_t_interval():
     """Left-out means of independent numbers: the jackknife is Student's own interval."""
     x = np.random.default_rng(0).normal(size=9) / 4
     without = np.array([np.delete(x, i).mean() for i in range(9)])
-    left = LeftOut(of_z(x.mean()), NOTHING, of_z(without))
+    left = LeaveOneOut(of_z(x.mean()), NOTHING, of_z(without))
     found = interval(left, confidence=0.95, over="documents", difference=True)
     expected = scipy.stats.t.interval(0.95, 8, x.mean(), scipy.stats.sem(x))
     assert found[:2] == pytest.approx([of_z(end) for end in expected])
@@ -149,7 +149,7 @@ def test_the_interval_of_a_mean_is_the_t_interval():
 
 def test_a_difference_stays_where_differences_can_be():
     wild = np.array([-1.9, 1.9, 0.3, 1.2])
-    found = interval(LeftOut(0.4, wild, wild), confidence=0.99, difference=True)
+    found = interval(LeaveOneOut(0.4, wild, wild), confidence=0.99, difference=True)
     assert -2 <= found.low < 0.4 < found.high <= 2
 
 
@@ -157,31 +157,31 @@ def test_strata_add_their_variances():
     """Sets of leave-outs are centred each by itself: what parts them is no doubt."""
     a, b = np.array([0.1, 0.3, 0.2]), np.array([0.5, 0.55])
     sets = np.array([0, 0, 0, 1, 1])
-    left = LeftOut(0.3, np.concatenate((a, b)), a, sets)
+    left = LeaveOneOut(0.3, np.concatenate((a, b)), a, sets)
     found = interval(left, confidence=0.9)
-    alone = [interval(LeftOut(0.3, one, a), confidence=0.9, over="systems") for one in (a, b)]
+    alone = [interval(LeaveOneOut(0.3, one, a), confidence=0.9, over="systems") for one in (a, b)]
     assert found.of_systems == pytest.approx(sum(one.of_systems for one in alone))
     # One of a set says nothing of others of its kind.
-    lonely = LeftOut(0.3, np.array([0.1, 0.3, 0.2]), a, np.array([0, 0, 1]))
+    lonely = LeaveOneOut(0.3, np.array([0.1, 0.3, 0.2]), a, np.array([0, 0, 1]))
     assert np.isnan(interval(lonely, confidence=0.9).low)
 
 
 def test_fishers_scale_keeps_within_one():
-    left = LeftOut(0.9, np.array([0.8, 0.95, 0.9]), np.array([0.7, 0.99]))
+    left = LeaveOneOut(0.9, np.array([0.8, 0.95, 0.9]), np.array([0.7, 0.99]))
     found = interval(left, confidence=0.95)
     assert -1 <= found.low < 0.9 < found.high <= 1
     z = np.arctanh([0.7, 0.99])
     assert found.of_documents == pytest.approx(np.ptp(z) ** 2 / 4)
     # The value of 1 is in its interval, however far Fisher's scale reaches.
-    perfect = interval(LeftOut(1.0, np.array([1.0, 0.5]), np.array([1.0, 0.9])), confidence=0.9)
+    perfect = interval(LeaveOneOut(1.0, np.array([1.0, 0.5]), np.array([1.0, 0.9])), confidence=0.9)
     assert perfect.low < 1 == perfect.high
-    still = interval(LeftOut(1.0, np.ones(3), np.ones(3)), confidence=0.9)
+    still = interval(LeaveOneOut(1.0, np.ones(3), np.ones(3)), confidence=0.9)
     assert (still.low, still.high) == (1, 1)
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_other_systems_make_more_doubt(level):
-    left = left_out(*world((6, 12), False, seed=1), level, "pearson")
+    left = leave_out(*world((6, 12), False, seed=1), level, "pearson")
     both, documents, systems = (
         interval(left, confidence=0.9, over=over) for over in ("both", "documents", "systems")
     )
@@ -193,25 +193,25 @@ def test_other_systems_make_more_doubt(level):
 def test_unknown():
     known = np.array([0.1, 0.3, 0.2])
     for left in (
-        LeftOut(NAN, known, known),
-        LeftOut(0.2, np.array([0.1, NAN]), known),
-        LeftOut(0.2, known, np.array([0.1])),
-        LeftOut(0.2, NOTHING, NOTHING),
+        LeaveOneOut(NAN, known, known),
+        LeaveOneOut(0.2, np.array([0.1, NAN]), known),
+        LeaveOneOut(0.2, known, np.array([0.1])),
+        LeaveOneOut(0.2, NOTHING, NOTHING),
     ):
         assert np.isnan(interval(left, confidence=0.9)).all()
     assert not np.isnan(
-        interval(LeftOut(0.2, NOTHING, known), confidence=0.9, over="documents").low
+        interval(LeaveOneOut(0.2, NOTHING, known), confidence=0.9, over="documents").low
     )
 
 
 @pytest.mark.parametrize(("systems", "known"), [(3, False), (4, True)])
 def test_two_means_say_nothing_of_a_third(systems, known):
     """Left out of three, two systems correlate 1 or -1 whatever they are."""
-    left = left_out(*world((systems, 8), False), "system", "pearson")
+    left = leave_out(*world((systems, 8), False), "system", "pearson")
     assert np.isfinite(left.systems).all() == known
     assert np.isnan(interval(left, confidence=0.9).low) != known
     assert np.isfinite(interval(left, confidence=0.9, over="documents").low)
-    turned = left_out(
+    turned = leave_out(
         *(side.T for side in world((systems, 8), False)), "between_documents", "pearson"
     )
     assert np.isfinite(turned.documents).all() == known
@@ -221,7 +221,7 @@ def test_documents_without_a_coefficient_are_no_replicates():
     # Only the first document orders anything; the others, left out, tell nothing of its like.
     metric = np.array([[1.0, 2, 3], [2, 2, 3], [4, 2, 3], [3, 2, 3]])
     human = np.random.default_rng(0).normal(size=(4, 3))
-    left = left_out(metric, human, "document", "pearson")
+    left = leave_out(metric, human, "document", "pearson")
     assert np.isnan(left.documents).all()
     assert np.isnan(interval(left, confidence=0.9, over="documents").low)
 
@@ -231,6 +231,6 @@ def test_nothing_at_all():
         empty = np.full(shape, NAN)
         for relation in (*LEVELS, *COMPONENTS):
             for coefficient in EVERY_COEFFICIENT:
-                left = left_out(empty, empty, relation, coefficient)
+                left = leave_out(empty, empty, relation, coefficient)
                 assert np.isnan(interval(left, confidence=0.9)).all()
                 assert np.isnan(left.systems).all()

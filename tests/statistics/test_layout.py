@@ -6,23 +6,23 @@ from hypothesis import strategies as st
 from metassay.statistics.layout import (
     Layout,
     blocks_of,
-    exchangeable,
+    default_layout,
+    factorize,
     family_means,
-    joined,
-    numbered,
-    plain,
+    family_sets,
+    join_partitions,
 )
 
 NAN = np.nan
 
 
 def test_numbers_are_in_the_order_of_first_appearance():
-    assert numbered(["b", "a", "b", "c"]).tolist() == [0, 1, 0, 2]
-    assert numbered([]).size == 0
+    assert factorize(["b", "a", "b", "c"]).tolist() == [0, 1, 0, 2]
+    assert factorize([]).size == 0
 
 
 def test_plain_layouts_have_one_part_in_which_each_counts_by_itself():
-    layout = plain((2, 3))
+    layout = default_layout((2, 3))
     (part,) = layout.parts(np.zeros((2, 3), dtype=bool))
     values = np.arange(6.0).reshape(2, 3)
     np.testing.assert_array_equal(part.of(values), values)
@@ -47,29 +47,29 @@ def test_parts_have_their_own_rows_columns_and_numbers():
     values = np.arange(12.0).reshape(3, 4)
     assert second.of(values).tolist() == [[5, 7], [9, 11]]
     # Family 0 is in both strata and 1 in one: neither may take the other's place.
-    assert exchangeable([first, second], 2).tolist() == [0, 1]
+    assert family_sets([first, second], 2).tolist() == [0, 1]
     # Stratum 1 has 5, 7 and 9, whose mean is 7; its missing text stays missing.
     left = layout.less_strata(np.where(present, values, NAN))
     np.testing.assert_array_equal(left[1:, [1, 3]], [[-2, 0], [2, NAN]])
 
 
 def test_a_stratum_without_any_text_is_no_part():
-    layout = plain((2, 2))._replace(stratum=np.array([0, 1]))
+    layout = default_layout((2, 2))._replace(stratum=np.array([0, 1]))
     (only,) = layout.parts(np.array([[True, False], [True, False]]))
     assert only.number == 0
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
 def test_joined_is_the_closure_of_both(pairs):
-    one, other = (numbered(side) for side in zip(*pairs, strict=True))
-    found = joined(one, other)
+    one, other = (factorize(side) for side in zip(*pairs, strict=True))
+    found = join_partitions(one, other)
     group = list(range(len(pairs)))
     for _ in pairs:  # what shares either number shares the group, again and again
         for i in range(len(pairs)):
             for j in range(len(pairs)):
                 if one[i] == one[j] or other[i] == other[j]:
                     group[i] = group[j] = min(group[i], group[j])
-    assert found.tolist() == numbered(group).tolist()
+    assert found.tolist() == factorize(group).tolist()
 
 
 def test_blocks_are_what_texts_connect():
@@ -90,6 +90,6 @@ def test_family_means_by_hand():
 
 @pytest.mark.parametrize("shape", [(0, 0), (3, 0), (0, 3)])
 def test_nothing_has_a_layout(shape):
-    layout = plain(shape)
+    layout = default_layout(shape)
     assert (layout.n_families, layout.n_clusters) == shape
     assert len(layout.parts(np.zeros(shape, dtype=bool))) == 1

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.special
 
-from metassay.statistics.jackknife import LeftOut, Spread, between_systems, moderator
+from metassay.statistics.jackknife import LeaveOneOut, Spread, between_systems, moderator
 
 
 def drawn(n, freedom, prior, common, seed=0):
@@ -61,7 +61,7 @@ def test_two_metrics_say_nothing_of_a_third(n):
 
 
 def test_unknown_variances():
-    unknown = LeftOut(0.5, np.array([0.5, np.nan]), np.array([0.1, 0.2]))
+    unknown = LeaveOneOut(0.5, np.array([0.5, np.nan]), np.array([0.1, 0.2]))
     assert np.isnan(between_systems(unknown)).all()
     known = between_systems(unknown._replace(systems=np.array([0.1, 0.3, 0.2])))
     z = np.arctanh([0.1, 0.3, 0.2])

@@ -9,7 +9,7 @@ from metassay.statistics.next_labels import (
     card_worth,
     chances,
     correlation_worth,
-    drawn_by,
+    draw_texts,
     strata,
     weighted_card,
     weighted_correlation,
@@ -38,7 +38,7 @@ def test_each_text_is_drawn_as_often_as_its_chance_says():
     chance = chances(rng.random(30), 7)
     times = np.zeros(30)
     for _ in range(4000):
-        got = drawn_by(chance, rng.permutation(30), rng.random())
+        got = draw_texts(chance, rng.permutation(30), rng.random())
         assert got.size == 7
         times[got] += 1
     assert times / 4000 == pytest.approx(chance, abs=0.035)

@@ -7,9 +7,9 @@ import statsmodels.formula.api as models
 
 from metassay.statistics.components import value_at
 from metassay.statistics.correlation import LEVELS, correlate
-from metassay.statistics.jackknife import left_out
+from metassay.statistics.jackknife import leave_out
 from metassay.statistics.layout import Layout
-from metassay.statistics.layout import plain as plain_layout
+from metassay.statistics.layout import default_layout as plain_layout
 from metassay.statistics.partials import (
     less_any_shape,
     partial,
@@ -209,7 +209,7 @@ def any_shape(metric, human, control, level, coefficient, layout=None):
     layout = layout or plain_layout(metric.shape)
     less = shape_remover(control, coefficient, layout)
     rest = rests_of_any_shape(metric[None], human, control, less)
-    return left_out(rest.metric[0], rest.human[0], level, coefficient, layout)
+    return leave_out(rest.metric[0], rest.human[0], level, coefficient, layout)
 
 
 @pytest.mark.parametrize("name", SHAPES)

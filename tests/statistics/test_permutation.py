@@ -10,7 +10,13 @@ from nlpstats.correlations.permutation import permutation_test as nlpstats_test
 
 from metassay.statistics import significance as permutation
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
-from metassay.statistics.significance import Swaps, common, draw_swaps, permutation_test, permuted
+from metassay.statistics.significance import (
+    Swaps,
+    common,
+    draw_swaps,
+    permutation_test,
+    permuted_differences,
+)
 from tests.support.statistics import NAN, NLPSTATS, three
 
 RESAMPLES = ("systems", "documents", "both")
@@ -56,7 +62,9 @@ def test_a_permutation_is_nlpstats(shape, discrete, missing, resample):
     x, y, z = standard(a), standard(b), standard(human)
     for level in LEVELS:
         for coefficient in EVERY_COEFFICIENT:
-            found = permuted(common(a, b, human), level, coefficient, swaps, resample)[0]
+            found = permuted_differences(common(a, b, human), level, coefficient, swaps, resample)[
+                0
+            ]
             expected = []
             for systems, documents in zip(*swaps, strict=True):
                 swap = systems[:, None] ^ documents
@@ -89,7 +97,7 @@ def test_by_hand():
     a, b, human = (np.array([row]).T for row in ([1.0, 2, 3], [1.0, 3, 2], [5.0, 6, 7]))
     every = np.array(list(product([False, True], repeat=3)))
     swaps = Swaps(every, np.zeros((8, 1), dtype=bool))
-    found = permuted(common(a, b, human), "document", "kendall", swaps, "systems")[0]
+    found = permuted_differences(common(a, b, human), "document", "kendall", swaps, "systems")[0]
     # System 0 has one score in both. Of 1 and 2, a (2, 3), b (3, 2); one swapped gives ties:
     # a (2, 2) and b (3, 3), tau-b 2 / sqrt(6) each; or a (3, 3) and b (2, 2).
     assert found == pytest.approx([2 / 3, 0, 0, -2 / 3] * 2, abs=1e-12)
@@ -150,9 +158,9 @@ def test_sums_that_cancel_are_not_trusted(monkeypatch):
     a, b, human = three(np.random.default_rng(4), (4, 6))
     swaps = draw_swaps((4, 6), resample="both", n=30, rng=np.random.default_rng(0))
     trio = common(a, b, human)
-    before = [permuted(trio, level, "pearson", swaps, "both") for level in LEVELS]
+    before = [permuted_differences(trio, level, "pearson", swaps, "both") for level in LEVELS]
     monkeypatch.setattr(permutation, "CANCELS", 10.0)
-    after = [permuted(trio, level, "pearson", swaps, "both") for level in LEVELS]
+    after = [permuted_differences(trio, level, "pearson", swaps, "both") for level in LEVELS]
     assert np.array(after) == pytest.approx(np.array(before), abs=1e-12)
 
 
@@ -205,7 +213,7 @@ def test_ranking_each_permutation_gives_what_looking_at_every_pair_gives(monkeyp
     a, b, human = three(np.random.default_rng(8), (4, 12), discrete=True, missing=0.1)
     trio = common(a, b, human)
     swaps = draw_swaps((4, 12), resample="both", n=30, rng=np.random.default_rng(2))
-    before = permuted(trio, "global", coefficient, swaps, "both")
+    before = permuted_differences(trio, "global", coefficient, swaps, "both")
     monkeypatch.setattr(permutation, "PAIRED_ITEMS", 0)
-    after = permuted(trio, "global", coefficient, swaps, "both")
+    after = permuted_differences(trio, "global", coefficient, swaps, "both")
     assert before == pytest.approx(after, abs=1e-12)

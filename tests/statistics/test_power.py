@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from metassay.statistics.jackknife import needed
+from metassay.statistics.jackknife import smallest_study
 
 NONE = np.nan, np.nan
 
 
 def asked(variances, shape=(4, 10), useful=0.3, level="document"):
-    return needed(variances, shape, np.arctanh(useful), confidence=0.95, level=level)
+    return smallest_study(variances, shape, np.arctanh(useful), confidence=0.95, level=level)
 
 
 def test_more_variance_needs_more():
@@ -54,5 +54,5 @@ def test_needed_by_fisher_and_not_at_all():
     ("variances", "shape"), [((-1.0, 0.1), (5, 9)), ((0.1, -1e9), (5, 9)), ((0.1, 0.1), (0, 9))]
 )
 def test_of_what_no_study_has_nothing_is_known(variances, shape):
-    found = needed(variances, shape, 0.2, confidence=0.95, level="global")
+    found = smallest_study(variances, shape, 0.2, confidence=0.95, level="global")
     assert np.isnan(found).all()

@@ -5,7 +5,7 @@ import scipy.stats
 from metassay.statistics import correlation, resampling
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
 from metassay.statistics.layout import Layout
-from metassay.statistics.resampling import Draws, draw, percentiles, resampled, varied
+from metassay.statistics.resampling import Draws, correlate_resamples, draw, percentiles, varies
 
 RESAMPLES = ("documents", "systems", "both")
 # systems, documents, share of cells missing
@@ -38,7 +38,7 @@ def test_a_resample_is_the_matrix_drawn(resample, shape):
     draws = draw(metric.shape, resample=resample, n=25, rng=rng)
     for level in LEVELS:
         for coefficient in EVERY_COEFFICIENT:
-            found = resampled(metric, human, level, coefficient, draws)
+            found = correlate_resamples(metric, human, level, coefficient, draws)
             expected = list(each_explicitly(metric, human, level, coefficient, draws))
             assert found == pytest.approx(expected, abs=1e-12, nan_ok=True), (level, coefficient)
 
@@ -51,14 +51,14 @@ def test_by_hand():
     draws = Draws(
         "documents", np.ones((2, 2), np.int32), np.array([[2, 0, 1], [0, 0, 3]], np.int32)
     )
-    found = resampled(metric, human, "document", "kendall", draws)
+    found = correlate_resamples(metric, human, "document", "kendall", draws)
     assert found == pytest.approx([1 / 3, -1])
     # Pooled, first draw: 1 1 2 2 2 1 against 1 1 1 2 2 2. 9 pairs differ in people's scores: of
     # the first three (1, 1, 2) with the last three (2, 2, 1) concordant 4, discordant 1, tied 4.
     # In the metric 9 differ too: (4 - 1) / 9.
-    assert resampled(metric, human, "global", "kendall", draws)[0] == pytest.approx(1 / 3)
+    assert correlate_resamples(metric, human, "global", "kendall", draws)[0] == pytest.approx(1 / 3)
     # System means: metric 4/3 and 5/3, then 2 and 1; people 1 and 2.
-    assert resampled(metric, human, "system", "pearson", draws) == pytest.approx([1, -1])
+    assert correlate_resamples(metric, human, "system", "pearson", draws) == pytest.approx([1, -1])
 
 
 @pytest.mark.parametrize("coefficient", EVERY_COEFFICIENT)
@@ -66,12 +66,14 @@ def test_every_way_to_the_value_is_one_value(coefficient, monkeypatch):
     rng = np.random.default_rng(8)
     metric, human = scored(4, 15, 0.1, rng)
     of = {resample: draw(metric.shape, resample=resample, n=300, rng=rng) for resample in RESAMPLES}
-    before = {r: resampled(metric, human, "global", coefficient, of[r]) for r in RESAMPLES}
+    before = {
+        r: correlate_resamples(metric, human, "global", coefficient, of[r]) for r in RESAMPLES
+    }
     monkeypatch.setattr(correlation, "PAIRED_ITEMS", 0)  # Kendall by sorting
     monkeypatch.setattr(correlation, "CANCELS", 2.0)  # Pearson from the items
     monkeypatch.setattr(resampling, "CHUNK", 100)  # a few resamples at a time
     for resample in RESAMPLES:
-        after = resampled(metric, human, "global", coefficient, of[resample])
+        after = correlate_resamples(metric, human, "global", coefficient, of[resample])
         assert after == pytest.approx(before[resample], abs=1e-12, nan_ok=True)
 
 
@@ -83,7 +85,7 @@ def test_sums_that_cancel_are_not_trusted():
     metric[:, 0] = human[:, 0] = [1.0, 2.0, 3.0]
     draws = draw(metric.shape, resample="documents", n=40, rng=rng)
     assert (draws.documents[:, 0] == 0).any()
-    found = resampled(metric, human, "global", "pearson", draws)
+    found = correlate_resamples(metric, human, "global", "pearson", draws)
     expected = list(each_explicitly(metric, human, "global", "pearson", draws))
     assert found == pytest.approx(expected, abs=1e-12)
 
@@ -106,7 +108,9 @@ def test_interval_equals_scipys_bootstrap(coefficient):
         rng=np.random.default_rng(4),
     ).confidence_interval
     draws = draw((1, 60), resample="documents", n=4000, rng=np.random.default_rng(5))
-    low, high = percentiles(resampled(x[None], y[None], "global", coefficient, draws)[:, None], 0.9)
+    low, high = percentiles(
+        correlate_resamples(x[None], y[None], "global", coefficient, draws)[:, None], 0.9
+    )
     assert (low[0], high[0]) == pytest.approx(tuple(expected), abs=0.02)
 
 
@@ -119,7 +123,7 @@ def test_no_interval_if_most_resamples_are_undefined():
     human[:, 1:] = np.nan
     human[:, 1] = 1
     draws = draw(metric.shape, resample="both", n=1000, rng=np.random.default_rng(0))
-    found = resampled(metric, human, "global", "kendall", draws)
+    found = correlate_resamples(metric, human, "global", "kendall", draws)
     assert 0 < np.count_nonzero(~np.isnan(found)) < 500
     assert np.isnan(percentiles(found[:, None], 0.95)).all()
 
@@ -130,17 +134,17 @@ def test_one_document_or_system_drawn_again_does_not_vary(level):
     metric, human = rng.normal(size=(2, 5, 3))
     human[:, 1:] = np.nan  # three documents, one rated
 
-    def varies(resample):
+    def with_resample(resample):
         draws = draw(metric.shape, resample=resample, n=200, rng=rng)
-        return varied(metric, human, level, "spearman", draws)
+        return varies(metric, human, level, "spearman", draws)
 
-    assert not varies("documents")
-    assert not varies("both")
-    assert varies("systems")
+    assert not with_resample("documents")
+    assert not with_resample("both")
+    assert with_resample("systems")
     metric, human = metric.T[:1], human.T[:1]  # one system, five documents
-    assert not varies("systems")
+    assert not with_resample("systems")
     # One system has no coefficient within documents, nor between systems.
-    assert varies("documents") == (level != "document")
+    assert with_resample("documents") == (level != "document")
 
 
 @pytest.mark.parametrize("resample", RESAMPLES)
@@ -177,7 +181,7 @@ def test_metrics_share_draws():
     for level in LEVELS:
         for coefficient in EVERY_COEFFICIENT:
             plain, scaled, negated = (
-                resampled(one, human, level, coefficient, draws)
+                correlate_resamples(one, human, level, coefficient, draws)
                 for one in (metric, metric * 7, -metric)
             )
             assert scaled == pytest.approx(plain, abs=1e-12, nan_ok=True)
@@ -191,7 +195,7 @@ def test_no_texts(shape):
         for level in LEVELS:
             for coefficient in EVERY_COEFFICIENT:
                 draws = draw(shape, resample=resample, n=10, rng=np.random.default_rng(0))
-                found = resampled(empty, empty, level, coefficient, draws)
+                found = correlate_resamples(empty, empty, level, coefficient, draws)
                 assert found.shape == (10,)
                 assert np.isnan(found).all()
 
@@ -204,7 +208,7 @@ def test_families_of_unequal_size_are_drawn_whole(resample, coefficient):
     layout = Layout(np.zeros(6, dtype=int), np.arange(6), np.array([0, 0, 0, 1, 2]))
     draws = draw((5, 6), resample=resample, n=9, rng=rng, layout=layout)
     assert len(set(draws.systems.sum(axis=1))) > 1
-    found = resampled(human + noise, human, "system", coefficient, draws)
+    found = correlate_resamples(human + noise, human, "system", coefficient, draws)
     for value, systems, documents in zip(found, draws.systems, draws.documents, strict=True):
         drawn = np.ix_(np.repeat(np.arange(5), systems), np.repeat(np.arange(6), documents))
         expected = correlate((human + noise)[drawn], human[drawn], "system", coefficient).value

@@ -9,11 +9,11 @@ from metassay.statistics.correlation import COEFFICIENTS, LEVELS, correlate
 from metassay.statistics.resampling import draw
 from metassay.statistics.significance import (
     benjamini_hochberg,
+    bootstrap_pair,
     common,
     holm,
-    paired,
-    sampled,
-    sampled_by_document,
+    resample_by_document,
+    resample_metric,
     williams,
     williams_test,
 )
@@ -82,11 +82,13 @@ def paired_bootstrap(a, b, human, level, coefficient, *, resample, n, confidence
     trio = trios.of(0)
     draws = draw(trio.a.shape, resample=resample, n=n, rng=rng)
     if level == "document":
-        (found,) = sampled_by_document(trios, coefficient, draws)
+        (found,) = resample_by_document(trios, coefficient, draws)
     else:
-        each = [sampled(one, trio.human, level, coefficient, draws) for one in (trio.a, trio.b)]
+        each = [
+            resample_metric(one, trio.human, level, coefficient, draws) for one in (trio.a, trio.b)
+        ]
         found = each[0].less(each[1])
-    return paired(found, trio, confidence=confidence)
+    return bootstrap_pair(found, trio, confidence=confidence)
 
 
 @pytest.mark.parametrize("resample", ["documents", "systems", "both"])

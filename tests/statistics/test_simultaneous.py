@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from metassay.statistics.jackknife import (
-    LeftOut,
-    corrected_for_choice,
+    LeaveOneOut,
+    correct_for_choice,
     deviations,
     interval,
     joint_confidence,
@@ -17,7 +17,7 @@ def rng():
 
 
 def test_squared_deviations_sum_to_the_intervals_variance():
-    left = LeftOut(*map(np.array, ([0.4] * 2, [[0.1, 0.5, NAN]] * 2, [[0.3, 0.2, 0.9]] * 2)))
+    left = LeaveOneOut(*map(np.array, ([0.4] * 2, [[0.1, 0.5, NAN]] * 2, [[0.3, 0.2, 0.9]] * 2)))
     for difference in (True, False):
         ends = interval(left, confidence=0.9, difference=difference)
         moves = deviations(left, difference=difference)
@@ -47,7 +47,7 @@ def chosen(runs=120, n=20, error=0.15):
     best = []
     for _ in range(runs):
         z = 0.5 + error * luck.normal(size=n)
-        found = corrected_for_choice(np.tanh(z), np.eye(n) * error)
+        found = correct_for_choice(np.tanh(z), np.eye(n) * error)
         top = np.argmax(z)
         best.append((z[top], np.arctanh(found[top])))
     return np.mean(best, axis=0) - 0.5
@@ -62,14 +62,14 @@ def test_the_best_of_equal_ones_is_no_better():
 def test_a_lone_metric_and_unknown_ones_stay():
     moves = np.ones((3, 4))
     one = np.array([NAN, 0.7, NAN])
-    np.testing.assert_array_equal(corrected_for_choice(one, moves), one)
+    np.testing.assert_array_equal(correct_for_choice(one, moves), one)
     alike = np.array([0.7, 0.7, NAN])
-    np.testing.assert_array_equal(corrected_for_choice(alike, moves), alike)
+    np.testing.assert_array_equal(correct_for_choice(alike, moves), alike)
 
 
 def test_one_that_stands_far_off_keeps_its_place():
     values = np.array([0.0, 0.05, -0.05, 0.02, 0.9])
-    found = corrected_for_choice(values, np.eye(5) * 0.1)
+    found = correct_for_choice(values, np.eye(5) * 0.1)
     assert found[4] == pytest.approx(0.9, abs=0.03)
     # The others meet in the middle.
     assert np.ptp(found[:4]) < np.ptp(values[:4]) / 2
@@ -79,20 +79,20 @@ def test_shared_error_is_not_shrunk():
     """Where all metrics move together, the order is not luck: each keeps its value."""
     values = np.array([0.1, 0.3, 0.5])
     together = np.full((3, 4), 0.5)
-    assert corrected_for_choice(values, together) == pytest.approx(values, abs=0.01)
+    assert correct_for_choice(values, together) == pytest.approx(values, abs=0.01)
 
 
 def test_next_to_no_error_changes_next_to_nothing():
     values = np.array([-0.9, 0.1, 0.123456, 0.8])
     for error in (0.0, 1e-9, 1e-4):
-        found = corrected_for_choice(values, np.eye(4) * error)
+        found = correct_for_choice(values, np.eye(4) * error)
         assert found == pytest.approx(values, abs=1e-3)
 
 
 def test_order_and_bounds():
     luck = np.random.default_rng(3)
     values, moves = luck.uniform(-1, 1, 12), luck.normal(size=(12, 30)) * 0.1
-    found = corrected_for_choice(values, moves)
+    found = correct_for_choice(values, moves)
     assert values.min() - 1e-9 <= found.min() <= found.max() <= values.max() + 1e-9
     order = luck.permutation(12)
-    assert corrected_for_choice(values[order], moves[order]) == pytest.approx(found[order])
+    assert correct_for_choice(values[order], moves[order]) == pytest.approx(found[order])

@@ -21,7 +21,7 @@ from metassay.studies.record import (
 from metassay.tables.documents import SOURCES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import FULL
-from metassay.tables.parquet import as_written, empty
+from metassay.tables.parquet import empty, round_trip
 from metassay.tables.parts import PARTS
 from metassay.tables.scores import SCORES
 from metassay.tables.units import UNITS
@@ -50,7 +50,7 @@ def sources(attributes=None):
         }
         for doc in DOCUMENTS
     ]
-    return as_written(SOURCES, pd.DataFrame(rows))
+    return round_trip(SOURCES, pd.DataFrame(rows))
 
 
 def parts(failed=("d3", "gamma"), without=()):
@@ -69,7 +69,7 @@ def parts(failed=("d3", "gamma"), without=()):
     frame = pd.DataFrame(rows, columns=names)
     frame["made_up"] = [[] for _ in rows]
     frame["repeats"] = [["one"] for _ in rows]
-    return as_written(PARTS, frame)
+    return round_trip(PARTS, frame)
 
 
 def units():
@@ -89,7 +89,7 @@ def units():
         rows, columns=["doc_id", "author", "part", "kind", "position", "text", "statement"]
     )
     frame = frame.assign(status="ok", citations=[[] for _ in rows], start=None, end=None)
-    return as_written(UNITS, frame)
+    return round_trip(UNITS, frame)
 
 
 def ranked():
@@ -110,7 +110,7 @@ def ranked():
     board = pd.DataFrame(
         [{**dict.fromkeys(board.columns), "metric": m, "better": "higher"} for m in values]
     )
-    return {"scores": as_written(SCORES, frame), "leaderboard": board}
+    return {"scores": round_trip(SCORES, frame), "leaderboard": board}
 
 
 COVERED = Question(

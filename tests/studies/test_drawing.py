@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.studies.drawing import assign, choose_items, draw_ids
+from metassay.studies.drawing import assign, draw_ids, draw_items
 from tests.studies.invented_tables import drafts, study
 
 
@@ -58,18 +58,16 @@ def test_too_many_raters_per_item():
 
 def test_some_items_are_of_whole_documents_or_of_all_pairs_of_systems():
     every = drafts(documents=[f"d{n:02}" for n in range(20)])
-    some = choose_items(every, 30, 1, together=True)
+    some = draw_items(every, 30, 1, together=True)
     assert Counter(one.systems for one in some) == dict.fromkeys({d.systems for d in every}, 10)
     assert len({one.identity[0] for one in some}) == 10
     for n in range(1, 61):
-        counts = Counter(one.systems for one in choose_items(every, n, 3, together=True))
+        counts = Counter(one.systems for one in draw_items(every, n, 3, together=True))
         assert max(counts.values()) - min([*counts.values(), *[0] * (len(counts) < 3)]) <= 1
-    spread = choose_items(every, 30, 1, together=False)
+    spread = draw_items(every, 30, 1, together=False)
     assert Counter(one.systems for one in spread) == dict.fromkeys({d.systems for d in every}, 10)
     assert len({one.identity[0] for one in spread}) > 12
-    assert choose_items(every, None, 1, together=True) == sorted(
-        every, key=lambda one: one.identity
-    )
+    assert draw_items(every, None, 1, together=True) == sorted(every, key=lambda one: one.identity)
 
 
 def test_ids_say_nothing_and_no_spreadsheet_rewrites_them():

@@ -11,7 +11,7 @@ from metassay.studies.forms import FORMS
 from metassay.studies.next_items import Decision, Frame, next_items, weighted_lines
 from metassay.studies.record import Options
 from metassay.tables.leaderboard import LEADERBOARD
-from metassay.tables.parquet import as_written
+from metassay.tables.parquet import round_trip
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from tests.studies import invented_tables
@@ -32,7 +32,7 @@ def reads(**changes):
             ("sure", "maxi", {1.0: 0.0, 2.0: 1.0, 3.0: 1.0}),
         )
     ]
-    table = as_written(SCORES, pd.concat([scores, *rows], ignore_index=True))
+    table = round_trip(SCORES, pd.concat([scores, *rows], ignore_index=True))
     return invented_tables.tables(scores=table, **changes)
 
 
@@ -42,7 +42,7 @@ def rated(*texts):
          "rater": "r", "criterion": "vanilla_rating", "value": value}
         for doc, author, value in texts
     ]  # fmt: skip
-    return as_written(RATINGS, pd.DataFrame(rows))
+    return round_trip(RATINGS, pd.DataFrame(rows))
 
 
 def made(read):

@@ -6,7 +6,7 @@ from typing import Any
 
 from metassay.core.kinds import choose
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.generation import SYSTEMS
 from metassay.judges import JUDGES
 from metassay.llm.endpoints import Models, parse_models
@@ -32,7 +32,7 @@ PRICES = {
 Blocks = Mapping[str, Mapping[str, Any]]
 
 
-def sample_notes(many: int | None = None) -> Ingested:
+def sample_notes(many: int | None = None) -> Tables:
     """The sample's notes, or so many of them, and what people wrote of them."""
     given = ingest("files", ROOT / "data/sample", load(ROOT).benchmarks["sample"].criteria)
     notes = given.sources[given.sources["task"] == "note"][:many]
@@ -48,7 +48,7 @@ def models_at(base_url: str, *, structured: bool = False, **changes: Any) -> Mod
 
 
 def planned(
-    given: Ingested,
+    given: Tables,
     models: Models,
     ledger: Path,
     *,

@@ -6,7 +6,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from metassay.api.columns import ColumnOptions
+from metassay.api.columns import Roles
 from metassay.api.reading import read_both
 from metassay.core.errors import BadInput
 from metassay.project.spreadsheets.read import Inputs, read_all
@@ -45,7 +45,7 @@ def meta_eval(files: dict[str, Path], *columns: str) -> set[tuple[Any, ...]]:
     if faults:
         raise BadInput(faults.lines())
     scores, ratings = ([one] for one in sheets if one is not None)
-    _, found = read_both(scores, ratings, ColumnOptions(columns=columns))
+    _, found = read_both(scores, ratings, Roles(columns=columns))
     return values(found.table.to_dict("records"))
 
 
@@ -97,7 +97,7 @@ def test_several_raters_files_that_name_texts_alone_are_joined_too(tmp_path: Pat
         for name, rows in (("scores", PLAIN[0]), ("texts", TEXTS))
     )
     sheets = [sheet for one in (scores, *of_raters) if (sheet := read_sheet(one, Findings()))]
-    _, found = read_both(sheets[:1], sheets[1:], ColumnOptions())
+    _, found = read_both(sheets[:1], sheets[1:], Roles())
     assert values(found.table.to_dict("records")) == PLAIN_VALUES
     rows = read_all(Inputs({"texts": [texts], "ratings": of_raters})).rows
     assert values([one._asdict() for one in rows.ratings]) == PLAIN_VALUES

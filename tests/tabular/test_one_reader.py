@@ -12,7 +12,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from metassay.api.columns import ColumnOptions
+from metassay.api.columns import Roles
 from metassay.api.eval_request import EvalRequest
 from metassay.api.meta_eval import _read_all
 from metassay.datasets import own_data
@@ -199,9 +199,7 @@ def by_meta_eval(paths: dict[str, Path], **better: list[str]) -> dict[str, Any]:
 
 
 def evaluated(of_scores: Any, of_ratings: Any, **better: list[str]) -> dict[str, Any]:
-    read = _read_all(
-        [of_scores], [of_ratings], EvalRequest(ColumnOptions(), better, {}, None, [], {})
-    )
+    read = _read_all([of_scores], [of_ratings], EvalRequest(Roles(), better, {}, None, [], {}))
     assert read.scores is not None
     rated = read.ratings.table
     return {

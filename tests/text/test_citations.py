@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.text.citations import blanked, ends, parse, strip_citations
+from metassay.text.citations import blank_citations, ends, parse, strip_citations
 from metassay.text.sentences import sentences
 
 
@@ -95,7 +95,7 @@ def test_strip_takes_what_parse_takes_from_the_sentences(text: str) -> None:
 @settings(deadline=None)
 @given(PIECES)
 def test_blanking_keeps_every_offset_and_hides_every_citation(text: str) -> None:
-    shown = blanked(text)
+    shown = blank_citations(text)
     assert len(shown) == len(text)
     assert all(a in (b, " ") for a, b in zip(shown, text, strict=True))
     assert _visible(shown) == _visible(strip_citations(text))

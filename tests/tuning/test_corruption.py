@@ -11,9 +11,16 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.models.store import STORE
 from metassay.tables.corruptions import CORRUPTIONS
-from metassay.tables.parquet import as_written
+from metassay.tables.parquet import round_trip
 from metassay.tuning import corruption
-from metassay.tuning.corruption import around, corrupt, drawn, filler, marked, masks
+from metassay.tuning.corruption import (
+    choose_masks,
+    corrupt,
+    draw_tokens,
+    make_filler,
+    mark_fakes,
+    text_between,
+)
 from metassay.tuning.options import CorruptionOptions
 
 pytest.importorskip("torch", reason="needs metassay[models]")
@@ -38,7 +45,7 @@ class Script:
 
 def by_script(words: Sequence[str], *draws: float) -> list[tuple[int, int]]:
     script: Any = Script(*draws)
-    spans = masks(words, script)
+    spans = choose_masks(words, script)
     assert not script.draws
     return spans
 
@@ -60,9 +67,9 @@ def test_tries_that_are_no_use() -> None:
 
 
 def test_what_stands_around_masks() -> None:
-    assert around(WORDS, [(1, 2), (4, 5)]) == ("The ", " has a ", ", and was given fluids.")
-    assert around(WORDS, [(0, 5), (7, 9)]) == ("", ", and was ", ".")
-    assert around(WORDS, []) == (TEXT,)
+    assert text_between(WORDS, [(1, 2), (4, 5)]) == ("The ", " has a ", ", and was given fluids.")
+    assert text_between(WORDS, [(0, 5), (7, 9)]) == ("", ", and was ", ".")
+    assert text_between(WORDS, []) == (TEXT,)
 
 
 @pytest.mark.parametrize(
@@ -78,15 +85,15 @@ def test_what_stands_around_masks() -> None:
 )
 def test_which_words_are_fake(filled: str, words: str | None, fake: list[int] | None) -> None:
     if words is None or fake is None:
-        assert marked(WORDS, [(1, 2)], filled) == ([], [])
+        assert mark_fakes(WORDS, [(1, 2)], filled) == ([], [])
         return
     rest = ["has", "a", "fever,", "and", "was", "given", "fluids."]
     expected = ["The", *words.split(), *rest], [0, *fake, *[0] * len(rest)]
-    assert marked(WORDS, [(1, 2)], filled) == expected
+    assert mark_fakes(WORDS, [(1, 2)], filled) == expected
 
 
 def test_a_word_with_punctuation_that_was_not_masked_is_fake() -> None:
-    words, fake = marked(WORDS, [(4, 5), (8, 9)], TEXT.replace("fever", "bad cough"))
+    words, fake = mark_fakes(WORDS, [(4, 5), (8, 9)], TEXT.replace("fever", "bad cough"))
     assert [word for word, is_fake in zip(words, fake, strict=True) if is_fake] == ["bad", "cough,"]
 
 
@@ -125,7 +132,7 @@ def _no_model(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_sentence_is_corrupted_alike_in_any_company() -> None:
     texts = [TEXT, "No cough today, lungs clear.", "Knee pain on the left side.", "Home, tomorrow."]
     whole, notes = corrupt(units(texts), options(), by_seed)
-    assert len(as_written(CORRUPTIONS, whole)) == len(whole) > 2
+    assert len(round_trip(CORRUPTIONS, whole)) == len(whole) > 2
     assert notes == [
         f"{len(whole)} statements of the reference are corrupted; of {4 - len(whole)} others"
         " nothing came in 5 tries, and 0 have more than 128 words"
@@ -153,7 +160,7 @@ def test_what_is_left_out_is_counted() -> None:
     assert notes[0].endswith("and 1 have more than 128 words")
     with pytest.raises(BadInput, match="of 0 statements of the reference none could be corrupted"):
         corrupt(units([TEXT], author="system"), options(), by_seed)
-    with pytest.raises(BadInput, match="take a corruption > model that fills its mask token"):
+    with pytest.raises(BadInput, match="choose a corruption > model that fills its mask token"):
         corrupt(units([TEXT]), options(), lambda sentences: ["nothing"] * len(sentences))
 
 
@@ -175,13 +182,13 @@ def test_what_is_filled_depends_on_the_sentence_and_its_seed_alone(
 ) -> None:
     here = options(model=str(filling), batch_tokens=40, dtype="float64")
     sentences = asked(range(4))
-    texts = filler(here)(sentences)
+    texts = make_filler(here)(sentences)
     assert len(set(texts)) > 6
     STORE.unlink()
-    backwards = filler(options(model=str(filling), batch_tokens=100, dtype="float64"))
+    backwards = make_filler(options(model=str(filling), batch_tokens=100, dtype="float64"))
     assert backwards(sentences[::-1]) == texts[::-1]
     monkeypatch.setattr(corruption, "load", lambda *_: pytest.fail("a model is loaded"))
-    assert filler(here)(sentences) == texts
+    assert make_filler(here)(sentences) == texts
 
 
 def test_a_token_is_drawn_among_the_likeliest_as_often_as_it_is_probable() -> None:
@@ -190,17 +197,17 @@ def test_a_token_is_drawn_among_the_likeliest_as_often_as_it_is_probable() -> No
     points = {0.0: 2, 0.5: 2, 0.53: 0, 0.84: 0, 0.85: 3, 0.999: 3}  # .475, .5035, .798, .8075
     for point, token in points.items():
         script: Any = Script(point)
-        (left,) = drawn(scores, [script], 0.9)
+        (left,) = draw_tokens(scores, [script], 0.9)
         assert left.isfinite().nonzero().tolist() == [[token]]
     two: Any = [Script(0.0), Script(0.999)]
-    left = drawn(scores.repeat(2, 1), two, 1.0)
+    left = draw_tokens(scores.repeat(2, 1), two, 1.0)
     assert left.argmax(-1).tolist() == [2, 1]
 
 
 def test_the_likeliest_alone_is_what_greedy_decoding_writes(filling: Path) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(filling)
     network = transformers.AutoModelForSeq2SeqLM.from_pretrained(filling).eval()
-    texts = filler(options(model=str(filling), top_p=1e-9))(asked([1]))
+    texts = make_filler(options(model=str(filling), top_p=1e-9))(asked([1]))
     for (pieces, _), text in zip(asked([1]), texts, strict=True):
         read = tokenizer("<mask>".join(pieces), return_tensors="pt")
         settings = transformers.GenerationConfig(
@@ -214,15 +221,15 @@ def test_the_likeliest_alone_is_what_greedy_decoding_writes(filling: Path) -> No
 def test_a_model_without_a_mask_is_refused(tmp_path: Path) -> None:
     from tests.models.tiny import bart
 
-    fill = filler(options(model=str(bart(tmp_path / "bart"))))
-    with pytest.raises(BadInput, match="has no mask token; take one such as BART"):
+    fill = make_filler(options(model=str(bart(tmp_path / "bart"))))
+    with pytest.raises(BadInput, match="has no mask token; choose one such as BART"):
         fill(asked([1]))
 
 
 def test_corrupting_leaves_what_it_should(filling: Path) -> None:
     texts = ["knee hurts, climb", "stairs, knee", "today climb, stairs knee", "hurts, today knee"]
     here = options(model=str(filling))
-    table, _ = corrupt(units(texts * 4), here, filler(here))
+    table, _ = corrupt(units(texts * 4), here, make_filler(here))
     assert len(table) > 6
     assert any(map(any, table["fake"]))
     for doc, at, words, fake in table[["doc_id", "position", "words", "fake"]].to_numpy():

@@ -7,7 +7,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.tuning.options import TrainingOptions
-from metassay.tuning.run import rated, to_rate
+from metassay.tuning.run import rated_texts, rating_rows
 
 PARTS: list[tuple[str, str, str, str | None]] = [
     ("d", "reference", "full", " Knee pain [1].\n"),
@@ -46,7 +46,7 @@ def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def test_texts_of_systems_have_the_mean_rating_and_the_reference_beside_them() -> None:
-    rows, (note,) = rated(*tables(), "quality")
+    rows, (note,) = rated_texts(*tables(), "quality")
     found: list[dict[str, Any]] = rows.to_dict("records")
     assert found == [
         {"doc_id": "d", "author": "a", "text": "The knee hurts.", "value": 0.5}
@@ -60,4 +60,4 @@ def test_texts_of_systems_have_the_mean_rating_and_the_reference_beside_them() -
 
 def test_without_a_document_to_hold_out_nothing_is_trained() -> None:
     with pytest.raises(BadInput, match="documents to train on: 1, of which 1 would be held out"):
-        to_rate(*tables(), "quality", TrainingOptions(seed=1))
+        rating_rows(*tables(), "quality", TrainingOptions(seed=1))

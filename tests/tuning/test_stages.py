@@ -30,7 +30,7 @@ from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import MEASUREMENTS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tables.units import UNITS
-from metassay.tuning.options import DEFAULTS, checked
+from metassay.tuning.options import DEFAULTS, parse_block
 from metassay.versions.code_yaml import FILE
 from stages import declared, doorway
 from stages.doorway import StageIO
@@ -435,10 +435,10 @@ def test_the_blocks_of_the_page_are_right() -> None:
         own = parse_folder(folder, where="docs/scores.md")
         assert isinstance(own, Tuning)
         for key in folder.keys() - {"name", "tune", "from", "alignments", "criterion"}:
-            checked(own.tune, key, folder[key], where="docs/scores.md")
+            parse_block(own.tune, key, folder[key], where="docs/scores.md")
     rows = [row.strip("| ").split(" | ") for row in page.split("## Defaults")[1].split("\n")[4:12]]
     for place, tune in enumerate(DEFAULTS, start=1):
-        training = checked(tune, "training", {"seed": 1}, where="docs/scores.md").model_dump()
+        training = parse_block(tune, "training", {"seed": 1}, where="docs/scores.md").model_dump()
         for row in rows:
             name = re.match(r"`?(\w+)", row[0])
             assert name is not None

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from metassay.tuning.options import Base, checked
+from metassay.tuning.options import Base, parse_block
 from metassay.tuning.tasks import (
     BARTSCORE,
     CTC,
@@ -64,7 +64,7 @@ def trained(name: str, folder: Path, count: int = 64, **changes: Any) -> Trained
     """Train on three quarters of so many rows; checkpoints are in `work` of the folder."""
     every, task = rows(name, count), TASKS[name]
     base = Base(model=str(folder / "base"), device="cpu", dtype="float32")
-    options = checked(name, "training", QUICK | changes, where="test")
+    options = parse_block(name, "training", QUICK | changes, where="test")
     cut = count * 3 // 4
     return train(task, (every[:cut], every[cut:]), base, options, folder / "work")
 

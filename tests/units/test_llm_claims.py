@@ -177,8 +177,7 @@ def test_a_list_that_can_mean_one_thing_only_is_read_and_counted() -> None:
     found = llm_claims(rows, sources(), options(), ask, DECODING)
     assert claims(found.units) == [("d1", "full", 0, "Pain.", "ok")]
     assert found.warnings == (
-        "1 of 1 answers were not in just the form that was asked for, and were read all the same"
-        " (repaired)",
+        "1 of 1 answers were not in the requested form, but could be read (repaired)",
     )
 
 

@@ -137,7 +137,7 @@ def test_an_answer_that_can_mean_one_thing_only_is_read_and_counted() -> None:
     said = facets(result=["The change was cheap."]) | {"outcome": []}
     ((result,),), notes = divided(lambda *_: said)
     assert result.text == "The change was cheap."
-    assert notes[0].startswith("1 of 1 answers were not in just the form")
+    assert notes[0].startswith("1 of 1 answers were not in the requested form")
 
 
 @pytest.mark.parametrize("status", ["refused", "truncated", "error"])

@@ -251,7 +251,7 @@ def _read(text: str) -> Reading:
     """Read a text with names replaced, frequencies as numbers and units converted."""
     text = _PER.sub("", _HEART_RATE.sub("heart rate", replace_names(text)))
     text = _ELLIPSIS.sub(_fill_ellipsis, _NEGATED_RESTART.sub(" not", text))
-    reading = read(_OFTEN.sub(_times, text))
+    reading = read(_OFTEN.sub(lambda m: f"{2 if m[1] else 3 if m[2] else 1} times", text))
     tokens = {i: token for token, places in reading.places.items() for i in places}
     for place, unit in reading.units.items():
         if unit in _CONVERTED and _DECIMAL.fullmatch(tokens[place]):
@@ -266,10 +266,6 @@ def _read(text: str) -> Reading:
 def _fill_ellipsis(match: re.Match[str]) -> str:
     first, without, what, other, second, lacking = match.groups("")
     return f"{first}{without} {what} but {other} {second}{lacking} {what}"
-
-
-def _times(match: re.Match[str]) -> str:
-    return f"{2 if match[1] else 3 if match[2] else 1} times"
 
 
 def numbers(text: str) -> frozenset[str]:

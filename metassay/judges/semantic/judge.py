@@ -47,8 +47,7 @@ class Read(NamedTuple):
 
     `absent`: share of its numbers that the premise lacks. `words`: the network's input. `cut`:
     words that the encoder could not read. `compared` and `words` are None if the premise has no
-    words. `stated`: the premise contains it word for word, in whole sentences; then there is no
-    clash.
+    words. `stated`: the premise has it word for word, in whole sentences, hence without clash.
     """
 
     hypothesis: Hypothesis
@@ -70,8 +69,7 @@ class Read(NamedTuple):
 def judge_claims(models: Models, pairs: Sequence[Read]) -> list[tuple[float, list[list[int]]]]:
     """Return each claim's probability and the spans of its unsupported words.
 
-    The pairs must have a premise. A word is unsupported if its probability is low, or if the
-    network doubts it.
+    The pairs must have a premise. Words of low probability or with a doubt are unsupported.
     """
     doubts = coefficients.read_doubts(
         models.head, [pair.words for pair in pairs if pair.words is not None]
@@ -149,8 +147,7 @@ class SemanticOptions(NetworkOptions):
 
     `coefficients`: a file of the project that the stage `train` wrote. `threshold`: the probability
     from which a pair is entailed. `abstain`: [low, high], between which the judge gives no label;
-    null: it always gives one. `batch_tokens`: the tokens per batch, padding included; it affects
-    speed, and at most the last digits.
+    null: it always gives one. `batch_tokens`: tokens per batch with padding, a matter of speed.
     """
 
     coefficients: str
@@ -174,8 +171,7 @@ class SemanticJudge:
 
     The level of a scale depends on the mean probability that the text (the pair's hypothesis)
     supports a sentence of the premise; sentences without words do not count. The scale's levels are
-    equal bands of the mean (`Scale.level`). It abstains from penalties, and if the premise has no
-    words.
+    equal bands of the mean (`Scale.level`). Without sentences, and from penalties, it abstains.
     """
 
     def __init__(self, options: SemanticOptions, *, store: Path = STORE) -> None:
@@ -203,16 +199,16 @@ class SemanticJudge:
     @property
     def notes(self) -> list[str]:
         """The numbers of unreadable words, and of labels that depend on the last digits."""
-        cut, judged, fragile = (self.counts[name] for name in ("cut", "judged", "fragile"))
+        cut, count, fragile = (self.counts[name] for name in ("cut", "judged", "fragile"))
         notes = {
             f"{cut:,} words of the questions could not be read, and count as unlike any other: they"
             " are longer than the model reads at once, or of characters that its tokenizer drops;"
             " take them out of the texts": cut,
-            f"of {judged:,} questions {fragile:,} have a label that another processor may give"
-            f" otherwise: in {self._options.dtype} probabilities can be {OFF:g} off; set `dtype:"
-            f" {EXACT}`, or count with as many that differ": fragile,
+            f"of {count:,} questions {fragile:,} have a label that may differ on another processor:"
+            f" in {self._options.dtype} probabilities can be {OFF:g} off; set `dtype: {EXACT}`, or"
+            " expect as many differences": fragile,
         }
-        return [f"{self._options.model}: {note}" for note, count in notes.items() if count]
+        return [f"{self._options.model}: {note}" for note, number in notes.items() if number]
 
     def judge(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment | None]:
         """Return one judgment per pair, None for a citation that makes no difference.

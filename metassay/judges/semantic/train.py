@@ -5,9 +5,8 @@
    words are known. Training sums in single precision, so the weights differ slightly between
    processors: the committed file was made once, and its hash is in the coefficients.
 3. A claim's support: a logistic model and boosted trees, on whole claims of MIX, with features from
-   1, 2 and the rules; 1 and 2 were fitted to other texts. All effects are monotonic: likelier words
-   and higher similarity never lower the probability; doubt, clashes, missing names and numbers
-   never raise it.
+   1, 2 and the rules; 1 and 2 were fitted to other texts. Likelier words and higher similarity
+   never lower the probability; doubt, clashes, missing names and numbers never raise it.
 """
 
 import csv
@@ -310,8 +309,7 @@ def fit(features: Any, labels: Any, weights: Any, signs: Any = None) -> Any:
     """Fit the constant and coefficients of a logistic model by penalized maximum likelihood.
 
     Features are n x k, labels 0 or 1, weights not negative. The penalty is on coefficients of
-    standardized features. `signs`: 1 for a coefficient that must not be negative, -1 for one that
-    must not be positive.
+    standardized features. `signs`: 1 for coefficients that must be >= 0, -1 for <= 0.
     """
     mean, deviation = features.mean(0), features.std(0)
     deviation = np.where(deviation > 0, deviation, 1.0)
@@ -509,8 +507,7 @@ def _features(data: _Set) -> Any:
 def _weights(data: _Set) -> Any:
     """Return weights of examples: each family has its share, whatever its number of examples.
 
-    Within a family, labels have weights in proportion to their examples, and the kinds of a label
-    have equal weights.
+    Within a family, labels weigh in proportion to their examples, the kinds of a label equally.
     """
     sides = [(_family(e.kind), e.supported) for e in data.examples]
     kinds = [(*side, e.kind) for side, e in zip(sides, data.examples, strict=True)]

@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 
 from metassay.core.errors import shown
 from metassay.core.options import Options
-from metassay.datasets.own_data import Clean, Key, parsed
+from metassay.datasets.own_data import Clean, Key, validate_all
 from metassay.labelled.records import ENTAILED, ItemRow, Items, LabelRow, VerdictRow
 from metassay.tables.names import FULL
 from metassay.tabular.decoding import csv_records, finite_number, warn_unread
@@ -94,7 +94,7 @@ def _lines(path: Path, model: type[Line], problems: Findings) -> Iterator[tuple[
         (at, {name: value for name, value in fields.items() if value or name in required})
         for at, fields in records
     )
-    return parsed(filled, model, problems)
+    return validate_all(filled, model, problems)
 
 
 def _probability(text: str, at: Place, problems: Findings) -> float | None:

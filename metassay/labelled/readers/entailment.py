@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from metassay.core.errors import BadInput, shown
 from metassay.core.options import Options
-from metassay.datasets.own_data import Clean, Filled, Key, parsed
+from metassay.datasets.own_data import Clean, Filled, Key, validate_all
 from metassay.datasets.scored_texts import read_xsum_hallucination as read_rows
 from metassay.labelled.records import (
     CONTRADICTED,
@@ -122,7 +122,7 @@ def read_llm_aggrefact(folder: Path) -> Items:
         what = f"holds no {', '.join(_FORMATS)} file"
         items.problems.add(Place(str(folder)), what, f"put it there; {SEE}")
     for path in paths:
-        for at, line in parsed(_rows(path, items), _Claim, items.problems):
+        for at, line in validate_all(_rows(path, items), _Claim, items.problems):
             label: Label = ENTAILED if line.label else NOT_ENTAILED
             key = f"{path.stem}:{at.row}"
             items.items.append(_item(at, key, line.doc, line.claim, label, line.dataset))
@@ -146,7 +146,7 @@ def _subsets(folder: Path, model: type[Any], items: Items) -> Iterator[tuple[str
         name = f"{path.parent.name}/{path.name}"
         values = json_lines(path, items.problems, remedy=SEE)
         placed = ((at._replace(file=name), value) for at, value in values)
-        for at, line in parsed(placed, model, items.problems):
+        for at, line in validate_all(placed, model, items.problems):
             yield "_".join(path.relative_to(folder).with_suffix("").parts), at, line
 
 

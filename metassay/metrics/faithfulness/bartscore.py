@@ -1,4 +1,4 @@
-"""BARTScore of a statement: how likely an encoder-decoder finds it, having read its passages."""
+"""BARTScore of a statement: its likelihood for an encoder-decoder that read its passages."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -15,20 +15,19 @@ NAME = "bartscore_source"
 def score(
     cases: Sequence[record.Case], options: reading.ReadingOptions, checkpoint: NetworkOptions
 ) -> reading.ByName:
-    """BARTScore of each statement given its passages: at most 0, higher is more faithful.
+    """Return BARTScore of each statement given its passages: at most 0, higher is more faithful.
 
-    The mean logarithm of the probabilities of the statement's tokens; the mark before a text counts
-    with its first statement, the one behind it with the last that was read. Statements of a case
-    are one text, joined by a blank, of which each has its own tokens. Null for a blank statement
-    and where there is no passage; failed if it is past the model's limit, or a number is not
-    finite. Yuan et al. 2021, section 3.1 (source > text). Raises BadInput as `loading.load`.
+    The mean logarithm of the probabilities of the statement's tokens; the first special token
+    counts with the first statement, the last with the last that was read. Statements of a case are
+    joined by a space. Null for a blank statement or without passages; failed if it is past the
+    model's limit, or a number is not finite. Yuan et al. 2021, section 3.1 (source > text). Raises
+    BadInput as `loading.load`.
     """
 
     def scores(cases: Sequence[record.Case]) -> list[list[record.Scored]]:
         pairs = [(" ".join(case.passages), " ".join(case.statements)) for case in cases]
         results = likelihoods(pairs, checkpoint, options)
-        every = zip(cases, results, strict=True)
-        return [list(_statements(case.statements, its)) for case, its in every]
+        return [list(_statements(c.statements, r)) for c, r in zip(cases, results, strict=True)]
 
     return {NAME: reading.by_text(cases, scores, record.Scored(None))}
 

@@ -13,7 +13,7 @@ NAMES = tuple(f"bertscore_source_{side}" for side in SIDES)
 
 
 class SourceOptions(reading.CheckpointOptions):
-    """Encoders, with `layers` and `batch_tokens` as the metric `bertscore` has them."""
+    """Encoders, with `layers` and `batch_tokens` of the metric `bertscore`."""
 
     layers: int | None = Field(default=None, ge=1)
     batch_tokens: int = Field(default=512, ge=1)
@@ -22,27 +22,27 @@ class SourceOptions(reading.CheckpointOptions):
 def score(
     cases: Sequence[record.Case], options: SourceOptions, checkpoint: NetworkOptions
 ) -> reading.ByName:
-    """BERTScore of each statement, the candidate, against its passages, joined by a blank.
+    """Return BERTScore of each statement, the candidate, against its passages, joined by a space.
 
-    -1 to 1, higher is closer. Null for a blank statement and where there is no passage; failed if a
-    number is not finite. What is past the encoder's limit is not read. Zhang et al. 2020, section
-    3. Raises BadInput as `bertscore.measure`.
+    -1 to 1, higher is closer. Null for a blank statement or without passages; failed if a number is
+    not finite. Text past the encoder's limit is not read. Zhang et al. 2020, section 3. Raises
+    BadInput as `bertscore.measure`.
     """
-    its = as_bertscore(checkpoint, options.layers, options.batch_tokens)
+    encoder = as_bertscore(checkpoint, options.layers, options.batch_tokens)
 
     def scores(pairs: Sequence[reading.Pair]) -> list[tuple[record.Scored, ...]]:
-        both = [(statement, passages) for passages, statement in reading.joined(pairs)]
+        flipped = [(statement, passages) for passages, statement in reading.joined(pairs)]
         return [
             tuple(
                 record.Scored(value, value is None, match.unread[1], match.unread[0] > 0)
                 for value in bertscore.values_of(match)
             )
-            for match in bertscore.matches_of(both, its)
+            for match in bertscore.matches_of(flipped, encoder)
         ]
 
     results = reading.by_statement(cases, scores, (record.Scored(None),) * len(NAMES))
     return {
-        name: [[each[place] for each in case] for case in results]
+        name: [[scored[place] for scored in case] for case in results]
         for place, name in enumerate(NAMES)
     }
 
@@ -50,10 +50,10 @@ def score(
 def as_bertscore(
     network: NetworkOptions, layers: int | None, batch_tokens: int
 ) -> bertscore.BertscoreOptions:
-    """The options of the metric `bertscore` for an encoder, without weights and baseline."""
-    known = network.model_dump(include=set(NetworkOptions.model_fields))
-    how = {"layers": layers, "batch_tokens": batch_tokens, "idf": False}
-    return bertscore.BertscoreOptions.model_validate(known | how)
+    """Return options of metric `bertscore` for an encoder, without weights and baseline."""
+    settings = network.model_dump(include=set(NetworkOptions.model_fields))
+    settings |= {"layers": layers, "batch_tokens": batch_tokens, "idf": False}
+    return bertscore.BertscoreOptions.model_validate(settings)
 
 
 KIND = record.FaithfulnessMetric(

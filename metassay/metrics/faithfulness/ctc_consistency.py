@@ -1,4 +1,4 @@
-"""CTC's consistency: how probable it is that a statement's words are no hallucinated ones."""
+"""CTC's consistency: the probability that a statement's words are not hallucinated."""
 
 from collections.abc import Callable, Iterator, Sequence
 from math import fsum, isfinite, tanh
@@ -13,17 +13,17 @@ from metassay.models.pair_inputs import longest_input
 from metassay.text.tokens import STOPWORDS
 
 NAME = "ctc_consistency"
-METHOD = 1  # part of the store's keys; whoever changes what is computed of a text raises it
-LONGEST = 512  # tokens of an input, half of them for the text with the mark before it
+METHOD = 1  # part of the store's keys; raise it with every change of the result
+LONGEST = 512  # tokens of an input, half of them for the text with the first special token
 _STRAIGHT = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 
 
 class CtcReading(rows.Limits):
-    """How a classifier of tokens is read, whose class 0 is a word that is not fake, and 1 a fake.
+    """How to read a classifier of tokens with class 0 for real words and 1 for fake words.
 
-    `pieces`: a word's vector is the `mean` of its tokens', or the `sum`, as the released code
-    trains and reads its own models. `stop_words`: whether these count; without them a statement of
-    stop words alone has 0. `max_tokens` is at most 512.
+    `pieces`: a word's vector is the `mean` of its tokens' vectors, or the `sum`, as in the released
+    code and its models. `stop_words`: whether these count; if not, a statement of only stop words
+    has 0. `max_tokens` is at most 512.
     """
 
     pieces: Literal["mean", "sum"] = "mean"
@@ -31,87 +31,91 @@ class CtcReading(rows.Limits):
 
 
 class CtcOptions(reading.CheckpointOptions, CtcReading):
-    """Classifiers of tokens, and how they are read."""
+    """Classifiers of tokens, and how to read them."""
 
 
 def score(
     cases: Sequence[record.Case], options: CtcReading, checkpoint: NetworkOptions
 ) -> reading.ByName:
-    """The mean probability, over a statement's words, of not being fake: 0 to 1, higher is better.
+    """Return the mean probability of a statement's words not to be fake: 0 to 1, higher is better.
 
-    Words stand between blanks; texts are read in lower case with straight quotes. A text is cut
-    after 255 tokens, its passages where both have 512. Statements of a case are one text, joined by
-    a blank, of which each has its own words. Null for a blank statement and where there is no
-    passage; failed if a word and the tokens do not align, if a number is not finite, or if the
-    statement is past the cut. Deng et al. 2021, section 4.1. Raises BadInput as `loading.load`, and
-    unless there are two classes.
+    Words are separated by spaces; texts are read in lower case with straight quotes. A text is cut
+    after 255 tokens, its passages where both have 512. Statements of a case are joined by a space,
+    and each has the score of its words. Null for a blank statement or without passages; failed if a
+    word and the tokens do not align, a number is not finite, or the statement was cut. Deng et al.
+    2021, section 4.1. Raises BadInput as `loading.load`, and unless there are two classes.
     """
-    most = min(options.max_tokens or LONGEST, LONGEST)
-    task = rows.task_of(NAME, checkpoint, METHOD, pieces=options.pieces, max_tokens=most)
+    limit = min(options.max_tokens or LONGEST, LONGEST)
+    task = rows.task_of(NAME, checkpoint, METHOD, pieces=options.pieces, max_tokens=limit)
 
     def load() -> rows.Scores:
-        return _load(checkpoint, options.pieces, most).scores
+        return _load(checkpoint, options.pieces, limit).scores
 
     def scores(cases: Sequence[record.Case]) -> list[list[record.Scored]]:
         texts = [[normal(text) for text in case.statements] for case in cases]
         contexts = [normal(" ".join(case.passages)) for case in cases]
-        pairs = [(" ".join(its), context) for its, context in zip(texts, contexts, strict=True)]
+        pairs = [(" ".join(words), context) for words, context in zip(texts, contexts, strict=True)]
         results = rows.compute_outputs(task, pairs, load, options.batch_tokens)
-        every = zip(texts, results, strict=True)
-        return [list(_statements(its, *read, stop_words=options.stop_words)) for its, read in every]
+        return [
+            list(_statements(statements, *labels, stop_words=options.stop_words))
+            for statements, labels in zip(texts, results, strict=True)
+        ]
 
     return {NAME: reading.by_text(cases, scores, record.Scored(None))}
 
 
 def normal(text: str) -> str:
-    """A text in lower case, with straight quotes and single blanks."""
+    """Return a text in lower case, with straight quotes and single spaces."""
     return " ".join(text.translate(_STRAIGHT).lower().split())
 
 
 def _statements(
     texts: Sequence[str], labels: Sequence[float | None], unread: float, *, stop_words: bool
 ) -> Iterator[record.Scored]:
-    """The scores of statements whose words have these labels, as far as they were read."""
+    """Score statements by the labels of their words, which may end early."""
     for text in texts:
         words = text.split(" ")
-        its, labels = labels[: len(words)], labels[len(words) :]
-        cut = len(its) < len(words)
-        if not its or None in its:
+        of_text, labels = labels[: len(words)], labels[len(words) :]
+        cut = len(of_text) < len(words)
+        if not of_text or None in of_text:
             yield record.Scored(None, True, unread, cut)
             continue
-        pairs = zip(words, its, strict=False)
-        known = [n or 0.0 for w, n in pairs if stop_words or w.strip(punctuation) not in STOPWORDS]
-        yield record.Scored(fsum(known) / len(known) if known else 0.0, False, unread, cut)
+        pairs = zip(words, of_text, strict=False)
+        counted = [
+            n or 0.0 for w, n in pairs if stop_words or w.strip(punctuation) not in STOPWORDS
+        ]
+        mean = fsum(counted) / len(counted) if counted else 0.0
+        yield record.Scored(mean, False, unread, cut)
 
 
-def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
-    """What gives the labels of the words that were read, and what of the context was not.
+def _load(options: NetworkOptions, of_pieces: str, limit: int) -> rows.Runner:
+    """Return the runner: labels of the words that were read, and the unread share of the context.
 
-    A word's label is the probability of class 0; null where it and the tokens do not align, or it
-    is not finite. The last layer is linear, so it reads the mean of vectors as a mean of logits.
+    A word's label is the probability of class 0; null if it and the tokens do not align, or it is
+    not finite. The last layer is linear, so a mean of logits is that of the mean vector.
     """
     network = load("AutoModelForTokenClassification", options)
     weights = network.weights
     names = [str(weights.config.id2label[n]) for n in range(weights.config.num_labels)]
     if len(names) != 2 or names[0].lower() in ("fake", "hallucinated", "bad"):
         raise BadInput(
-            f"model {options.model!r} has {', '.join(names)} as classes of tokens; take one with"
-            " two, of which class 0 is a word that is not fake, and class 1 a fake one"
+            f"model {options.model!r} has {', '.join(names)} as classes of tokens; choose a model"
+            " with two: class 0 for words that are not fake, and class 1 for fake words"
         )
-    join = joining(network, options.model, most)
+    join = joining(network, options.model, limit)
     bias = weights.classifier.bias.detach().double().cpu().numpy() if of_pieces == "sum" else 0.0
 
     def read(text: str, context: str) -> rows.Row:
         joined, spans, at, complete, unread = join(text, context)
         words = _words(text, spans, complete=complete)
-        told = [word and [at[n] for n in word] for word in words]
-        return rows.Row(rows.features_of(network, joined), (told, unread))
+        places = [word and [at[n] for n in word] for word in words]
+        return rows.Row(rows.features_of(network, joined), (places, unread))
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[Any]:
-        every = weights(**tensors).logits.double().cpu().numpy()
-        for row, logits in zip(batch, every, strict=True):
-            words, lost = row.context
-            yield [word and label(logits[word]) for word in words], lost
+        outputs = weights(**tensors).logits.double().cpu().numpy()
+        for row, logits in zip(batch, outputs, strict=True):
+            words, unread = row.context
+            yield [word and label(logits[word]) for word in words], unread
 
     def label(logits: Any) -> float | None:
         vector = logits.mean(0)
@@ -124,9 +128,9 @@ def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
 
 
 class Joined(NamedTuple):
-    """A text and its context as one input; `spans`: of the text's tokens, `at`: where tokens are.
+    """A text and its context as an input; `spans`: of the text's tokens, `at`: their places.
 
-    `complete`: the text was read whole. `unread`: the share of the context that was not.
+    `complete`: the text was not cut. `unread`: the share of the context that was.
     """
 
     encoding: Any
@@ -136,19 +140,21 @@ class Joined(NamedTuple):
     unread: float
 
 
-def joining(network: Network, model: str, most: int) -> Callable[[str, str], Joined]:
-    """What joins a text and its context, each cut as `score` says."""
+def joining(network: Network, model: str, limit: int) -> Callable[[str, str], Joined]:
+    """Return a function that joins a text and its context, cut as `score` says."""
     encoder = rows.encoder_of(network, model)
-    limit = longest_input(network.tokenizer, network.weights, most) or most
+    limit = longest_input(network.tokenizer, network.weights, limit) or limit
     room = limit - encoder.num_special_tokens_to_add(True)
 
     def join(text: str, context: str) -> Joined:
-        its, beside = (encoder.encode(t, add_special_tokens=False) for t in (text, context))
-        long, whole = len(its), len(beside)
-        its.truncate(limit // 2 - 1)
-        beside.truncate(room - len(its))
-        spans, unread = its.offsets, rows.unread(whole, len(beside))
-        complete, joined = len(its) == long, encoder.post_process(its, beside)
+        tokens, context_tokens = (
+            encoder.encode(t, add_special_tokens=False) for t in (text, context)
+        )
+        n_tokens, n_context = len(tokens), len(context_tokens)
+        tokens.truncate(limit // 2 - 1)
+        context_tokens.truncate(room - len(tokens))
+        spans, unread = tokens.offsets, rows.unread(n_context, len(context_tokens))
+        complete, joined = len(tokens) == n_tokens, encoder.post_process(tokens, context_tokens)
         at = [n for n, mark in enumerate(joined.special_tokens_mask) if not mark]
         return Joined(joined, spans, at, complete, unread)
 
@@ -158,9 +164,9 @@ def joining(network: Network, model: str, most: int) -> Callable[[str, str], Joi
 def _words(
     text: str, spans: Sequence[tuple[int, int]], *, complete: bool
 ) -> Iterator[list[int] | None]:
-    """The places of each word's tokens; None if one is of two words, or if the word has none.
+    """Return the places of each word's tokens; None if a token is of two words, or there is none.
 
-    Not `complete`: tokens were cut off; it ends before the first word that lacks some.
+    If the text is not `complete`, words end before the first that lacks tokens.
     """
     tokens = [(end - len(text[start:end].lstrip()), end) for start, end in spans]
     read = len(text) if complete else max((end for _, end in spans), default=0)
@@ -169,9 +175,9 @@ def _words(
         end = start + len(word)
         if end > read:
             break
-        its = [n for n, (begin, stop) in enumerate(tokens) if begin < end and stop > start]
-        whole = all(start <= tokens[n][0] and tokens[n][1] <= end for n in its)
-        yield its if its and whole else None
+        places = [n for n, (begin, stop) in enumerate(tokens) if begin < end and stop > start]
+        within = all(start <= tokens[n][0] and tokens[n][1] <= end for n in places)
+        yield places if places and within else None
         start = end + 1
 
 

@@ -9,7 +9,7 @@ from metassay.metrics.faithfulness import reading
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models import rows
 from metassay.models.loading import NetworkOptions
-from metassay.models.pair_inputs import HYPOTHESIS, PREMISE, Input, Reader, Wording, filled
+from metassay.models.pair_inputs import HYPOTHESIS, PREMISE, Input, Reader, Wording, fill_template
 from metassay.models.pair_scores import METHOD, Output, load_encoder_decoder
 
 NAME = "entailment_label"
@@ -17,11 +17,11 @@ RELEASED = 256  # tokens of an input, in the released code
 
 
 class LabelOptions(reading.ReadingOptions):
-    """Encoder-decoders that answer with a word, and the number that stands for each.
+    """Encoder-decoders that answer with a word, and the number of each.
 
-    `template`: the input, with {premise}, the passages joined by a blank, and {hypothesis}, the
+    `template`: the input, with {premise}, the passages joined by a space, and {hypothesis}, the
     statement. `rule`: `protected` cuts the passages of an input that is too long; `released` cuts
-    its end after 256 tokens, which can be the statement.
+    the input after 256 tokens, which can cut the statement.
     """
 
     template: reading.Template = f"mednli: sentence1: {PREMISE} sentence2: {HYPOTHESIS}"
@@ -34,22 +34,21 @@ class LabelOptions(reading.ReadingOptions):
 def score(
     cases: Sequence[Case], options: LabelOptions, checkpoint: NetworkOptions
 ) -> reading.ByName:
-    """The number of the label that is written of each statement: by default -1, 0 or 1.
+    """Return the number of the label that the model writes of each statement: by default -1 to 1.
 
-    The likeliest token is written each time. Null for a blank statement and where there is no
-    passage; failed if what is written is none of the labels. Adams et al. 2023, section 6.2. Raises
-    BadInput as `loading.load`.
+    Labels are decoded greedily. Null for a blank statement or without passages; failed if the
+    answer is not a label. Adams et al. 2023, section 6.2. Raises BadInput as `loading.load`.
     """
     words, values = list(options.values), list(options.values.values())
     settings = options.model_dump(include={"template", "rule", "max_tokens"})
     task = rows.task_of(NAME, checkpoint, METHOD, words=words, **settings)
 
     def load() -> rows.Scores:
-        wording, most = Wording(options.template), options.max_tokens
-        reads = Reader
+        wording, limit = Wording(options.template), options.max_tokens
+        reader = Reader
         if options.rule == "released":
-            most, reads = RELEASED, _Released
-        loaded = load_encoder_decoder(checkpoint, wording, most, words, written=True, reads=reads)
+            limit, reader = RELEASED, _Released
+        loaded = load_encoder_decoder(checkpoint, wording, limit, words, written=True, reads=reader)
         return loaded.runner.scores
 
     def scored(output: Output) -> Scored:
@@ -58,28 +57,28 @@ def score(
 
     def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
         results = rows.compute_outputs(task, reading.joined(pairs), load, options.batch_tokens)
-        return [scored(Output(*each)) for each in results]
+        return [scored(Output(*output)) for output in results]
 
     return {NAME: reading.by_statement(cases, scores, Scored(None))}
 
 
 class _Released(Reader):
-    """An input of which the tokenizer cuts the end, whatever stands there."""
+    """A reader that cuts the end of an input, also of the statement."""
 
     def read(self, premise: str, hypothesis: str) -> Input:
         template = self.wording.template or ""
         texts = self._plain(premise), self._plain(hypothesis)
-        text = filled(template, *texts)
-        told = {"return_offsets_mapping": True, "verbose": False}
-        whole = self.tokenizer(text, **told)
-        read = self.tokenizer(text, **told, truncation=True, max_length=self.limit)
+        text = fill_template(template, *texts)
+        tokenizer_options = {"return_offsets_mapping": True, "verbose": False}
+        whole = self.tokenizer(text, **tokenizer_options)
+        read = self.tokenizer(text, **tokenizer_options, truncation=True, max_length=self.limit)
         end = max(stop for _, stop in read["offset_mapping"])
         ahead = [template[: template.index(place)] for place in (PREMISE, HYPOTHESIS)]
-        begins = [len(filled(before, *texts)) for before in ahead]
-        stops = [begin + len(its) for begin, its in zip(begins, texts, strict=True)]
-        its = [b for a, b in whole["offset_mapping"] if begins[0] <= a < b <= stops[0]]
-        lost = rows.unread(len(its), sum(stop <= end for stop in its))
-        return Input(list(read["input_ids"]), None, lost > 0, end < stops[1], lost)
+        begins = [len(fill_template(before, *texts)) for before in ahead]
+        stops = [begin + len(spans) for begin, spans in zip(begins, texts, strict=True)]
+        spans = [b for a, b in whole["offset_mapping"] if begins[0] <= a < b <= stops[0]]
+        unread = rows.unread(len(spans), sum(stop <= end for stop in spans))
+        return Input(list(read["input_ids"]), None, unread > 0, end < stops[1], unread)
 
 
 KIND = FaithfulnessMetric(

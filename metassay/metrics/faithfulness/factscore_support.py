@@ -1,4 +1,4 @@
-"""FactScore: how probable it is that passages support a statement, by a classifier."""
+"""FactScore: the probability that passages support a statement, by a classifier."""
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
@@ -14,15 +14,15 @@ from metassay.models.pair_inputs import longest_input
 from metassay.models.pair_scores import CONTRADICTED, ENTAILED, THREE, labels_of, shares
 
 NAME = "factscore_support"
-METHOD = 1  # part of the store's keys; whoever changes what is computed of an input raises it
+METHOD = 1  # part of the store's keys; raise it with every change of the result
 
 
 class FactscoreOptions(reading.ReadingOptions):
-    """Classifiers of a claim beside sentences: supported, contradicted, or not enough to tell.
+    """Classifiers of a claim and sentences: supported, contradicted, or not enough information.
 
-    `labels`: what their classes are called, in their order, where their own names don't tell.
-    `rule`: `printed`, the probability of supported among the three, or `released`, against
-    contradicted alone.
+    `labels`: the meaning of their classes, in order, if the model's names do not tell. `rule`:
+    `printed`, the probability of supported among the three, or `released`, of supported against
+    contradicted only.
     """
 
     labels: list[str] | None = None
@@ -32,13 +32,13 @@ class FactscoreOptions(reading.ReadingOptions):
 def score(
     cases: Sequence[Case], options: FactscoreOptions, checkpoint: NetworkOptions
 ) -> reading.ByName:
-    """The probability that its passages support a statement: 0 to 1, higher is more faithful.
+    """Return the probability that passages support a statement: 0 to 1, higher is more faithful.
 
-    The input is the statement and each passage, with the tokenizer's end mark behind each; a model
-    with global attention (Longformer) has it on the statement and the marks. Passages that do not
-    fit are not read, and a statement keeps at least half of the room. Null for a blank statement
-    and where there is no passage; failed if a number is not finite. Adams et al. 2023, section 6.2.
-    Raises BadInput as `loading.load`, and unless the classes are known to be these three.
+    The input is the statement and each passage, each with the tokenizer's end token; a model with
+    global attention (Longformer) has it on the statement and the end tokens. Passages that do not
+    fit are not read, and a statement has at least half of the space. Null for a blank statement or
+    without passages; failed if a number is not finite. Adams et al. 2023, section 6.2. Raises
+    BadInput as `loading.load`, and unless the classes are known to be these three.
     """
     task = rows.task_of(NAME, checkpoint, METHOD, max_tokens=options.max_tokens)
     digits = PROBABILITY[checkpoint.dtype].significant
@@ -47,8 +47,8 @@ def score(
         labels = labels_of(options.labels or names)
         if set(labels) != set(THREE):
             raise BadInput(
-                f"model {checkpoint.model!r} knows {' and '.join(labels)}; {NAME} needs classes for"
-                f" {', '.join(THREE)}"
+                f"model {checkpoint.model!r} has {' and '.join(labels)}; {NAME} needs classes for"
+                f" {', '.join(THREE)}; choose another model"
             )
         return labels
 
@@ -63,14 +63,15 @@ def score(
     def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
         inputs = [(statement, *passages) for passages, statement in pairs]
         return [
-            scored(*each) for each in rows.compute_outputs(task, inputs, load, options.batch_tokens)
+            scored(*output)
+            for output in rows.compute_outputs(task, inputs, load, options.batch_tokens)
         ]
 
     return {NAME: reading.by_statement(cases, scores, Scored(None))}
 
 
 def support(logits: Sequence[float], labels: Sequence[str], rule: str, digits: int) -> float:
-    """The probability of supported by the logits of three classes, as `rule` takes it."""
+    """Return the probability of supported by the logits of three classes, by `rule`."""
     if rule == "printed":
         return shares(logits, labels, digits)[ENTAILED]
     two = (ENTAILED, CONTRADICTED)
@@ -91,24 +92,24 @@ def _load(
 
     def read(claim: str, *passages: str) -> rows.Row:
         tokens, *parts = (encoder.encode(t, add_special_tokens=False) for t in (claim, *passages))
-        long, whole, there = len(tokens), sum(map(len, parts)), 0
+        n_tokens, n_passages, n_read = len(tokens), sum(map(len, parts)), 0
         if limit is not None:
-            tokens.truncate(max(limit - whole - len(parts), limit // 2) - marks)
+            tokens.truncate(max(limit - n_passages - len(parts), limit // 2) - marks)
         features = rows.features_of(network, encoder.post_process(tokens))
         numbers = features["input_ids"]
-        begun, end = len(numbers), numbers[-1]
-        attended = [1] * begun
+        n_claim, end = len(numbers), numbers[-1]
+        attended = [1] * n_claim
         for part in parts:
-            its = part.ids if limit is None else part.ids[: max(limit - len(numbers) - 1, 0)]
-            if its:
-                there += len(its)
-                numbers += [*its, end]
-                attended += [*([0] * len(its)), 1]
+            ids = part.ids if limit is None else part.ids[: max(limit - len(numbers) - 1, 0)]
+            if ids:
+                n_read += len(ids)
+                numbers += [*ids, end]
+                attended += [*([0] * len(ids)), 1]
         if "token_type_ids" in features:
-            features["token_type_ids"] += [1] * (len(numbers) - begun)
+            features["token_type_ids"] += [1] * (len(numbers) - n_claim)
         if "global_attention_mask" in accepted:
             features["global_attention_mask"] = attended
-        return rows.Row(features, (rows.unread(whole, there), len(tokens) < long))
+        return rows.Row(features, (rows.unread(n_passages, n_read), len(tokens) < n_tokens))
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[list[Any]]:
         for row, logits in zip(batch, network.weights(**tensors).logits.cpu(), strict=True):

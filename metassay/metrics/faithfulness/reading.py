@@ -1,4 +1,4 @@
-"""What metrics of statements share: options, descriptions, and cases without blanks."""
+"""Options, descriptions and cases of metrics of statements."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
-from metassay.core.options import Options, without
+from metassay.core.options import Options, refuse
 from metassay.metrics.describe import JUDGED, Description
 from metassay.metrics.faithfulness.record import Case, Scored
 from metassay.models.loading import NetworkOptions
@@ -17,11 +17,11 @@ MISSING = "null for a blank statement, and where no passage is aligned with it"
 
 
 class StatementOptions(Options):
-    """Which passages a statement is read against, and whether alone.
+    """The passages of a statement, and whether it is read by itself.
 
-    `alignments`: which of the benchmark's are read, names or `all`; the first if there is no name.
-    `by`: whether each statement is read with its own passages, or all statements of a text at once
-    with those of all; then the metric's name ends in `@text`.
+    `alignments`: names of the benchmark's, or `all`; the first if there is no name. `by`: whether
+    each statement is read with its passages, or all statements of a text with those of all; then
+    the metric's name ends in `@text`.
     """
 
     alignments: list[str] | Literal["all"] = Field(default_factory=list)
@@ -29,17 +29,17 @@ class StatementOptions(Options):
 
 
 class CheckpointOptions(StatementOptions):
-    """The models that a metric is computed with, by a name of yours: each has scores of its own.
+    """The models of a metric, by a name of your choice: each has separate scores.
 
-    Tables name the checkpoint in the column `judge`, so that one metric under several models (as
-    they come, adapted to the domain, tuned) is one list.
+    Tables have the checkpoint in column `judge`, so that a metric under several models (original,
+    adapted to the domain, tuned) is a single list.
     """
 
     checkpoints: dict[str, NetworkOptions] = Field(min_length=1)
 
 
 class ReadingOptions(CheckpointOptions, Limits):
-    """Models, and what they read at once."""
+    """Models, and the limits of their inputs."""
 
 
 described = partial(
@@ -48,7 +48,7 @@ described = partial(
 
 
 def states(*names: str) -> Callable[[Any, NetworkOptions], str]:
-    """A recipe of the model and the options of these names."""
+    """Return a recipe of the model and the options of these names."""
     return lambda options, network: recipe_of(network, options, *names)
 
 
@@ -58,18 +58,18 @@ Pair = tuple[tuple[str, ...], str]  # passages and a statement, none of them bla
 
 
 def _problem(template: str) -> str | None:
-    each_once = template.count(PREMISE) == template.count(HYPOTHESIS) == 1
-    return None if each_once else f"template must have {PREMISE} and {HYPOTHESIS}, each once"
+    valid = template.count(PREMISE) == template.count(HYPOTHESIS) == 1
+    return None if valid else f"template must have {PREMISE} and {HYPOTHESIS}, each once"
 
 
-# An input: the passages, joined by a blank, are its premise, and a statement its hypothesis.
-Template = Annotated[str, without(_problem)]
+# An input: the passages, joined by a space, are its premise, and a statement its hypothesis.
+Template = Annotated[str, refuse(_problem)]
 
 
 def by_text(
     cases: Sequence[Case], score: Callable[[Sequence[Case]], Sequence[Sequence[Value]]], null: Value
 ) -> list[list[Value]]:
-    """What `score` gives for cases without blanks; `null` for a blank statement or no passage."""
+    """Score cases without blank texts; `null` for a blank statement or without passages."""
     bare = [
         Case(*(tuple(text.strip() for text in side if text.strip()) for side in case))
         for case in cases
@@ -77,15 +77,15 @@ def by_text(
     results = iter(score([case for case in bare if all(case)]))
     values = [iter(next(results)) if all(case) else iter(()) for case in bare]
     return [
-        [next(its, null) if text.strip() else null for text in case.statements]
-        for its, case in zip(values, cases, strict=True)
+        [next(scores, null) if text.strip() else null for text in case.statements]
+        for scores, case in zip(values, cases, strict=True)
     ]
 
 
 def by_statement(
     cases: Sequence[Case], score: Callable[[Sequence[Pair]], Sequence[Value]], null: Value
 ) -> list[list[Value]]:
-    """The same for what is read statement by statement, whatever case it is in."""
+    """Score cases as `by_text`, but statement by statement."""
 
     def scores(cases: Sequence[Case]) -> list[list[Value]]:
         pairs = [(case.passages, statement) for case in cases for statement in case.statements]
@@ -96,5 +96,5 @@ def by_statement(
 
 
 def joined(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
-    """The passages of each, joined by a blank, and the statement."""
+    """Join the passages of each pair by a space."""
     return [(" ".join(passages), statement) for passages, statement in pairs]

@@ -1,4 +1,4 @@
-"""What a metric of statements is: one frozen record per module of this folder."""
+"""Records of metrics of statements."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ from metassay.core.options import Options
 from metassay.llm.needs import Needs
 from metassay.metrics.describe import Description
 
-if TYPE_CHECKING:  # what scores no statement loads no models
+if TYPE_CHECKING:  # models load only with metrics of statements
     from metassay.models.loading import NetworkOptions
 
-BY_TEXT = "@text"  # at the end of a metric's name that reads all statements of a text at once
+BY_TEXT = "@text"  # suffix of metrics that read all statements of a text at once
 
 
 class Case(NamedTuple):
-    """Statements that a model reads in one input, and the passages that it reads them against.
+    """Statements of an input, and their passages, in the order of the source.
 
-    `passages` are in the order of the source. By sentence a case has one statement; by text it has
-    all of a text's, in order, with the passages of all of them.
+    By statement, a case has a single statement; by text, all of a text, in order, with the passages
+    of all of them.
     """
 
     passages: tuple[str, ...]
@@ -26,12 +26,11 @@ class Case(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """One metric of one statement.
+    """A metric of a statement.
 
-    `value` is null where the metric is undefined; `failed`: it is null because the model gave no
-    usable answer, which counts as missing. `unread`: the share of the tokens of the passages that
-    were not read (0 to 1). `cut`: an end of the statement was not read, or it was one of more
-    sentences than the metric takes.
+    `value` is None if the metric is undefined, or `failed`: the model gave no usable answer, which
+    counts as missing. `unread`: the share of the passages' tokens that were not read (0 to 1).
+    `cut`: the statement was not read to its end.
     """
 
     value: float | None
@@ -47,10 +46,10 @@ Score = Callable[[Sequence[Case], Any, "NetworkOptions"], Mapping[str, Sequence[
 class FaithfulnessMetric(Needs):
     """A family of metrics of (aligned passages, statement): a kind of statement_metrics.
 
-    `score(cases, options, checkpoint)` gives, by metric name, for each case one Scored per
-    statement. `options` derive from `reading.StatementOptions`; without checkpoints there is one
-    call with None. `recipe(options, checkpoint)` states every setting that can change a value, a
-    model by its content. `by_text`: whether it can read all statements of a text at once.
+    `score(cases, options, checkpoint)` returns, by metric name, a Scored per statement of each
+    case. `options` derive from `reading.StatementOptions`; without checkpoints, `checkpoint` is
+    None. `recipe(options, checkpoint)` prints every setting that can change a value, a model by its
+    content. `by_text`: whether it can read all statements of a text at once.
     """
 
     options: type[Options]

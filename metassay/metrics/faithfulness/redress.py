@@ -1,4 +1,4 @@
-"""ReDRESS: how little a statement changes when a model revises it by its passages."""
+"""ReDRESS: the similarity of a statement to its revision by a model that reads the passages."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,11 +15,11 @@ from metassay.models.pair_inputs import Wording
 from metassay.models.pair_scores import decode_plainly, reader_of
 
 NAME = "redress"
-METHOD = 1  # part of the store's keys; whoever changes what is written for an input raises it
+METHOD = 1  # part of the store's keys; raise it with every change of revisions
 
 
 class EncoderOptions(NetworkOptions):
-    """An encoder, and which layer's vectors are matched; see the metric `bertscore`."""
+    """An encoder, and the layer whose vectors are matched; see metric `bertscore`."""
 
     layers: int | None = Field(default=None, ge=1)
 
@@ -27,9 +27,9 @@ class EncoderOptions(NetworkOptions):
 class RedressOptions(reading.ReadingOptions):
     """Encoder-decoders that revise, and the encoder that compares.
 
-    `template`: the input, with {premise}, the passages joined by a blank, and {hypothesis}, the
-    statement, as the reviser was trained on it. `max_new_tokens`: a longer revision is none. With
-    other `batch_tokens` last digits can differ, and so, rarely, a word.
+    `template`: the input of the reviser's training, with {premise}, the passages joined by a space,
+    and {hypothesis}, the statement. `max_new_tokens`: longer revisions fail. `batch_tokens` can
+    change last digits and thus, rarely, a word.
     """
 
     template: reading.Template
@@ -40,11 +40,11 @@ class RedressOptions(reading.ReadingOptions):
 def score(
     cases: Sequence[Case], options: RedressOptions, checkpoint: NetworkOptions
 ) -> reading.ByName:
-    """BERTScore F1 between each statement and its revision: -1 to 1, higher is more faithful.
+    """Return BERTScore F1 of each statement and its revision: -1 to 1, higher is more faithful.
 
-    The revision has the likeliest token each time. Null for a blank statement and where there is no
-    passage; 0 if nothing was written; failed if the revision has no end within `max_new_tokens`, or
-    a number is not finite. Adams et al. 2023, section 6.2. Raises BadInput as `loading.load`.
+    Revisions are decoded greedily. Null for a blank statement or without passages; 0 if the
+    revision is empty; failed if it does not end within `max_new_tokens`, or a number is not finite.
+    Adams et al. 2023, section 6.2. Raises BadInput as `loading.load`.
     """
     settings = options.model_dump(include={"template", "max_new_tokens", "max_tokens"})
     task = rows.task_of(NAME, checkpoint, METHOD, **settings)
@@ -55,8 +55,9 @@ def score(
     def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
         results = rows.compute_outputs(task, reading.joined(pairs), load, options.batch_tokens)
         texts = [text for text, *_ in results]
-        both = [(s, t) for (_, s), t in zip(pairs, texts, strict=True) if t is not None]
-        measured = bertscore.measure([s for s, _ in both], [t for _, t in both], _encoder(options))
+        revised = [(s, t) for (_, s), t in zip(pairs, texts, strict=True) if t is not None]
+        statements, revisions = [s for s, _ in revised], [t for _, t in revised]
+        measured = bertscore.measure(statements, revisions, _encoder(options))
         f1 = iter(measured["bertscore_f1"])
         scored = []
         for text, unread, cut in results:
@@ -81,8 +82,8 @@ def _reviser(options: RedressOptions, checkpoint: NetworkOptions) -> rows.Runner
     ends = set(ends if isinstance(ends, list) else [ends])
 
     def read(premise: str, hypothesis: str) -> rows.Row:
-        its = reader.read(premise, hypothesis)
-        return rows.Row({"input_ids": its.tokens}, (its.premise_unread, its.hypothesis_cut))
+        text = reader.read(premise, hypothesis)
+        return rows.Row({"input_ids": text.tokens}, (text.premise_unread, text.hypothesis_cut))
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[list[Any]]:
         for row, (_, *written) in zip(batch, weights.generate(**tensors).tolist(), strict=True):

@@ -1,6 +1,6 @@
-"""A regressor's value of a statement beside its passages, such as a distilled metric.
+"""A regressor's value of a statement and its passages, such as a distilled metric.
 
-Adams et al. 2023, section 7.4, distil one of other metrics; metassay.tuning trains such models.
+Adams et al. 2023, section 7.4, distil other metrics; metassay.tuning trains such models.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from metassay.models.loading import NetworkOptions
 
 
 def regressor(name: str, meaning: str, source: str) -> FaithfulnessMetric:
-    """The kind of a regressor that reads passages and then the statement, under this name.
+    """Return the metric of a regressor that reads passages and then the statement.
 
-    Higher is more faithful; unit and range are those of what the model was trained on. Of an input
-    that is too long the longer side loses its end. Null for a blank statement and where there is no
-    passage, failed if the number is not finite. Raises BadInput as `metrics.bleurt.numbers`.
+    Higher is more faithful; unit and range are those of its training targets. An input that is too
+    long loses the end of the longer side. Null for a blank statement or without passages, failed if
+    the number is not finite. Raises BadInput as `metrics.bleurt.numbers`.
     """
 
     def score(
@@ -25,8 +25,8 @@ def regressor(name: str, meaning: str, source: str) -> FaithfulnessMetric:
     ) -> reading.ByName:
         def scores(pairs: Sequence[Pair]) -> list[Scored]:
             return [
-                Scored(value, value is None, its.premise_unread, its.hypothesis_cut)
-                for value, its in numbers(reading.joined(pairs), checkpoint, options)
+                Scored(value, value is None, output.premise_unread, output.hypothesis_cut)
+                for value, output in numbers(reading.joined(pairs), checkpoint, options)
             ]
 
         return {name: reading.by_statement(cases, scores, Scored(None))}

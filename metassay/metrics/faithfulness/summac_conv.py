@@ -1,7 +1,7 @@
-"""SummaC-Conv: a statement's sentences by how many passages entail each how much.
+"""SummaC-Conv: a layer over the histogram of the probabilities that passages entail a sentence.
 
-It is no convolution but a layer over a histogram. Bins hold counts, so passages that have nothing
-to do with a sentence raise its score: their number is a confound of the metric by construction.
+It is not a convolution. Bins are counts, so passages that are unrelated to a sentence raise its
+score: their number is a confound of the metric by construction.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from metassay.models.loading import NetworkOptions
 from metassay.models.rows import recipe_of
 
 NAME = "summac_conv"
-SENTENCES = 10  # the most of a statement that are read
+SENTENCES = 10  # of a statement that are read at most
 EDGES = (
     *(0, 0.01, 0.02, 0.03, 0.04, 0.07, 0.13, 0.37, 0.90, 0.91, 0.92, 0.93, 0.94, 0.95),
     *(0.955, 0.96, 0.965, 0.97, 0.975, 0.98, 0.985, 0.99, 0.995, 1),
@@ -33,7 +33,7 @@ _UNREADABLE = (OSError, EOFError, ValueError, TypeError, LookupError, RuntimeErr
 
 
 class ConvOptions(SummacOptions):
-    """`head`: the file of the layers' weights, the released one or JSON of `write_head`."""
+    """`head`: the file of the layers' weights, as released or JSON of `write_head`."""
 
     head: str
 
@@ -48,10 +48,10 @@ class Head(NamedTuple):
 
 
 def score(cases: Sequence[Case], options: ConvOptions, checkpoint: NetworkOptions) -> ByName:
-    """SummaC-Conv of each statement: 0 to 1, higher is more faithful.
+    """Return SummaC-Conv of each statement: 0 to 1, higher is more faithful.
 
     At most 10 sentences of a statement and 100 passages are read, sentences of more than 10
-    characters. Null where nothing is left, failed if a number is not finite. Laban et al. 2022,
+    characters. Null if nothing is left, failed if a number is not finite. Laban et al. 2022,
     section 3.3. Raises BadInput as `by_matrix` and `read_head`.
     """
     head = read_head(Path(options.head))
@@ -63,7 +63,7 @@ def score(cases: Sequence[Case], options: ConvOptions, checkpoint: NetworkOption
 
 
 def histogram(probabilities: Sequence[float]) -> list[int]:
-    """How many probabilities lie in each of the 23 bins; the last one includes its upper end."""
+    """Count the probabilities in each of the 23 bins; the last includes its upper end."""
     counts = [0] * (len(EDGES) - 1)
     for probability in probabilities:
         counts[min(bisect_right(EDGES, probability), len(counts)) - 1] += 1
@@ -71,12 +71,12 @@ def histogram(probabilities: Sequence[float]) -> list[int]:
 
 
 def value(head: Head, histograms: Sequence[Sequence[int]]) -> float:
-    """The probability of class 1, which is a faithful text, of a text's sentences (at least 1)."""
-    each = [
+    """Return the probability of class 1, a faithful text, of a text's sentences (at least 1)."""
+    sums = [
         head.bias + fsum(w * n for w, n in zip(head.weights, counts, strict=True))
         for counts in histograms
     ]
-    middle = fsum(each) / len(each)
+    middle = fsum(sums) / len(sums)
     no, yes = (fsum((*(w * middle for w in row), b)) for row, b in zip(*head[2:], strict=True))
     return (1 + tanh((yes - no) / 2)) / 2
 
@@ -84,15 +84,14 @@ def value(head: Head, histograms: Sequence[Sequence[int]]) -> float:
 def fit_head(
     texts: Sequence[Sequence[Sequence[int]]], labels: Sequence[bool], *, ridge: float = 1.0
 ) -> Head:
-    """The head that is likeliest for texts, each of histograms, with labels (true: faithful).
+    """Fit a head to texts, each of histograms, with labels (true: faithful).
 
-    With the mean over sentences both layers are one, so the optimum is that of a logistic
-    regression on mean histograms, with half of `ridge` times the sum of squared weights as a
-    penalty: the same one whatever the order and the machine (six decimals are kept). Raises
-    BadInput if all labels are the same.
+    Both layers and the mean over sentences are linear, so this is a logistic regression on mean
+    histograms, with half of `ridge` times the sum of squared weights as a penalty; six decimals are
+    the same in any order and on any machine. Raises BadInput if all labels are the same.
     """
     if len(set(labels)) < 2:
-        raise BadInput("the labels of a head are all the same; give texts of both kinds")
+        raise BadInput("the labels of a head are all the same; add texts of the other label")
     means = [[fsum(bin) / len(text) for bin in zip(*text, strict=True)] for text in texts]
     regression = extra.module("sklearn.linear_model").LogisticRegression
     fitted = regression(C=1 / ridge, solver="newton-cg", tol=1e-10, max_iter=10_000)
@@ -109,18 +108,18 @@ def write_head(path: Path, head: Head) -> None:
 
 
 def read_head(path: Path) -> Head:
-    """The head in a file, JSON or the released format; BadInput if there is none."""
+    """Read a head, JSON or the released format; BadInput if there is none."""
     try:
         if path.suffix == ".json":
             return _head(Head(**json.loads(path.read_bytes())))
-        its: Mapping[str, Any] = extra.module("torch").load(path, weights_only=True)
-        rows = its["mlp.weight"], its["mlp.bias"], its["layer_final.weight"]
-        weights, bias, last = (each.double().tolist() for each in rows)
-        return _head(Head(weights[0], bias[0], last, its["layer_final.bias"].double().tolist()))
+        state: Mapping[str, Any] = extra.module("torch").load(path, weights_only=True)
+        rows = state["mlp.weight"], state["mlp.bias"], state["layer_final.weight"]
+        weights, bias, last = (tensor.double().tolist() for tensor in rows)
+        return _head(Head(weights[0], bias[0], last, state["layer_final.bias"].double().tolist()))
     except _UNREADABLE as error:
         raise BadInput(
-            f"head {path}: is no head of SummaC-Conv ({type(error).__name__}); give the released"
-            " file, or one that was written by write_head"
+            f"head {path}: is not a head of SummaC-Conv ({type(error).__name__}); give the released"
+            " file, or a file of write_head"
         ) from None
 
 
@@ -134,8 +133,8 @@ def _head(head: Head) -> Head:
 def _recipe(options: ConvOptions, checkpoint: NetworkOptions) -> str:
     read_head(Path(options.head))
     digest = hashlib.sha256(Path(options.head).read_bytes()).hexdigest()
-    known = recipe_of(checkpoint, options, "labels", "max_tokens")
-    return f"{known}|head:{Path(options.head).name}#{digest[:8]}"
+    settings = recipe_of(checkpoint, options, "labels", "max_tokens")
+    return f"{settings}|head:{Path(options.head).name}#{digest[:8]}"
 
 
 KIND = FaithfulnessMetric(

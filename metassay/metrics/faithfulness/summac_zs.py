@@ -20,8 +20,8 @@ from metassay.models.pair_scores import (
 from metassay.text.sentences import sentences
 
 NAME = "summac_zs"
-SHORTEST = 10  # characters: what has no more is no sentence here
-PASSAGES = 100  # the most that are read, as in the released code
+SHORTEST = 10  # characters, of which a sentence must have more
+PASSAGES = 100  # that are read at most, as in the released code
 NULL = f"{reading.MISSING}, and where either has no sentence of more than {SHORTEST} characters"
 SOURCE = "Laban et al. 2022, section 3; tingofurro/summac"
 
@@ -29,32 +29,32 @@ Shares = Sequence[Sequence[float]]  # sentences x passages
 
 
 class SummacOptions(reading.ReadingOptions):
-    """Classifiers of pairs, which know an entailed hypothesis from others.
+    """Classifiers of pairs with a class for entailed hypotheses.
 
-    `labels`: what their classes are called, in their order, where their own names don't tell.
+    `labels`: the meaning of their classes, in order, if the model's names do not tell.
     """
 
     labels: list[str] | None = None
 
 
 class ZsOptions(SummacOptions):
-    """`use_con`: whether the highest contradiction is taken off."""
+    """`use_con`: whether the highest contradiction is subtracted."""
 
     use_con: bool = True
 
 
 def score(cases: Sequence[Case], options: ZsOptions, checkpoint: NetworkOptions) -> reading.ByName:
-    """SummaC-ZS of each statement: -1 to 1 (0 to 1 without `use_con`), higher is more faithful.
+    """Return SummaC-ZS of each statement: -1 to 1 (0 to 1 without `use_con`), higher is better.
 
-    Per sentence the highest probability of entailment less the highest of contradiction, over its
-    passages; the mean over sentences. What has at most 10 characters is no sentence, and passages
-    after the 100th are not read. Null where nothing is left, failed if a number is not finite.
-    Laban et al. 2022, section 3.2. Raises BadInput as `by_matrix`, or without a contradiction.
+    The mean, over sentences, of the highest probability of entailment less the highest of
+    contradiction, over passages. Sentences have more than 10 characters, and passages after the
+    100th are not read. Null if nothing is left, failed if a number is not finite. Laban et al.
+    2022, section 3.2. Raises BadInput as `by_matrix`, or if there is no class of contradiction.
     """
 
     def of_matrix(entailed: Shares, contradicted: Shares | None) -> float:
         if options.use_con and contradicted is None:
-            raise BadInput(f"model {checkpoint.model!r} knows no contradiction; set use_con: false")
+            raise BadInput(f"model {checkpoint.model!r} has no contradiction; set use_con: false")
         return value(entailed, contradicted if options.use_con else None)
 
     return {NAME: by_matrix(cases, options, checkpoint, of_matrix)}
@@ -68,18 +68,22 @@ def by_matrix(
     *,
     most: int | None = None,
 ) -> list[list[Scored]]:
-    """What `value` makes of the probabilities of a statement's sentences, each by its passages.
+    """Score statements by `value` of the probabilities of their sentences, each by passage.
 
-    These are of entailment and of contradiction, the latter null if the model has no such class. At
-    most so many sentences are read, and the first 100 passages. `unread` counts the passages'
-    words, of a passage that is cut in part; `cut` also says that a sentence was one too many.
-    Raises BadInput as `loading.load`, and where the classes' names do not say what they mean.
+    These are of entailment and of contradiction, the latter None if the model has no such class.
+    `most` sentences and the first 100 passages are read. `unread` is a share of the passages'
+    words, in part of passages that are cut; `cut` includes sentences beyond `most`. Raises BadInput
+    as `loading.load`, and if the classes' names have no known meaning.
     """
 
     def scores(items: Sequence[reading.Pair]) -> list[Scored]:
         read = [(_long(passages), _long(_sentences(text))) for passages, text in items]
-        asked = [(its[:PASSAGES], texts[:most]) for its, texts in read]
-        pairs = [(passage, text) for its, texts in asked for text in texts for passage in its]
+        pairs = [
+            (passage, text)
+            for passages, texts in read
+            for text in texts[:most]
+            for passage in passages[:PASSAGES]
+        ]
         if not pairs:
             return [Scored(None) for _ in items]
         names, compute = classifier("summac", checkpoint, options)
@@ -87,25 +91,23 @@ def by_matrix(
             labels_of(options.labels or names),
             PROBABILITY[checkpoint.dtype].significant,
         )
-        every = iter(compute(pairs))
+        results = iter(compute(pairs))
 
         def scored(passages: Sequence[str], texts: Sequence[str]) -> Scored:
             count = min(len(passages), PASSAGES)
-            outputs = [list(islice(every, count)) for _ in texts[:most]]
+            outputs = [list(islice(results, count)) for _ in texts[:most]]
             if not (outputs and count):
                 return Scored(None)
-            cut = any(output.hypothesis_cut for its in outputs for output in its)
-            lost = _unread(passages, outputs), cut or len(outputs) < len(texts)
-            if any(output.numbers is None for its in outputs for output in its):
-                return Scored(None, True, *lost)
-            known = [
-                [shares(each.numbers or (), labels, digits) for each in its] for its in outputs
-            ]
+            cut = any(output.hypothesis_cut for row in outputs for output in row)
+            losses = _unread(passages, outputs), cut or len(outputs) < len(texts)
+            if any(output.numbers is None for row in outputs for output in row):
+                return Scored(None, True, *losses)
+            rows = [[shares(o.numbers or (), labels, digits) for o in row] for row in outputs]
             entailed, contradicted = (
-                [[share[label] for share in its] for its in known] if label in labels else None
+                [[share[label] for share in row] for row in rows] if label in labels else None
                 for label in (ENTAILED, CONTRADICTED)
             )
-            return Scored(value(entailed or (), contradicted), False, *lost)
+            return Scored(value(entailed or (), contradicted), False, *losses)
 
         return [scored(*texts) for texts in read]
 
@@ -113,17 +115,19 @@ def by_matrix(
 
 
 def _unread(passages: Sequence[str], outputs: Sequence[Sequence[Output]]) -> float:
-    every = zip(*outputs, strict=True)
-    parts: list[float] = [max(output.premise_unread for output in its) for its in every]
+    by_passage = zip(*outputs, strict=True)
+    parts: list[float] = [
+        max(output.premise_unread for output in of_passage) for of_passage in by_passage
+    ]
     parts += [1.0] * (len(passages) - len(parts))
     sizes = [len(passage.split()) for passage in passages]
     return sum(size * part for size, part in zip(sizes, parts, strict=True)) / (sum(sizes) or 1)
 
 
 def value(entailment: Shares, contradiction: Shares | None) -> float:
-    """The value of sentences x passages; without contradiction, of entailment alone."""
-    best = [max(its) for its in entailment]
-    return fsum([*best, *(-max(its) for its in contradiction or ())]) / len(best)
+    """Return SummaC-ZS of sentences x passages; without contradiction, of entailment only."""
+    best = [max(row) for row in entailment]
+    return fsum([*best, *(-max(row) for row in contradiction or ())]) / len(best)
 
 
 def _long(texts: Sequence[str]) -> list[str]:

@@ -1,6 +1,6 @@
-"""Scores that a dataset brings with it: released.yaml, in a folder of its own, says what they mean.
+"""Descriptions, in released.yaml, of scores that datasets contain.
 
-`metassay/datasets/` reads them; the table `measurements` has them in `given.parquet`.
+`metassay/datasets/` reads them; table `measurements` has them in `given.parquet`.
 """
 
 from pathlib import Path

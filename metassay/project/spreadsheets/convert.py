@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metassay.core.errors import shown
-from metassay.datasets.own_data import Rating, Score, Source, Text, checked
+from metassay.datasets.own_data import Rating, Score, Source, Text, validate
 from metassay.tables.names import FULL, is_reference
 from metassay.tables.names import REFERENCE as REFERENCE_AUTHOR
 from metassay.tabular.column_synonyms import Role
@@ -59,6 +59,13 @@ class Table(NamedTuple):
         """Return how the numbers of each column are written; a problem where that is unclear."""
         columns = self.columns.spread or [self.columns.roles[Role.VALUE]]
         return {column: self.sheet.clear_numbers(column, problems) for column in columns}
+
+    def names(self, role: str) -> list[str]:
+        """Return the systems, metrics or other keys of a role, in their order."""
+        if role in self.columns.name_roles:
+            return list(dict.fromkeys(labels[role] for labels in self.columns.spread.values()))
+        column = self.columns.roles.get(role)
+        return self.sheet.cells(column) if column else []
 
     @property
     def roles(self) -> frozenset[str]:
@@ -114,7 +121,7 @@ def add_texts(table: Table, references_by: Mapping[str, str], rows: Rows, *, aga
         _add_text(at, doc, REFERENCE_AUTHOR, cell, rows)
     for doc, (at, cell) in sources.items():
         value = {"doc_id": doc, "task": "other", "passages": _passages(cell)}
-        source = checked(Source, value, at, rows.problems)
+        source = validate(Source, value, at, rows.problems)
         if source is not None:
             texts = [passage.text for passage in source.passages]
             speakers = [passage.speaker for passage in source.passages]
@@ -138,7 +145,7 @@ def add_ratings(
         value = {"study": STUDY, "doc_id": cells[Role.DOC], "author": cells[Role.SYSTEM]}
         value |= {"rater": cells.get(Role.RATER, rater), "value": cells[Role.VALUE]}
         value |= {"criterion": cells.get(Role.CRITERION, ONE_CRITERION)}
-        rating = checked(Rating, value, at, rows.problems)
+        rating = validate(Rating, value, at, rows.problems)
         if rating is None:
             continue
         key = (rating.doc_id, rating.author, rating.rater, rating.criterion)
@@ -173,7 +180,7 @@ def add_scores(
         name = cells.get(Role.METRIC, table.default_metric)
         metric = renamed.get(name, name)
         value = {"doc_id": cells[Role.DOC], "author": cells[Role.SYSTEM], "metric": metric}
-        score = checked(Score, {**value, "value": cells[Role.VALUE]}, at, rows.problems)
+        score = validate(Score, {**value, "value": cells[Role.VALUE]}, at, rows.problems)
         if score is not None:
             number = numbers.read(cells[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
             n_empty += numbers.is_missing(cells[Role.VALUE])
@@ -220,7 +227,7 @@ def _add_text(at: Place, doc: str, author: str, cell: str, rows: Rows) -> None:
         return  # nobody wrote one
     value = {"doc_id": doc, "author": author}
     value |= {"status": "error"} if is_blank(cell) else {"text": cell}
-    text = checked(Text, value, at, rows.problems)
+    text = validate(Text, value, at, rows.problems)
     if text is not None:
         rows.texts.append(TextRow(at, doc, author, FULL, text.text, text.status))
 

@@ -100,13 +100,13 @@ def read_all(inputs: Inputs) -> OwnData:
     tables = _find_tables(sheets, columns, rows.problems)
     if "texts" not in tables:
         raise BadInput(rows.problems.lines())
-    systems = _systems(tables["texts"])
+    systems = tables["texts"].names(Role.SYSTEM)
     references = _find_references(inputs.reference, systems, rows.problems, tables["texts"])
     real = {kind: {path.resolve() for path in paths} for kind, paths in inputs.files.items()}
     again = real["texts"] & (real.get("ratings", set()) | real.get("scores", set()))
     texts = add_texts(tables["texts"], references, rows, again=bool(again))
     empty = {"texts": texts.n_empty}
-    column = tables["texts"].columns.get(Role.REFERENCE)
+    column = tables["texts"].columns.roles.get(Role.REFERENCE)
     references_by = {**references, **({column: REFERENCE} if column else {})}
     if "ratings" in tables:
         empty["ratings"] = add_ratings(tables["ratings"], systems, references_by, rows)
@@ -114,7 +114,7 @@ def read_all(inputs: Inputs) -> OwnData:
     of_metrics: dict[str, Direction] = {}
     if "scores" in tables:
         scores = tables["scores"]
-        renamed = _rename_metrics(_metrics(scores), scores, rows.problems)
+        renamed = _rename_metrics(scores, rows.problems)
         listed = {name: metric.better for name, metric in descriptions().items()}
         of_metrics = {
             in_file: direction([in_file, name], inputs.directions, listed)
@@ -173,15 +173,8 @@ def _find_tables(
             tables[kind] = Table(sheet, inferred)
         if kind == "texts" and inferred is not None:
             documents = frozenset(sheet.cells(inferred.roles[Role.DOC]))
-            keys = Keys(documents, frozenset(_systems(tables["texts"])), inferred.roles)
+            keys = Keys(documents, frozenset(tables["texts"].names(Role.SYSTEM)), inferred.roles)
     return tables
-
-
-def _systems(texts: Table) -> list[str]:
-    if Role.SYSTEM in texts.columns.name_roles:
-        return list(texts.columns.spread)
-    column = texts.columns.get(Role.SYSTEM)
-    return texts.sheet.cells(column) if column else []
 
 
 def _find_references(
@@ -206,19 +199,11 @@ def _find_references(
     }
 
 
-def _metrics(scores: Table) -> list[str]:
-    if Role.METRIC in scores.columns.name_roles:
-        names = [labels[Role.METRIC] for labels in scores.columns.spread.values()]
-        return list(dict.fromkeys(names))
-    column = scores.columns.get(Role.METRIC)
-    return scores.sheet.cells(column) if column else [scores.default_metric]
-
-
-def _rename_metrics(metrics: Sequence[str], scores: Table, problems: Findings) -> dict[str, str]:
+def _rename_metrics(scores: Table, problems: Findings) -> dict[str, str]:
     """Give each metric a valid name that no metric of ours has."""
     ours = {name.casefold() for name, m in descriptions().items() if m.family != RELEASED}
     renamed: dict[str, str] = {}
-    for metric in metrics:
+    for metric in scores.names(Role.METRIC) or [scores.default_metric]:
         name = in_letters(metric)[: LONGEST - len(_PREFIX)]
         if name.casefold() in ours or name_problem(name):
             name = f"{_PREFIX}{name}"
@@ -312,15 +297,13 @@ def _codes(values: Collection[float]) -> Iterator[float]:
         yield from (value for value in values if value in _CODES and not low <= value <= high)
 
 
-def _warn(
-    rows: Rows, criteria: Mapping[str, Criterion], guessed: Collection[str], file: str
-) -> None:
+def _warn(rows: Rows, criteria: Mapping[str, Criterion], guessed: set[str], file: str) -> None:
     """Add warnings about odd numbers; `guessed`: criteria and metrics of guessed direction."""
     # Criteria that contradict each other, and metrics that contradict people.
     lower = {name: criterion.better == "lower" for name, criterion in criteria.items()}
     people = _text_means([(r.doc_id, r.author, r.criterion, r.value) for r in rows.ratings], lower)
     for a, b in combinations(criteria, 2):
-        if {a, b} & set(guessed) and _contradict(people[a], people[b]):
+        if {a, b} & guessed and _contradict(people[a], people[b]):
             what = f"{shown(a)} and {shown(b)} go against each other"
             _warn_of_direction(rows.ratings[0].at.file, what, rows.warnings)
     # The mean over criteria, each divided by its standard deviation.
@@ -328,7 +311,7 @@ def _warn(
     lower = {m.metric: m.better == "lower" for m in rows.metrics if m.better != "neither"}
     scores = _text_means([(r.doc_id, r.author, r.metric, r.value) for r in rows.scores], lower)
     for at, metric, _ in rows.metrics:
-        if metric in {*guessed} & lower.keys() and _contradict(scores[metric], overall):
+        if metric in guessed & lower.keys() and _contradict(scores[metric], overall):
             what = f"metric {shown(metric)} disagrees with people"
             _warn_of_direction(at.file, what, rows.warnings)
     _warn_of_systems(rows, Place(file))

@@ -142,13 +142,10 @@ def _files(rows: Rows) -> dict[str, bytes]:
         cells = [(*(getattr(r, key) for key in head[:-1]), _number(r.value)) for r in rows.ratings]
         files[RATINGS_FILE] = csv_bytes(head, cells)
     if rows.scores:
-        better = {row.metric: row.better for row in rows.metrics}
+        ends = {row.metric: row.better for row in rows.metrics}
         files[SCORES_FILE] = csv_bytes(
             ("doc_id", "author", "metric", "value", "better"),
-            [
-                (r.doc_id, r.author, r.metric, _number(r.value), better[r.metric])
-                for r in rows.scores
-            ],
+            [(r.doc_id, r.author, r.metric, _number(r.value), ends[r.metric]) for r in rows.scores],
         )
     return files
 

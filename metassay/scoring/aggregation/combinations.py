@@ -16,7 +16,7 @@ from metassay.core.errors import raise_problems
 from metassay.core.options import PARAMS, Block, Options, Words, parse
 from metassay.metrics.describe import OVERLAP, Description
 from metassay.tables.names import NO_JUDGE, SIGNS, is_reference, metric_label
-from metassay.tables.parquet import empty, rounded
+from metassay.tables.parquet import empty, round_significant
 from metassay.tables.scores import SCORES
 
 _TEXT = ["doc_id", "author", "part"]
@@ -176,7 +176,7 @@ def _moments(seen: pd.DataFrame) -> dict[str, Moments]:
     for label in seen if len(seen) else ():
         values = seen[label].tolist()
         mean = fsum(values) / len(values)
-        if len(set(map(rounded, values))) > 1:
+        if len(set(map(round_significant, values))) > 1:
             sd = sqrt(fsum((value - mean) ** 2 for value in values) / len(values))
             moments[str(label)] = Moments(mean=mean, sd=sd)
     return moments

@@ -28,7 +28,7 @@ from metassay.scoring.pairing.measures import Measure, Question
 from metassay.scoring.pairing.questions import Questions, clashes, measures_of
 from metassay.tables.checks import without_further_references
 from metassay.tables.names import FULL, REFERENCE, aligned_suffixes, suffix_of
-from metassay.tables.parquet import empty, rounded
+from metassay.tables.parquet import empty, round_significant
 from metassay.tables.scores import SCORES
 
 Integers = NDArray[np.int64]
@@ -199,7 +199,7 @@ def concat_scores(scores: Sequence[pd.DataFrame]) -> pd.DataFrame:
     if not scores:
         return empty(SCORES)
     table = pd.concat(scores, ignore_index=True)
-    return table.assign(value=table["value"].astype("float64").map(rounded))
+    return table.assign(value=table["value"].astype("float64").map(round_significant))
 
 
 def _rows_table(pairs: pd.DataFrame, cells: Cells) -> _Rows:

@@ -13,27 +13,27 @@ from metassay.metrics.describe import Description
 from metassay.scoring.pairing.instruments import Reals
 from metassay.statistics.document_means import NO_CLUSTERS, Resampling, means
 from metassay.statistics.exact_sums import Array, mean_without_gaps
-from metassay.statistics.layout import doubles, joined, numbered
+from metassay.statistics.layout import duplicate_items, factorize, join_partitions
 from metassay.tables.documents import DOCUMENT_CLUSTERS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import FULL
-from metassay.tables.parquet import as_written, empty
+from metassay.tables.parquet import empty, round_trip
 
 
 def document_clusters(scores: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
     """Return table `document_clusters` of the documents in table `scores`.
 
     A cluster has documents with the same of the user's `labels` (document -> cluster), and those
-    with equal scores of whole texts throughout, beyond chance (`layout.doubles`).
+    with equal scores of whole texts throughout, beyond chance (`layout.duplicate_items`).
     """
     documents = sorted(scores["doc_id"].unique())
     used = set(labels.values())
     alone = {name: f"document {name}" if name in used else name for name in documents}
     clusters = [labels.get(name) or alone[name] for name in documents]
-    number = joined(numbered(clusters), doubles(_profiles(scores, documents)))
+    number = join_partitions(factorize(clusters), duplicate_items(_profiles(scores, documents)))
     first = np.unique(number, return_index=True)[1]
     cluster = [clusters[first[at]] for at in number]
-    return as_written(
+    return round_trip(
         DOCUMENT_CLUSTERS, pd.DataFrame({"doc_id": documents, "cluster": cluster}, dtype=object)
     )
 

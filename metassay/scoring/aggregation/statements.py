@@ -35,7 +35,7 @@ from metassay.scoring.aggregation.judged import (
 from metassay.scoring.pairing.measures import FAITHFULNESS
 from metassay.tables.checks import without_further_references
 from metassay.tables.names import NO_JUDGE, aligned_suffixes, base_metric, metric_label, suffix_of
-from metassay.tables.parquet import empty, rounded
+from metassay.tables.parquet import empty, round_significant
 from metassay.tables.scores import MEASUREMENTS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 
@@ -119,7 +119,7 @@ def table_of(metrics: Sequence[pd.DataFrame]) -> pd.DataFrame:
     if not metrics or not len(metrics[0]):
         return empty(STATEMENT_SCORES)
     whole = pd.concat(metrics, ignore_index=True)[list(STATEMENT_SCORES.columns)]
-    return whole.assign(value=whole["value"].map(rounded))
+    return whole.assign(value=whole["value"].map(round_significant))
 
 
 def judged_statements(
@@ -226,7 +226,7 @@ def score_statements(
                 measured.append(means.assign(metric=metric_name, judge=checkpoint, recipe=recipe))
                 notes += _counted(metric_label(metric_name, checkpoint), rows)
     whole = pd.concat(measured, ignore_index=True)
-    whole["value"] = whole["value"].map(rounded)
+    whole["value"] = whole["value"].map(round_significant)
     return table_of(tables), whole[list(MEASUREMENTS.columns)], notes
 
 

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from metassay.core import strict_yaml
 from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.core.naming import name_problem, name_problems
-from metassay.core.options import Block, Options, Words, parse, without
+from metassay.core.options import Block, Options, Words, parse, refuse
 from metassay.tables.names import FULL, REFERENCE
 
 EVERY_FACET = "every facet"  # reads: one criterion for each facet of the benchmark's segmentation
@@ -139,7 +139,7 @@ class Rubric:
 
 
 # The reader of rubrics/<name>.yaml reports all problems at once, each with its key;
-# `strict_yaml.located` adds the lines. docs/studies.md says what each key means.
+# `strict_yaml.add_lines` adds the lines. docs/studies.md says what each key means.
 
 
 RUBRICS = Path("rubrics")
@@ -163,7 +163,7 @@ def _condition(wanted: object) -> object:
     raise ValueError("must be `any` (any value but an empty one) or a list of values")
 
 
-_once = without(
+_once = refuse(
     lambda names: "" if 0 < len(names) == len(set(names)) else "must have one or more, each once"
 )
 _Applies = dict[str, Annotated[Any, AfterValidator(_condition)]]

@@ -23,8 +23,8 @@ from metassay.text.edits.wording import (
     alternatives,
     each,
     in_case_of,
-    listed,
-    replaced,
+    read_list,
+    replace_text,
     rows,
     table,
     tidy,
@@ -183,7 +183,7 @@ def _put(sentence: str, word: WordMatch, new: str) -> Iterator[str]:
     """Replace a word, unless the sentence already contains the new word."""
     if not has(sentence, word, new):
         is_upper = sentence[word.start : word.end].isupper()
-        yield replaced(sentence, word.start, word.end, new, as_written=is_upper)
+        yield replace_text(sentence, word.start, word.end, new, as_written=is_upper)
 
 
 @cache
@@ -209,7 +209,7 @@ _STATEMENT = re.compile(
     re.IGNORECASE,
 )
 # Verbs in forms that "does not" and "did not" take back to the base; "has" is mostly auxiliary.
-_BASES = listed("verbs")
+_BASES = read_list("verbs")
 _PRESENT_OF = {verb_forms(base)[THIRD]: base for base in _BASES}
 _PAST_OF = {verb_forms(base)[PAST]: base for base in _BASES}
 _BASE_OF = _PRESENT_OF | _PAST_OF
@@ -226,7 +226,7 @@ def negation(sentence: str) -> Iterator[str]:
     """Remove the only negation, or add a negation to a sentence without any."""
     yes = _N.yes.search(sentence)
     if yes:
-        yield replaced(sentence, *yes.span(1), "no" if yes[1].lower() == "yes" else "yes")
+        yield replace_text(sentence, *yes.span(1), "no" if yes[1].lower() == "yes" else "yes")
         return
     cues = len(CUE.findall(sentence))
     if cues > 1 or _N.unclear.search(sentence):
@@ -237,30 +237,30 @@ def negation(sentence: str) -> Iterator[str]:
         if cues > len(CUE.findall(match[0])):
             continue
         if not _N.not_behind.search(before) and not _N.not_before.match(after):
-            yield replaced(sentence, *match.span(), _OPPOSITES[match[0].lower()])
+            yield replace_text(sentence, *match.span(), _OPPOSITES[match[0].lower()])
     for match in () if cues else _N.present.finditer(sentence):
         if not _N.not_behind.search(sentence[: match.start()]):
-            yield replaced(sentence, *match.span(), "absent")
+            yield replace_text(sentence, *match.span(), "absent")
     if cues:
-        yield from _removed(sentence)
+        yield from _without_negation(sentence)
         return
     for rule in (_with_not, _with_denial, _with_no, _with_do):
         yield from rule(sentence)
 
 
-def _removed(sentence: str) -> Iterator[str]:
+def _without_negation(sentence: str) -> Iterator[str]:
     for pattern, put in _REMOVALS:
         match = pattern.search(sentence)
         if match is None:
             continue
         tail = sentence[match.end() :]
         if not _N.only_negated.search(tail):
-            new = _REPORTING.get(match[0].lower(), match.expand(put)) + _affirmed(tail)
+            new = _REPORTING.get(match[0].lower(), match.expand(put)) + _affirm(tail)
             yield tidy(sentence[: match.start()] + in_case_of(match[0], new), like=sentence)
         return
 
 
-def _affirmed(tail: str) -> str:
+def _affirm(tail: str) -> str:
     """Return words that followed a negation as they are without it: some for any, and for or."""
     end = _N.clause.search(tail)
     stop = end.start() if end else len(tail)
@@ -272,7 +272,7 @@ def _with_not(sentence: str) -> Iterator[str]:
     for match in () if _N.only.search(sentence) else _N.auxiliary.finditer(sentence):
         if not _N.no_subject.search(sentence[: match.start()]):
             word = "cannot" if match[0] == "can" else f"{match[0]} not"
-            yield replaced(sentence, *match.span(), word)
+            yield replace_text(sentence, *match.span(), word)
             return
 
 
@@ -308,7 +308,7 @@ def _with_do(sentence: str) -> Iterator[str]:
     if verb and not _SECOND_VERB.search(sentence[verb.end("verb") :]):
         written = verb["verb"].lower()
         auxiliary = "does" if written in _PRESENT_OF else "did"
-        yield replaced(sentence, *verb.span("verb"), f"{auxiliary} not {_BASE_OF[written]}")
+        yield replace_text(sentence, *verb.span("verb"), f"{auxiliary} not {_BASE_OF[written]}")
 
 
 # ---- circumstances
@@ -325,8 +325,8 @@ _DURATION = re.compile(
 )
 _WHEN = table("circumstances when")
 _WHENS = re.compile(rf"(?<![\w-])(?:{alternatives(_WHEN)})(?![\w-])(?! living)", re.IGNORECASE)
-_DAYS = listed("days")
-_MONTHS = listed("months")
+_DAYS = read_list("days")
+_MONTHS = read_list("months")
 _NAMED = {day: _DAYS[(n + 3) % 7] for n, day in enumerate(_DAYS)}
 _NAMED |= {month: _MONTHS[(n + 2) % 12] for n, month in enumerate(_MONTHS)}
 _CALENDAR = re.compile(
@@ -350,7 +350,7 @@ def person(sentence: str) -> Iterator[str]:
     for match in _C.he.finditer(sentence):
         his = match["who"].lower() == "he"
         for kin in ("his father", "his brother") if his else ("her mother", "her sister"):
-            yield replaced(sentence, *match.span("who"), kin)
+            yield replace_text(sentence, *match.span("who"), kin)
     for match in _C.patient.finditer(sentence):
         for kin in ("mother", "father"):
             yield f"{sentence[: match.end()]}'s {kin}{sentence[match.end() :]}"
@@ -370,12 +370,12 @@ def laterality(sentence: str) -> Iterator[str]:
         if not re.search(rf"\b{opposite}\b", sentence, re.IGNORECASE):
             edited = sentence
             for match in reversed(matches):
-                edited = replaced(edited, *match.span(), opposite)
+                edited = replace_text(edited, *match.span(), opposite)
             yield edited
     if not re.search(r"\b(?:left|right|unilateral\w*)\b", sentence, re.IGNORECASE):
         for match in () if CUE.search(sentence) else _C.bilaterally.finditer(sentence):
             for side in ("left", "right"):
-                yield replaced(sentence, *match.span(), f"on the {side} only")
+                yield replace_text(sentence, *match.span(), f"on the {side} only")
         yield from each(sentence, _C.bilateral, "unilateral")
 
 
@@ -407,8 +407,8 @@ def _orders(sentence: str, match: Match) -> bool:
 # ---- values
 
 _EMERGENCY = ("911", "988")
-_DOSES = frozenset(listed("doses"))
-_TIMES = frozenset(listed("times"))
+_DOSES = frozenset(read_list("doses"))
+_TIMES = frozenset(read_list("times"))
 _GLUED = _DOSES | {"%", "cm", "mm"}  # units written without a blank after their number
 _OTHER_UNITS = table("values other_units")
 _TYPES = {"1": "2", "2": "1", "i": "II", "ii": "I"}
@@ -449,7 +449,7 @@ def number(sentence: str) -> Iterator[str]:
         year = value.unit not in _OTHER_UNITS and re.fullmatch(r"(?:19|20)\d\d", value.low)
         singular = value.low == "1" and value.unit != "" and value.unit not in _OTHER_UNITS
         if not (year or singular or value.unit in _DOSES or value.unit in _TIMES):
-            yield from _with(sentence, value, grown(value))
+            yield from _with(sentence, value, larger_value(value))
     yield from each(sentence, _V.pressure, _pressure, "high")
     yield from each(sentence, _V.score, _score, "got")
     yield from each(sentence, _V.type, _TYPES)
@@ -481,11 +481,11 @@ def dose(sentence: str) -> Iterator[str]:
         if not value.high:
             half = amount / 2
             if half == int(half) and half > value.unit.endswith("s"):
-                yield from _with(sentence, value, _written(half, value.low))
+                yield from _with(sentence, value, _format(half, value.low))
             if value.low != "1":  # its unit can be in the singular
-                yield from _with(sentence, value, _written(2 * amount, value.low))
+                yield from _with(sentence, value, _format(2 * amount, value.low))
         else:
-            yield from _with(sentence, value, grown(value))
+            yield from _with(sentence, value, larger_value(value))
 
 
 def unit(sentence: str) -> Iterator[str]:
@@ -494,37 +494,37 @@ def unit(sentence: str) -> Iterator[str]:
         other = _OTHER_UNITS.get(value.unit)
         behind = sentence[value.unit_span[1] :]
         if other and not re.match(r" ?Hg|/", behind):
-            yield replaced(sentence, *value.unit_span, other)
+            yield replace_text(sentence, *value.unit_span, other)
 
 
-def grown(value: Value) -> str:
+def larger_value(value: Value) -> str:
     """Return a clearly higher number or range, as text."""
     low = _real(value.low)
     if value.high:
         high = _real(value.high)
-        return f"{_written(low + high, value.low)}{value.to}{_written(2 * high, value.high)}"
+        return f"{_format(low + high, value.low)}{value.to}{_format(2 * high, value.high)}"
     if value.unit in ("%", "percent") and low > 60:
-        return _written(round(low * 0.6), value.low)
+        return _format(round(low * 0.6), value.low)
     if "." in value.low:
-        return _written(low * 1.5, value.low)
+        return _format(low * 1.5, value.low)
     step = max(2, round(0.4 * low))
     if low >= 10 and low % 10 == 0:
         step = max(10, 10 * round(step / 10))
-    return _written(low + step, value.low)
+    return _format(low + step, value.low)
 
 
 def _with(sentence: str, value: Value, new: str) -> Iterator[str]:
     """Replace a value, unless the sentence already contains the new value."""
     present = re.search(rf"(?<!\d){re.escape(new)}(?!\d)", sentence)
     if present is None:
-        yield replaced(sentence, value.start, value.end, new)
+        yield replace_text(sentence, value.start, value.end, new)
 
 
 def _real(written: str) -> float:
     return float(written.replace(",", ""))
 
 
-def _written(number: float, like: str) -> str:
+def _format(number: float, like: str) -> str:
     places = len(like.partition(".")[2])
     text = f"{number:,.{places}f}" if "," in like else f"{number:.{places}f}"
     return text.rstrip("0").rstrip(".") if places else text

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from metassay.text.edits import flips, paraphrases
-from metassay.text.edits.wording import Rule, closed, listed
+from metassay.text.edits.wording import Rule, for_both_halves, read_list
 from metassay.text.tokens import content_tokens
 from metassay.text.vocabulary import Group, Half
 
@@ -23,37 +23,37 @@ def identity(sentence: str) -> Iterator[str]:
 
 
 FLIPS: dict[str, Rule] = {  # kinds after which the sentence is not entailed
-    "negation": closed(flips.negation),
-    "laterality": closed(flips.laterality),
-    "number": closed(flips.number),
-    "dose": closed(flips.dose),
-    "unit": closed(flips.unit),
+    "negation": for_both_halves(flips.negation),
+    "laterality": for_both_halves(flips.laterality),
+    "number": for_both_halves(flips.number),
+    "dose": for_both_halves(flips.dose),
+    "unit": for_both_halves(flips.unit),
     "drug": flips.drug,
     "anatomy": flips.anatomy,
     "diagnosis": flips.diagnosis,
     "opposite": flips.opposite,
-    "time": closed(flips.time),
-    "person": closed(flips.person),
+    "time": for_both_halves(flips.time),
+    "person": for_both_halves(flips.person),
     "course": flips.course,
 }
 KEEPS: dict[str, Rule] = {  # kinds after which it is still entailed
-    "identity": closed(identity),
+    "identity": for_both_halves(identity),
     "abbreviation": paraphrases.abbreviation,
-    "list_order": closed(paraphrases.list_order),
-    "clause_order": closed(paraphrases.clause_order),
-    "numeral": closed(paraphrases.numeral),
-    "unit_spelling": closed(paraphrases.unit_spelling),
-    "subject": closed(paraphrases.subject),
-    "voice": closed(paraphrases.voice),
+    "list_order": for_both_halves(paraphrases.list_order),
+    "clause_order": for_both_halves(paraphrases.clause_order),
+    "numeral": for_both_halves(paraphrases.numeral),
+    "unit_spelling": for_both_halves(paraphrases.unit_spelling),
+    "subject": for_both_halves(paraphrases.subject),
+    "voice": for_both_halves(paraphrases.voice),
     "synonym": paraphrases.synonym,
-    "dropped_detail": closed(paraphrases.dropped_detail),
-    "list_part": closed(paraphrases.list_part),
-    "form": closed(paraphrases.form),
+    "dropped_detail": for_both_halves(paraphrases.dropped_detail),
+    "list_part": for_both_halves(paraphrases.list_part),
+    "form": for_both_halves(paraphrases.form),
 }
 KINDS = (*FLIPS, *KEEPS)
 
-_SUBJECTS = frozenset(listed("subjects"))
-_NEGATIONS = frozenset(listed("negations"))
+_SUBJECTS = frozenset(read_list("subjects"))
+_NEGATIONS = frozenset(read_list("negations"))
 _NAMED = ("drug", "diagnosis")
 _STATED = 0.5  # share of the unchanged words that a sentence about the same topic must have
 
@@ -88,7 +88,8 @@ def edits(
         candidates = dict.fromkeys((FLIPS.get(kind) or KEEPS[kind])(sentence, half))
         fitting = [text for text in candidates if _fits(kind, text, sentence, others)]
         if fitting:
-            text = fitting[_draw(seed, kind, sentence) % len(fitting)]
+            digest = hashlib.sha256(f"{seed}\n{kind}\n{sentence}".encode()).digest()
+            text = fitting[int.from_bytes(digest[:8], "big") % len(fitting)]
             chosen.append(Edit(kind, text, kind in KEEPS))
     return chosen
 
@@ -133,8 +134,3 @@ def _tokens(sentence: str) -> frozenset[str]:
 
 def _plain(text: str) -> str:
     return re.sub(r"\W+", " ", text).strip().lower()
-
-
-def _draw(seed: int, kind: str, sentence: str) -> int:
-    digest = hashlib.sha256(f"{seed}\n{kind}\n{sentence}".encode()).digest()
-    return int.from_bytes(digest[:8], "big")

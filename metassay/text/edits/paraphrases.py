@@ -17,8 +17,8 @@ from metassay.text.edits.wording import (
     alternatives,
     each,
     in_case_of,
-    listed,
-    replaced,
+    read_list,
+    replace_text,
     table,
     tidy,
     without,
@@ -32,7 +32,7 @@ _O, _P, _N = (Patterns(FILE, section) for section in ("orders", "parts", "paraph
 _LONGEST_ITEM = 3  # words
 
 
-_PASSIVES = {base: verb_forms(base)[PARTICIPLE] for base in listed("passives")}
+_PASSIVES = {base: verb_forms(base)[PARTICIPLE] for base in read_list("passives")}
 _ACTIVE = re.compile(
     r"(?:\A|(?<=: ))(?:I|We)"
     rf"(?:(?: will|['\u2019]ll)(?: also)? (?P<will>{'|'.join(_PASSIVES)})"
@@ -60,9 +60,7 @@ def clause_order(sentence: str) -> Iterator[str]:
 
 def _alone(main: str) -> bool:
     """Return whether this is a single clause, so that what follows can only belong to it."""
-    return (
-        bool(_O.finite.search(main)) and not _O.two_parts.search(main) and not _O.this.match(main)
-    )
+    return bool(_O.finite.search(main)) and not (_O.two_parts.search(main) or _O.this.match(main))
 
 
 def first(clause: str) -> str:
@@ -112,7 +110,7 @@ def voice(sentence: str) -> Iterator[str]:
     yield f"{sentence[: match.start()]}{topic} {predicate}{match['rest']}"
 
 
-_NO_NOUN = listed("no noun")
+_NO_NOUN = read_list("no noun")
 
 
 def dropped_detail(sentence: str) -> Iterator[str]:
@@ -227,9 +225,9 @@ def unit_spelling(sentence: str) -> Iterator[str]:
     for match in _UNIT.finditer(sentence):
         new = _UNITS[match["unit"]]
         gap = "" if new.startswith("%") else " "
-        yield replaced(sentence, match.end("number"), match.end(), gap + new)
+        yield replace_text(sentence, match.end("number"), match.end(), gap + new)
         if match["unit"] in ("mg", "mcg", "cm", "mm") and match["gap"]:
-            yield replaced(sentence, match.end("number"), match.end(), match["unit"])
+            yield replace_text(sentence, match.end("number"), match.end(), match["unit"])
 
 
 def synonym(sentence: str, split: Half) -> Iterator[str]:
@@ -265,7 +263,7 @@ def _put(sentence: str, word: WordMatch, form: Term, row: tuple[str, ...]) -> It
     if not has(sentence, word, new):
         # The capitals of an abbreviation do not depend on its place.
         abbreviated = form.side == 1 or as_key(new) != new.lower()
-        yield replaced(sentence, word.start, word.end, new, as_written=abbreviated)
+        yield replace_text(sentence, word.start, word.end, new, as_written=abbreviated)
 
 
 def form(sentence: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ _BLANKS = re.compile(r"[ \t]{2,}")
 _BLANK_BEFORE = re.compile(r"[ \t]+([.,;:?!](?:\s|\Z))")
 
 
-def closed(rule: Callable[[str], Iterator[str]]) -> Rule:
+def for_both_halves(rule: Callable[[str], Iterator[str]]) -> Rule:
     """Make a rule whose words belong to both halves."""
     return lambda sentence, _half: rule(sentence)
 
@@ -31,7 +31,7 @@ FILE = Path(__file__).with_name("patterns.txt")
 _SECTIONS = read_patterns(FILE)
 
 
-def listed(name: str) -> list[str]:
+def read_list(name: str) -> list[str]:
     """Read the words of a list of patterns.txt, in order."""
     return " ".join(_SECTIONS[f"words {name}"].rows).split()
 
@@ -48,7 +48,7 @@ def table(name: str) -> dict[str, str]:
     return {old.strip(): new.strip() for old, new in entries}
 
 
-WORDS = listed("numbers")
+WORDS = read_list("numbers")
 VALUES = {word: value for value, word in enumerate(WORDS)}
 NUMBER_WORD = rf"(?<![\w-])(?:{'|'.join(WORDS[2:])})(?= [a-z]{{3,}})"
 
@@ -69,7 +69,7 @@ def each(
         else:
             replacement = new[match[group].lower()] if isinstance(new, Mapping) else new(match)
         if replacement is not None:
-            yield replaced(sentence, *match.span(group), replacement)
+            yield replace_text(sentence, *match.span(group), replacement)
 
 
 def without(sentence: str, match: Match, new: str = "") -> str:
@@ -77,7 +77,7 @@ def without(sentence: str, match: Match, new: str = "") -> str:
     return sentence[: match.start()] + new + sentence[match.end() :]
 
 
-def replaced(sentence: str, start: int, end: int, new: str, *, as_written: bool = False) -> str:
+def replace_text(sentence: str, start: int, end: int, new: str, *, as_written: bool = False) -> str:
     """Put `new` at a place, in the case of the old text; adjust a and an."""
     new = new if as_written else in_case_of(sentence[start:end], new)
     before = sentence[:start]

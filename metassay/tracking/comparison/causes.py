@@ -13,7 +13,7 @@ from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.datasets.registry import REGISTRY
 from metassay.tracking.comparison.sides import Lock, outs_of
 from metassay.versions.code_yaml import FILE as CODE
-from metassay.versions.code_yaml import JOINT, STAGES, parts_of
+from metassay.versions.code_yaml import JOINT, STAGES, split_version
 
 TARGETS: Final = ("scores.parquet", "leaderboard.parquet", "certificates.parquet")
 KINDS: Final = ("data", "prompt", "model", "settings", "code", "answers")
@@ -270,7 +270,7 @@ def _versions(key: str, before: str, after: str) -> Iterator[tuple[str, str]]:
     block, _, name = key.partition(".")
     # A joint version is over all that a benchmark names in a block.
     what = f"stage {name}" if block == STAGES else JOINT.get(block, (key,))[0]
-    pairs = list(zip(parts_of(before), parts_of(after), strict=True))
+    pairs = list(zip(split_version(before), split_version(after), strict=True))
     differ = [bool(left and right and left != right) for left, right in pairs]
     if not any(differ):  # a hash that only one side has is no sign of an edit
         yield "code", f"code of {what}"

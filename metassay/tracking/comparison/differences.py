@@ -18,18 +18,18 @@ from metassay.core.params import Params
 from metassay.format.frames import records
 from metassay.format.numbers import counted
 from metassay.statistics.changes import (
-    Flipped,
+    SignFlipTest,
     clusters_with,
     fewest,
     mean_interval,
     sign_flip_test,
-    summed,
+    sum_by_cluster,
 )
 from metassay.statistics.document_means import NO_CLUSTERS
 from metassay.statistics.exact_sums import Array, Mask, mean_without_gaps
-from metassay.statistics.layout import Index, numbered_by
+from metassay.statistics.layout import Index, factorize_by
 from metassay.tables.names import FULL
-from metassay.tables.parquet import as_written
+from metassay.tables.parquet import round_trip
 from metassay.tables.tracking import CHANGED_DOCUMENTS, CHANGES
 from metassay.tracking.comparison.causes import Cause, causes
 from metassay.tracking.comparison.sides import Side
@@ -119,7 +119,7 @@ def grid_of(
     rows = pd.MultiIndex.from_frame(both)
     documents = pd.Index(sorted(set(before["doc_id"]) | set(after["doc_id"])), name="doc_id")
     sides = (_filled(side, rows, documents) for side in (before, after))
-    return Grid(rows, documents, numbered_by(documents, clusters), *sides)
+    return Grid(rows, documents, factorize_by(documents, clusters), *sides)
 
 
 def changed_documents(grid: Grid, most: int) -> pd.DataFrame:
@@ -141,7 +141,7 @@ def changed_documents(grid: Grid, most: int) -> pd.DataFrame:
             n_failed=n_failed[place].astype(int),
         )
     )
-    return as_written(CHANGED_DOCUMENTS, table)
+    return round_trip(CHANGED_DOCUMENTS, table)
 
 
 def _filled(scores: pd.DataFrame, rows: pd.MultiIndex, documents: pd.Index) -> Scores:
@@ -187,14 +187,14 @@ class Rule(NamedTuple):
         """How many documents must have changed in a row for any p below the level."""
         return fewest(self.level)
 
-    def test(self, change: Array, cluster: Index) -> Flipped:
+    def test(self, change: Array, cluster: Index) -> SignFlipTest:
         """Test each row; the adjusted p is for all rows of all benchmarks."""
         rng = np.random.default_rng(self.options.seed)
-        test = sign_flip_test(summed(change, cluster), n=self.options.permutations, rng=rng)
+        test = sign_flip_test(sum_by_cluster(change, cluster), n=self.options.permutations, rng=rng)
         adjusted = np.minimum(1.0, self.n_benchmarks * np.stack([test.adjusted, test.reach]))
         return test._replace(adjusted=adjusted[0], reach=adjusted[1])
 
-    def verdicts(self, change: Array, test: Flipped, better: Sequence[str]) -> list[str]:
+    def verdicts(self, change: Array, test: SignFlipTest, better: Sequence[str]) -> list[str]:
         """Return the verdict of the test alone, per row."""
         changed = (np.nan_to_num(change) != 0).any(axis=1)
         average = mean_without_gaps(change, 1)
@@ -216,7 +216,7 @@ class Rule(NamedTuple):
 
 def judge(
     grid: Grid, better: Sequence[str], rule: Rule
-) -> tuple[Flipped, list[str], list[str], list[bool]]:
+) -> tuple[SignFlipTest, list[str], list[str], list[bool]]:
     """Return per row of the grid: test, verdict, why it is no other, and whether answers lack.
 
     `better`: each row's better direction. Where answers are missing, a difference stands only if
@@ -259,7 +259,7 @@ def _other_verdicts(verdict: str, ends: set[str], unbounded: bool) -> str:
     return " or ".join(verdict for verdict in VERDICTS if verdict in ends)
 
 
-def _reason(grid: Grid, change: Array, row: int, test: Flipped, rule: Rule) -> str:
+def _reason(grid: Grid, change: Array, row: int, test: SignFlipTest, rule: Rule) -> str:
     n = int(np.isfinite(change[row]).sum())
     if n:
         masks = np.nan_to_num(change[[row]]) != 0, np.isfinite(change[[row]])
@@ -398,7 +398,7 @@ def _differences(
         better=directions.to_numpy(),
         same_recipe=[old.get(key, new.get(key)) == new.get(key, old.get(key)) for key in grid.rows],
     )
-    return Differences(as_written(CHANGES, table), changed_documents(grid, rule.options.documents))
+    return Differences(round_trip(CHANGES, table), changed_documents(grid, rule.options.documents))
 
 
 DECISION: Final = ["study", "criterion", "part", "metric", "judge", "level"]

@@ -32,7 +32,7 @@ from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import Table, empty, read_file
 from metassay.tables.scores import SCORES
 from metassay.versions.code_yaml import FILE as CODE
-from metassay.versions.code_yaml import versions, written
+from metassay.versions.code_yaml import to_yaml, versions
 
 Lock = Mapping[str, Any]
 
@@ -351,7 +351,7 @@ def _load_folder(folder: Path, name: str, benchmark: str) -> Side:
         # code.yaml may be older than the last edit of code or a prompt. The next run reports
         # what cannot be read.
         with contextlib.suppress(BadInput):
-            texts[CODE] = written(versions(project))
+            texts[CODE] = to_yaml(versions(project))
 
     def text(path: str) -> str | None:
         file = project / path

@@ -14,7 +14,7 @@ import pandas as pd
 from metassay.core.atomic import whole_file
 from metassay.core.errors import one_line
 from metassay.core.errors import shown as key_shown
-from metassay.format.frames import escaped, records, to_markdown
+from metassay.format.frames import escape_markdown, records, to_markdown
 from metassay.format.numbers import equals, probability, shown
 from metassay.tables.names import FULL, metric_label
 from metassay.tracking.comparison.causes import KINDS, Cause
@@ -192,7 +192,7 @@ def table(comparison: Comparison) -> pd.DataFrame:
 def _page(comparison: Comparison) -> Iterator[str]:
     changes = sort_changes(comparison.differences.changes)
     title = f"{comparison.benchmark}: {comparison.before} → {comparison.after}"
-    yield from (f"## {escaped(title)}", "")
+    yield from (f"## {escape_markdown(title)}", "")
     yield from (f"{verdict_counts(changes)}.", "")
     behind = documents_behind(comparison)
     rows = [
@@ -205,17 +205,17 @@ def _page(comparison: Comparison) -> Iterator[str]:
         yield from (f"And {len(rows) - ROWS:,} more rows: `--csv FILE` has all.", "")
     if text := missing_answers(changes):
         yield from (f"{text[0].upper()}{text[1:]}.", "")
-    yield from (f"{escaped(line)}\n" for line in outdated_lines(comparison))
+    yield from (f"{escape_markdown(line)}\n" for line in outdated_lines(comparison))
     if not comparison.of_systems:
         causes = cause_lines(comparison.causes)
-        yield from ("Why:", "", *(f"- {escaped(line)}" for line in causes), "")
+        yield from ("Why:", "", *(f"- {escape_markdown(line)}" for line in causes), "")
 
 
 def sections(rows: Sequence[dict[str, str]], certificates: pd.DataFrame) -> Iterator[str]:
     """Yield rows of `readable_row`, and the certificates that changed, in Markdown."""
     if rows:
         yield from (to_markdown(pd.DataFrame(rows)), "")
-    if lines := [f"- {escaped(line)}" for line in certificate_lines(certificates)]:
+    if lines := [f"- {escape_markdown(line)}" for line in certificate_lines(certificates)]:
         yield from ("Certificates:", "", *lines, "")
 
 

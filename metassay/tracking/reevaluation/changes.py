@@ -14,7 +14,7 @@ import pandas as pd
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput
 from metassay.core.exit_codes import DONE, MEANINGS
-from metassay.format.frames import escaped, records, to_csv, to_markdown
+from metassay.format.frames import escape_markdown, records, to_csv, to_markdown
 from metassay.format.numbers import counted
 from metassay.reporting import contract
 from metassay.reporting.page import write_page
@@ -266,9 +266,9 @@ def _markdown(
     later: Sequence[str],
 ) -> str:
     lines = [f"# {outcome.benchmark}: changes", ""]
-    lines += [f"- **{escaped(line)}**" for line in alarms]
-    lines += [f"- {escaped(line)}" for line in calm]
-    lines += ["", *(f"- {term}: {escaped(fact)}" for term, fact in _facts(outcome))]
+    lines += [f"- **{escape_markdown(line)}**" for line in alarms]
+    lines += [f"- {escape_markdown(line)}" for line in calm]
+    lines += ["", *(f"- {term}: {escape_markdown(fact)}" for term, fact in _facts(outcome))]
     lines += [f"- {_status(outcome)}", ""]
     if outcome.differences is not None:
         changes = tables["changes"]
@@ -277,8 +277,8 @@ def _markdown(
         for verdict in _FOLDED:
             if rows := outcome.rows[verdict]:
                 lines.append(f"- {verdict}: {counted(len(rows), 'row')}")
-        lines += ["", *map(escaped, cause_lines(outcome.causes)), ""]
-    lines += [f"- {escaped(line)}" for line in outcome.missing]
+        lines += ["", *map(escape_markdown, cause_lines(outcome.causes)), ""]
+    lines += [f"- {escape_markdown(line)}" for line in outcome.missing]
     if outcome.drift is not None:
         lines += ["", "## Drift sentinel", "", to_markdown(tables["drift"])]
     runs = tables["history"]

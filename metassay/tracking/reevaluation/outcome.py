@@ -18,7 +18,7 @@ from metassay.core.options import BENCHMARKS
 from metassay.format.frames import records
 from metassay.format.numbers import counted, equals, shown, shown_interval
 from metassay.tables.names import FULL, metric_label
-from metassay.tables.parquet import Table, as_written, empty, write
+from metassay.tables.parquet import Table, empty, round_trip, write
 from metassay.tables.tracking import CHANGED_DOCUMENTS, CHANGES, HISTORY, HISTORY_MEANS
 from metassay.tracking.comparison.causes import Cause
 from metassay.tracking.comparison.differences import (
@@ -363,7 +363,7 @@ def append(root: Path, outcome: Outcome) -> History:
     row = pd.DataFrame([_row(outcome)])
     means = empty(HISTORY_MEANS)
     if outcome.side is not None:
-        means = as_written(HISTORY_MEANS, _means(outcome))
+        means = round_trip(HISTORY_MEANS, _means(outcome))
     # `metassay run` may have made other means since the last stored ones.
     earlier = before.means[before.means["run"] < outcome.when]
     last = earlier[earlier["run"] == earlier["run"].max()]

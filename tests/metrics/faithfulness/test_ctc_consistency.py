@@ -145,7 +145,7 @@ def test_neither_order_nor_neighbours_nor_repeats_change_a_value(model: Path) ->
 def test_what_is_not_finite_or_no_two_classes(model: Path, tmp_path: Path) -> None:
     for names in (("a", "b", "c"), ("fake", "ok")):
         other = tiny.classifier(tmp_path / names[0], "bert", names, head="Token")
-        with pytest.raises(BadInput, match=f"has {', '.join(names)} as classes of tokens; take"):
+        with pytest.raises(BadInput, match=f"has {', '.join(names)} as classes of tokens; choose"):
             scored(CASES, other)
     weights = transformers.AutoModelForTokenClassification.from_pretrained(model)
     with torch.no_grad():

@@ -139,7 +139,7 @@ def test_classes_must_be_known(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"classes called 'LABEL_0', .* do not say what they mean"):
         scored(CASES, unnamed)
     two = classifier(tmp_path / "b", "bert", ("entailment", "contradiction"))
-    with pytest.raises(BadInput, match="knows entailed and contradicted; factscore_support needs"):
+    with pytest.raises(BadInput, match="has entailed and contradicted; factscore_support needs"):
         scored(CASES, two)
     first = scored(CASES[:1], unnamed, labels=list(NAMES))[0][0].value
     turned = scored(CASES[:1], unnamed, labels=list(NAMES[::-1]))[0][0].value

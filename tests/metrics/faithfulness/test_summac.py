@@ -186,7 +186,7 @@ def test_classes_that_do_not_say_what_they_mean_are_refused(tmp_path: Path, head
     results = zs(CASES[1:2], fact)[0][0].value
     assert results == pytest.approx(alone[0] - alone[1], abs=1e-5)
     two = classifier(tmp_path / "c", "roberta", ("entailment", "not_entailment"))
-    with pytest.raises(BadInput, match="knows no contradiction; set use_con: false"):
+    with pytest.raises(BadInput, match="has no contradiction; set use_con: false"):
         zs(CASES[:1], two)
     assert zs(CASES[:1], two, use_con=False)[0][0].value is not None
     assert conv(CASES[:1], two, head)[0][0].value is not None
@@ -227,7 +227,7 @@ def test_a_head_can_be_trained_written_and_read(tmp_path: Path) -> None:
     summac_conv.write_head(tmp_path / "head.json", head)
     again = summac_conv.read_head(tmp_path / "head.json")
     assert summac_conv.value(again, texts[0]) == summac_conv.value(head, texts[0])
-    with pytest.raises(BadInput, match="are all the same; give texts of both kinds"):
+    with pytest.raises(BadInput, match="are all the same; add texts of the other"):
         summac_conv.fit_head(texts, [True] * 40)
 
 
@@ -237,7 +237,7 @@ def test_a_file_that_is_no_head_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty.bin").touch()
     (tmp_path / "other.json").write_text("[1]")
     (tmp_path / "short.json").write_text('{"weights": [1], "bias": 0, "last": [], "last_bias": []}')
-    with pytest.raises(BadInput, match=r"is no head of SummaC-Conv .* give the released file"):
+    with pytest.raises(BadInput, match=r"is not a head of SummaC-Conv .* give the released file"):
         summac_conv.read_head(tmp_path / name)
 
 

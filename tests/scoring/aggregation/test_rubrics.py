@@ -18,7 +18,7 @@ from metassay.scoring.rubrics.ask import criteria_table, expand_facets, rubric_d
 from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.pairs import PAIRS
-from metassay.tables.parquet import as_written
+from metassay.tables.parquet import round_trip
 from metassay.tables.scores import SCORES
 
 BMRC = load_rubric(RUBRICS / "bmrc.yaml")
@@ -66,10 +66,10 @@ def judged(pairs: pd.DataFrame, says: Says) -> pd.DataFrame:
 def scored(rubric: Rubric, says: Says, texts: Texts, **about: Any) -> pd.DataFrame:
     """Scores by author and metric, as they are written."""
     pairs = rubric_pairs(*tables_of(texts, **{"passages": ["p"], **about}), rubric, FACETS)
-    pairs = as_written(PAIRS, pairs)
-    criteria = as_written(CRITERIA, criteria_table(rubric))
+    pairs = round_trip(PAIRS, pairs)
+    criteria = round_trip(CRITERIA, criteria_table(rubric))
     scores = rubric_scores(criteria, pairs, judged(pairs, says), "cues", "0")
-    return as_written(SCORES, scores).set_index(["author", "metric"])
+    return round_trip(SCORES, scores).set_index(["author", "metric"])
 
 
 def by_name(**grades: float | None) -> Says:

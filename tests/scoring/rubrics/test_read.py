@@ -64,7 +64,7 @@ def written(tmp_path: Path, text: str, name: str = "tone") -> Path:
 def problems(path: Path) -> list[str]:
     with pytest.raises(BadInput) as error:
         load_rubric(path)
-    return strict_yaml.located(error.value.problems)
+    return strict_yaml.add_lines(error.value.problems)
 
 
 def test_a_rubric_is_read_as_it_is_written(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from metassay.tracking.comparison import sides
-from metassay.versions.code_yaml import recorded
+from metassay.versions.code_yaml import read_versions
 from tests.tracking.comparison.states import Project
 
 
@@ -15,5 +15,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(sides, "versions", recorded)  # its versions are invented, as its states are
+    monkeypatch.setattr(
+        sides, "versions", read_versions
+    )  # its versions are invented, as its states are
     return Project(tmp_path / "project")

@@ -70,9 +70,7 @@ def test_folders_of_tables_need_neither_git_nor_dvc(
     assert "has no scores.parquet" in ended(capsys, "--before", "base", "--after", "project")[2]
     assert "in no git repository" in ended(capsys, "--before", "base", "--after", "main")[2]
     assert "same state" in ended(capsys, "--before", "base", "--after", "./base/../base")[2]
-    assert (
-        "no more than one" in ended(capsys, "a", "b", "--before", "base", "--after", "./worse")[2]
-    )
+    assert "name only one" in ended(capsys, "a", "b", "--before", "base", "--after", "./worse")[2]
 
 
 def test_a_folder_of_a_checkout_brings_its_lock(two: Project, tmp_path: Path, capsys: Said) -> None:
@@ -218,7 +216,7 @@ def test_a_hyphen_is_stdout_which_one_file_has_alone(
     assert said.out == (tmp_path / "page.md").read_text(encoding="utf-8")
     assert said.err == told.out + told.err
     assert main([*words, "--md", "-", "--csv", "/dev/stdout"]) == 2
-    assert "--csv and --md: stdout has room for one" in capfd.readouterr().err
+    assert "--csv and --md: stdout takes only one" in capfd.readouterr().err
 
 
 def test_odd_names_break_no_file(made: Project, tmp_path: Path, capsys: Said) -> None:

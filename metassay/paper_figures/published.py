@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from metassay.core import strict_yaml
 from metassay.core.errors import BadInput
 from metassay.format.frames import records, rows
 from metassay.format.numbers import counted, probability
 from metassay.labelled.results import Cards
-from metassay.reporting.page import TableWords, in_order, texts
+from metassay.reporting.page import ExtraTables, in_order
 from metassay.statistics.independence import rank_order
 from metassay.tables.names import FULL, NO_JUDGE
 
@@ -61,14 +62,7 @@ class Comparison:
     sets: Mapping[str, Sequence[str]] | None = None
 
 
-class Compared(NamedTuple):
-    """Comparisons: tables that lie beside the page, and how they are shown, both by name."""
-
-    tables: dict[str, pd.DataFrame]
-    blocks: dict[str, TableWords]
-
-
-_FILE = texts("published.yaml")
+_FILE: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
 COMPARISONS = {name: Comparison(**block) for name, block in _FILE["comparisons"].items()}
 JUDGE_COMPARISONS = {name: Comparison(**block) for name, block in _FILE["judges"].items()}
 
@@ -112,21 +106,21 @@ def read_printed(file: Path) -> pd.DataFrame:
     return printed
 
 
-def _add(compared: Compared, name: str, kind: str, frame: pd.DataFrame, **words: Any) -> None:
-    """Add a table that the block `kind` of words.yaml shows, with these words before its own."""
-    block = texts("words.yaml")["published"][kind]
+def _add(compared: ExtraTables, name: str, kind: str, frame: pd.DataFrame, **words: Any) -> None:
+    """Add a table that the block `kind` of the file shows, with these words before its own."""
+    block = _FILE["tables"][kind]
     compared.tables[name] = frame
     compared.blocks[name] = {**block, **words, "says": [*words["says"], *block["says"]]}
 
 
-def compare_all(names: Iterable[str], folder: Path, tables: Ours) -> Compared:
+def compare_all(names: Iterable[str], folder: Path, tables: Ours) -> ExtraTables:
     """Make the named comparisons; BadInput for an unknown name or an unreadable file.
 
     Columns of their tables: row, column, ours, published, difference (ours less published), note
     (why they differ, where they do) and, where `ours` is of a part of the documents alone,
     `ours_all`; claim scores are those of `compare_claims`.
     """
-    compared = Compared({}, {})
+    compared = ExtraTables({}, {})
     for name, comparison, printed in _printed(names, COMPARISONS, "benchmark", folder):
         table = f"published_{name}"
         if name in _MATCHES:
@@ -434,12 +428,12 @@ def _too_few(ranks: pd.DataFrame) -> list[str]:
 JUDGE_COLUMNS = ("judge", "source", "column", "value", "low", "high", "n")
 
 
-def compare_judges(names: Iterable[str], folder: Path, test: Cards) -> Compared:
+def compare_judges(names: Iterable[str], folder: Path, test: Cards) -> ExtraTables:
     """Make the named comparisons: columns JUDGE_COLUMNS, values from 0 to 1.
 
     Raises BadInput for an unknown name or an unreadable file.
     """
-    compared = Compared({}, {})
+    compared = ExtraTables({}, {})
     for name, comparison, printed in _printed(names, JUDGE_COMPARISONS, "test", folder):
         accuracies = [*_accuracies(test, comparison), *_printed_accuracies(printed)]
         frame = pd.DataFrame(accuracies, columns=list(JUDGE_COLUMNS))
