@@ -194,7 +194,7 @@ def test_the_command_that_confirms_says_all_that_was_guessed(tmp_path: Path) -> 
     assert "texts.doc=visit_id texts.system=model" in said
     assert "'scores.metrics=align score,bleu,TER' --lower errors TER" in said
     assert said.endswith("--scale fluency=1..4 errors=0..2 --yes")
-    columns = [name for kind, read in one.tables.items() for name in read.columns.named(kind)]
+    columns = [name for kind, read in one.tables.items() for name in read.columns.words(kind)]
     again = read_all(asked._replace(columns=columns, lower=["errors", "TER"]))
     assert again.rows.texts == one.rows.texts
     assert again.rows.scores == one.rows.scores

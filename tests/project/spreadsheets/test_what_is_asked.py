@@ -197,7 +197,7 @@ def test_the_ends_of_a_scale_that_a_question_says(tmp_path: Path) -> None:
     found = read(tmp_path, {"ratings": table})
     one = found.criteria["Is it clear, and fluent? (1-7)"]
     assert (one.low, one.high) == (1, 7)
-    columns = [*found.tables["ratings"].columns.named("ratings")]
+    columns = [*found.tables["ratings"].columns.words("ratings")]
     assert read(tmp_path, {"ratings": table}, *columns).rows.ratings == found.rows.ratings
     assert table[0][-1] in "\n".join(lines(found, settings_of(found.rows)))
 
