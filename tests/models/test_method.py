@@ -27,12 +27,12 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "2cc88c6f1195a0e2"),
+        (1, "39ca2619bfc81c47"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (3, "d5a6d7af7e74c35c"),
+        (3, "5febe7f961f4c1a0"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -40,12 +40,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "5c7739435ebbc93a"),
+        (1, "2ebeaa7747f7cd24"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding"),
-        (1, "44b817624b2d2282"),
+        (1, "a74932202a9cb797"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -53,7 +53,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "2067057809772178"),
+        (1, "18e6f2ffe3c8562d"),
     ),
     "likelihood": (
         likelihood.METHOD,
@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (2, "2d7a629a7e91156e"),
+        (2, "f42fe65c7f2a6da7"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -80,7 +80,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "674dddd95c96c043"),
+        (1, "b028ad6895997b60"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "8e43d8e684315ca3"),
+        (5, "9aa292d2c97044ab"),
     ),
 }
 
