@@ -45,7 +45,7 @@ COMPUTING = {
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding"),
-        (1, "18502da5237ffd28"),
+        (1, "ca44248416fc010a"),
     ),
     "factscore": (
         factscore_support.METHOD,
