@@ -27,12 +27,12 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "810e63f4666f9599"),
+        (1, "58896687add5bf5a"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (3, "e9e6494d33cb468b"),
+        (3, "e83bc2854f325e3c"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (2, "b7cb84feca173119"),
+        (2, "aa9722c913d4a575"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -80,7 +80,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "f22d66a352724ab9"),
+        (1, "d3143dab480aa1bb"),
     ),
     "semantic": (
         semantic.METHOD,
