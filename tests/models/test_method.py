@@ -32,7 +32,7 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (3, "3a1a283be482e0e9"),
+        (3, "f96a115742c674cc"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (2, "db633c50389e526b"),
+        (2, "10b90ff4cfd7ebc2"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -80,7 +80,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "1162f7ec536efe8f"),
+        (1, "b399f1e400d0d059"),
     ),
     "semantic": (
         semantic.METHOD,
