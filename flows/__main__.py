@@ -58,7 +58,7 @@ def main(then: Then = lambda _args, _plan, failed: FAILED if failed else 0) -> i
 
 
 def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> int:
-    # Slow imports come where others work meanwhile, or not at all.
+    # Slow imports come late, while other processes work, or not at all.
     if not chosen.wait:
         _print_start(chosen)
     from flows.recovery import (
@@ -89,7 +89,7 @@ def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> 
         if early:
             workers.start()
         elif seems_stale(root, names) and _has_server(chosen):
-            server()  # since code.yaml was saved meanwhile
+            server()  # code.yaml was saved since
         plan = _plan(root, chosen)
         for name in {stage.benchmark for stage in plan.stages.values() if stage.closed} - {""}:
             close_all(name)  # plain DVC may have fetched files there

@@ -46,7 +46,7 @@ def lock_project(root: Path) -> Iterator[list[int]]:
 
 @contextmanager
 def lock_benchmarks(root: Path, names: Iterable[str]) -> Iterator[list[int]]:
-    """Let no other run, and no `accept`, change these benchmarks meanwhile."""
+    """Keep other runs and `accept` from changing these benchmarks; yield the locks."""
     restrict_work(root)
     folder = root / WORK / "locks"
     with contextlib.ExitStack() as stack:

@@ -59,8 +59,7 @@ def stage_environment(root: Path, jobs: int) -> dict[str, str]:
     """
     # This process may use fewer cores than there are.
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    threads = str(max(1, (cores or 1) // jobs))
-    return {**dict.fromkeys(_THREADS, threads), **environment(root)}
+    return {**dict.fromkeys(_THREADS, str(max(1, (cores or 1) // jobs))), **environment(root)}
 
 
 def set_up(root: Path, *, keep: tuple[str, ...] = ()) -> list[str]:

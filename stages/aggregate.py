@@ -49,8 +49,7 @@ def main(io: StageIO) -> None:
     graded = pairs["measure"].isin(criteria["metric"])
     judged = judged_scores(parts, units, pairs[~graded], judgments, setup)
     by_rubric = rubric_scores(criteria, pairs[graded], judgments, setup.segmentation, setup.version)
-    measured = io.read(MEASUREMENTS)
-    scores = pd.concat([judged, by_rubric, measured], ignore_index=True)
+    scores = pd.concat([judged, by_rubric, io.read(MEASUREMENTS)], ignore_index=True)
     blocks = io.shared("combinations")
     combinations = {name: parse_combination(blocks, name) for name in io.param("combinations")}
     metrics = {

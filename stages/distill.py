@@ -1,4 +1,4 @@
-"""distill: scores of statements -> a model that gives what the best of them agree on."""
+"""distill: scores of statements -> a model that predicts what the best of them agree on."""
 
 from metassay.tables.ratings import RATINGS
 from metassay.tables.statement_scores import STATEMENT_SCORES

@@ -67,8 +67,7 @@ class StageIO:
 
     def options(self, model: type[AnyOptions], key: str) -> AnyOptions:
         """Return a block of the root's params.yaml, checked."""
-        where = " > ".join([str(PARAMS), *key.split(".")])
-        return parse(model, self.shared(key), where=where)
+        return parse(model, self.shared(key), where=" > ".join([str(PARAMS), *key.split(".")]))
 
     def dataset(self, name: str = "") -> Dataset:
         """Return the registry's entry of a dataset; by default the benchmark's."""

@@ -10,8 +10,7 @@ from stages.doorway import StageIO, program
 @program
 def main(io: StageIO) -> None:
     options = io.options(MetaOptions, "meta_evaluation")
-    segmented = io.read(SEGMENTED)
-    examination = examine(io.read(SENTENCES), segmented, options)
+    examination = examine(io.read(SENTENCES), io.read(SEGMENTED), options)
     io.note(examination.notes)
     io.write(SEGMENT_SCORES, examination.scores)
     io.write(CONFUSIONS, examination.confusions)

@@ -1,4 +1,4 @@
-"""generate: sources -> texts of one system, and what language models were asked for them."""
+"""generate: sources -> texts of one system, and the calls of language models for them."""
 
 from metassay.generation import SYSTEMS
 from metassay.generation.record import write_texts

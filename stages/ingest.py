@@ -1,4 +1,4 @@
-"""ingest: raw files -> sources, and the texts, ratings and scores that the dataset gives."""
+"""ingest: raw files -> sources, and the texts, ratings and scores that the dataset has."""
 
 from metassay.core.options import FROM_DATASET
 from metassay.datasets.ingest import ingest
@@ -23,6 +23,6 @@ def main(io: StageIO) -> None:
     io.write(TEXTS, ingested.texts, FROM_DATASET)
     io.write(MEASUREMENTS, ingested.measurements, FROM_DATASET)
     io.write(CRITERIA, ingested.criteria, FROM_DATASET)
-    # No reader brings questions or answers; the folders must be there for who reads them.
+    # Later stages read these folders, though no reader has questions or answers.
     io.write(PAIRS, empty(PAIRS), FROM_DATASET)
     io.write(JUDGMENTS, empty(JUDGMENTS), FROM_DATASET)

@@ -24,6 +24,6 @@ def main(io: StageIO) -> None:
     io.write(RATINGS, ingested.ratings)
     io.write(PAIRS, ingested.pairs, FROM_DATASET)
     io.write(GIVEN_VERDICTS, ingested.verdicts)
-    # No reader brings judgments of single premises; the folders must be there for who reads them.
+    # Later stages read these folders, though no reader has judgments of single premises.
     io.write(JUDGMENTS, empty(JUDGMENTS), FROM_DATASET)
     io.write(RESPONSES, empty(RESPONSES), FROM_DATASET)

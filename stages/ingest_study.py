@@ -1,4 +1,4 @@
-"""ingest_study: ratings that came back from people -> ratings of one study."""
+"""ingest_study: sheets that raters filled in -> ratings of a study."""
 
 from metassay.datasets.study import ingest_study
 from metassay.tables.documents import SOURCES, TEXTS

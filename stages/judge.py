@@ -1,4 +1,4 @@
-"""judge: pairs -> one judgment per pair of one judge, and what language models were asked."""
+"""judge: pairs -> a judgment per pair by one judge, and the calls of language models for them."""
 
 from metassay.judges import JUDGES
 from metassay.judges.make import batch_of, claim_datasets, instruments_of, make_judge

@@ -1,4 +1,4 @@
-"""segment_sentences: texts -> the facet that one segmentation says each sentence is of."""
+"""segment_sentences: texts -> the facet of each sentence by one segmentation."""
 
 from metassay.labelled.segmentations import label_notes, predict, texts_of
 from metassay.tables.documents import TEXTS

@@ -1,4 +1,4 @@
-"""train: coefficients of a judge, fitted to what people and rules labelled."""
+"""train: labels of people and rules -> fitted coefficients of a judge."""
 
 from pathlib import Path
 from typing import cast

@@ -1,4 +1,4 @@
-"""train_roles: a model of sentence roles, fitted to sentences that people labelled."""
+"""train_roles: sentences that people labelled -> a fitted model of sentence roles."""
 
 from pathlib import Path
 

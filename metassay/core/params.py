@@ -111,7 +111,7 @@ class Benchmark(Options):
     def measured_by(self) -> list[tuple[str, str]]:
         """All named metrics: a block of the root's params.yaml, and a name in it."""
         lists = ("metrics", "costly_metrics", "statement_metrics", *TUNED)
-        return [(_BLOCKS[each], name) for each in lists for name in getattr(self, each)]
+        return [(_BLOCKS[key], name) for key in lists for name in getattr(self, key)]
 
 
 class JudgeTest(Options):
@@ -436,7 +436,7 @@ def _shown_as(shared: Shared) -> Iterator[str]:
     for name, shown in shared.shown_as.items():
         blocks = [block for block in ("systems", "judges") if name in getattr(shared, block)]
         if not blocks:
-            yield f"{name}: is no system and no judge; remove it or correct its spelling"
+            yield f"{name}: is neither a system nor a judge; remove it or correct its spelling"
         elif problem := words_problem(shown):
             yield f"{name}: {problem}"
         for block in blocks:

@@ -127,7 +127,7 @@ def write_locally(
     fields = {"model": task.model.name, **{key: getattr(options, key) for key in _SETTINGS}}
     fields |= {"limit": limit, **{package: extra.version(package) for package in _PACKAGES}}
     recipe = "|".join([kind.name, *(f"{key}:{value}" for key, value in fields.items())])
-    rows = texts_of(texts, [_written(output) for output in written], name, recipe)
+    rows = texts_of(texts, [_to_written(output) for output in written], name, recipe)
     return Generated(rows, tuple(_warnings(name, texts, written, limit)))
 
 
@@ -185,7 +185,7 @@ def _text(writer: Writer, tokens: list[int], most: int) -> tuple[str, bool]:
     return text, end is not None and not forced
 
 
-def _written(output: Output | None) -> Written:
+def _to_written(output: Output | None) -> Written:
     if output is None:
         return Written("error", None)
     if output.text is None or not output.ended:
@@ -255,11 +255,9 @@ def write_causal(
     BadInput also if the model has no chat template, or if that rejects the messages.
     """
     conversations = []
-    for request in text_requests(sources, options, examples, prompts=prompts):
-        messages = [{"role": m.role, "content": m.content} for m in request.messages]
-        conversations.append(
-            (request, json.dumps(messages, ensure_ascii=False) if messages else "")
-        )
+    for text in text_requests(sources, options, examples, prompts=prompts):
+        messages = [{"role": m.role, "content": m.content} for m in text.messages]
+        conversations.append((text, json.dumps(messages, ensure_ascii=False) if messages else ""))
     read = functools.partial(_read_conversation, options.model)
     kind = ModelKind("causal", "AutoModelForCausalLM", read, {})
     return write_locally(kind, conversations, name, options, store)

@@ -76,8 +76,7 @@ def error_weights(_: Frames) -> pd.DataFrame:
     """What one error of each kind takes from `statistics.facts.quality` of a sentence."""
     errors = {"critical": (1, 0, 0), "non_critical": (0, 1, 0), "spelling": (0, 0, 1)}
     rows = [(error, 1 - (quality(*counts, 1, 1) or 0.0), 1) for error, counts in errors.items()]
-    frame = pd.DataFrame(rows, columns=["error", "value", "n"])
-    return frame.assign(low=np.nan, high=np.nan)
+    return pd.DataFrame(rows, columns=["error", "value", "n"]).assign(low=np.nan, high=np.nan)
 
 
 def _scores(frames: Frames) -> pd.DataFrame:
@@ -97,8 +96,7 @@ def _people(ratings: pd.DataFrame) -> pd.DataFrame:
     """Return the mean rating over raters: study, criterion, _TEXT and value."""
     rated = of_systems(ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)])
     rated = rated[rated["criterion"].isin([*FACTS, *PHRASES])].dropna(subset=["value"])
-    key = ["study", "criterion", *_TEXT]
-    return rated.groupby(key, sort=True)["value"].mean().reset_index()
+    return rated.groupby(["study", "criterion", *_TEXT], sort=True)["value"].mean().reset_index()
 
 
 def _columns(people: pd.DataFrame) -> Iterator[_Column]:

@@ -54,8 +54,7 @@ def of_systems(frame: pd.DataFrame) -> pd.DataFrame:
 def _marks(ratings: pd.DataFrame) -> pd.DataFrame:
     """Return the mean mark of each statement: criterion, _STATEMENT and value."""
     marks = of_systems(statement_ratings(ratings)).dropna(subset=["value"])
-    key = ["criterion", *_STATEMENT]
-    return marks.groupby(key, sort=True)["value"].mean().reset_index()
+    return marks.groupby(["criterion", *_STATEMENT], sort=True)["value"].mean().reset_index()
 
 
 def errors_by_position(frames: Frames) -> pd.DataFrame:

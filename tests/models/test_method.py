@@ -27,12 +27,12 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "a935a906c22bc2a2"),
+        (1, "58896687add5bf5a"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (3, "f96a115742c674cc"),
+        (3, "c83db3ac788d92ac"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -40,12 +40,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "2ca553bb2784442f"),
+        (1, "4c5fd59c7b0b57e1"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding"),
-        (1, "e28718be6dd2376c"),
+        (1, "ca44248416fc010a"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -53,12 +53,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "0d091291329bf5f6"),
+        (1, "d269d94aa8aa2989"),
     ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "fb6d4beeb586d78f"),
+        (2, "211984c8e62ec4c8"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
@@ -67,12 +67,12 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (2, "10b90ff4cfd7ebc2"),
+        (2, "293359c2fce16387"),
     ),
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores", "models/rows"),
-        (1, "d7b489b1c4f486df"),
+        (1, "da28cb45da6255cb"),
     ),
     "redress": (
         redress.METHOD,
@@ -80,7 +80,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "b399f1e400d0d059"),
+        (1, "a5838097fae1762f"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "49aaf1a67a8947d7"),
+        (5, "15c26ea984a95f7d"),
     ),
 }
 

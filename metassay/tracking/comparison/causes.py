@@ -38,13 +38,11 @@ def causes(before: Lock, after: Lock) -> list[Cause]:
     """
     pair = _Pair(before, after)
     for target in TARGETS:
-        outs = [path for path in pair.outs if path.endswith(f"/{target}") and pair.differs(path)]
+        outs = [path for path in pair.changed if path.endswith(f"/{target}")]
         if outs:
             reached = _reached(pair, outs)
-            roots = [
-                root for stage in pair.stages if stage in reached for root in _roots_of(pair, stage)
-            ]
-            return _once_each(roots) or [
+            stages = [stage for stage in pair.stages if stage in reached]
+            return _once_each([root for stage in stages for root in _roots_of(pair, stage)]) or [
                 Cause("settings", stage, f"{'with' if stage in pair.after else 'without'} {stage}")
                 for stage in pair.stages
                 if (stage in pair.after) != (stage in pair.before)
@@ -63,8 +61,7 @@ class _Pair:
         self.relisted = relisted_versions(
             *([stage.get("params") or {} for stage in stages.values()] for stages in sides)
         )
-        self._outs = outs_of(before), outs_of(after)
-        self.outs = dict.fromkeys([*self._outs[1], *self._outs[0]])
+        self.changed = _differing_keys(outs_of(before), outs_of(after))
         self.makers = {
             str(out["path"]): name
             for stages in sides
@@ -72,17 +69,13 @@ class _Pair:
             for out in stage.get("outs") or ()
         }
 
-    def differs(self, path: str) -> bool:
-        """Return whether an output differs, or is on one side only."""
-        return self._outs[0].get(path) != self._outs[1].get(path)
-
     def sides(self, stage: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return a stage's entry in both locks; empty where a lock has no such stage."""
         return self.before.get(stage, {}), self.after.get(stage, {})
 
     def outs_in(self, dependency: str) -> list[str]:
         """Return the outputs of stages that a dependency is, or has in it."""
-        return [o for o in self.outs if o == dependency or o.startswith(dependency + "/")]
+        return [o for o in self.makers if o == dependency or o.startswith(f"{dependency}/")]
 
 
 def _reached(pair: _Pair, paths: list[str]) -> set[str]:
@@ -95,17 +88,18 @@ def _reached(pair: _Pair, paths: list[str]) -> set[str]:
             continue
         stages.add(stage)
         for dependency in _changed_dependencies(pair, stage):
-            waiting += [path for path in pair.outs_in(dependency) if pair.differs(path)]
+            waiting += [path for path in pair.outs_in(dependency) if path in pair.changed]
     return stages
 
 
+def _differing_keys(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    return [key for key in {**before, **after} if before.get(key) != after.get(key)]
+
+
 def _changed_dependencies(pair: _Pair, stage: str) -> list[str]:
-    before, after = (
-        {str(d["path"]): d.get("md5") for d in side.get("deps") or ()} for side in pair.sides(stage)
+    return _differing_keys(
+        *({str(d["path"]): d.get("md5") for d in s.get("deps") or ()} for s in pair.sides(stage))
     )
-    return [
-        path for path in dict.fromkeys([*before, *after]) if before.get(path) != after.get(path)
-    ]
 
 
 def _roots_of(pair: _Pair, stage: str) -> list[Cause]:
@@ -125,8 +119,7 @@ def _roots_of(pair: _Pair, stage: str) -> list[Cause]:
 
 
 def _kind_of_file(path: str) -> str:
-    room = path.split("/", maxsplit=1)[0]
-    if room in ("rubrics", "prompts"):
+    if path.split("/", maxsplit=1)[0] in ("rubrics", "prompts"):
         return "prompt"
     return "model" if path.startswith(("data/judges", "data/segmenters")) else "data"
 
@@ -254,8 +247,7 @@ def _settings(
         return
     where = key if file == str(PARAMS) else f"{file} > {key}"
     for kind, what in _leaves(where, block, before, after):
-        of_data = file == str(REGISTRY) or key in OF_DATA
-        yield ("data", where) if of_data else (kind, what)
+        yield ("data", where) if file == str(REGISTRY) or key in OF_DATA else (kind, what)
 
 
 def _leaves(where: str, block: str, before: Any, after: Any) -> Iterator[tuple[str, str]]:

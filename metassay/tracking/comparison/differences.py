@@ -195,7 +195,7 @@ class Rule(NamedTuple):
         return test._replace(adjusted=adjusted[0], reach=adjusted[1])
 
     def verdicts(self, change: Array, test: SignFlipTest, better: Sequence[str]) -> list[str]:
-        """Return the verdict of the test alone, per row."""
+        """Return each row's verdict by the test only, as if no answer were missing."""
         changed = (np.nan_to_num(change) != 0).any(axis=1)
         average = mean_without_gaps(change, 1)
         rows = zip(average, changed, test.adjusted, test.reach, better, strict=True)

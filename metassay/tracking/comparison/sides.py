@@ -178,9 +178,8 @@ class Side:
 
 
 class State(NamedTuple):
-    """The state that a word of the command line names; only a revision has a `commit`."""
+    """The state of the project here that a word names; only a revision has a `commit`."""
 
-    root: Path
     word: str
     kind: str
     commit: str = ""
@@ -188,9 +187,9 @@ class State(NamedTuple):
     def load(self, benchmark: str) -> Side:
         """Load the numbers of a benchmark; raises BadInput if there are none."""
         if self.kind == HERE:
-            return load_here(self.root, benchmark)
+            return load_here(Path(), benchmark)
         if self.kind == OF_ACCEPTED:
-            return load_locked(self.root, BENCHMARKS / benchmark / ACCEPTED, benchmark, self.word)
+            return load_locked(Path(), BENCHMARKS / benchmark / ACCEPTED, benchmark, self.word)
         if self.kind == FOLDER:
             path = Path(self.word)
             return _load_folder(path, str(path), path.resolve().name)
@@ -202,14 +201,14 @@ class State(NamedTuple):
                 f" and its {LOCK} committed"
             )
         lock = parse_lock(text, f"{self.word}:{where}")
-        side = _load_locked(self.root, lock, f"{self.word}:{where}", benchmark, self.word)
+        side = _load_locked(Path(), lock, f"{self.word}:{where}", benchmark, self.word)
         return replace(side, changed=tuple(differing_params(lock, self._text)))
 
     def benchmarks(self) -> set[str]:
         """Return the benchmarks whose lock has scores; not for a folder of a single benchmark."""
         if self.kind == REVISION:
             query = ("ls-tree", "-r", "-z", "--name-only", self.commit, f"{BENCHMARKS.as_posix()}/")
-            names = _git(self.root, *query).stdout.decode("utf-8", "replace").split("\0")
+            names = _git(*query).stdout.decode("utf-8", "replace").split("\0")
             files = [Path(name) for name in names if Path(name).match(f"{BENCHMARKS}/*/{LOCK}")]
             lead = f"{self.word}:"
         else:
@@ -230,20 +229,20 @@ class State(NamedTuple):
     def _text(self, file: str) -> str | None:
         """Return a file's text; None if this state has no such file."""
         if self.kind != REVISION:
-            return lock_text(self.root / file)
+            return lock_text(Path(file))
         # `./`: the project may lie in a folder of a larger repository.
-        result = _git(self.root, "show", f"{self.commit}:./{file}")
+        result = _git("show", f"{self.commit}:./{file}")
         return result.stdout.decode("utf-8", "replace") if result.returncode == 0 else None
 
 
-def state_of(word: str, root: Path = Path()) -> State:
+def state_of(word: str) -> State:
     """Return the state that a word names; raises BadInput if it names none, or several."""
-    git = bool(shutil.which("git")) and _git(root, "rev-parse", "--git-dir").returncode == 0
+    git = bool(shutil.which("git")) and _git("rev-parse", "--git-dir").returncode == 0
     commit = ""
     # No revision is written with a slash at its end, or with a dot at its beginning.
     if git and not word.startswith(".") and not word.endswith("/"):
         query = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{word}^{{commit}}")
-        commit = _git(root, *query).stdout.decode().strip()
+        commit = _git(*query).stdout.decode().strip()
     kinds = [word] if word in FILES else [FOLDER] if Path(word, "scores.parquet").is_file() else []
     kinds += [REVISION] if commit else []
     if len(kinds) > 1:
@@ -253,7 +252,7 @@ def state_of(word: str, root: Path = Path()) -> State:
             f" refs/tags/{word}) for the revision, or {other} for the other one"
         )
     if kinds:
-        return State(root, word, kinds[0], commit if kinds[0] == REVISION else "")
+        return State(word, kinds[0], commit if kinds[0] == REVISION else "")
     if word and (BENCHMARKS / word / PARAMS.name).is_file():
         raise BadInput(
             f"{shown(word)} is a benchmark, and --before and --after name states of it: `metassay"
@@ -298,8 +297,8 @@ def has_scores(text: str, benchmark: str, where: str) -> bool:
     return _path(benchmark, SCORES) in outs_of(parse_lock(text, where))
 
 
-def _git(root: Path, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
-    return subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
+def _git(*arguments: str) -> "subprocess.CompletedProcess[bytes]":
+    return subprocess.run(["git", *arguments], capture_output=True, check=False)
 
 
 def _load_locked(root: Path, lock: Lock, where: str, benchmark: str, name: str) -> Side:

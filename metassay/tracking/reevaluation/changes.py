@@ -61,11 +61,6 @@ class ChangedText(NamedTuple):
     after: str | None
     rows: tuple[str, ...]
 
-    @property
-    def same(self) -> bool:
-        """Whether the text did not change, only its scores."""
-        return self.before is not None and self.before == self.after
-
 
 def changed_texts(root: Path, outcome: Outcome, most: int = MOST) -> list[ChangedText]:
     """Return the texts behind rows that differ, those behind most rows first."""
@@ -132,8 +127,9 @@ def put_changed_texts(
 
 
 def _document(text: ChangedText, scores: Mapping[str, tuple[float, float]]) -> contract.Document:
-    attributes = [*(["the same text: only its scores changed"] if text.same else []), *text.rows]
     both = (text.before, text.after)
+    same = text.before is not None and text.before == text.after
+    attributes = [*(["the same text: only its scores changed"] if same else []), *text.rows]
     marks = _marks(*both) if all(both) else ((), ())
     bodies = [
         contract.Text(

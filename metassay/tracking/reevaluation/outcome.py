@@ -110,10 +110,6 @@ class Outcome:
             rows[row["verdict"] if two_sided else ONE_SIDED].append(row)
         return rows
 
-    def count(self, verdict: str) -> int:
-        """Return how many rows have this verdict."""
-        return len(self.rows[verdict])
-
     @property
     def n_compared(self) -> int:
         """How many rows have a verdict."""
@@ -138,7 +134,7 @@ class Outcome:
         """The exit code of the worst that happened."""
         if self.failed:
             return FAILED
-        if self.count(REGRESSED):
+        if self.rows[REGRESSED]:
             return WORSE
         if self.alarms:
             return DRIFTED
@@ -173,8 +169,8 @@ def compare_accepted(
     current = load_here(root, benchmark)
     if not (root / accepted_file(benchmark)).is_file():
         return current, None, [], pd.DataFrame()
-    before = accepted_side(root, benchmark)
-    result = compare(before, current, options, n_benchmarks=n_benchmarks)
+    accepted = accepted_side(root, benchmark)
+    result = compare(accepted, current, options, n_benchmarks=n_benchmarks)
     return current, result.differences, result.causes or [], result.certificates
 
 
@@ -204,8 +200,7 @@ def lines(outcome: Outcome) -> list[str]:
 def headline(outcome: Outcome) -> list[str]:
     """Return the sentences that a hurried reader needs, the worst first."""
     if outcome.failed:
-        failed = ", ".join(outcome.failed)
-        return [f"not compared, since stages failed: {failed}."]
+        return [f"not compared, since stages failed: {', '.join(outcome.failed)}."]
     sentences = [_compared(outcome), *_one_sided(outcome), *_certificates(outcome)]
     if outcome.causes:
         first = ", ".join(map(str, outcome.causes[:CAUSES]))
@@ -320,8 +315,7 @@ def _one_sided(outcome: Outcome) -> Iterator[str]:
 
 
 def _regressed(outcome: Outcome) -> list[dict[str, Any]]:
-    rows = outcome.rows[REGRESSED]
-    return sorted(rows, key=lambda row: (row["p_adjusted"], row_name(row)))
+    return sorted(outcome.rows[REGRESSED], key=lambda row: (row["p_adjusted"], row_name(row)))
 
 
 def _worst(outcome: Outcome) -> Iterator[str]:

@@ -148,8 +148,7 @@ def salt(benchmark: str, judge: str, task: str, now: datetime) -> int:
             return int(begun["salt"])
     number = time.time_ns() // 1_000_000 * _APART  # not from `now`, which a caller may repeat
     with whole_file(file) as out:
-        content = {"task": task, "when": now.isoformat(), "salt": number}
-        out.write(json.dumps(content).encode())
+        out.write(json.dumps({"task": task, "when": now.isoformat(), "salt": number}).encode())
     return number
 
 

@@ -435,10 +435,8 @@ def _state_of(
             f" params.yaml > sentinel > max_failed allows; check again once {remedy}"
         )
     if too_few_texts(anchors, options.false_alarm):
-        return (
-            "cannot tell",
-            "the anchors are of too few texts to show any change; fix more of them",
-        )
+        reason = "the anchors are of too few texts to show any change; fix more of them"
+        return "cannot tell", reason
     alarm = stands_out(drift.changed, drift.shift, options.false_alarm)
     return "alarm" if alarm else "no alarm", _why(drift, judge, alarm=alarm)
 
