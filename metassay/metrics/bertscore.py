@@ -164,12 +164,11 @@ def matches_of(
         weigh = weighing(encoder, references)
         return lambda here, most: matches(encoder, here, weigh, most)
 
-    return compute_matches(
-        "bertscore", pairs, options, load, {"method": METHOD, "idf": idf}, store=store
-    )
+    settings = {"method": METHOD, "idf": idf}
+    return match_all("bertscore", pairs, options, load, settings, store=store)
 
 
-def compute_matches(
+def match_all(
     name: str,
     pairs: Sequence[tuple[str, str]],
     options: encoders.EncoderOptions,

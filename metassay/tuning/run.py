@@ -318,13 +318,11 @@ def _card(name: str, facts: Mapping[str, Any], of: tuple[str, str]) -> str:
         "| | |",
         "|---|---|",
     ]
-    lines += [
-        f"| {key} | {_format(value)} |" for key, value in facts.items() if key != "candidates"
-    ]
+    lines += [f"| {key} | {_cell(value)} |" for key, value in facts.items() if key != "candidates"]
     return "\n".join(lines) + "\n"
 
 
-def _format(value: Any) -> str:
+def _cell(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {number}" for key, number in value.items())
     return ", ".join(value) if isinstance(value, list) else str(value)

@@ -32,7 +32,7 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (3, "e83bc2854f325e3c"),
+        (3, "c83db3ac788d92ac"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (2, "aa9722c913d4a575"),
+        (2, "293359c2fce16387"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -80,7 +80,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "d3143dab480aa1bb"),
+        (1, "a5838097fae1762f"),
     ),
     "semantic": (
         semantic.METHOD,

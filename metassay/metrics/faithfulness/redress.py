@@ -53,9 +53,7 @@ def score(
         return _reviser(options, checkpoint).scores
 
     def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
-        results = rows.compute_outputs(
-            task, reading.join_passages(pairs), load, options.batch_tokens
-        )
+        results = rows.compute_outputs(task, reading.join(pairs), load, options.batch_tokens)
         texts = [text for text, *_ in results]
         revised = [(s, t) for (_, s), t in zip(pairs, texts, strict=True) if t is not None]
         statements, revisions = [s for s, _ in revised], [t for _, t in revised]

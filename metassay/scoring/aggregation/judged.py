@@ -261,17 +261,16 @@ def _rows_of(question: Question, pair_rows: _Rows) -> Integers:
 def _bounds(question: Question, rows: Integers, pair_rows: _Rows, answered: _Answered) -> Reals:
     """Return (2, rows): the least and the greatest worth of each answer, equal if it is known."""
     places = answered.places[rows]
-    has_answer = places >= 0
-    worth = question.instrument.answer.worth(
-        answered.answers.take(places[has_answer]), question.counts
-    )
+    judged = places >= 0
+    answers = answered.answers.take(places[judged])
+    worth = question.instrument.answer.worth(answers, question.counts)
     if np.isnan(worth).any():
         raise BadInput(
             f"judgments: judge {answered.judge!r} has {int(np.isnan(worth).sum())} answer(s) to"
             f" {question.name} that are not {question.instrument.answer.expected}; judge again"
         )
     bounds = np.stack([np.zeros(len(rows)), np.ones(len(rows))])
-    bounds[:, has_answer] = worth
+    bounds[:, judged] = worth
     bounds[:, pair_rows.unread[rows]] = 0.0
     return bounds
 

@@ -156,12 +156,10 @@ def _capped(value: object) -> object:
     raise ValueError("must be a whole number from 1, `items` (their number) or `none`")
 
 
-def _condition(condition: object) -> object:
-    scalars = isinstance(condition, list) and all(
-        isinstance(w, str | int | float) for w in condition
-    )
-    if condition == "any" or (scalars and condition):
-        return condition
+def _condition(values: object) -> object:
+    scalars = isinstance(values, list) and all(isinstance(v, str | int | float) for v in values)
+    if values == "any" or (scalars and values):
+        return values
     raise ValueError("must be `any` (any value but an empty one) or a list of values")
 
 
@@ -369,8 +367,5 @@ def _miscounted(example: Example, items: tuple[str, ...] | None) -> bool:
 
 def _conditions(applies: dict[str, Any]) -> Conditions:
     return MappingProxyType(
-        {
-            name: None if condition == "any" else tuple(condition)
-            for name, condition in applies.items()
-        }
+        {name: None if values == "any" else tuple(values) for name, values in applies.items()}
     )
