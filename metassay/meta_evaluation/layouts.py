@@ -88,9 +88,9 @@ def layout_of(
         sides = [plain.less_strata(side) for side in (human, *metrics)]
         # Each of these may add findings; the first that finds clusters decides.
         candidates = (
-            _named_alike(documents, sides, findings),
-            _neighbours(documents, sides, stratum, findings),
-            _alike(sides, equal, rng, findings, suspicions),
+            _by_name(documents, sides, findings),
+            _by_order(documents, sides, stratum, findings),
+            _by_scores(sides, equal, rng, findings, suspicions),
         )
         cluster = next((c for c in candidates if c is not None), np.arange(len(documents)))
     # A cluster that two strata share becomes two clusters.
@@ -155,9 +155,7 @@ def _families(
     return join_partitions(alike, equal)
 
 
-def _named_alike(
-    documents: Sequence[str], sides: Sequence[Array], findings: list[str]
-) -> Index | None:
+def _by_name(documents: Sequence[str], sides: Sequence[Array], findings: list[str]) -> Index | None:
     group = factorize([_LAST_NUMBER.sub("", name) for name in documents])
     size = np.bincount(group)
     if not 1 < size.size <= len(documents) / 2 or size[size > 1].sum() < 0.8 * len(documents):
@@ -173,7 +171,7 @@ def _named_alike(
     return group
 
 
-def _neighbours(
+def _by_order(
     documents: Sequence[str], sides: Sequence[Array], stratum: Index, findings: list[str]
 ) -> Index | None:
     order = np.array(sorted(range(len(documents)), key=lambda i: _natural(documents[i])), np.intp)
@@ -194,7 +192,7 @@ def _neighbours(
     return factorize(blocks)
 
 
-def _alike(
+def _by_scores(
     sides: Sequence[Array],
     equal: Index,
     rng: np.random.Generator,

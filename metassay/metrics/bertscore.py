@@ -164,10 +164,12 @@ def matches_of(
         weigh = weighing(encoder, references)
         return lambda here, most: matches(encoder, here, weigh, most)
 
-    return matched("bertscore", pairs, options, load, {"method": METHOD, "idf": idf}, store=store)
+    return compute_matches(
+        "bertscore", pairs, options, load, {"method": METHOD, "idf": idf}, store=store
+    )
 
 
-def matched(
+def compute_matches(
     name: str,
     pairs: Sequence[tuple[str, str]],
     options: encoders.EncoderOptions,

@@ -156,10 +156,12 @@ def _capped(value: object) -> object:
     raise ValueError("must be a whole number from 1, `items` (their number) or `none`")
 
 
-def _condition(wanted: object) -> object:
-    scalars = isinstance(wanted, list) and all(isinstance(w, str | int | float) for w in wanted)
-    if wanted == "any" or (scalars and wanted):
-        return wanted
+def _condition(condition: object) -> object:
+    scalars = isinstance(condition, list) and all(
+        isinstance(w, str | int | float) for w in condition
+    )
+    if condition == "any" or (scalars and condition):
+        return condition
     raise ValueError("must be `any` (any value but an empty one) or a list of values")
 
 
@@ -367,5 +369,8 @@ def _miscounted(example: Example, items: tuple[str, ...] | None) -> bool:
 
 def _conditions(applies: dict[str, Any]) -> Conditions:
     return MappingProxyType(
-        {name: None if wanted == "any" else tuple(wanted) for name, wanted in applies.items()}
+        {
+            name: None if condition == "any" else tuple(condition)
+            for name, condition in applies.items()
+        }
     )

@@ -200,7 +200,7 @@ def test_the_command_that_confirms_says_all_that_was_guessed(tmp_path: Path) -> 
     assert "texts.doc=visit_id texts.system=model" in words
     assert "'scores.metrics=align score,bleu,TER' --lower errors TER" in words
     assert words.endswith("--scale fluency=1..4 errors=0..2 --yes")
-    columns = [name for kind, read in data.tables.items() for name in read.columns.named(kind)]
+    columns = [name for kind, read in data.tables.items() for name in read.columns.words(kind)]
     again = read_all(inputs._replace(columns=columns, lower=["errors", "TER"]))
     assert again.rows.texts == data.rows.texts
     assert again.rows.scores == data.rows.scores

@@ -197,7 +197,7 @@ def test_the_ends_of_a_scale_that_a_question_says(tmp_path: Path) -> None:
     data = read(tmp_path, {"ratings": table})
     criterion = data.criteria["Is it clear, and fluent? (1-7)"]
     assert (criterion.low, criterion.high) == (1, 7)
-    columns = [*data.tables["ratings"].columns.named("ratings")]
+    columns = [*data.tables["ratings"].columns.words("ratings")]
     assert read(tmp_path, {"ratings": table}, *columns).rows.ratings == data.rows.ratings
     assert table[0][-1] in "\n".join(lines(data, settings_of(data.rows)))
 
