@@ -82,7 +82,7 @@ def layout_of(
     equal = duplicate_items(scores) if metrics else np.arange(len(documents))
     _report_equal(documents, equal, "documents", findings)
     if groups.clusters:
-        cluster = factorize_by(documents, groups.clusters)
+        cluster: Index | None = factorize_by(documents, groups.clusters)
     else:
         plain = Layout(stratum, np.arange(len(documents)), family)
         sides = [plain.less_strata(side) for side in (human, *metrics)]
@@ -92,8 +92,8 @@ def layout_of(
             cluster = _by_order(documents, sides, stratum, findings)
         if cluster is None:
             cluster = _by_scores(sides, equal, rng, findings, suspicions)
-        if cluster is None:
-            cluster = np.arange(len(documents))
+    if cluster is None:
+        cluster = np.arange(len(documents))
     # A cluster that two strata share becomes two clusters.
     cluster = factorize(cluster * (int(stratum.max(initial=0)) + 1) + stratum)
     layout = Layout(stratum, join_partitions(cluster, equal), family)
