@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.architecture import FLOOR, PACKAGES, ROOT, imports, lines, room, sources, upward
@@ -41,6 +42,30 @@ def test_stages_stay_doorways() -> None:
 def test_files_stay_readable() -> None:
     files = [file for package in PACKAGES for file in sources(package)]
     assert not {str(file) for file in files if lines(file) > 600}
+
+
+VAGUE = {"asked", "found", "given", "held", "kept", "made", "meant", "mine", "one", "own"}
+VAGUE |= {"said", "told"}
+
+
+def bound_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Names that a file gives to variables, arguments, functions and classes, with their lines."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name, node.lineno
+            case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name, node.lineno
+
+
+def test_names_say_what_things_are() -> None:
+    assert not [
+        f"{file}:{line}: {name}"
+        for package in PACKAGES
+        for file in sources(package)
+        for name, line in bound_names(ast.parse((ROOT / file).read_text(encoding="utf-8")))
+        if name.strip("_").lower() in VAGUE
+    ]
 
 
 def test_no_path_of_one_machine_is_in_the_project() -> None:

@@ -135,11 +135,11 @@ PARAMS = [
     ("systems > writer > max_tokens", 20_000_000, "less than or equal to 1000000"),
     ("max_cost > amount", 10_000_000, "less than or equal to 4000000"),
     ("models > m > prices > date", "2026-02-30", "no calendar has this day; correct it"),
-    ("models > m > prices > date", "!2026-02-30", "not the same to every reader of YAML"),
+    ("models > m > prices > date", "!2026-02-30", "read differently by readers of YAML"),
     ("models > m > prices > date", 86400, 'write the day as "2026-11-21", in quotes'),
     ("models > m > model", "a\nb", "use printable characters"),
     ("models > m > tokenizer", "nowhere", "has no tokenizer.json"),
-    ("models > m > seed", "!1e3", "not the same to every reader of YAML"),
+    ("models > m > seed", "!1e3", "read differently by readers of YAML"),
     ("endpoints > here > proxy", "proxy.example.org:3128", "String should match pattern"),
     ("endpoints > here > proxy", "http://:3128", "its host or port is none"),
     ("endpoints > here > base_url", "api.example.org/v1", "String should match pattern"),
@@ -148,7 +148,7 @@ PARAMS = [
     ("endpoints > here > key_env", "sk-secret", "String should match pattern"),
     ("endpoints > here > timeout", "!.nan", FINITE),
     ("judges > lexical > threshold", "!.nan", FINITE),
-    ("judges > lexical > window", 10**400, "not the same to every reader of YAML"),
+    ("judges > lexical > window", 10**400, "read differently by readers of YAML"),
     ("judges > lexical > kind", ["lexical"], "['lexical'] is not known; choose from"),
     ("judges > lexical", {"threshold": 0.5}, "kind: missing; choose from"),
     ("judges > panel", "lexical", "must be a mapping of keys to values"),
@@ -171,7 +171,7 @@ PARAMS = [
     ("shown_as", {"lead": "Reference"}, "looks like reference, which is of systems too"),
     ("shown_as", {"lead": "longest_turn"}, "looks like longest_turn"),
     ("shown_as", {"lead": "a\x1b[2J"}, "use printable characters"),
-    ("shown_as", {"leed": "Lead-3"}, "is no system and no judge"),
+    ("shown_as", {"leed": "Lead-3"}, "is neither a system nor a judge"),
 ]
 
 
@@ -229,7 +229,7 @@ WHOLE = [
     (b"metrics:\n\trouge: {}\n", "line 2: found character"),
     (b"a: \0\n", "control characters are not allowed"),
     (b"a: \xff\n", "not UTF-8 at byte 3"),
-    (b"a: " + b"[" * 100_000, "line 1: blocks within blocks, more than 40"),
+    (b"a: " + b"[" * 100_000, "line 1: more than 40 nested blocks"),
     (b"judges: {}\njudges: {}\n", "is there twice, in lines 1 and 2; keep one"),
 ]
 

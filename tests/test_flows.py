@@ -337,7 +337,7 @@ def test_dvc_itself_says_why_a_stage_failed(project: Path, monkeypatch: pytest.M
     expected = {
         "report": r"reports/published: No such file or directory; put it back, or run what .*",
         "align@rouge_topk": r"nearly done\noutput 'data/tables/b00/alignments/\S+' does not exist",
-        "judge@j0": r"\.dvc/cache/files/md5/\w\w/\w+: a file stands where a folder .*",
+        "judge@j0": r"\.dvc/cache/files/md5/\w\w/\w+: a file is where a folder .*",
         "segment": r"Parameters 'stages.segment' are missing from 'code.yaml'; .*update.*",
     }
     with (project / ".work/held").open("w") as held:

@@ -173,7 +173,7 @@ def test_a_kill_while_accept_writes_leaves_the_old_numbers_and_the_next_one_clea
     lock.mkdir()
     refused = run(project, "flows.accept", "--anyway")
     assert refused.returncode == 2
-    said = "a file stands where a folder is needed, or the other way round; move it away"
+    said = "a file is where a folder is needed, or vice versa; move it away"
     assert said in refused.stderr
 
 

@@ -66,10 +66,10 @@ CHAIN = "a0: &a0 [1]\n" + "".join(f"a{n + 1}: &a{n + 1} [*a{n}]\n" for n in rang
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("a: " + "[" * 100_000, ": line 1: blocks within blocks, more than 40; take some away"),
-        (CHAIN, ": line 39: blocks within blocks, more than 40; take some away"),
-        (BOMB, ": line 6: more than 100,000 values, anchors' counted each time; take some away"),
-        (MANY, ": line 2: more than 100,000 values, anchors' counted each time; take some away"),
+        ("a: " + "[" * 100_000, ": line 1: more than 40 nested blocks; remove some"),
+        (CHAIN, ": line 39: more than 40 nested blocks; remove some"),
+        (BOMB, ": line 6: more than 100,000 values, anchors' counted each time; remove some"),
+        (MANY, ": line 2: more than 100,000 values, anchors' counted each time; remove some"),
         ("a: &a [1, *a]\n", ": line 1: *a is within its own block; remove it"),
         ("a: 1\nb: !!set {x}\n", ": line 2: tags (`!`) and directives (`%`) are not read"),
         ("a: !!python/name:os.system\n", ": line 1: tags (`!`) and directives (`%`) are not read"),
@@ -93,7 +93,7 @@ def test_words_that_readers_differ_about_are_refused(tmp_path: Path, word: str) 
     (value,) = problems(written(tmp_path, f"a:\n  b: [x, {word}]\n"))
     assert value.startswith(" > a > b > 1: ")
     assert value.endswith(
-        " is not the same to every reader of YAML; put text in quotes, and write a number in plain"
+        " is read differently by readers of YAML; put text in quotes, and write a number in plain"
         " digits"
     )
     (key,) = problems(written(tmp_path, f"a:\n  {word}: x\n"))
@@ -171,7 +171,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "read_text", refused)
-    assert problems(written(tmp_path, "a: 1\n"))[0].startswith(": you have no right to do this")
+    assert problems(written(tmp_path, "a: 1\n"))[0].startswith(": you lack the permission for this")
 
 
 def test_messages_get_the_line_of_the_key_that_they_name(

@@ -92,7 +92,7 @@ class MedcatOptions(LinkerOptions):
         """Load the model pack; a concept's semantic type is the first of its types."""
         cat = _module("medcat.cat", _MEDCAT).CAT
         if not Path(self.model).exists():
-            raise BadInput(f"{self.model} is not there; {_MEDCAT}")
+            raise BadInput(f"{self.model} does not exist; {_MEDCAT}")
         loaded = cat.load_model_pack(self.model)
 
         def mention(entity: Any) -> Mention:
@@ -183,7 +183,7 @@ def name_and_hash(file: Path) -> str:
         with file.open("rb") as opened:
             return f"{file.name}:{hashlib.file_digest(opened, 'sha256').hexdigest()[:8]}"
     except OSError:
-        raise BadInput(f"{file}: cannot be read; name a file that is there") from None
+        raise BadInput(f"{file}: cannot be read; name an existing file") from None
 
 
 def _places(options: Linker) -> list[Path]:

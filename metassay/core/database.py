@@ -186,7 +186,7 @@ def _inspect(path: Path, form: Form) -> None:
         names = {name for _, name, _ in _schema(form.steps)}
         objects = {row for row in _objects(connection) if row[1] in names or row[0] == "trigger"}
         if objects != expected:
-            raise sqlite3.DatabaseError("its tables are not those of its form")
+            raise sqlite3.DatabaseError("its tables do not match its form")
         status = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if status != "ok":
             raise sqlite3.DatabaseError(status.splitlines()[-1])
@@ -195,7 +195,7 @@ def _inspect(path: Path, form: Form) -> None:
             query = f"SELECT count(*) FROM {table} WHERE ({form.sound[table]}) IS NOT TRUE"
             count = connection.execute(query).fetchone()[0]
             if count:
-                raise sqlite3.DatabaseError(f"{count} row(s) of {table} cannot be")
+                raise sqlite3.DatabaseError(f"{count} row(s) of {table} are invalid")
 
 
 def _version(path: Path, form: Form, connection: sqlite3.Connection) -> int:
@@ -208,7 +208,7 @@ def _version(path: Path, form: Form, connection: sqlite3.Connection) -> int:
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorname != "SQLITE_NOTADB":
             raise
-        raise BadInput(f"{path}: {foreign} (it is no SQLite database)") from None
+        raise BadInput(f"{path}: {foreign} (it is not an SQLite database)") from None
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if identity != form.application_id and (identity or tables):
         raise BadInput(f"{path}: {foreign} (it is another program's database)")

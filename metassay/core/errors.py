@@ -82,8 +82,8 @@ def shown(key: object) -> str:
 # Errors of a disk or its permissions, each with its remedy.
 
 _FULL = "there is no room left on the disk; make room and run the same again"
-_RIGHTS = "you have no right to do this here; `ls -ld` shows who has, or work in a copy of yours"
-_IN_THE_WAY = "a file stands where a folder is needed, or the other way round; move it away"
+_RIGHTS = "you lack the permission for this; `ls -ld` shows the owner, or work in a copy"
+_IN_THE_WAY = "a file is where a folder is needed, or vice versa; move it away"
 _TOO_MANY = "too many files are open at a time; allow more with `ulimit -n`, or run fewer --jobs"
 _REFUSED = {
     errno.ENOSPC: _FULL,

@@ -14,7 +14,7 @@ from metassay.core.errors import BadInput, refusal
 from metassay.core.options import BENCHMARKS
 
 _LOCK = ("schema", "stages")  # required keys
-_OF_A_LOCK = "or delete it: the next run writes it again, and computes what .dvc/cache hasn't kept"
+_OF_A_LOCK = "or delete it: the next run writes it again, and computes what is not in .dvc/cache"
 
 
 def dvc_problems(root: Path, benchmarks: Iterable[str]) -> list[str]:

@@ -436,7 +436,7 @@ def _shown_as(shared: Shared) -> Iterator[str]:
     for name, shown in shared.shown_as.items():
         blocks = [block for block in ("systems", "judges") if name in getattr(shared, block)]
         if not blocks:
-            yield f"{name}: is no system and no judge; remove it or correct its spelling"
+            yield f"{name}: is neither a system nor a judge; remove it or correct its spelling"
         elif problem := words_problem(shown):
             yield f"{name}: {problem}"
         for block in blocks:

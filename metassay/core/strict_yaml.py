@@ -94,7 +94,7 @@ def _text(path: Path) -> str:
         if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
             raise BadInput(f"{path}: is a pipe or a device; put a file there")
         if status.st_size > _LARGEST:
-            raise BadInput(f"{path}: has more than {_LARGEST:,} bytes; take some away")
+            raise BadInput(f"{path}: has more than {_LARGEST:,} bytes; remove some")
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise BadInput(f"{path} does not exist; run in the project's folder") from None
@@ -133,9 +133,9 @@ def _check_shape(path: Path, text: str) -> None:
             if event.anchor in (anchor for anchor, _ in open_blocks):
                 problem = f"*{event.anchor} is within its own block; remove it"
         if len(open_blocks) + depths[-1] > _DEEPEST:
-            problem = f"blocks within blocks, more than {_DEEPEST}; take some away"
+            problem = f"more than {_DEEPEST} nested blocks; remove some"
         elif values > _MOST:
-            problem = f"more than {_MOST:,} values, anchors' counted each time; take some away"
+            problem = f"more than {_MOST:,} values, anchors' counted each time; remove some"
         if problem:
             raise BadInput(f"{path}: line {_number(event)}: {problem}")
 
@@ -180,7 +180,7 @@ def _word(place: tuple[str, ...], node: yaml.ScalarNode) -> Iterator[str]:
     word = node.value
     if not node.style and _AMBIGUOUS.fullmatch(word) and not _NOT_TEXT.fullmatch(word):
         yield (
-            f"{' > '.join(place)}: {one_line(word)} is not the same to every reader of YAML; put"
+            f"{' > '.join(place)}: {one_line(word)} is read differently by readers of YAML; put"
             " text in quotes, and write a number in plain digits"
         )
 

@@ -39,11 +39,9 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
     text for some documents.
     """
     _check_keys(rows)
-    documents = {source.doc_id for source in rows.sources}
-    authors = {text.author for text in rows.texts}
     known = _Known(
-        documents,
-        authors,
+        {source.doc_id for source in rows.sources},
+        {text.author for text in rows.texts},
         {(text.doc_id, text.author) for text in rows.texts},
         {(text.doc_id, text.author, text.part) for text in rows.texts},
         {segment.part for segment in rows.segments},

@@ -1,8 +1,6 @@
 """Fetch raw files from their URLs or a mirror folder, and verify them before use."""
 
-import hashlib
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -10,7 +8,7 @@ import requests
 
 from metassay.core.atomic import remove_leftovers, whole_file
 from metassay.core.errors import BadInput, Unfinished, raise_problems
-from metassay.datasets.registry import Dataset, File, new_hash
+from metassay.datasets.registry import Dataset, File, digest_of, new_hash
 
 _CHUNK = 1 << 16
 _TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two pieces of the answer
@@ -64,11 +62,8 @@ def fetch(name: str, dataset: Dataset, into: Path, *, mirror: Path | None = None
 
 
 def _is_right(path: Path, file: File) -> bool:
-    if not path.is_file() or path.stat().st_size != file.bytes:
-        return False
-    with path.open("rb") as file_:
-        digest = hashlib.file_digest(file_, partial(new_hash, file.kind, file.bytes))
-        return digest.hexdigest() == file.digest
+    complete = path.is_file() and path.stat().st_size == file.bytes
+    return complete and digest_of(path, file.kind) == file.digest
 
 
 def _failure(name: str, file: File, error: Exception) -> str:

@@ -6,13 +6,12 @@ datasets' folders. A copy with a changed byte is not recognised.
 
 import contextlib
 import functools
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
-from metassay.datasets.registry import Dataset, folder_of, new_hash, place_problems
+from metassay.datasets.registry import Dataset, digest_of, folder_of, place_problems
 
 
 class _Known(NamedTuple):
@@ -54,7 +53,7 @@ def _mislabelled(
     listed = {file.digest for file in dataset.files}
     for path, size in _files(folder_of(name, dataset)):
         candidates = known.get(size, ())
-        digests = _digests(path, size) if candidates else set()
+        digests = _digests(path) if candidates else set()
         if listed & digests:
             continue
         if candidates and not digests:
@@ -78,7 +77,7 @@ def _by_size(datasets: Mapping[str, Dataset]) -> dict[int, list[_Known]]:
             known_file = _Known(name, file.name, functools.partial(frozenset, (file.digest,)))
             files.setdefault(file.bytes, []).append(known_file)
         for path, size in _files(folder_of(name, dataset)):
-            digests = functools.cache(functools.partial(_digests, path, size))
+            digests = functools.cache(functools.partial(_digests, path))
             files.setdefault(size, []).append(_Known(name, str(path), digests))
     return files
 
@@ -101,12 +100,8 @@ def _files(folder: Path) -> Iterator[tuple[Path, int]]:
                     yield path, size
 
 
-def _digests(path: Path, size: int) -> set[str]:
+def _digests(path: Path) -> set[str]:
     """Return the file's hashes of both kinds; none if it cannot be read."""
-    digests = set()
     with contextlib.suppress(OSError):
-        for kind in ("sha256", "git_blob"):
-            with path.open("rb") as opened:
-                digest = hashlib.file_digest(opened, functools.partial(new_hash, kind, size))
-                digests.add(digest.hexdigest())
-    return digests
+        return {digest_of(path, kind) for kind in ("sha256", "git_blob")}
+    return set()

@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -92,6 +93,12 @@ def new_hash(kind: str, size: int) -> "hashlib._Hash":
     if kind == "sha256":
         return hashlib.sha256()
     return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)  # as git has it
+
+
+def digest_of(path: Path, kind: str) -> str:
+    """Return a file's hash in hexadecimal digits, by `File.kind`."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, partial(new_hash, kind, path.stat().st_size)).hexdigest()
 
 
 def load_registry(path: Path = REGISTRY) -> dict[str, Dataset]:

@@ -23,10 +23,7 @@ def by_document(*frames: pd.DataFrame) -> tuple[list[Rows], tuple[pd.DataFrame, 
 
 
 def on_frames(
-    shard: Sequence[Rows],
-    forms: Sequence[pd.DataFrame],
-    function: Callable[..., Any],
-    *rest: Any,
+    shard: Sequence[Rows], forms: Sequence[pd.DataFrame], function: Callable[..., Any], *rest: Any
 ) -> Any:
     """Apply a function to the frames of a shard of documents; `forms` are frames without rows."""
     frames = []

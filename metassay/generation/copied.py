@@ -18,12 +18,12 @@ class CopyOptions(Options):
     passages: int = Field(ge=1)
 
 
-def first(passages: Sequence[str], _: Sequence[str], options: CopyOptions) -> str:
+def copy_first(passages: Sequence[str], _: Sequence[str], options: CopyOptions) -> str:
     """Copy the first `options.passages` passages, one per line; empty ones are left out."""
     return _copy(passages, range(min(options.passages, len(passages))))
 
 
-def longest(passages: Sequence[str], _: Sequence[str], options: CopyOptions) -> str:
+def copy_longest(passages: Sequence[str], _: Sequence[str], options: CopyOptions) -> str:
     """Copy the `options.passages` passages with the most words, in order; ties go to the first."""
     places = sorted(range(len(passages)), key=lambda i: (-len(words(passages[i])), i))
     return _copy(passages, sorted(places[: options.passages]))
@@ -40,5 +40,5 @@ def _copy(passages: Sequence[str], places: Iterable[int]) -> str:
     return "\n".join(lines)
 
 
-LEAD = System(options=CopyOptions, write=by_rule("lead", first))
-LONGEST_TURN = System(options=CopyOptions, write=by_rule("longest_turn", longest))
+LEAD = System(options=CopyOptions, write=by_rule("lead", copy_first))
+LONGEST_TURN = System(options=CopyOptions, write=by_rule("longest_turn", copy_longest))

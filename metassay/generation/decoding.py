@@ -127,7 +127,7 @@ def write_locally(
     fields = {"model": task.model.name, **{key: getattr(options, key) for key in _SETTINGS}}
     fields |= {"limit": limit, **{package: extra.version(package) for package in _PACKAGES}}
     recipe = "|".join([kind.name, *(f"{key}:{value}" for key, value in fields.items())])
-    rows = texts_of(texts, [_written(output) for output in written], name, recipe)
+    rows = texts_of(texts, [_to_written(output) for output in written], name, recipe)
     return Generated(rows, tuple(_warnings(name, texts, written, limit)))
 
 
@@ -185,7 +185,7 @@ def _text(writer: Writer, tokens: list[int], most: int) -> tuple[str, bool]:
     return text, end is not None and not forced
 
 
-def _written(output: Output | None) -> Written:
+def _to_written(output: Output | None) -> Written:
     if output is None:
         return Written("error", None)
     if output.text is None or not output.ended:

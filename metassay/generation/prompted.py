@@ -16,7 +16,7 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 from metassay import __version__
-from metassay.core.errors import BadInput, raise_problems, shown
+from metassay.core.errors import BadInput, collect_problems, raise_problems, shown
 from metassay.core.options import Name, Options
 from metassay.datasets import own_data
 from metassay.llm.messages import Message
@@ -58,7 +58,7 @@ class Example(NamedTuple):
 
 def read_examples(names: Sequence[str], raw: Path) -> list[Example]:
     """Read the named examples, in order, from a folder per dataset; BadInput lists problems."""
-    problems = [f"example {n!r} is named twice; once is enough" for n in _repeated(names)]
+    problems = [f"example {n!r} is named twice; once is enough" for n in _find_repeated(names)]
     sets: dict[str, Mapping[str, Example]] = {}
     for name in names:
         dataset, split, doc_id = [*name.split("/", 2), "", ""][:3]
@@ -67,13 +67,10 @@ def read_examples(names: Sequence[str], raw: Path) -> list[Example]:
             continue
         place = f"{dataset}/{split}"
         if place not in sets:
-            try:
+            sets[place] = {}
+            with collect_problems(problems):
                 read = SETS.get(dataset, _read_own_data)
                 sets[place] = {e.name: e for e in read(raw, dataset, split)}
-            except BadInput as error:
-                problems += error.problems
-                sets[place] = {}
-                continue
         if sets[place] and name not in sets[place]:
             problems.append(f"example {shown(name)}: {place} has no id {shown(doc_id)}; correct it")
     raise_problems(problems)
@@ -102,7 +99,7 @@ def add_citations(example: Example) -> Example:
     return example._replace(text=cited + example.text[copied:])
 
 
-def _repeated(names: Iterable[str]) -> list[str]:
+def _find_repeated(names: Iterable[str]) -> list[str]:
     return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
@@ -158,8 +155,8 @@ def _read_own_data(raw: Path, dataset: str, split: str) -> list[Example]:
         for row in rows.texts
         if row.author == REFERENCE and row.part == FULL and row.text is not None
     ]
-    twice = _repeated(row.doc_id for row in rows.sources)
-    twice += _repeated(doc_id for doc_id, _ in references)
+    twice = _find_repeated(row.doc_id for row in rows.sources)
+    twice += _find_repeated(doc_id for doc_id, _ in references)
     remedy = "keep one source and one reference of it"
     raise_problems(
         f"example set {place}: doc_id {shown(doc_id)} is there twice; {remedy}"
@@ -366,7 +363,9 @@ def _conversation(
     section = {} if part == FULL else {"section": part}
 
     def ask(passages: Sequence[str], speakers: Sequence[str]) -> tuple[Message, ...]:
-        return render(form.prompt, passages=_listed(passages, speakers, numbered), **section)
+        return render(
+            form.prompt, passages=_number_passages(passages, speakers, numbered), **section
+        )
 
     system, question = ask(passages, speakers)
     earlier: list[Message] = []
@@ -376,7 +375,7 @@ def _conversation(
     return (system, *earlier, question)
 
 
-def _listed(
+def _number_passages(
     passages: Sequence[str], speakers: Sequence[str], numbered: bool
 ) -> list[dict[str, object]]:
     listed: list[dict[str, object]] = []

@@ -40,7 +40,7 @@ from metassay.judges.llm_calls import (
     numbered_passages,
     sample,
     solve_example,
-    written,
+    write_reply,
 )
 from metassay.judges.llm_probability import (
     NOT_FOUND,
@@ -159,14 +159,14 @@ class Wording:
     def _solved_examples(self, form: Form, single: bool) -> Iterator[Message]:
         for example in self._prompts[form].examples[: self._shots]:
             items = example["items"][: 1 if single else None]
-            questions = structured.numbered(
+            questions = structured.number_items(
                 [{name: item[name] for name in form.asks} for item in items]
             )
             material = example[form.material]
             if form.passages:
                 material = numbered_passages(material)
             yield self._render(form, {form.material: material}, questions)[-1]
-            yield Message("assistant", written(form, self._style, items))
+            yield Message("assistant", write_reply(form, self._style, items))
 
 
 def _answer_prompt(style: Style) -> str:
@@ -449,7 +449,9 @@ def _group(
             return dataclasses.replace(request, logprobs=options.top_logprobs)
         return request
 
-    return structured.Group(structured.numbered(call.questions), build, answer, entries, by_number)
+    return structured.Group(
+        structured.number_items(call.questions), build, answer, entries, by_number
+    )
 
 
 def _judgments(

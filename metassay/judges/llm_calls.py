@@ -131,7 +131,9 @@ def _of_statements(form: Form, pairs: Sequence[Pair], _: int | None) -> Iterator
     """Ask about a statement's citations in one call; alone if the pairs lack some passages."""
     for group in group_by(pairs, lambda p: (p.context or p.premise, p.hypothesis)):
         whole = group[0].context or group[0].premise
-        passages = _cited(whole, {pair.premise for pair in group if pair.instrument == ALONE})
+        passages = _split_passages(
+            whole, {pair.premise for pair in group if pair.instrument == ALONE}
+        )
         shared = [p for p in group if p.instrument == TOGETHER or _about(p, passages)]
         calls = [(passages or (whole,), shared)] if shared else []
         calls += [((pair.premise,), [pair]) for pair in group if pair not in shared]
@@ -146,7 +148,7 @@ def _of_two_texts(form: Form, pairs: Sequence[Pair], _: int | None) -> Iterator[
         yield Call(form, {form.material: pair.context}, [question], [[pair]])
 
 
-def _cited(whole: str, alone: Collection[str]) -> tuple[str, ...]:
+def _split_passages(whole: str, alone: Collection[str]) -> tuple[str, ...]:
     """Split passages that newlines join into those of `alone`, in order; () if it lacks some."""
     passages, left = [], f"{whole}\n"
     longest_first = sorted(alone, key=len, reverse=True)
@@ -172,7 +174,7 @@ def _about(pair: Pair, passages: Sequence[str]) -> list[int]:
 _YES_OR_NO = (ENTAILED, NOT_ENTAILED)
 
 
-def _listed(instrument: str, field: Literal["label", "grade"], *values: str | int) -> Form:
+def _premise_form(instrument: str, field: Literal["label", "grade"], *values: str | int) -> Form:
     prompt = f"judge-{instrument.replace('_', '-')}"
     return Form(
         (instrument,), prompt, "premise", ("hypothesis",), field, values, _against_a_premise
@@ -189,10 +191,10 @@ FORMS = (
         *(("preference",), "judge-preference", "context", ("first", "second"), "label"),
         *(("first", "second", "neither"), _of_two_texts),
     ),
-    _listed("entailment", "label", *_YES_OR_NO),
-    _listed("same_question", "label", "same", "different"),
-    _listed("support_grade", "grade", 0, 1, 2, 3),
-    _listed("three_way", "label", "entailed", "neutral", "contradicted"),
+    _premise_form("entailment", "label", *_YES_OR_NO),
+    _premise_form("same_question", "label", "same", "different"),
+    _premise_form("support_grade", "grade", 0, 1, 2, 3),
+    _premise_form("three_way", "label", "entailed", "neutral", "contradicted"),
 )
 
 
@@ -248,7 +250,7 @@ def make_reader(style: Style, read: Read) -> Entries:
     return functools.partial(lines_below if style == "cot" else last_lines, read=read)
 
 
-def written(form: Form, style: Style, answers: Sequence[Mapping[str, Any]]) -> str:
+def write_reply(form: Form, style: Style, answers: Sequence[Mapping[str, Any]]) -> str:
     """Return the reply with these answers, numbered from 1, with reasons if the style has them."""
     names = ["reason", form.field, *(["passages"] if form.passages else [])]
     entries = [{name: answer[name] for name in names} for answer in answers]
@@ -282,7 +284,7 @@ def sample(form: Form, style: Style) -> str:
         }
         for value in form.values
     ]
-    return written(form, style, answers)
+    return write_reply(form, style, answers)
 
 
 def _read(form: Form, line: str) -> dict[str, Any]:

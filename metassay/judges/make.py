@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from metassay.core.errors import BadInput, collect_problems, raise_problems
+from metassay.core.errors import collect_problems, raise_problems
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS, Block
 from metassay.core.params import Benchmark, Folder
@@ -69,13 +69,11 @@ def choose_members(blocks: Mapping[str, Block]) -> dict[str, Chosen]:
     chosen: dict[str, Chosen] = {}
     problems: list[str] = []
     for name, block in blocks.items():
-        where, inside = f"members > {name}", ""
-        try:
+        where = f"members > {name}"
+        with collect_problems(problems):
             chosen[name] = choose(JUDGES, block, where=where)
-            inside = f"{where} > "
-            chosen[name].record.members(chosen[name].options)
-        except BadInput as error:
-            problems += [f"{inside}{problem}" for problem in error.problems]
+            with collect_problems(problems, f"{where} > "):
+                chosen[name].record.members(chosen[name].options)
     raise_problems(problems)
     return chosen
 

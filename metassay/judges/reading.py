@@ -134,9 +134,7 @@ _SAME = {name: unit for unit, names in _UNIT_NAMES.items() for name in names.spl
 _SAME |= {"both": "bilateral", "bilaterally": "bilateral", "unilaterally": "unilateral"}
 
 _to_digits = digits(UNITS | _SAME.keys())
-_ANSWER = re.compile(
-    r"(^|[.?!\n]\s*)no,(?=\s)"
-)  # "No, it hurts": "no" is an answer, not a negation
+_ANSWER = re.compile(r"(^|[.?!\n]\s*)no,(?=\s)")  # "No, it hurts": an answer, no negation
 _FREE_OF = re.compile(r"\b(?:negative for|free of)\b")
 CLAUSE_END = re.compile(
     r"[.;?!](?=\s|$)|\n|\b(?:but|however|although|though|except|yet|while)\b"

@@ -27,7 +27,7 @@ from metassay.core.progress import bar
 from metassay.llm import http
 from metassay.llm.budget import Budget
 from metassay.llm.endpoints import Cleared, EndpointOptions, ModelOptions, Secrets
-from metassay.llm.http import Outcome, dead_end
+from metassay.llm.http import Outcome, explain_stop
 from metassay.llm.ledger import ABANDONED, Batch, Failure, Ledger
 from metassay.llm.limits import IN_A_ROW, Policy, retry_after
 from metassay.llm.messages import IN_BATCH, ChatRequest, Reply, failure, read_request
@@ -258,9 +258,9 @@ class BatchRun:
             except CallFailed as failed:
                 code = failed.outcome.code
                 if not failed.outcome.retry:
-                    raise self._refused(failed.outcome) from None
+                    raise self._refusal(failed.outcome) from None
         left = self._open()
-        batched = self.ledger.in_batches(left)
+        batched = self.ledger.batched_keys(left)
         return self._replies | {
             key: failure(key, IN_BATCH if key in batched else code) for key in left
         }
@@ -283,17 +283,17 @@ class BatchRun:
         entries = self.ledger.lookup(left)
         self.budget.note_hits(entry for key, entry in entries.items() if key not in self._tries)
         self._replies |= {k: entry.reply(self._tries.get(k, 0)) for k, entry in entries.items()}
-        batched = set(left) if self.send else self.ledger.in_batches(left)
+        batched = set(left) if self.send else self.ledger.batched_keys(left)
         return [key for key in left if key in batched and key not in entries]
 
     async def _send_all(self, client: openai.AsyncOpenAI) -> bool:
         """Recover batches of dead processes and send new ones; return whether there were any."""
         left = self._open()
-        new = self.send and len(self.ledger.in_batches(left)) < len(left)
-        if not new and not self.ledger.unnumbered(self._url):
+        new = self.send and len(self.ledger.batched_keys(left)) < len(left)
+        if not new and not self.ledger.batches_without_id(self._url):
             return False
         with file_lock(self.ledger.path, "batches", fcntl.LOCK_EX):
-            unnumbered = self.ledger.unnumbered(self._url)
+            unnumbered = self.ledger.batches_without_id(self._url)
             for batch in unnumbered:
                 await self._recover(client, batch)
             sent = bool(unnumbered)
@@ -319,7 +319,7 @@ class BatchRun:
         name, content, lines = uuid.uuid4().hex, bytearray(), 0
         with self.ledger.database.transaction():
             left = self._open()
-            elsewhere = self.ledger.in_batches(left) | self.ledger.claimed(left)
+            elsewhere = self.ledger.batched_keys(left) | self.ledger.claimed_keys(left)
             for key in [key for key in left if key not in elsewhere]:
                 request = self.requests[key]
                 added = line(request, self.endpoint.options, self.model.limit)
@@ -379,7 +379,7 @@ class BatchRun:
                     if failed.outcome.code != "http_404":
                         raise
                     if not old:
-                        raise self._refused(failed.outcome, batch.number) from None
+                        raise self._refusal(failed.outcome, batch.number) from None
             if old:
                 self._book(batch.name, {}, _UNKNOWN, self.policy.attempts)
                 ended = True
@@ -401,7 +401,7 @@ class BatchRun:
         self._book(name, by_key, state.lacking, tries)
         for outcome in by_key.values():
             if outcome.stop:
-                raise dead_end(self.endpoint, self.model, self.ledger, outcome)
+                raise explain_stop(self.endpoint, self.model, self.ledger, outcome)
         refused = [
             Failure(key, outcome.code, canonical)
             for key, _, _, canonical in lines
@@ -440,7 +440,7 @@ class BatchRun:
                 elif self.send and outcome is not _NEVER_SENT and key in self.requests:
                     self._replies[key] = failure(key, outcome.code, attempts=sent)
                 self.budget.settle(attempt, outcome.code, outcome.billed, *counts)
-            self.ledger.strike_off(name, again)
+            self.ledger.delete_batch(name, again)
 
     async def _retry(self, call: Callable[[], Awaitable[Result]], least: float = 0.0) -> Result:
         """Return a call's result, repeated if it fails, at least `least` seconds later."""
@@ -454,10 +454,10 @@ class BatchRun:
             await asyncio.sleep(max(wait, least))
         return await call()
 
-    def _refused(self, outcome: Outcome, number: str | None = None) -> BadInput:
+    def _refusal(self, outcome: Outcome, number: str | None = None) -> BadInput:
         """Explain why no batch can be sent, or why the batch of this number is not known."""
         if outcome.stop:
-            return dead_end(self.endpoint, self.model, self.ledger, outcome)
+            return explain_stop(self.endpoint, self.model, self.ledger, outcome)
         problem = f"takes no batch ({outcome.code}); if it supports none, write mode: single here"
         if number is not None:
             hours = f"{ABANDONED / 3600:.0f} hours after it was sent it is asked anew"

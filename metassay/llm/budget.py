@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from metassay.core.errors import BadInput
 from metassay.llm.endpoints import ModelOptions, Prices
 from metassay.llm.estimate import at_most as most_tokens
-from metassay.llm.ledger import LIVING, Entry, Ledger, alive
+from metassay.llm.ledger import LIVING, Entry, Ledger, lease_bounds
 from metassay.llm.messages import ChatRequest
 
 _UNIT = 10**12
@@ -131,7 +131,7 @@ class Budget:
                 f" AND claims.owner = attempts.owner AND {LIVING})"
                 " AND NOT EXISTS (SELECT 1 FROM batch_lines WHERE batch_lines.key = attempts.key"
                 " AND batch_lines.attempt = attempts.id)",
-                (self.account, *alive()),
+                (self.account, *lease_bounds()),
             ).fetchall()
             cost = min(sum(row[1] for row in lost), _MOST)
             self._change(f"{_LESS_RESERVED}, {_more('uncertain')}", cost, cost)
@@ -174,7 +174,7 @@ def _more(column: str) -> str:
     return f"{column} = min({column} + ?, {_MOST})"
 
 
-def booked(ledger: Ledger, key: str) -> float:
+def booked_cost(ledger: Ledger, key: str) -> float:
     """Return the cost of all attempts at a question, in the currency of their account."""
     ((cost,),) = ledger.select("SELECT total(cost) FROM attempts WHERE key = ?", key)
     return float(cost) / _UNIT

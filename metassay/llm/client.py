@@ -86,7 +86,7 @@ class SingleRun:
             for key, request in self.requests.items()
         }
         blocks = set(self._blocks.values())
-        self._untried = blocks - self.ledger.tried(blocks)
+        self._untried = blocks - self.ledger.tried_blocks(blocks)
         self._known_failures = self.ledger.failures(self.requests)
         self._refused: list[Failure] = []  # refusals in a row
         self._refusal = ""  # their kind
@@ -175,10 +175,10 @@ class SingleRun:
         self.budget.note_hits(entries.values())
         self._replies |= {key: entry.reply() for key, entry in entries.items()}
         rest = [key for key in self._with_others if key not in entries]
-        batched = self.ledger.in_batches(rest)
+        batched = self.ledger.batched_keys(rest)
         self._replies |= {key: failure(key, IN_BATCH) for key in batched}
         rest = [key for key in rest if key not in batched]
-        claimed = self.ledger.claimed(rest)
+        claimed = self.ledger.claimed_keys(rest)
         self._with_others = [key for key in rest if key in claimed]
         self._queue.extend(key for key in rest if key not in claimed)
         if self._with_others and not self._queue:
@@ -232,7 +232,7 @@ class SingleRun:
         from metassay.llm import http
 
         if outcome.stop:
-            self._stop(http.dead_end(self.endpoint, self.model, self.ledger, outcome))
+            self._stop(http.explain_stop(self.endpoint, self.model, self.ledger, outcome))
         with self.ledger.database.transaction():
             if outcome.entry is None:
                 self.budget.settle(number, outcome.code, outcome.billed)
@@ -363,7 +363,7 @@ def asker(
                 count = f"{len(missing)} of {len(distinct)} answers are not in the ledger, and"
                 raise BadInput(f"{count} {problem}" for problem in error.problems) from None
             patience = policy or Policy()
-            in_batch = missing.keys() if by_batch else ledger.in_batches(missing)
+            in_batch = missing.keys() if by_batch else ledger.batched_keys(missing)
             if batches and in_batch:
                 from metassay.llm.batch_run import BatchRun
 

@@ -31,7 +31,7 @@ from metassay.llm.limits import QUOTAS, quota_pause, retry_after
 from metassay.llm.messages import ChatRequest, TokenLogprobs, logprobs_to_json, token_logprob
 from metassay.llm.server_errors import WATCHED, Exchange, Retired, is_retired, words
 
-# Codes of OpenAI, Anthropic, Mistral and Gemini; gateways pass them on.
+# Finish reasons of OpenAI, Anthropic, Mistral and Gemini; gateways pass them on.
 _FINISHED: dict[str, EntryStatus] = {
     **dict.fromkeys(("length", "max_tokens", "model_length"), "truncated"),
     "model_context_window_exceeded": "truncated",
@@ -445,7 +445,9 @@ def outcome_of_error(
     return Outcome(error=code, message=message, kind=str(error.code))
 
 
-def dead_end(endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: Outcome) -> BadInput:
+def explain_stop(
+    endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: Outcome
+) -> BadInput:
     """Explain an outcome with `stop`: why no request can succeed, and what to do."""
     name, options = endpoint.name, endpoint.options
     where = f"endpoint {name!r} ({options.base_url})"

@@ -19,7 +19,7 @@ import pandas as pd
 from metassay.core.database import Database, Form, batches
 from metassay.core.errors import BadInput, raise_problems
 from metassay.llm.answers import without_thoughts
-from metassay.llm.messages import ChatRequest, Reply, belongs, logprobs_from_json, read_request
+from metassay.llm.messages import ChatRequest, Reply, has_key, logprobs_from_json, read_request
 from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 
@@ -73,10 +73,10 @@ ABANDONED = 48 * 3600.0  # seconds after which batches are given up: twice their
 # Claims use the monotonic clock, which all processes share. It restarts with the machine: a claim
 # that ends later than this from now is from before the restart.
 LONGEST_LEASE = 60.0
-LIVING = "expires > ? AND expires <= ?"  # with the values of `alive`
+LIVING = "expires > ? AND expires <= ?"  # with the values of `lease_bounds`
 
 
-def alive() -> tuple[float, float]:
+def lease_bounds() -> tuple[float, float]:
     """Return the two times between which the claims of living owners end."""
     now = time.monotonic()
     return now, now + LONGEST_LEASE
@@ -168,25 +168,25 @@ class Ledger:
         """Claim a question for `owner`, LONGEST_LEASE at most, unless it is answered or claimed."""
         with self.database.transaction() as connection:
             answered = "SELECT 1 FROM answers WHERE key = ?"
-            if connection.execute(answered, (key,)).fetchone() or self.in_batches([key]):
+            if connection.execute(answered, (key,)).fetchone() or self.batched_keys([key]):
                 return False
             claim = connection.execute(
                 "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"
                 " SET owner = excluded.owner, expires = excluded.expires"
                 f" WHERE NOT ({LIVING}) OR owner = excluded.owner",
-                (key, owner, time.monotonic() + min(seconds, LONGEST_LEASE), *alive()),
+                (key, owner, time.monotonic() + min(seconds, LONGEST_LEASE), *lease_bounds()),
             )
             return claim.rowcount == 1
 
-    def claimed(self, keys: Iterable[str]) -> set[str]:
+    def claimed_keys(self, keys: Iterable[str]) -> set[str]:
         """Return the keys that living owners have claimed."""
         query = f"SELECT key FROM claims WHERE {LIVING} AND key"
-        return {row[0] for row in self.among(query, keys, *alive())}
+        return {row[0] for row in self.select_where(query, keys, *lease_bounds())}
 
-    def in_batches(self, keys: Iterable[str]) -> set[str]:
+    def batched_keys(self, keys: Iterable[str]) -> set[str]:
         """Return the keys in batches whose answers are not collected yet."""
         query = "SELECT key FROM batch_lines WHERE batch IS NOT NULL AND key"
-        return {row[0] for row in self.among(query, keys)}
+        return {row[0] for row in self.select_where(query, keys)}
 
     def renew(self, owner: str, seconds: float) -> None:
         """Extend the owner's claims by so many seconds."""
@@ -239,12 +239,12 @@ class Ledger:
         if keys is None:
             rows = iter(self.select(query))
         else:
-            rows = self.among(f"{query} AND key", sorted(set(keys)))
+            rows = self.select_where(f"{query} AND key", sorted(set(keys)))
         return {row[0]: Failure._make(row) for row in rows}
 
-    def tried(self, blocks: Iterable[str]) -> set[str]:
+    def tried_blocks(self, blocks: Iterable[str]) -> set[str]:
         """Return the blocks (module `client`) that ever had an answer."""
-        return {row[0] for row in self.among("SELECT block FROM tried WHERE block", blocks)}
+        return {row[0] for row in self.select_where("SELECT block FROM tried WHERE block", blocks)}
 
     def note_tried(self, block: str) -> None:
         """Note that a block had an answer."""
@@ -292,7 +292,7 @@ class Ledger:
         """Raise BadInput if a question (key and canonical JSON) was changed."""
         with self.database.reading():
             for key, request in rows:
-                if not belongs(request, key):
+                if not has_key(request, key):
                     raise sqlite3.DatabaseError(f"the request of {key} is not its own")
 
     def rows(self, columns: str, keys: Iterable[str] | None) -> Iterator[tuple[Any, ...]]:
@@ -300,7 +300,7 @@ class Ledger:
         query = f"SELECT {columns} FROM {_ANSWERS}"
         if keys is None:
             return iter(self.select(query))
-        return self.among(f"{query} WHERE key", keys)
+        return self.select_where(f"{query} WHERE key", keys)
 
     def begin_batch(self, name: str, endpoint: str) -> None:
         """Note a batch before it is sent."""
@@ -324,7 +324,7 @@ class Ledger:
             connection.execute(change, (time.time(), number, name))
         self.database.checkpoint()  # so that it survives a power cut
 
-    def unnumbered(self, endpoint: str) -> list[Batch]:
+    def batches_without_id(self, endpoint: str) -> list[Batch]:
         """Return batches without an id, whose process may have died, at an endpoint."""
         query = "SELECT * FROM batches WHERE number IS NULL AND endpoint = ? ORDER BY started"
         return [Batch(*row) for row in self.select(query, endpoint)]
@@ -332,7 +332,7 @@ class Ledger:
     def batches_of(self, keys: Iterable[str]) -> list[Batch]:
         """Return the batches with any of these questions, the oldest first."""
         query = "SELECT DISTINCT batches.* FROM batches JOIN batch_lines ON name = batch WHERE key"
-        distinct = {Batch(*row) for row in self.among(query, keys)}
+        distinct = {Batch(*row) for row in self.select_where(query, keys)}
         return sorted(distinct, key=lambda batch: batch.started)
 
     def lines_of(self, name: str) -> list[Line]:
@@ -340,7 +340,7 @@ class Ledger:
         query = "SELECT key, attempt, tries, request FROM batch_lines WHERE batch = ? ORDER BY key"
         return [Line(*row) for row in self.select(query, name)]
 
-    def strike_off(self, name: str, again: Iterable[str] = ()) -> None:
+    def delete_batch(self, name: str, again: Iterable[str] = ()) -> None:
         """Delete a batch whose lines are booked; questions of `again` wait for another batch."""
         with self.database.transaction() as connection:
             change = "UPDATE batch_lines SET batch = NULL, attempt = NULL WHERE key = ?"
@@ -365,7 +365,7 @@ class Ledger:
         with self.database.reading() as connection:
             return connection.execute(query, parameters).fetchall()
 
-    def among(
+    def select_where(
         self, query: str, names: Iterable[str], *parameters: object
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query that ends with a column, for these values of the column."""

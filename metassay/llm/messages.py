@@ -70,7 +70,7 @@ class ChatRequest:
         return hashlib.sha256(self.canonical.encode("utf-8")).hexdigest()
 
 
-def belongs(canonical: str, key: str) -> bool:
+def has_key(canonical: str, key: str) -> bool:
     """Return whether a key is that of a canonical JSON."""
     return hashlib.sha256(canonical.encode("utf-8")).hexdigest() == key
 

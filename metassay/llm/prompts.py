@@ -212,7 +212,7 @@ def examples_field(names: Sequence[str]) -> str:
     return _FIELD + ",".join(name.translate(_ESCAPES) for name in names)
 
 
-def datasets_shown(recipes: Iterable[str]) -> list[str]:
+def datasets_in_recipes(recipes: Iterable[str]) -> list[str]:
     """List the datasets whose examples these recipes name; of unknown recipes, never too few."""
     fields = {part for recipe in recipes for part in recipe.split("|") if part.startswith(_FIELD)}
     return datasets_of(name for part in fields for name in part.removeprefix(_FIELD).split(","))

@@ -16,7 +16,7 @@ import pandas as pd
 from metassay.core.errors import BadInput, Unfinished, collect_problems
 from metassay.core.kinds import Chosen
 from metassay.core.params import MaxCost
-from metassay.llm.budget import Spending, booked, open_budget, spending
+from metassay.llm.budget import Spending, booked_cost, open_budget, spending
 from metassay.llm.client import asker, replayer
 from metassay.llm.endpoints import (
     Cleared,
@@ -110,7 +110,7 @@ class Session:
 
     def booked(self, key: str) -> float:
         """Return the cost of all attempts at a question, in the currency of their account."""
-        return booked(self._ledger, key)
+        return booked_cost(self._ledger, key)
 
     def provide(self, chosen: Chosen) -> Resources:
         """Return the resources that a kind's record needs: raw files, and the model that it asks.
@@ -130,11 +130,10 @@ class Session:
 
     def refusals(self, model: str, datasets: Sequence[str]) -> list[str]:
         """List the reasons why the session's or these datasets' text may not go to a model."""
-        try:
+        problems: list[str] = []
+        with collect_problems(problems):
             self._clear(model, datasets)
-        except BadInput as error:
-            return list(error.problems)
-        return []
+        return problems
 
     def estimate(self, use: Use, needs: Requests, lengths: Sequence[float]) -> Estimate:
         """Estimate open questions and their cost; `lengths`: tokens of each answer's subject."""

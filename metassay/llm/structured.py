@@ -21,7 +21,7 @@ from metassay.llm.answers import only_json, repair, whole
 from metassay.llm.messages import Ask, ChatRequest, Reply, Status, replies_to
 from metassay.llm.prompts import PROMPTS, Kind, file_of, load, render
 
-# A round that reads none of so many reads less than 14 % with 95 % confidence: the last one then.
+# After a round that reads none of so many, less than 14 % are readable (95 % confidence): stop.
 ENOUGH = 20
 
 Fault = Literal["form", "numbers", "missing", "twice", "value", "truncated"]
@@ -62,7 +62,9 @@ class Again:
                 by_fault.setdefault(fault, []).append(number)
         if not by_fault:
             return replace(first, repeat=turn)
-        message = "; ".join(_MESSAGES[fault].format(_listed(n)) for fault, n in by_fault.items())
+        message = "; ".join(
+            _MESSAGES[fault].format(_list_numbers(n)) for fault, n in by_fault.items()
+        )
         *before, last = first.messages
         longer = replace(last, content=last.content + self._suffix(message, turn + 1))
         return replace(first, messages=(*before, longer), repeat=turn)
@@ -77,7 +79,7 @@ class Again:
         return len(self._suffix(fault, 100).encode())
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _list_numbers(numbers: Sequence[int]) -> str:
     named = ", ".join(map(str, numbers[:_NAMED]))
     more = len(numbers) - _NAMED
     return f"{named} and {more} more" if more > 0 else named
@@ -222,7 +224,7 @@ class _Batch(NamedTuple):
 _Read = tuple[dict[int, tuple[AnyAnswer, bool]], dict[int, Fault | None]]
 
 
-def numbered(contents: Sequence[Any]) -> list[Item]:
+def number_items(contents: Sequence[Any]) -> list[Item]:
     """Number the contents from 1."""
     return [Item(number, content) for number, content in enumerate(contents, start=1)]
 

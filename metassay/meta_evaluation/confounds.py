@@ -11,7 +11,7 @@ from metassay.meta_evaluation.exact_tests import StudyTests, directed_places, ru
 from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import UNREAD, MetricScores, frame_of
 from metassay.statistics.components import correlate_at, rests_on
-from metassay.statistics.correlation import LEVELS, Coefficient, Correlation, Level, apply_by_cells
+from metassay.statistics.correlation import LEVELS, Coefficient, Correlation, Level, map_cells
 from metassay.statistics.ensembles import standardise
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.jackknife import LeaveOneOut, interval, leave_out
@@ -242,9 +242,7 @@ def _pooled(
         both[:, mask] = np.mean(np.broadcast_arrays(*standardized), axis=0)
         return correlate_at(both, b, "global", options.coefficient, layout)
 
-    correlations = apply_by_cells(
-        correlate_sum, metrics, np.where(np.isfinite(control), human, np.nan)
-    )
+    correlations = map_cells(correlate_sum, metrics, np.where(np.isfinite(control), human, np.nan))
     n = np.count_nonzero(np.all(np.isfinite(np.broadcast_arrays(*trio)), axis=0), axis=(1, 2))
     yield "added", _Value(correlations.value, n, trio)
     for share in SHARES:

@@ -142,11 +142,11 @@ def _sizes(study: Study, metrics: Array) -> dict[str, object]:
 def _tied(metrics: Array, human: Array) -> Array:
     """Count the documents (metrics,) in which the metric ties all texts and people do not."""
     present = np.isfinite(metrics) & np.isfinite(human)
-    varies = []
-    for side in (metrics, human):
-        most = np.where(present, side, -np.inf).max(axis=1)
-        varies.append(most > np.where(present, side, np.inf).min(axis=1))
-    return np.asarray(np.count_nonzero(~varies[0] & varies[1], axis=1))
+    metric_varies, people_vary = (
+        np.where(present, side, -np.inf).max(axis=1) > np.where(present, side, np.inf).min(axis=1)
+        for side in (metrics, human)
+    )
+    return np.asarray(np.count_nonzero(~metric_varies & people_vary, axis=1))
 
 
 def _intervals(

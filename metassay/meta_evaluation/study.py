@@ -14,7 +14,7 @@ from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.layouts import NO_GROUPS, Grouping, Groups, layout_of
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.statistics.correlation import TIE, tie_close
+from metassay.statistics.correlation import TIE, tie_near
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.layout import Layout
 from metassay.tables.names import REFERENCE, STATEMENT, base_metric, metric_label, suffix_of
@@ -246,7 +246,7 @@ def tie_rounding(values: Array) -> Array:
     if not np.isfinite(values).any():
         return values
     tolerance = TIE * float(np.nanmax(np.abs(values)))
-    return tie_close(values.ravel(), tolerance=tolerance).reshape(values.shape)
+    return tie_near(values.ravel(), tolerance=tolerance).reshape(values.shape)
 
 
 def tie_constant(values: Array) -> Array:

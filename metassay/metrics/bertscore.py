@@ -181,9 +181,8 @@ def matched(
     `settings`: all settings that can change a match, other than the encoder.
     """
     task = matching.task_of(name, options, settings)
-    return [
-        Match(*m) for m in compute_outputs(task, pairs, load, options.batch_tokens, store=store)
-    ]
+    rows = compute_outputs(task, pairs, load, options.batch_tokens, store=store)
+    return [Match(*row) for row in rows]
 
 
 def values_of(match: Match, baseline: Sequence[float] | None = None) -> tuple[float | None, ...]:

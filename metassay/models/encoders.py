@@ -135,6 +135,6 @@ def _keep_first(weights: Any, layers: int, model: str) -> None:
         setattr(owner, name, layers if isinstance(layer_list, int) else layer_list[:layers])
         return
     raise BadInput(
-        f"model {model!r}: where a {type(weights).__name__} has its layers is not known; leave"
-        " `layers` out to take its last one"
+        f"model {model!r}: where a {type(weights).__name__} has its layers is unknown; remove"
+        " `layers` to use the last one"
     )

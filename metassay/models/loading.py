@@ -27,8 +27,8 @@ _HEAD = "pooler"  # a head of encoders that is not used here
 def _commit(revision: str) -> str:
     if not _COMMIT.fullmatch(revision):
         raise ValueError(
-            f"{revision!r} is none of a commit, and branches and tags can move; give its 40 digits"
-            " (on the model's page: Files, then History)"
+            f"{revision!r} is not a commit, and branches and tags can move; give the 40 digits of"
+            " one (on the model's page: Files, then History)"
         )
     return revision
 
@@ -91,8 +91,8 @@ def load(kind: str, options: NetworkOptions, head: Mapping[str, Any] | None = No
         remedy = "correct the model or what it is used as"
         if _ITS_OWN_CODE in str(error):
             remedy = (
-                "it brings code of its own, which is never run: name a model of a type that the"
-                " installed transformers knows by itself"
+                "it needs its own code, which is never run: name a model of a type that the"
+                " installed transformers supports"
             )
         elif revision and extra.module("transformers.utils.hub").is_offline_mode():
             remedy = (
@@ -137,8 +137,8 @@ def weights_digest(options: NetworkOptions) -> str:
     file = next((file for name in _WEIGHTS if (file := _file(options, name))), None)
     if file is None:
         raise BadInput(
-            f"model {options.model!r}: {' or '.join(_WEIGHTS)} cannot be had; correct the model, or"
-            " the connection to the hub"
+            f"model {options.model!r}: {' or '.join(_WEIGHTS)} is not available; correct the model,"
+            " or the connection to the hub"
         )
     return _digest(file)
 
@@ -212,10 +212,9 @@ def places(weights: Any) -> list[int]:
     """Return the size of a model's table of positions, a fixed limit, if it has one."""
     sizes = (getattr(weights.config, name, None) for name in _POSITIONS)
     size = next((number for number in sizes if isinstance(number, int) and number > 0), None)
-    table = getattr(
-        getattr(weights.base_model, "embeddings", None), "position_embeddings", None
-    )  # RoBERTa and similar models start positions after the padding's
-    padding = getattr(table, "padding_idx", None)
+    embeddings = getattr(weights.base_model, "embeddings", None)
+    # RoBERTa and similar models start positions after the padding's.
+    padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
     return [] if size is None else [size if padding is None else size - padding - 1]
 
 

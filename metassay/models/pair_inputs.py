@@ -89,7 +89,7 @@ class Reader:
         # Not of empty texts: without a second text tokenizers leave out its special tokens.
         room = self.limit - len(self._encoded("a", "a").tokens) + 2 * self.count("a")
         if room < 2:
-            raise BadInput(f"an input of {self.limit} tokens has no room; give more `max_tokens`")
+            raise BadInput(f"an input of {self.limit} tokens is too short; increase `max_tokens`")
         premise_size, hypothesis_size = self.count(premise), self.count(hypothesis)
         of_hypothesis = min(hypothesis_size, max(room - premise_size, room // 2))
         of_premise = min(premise_size, room - of_hypothesis)
@@ -125,7 +125,7 @@ class Reader:
             except jinja2.TemplateError as error:
                 raise BadInput(
                     "the model's chat template refuses these messages"
-                    f" ({type(error).__name__}); take out `system`, or `chat`"
+                    f" ({type(error).__name__}); remove `system` or `chat`"
                 ) from None
         else:
             encoded = self.tokenizer(fill_template(wording.template, premise, hypothesis))

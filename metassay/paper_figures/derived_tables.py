@@ -17,6 +17,7 @@ from metassay.meta_evaluation.confounds import CONFOUNDS
 from metassay.meta_evaluation.correlations import CORRELATIONS, METRIC_CORRELATIONS
 from metassay.meta_evaluation.ensembles import ENSEMBLES
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
+from metassay.meta_evaluation.summaries import POPULARITY, popularity, violins
 from metassay.paper_figures.estimates import (
     ALONE,
     ESTIMATE,
@@ -40,7 +41,6 @@ from metassay.paper_figures.statement_tables import (
     tuning_by_use,
 )
 from metassay.reporting.facets import facets_table
-from metassay.reporting.summaries import POPULARITY, popularity, violins
 from metassay.statistics.agreement import COUNT_COEFFICIENTS, count_agreement
 from metassay.statistics.correlation import sorted_kendall
 from metassay.statistics.document_means import Reals, means
@@ -138,7 +138,7 @@ def means_of_first(frames: Frames) -> pd.DataFrame:
 
 
 def rating_violins(frames: Frames) -> pd.DataFrame:
-    """`reporting.summaries.violins` on the ratings' own scale: mean, interval and `all_ratings`."""
+    """`summaries.violins` on the ratings' own scale: mean, interval and `all_ratings`."""
     ratings, scale = frames["ratings"], Criterion(low=0, high=1, better="higher")
     return violins(ratings, dict.fromkeys(set(ratings["criterion"]), scale), RESAMPLING)
 

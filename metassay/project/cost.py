@@ -1,8 +1,7 @@
 """Estimate all that the next run of a benchmark or test would ask language models, by stage.
 
-This is a dry run: its session answers from the ledger alone. Stand-ins replace what models have not
-answered yet: the reference for a text, its sentences in equal shares for its facets, and clauses by
-rule for claims.
+This is a dry run: its session answers from the ledger alone. Stand-ins replace missing answers: the
+reference for a text, its sentences in equal shares for its facets, and clauses by rule for claims.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

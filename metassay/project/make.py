@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import shutil
 import subprocess
 import unicodedata
 from collections.abc import Mapping
@@ -160,32 +161,31 @@ def fill_workflow(workflow: str, name: str) -> bytes:
 
 def _commit(root: Path, folder: Path) -> list[str]:
     """Make `root` a git repository with a first commit; return what prevented that, if anything."""
-    outside = next(parent for parent in folder.resolve().parents if parent.is_dir())
-    toplevel = _git(outside, "rev-parse", "--show-toplevel")
-    if toplevel is None:
+    if shutil.which("git") is None:
         _disable_scm(root)
         return [
             "git is not installed, so nothing is under version control; once it is: `git init`, and"
             " take `no_scm` out of .dvc/config"
         ]
+    outside = next(parent for parent in folder.resolve().parents if parent.is_dir())
+    toplevel = _git(outside, "rev-parse", "--show-toplevel")
     if toplevel.returncode == 0:
         return [
             f"the folder lies in the git repository {toplevel.stdout.strip()}, to which nothing was"
             " added yet; commit it there, or run `git init` here for a repository of its own"
         ]
-    for words in (("init", "--quiet", "--initial-branch=main"), ("add", "--all")):
-        result = _git(root, *words)
-        if result is None or result.returncode:
+    for args in (("init", "--quiet", "--initial-branch=main"), ("add", "--all")):
+        result = _git(root, *args)
+        if result.returncode:
             _disable_scm(root)
-            return [f"git {words[0]} failed, so nothing is under version control: {_error(result)}"]
-    identity = [_git(root, "config", key) for key in ("user.name", "user.email")]
-    if not all(value is not None and value.stdout.strip() for value in identity):
+            return [f"git {args[0]} failed, so nothing is under version control: {_error(result)}"]
+    if not all(_git(root, "config", key).stdout.strip() for key in ("user.name", "user.email")):
         return [
             "git does not know who you are, so all files are staged and not committed: set git"
             " config user.name and user.email, then `git commit`"
         ]
     result = _git(root, "commit", "--quiet", "-m", _COMMIT)
-    if result is None or result.returncode:
+    if result.returncode:
         return [f"all files are staged, but git commit failed: {_error(result)}"]
     return []
 
@@ -195,15 +195,9 @@ def _disable_scm(root: Path) -> None:
     config.write_text(config.read_text(encoding="utf-8") + _NO_GIT, encoding="utf-8")
 
 
-def _git(folder: Path, *words: str) -> "subprocess.CompletedProcess[str] | None":
-    """Run git; None if it isn't installed."""
-    with contextlib.suppress(FileNotFoundError, PermissionError):
-        return subprocess.run(
-            ["git", *words], cwd=folder, capture_output=True, text=True, check=False
-        )
-    return None
+def _git(folder: Path, *args: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(["git", *args], cwd=folder, capture_output=True, text=True, check=False)
 
 
-def _error(result: "subprocess.CompletedProcess[str] | None") -> str:
-    lines = result.stderr.strip().splitlines() if result is not None else []
-    return lines[-1] if lines else "it says no more"
+def _error(result: "subprocess.CompletedProcess[str]") -> str:
+    return (result.stderr.strip().splitlines() or ["it says no more"])[-1]

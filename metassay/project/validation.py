@@ -36,7 +36,6 @@ from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.needs import FEW_SHOT, RELEASED_CLAIMS, folder_problems
 from metassay.llm.session import cap_of, model_problems
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
-from metassay.metrics.faithfulness.reading import StatementOptions
 from metassay.metrics.faithfulness.record import BY_TEXT
 from metassay.paper_figures.published import COMPARISONS, JUDGE_COMPARISONS
 from metassay.scoring.aggregation.combinations import parse_combination
@@ -188,8 +187,7 @@ def _check_params(params: Params) -> list[str]:
         *problems,
         *_check_options(params),
         *_check_models(params, named),
-        *_check_metrics(named),
-        *_check_combinations(params),
+        *_check_metrics(params, named),
         *_check_benchmarks(params, named, answerable),
         *_check_tests(params),
         *_check_tunings(params, named),
@@ -260,9 +258,17 @@ def _check_models(params: Params, named: Named) -> list[str]:
     return problems
 
 
-def _check_metrics(named: Named) -> Iterator[str]:
-    """Check that no costly metric is among the cheap ones, and no user's metric has our name."""
+def _check_metrics(params: Params, named: Named) -> Iterator[str]:
+    """Check combinations, costly metrics among cheap ones, and names of a user's metrics."""
     ours = descriptions()
+    for name in params.combinations:
+        try:
+            parse_combination(params.combinations, name)
+        except BadInput as error:
+            yield from error.problems
+        if name in ours:
+            what = "is one of Metassay's own metrics; give it another name"
+            yield f"{PARAMS} > combinations > {name}: {what}"
     for (block, name), chosen in named.items():
         if block == "metrics" and chosen.record.costly:
             yield (
@@ -278,25 +284,14 @@ def _check_metrics(named: Named) -> Iterator[str]:
                 )
 
 
-def _check_combinations(params: Params) -> list[str]:
-    problems: list[str] = []
-    for name in params.combinations:
-        with collect_problems(problems):
-            parse_combination(params.combinations, name)
-        if name in descriptions():
-            problems.append(
-                f"{PARAMS} > combinations > {name}: is one of Metassay's own metrics; give it"
-                " another name"
-            )
-    return problems
-
-
 def _check_benchmarks(params: Params, named: Named, judges: Answerable) -> Iterator[str]:
     metrics = {}
     for key, chosen in named.items():
         names = [metric.name for metric in chosen.record.descriptions] if key[0] in _METRICS else []
-        if key[0] == "statement_metrics":
-            names = _statement_scores(chosen.options, names)
+        if key[0] == "statement_metrics":  # whichever alignments the block reads
+            by = BY_TEXT if chosen.options.by == "text" else ""
+            models = getattr(chosen.options, "checkpoints", [NO_JUDGE])
+            names = [metric_label(metric + by, model) for metric in names for model in models]
         metrics[key] = names
     for name, benchmark in params.benchmarks.items():
         file = _params_file(name)
@@ -388,13 +383,6 @@ def _check_measuring(file: str, benchmark: Benchmark, named: Named) -> Iterator[
             yield from _find_unaligned(where, options.alignments, benchmark.alignments)
             if options.by == "text" and not named[block, name].record.by_text:
                 yield f"{where} > by: this kind reads statements one by one; write statement"
-
-
-def _statement_scores(options: StatementOptions, metrics: Iterable[str]) -> list[str]:
-    """The scores of a block of statement_metrics, whichever alignments it reads."""
-    by = BY_TEXT if options.by == "text" else ""
-    models = getattr(options, "checkpoints", [NO_JUDGE])
-    return [metric_label(name + by, model) for name in metrics for model in models]
 
 
 def _check_published(file: str, tables: Iterable[str], names: Collection[str]) -> Iterator[str]:

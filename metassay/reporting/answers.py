@@ -142,8 +142,8 @@ def answers_table(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
         ids = places.loc[places["settled"].isna(), "pair_id"]
         absent = "not_needed" if measure in ONE_CITATION else "not_judged"
         for judge, of_judge in statuses.items():
-            asked = ids.map(of_judge).fillna(absent).replace("ok", "answered").value_counts()
-            counts = {**settled, **asked, "repaired": ids.isin(repaired.get(judge, ())).sum()}
+            by_status = ids.map(of_judge).fillna(absent).replace("ok", "answered").value_counts()
+            counts = {**settled, **by_status, "repaired": ids.isin(repaired.get(judge, ())).sum()}
             numbers = (int(counts.get(name, 0)) for name in COLUMNS[4:])
             lines.append([judge, measure, len(places), ids.nunique(), *numbers])
     table = pd.DataFrame(lines, columns=list(COLUMNS))
@@ -175,8 +175,8 @@ class _Unit(NamedTuple):
     end: int | None
 
 
-class _Asked(NamedTuple):
-    """A question as it was put; of a rubric, `context` is a criterion."""
+class _Pair(NamedTuple):
+    """A question as it was asked; of a rubric, `context` is a criterion."""
 
     pair_id: str
     settled: str | None
@@ -196,19 +196,19 @@ class Judgments:
     judges: list[str]
     graders: list[str]
     units: dict[tuple[str, str, str], list[_Unit]]
-    questions: dict[_Text, dict[_Place, _Asked]]
+    questions: dict[_Text, dict[_Place, _Pair]]
     answers: dict[tuple[str, str], Answer]
     aligned: dict[tuple[str, str, str, int], list[int]]
     rivals: dict[str, list[str]]
 
     def judgment(self, text: _Text, place: _Place, judge: str) -> Judgment | None:
         """None where the question was not asked."""
-        asked = self.questions.get(text, {}).get(place)
-        if asked is None:
+        pair = self.questions.get(text, {}).get(place)
+        if pair is None:
             return None
-        if asked.settled is not None:
-            return _SETTLED[asked.settled]
-        return judgment_of(self.answers.get((asked.pair_id, judge)), _question(place[0]))
+        if pair.settled is not None:
+            return _SETTLED[pair.settled]
+        return judgment_of(self.answers.get((pair.pair_id, judge)), _question(place[0]))
 
 
 def _question(measure: str) -> Question:
@@ -237,12 +237,12 @@ def index_judgments(
     by_text: dict[tuple[str, str, str], list[_Unit]] = {}
     for doc_id, author, *unit in rows(units, "doc_id", "author", *_Unit._fields):
         by_text.setdefault((doc_id, author, unit[0]), []).append(_Unit(*unit))
-    questions: dict[_Text, dict[_Place, _Asked]] = {}
+    questions: dict[_Text, dict[_Place, _Pair]] = {}
     place = ("measure", "part", "position", "citation")
-    for doc_id, author, *row in rows(pairs, "doc_id", "author", *place, *_Asked._fields):
+    for doc_id, author, *row in rows(pairs, "doc_id", "author", *place, *_Pair._fields):
         measure, part, position, citation, *question = row
         of_text = questions.setdefault((doc_id, author), {})
-        of_text[measure, part, position, citation] = _Asked(*question)
+        of_text[measure, part, position, citation] = _Pair(*question)
     answers = {
         (pair_id, judge): Answer(*answer)
         for pair_id, judge, *answer in rows(judgments, "pair_id", "judge", *Answer._fields)
@@ -283,14 +283,14 @@ def blocks(
         if name in others:
             continue
         about = [q.name for q in QUESTIONS.values() if (q.whose, q.units) == (owner, kind)]
-        asked = [m for question in about for m in measures if base_metric(m) == question]
+        of_block = [m for question in about for m in measures if base_metric(m) == question]
         if name == "claims":
-            asked = []
-        if kind not in ("claim", "statement") and not asked:
+            of_block = []
+        if kind not in ("claim", "statement") and not of_block:
             continue
         heads = [
             BlockHead(words["asks"].get(base_metric(m)) or _question(m).instrument.asks, m, judge)
-            for m in asked
+            for m in of_block
             for judge in judgments.judges
         ]
         place = locate if owner == "text" or author == REFERENCE else None
@@ -368,22 +368,22 @@ def _each_citation(
 
 def _rubrics(judgments: Judgments, text: _Text) -> Iterator[Block]:
     """Yield a block per rubric that asks about a text: its criteria, and what each judge said."""
-    rubrics: dict[str, list[tuple[_Place, _Asked, Criterion]]] = {}
-    for place, asked in judgments.questions.get(text, {}).items():
-        if asked.instrument in RUBRIC:
-            criterion = read_criterion(str(asked.context))
+    rubrics: dict[str, list[tuple[_Place, _Pair, Criterion]]] = {}
+    for place, pair in judgments.questions.get(text, {}).items():
+        if pair.instrument in RUBRIC:
+            criterion = read_criterion(str(pair.context))
             name = place[0].removesuffix(f"_{criterion.criterion}")
-            rubrics.setdefault(name, []).append((place, asked, criterion))
+            rubrics.setdefault(name, []).append((place, pair, criterion))
     for rubric, questions in sorted(rubrics.items()):
         lines = []
-        for place, asked, criterion in sorted(questions, key=lambda q: (*q[0][2:], q[0][0])):
+        for place, pair, criterion in sorted(questions, key=lambda q: (*q[0][2:], q[0][0])):
             _, part, position, citation = place
             beside = "" if citation == ALL_CITATIONS else f" (reference {citation + 1})"
             asks = f"{criterion.criterion}: {criterion.asks}{beside}"
             grades = [
-                judgment_of(judgments.answers.get((asked.pair_id, judge)), criterion)
-                if asked.settled is None
-                else _SETTLED_GRADES[asked.settled]
+                judgment_of(judgments.answers.get((pair.pair_id, judge)), criterion)
+                if pair.settled is None
+                else _SETTLED_GRADES[pair.settled]
                 for judge in judgments.graders
             ]
             lines.append(Line(position, part, asks, -1, -1, [], [], grades))

@@ -34,13 +34,12 @@ from metassay.reporting.names import (
     criterion_rank,
     criterion_title,
     part_rank,
-    sorted_authors,
     sorted_metrics,
 )
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
 from metassay.scoring.aggregation.statements import number_statements
-from metassay.tables.names import FULL, metric_label
+from metassay.tables.names import FULL, metric_label, sorted_authors
 from metassay.text.spans import Span
 from metassay.units.record import BETWEEN_PARTS
 

@@ -10,9 +10,9 @@ import pandas as pd
 
 from metassay.format.frames import rows
 from metassay.reporting.contract import Mark
-from metassay.reporting.names import sorted_authors, sorted_parts
+from metassay.reporting.names import sorted_parts
 from metassay.statistics.document_means import Reals, Resampling, means
-from metassay.tables.names import FULL
+from metassay.tables.names import FULL, sorted_authors
 from metassay.tables.summaries import to_frame
 from metassay.text.spans import Span
 

@@ -36,12 +36,11 @@ from metassay.reporting.names import (
     headline_metrics,
     metric_name,
     metric_of,
-    sorted_authors,
     sorted_metrics,
     sorted_parts,
 )
 from metassay.statistics.document_means import Reals
-from metassay.tables.names import FULL, metric_label
+from metassay.tables.names import FULL, metric_label, sorted_authors
 
 PNG_DPI = 150
 LONGEST_LABEL = 44

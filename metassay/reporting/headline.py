@@ -24,14 +24,13 @@ from metassay.reporting.names import (
     headline_metrics,
     known_names,
     short_estimate,
-    sorted_authors,
 )
 from metassay.reporting.responses import COUNTS, models_table
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.judge_cards import JUDGE_CARDS
 from metassay.tables.leaderboard import LEADERBOARD
-from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS, metric_label
+from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS, metric_label, sorted_authors
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import read
 from metassay.tables.responses import RESPONSES

@@ -19,7 +19,7 @@ from metassay.format.numbers import short, short_interval
 from metassay.metrics.describe import FAMILIES, Description
 from metassay.scoring.catalogue import descriptions
 from metassay.scoring.rubrics.ask import rubric_descriptions
-from metassay.tables.names import EACH_PART, FULL, REFERENCE, STATEMENT, base_metric, metric_label
+from metassay.tables.names import EACH_PART, FULL, STATEMENT, base_metric, metric_label
 
 ARROWS = {"higher": "↑", "lower": "↓", "neither": ""}
 
@@ -89,11 +89,6 @@ def criterion_title(criterion: str, part: str) -> str:
     if part == STATEMENT:
         return f"{criterion}, by statement"
     return criterion if part == FULL else f"{criterion}, {part}"
-
-
-def sorted_authors(authors: Iterable[str]) -> list[str]:
-    """Sort authors without repeats, the reference first."""
-    return sorted(set(authors), key=lambda author: (author != REFERENCE, author))
 
 
 def _description(metric: str) -> Description | None:

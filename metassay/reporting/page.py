@@ -30,7 +30,6 @@ from metassay.reporting.names import (
     NONE,
     ShownAs,
     criterion_rank,
-    sorted_authors,
     sorted_metrics,
     sorted_parts,
 )
@@ -38,6 +37,7 @@ from metassay.reporting.responses import missing_lines, models_table
 from metassay.reporting.shell import PageFolder
 from metassay.tables.columns import SHARED
 from metassay.tables.judge_cards import CARD_STATISTICS
+from metassay.tables.names import sorted_authors
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty
 from metassay.tables.summaries import SUMMARIES

@@ -13,15 +13,7 @@ from metassay.format.numbers import counted
 from metassay.meta_evaluation.evaluate import RESULT_TABLES
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.rubric_agreement import rubric_agreement
-from metassay.reporting.answers import answers_table, unanswered
-from metassay.reporting.contract import Problem
-from metassay.reporting.documents import put_documents
-from metassay.reporting.facets import facets_table
-from metassay.reporting.meta_page import answer_of
-from metassay.reporting.names import Metric, headline_metrics, known_names
-from metassay.reporting.page import Report, filled, texts, write_page, write_tables
-from metassay.reporting.shell import PageFolder
-from metassay.reporting.summaries import (
+from metassay.meta_evaluation.summaries import (
     clusters_found,
     conflict_shares,
     profile_table,
@@ -30,6 +22,14 @@ from metassay.reporting.summaries import (
     system_groups,
     violins,
 )
+from metassay.reporting.answers import answers_table, unanswered
+from metassay.reporting.contract import Problem
+from metassay.reporting.documents import put_documents
+from metassay.reporting.facets import facets_table
+from metassay.reporting.meta_page import answer_of
+from metassay.reporting.names import Metric, headline_metrics, known_names
+from metassay.reporting.page import Report, filled, texts, write_page, write_tables
+from metassay.reporting.shell import PageFolder
 from metassay.statistics.document_means import Resampling
 from metassay.tables.criteria import rubric_criteria
 from metassay.tables.names import metric_label

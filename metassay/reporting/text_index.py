@@ -8,9 +8,8 @@ import pandas as pd
 
 from metassay.core.visible import visible
 from metassay.reporting import contract as c
-from metassay.reporting.names import sorted_authors
 from metassay.reporting.shell import PageFolder, Shards
-from metassay.tables.names import is_reference
+from metassay.tables.names import is_reference, sorted_authors
 
 _SIDES = ("for", "against", "unknown")
 _FIXED = ("document", "author", "task", "home", "status", "words", "rated", "split", "parts")

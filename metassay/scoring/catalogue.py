@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pandas as pd
@@ -12,14 +12,36 @@ from metassay.core.errors import raise_problems
 from metassay.core.kinds import choose, is_path, record_of
 from metassay.core.options import FROM_DATASET, PARAMS
 from metassay.core.params import Params
-from metassay.metrics import METRICS, released, statement_counts
-from metassay.metrics.describe import RELEASED, Description, page
+from metassay.metrics import METRICS, released
+from metassay.metrics.describe import COPYING, JUDGED, RELEASED, Description, page
 from metassay.metrics.faithfulness import FAITHFULNESS
 from metassay.scoring.pairing import measures
 from metassay.tables.names import base_metric
 
 # Blocks of params.yaml with metrics, and the index of their kinds.
 BLOCKS = {"metrics": METRICS, "costly_metrics": METRICS, "statement_metrics": FAITHFULNESS}
+_count = partial(Description, better="neither", range=(0, None), family=COPYING, source="a count")
+STATEMENT_DESCRIPTIONS = (  # of single statements, beside metrics
+    Description(
+        "support_probability",
+        "a judge's probability that the aligned passages entail a statement",
+        better="higher",
+        range=(0, 1),
+        missing="null where the judge gives none, and where nothing is aligned",
+        source="Adams et al. 2023, section 6.2: entailment by aligned sentences",
+        family=JUDGED,
+    ),
+    _count(
+        "aligned_passages",
+        "passages of the source that a statement is read against",
+        missing="0 where nothing is aligned",
+    ),
+    _count(
+        "unread",
+        "share of the tokens of the aligned passages that a model did not read, of a statement",
+        missing="0 where all were read",
+    ),
+)
 
 
 @cache
@@ -27,7 +49,7 @@ def descriptions() -> dict[str, Description]:
     """Describe judged measures, every kind of metric, and released scores, by name."""
     records = [record_of(index, kind) for index in (METRICS, FAITHFULNESS) for kind in index]
     kinds = [description for record in records for description in record.descriptions]
-    judged = [*measures.DESCRIPTIONS.values(), *statement_counts.DESCRIPTIONS]
+    judged = [*measures.DESCRIPTIONS.values(), *STATEMENT_DESCRIPTIONS]
     return {d.name: d for d in [*judged, *kinds, *released.DESCRIPTIONS.values()]}
 
 

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     Level,
-    apply_by_cells,
+    map_cells,
     weighted_pearson,
     weighted_spearman,
 )
@@ -324,12 +324,8 @@ class AgreementGap(NamedTuple):
     n_resamples: int  # resamples in which it is defined
 
 
-class _Pair(NamedTuple):
-    """Two raters' ratings of the items that both rated, and the items' units."""
-
-    raters: tuple[int, int]
-    ratings: Array
-    unit: Index
+# Two raters, their ratings of the items that both rated, and the items' units.
+_Pair = tuple[tuple[int, int], Array, Index]
 
 
 def below_others(
@@ -350,7 +346,7 @@ def below_others(
     table, unit = _rated(ratings), factorize(unit)
     rated, raters = np.isfinite(table), len(table)
     pairs = [
-        _Pair((a, b), table[[a, b]][:, both], unit[both])
+        ((a, b), table[[a, b]][:, both], unit[both])
         for a, b in combinations(range(raters), 2)
         for both in [rated[a] & rated[b]]
     ]
@@ -379,12 +375,10 @@ def below_others(
 
 def _gaps(pairs: Sequence[_Pair], raters: int, weights: Array) -> Array:
     """Return (resamples, raters) the others' agreement less the rater's."""
-    of_pairs = np.stack(
-        [weighted_spearman(pair.ratings[0], pair.ratings[1], pair.unit, weights) for pair in pairs]
-    )
+    of_pairs = np.stack([weighted_spearman(x, y, unit, weights) for _, (x, y), unit in pairs])
     gaps = np.empty((len(weights), raters))
     for rater in range(raters):
-        has = np.array([rater in pair.raters for pair in pairs])
+        has = np.array([rater in two for two, _, _ in pairs])
         gaps[:, rater] = mean_without_gaps(of_pairs[~has]) - mean_without_gaps(of_pairs[has])
     return gaps
 
@@ -443,7 +437,7 @@ def against_rater(
             return *lefts[0], *of_rater, np.full(len(a), n)
 
         rated = np.where(np.isfinite(table[rater]), others, np.nan)
-        sides = apply_by_cells(leave_out_both, scores.reshape(-1, *scores.shape[-2:]), rated)
+        sides = map_cells(leave_out_both, scores.reshape(-1, *scores.shape[-2:]), rated)
         return LeaveOneOut(*sides[:5]), LeaveOneOut(*sides[5:10]), sides[10]
 
     metrics, raters, compared = zip(*map(with_rater, range(len(table))), strict=True)

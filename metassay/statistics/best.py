@@ -4,7 +4,7 @@ All pairs are tested at once by the largest standardised difference. Source: Tuk
 of multiple comparisons, by bootstrap instead of the studentised range (Westfall and Young 1993).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,14 +89,10 @@ def compact_letters(apart: NDArray[np.bool_], order: Iterable[int]) -> list[str]
         groups = [group for group in unique if not any(group < wider for wider in unique)]
     rank = {thing: place for place, thing in enumerate(order)}
     groups.sort(key=lambda group: sorted(rank[thing] for thing in group))
-    names = list(_letters(len(groups)))
+    # a to z, then A to Z, then Greek and further letters of Unicode.
+    codes = [*range(97, 123), *range(65, 91), *range(0x3B1, 0x3B1 + max(0, len(groups) - 52))]
+    names = [chr(code) for code in codes[: len(groups)]]
     return [
         "".join(name for name, group in zip(names, groups, strict=True) if thing in group)
         for thing in range(len(apart))
     ]
-
-
-def _letters(number: int) -> Sequence[str]:
-    """Return a to z, then A to Z, then Greek and further letters of Unicode."""
-    codes = [*range(97, 123), *range(65, 91), *range(0x3B1, 0x3B1 + max(0, number - 52))]
-    return [chr(code) for code in codes[:number]]

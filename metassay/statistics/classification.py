@@ -17,7 +17,14 @@ import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike, NDArray
 
-from metassay.statistics.exact_sums import Array, Mask, blocks, mean_without_gaps, quotient
+from metassay.statistics.exact_sums import (
+    Array,
+    Mask,
+    blocks,
+    mean_without_gaps,
+    quotient,
+    rankdata,
+)
 from metassay.statistics.resampling import draw
 from metassay.statistics.shares import (
     THRESHOLD,
@@ -221,11 +228,11 @@ def judge_card(
     the predicted and observed secondary structure of T4 phage lysozyme.
     """
     judgment = judgments(judge, threshold)
-    pairs = _label_pairs(judgment, pass_or_fail(people), cluster)
-    cell, clusters = cells(pairs.predicted, pairs.right), pairs.cluster
+    predicted, right, clusters, missing = _label_pairs(judgment, pass_or_fail(people), cluster)
+    cell = cells(predicted, right)
     estimates = {}
     options: dict[str, Any] = {"cells": 4, "prior": PRIOR, "confidence": confidence, "rng": rng}
-    options["most"] = worth_at_most(pairs.right, clusters)
+    options["most"] = worth_at_most(right, clusters)
     for name, (hits, base) in _SHARES.items():
         among = np.isin(cell, base)
         estimates[name] = share(np.isin(cell[among], hits), clusters[among], confidence=confidence)
@@ -235,7 +242,7 @@ def judge_card(
         estimates[name] = posterior_estimate(coefficient, cell, clusters, **options)
     a, b, c, d = (int(count) for count in np.bincount(cell, minlength=4))
     n_judged = int(np.count_nonzero(np.isfinite(judgment)))
-    return JudgeCard(a, b, c, d, estimates, n_judged, pairs.n_missing)
+    return JudgeCard(a, b, c, d, estimates, n_judged, missing)
 
 
 def matthews(table: Tables) -> Tables:
@@ -275,22 +282,17 @@ COEFFICIENTS: dict[str, Callable[[Tables], Tables]] = {  # of tables (..., 4) of
 }
 
 
-class _LabelPairs(NamedTuple):
-    # Predicted and true values of the texts that have both.
-
-    predicted: Array
-    right: Array
-    cluster: Clusters
-    n_missing: int  # texts with a true value alone
-
-
-def _label_pairs(predicted: Array, right: Array, cluster: ArrayLike | None) -> _LabelPairs:
+def _label_pairs(
+    predicted: Array, right: Array, cluster: ArrayLike | None
+) -> tuple[Array, Array, Clusters, int]:
+    # Predicted and true values and clusters of the texts that have both; texts with a true one
+    # alone.
     clusters = cluster_codes(cluster, predicted.size)
     if predicted.shape != right.shape:
         raise ValueError(f"want two arrays of equal length, got {predicted.shape}, {right.shape}")
     both = np.isfinite(predicted) & np.isfinite(right)
     missing = int(np.count_nonzero(np.isfinite(right) & ~both))
-    return _LabelPairs(predicted[both], right[both], clusters[both], missing)
+    return predicted[both], right[both], clusters[both], missing
 
 
 def _square(table: Tables, labels: int = 2) -> Tables:
@@ -345,11 +347,10 @@ def three_way(
         "balanced_accuracy_3way": lambda t: recall(_square(t, WAYS))[..., occurs].mean(axis=-1),
         "macro_f1_3way": lambda t: macro_f1(_square(t, WAYS), used),
     }
-    options: dict[str, Any] = {"cells": WAYS * WAYS, "prior": PRIOR_OF_THREE, "rng": rng}
+    options: dict[str, Any] = {"cells": WAYS**2, "prior": PRIOR_OF_THREE, "rng": rng}
+    options["confidence"] = confidence
     return {"accuracy_3way": share(x == y, clusters, confidence=confidence)} | {
-        name: posterior_estimate(
-            coefficient, WAYS * y + x, clusters, confidence=confidence, **options
-        )
+        name: posterior_estimate(coefficient, WAYS * y + x, clusters, **options)
         for name, coefficient in coefficients.items()
     }
 
@@ -402,12 +403,10 @@ def auroc(
 
 def _placements(p: Array, passed: Mask) -> Array:
     # For each text, the share of texts of the other class that are ranked on the right side of it.
-    from scipy.stats import rankdata as rank  # slow to import, as in exact_sums.ranked
-
-    ranks, n_passed = rank(p), np.count_nonzero(passed)
+    ranks, n_passed = rankdata(p), np.count_nonzero(passed)
     placements = np.empty_like(p)
-    placements[passed] = (ranks[passed] - rank(p[passed])) / (p.size - n_passed)
-    placements[~passed] = 1.0 - (ranks[~passed] - rank(p[~passed])) / n_passed
+    placements[passed] = (ranks[passed] - rankdata(p[passed])) / (p.size - n_passed)
+    placements[~passed] = 1.0 - (ranks[~passed] - rankdata(p[~passed])) / n_passed
     return placements
 
 

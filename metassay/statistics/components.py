@@ -18,9 +18,9 @@ from metassay.statistics.correlation import (
     Coefficient,
     Correlation,
     Level,
-    apply_by_cells,
     correlate,
-    tie_close,
+    map_cells,
+    tie_near,
 )
 from metassay.statistics.exact_sums import NOISE, Array, Mask, mean_of_defined, quotient
 from metassay.statistics.layout import FEWEST, Layout, Part
@@ -90,7 +90,7 @@ def correlate_at(
         n = np.where(weights > 0, n, 0).sum(axis=0, dtype=np.intp)
         return Correlation(value, n, undefined.sum(axis=0, dtype=np.intp), missing)
 
-    return apply_by_cells(correlate_group, metric, human)
+    return map_cells(correlate_group, metric, human)
 
 
 def strata_weights(relation: Relation, n: ArrayLike, values: ArrayLike = 0.0) -> Array:
@@ -186,7 +186,7 @@ def double_centre(scores: Array) -> Array:
             break
     rests[np.abs(rests) <= max(10 * NOISE, 0.0 if sweeps == 1 else 10 * SETTLED) * size] = 0.0
     # Residuals of equal scores differ by rounding only, which ranks must ignore.
-    flat = tie_close(rests.reshape(len(rests), -1), tolerance=TIE * size[:, 0])
+    flat = tie_near(rests.reshape(len(rests), -1), tolerance=TIE * size[:, 0])
     return np.where(present, flat.reshape(rests.shape), np.nan).reshape(scores.shape)
 
 

@@ -24,12 +24,12 @@ from metassay.statistics.exact_sums import (
     Array,
     Index,
     Mask,
-    average_ranks,
     blocks,
     deviations,
     mean_of_defined,
     product_moment,
     quotient,
+    rankdata,
     ratio,
     sums_by,
     tau_c,
@@ -137,7 +137,7 @@ def correlate(
             x, y = (np.ascontiguousarray(side[:, present]) for side in (a, b))
         return Correlation(of(x, y), nothing + x.shape[1], nothing, missing)
 
-    return apply_by_cells(correlate_group, metric, human)
+    return map_cells(correlate_group, metric, human)
 
 
 def matrices(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array, Mask]:
@@ -154,7 +154,7 @@ def matrices(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array, Mask]:
 Result = TypeVar("Result", bound=tuple[Any, ...])
 
 
-def apply_by_cells(
+def map_cells(
     of: Callable[[Array, Array, Mask], Result], metric: ArrayLike, human: ArrayLike
 ) -> Result:
     """Call `of` once per group of metrics with the same cells, and merge the results.
@@ -207,11 +207,11 @@ def system_means(metric: Array, human: Array, weights: Array) -> tuple[Array, Ar
         filled = np.where(present, scores, 0.0)
         mean = quotient(sum_documents(filled), counts, counts > 0)
         largest = np.max(np.abs(filled), axis=(-2, -1), keepdims=True, initial=0.0)
-        means.append(tie_close(mean, tolerance=TIE * largest))
+        means.append(tie_near(mean, tolerance=TIE * largest))
     return means[0], means[1]
 
 
-def tie_close(values: Array, *, tolerance: ArrayLike) -> Array:
+def tie_near(values: Array, *, tolerance: ArrayLike) -> Array:
     """Set values along the last axis that lie within `tolerance` of each other equal.
 
     The mean of .1 and .3 differs from that of .2 and .2 by a rounding error, which ranks must
@@ -231,7 +231,7 @@ def sorted_kendall(x: Array, y: Array, variant: Literal["b", "c"] = "b") -> floa
     """Return tau of a row by scipy in n log n time, for rows too long for all pairs."""
     if x.size < 2 or np.all(x == x[0]) or np.all(y == y[0]):
         return np.nan
-    from scipy.stats import kendalltau  # slow to import, as in exact_sums.ranked
+    from scipy.stats import kendalltau  # slow to import, as in exact_sums.rankdata
 
     return float(kendalltau(x, y, variant=variant).statistic)
 
@@ -245,7 +245,7 @@ def _pair(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array, Mask]:
 def _ranks(x: Array, present: Mask) -> Array:
     # Twice the rank less its mean: whole numbers, so sums are exact and a constant is exactly 0.
     # Missing items sort last and so do not change the other ranks.
-    ranks = average_ranks(np.where(present, x, np.inf), axis=-1)
+    ranks = rankdata(np.where(present, x, np.inf), axis=-1)
     mean = np.sum(present, axis=-1, keepdims=True) + 1.0
     return np.where(present, 2.0 * ranks - mean, 0.0)
 

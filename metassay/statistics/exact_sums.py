@@ -14,14 +14,13 @@ NOISE = 1e-13  # a side with smaller deviations, relative to its mean, is consta
 BLOCK = 1 << 17  # numbers in one temporary array: 1 MB, so that it stays in the processor's cache
 
 
-def average_ranks(
+def rankdata(
     values: Array, axis: int | None = None, nan_policy: Literal["propagate", "omit"] = "propagate"
 ) -> Array:
     """Return average ranks by scipy.stats.rankdata."""
-    # Imported here: scipy.stats takes most of a second, and few stages need it.
-    from scipy.stats import rankdata
+    from scipy import stats  # takes most of a second, and few stages need it
 
-    return np.asarray(rankdata(values, axis=axis, nan_policy=nan_policy))
+    return np.asarray(stats.rankdata(values, axis=axis, nan_policy=nan_policy))
 
 
 def weighted_sums(scores: Array, weights: Array) -> Array:

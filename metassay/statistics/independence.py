@@ -30,18 +30,18 @@ from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     TIE,
     Coefficient,
-    apply_by_cells,
-    tie_close,
+    map_cells,
+    tie_near,
 )
 from metassay.statistics.exact_sums import (
     NOISE,
     Array,
     Index,
     Mask,
-    average_ranks,
     blocks,
     mean_without_gaps,
     quotient,
+    rankdata,
 )
 
 
@@ -62,7 +62,7 @@ def prepare(scores: Array, relation: Relation, coefficient: Coefficient) -> Prep
         values, there = _prepare(a, present, relation, coefficient, of_pairs=of_pairs)
         return values, np.broadcast_to(there.astype(np.float64), values.shape)
 
-    return PreparedSide(*apply_by_cells(prepare_group, scores, scores), of_pairs)
+    return PreparedSide(*map_cells(prepare_group, scores, scores), of_pairs)
 
 
 def _prepare(
@@ -74,7 +74,7 @@ def _prepare(
         axis = -2 if relation == "between_documents" else -1
         mean = mean_without_gaps(scores, axis, keepdims=True)
         size = np.max(np.abs(scores), axis=(1, 2), initial=0.0, where=np.isfinite(scores))
-        scores = tie_close(mean.reshape(len(mean), -1), tolerance=TIE * size[:, None])
+        scores = tie_near(mean.reshape(len(mean), -1), tolerance=TIE * size[:, None])
         scores = scores.reshape(mean.shape)
         present = np.isfinite(scores[0])
         coefficient = "kendall" if of_pairs else coefficient  # tau-b and tau-c are equal
@@ -90,7 +90,7 @@ def _pooled(scores: Array, present: Mask, *, by_rank: bool) -> Array:
     values = np.zeros(scores.shape)
     if present.any():
         scored = np.ascontiguousarray(scores[:, present])  # summed in one order
-        scored = average_ranks(scored, axis=1) if by_rank else scored
+        scored = rankdata(scored, axis=1) if by_rank else scored
         values[:, present] = _deviations(scored, np.ones(scored.shape[1], dtype=bool))
     return _unit(values)
 
@@ -98,7 +98,7 @@ def _pooled(scores: Array, present: Mask, *, by_rank: bool) -> Array:
 def _by_column(scores: Array, present: Mask, *, by_rank: bool) -> Array:
     scored = np.where(present, scores, np.inf if by_rank else 0.0)
     if by_rank:
-        scored = np.where(present, average_ranks(scored, axis=1), 0.0)
+        scored = np.where(present, rankdata(scored, axis=1), 0.0)
     deviations = _deviations(scored.mT, present.T).mT
     length = np.sqrt(np.sum(deviations**2, axis=1, keepdims=True))
     return _unit(quotient(deviations, length, length > 0, other=0.0))

@@ -26,7 +26,7 @@ from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     Coefficient,
     Level,
-    apply_by_cells,
+    map_cells,
     matrices,
     pearson_of_sums,
     system_means,
@@ -102,7 +102,7 @@ def leave_out(
 
         return over_strata(of_part, present, groups, relation)
 
-    return apply_by_cells(leave_out_group, *_present(metric, human))
+    return map_cells(leave_out_group, *_present(metric, human))
 
 
 def leave_out_all(
@@ -113,7 +113,7 @@ def leave_out_all(
     layout = layout or default_layout(a.shape)
     # Taus of all texts of one stratum rest on the same counts.
     shared = TAUS if level == "global" and layout.n_strata == 1 else ()
-    by_coefficient: dict[Coefficient, LeaveOneOut] = {
+    by_name: dict[Coefficient, LeaveOneOut] = {
         coefficient: leave_out(a, b, level, coefficient, layout)
         for coefficient in get_args(Coefficient)
         if coefficient not in shared
@@ -128,11 +128,9 @@ def leave_out_all(
         return tuple(side for left in lefts for side in left[:3])
 
     if shared:
-        sides = apply_by_cells(both_taus, a, b)
-        by_coefficient |= {
-            tau: LeaveOneOut(*sides[3 * i : 3 * i + 3]) for i, tau in enumerate(TAUS)
-        }
-    return by_coefficient
+        sides = map_cells(both_taus, a, b)
+        by_name |= {tau: LeaveOneOut(*sides[3 * i : 3 * i + 3]) for i, tau in enumerate(TAUS)}
+    return by_name
 
 
 class Units(NamedTuple):

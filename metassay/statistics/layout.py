@@ -13,7 +13,7 @@ import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike, NDArray
 
-from metassay.statistics.exact_sums import Array, Mask, average_ranks, mean_without_gaps, quotient
+from metassay.statistics.exact_sums import Array, Mask, mean_without_gaps, quotient, rankdata
 
 Index = NDArray[np.intp]
 Number = TypeVar("Number", bound=np.generic)
@@ -268,7 +268,7 @@ def _drift(side: Array) -> float:
     n = means.size
     if n < 8 or np.ptp(means) == 0:
         return 0.0
-    ranks = average_ranks(means)
+    ranks = rankdata(means)
     deviations = ranks - ranks.mean()
     lag = float(np.sum(deviations[1:] * deviations[:-1]) / np.sum(deviations**2))
     return float((lag + 1.0 / n) * np.sqrt(n))
@@ -330,13 +330,13 @@ def _normal_scores(side: Array) -> Array | None:
     if defined.sum() < 4 or np.unique(means[defined]).size < defined.sum() / 2:
         return None
     scores = np.zeros(means.size)
-    scores[defined] = scipy.special.ndtri((average_ranks(means[defined]) - 0.5) / defined.sum())
+    scores[defined] = scipy.special.ndtri((rankdata(means[defined]) - 0.5) / defined.sum())
     return scores
 
 
 def differ_by_group(side: Array, group: Index) -> float:
     """Return p that documents' means differ by group (Kruskal and Wallis); 1 if undefined."""
-    from scipy.stats import kruskal  # slow to import, as in exact_sums.ranked
+    from scipy.stats import kruskal  # slow to import, as in exact_sums.rankdata
 
     means = document_means(side)
     defined = ~np.isnan(means)

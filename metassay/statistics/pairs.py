@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metassay.statistics.correlation import TIE, Level, matrices, system_means, tie_close
-from metassay.statistics.exact_sums import Array, Index, average_ranks, blocks
+from metassay.statistics.correlation import TIE, Level, matrices, system_means, tie_near
+from metassay.statistics.exact_sums import Array, Index, blocks, rankdata
 
 ROUNDING = 1e-12  # scores this close, relative to the largest, are tied
 
@@ -87,7 +87,7 @@ def disagreements(a: ArrayLike, b: ArrayLike) -> Disagreements:
     steps = []
     for scores in (x, y):  # missing items sort last and do not change the other ranks
         filled = np.where(present, scores, np.inf)
-        ranks = average_ranks(filled, axis=0) if scores.size else np.zeros(scores.shape)
+        ranks = rankdata(filled, axis=0) if scores.size else np.zeros(scores.shape)
         steps.append(ranks[first] - ranks[second])
     opposite = both & (steps[0] * steps[1] < 0)
     document, pair = np.nonzero(opposite.T)
@@ -237,7 +237,7 @@ def _pairs(metric: Array, human: Array) -> _Pairs:
     slack = TIE * float(np.max(np.abs(metric[..., present]), initial=0.0))
     # .3 - .2 and .2 - .1 are equal gaps.
     gaps = np.concatenate((np.abs(step), np.zeros((*step.shape[:-1], 1))), axis=-1)
-    gap = tie_close(gaps, tolerance=slack)[..., : step.shape[-1]]
+    gap = tie_near(gaps, tolerance=slack)[..., : step.shape[-1]]
     correct = np.where(gap > 0, np.sign(step), 0.0) * order == 1
     counts = np.sum(both, axis=0)
     n_blocks = int(np.count_nonzero(counts))

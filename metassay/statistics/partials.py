@@ -23,7 +23,7 @@ from metassay.statistics.correlation import (
     Coefficient,
     Correlation,
     Level,
-    apply_by_cells,
+    map_cells,
     matrices,
     system_means,
 )
@@ -31,9 +31,9 @@ from metassay.statistics.exact_sums import (
     NOISE,
     Array,
     Mask,
-    average_ranks,
     mean_without_gaps,
     quotient,
+    rankdata,
 )
 from metassay.statistics.jackknife import LeaveOneOut, leave_out
 from metassay.statistics.layout import Layout, Part
@@ -73,7 +73,7 @@ def most_abstractive(
         missing = np.count_nonzero(scored & ~complete, axis=(1, 2))
         return correlate_at(x, y, level, coefficient, layout)._replace(n_missing=missing)
 
-    return apply_by_cells(correlate_group, metric, human)
+    return map_cells(correlate_group, metric, human)
 
 
 class Partial(NamedTuple):
@@ -204,7 +204,7 @@ def less_any_shape(
         if not values.size:
             continue
         if coefficient != "pearson":
-            values = average_ranks(values)
+            values = rankdata(values)
         rest = np.full(cells.shape, np.nan)
         rest[cells] = _clear_rounding(_less_curve(values - np.mean(values), x), values)
         rests[part.rows[:, None], part.columns] = rest
@@ -212,7 +212,7 @@ def less_any_shape(
 
 
 def _less_curve(values: Array, control: Array) -> Array:
-    from scipy.optimize import isotonic_regression  # slow to import, as in exact_sums.ranked
+    from scipy.optimize import isotonic_regression  # slow to import, as in exact_sums.rankdata
 
     _, level, count = np.unique(control, return_inverse=True, return_counts=True)
     means = np.bincount(level, values) / count
@@ -220,7 +220,7 @@ def _less_curve(values: Array, control: Array) -> Array:
         isotonic_regression(means, weights=count, increasing=up).x[level] for up in (True, False)
     ]
     rest = min((values - curve for curve in curves), key=lambda rest: float(np.sum(rest**2)))
-    basis = _natural_spline(scipy.special.ndtri((average_ranks(control) - 0.5) / control.size))
+    basis = _natural_spline(scipy.special.ndtri((rankdata(control) - 0.5) / control.size))
     return _less_columns(rest, basis)
 
 
@@ -326,9 +326,9 @@ def _trio(
 
 def _rank(scores: Array, level: Level) -> Array:
     if level == "document":
-        return average_ranks(scores, axis=-2, nan_policy="omit")
+        return rankdata(scores, axis=-2, nan_policy="omit")
     rows = scores.reshape(*scores.shape[:-2], -1)
-    return average_ranks(rows, axis=-1, nan_policy="omit").reshape(scores.shape)
+    return rankdata(rows, axis=-1, nan_policy="omit").reshape(scores.shape)
 
 
 def _residuals(side: Array, control: Array) -> Array:

@@ -29,7 +29,7 @@ from metassay.statistics.correlation import (
     Level,
     correlate,
     matrices,
-    tie_close,
+    tie_near,
 )
 from metassay.statistics.exact_sums import (
     Array,
@@ -260,7 +260,7 @@ def _of_means(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample)
     swapped = np.stack([_swap_sums(k, *sides) for k in scores])
     slack = TIE * np.max(np.abs(scores), axis=(1, 2), initial=0.0)
     slack_z = TIE * float(np.max(np.abs(z), initial=0.0))
-    human = tie_close(np.sum(z, axis=1) / counts, tolerance=slack_z)
+    human = tie_near(np.sum(z, axis=1) / counts, tolerance=slack_z)
     ones = np.ones(human.size)
     people = deviations(human, ones)
 
@@ -269,7 +269,7 @@ def _of_means(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample)
         if coefficient == "pearson":
             return product_moment(deviations(means, ones), people, ones)
         return EVERY_COEFFICIENT[coefficient](
-            tie_close(means, tolerance=slack[k, None, None]), human
+            tie_near(means, tolerance=slack[k, None, None]), human
         )
 
     values = np.empty((trios.pairs.shape[1], len(swaps.systems)))

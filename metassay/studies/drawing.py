@@ -26,10 +26,8 @@ def lot(seed: int, *key: str) -> int:
 
 def draw_ids(identities: Sequence[tuple[str, ...]], seed: int) -> list[str]:
     """Return a unique id of letters for each of these distinct identities."""
-    of_lengths = (
-        [_letters(lot(seed, "id", *identity), length) for identity in identities]
-        for length in count(_SHORTEST)
-    )
+    lots = [lot(seed, "id", *identity) for identity in identities]
+    of_lengths = ([_letters(number, length) for number in lots] for length in count(_SHORTEST))
     return next(ids for ids in of_lengths if len(set(ids)) == len(ids))
 
 
@@ -68,8 +66,7 @@ def assign(
 
     `items` maps an item's id to the systems whose texts it shows. The raters' numbers of items
     differ by at most 1 for each combination of systems, and by at most 2 in total. Among equals,
-    raters get an item who have shared few items so far. Raises ValueError for fewer raters than
-    `per_item`.
+    raters who have shared few items get it. Raises ValueError for fewer raters than `per_item`.
     """
     if not 1 <= per_item <= len(raters):
         raise ValueError(f"want 1 to {len(raters)} raters per item, not {per_item}")
@@ -95,14 +92,10 @@ def assign(
         for rater in of_item:
             by_rater[rater].append(item)
     return {
-        rater: tuple(sorted(of_rater, key=partial(lot, seed, "order", rater)))
-        for rater, of_rater in by_rater.items()
+        r: tuple(sorted(ids, key=partial(lot, seed, "order", r))) for r, ids in by_rater.items()
     }
 
 
 def _letters(number: int, length: int) -> str:
-    letters = ""
-    for _ in range(length):
-        number, place = divmod(number, len(_LETTERS))
-        letters += _LETTERS[place]
-    return letters
+    base = len(_LETTERS)
+    return "".join(_LETTERS[number // base**place % base] for place in range(length))

@@ -1,6 +1,6 @@
 """Blind a form's items, and write them into a folder as the sheets of raters."""
 
-import unicodedata
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +25,7 @@ from metassay.studies.record import (
 )
 
 SHEETS = "sheets"
+_UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # controls and surrogates
 
 
 class Design(NamedTuple):
@@ -120,11 +121,4 @@ def _row_id(item_id: str, number: int) -> str:
 
 def _clean(texts: Sequence[SheetText]) -> tuple[SheetText, ...]:
     """Blank out characters that no spreadsheet holds; make visible those that reverse text."""
-    return tuple(
-        SheetText(heading, visible("".join(" " if _is_control(c) else c for c in text)))
-        for heading, text in texts
-    )
-
-
-def _is_control(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cs") and character not in "\n\t"
+    return tuple(SheetText(heading, visible(_UNWRITABLE.sub(" ", text))) for heading, text in texts)

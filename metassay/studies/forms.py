@@ -129,6 +129,7 @@ def _row(heading: str, text: str, *questions: TargetQuestion) -> DraftRow:
 # ---- elements: what is wrong with each element of each sentence? ------------------------------
 
 _LABEL = _question("elements", "label")
+_CATEGORIES = ("correct", *CATEGORIES)
 
 
 def _draft_elements(read: ReadTable, _: Options) -> StudyDraft:
@@ -164,17 +165,14 @@ def _rate_elements(answers: Sequence[Answer]) -> list[Answer]:
     """Return shares of a sentence's elements: `datasets.element_labels.label_shares`."""
     labels: dict[Target, list[tuple[str, bool] | None]] = {}
     for target, value in answers:
-        label = None if value is None else _decode(int(value))
+        n = None if value is None else int(value)
+        label = None if n is None else (_CATEGORIES[(n + 1) // 2], n > 0 and n % 2 == 0)
         labels.setdefault(target._replace(criterion="label"), []).append(label)
     return [
         Answer(target._replace(criterion=name), share)
         for target, of_sentence in labels.items()
         for name, share in label_shares(of_sentence).items()
     ]
-
-
-def _decode(label: int) -> tuple[str, bool]:
-    return ("correct", *CATEGORIES)[(label + 1) // 2], label > 0 and label % 2 == 0
 
 
 # ---- facts: is each fact of the text right, and how many are left out? ------------------------
@@ -214,10 +212,8 @@ def _rate_facts(answers: Sequence[Answer]) -> list[Answer]:
     omitted = values.pop(_OMITTED.name)
     counts = count_facts([None if n is None else STATUSES[int(n)] for n in values.values()])
     counts = counts._replace(omitted=None if omitted is None else int(omitted))
-    return [
-        Answer(answers[0].target._replace(criterion=name), value)
-        for name, value in fact_ratings(counts).items()
-    ]
+    target, ratings = answers[0].target, fact_ratings(counts)
+    return [Answer(target._replace(criterion=name), value) for name, value in ratings.items()]
 
 
 # ---- pairs: which of two texts is better, and how much does each cover? -----------------------

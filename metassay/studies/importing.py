@@ -95,9 +95,14 @@ def unblind(rows: Sequence[ReturnedRow], key: Key, form: Form, *, partial: bool)
     ratings = [rating for rater in sent for rating in _ratings(rater, key, form, values)]
     n_questions = sum(len(key.rows[row_id].questions) for ids in sent.values() for row_id in ids)
     n_answered = sum(value is not None for value in values.values())
+    comments = [
+        Comment(rater, row_id, next(iter(key.rows[row_id].questions.values())).target, row.comment)
+        for (rater, row_id), row in sorted(by_row.items())
+        if row.comment
+    ]
     return Results(
         sorted(ratings, key=lambda rating: (rating.target, rating.rater)),
-        _comments(by_row, key),
+        comments,
         n_questions - n_answered,
         n_questions,
         n_absent,
@@ -228,17 +233,7 @@ def _ratings(
     by_item: dict[str, list[Answer]] = defaultdict(list)
     for row_id in key.rows_of(rater):
         row = key.rows[row_id]
-        by_item[row.item] += [
-            Answer(target, values.get((rater, row_id, column)))
-            for column, (_, target) in row.questions.items()
-        ]
+        for column, (_, target) in row.questions.items():
+            by_item[row.item].append(Answer(target, values.get((rater, row_id, column))))
     for answers in by_item.values():
         yield from (Rating(target, rater, value) for target, value in form.rate(answers))
-
-
-def _comments(by_row: _ByRow, key: Key) -> list[Comment]:
-    return sorted(
-        Comment(rater, row_id, next(iter(key.rows[row_id].questions.values())).target, row.comment)
-        for (rater, row_id), row in by_row.items()
-        if row.comment
-    )

@@ -2,8 +2,7 @@
 
 Each rater has a project, since the open-source edition assigns no tasks to people: `<rater>.json`
 has its tasks, `<rater>.xml` its interface, `<rater>.html` its instructions. A task is a row of the
-sheet and names its rater. Texts and questions are in the tasks, where `<`, `&` and `$` are plain
-characters.
+sheet and names its rater. Texts and questions are in tasks, where `<`, `&` and `$` mean themselves.
 """
 
 import html

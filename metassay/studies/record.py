@@ -219,8 +219,7 @@ class Format:
 class Study:
     """A study as it was sent out; `seed` and `targets` unblind it.
 
-    `assignments` are the ids of each rater's items, in the rater's order. `targets` are by a row's
-    id and a column.
+    `assignments` are the ids of each rater's items, in order. `targets` are by row id and column.
     """
 
     benchmark: str

@@ -1,6 +1,6 @@
 """Special values of key columns, and names of metrics."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 NO_JUDGE = "none"  # scores.judge of metrics without a judge
@@ -64,3 +64,8 @@ def is_reference(author: str) -> bool:
 def metric_label(metric: str, judge: str) -> str:
     """Return the label of a metric: with its judge in brackets, if it has one."""
     return metric if judge == NO_JUDGE else f"{metric} ({judge})"
+
+
+def sorted_authors(authors: Iterable[str]) -> list[str]:
+    """Sort authors without repeats, the reference first."""
+    return sorted(set(authors), key=lambda author: (author != REFERENCE, author))

@@ -183,9 +183,8 @@ def _array(values: "pd.Series[Any]", column: Column) -> pa.Array:
         # Only used categories, sorted: equal rows give an equal dictionary, hence equal bytes.
         return pa.array(pd.Categorical(values.astype("object"))).cast(column.type)
     if pa.types.is_list(column.type):
-        convert = (
-            round_significant if column.type.value_type == pa.float64() else lambda value: value
-        )
+        is_real = column.type.value_type == pa.float64()
+        convert = round_significant if is_real else lambda value: value
         is_list = (hasattr(x, "__iter__") and not isinstance(x, str) for x in values)  # or missing
         lists = [[*map(convert, x)] if ok else None for x, ok in zip(values, is_list, strict=True)]
         return pa.array(lists, column.type)
@@ -209,7 +208,10 @@ def _validate(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa.
             valid = pd.Series(rows[name].to_pandas()).isin(column.choices).to_numpy()
             wrong[f"{name!r} is none of {', '.join(column.choices)}"] = ~nulls & ~valid
         if pa.types.is_list(column.type):
-            wrong[f"{name!r} holds a null"] = _with_null_inside(rows[name])
+            has_null = nulls & False
+            if any(chunk.flatten().null_count for chunk in rows[name].chunks):
+                has_null[:] = [x is not None and None in x for x in rows[name].to_pylist()]
+            wrong[f"{name!r} holds a null"] = has_null
         if column.type == pa.float64():
             finite = pc.fill_null(pc.is_finite(rows[name]), fill_value=True)
             wrong[f"{name!r} is not a finite number"] = ~finite.to_numpy()
@@ -223,13 +225,6 @@ def _validate(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa.
             problems.append(f"{table.name}: {where}: {problem}")
     raise_problems(problems)
     return rows.cast(table.schema).sort_by([(name, "ascending") for name in table.key])
-
-
-def _with_null_inside(lists: pa.ChunkedArray) -> Mask:
-    mask = np.zeros(len(lists), dtype=bool)
-    if any(chunk.flatten().null_count for chunk in lists.chunks):
-        mask[:] = [value is not None and None in value for value in lists.to_pylist()]
-    return mask
 
 
 def _to_frame(rows: pa.Table) -> pd.DataFrame:

@@ -109,7 +109,7 @@ def json_lines(path: Path, problems: Findings, *, remedy: str) -> Iterator[tuple
     offset = path.stat().st_size - len(data) if data is not None else 0
     for number, line in enumerate((data or b"").split(b"\n"), start=1):
         at = Place(path.name, number)
-        text = _decode_line(line, at, offset, problems)
+        text = decode(line, path, problems, number, offset)
         offset += len(line) + 1
         if text is None:
             yield at, UNREAD
@@ -167,14 +167,17 @@ def json_list(
     return None
 
 
-def decode(data: bytes, path: Path, problems: Findings) -> str | None:
-    """Decode a file's bytes; None, with a problem, if they are not UTF-8."""
+def decode(
+    data: bytes, path: Path, problems: Findings, line: int = 1, offset: int | None = None
+) -> str | None:
+    """Decode a file's bytes from a line and offset on; None, with a problem, if not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        skipped = path.stat().st_size - len(data)
-        at = Place(path.name, data.count(b"\n", 0, error.start) + 1)
-        problems.add(at, "is not UTF-8", _UTF8, _offset(error, skipped))
+        before = path.stat().st_size - len(data) if offset is None else offset
+        byte = f"byte {before + error.start} of the file is 0x{error.object[error.start]:02x}"
+        at = Place(path.name, line + data.count(b"\n", 0, error.start))
+        problems.add(at, "is not UTF-8", _UTF8, byte)
         return None
 
 
@@ -272,18 +275,6 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise _NotStrictError(f"key {shown(name)} is there twice")
         members[name] = value
     return members
-
-
-def _decode_line(line: bytes, at: Place, offset: int, problems: Findings) -> str | None:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        problems.add(at, "is not UTF-8", _UTF8, _offset(error, offset))
-        return None
-
-
-def _offset(error: UnicodeDecodeError, before: int) -> str:
-    return f"byte {before + error.start} of the file is 0x{error.object[error.start]:02x}"
 
 
 def check_header(

@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -106,17 +107,12 @@ class Guess:
 
     def numbers(self) -> list[str]:
         """Return free columns of numbers that can be ratings or scores."""
-        ratings = self.kind == "ratings"
         redcap = any(fold_name(c).startswith(("redcap_", "record_id")) for c in self.sheet.columns)
-
+        is_other = partial(is_metadata, ratings=self.kind == "ratings", redcap=redcap)
         return [
-            column
-            for column in numeric_columns(self.sheet, self.free)
-            if column in self.metrics
-            or (
-                not is_metadata(column, ratings=ratings, redcap=redcap)
-                and not _counts_rows(self.sheet, column)
-            )
+            name
+            for name in numeric_columns(self.sheet, self.free)
+            if name in self.metrics or not (is_other(name) or _counts_rows(self.sheet, name))
         ]
 
     def ask(self, what: str, fix: str) -> None:

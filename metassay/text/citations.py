@@ -135,11 +135,6 @@ def _mark(text: str, groups: re.Match[str]) -> _Mark | None:
 def _numbers(cited: str) -> tuple[int, ...]:
     numbers: dict[int, None] = {}
     for first, last in _RANGE.findall(cited):
-        numbers.update(dict.fromkeys(_range(int(first), int(last or first))))
+        a, b = int(first), int(last or first)
+        numbers.update(dict.fromkeys(range(a, b + 1) if 0 <= b - a < LONGEST_RANGE else (a, b)))
     return tuple(numbers)
-
-
-def _range(first: int, last: int) -> range | tuple[int, int]:
-    if 0 <= last - first < LONGEST_RANGE:
-        return range(first, last + 1)
-    return first, last

@@ -44,7 +44,9 @@ def sentences(text: str) -> list[Span]:
     for match in _LINE.finditer(text):
         start, end = _content(match.group())
         content = text[match.start() + start : match.start() + end]
-        target = lead_ins if _leads_in(match.group(), content) else spans
+        short = len(content.split()) <= _LONGEST_LEAD_IN
+        leads_in = _MARKDOWN.fullmatch(match[0]) or (short and _LEAD_IN.fullmatch(content))
+        target = lead_ins if leads_in else spans
         target.extend(
             Span(match.start() + start + s, match.start() + start + e) for s, e in _split(content)
         )
@@ -61,12 +63,6 @@ def _content(line: str) -> Span:
         if heading and heading[1]:
             return Span(offset + heading[1], len(line))
     return Span(0, len(line))
-
-
-def _leads_in(line: str, content: str) -> bool:
-    if _MARKDOWN.fullmatch(line):
-        return True
-    return bool(_LEAD_IN.fullmatch(content)) and len(content.split()) <= _LONGEST_LEAD_IN
 
 
 @lru_cache(maxsize=4096)  # references, systems and both kinds of segmentation share their lines

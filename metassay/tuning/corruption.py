@@ -37,7 +37,7 @@ Masked = tuple[tuple[str, ...], str]  # texts around the masks, and the seed of 
 Fill = Callable[[Sequence[Masked]], Sequence[str]]
 
 
-def choose_masks(words: Sequence[str], rng: np.random.Generator) -> list[Span]:
+def draw_masks(words: Sequence[str], rng: np.random.Generator) -> list[Span]:
     """Choose spans of a sentence to mask, in order; none if this try is useless.
 
     A span of n of N words is masked with probability n / N / (height + 1), else its parts are
@@ -76,7 +76,7 @@ def _is_stop(word: str) -> bool:
     return not bare or bare in STOPWORDS
 
 
-def text_between(words: Sequence[str], spans: Sequence[Span]) -> tuple[str, ...]:
+def context_of(words: Sequence[str], spans: Sequence[Span]) -> tuple[str, ...]:
     """Return the texts around the masks, one more than masks, with a span's last punctuation."""
     text, texts, start = " ".join(words), [], 0
     for span in spans:
@@ -86,7 +86,7 @@ def text_between(words: Sequence[str], spans: Sequence[Span]) -> tuple[str, ...]
     return (*texts, text[start:])
 
 
-def mark_fakes(
+def find_fakes(
     words: Sequence[str], spans: Sequence[Span], text: str
 ) -> tuple[list[str], list[int]]:
     """Return the words of a filled sentence, and 1 for each fake; none if the filling is useless.
@@ -94,7 +94,7 @@ def mark_fakes(
     It is useful if all text outside masks is unchanged, and no mask is empty. A span is fake if it
     differs in lower case, without surrounding space.
     """
-    pattern = "(.+?)".join(map(re.escape, text_between(words, spans)))
+    pattern = "(.+?)".join(map(re.escape, context_of(words, spans)))
     filled = re.fullmatch(pattern, " ".join(text.split()))
     if filled is None or not all(new.strip() for new in filled.groups()):
         return [], []
@@ -126,13 +126,11 @@ def corrupt(
     results = dict[Any, tuple[list[str], list[int]]]()
     for attempt in range(TRIES):
         tries = {place: f"{seeds[place]}|{attempt}" for place in waiting}
-        spans = {
-            place: choose_masks(words[place], _generator(seed)) for place, seed in tries.items()
-        }
+        spans = {at: draw_masks(words[at], _generator(seed)) for at, seed in tries.items()}
         tries = {place: seed for place, seed in tries.items() if spans[place]}
-        texts = fill([(text_between(words[at], spans[at]), seed) for at, seed in tries.items()])
+        texts = fill([(context_of(words[at], spans[at]), seed) for at, seed in tries.items()])
         for place, text in zip(tries, texts, strict=True):
-            result = mark_fakes(words[place], spans[place], text)
+            result = find_fakes(words[place], spans[place], text)
             results |= {place: result} if result[0] else {}
         waiting = [place for place in waiting if place not in results]
     if not results:

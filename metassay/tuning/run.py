@@ -227,11 +227,9 @@ def writing_rows(examples: pd.DataFrame, options: TrainingOptions) -> Rows:
     return Rows([*zip(rows["doc_id"], texts, strict=True)], hold_out(rows["doc_id"], options))
 
 
-def marking_rows(
-    examples: pd.DataFrame, corruptions: pd.DataFrame, options: TrainingOptions
-) -> Rows:
-    """Return corrupted statements (table `corruptions`), whose fake words are to be detected."""
-    rows = examples.merge(corruptions, on=PLACE)
+def marking_rows(examples: pd.DataFrame, fakes: pd.DataFrame, options: TrainingOptions) -> Rows:
+    """Return statements of table `corruptions`, `fakes`, whose fake words are to be detected."""
+    rows = examples.merge(fakes, on=PLACE)
     texts = map(Marked, rows["context"], rows["words"], rows["fake"])
     return Rows([*zip(rows["doc_id"], texts, strict=True)], hold_out(rows["doc_id"], options))
 

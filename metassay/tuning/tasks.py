@@ -86,9 +86,7 @@ def train(
     AdamW, gradients clipped to 1. No other training may use folder `work`. Raises BadInput if the
     model cannot be loaded, or the metric that chooses the checkpoint is not finite.
     """
-    folder = _work_folder(
-        work, [task.name, options.model_dump(), *rows[0], "held out", *rows[1]], base
-    )
+    folder = _folder(work, [task.name, options.model_dump(), *rows[0], "held out", *rows[1]], base)
     last = _last_checkpoint(folder)
     if last is None or (last / _WHOLE).read_text("utf-8") != "ended":
         _fit(task, rows, base, options, folder, last)
@@ -123,17 +121,11 @@ def write(trained: Trained, card: str, facts: Mapping[str, Any], out: Path) -> N
         (folder / "training_log.json").write_text(f"{log}\n", "utf-8")
 
 
-def _work_folder(work: Path, inputs: Iterable[Any], base: Base) -> Path:
+def _folder(work: Path, inputs: Iterable[Any], base: Base) -> Path:
     """Return the folder of this training's checkpoints; remove those of others."""
-    settings = [
-        METHOD,
-        identify(base).content,
-        base.device,
-        base.dtype,
-        *map(extra.version, PACKAGES),
-    ]
+    model = METHOD, identify(base).content, base.device, base.dtype
     key = hashlib.sha256()
-    for item in (*settings, *inputs):
+    for item in (*model, *map(extra.version, PACKAGES), *inputs):
         key.update(json.dumps(item, sort_keys=True).encode() + b"\n")
     folder = work / key.hexdigest()[:16]
     for other in work.glob("*"):
@@ -302,7 +294,7 @@ def _encode_marks(network: Network) -> Encode:
     return encode
 
 
-def _mean_logits(logits: Any, labels: Any) -> tuple[Any, Any]:
+def _word_means(logits: Any, labels: Any) -> tuple[Any, Any]:
     """Return each word's mean logits over its pieces, words x 2, and whether it is fake.
 
     `logits`: inputs x tokens x 2; `labels`: inputs x tokens, 2 n + 1 if word n is fake, else 2 n.
@@ -318,7 +310,7 @@ def _mean_logits(logits: Any, labels: Any) -> tuple[Any, Any]:
 
 def _cross_entropy(outputs: Any, labels: Any) -> Any:
     return extra.module("torch").nn.functional.cross_entropy(
-        *_mean_logits(outputs["logits"], labels)
+        *_word_means(outputs["logits"], labels)
     )
 
 
@@ -330,7 +322,7 @@ def _squared_error(outputs: Any, labels: Any) -> Any:
 def _f1_by_class(evaluated: Any) -> dict[str, float]:
     """Return F1 of fake words, of the others, and the sum of both."""
     torch = extra.module("torch")
-    means, fake = _mean_logits(*map(torch.from_numpy, (evaluated.predictions, evaluated.label_ids)))
+    means, fake = _word_means(*map(torch.from_numpy, (evaluated.predictions, evaluated.label_ids)))
     predicted, right = means.argmax(1).numpy(), fake.numpy()
     f1 = {name: _f1(predicted == label, right == label) for label, name in CLASSES.items()}
     return {**{f"f1_{name}": value for name, value in f1.items()}, "f1": sum(f1.values())}

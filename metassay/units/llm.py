@@ -38,7 +38,7 @@ from metassay.llm.structured import (
     RoundTally,
     ask_groups,
     first_requests,
-    numbered,
+    number_items,
     schema_of,
 )
 from metassay.tables.names import FULL
@@ -184,7 +184,7 @@ def _claim_groups(
         places[doc_id, author, part] = [plain] if plain and not needs_model else []
         if needs_model:
             content = {"text": plain} if part == FULL else {"section": part, "text": plain}
-            groups[doc_id, author, part] = Group(numbered([content]), build, answer)
+            groups[doc_id, author, part] = Group(number_items([content]), build, answer)
     return places, groups
 
 
@@ -295,7 +295,7 @@ def _facet_groups(texts: Sequence[Text], options: LlmFacetOptions, decoding: Dec
     for text in texts:
         plain = strip_citations(text.full.text or "").strip()
         needs_model = text.full.status == OK and says_something(plain)
-        groups.append(Group(numbered([plain]), build, answer) if needs_model else None)
+        groups.append(Group(number_items([plain]), build, answer) if needs_model else None)
     return groups
 
 

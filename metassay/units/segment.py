@@ -8,7 +8,7 @@ import pandas as pd
 from metassay.core.kinds import Chosen
 from metassay.executor.record import LOCAL, Executor
 from metassay.llm.needs import Resources, executor_for, files_of
-from metassay.llm.prompts import datasets_shown
+from metassay.llm.prompts import datasets_in_recipes
 from metassay.tables.checks import check_sources, rows_of
 from metassay.tables.names import FULL
 from metassay.tables.parts import PARTS
@@ -40,7 +40,7 @@ def segment(
     """
     read = texts_of(texts, sources, segments)
     datasets = dict(zip(sources["doc_id"], sources["dataset"], strict=True))
-    examples = texts.groupby(["doc_id", "author"])["recipe"].unique().map(datasets_shown)
+    examples = texts.groupby(["doc_id", "author"])["recipe"].unique().map(datasets_in_recipes)
     shards = executor_for(segmentation, executor).map(
         *(segmentation.record.divide, read, segmentation.options, resources),
         files=files_of(segmentation),
@@ -60,7 +60,7 @@ def segment(
 
 def repeated_datasets(texts: pd.DataFrame, sources: pd.DataFrame) -> list[str]:
     """Return the datasets whose text a segmentation may read, those of writers' examples too."""
-    examples = datasets_shown(texts["recipe"].unique())
+    examples = datasets_in_recipes(texts["recipe"].unique())
     return sorted({*sources["dataset"], *examples})
 
 

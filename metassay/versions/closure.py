@@ -49,8 +49,7 @@ class Module:
 
     `tokens` is their hash. `imports` are dotted names as written, of modules or of names in them.
     `indexes` are its literal tables from a kind to a module. `is_stage`: it is a doorway;
-    `sets_files`: something in it has a keyword argument `files`; `uses_files`: it looks for files
-    beside itself.
+    `sets_files`: a call in it sets `files=`; `uses_files`: it looks for files beside itself.
     """
 
     tokens: str
@@ -121,7 +120,8 @@ def code_words(source: str, cut: Sequence[range] = (), *, docstrings: bool = Fal
             statement, only_strings = [], True
         elif not any(row in rows for rows in cut):
             statement.append(text)
-            only_strings = only_strings and kind == tokenize.STRING and _is_constant(text)
+            prefix = re.split("['\"]", text, maxsplit=1)[0].lower()  # an f-string runs code
+            only_strings = only_strings and kind == tokenize.STRING and "f" not in prefix
     return words
 
 
@@ -138,21 +138,11 @@ def join_strings(
         elif token.type in _CLOSING:
             depth -= 1
             if depth == 0:
-                yield tokenize.STRING, _between(lines, start, token.end), start[0]
+                (first, left), (last, right) = start, token.end
+                text = "".join(lines[first - 1 : last])
+                yield tokenize.STRING, text[left : right - len(lines[last - 1]) or None], first
         elif depth == 0:
             yield token.type, token.string, token.start[0]
-
-
-def _between(lines: Sequence[str], start: tuple[int, int], end: tuple[int, int]) -> str:
-    (first, left), (last, right) = start, end
-    if first == last:
-        return lines[first - 1][left:right]
-    return "".join([lines[first - 1][left:], *lines[first : last - 1], lines[last - 1][:right]])
-
-
-def _is_constant(text: str) -> bool:
-    """Whether a string is no f-string, which runs code."""
-    return "f" not in re.split("['\"]", text, maxsplit=1)[0].lower()
 
 
 def _find_index(tree: ast.Module, name: str, path: Path) -> tuple[ast.stmt, dict[str, str]]:
@@ -322,9 +312,8 @@ class Code:
     installed. A user's modules in `root` count if something imports them or a kind names them.
     `indexes` are the literal tables of kinds, by their module.
 
-    `module(name)` reads one of these modules, KeyError if there is none; `path(name)` is its file
-    or None; `is_local(name)` says whether Python finds a top-level name, other than our own, in the
-    project's folder.
+    `module(name)` reads a module, KeyError if there is none; `path(name)` is its file or None;
+    `is_local(name)`: whether Python finds a top-level name, not our own, in the project's folder.
     """
 
     def __init__(self, root: Path, indexes: Mapping[str, Iterable[str]]) -> None:

@@ -55,8 +55,12 @@ function Grid() {
           {head.grid.map((row) => (
             <tr key={row.study + row.criterion + row.part}>
               <th scope="row">{t(row.title)}</th>
-              {Object.keys(head.decisions).map((level, i) => (
-                <td key={level} children={<Cell row={row} level={level} cell={row.cells[i] ?? null} />} />
+              {Object.entries(head.decisions).map(([level, title], i) => (
+                <td
+                  key={level}
+                  data-title={title}
+                  children={<Cell row={row} level={level} cell={row.cells[i] ?? null} />}
+                />
               ))}
             </tr>
           ))}
@@ -80,7 +84,7 @@ function Cell({ row, level, cell }: { row: GridRow; level: string; cell: GridCel
   );
 }
 
-const PROBLEMS: Readonly<Record<Problem["kind"], readonly [one: string, many: string]>> = {
+const PROBLEMS: Readonly<Record<Problem["kind"], readonly [singular: string, plural: string]>> = {
   missing: ["note on missing answers", "notes on missing answers"],
   warning: ["warning", "warnings"],
   limit: ["limit of the study", "limits of the study"],

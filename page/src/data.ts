@@ -109,8 +109,8 @@ export class Table {
   }
 
   /** Rows in which columns have these values, as texts; columns that the table lacks say nothing. */
-  where(wanted: Readonly<Record<string, string>>): number[] {
-    const tests = Object.entries(wanted).filter(([name, value]) => value !== "" && this.has(name));
+  where(values: Readonly<Record<string, string>>): number[] {
+    const tests = Object.entries(values).filter(([name, value]) => value !== "" && this.has(name));
     return range(this.rows).filter((row) => tests.every(([n, v]) => this.text(n, row) === v));
   }
 

@@ -53,7 +53,7 @@ function Opened({ document, index, info, rows }: Props & { document: Document })
     if (at.seek)
       go({ seek: null, line: seekLine(document.texts[now]!, at.seek, at.judge, at.x), text: authors[now]! }, true);
   }, [at.seek]);
-  useFound(article, at.q);
+  useHighlights(article, at.q);
   const line = at.line ? place(document, authors[now]!, at.line) : null;
   const passages = [...(at.passage ? [Number(at.passage)] : []), ...(line?.passages ?? [])];
   const spot = hover ?? { ...line, passages };
@@ -92,7 +92,7 @@ function Opened({ document, index, info, rows }: Props & { document: Document })
 }
 
 /** Words of the search, wherever they stand. */
-function useFound(article: RefObject<HTMLElement | null>, query: string | undefined): void {
+function useHighlights(article: RefObject<HTMLElement | null>, query: string | undefined): void {
   useEffect(() => {
     if (!query || !("highlights" in CSS)) return;
     const ranges: Range[] = [];

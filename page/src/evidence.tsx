@@ -19,7 +19,7 @@ export function Evidence() {
     if (link) nav.current!.scrollTop = link.offsetTop - nav.current!.clientHeight / 2;
   }, []);
   const item = (table: TableInfo) => {
-    const href = to({ view: "evidence", table: table.name, ...kept(table, at) });
+    const href = to({ view: "evidence", table: table.name, ...samePicks(table, at) });
     return <a key={table.name} href={href} aria-current={table === now && "page"} children={t(table.title)} />;
   };
   return (
@@ -38,7 +38,7 @@ export function Evidence() {
 }
 
 /** What was picked stays picked in a table that has the same column. */
-function kept(info: TableInfo, at: At): Record<string, string | null> {
+function samePicks(info: TableInfo, at: At): Record<string, string | null> {
   const all = Object.entries(at).filter(([name]) => name.startsWith("is."));
   const same = all.map(([name, value]) => [name, info.pick.includes(name.slice(3)) ? value : null] as const);
   return { ...Object.fromEntries(same), sort: null };

@@ -42,8 +42,8 @@ function App({ head }: { head: Head }) {
   const [hash, set] = useAddress();
   const views = useMemo(() => offered(head), [head]);
   const at = useMemo((): At => {
-    const asked = read(hash);
-    return { ...asked, view: Object.hasOwn(views, asked.view!) ? asked.view! : "answer" };
+    const address = read(hash);
+    return { ...address, view: Object.hasOwn(views, address.view!) ? address.view! : "answer" };
   }, [hash, views]);
   const to = (changes: Changes) => href(at, changes);
   const page: Page = { head, at, to, go: (changes, replace = false) => set(to(changes), replace) };

@@ -45,12 +45,12 @@ export function ranks(rows: number, value: ValueOf, lower: boolean): (number | n
   const values = Array.from({ length: rows }, (_, row) => value(row));
   const order = values.flatMap((v, row) => (typeof v === "number" ? [row] : []));
   order.sort((a, b) => (values[a] as number) - (values[b] as number));
-  const found: (number | null)[] = values.map(() => null);
+  const shares: (number | null)[] = values.map(() => null);
   for (let from = 0, to; from < order.length; from = to) {
     to = from + 1;
     while (to < order.length && values[order[to]!] === values[order[from]!]) to += 1;
     const share = order.length > 1 ? (from + to - 1) / 2 / (order.length - 1) : 0.5;
-    for (const row of order.slice(from, to)) found[row] = lower ? 1 - share : share;
+    for (const row of order.slice(from, to)) shares[row] = lower ? 1 - share : share;
   }
-  return found;
+  return shares;
 }

@@ -29,7 +29,7 @@ interface DotsProps {
   lines: readonly Line[];
   inner?: readonly [low: string, high: string]; // columns: a narrower interval
 }
-/** A line per row of a table: its name, its value and intervals on one scale, and what is said of it. */
+/** A line per row of a table: its name, its value and intervals on one scale, and what is spoken of it. */
 export function Dots({ table, cell, lines, inner = ["p25", "p75"] }: DotsProps) {
   const all = [cell.value, cell.low, cell.high, ...inner];
   const { place, ticks, text } = scaleOf(lines.flatMap(({ row }) => all.map((column) => table.number(column, row))));
@@ -37,9 +37,9 @@ export function Dots({ table, cell, lines, inner = ["p25", "p75"] }: DotsProps) 
     const [value, low, high, ...within] = all.map((column) => table.number(column, row));
     const line = (a: number | null | undefined, b: number | null | undefined, kind: string) =>
       a != null && b != null && <line class={kind} x1={place(a)} x2={place(b)} y1="50%" y2="50%" />;
-    const said = `${shown(value)}${low == null ? "" : `, from ${shown(low)} to ${shown(high)}`}`;
+    const spoken = `${shown(value)}${low == null ? "" : `, from ${shown(low)} to ${shown(high)}`}`;
     return (
-      <svg class={`dot ${state}`} role="img" aria-label={said}>
+      <svg class={`dot ${state}`} role="img" aria-label={spoken}>
         {ticks.map((v) => (
           <line key={v} class={v ? "tick" : "zero"} x1={place(v)} x2={place(v)} y1="0" y2="100%" />
         ))}

@@ -44,8 +44,8 @@ function Board({ info, board, table, letters }: BoardProps) {
   const metric = metrics.find((m) => key(m) === at.metric) ?? info.headline[0] ?? metrics[0] ?? "";
   const better = (m: string) => table.text(info.better, firsts.get(m) ?? -1);
   const shape = useMemo(() => {
-    const wanted = [...new Set([...info.headline, metric])];
-    const some = wanted.flatMap((m) => rows.filter((row) => metricAt(row) === m));
+    const columns = [...new Set([...info.headline, metric])];
+    const some = columns.flatMap((m) => rows.filter((row) => metricAt(row) === m));
     const title = (m: string) => m + (ARROWS[better(m)] ?? "");
     const shape = matrix({ table, rows: some, lead: [info.system], across: metricAt, cell: info.cell, title });
     return { ...shape, columns: shape.columns.map((column, i) => (i ? column : { ...column, title: info.noun })) };

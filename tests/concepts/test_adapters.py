@@ -141,7 +141,9 @@ def test_medcat_gives_the_first_type(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     install(monkeypatch, "medcat.cat", CAT=Cat)
     pack = tmp_path / "umls_sm.zip"
     options = linker(kind="medcat", model=str(pack))
-    with pytest.raises(BadInput, match=r"umls_sm.zip is not there; run: pip install medcat, and d"):
+    with pytest.raises(
+        BadInput, match=r"umls_sm.zip does not exist; run: pip install medcat, and d"
+    ):
         linkers.load(options)
     pack.write_bytes(b"pack")
     assert linkers.load(options)(TEXT) == [

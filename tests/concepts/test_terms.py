@@ -70,7 +70,7 @@ def test_the_recipe_and_the_files(tmp_path: Path) -> None:
     assert [one.path for one in linkers.files(linker(path))] == [path]
     path.write_text("term,concept,semantic_type\nfever,F,\n", encoding="utf-8")
     assert linkers.recipe(linker(path)) != before
-    with pytest.raises(BadInput, match=r"none\.csv: cannot be read; name a file that is there"):
+    with pytest.raises(BadInput, match=r"none\.csv: cannot be read; name an existing file"):
         linkers.recipe(linker(tmp_path / "none.csv"))
     with pytest.raises(BadInput, match="linker"):
         parse(_Options, {"linker": {"kind": "nobody"}}, where="test")

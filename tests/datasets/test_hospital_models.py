@@ -11,7 +11,7 @@ pytest.importorskip("transformers", reason="needs metassay[models]")
 import torch
 import transformers
 
-from metassay.tuning.corruption import draw_tokens, mark_fakes, text_between
+from metassay.tuning.corruption import context_of, draw_tokens, find_fakes
 from tests.support import hospital_models
 
 ROOT = Path(__file__).parents[2]
@@ -60,7 +60,7 @@ def test_the_filler_writes_a_value_for_each_mask_and_all_else_again() -> None:
         parts = text.split()
         at = int(rng.integers(len(parts)))
         span = [(at, at + 1)]
-        row = words(words.mask_token.join(text_between(parts, span)), return_tensors="pt")
+        row = words(words.mask_token.join(context_of(parts, span)), return_tensors="pt")
         with torch.inference_mode():
             decoded = torch.full((1, 1), network.config.decoder_start_token_id)
             for _ in range(60):
@@ -69,7 +69,7 @@ def test_the_filler_writes_a_value_for_each_mask_and_all_else_again() -> None:
                 decoded = torch.cat([decoded, token[:, None]], 1)
                 if token.item() == words.eos_token_id:
                     break
-        written, fake = mark_fakes(parts, span, words.decode(decoded[0], skip_special_tokens=True))
+        written, fake = find_fakes(parts, span, words.decode(decoded[0], skip_special_tokens=True))
         assert len(written) == len(parts), text
         if any(fake):
             assert [fake.index(1)] == [at]

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from metassay.generation.copied import CopyOptions
-from metassay.generation.copied import first as write
+from metassay.generation.copied import copy_first as write
 from metassay.units.statements import statements
 
 PASSAGES = [

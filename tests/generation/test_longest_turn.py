@@ -1,7 +1,7 @@
 """The longest passages, in the order of the source."""
 
 from metassay.generation.copied import CopyOptions
-from metassay.generation.copied import longest as write
+from metassay.generation.copied import copy_longest as write
 
 PASSAGES = ["one two", "one", "one two three", "two one", "a b c d"]
 SPEAKERS = [""] * 5

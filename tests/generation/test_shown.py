@@ -11,7 +11,7 @@ from metassay.generation.prompted import Example
 from metassay.generation.record import System
 from metassay.llm.messages import Reply
 from metassay.llm.needs import Needs
-from metassay.llm.prompts import Decoding, datasets_of, datasets_shown, examples_field
+from metassay.llm.prompts import Decoding, datasets_in_recipes, datasets_of, examples_field
 
 STYLE = {
     **{"unit": "full", "citations": True, "shots": 2, "example_citations": "none"},
@@ -51,7 +51,7 @@ def test_what_a_chat_model_was_shown() -> None:
         decoding,
         EXAMPLES,
     )
-    assert datasets_shown(texts["recipe"]) == ["clinic", "ward"]
+    assert datasets_in_recipes(texts["recipe"]) == ["clinic", "ward"]
 
 
 def test_what_a_model_on_this_machine_was_shown(tmp_path) -> None:
@@ -64,7 +64,7 @@ def test_what_a_model_on_this_machine_was_shown(tmp_path) -> None:
     block = COMMON | STYLE | {"model": str(llama(tmp_path / "llama"))}
     options = parse(CausalOptions, block, where="test")
     written = write_causal(SOURCES, "writer", options, EXAMPLES, store=tmp_path / "store.sqlite")
-    assert datasets_shown(written.texts["recipe"]) == ["clinic", "ward"]
+    assert datasets_in_recipes(written.texts["recipe"]) == ["clinic", "ward"]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_a_model_on_this_machine_was_shown(tmp_path) -> None:
     ],
 )
 def test_other_recipes_can_only_name_more(recipe: str, datasets: list[str]) -> None:
-    assert datasets_shown([recipe, "given|reader:files"]) == datasets
+    assert datasets_in_recipes([recipe, "given|reader:files"]) == datasets
 
 
 def test_ordinary_names_stay_as_they_are() -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from metassay.core.errors import BadInput
 from metassay.judges.llm import ANSWER_LENGTH, KIND, LlmJudge, requests
-from metassay.judges.llm_calls import FORMS, Form, answer_model, entries_of, sample, written
+from metassay.judges.llm_calls import FORMS, Form, answer_model, entries_of, sample, write_reply
 from metassay.judges.protocol import Judgment
 from metassay.llm import estimate
 from metassay.llm.needs import Model, Resources, Use
@@ -265,7 +265,7 @@ def test_what_prompts_show_is_what_is_read(form: Form, style: Any) -> None:
         model = answer_model(form, style, passages)
         read = [
             model.model_validate(entry).model_dump()
-            for entry in entries_of(form, style)(written(form, style, items))
+            for entry in entries_of(form, style)(write_reply(form, style, items))
         ]
         assert [one["number"] for one in read] == list(range(1, len(items) + 1))
         for one, item in zip(read, items, strict=True):
@@ -282,7 +282,7 @@ def test_what_prompts_show_is_what_is_read(form: Form, style: Any) -> None:
 @pytest.mark.parametrize("style", STYLES)
 def test_answers_are_expected_to_be_as_long_as_solved_ones(style: Any) -> None:
     lengths = [
-        estimate.by_rule(written(form, style, example["items"])) / len(example["items"])
+        estimate.by_rule(write_reply(form, style, example["items"])) / len(example["items"])
         for form in FORMS
         for example in load(form.prompt, PROMPTS).examples
         for _ in example["items"]

@@ -336,7 +336,7 @@ def test_a_limit_is_as_long_as_the_model_allows(models: Models) -> None:
 
     assert [bool(notes("deberta", most)) for most in (None, 100, 126)] == [True, True, False]
     assert [bool(notes("bert", most)) for most in (None, 1000)] == [True, True]
-    with pytest.raises(BadInput, match="has no room; give more `max_tokens`"):
+    with pytest.raises(BadInput, match="is too short; increase `max_tokens`"):
         notes("bert", 4)
 
 

@@ -235,7 +235,6 @@ def test_what_was_answered_is_never_asked_again(judged) -> None:
     assert late == {text_of(name) for name, fault in FAULTS.items() if fault.status == "error"}
     quotes = judged.judgments["quotes"].map(len).sum()
     assert judged.notes[1:] == [
-        f"1 of {quotes} quotes ({1 / quotes:.1%}) are not in the text that they were said to be"
-        " from"
+        f"1 of {quotes} quotes ({1 / quotes:.1%}) are not in the text that they quote"
     ]
     assert judged.notes[0].startswith("questions that were answered: at first ")

@@ -9,7 +9,7 @@ from metassay.llm.budget import (
     Billed,
     Budget,
     Spending,
-    booked,
+    booked_cost,
     open_budget,
     spending,
     spent_by_prefix,
@@ -254,4 +254,4 @@ def test_what_cannot_be_counted_stays_at_the_most_and_a_cap_holds(tmp_path, bill
         assert spending(capped.ledger, capped.account).at_most >= 4_000_000
         assert spent_by_prefix(ledger, "st")["USD"] >= 4_000_000
         assert capped.reserve(request(1), "k", "me") == "over"
-        assert booked(ledger, questions[-1].key) > 4_000_000
+        assert booked_cost(ledger, questions[-1].key) > 4_000_000

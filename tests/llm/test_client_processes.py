@@ -151,7 +151,7 @@ def test_an_interrupt_leaves_a_clean_ledger(server, ledger, processes) -> None:
     wait_until(lambda: server.connected == 0)
     server.let_go()
     keys = [request(number).key for number in range(30)]
-    assert ledger.claimed(keys) == set()  # nobody has to wait for the lease of a minute
+    assert ledger.claimed_keys(keys) == set()  # nobody has to wait for the lease of a minute
     assert ledger.attempts() == {"interrupted": 8, "ok": 10}
     child.start(base_url=server.base_url, **settings)
     assert child.result() == {"ok": 30}

@@ -83,18 +83,18 @@ def test_a_claim_keeps_others_out_until_it_is_released(ledger) -> None:
     assert ledger.claim(key, "first", 60)
     assert ledger.claim(key, "first", 60)  # one's own claim is no obstacle
     assert not ledger.claim(key, "second", 60)
-    assert ledger.claimed([key, request(2).key]) == {key}
+    assert ledger.claimed_keys([key, request(2).key]) == {key}
     ledger.release("second", key)  # is not theirs to release
     assert not ledger.claim(key, "second", 60)
     ledger.release("first")
-    assert ledger.claimed([key]) == set()
+    assert ledger.claimed_keys([key]) == set()
     assert ledger.claim(key, "second", 60)
 
 
 def test_a_claim_of_the_dead_expires_unless_it_is_renewed(ledger) -> None:
     renewed, forgotten = request(1).key, request(2).key
     assert ledger.claim(forgotten, "dead", -1)
-    assert ledger.claimed([forgotten]) == set()
+    assert ledger.claimed_keys([forgotten]) == set()
     assert ledger.claim(forgotten, "second", 60)
     assert ledger.claim(renewed, "alive", -1)
     ledger.renew("alive", 60)
@@ -107,15 +107,15 @@ def test_a_claim_that_ends_in_ten_years_is_nobodys(ledger) -> None:
         with ledger.database.transaction() as connection:
             claim = "INSERT OR REPLACE INTO claims VALUES (?, 'gone', ?)"
             connection.execute(claim, (key, expires))
-        assert ledger.claimed([key]) == set()
+        assert ledger.claimed_keys([key]) == set()
         assert ledger.claim(key, "second", 60)
-        assert ledger.claimed([key]) == {key}
+        assert ledger.claimed_keys([key]) == {key}
 
 
 def test_a_lease_is_never_longer_than_it_may_be(ledger) -> None:
     key = request(1).key
     assert ledger.claim(key, "first", 10**9)
-    assert ledger.claimed([key]) == {key}  # or others would ask as well
+    assert ledger.claimed_keys([key]) == {key}  # or others would ask as well
     ledger.renew("first", 10**9)
     assert not ledger.claim(key, "second", 60)
 

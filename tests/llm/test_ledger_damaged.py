@@ -101,17 +101,17 @@ DAMAGES = {
     "no cost": (by_sql("UPDATE attempts SET cost = 1.5"), "attempts"),
     "a claim that never ends": (by_sql("UPDATE claims SET expires = 'never'"), "claims"),
     "no code": (by_sql("UPDATE failures SET code = x'00'"), "failures"),
-    "no table": (by_sql("DROP TABLE failures"), "its tables are not"),
-    "another table": (by_sql("DROP TABLE claims", "CREATE TABLE claims (a)"), "its tables are not"),
-    "another name": (by_sql("ALTER TABLE answers RENAME text TO said"), "its tables are not"),
-    "one more column": (by_sql("ALTER TABLE answers ADD more TEXT"), "its tables are not"),
-    "no index": (by_sql("DROP INDEX open_attempts"), "its tables are not"),
+    "no table": (by_sql("DROP TABLE failures"), "its tables do not"),
+    "another table": (by_sql("DROP TABLE claims", "CREATE TABLE claims (a)"), "its tables do not"),
+    "another name": (by_sql("ALTER TABLE answers RENAME text TO said"), "its tables do not"),
+    "one more column": (by_sql("ALTER TABLE answers ADD more TEXT"), "its tables do not"),
+    "no index": (by_sql("DROP INDEX open_attempts"), "its tables do not"),
     "a trigger": (
         by_sql("CREATE TRIGGER t BEFORE INSERT ON answers BEGIN SELECT RAISE(IGNORE); END"),
-        "its tables are not",
+        "its tables do not",
     ),
-    "an older form": (by_sql("PRAGMA user_version = 1"), "its tables are not"),
-    "no form": (by_sql("PRAGMA user_version = -5"), "its tables are not"),
+    "an older form": (by_sql("PRAGMA user_version = 1"), "its tables do not"),
+    "no form": (by_sql("PRAGMA user_version = -5"), "its tables do not"),
     "a schema in bytes": (by_bytes(b"TABLE claims", b"TAB\x9b\xff claims"), "no UTF-8"),
     "a changed question": (by_bytes(b'"max_tokens":40', b'"max_tokens":41'), "is not its own"),
     "half a file": (cut, "damaged"),
@@ -160,8 +160,8 @@ def test_each_command_says_it_alike(
     said_ = capsys.readouterr()
     assert said_.out == ""
     assert said_.err.splitlines() == [
-        ".work/ledger.sqlite: a damaged ledger (1 row(s) of accounts cannot be); it was left as it"
-        " is: move it away, then import the tables of responses of your finished runs"
+        ".work/ledger.sqlite: a damaged ledger (1 row(s) of accounts are invalid); it was left as"
+        " it is: move it away, then import the tables of responses of your finished runs"
         " (`metassay ledger import`)"
     ]
 

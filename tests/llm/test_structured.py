@@ -26,7 +26,7 @@ from metassay.llm.structured import (
     ask_groups,
     first_requests,
     most_requests,
-    numbered,
+    number_items,
     schema_of,
 )
 
@@ -89,7 +89,7 @@ def ask_about(
     count: int, handler: Handler, rounds: int = 2
 ) -> tuple[list[ItemResult[Label]], FakeAsk]:
     ask = FakeAsk(handler)
-    items = numbered([f"claim {n}" for n in range(count)])
+    items = number_items([f"claim {n}" for n in range(count)])
     return ask_groups(ask, [Group(items, build, Label)], rounds=rounds, again=AGAIN)[0], ask
 
 
@@ -272,7 +272,7 @@ def test_one_item_that_is_refused_or_cut_off_does_not_take_the_others_with_it(st
 
 def test_a_truncated_reply_is_not_read_however_much_it_holds() -> None:
     def handler(numbers: list[int], repeat: int) -> Reply:
-        key = build(numbered(["claim 0"])).key
+        key = build(number_items(["claim 0"])).key
         return Reply(key, "truncated", reply_of(sound(numbers)), "length", 10, 5, 1)
 
     results, ask = ask_about(1, handler)
@@ -379,7 +379,7 @@ def test_nothing_to_ask() -> None:
 def test_groups_go_out_together_and_stay_apart() -> None:
     ask = FakeAsk(lambda numbers, repeat: reply_of(sound(numbers[repeat == 0 :])))
     groups = [
-        Group(numbered(["a", "b"]), build, Label),
+        Group(number_items(["a", "b"]), build, Label),
         Group([], build, Label),
         Group([Item(7, "c"), Item(4, "d"), Item(9, "e")], build, Label),
     ]
@@ -394,7 +394,7 @@ def test_groups_go_out_together_and_stay_apart() -> None:
 def test_how_many_requests_one_can_become(rounds: int) -> None:
     """What gives nothing is halved, so every round can ask twice as many."""
     for items in range(1, 12):
-        group = Group(numbered("x" * items), build, Label)
+        group = Group(number_items("x" * items), build, Label)
         ask = FakeAsk(lambda *_: "no list")
         ask_groups(ask, [group], rounds=rounds, again=AGAIN)
         assert most_requests([group], rounds) == [len(ask.asked)]
@@ -414,7 +414,9 @@ def test_numbers_must_be_unique() -> None:
 @pytest.mark.parametrize("replies", [[], [Reply("x", "ok", "", "stop", 1, 1, 1)]])
 def test_replies_that_are_not_those_asked_for_stop_the_run(replies: list[Reply]) -> None:
     with pytest.raises(RuntimeError, match="1 requests got"):
-        ask_groups(lambda _: replies, [Group(numbered(["a"]), build, Label)], rounds=0, again=AGAIN)
+        ask_groups(
+            lambda _: replies, [Group(number_items(["a"]), build, Label)], rounds=0, again=AGAIN
+        )
 
 
 def test_a_planted_answer_is_not_read() -> None:

@@ -26,7 +26,7 @@ from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Ask, ChatRequest, Message, Reply
 from metassay.llm.prompts import Decoding
-from metassay.llm.structured import Again, Answer, Group, Item, ask_groups, numbered, schema_of
+from metassay.llm.structured import Again, Answer, Group, Item, ask_groups, number_items, schema_of
 from metassay.tables.documents import TEXTS
 from metassay.tables.parquet import write
 from metassay.text.headings import SECTIONS
@@ -191,7 +191,7 @@ def test_nonsense_about_claims_is_one_status_each(asking) -> None:
         return decoding.request([Message("user", listed)], schema_of(Verdict))
 
     groups = [
-        Group(numbered([f"claim {g} {n}" for n in range(g)]), build, Verdict) for g in range(5)
+        Group(number_items([f"claim {g} {n}" for n in range(g)]), build, Verdict) for g in range(5)
     ]
     results = ask_groups(ask, groups, rounds=2, again=Again(PROMPTS))
     assert [len(group) for group in results] == [0, 1, 2, 3, 4]

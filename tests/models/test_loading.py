@@ -71,7 +71,7 @@ def test_code_that_a_model_brings_is_never_run_and_nobody_is_asked(
     (brought / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Own: pass\n")
     monkeypatch.setenv("HF_MODULES_CACHE", str(tmp_path / "modules"))
     monkeypatch.setattr("builtins.input", lambda *_: "y")
-    with pytest.raises(BadInput, match="it brings code of its own, which is never run") as raised:
+    with pytest.raises(BadInput, match="it needs its own code, which is never run") as raised:
         load("AutoModel", options(brought))
     assert "\n" not in str(raised.value)
     assert not (tmp_path / "ran").exists()
@@ -136,5 +136,5 @@ def test_a_package_carries_a_model_that_is_known_by_its_weights(
     with pytest.raises(BadInput, match="no package 'nobody_has_this'"):
         identify(options("package:nobody_has_this"))
     (tmp_path / "carrier" / "model" / "model.safetensors").unlink()
-    with pytest.raises(BadInput, match=r"model.safetensors or pytorch_model.bin cannot be had"):
+    with pytest.raises(BadInput, match=r"model.safetensors or pytorch_model.bin is not available"):
         weights_digest(packaged)

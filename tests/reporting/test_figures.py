@@ -11,7 +11,8 @@ from PIL import Image
 
 from metassay.reporting import figures as drawing
 from metassay.reporting.figures import draw_forest, draw_leaderboard
-from metassay.reporting.names import headline_metrics, sorted_authors, sorted_metrics, sorted_parts
+from metassay.reporting.names import headline_metrics, sorted_metrics, sorted_parts
+from metassay.tables.names import sorted_authors
 from tests.reporting.invented_meta import SCRIPT
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -6,9 +6,9 @@ import pytest
 
 from metassay.core.options import Criterion
 from metassay.format.frames import records
+from metassay.meta_evaluation.summaries import ranks_table, violins
 from metassay.reporting import figures as drawing
 from metassay.reporting.figures import AT_MOST, draw_violins
-from metassay.reporting.summaries import ranks_table, violins
 from metassay.statistics.document_means import Resampling, means
 from tests.reporting.invented_meta import SCRIPT
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from metassay.format.frames import records
-from metassay.reporting.summaries import popularity, profile_table
+from metassay.meta_evaluation.summaries import popularity, profile_table
 from metassay.statistics.document_means import Resampling
 
 HOW = Resampling(resamples=200, confidence=0.95, seed=1)

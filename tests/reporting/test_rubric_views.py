@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from metassay.format.frames import records
+from metassay.meta_evaluation.summaries import rubric_tables
 from metassay.reporting.report import write_report
-from metassay.reporting.summaries import rubric_tables
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.reporting.summaries import conflict_shares, system_groups
+from metassay.meta_evaluation.summaries import conflict_shares, system_groups
 from metassay.statistics.best import compact_letters
 from metassay.statistics.document_means import Resampling
 

@@ -18,7 +18,7 @@ from metassay.statistics.correlation import (
     pearson,
     spearman,
     system_means,
-    tie_close,
+    tie_near,
 )
 from metassay.statistics.exact_sums import weighted_sums
 from tests.support.statistics import NAN, checked, published, two_matrices
@@ -250,7 +250,7 @@ def test_system_means_skip_gaps_pairwise_and_tie():
 
 def test_tied_chains_and_gaps():
     values = np.array([[3.0, NAN, 1.0, 1.0 + 1e-13, 2.0], [NAN] * 5])
-    found = tie_close(values, tolerance=1e-12)
+    found = tie_near(values, tolerance=1e-12)
     assert found[0, 2] == found[0, 3]
     assert found[0, [0, 2, 4]].tolist() == [3, 1, 2]
     assert np.isnan(found[0, 1])

@@ -14,12 +14,12 @@ from metassay.tables.corruptions import CORRUPTIONS
 from metassay.tables.parquet import round_trip
 from metassay.tuning import corruption
 from metassay.tuning.corruption import (
-    choose_masks,
+    context_of,
     corrupt,
+    draw_masks,
     draw_tokens,
+    find_fakes,
     make_filler,
-    mark_fakes,
-    text_between,
 )
 from metassay.tuning.options import CorruptionOptions
 
@@ -45,7 +45,7 @@ class Script:
 
 def by_script(words: Sequence[str], *draws: float) -> list[tuple[int, int]]:
     script: Any = Script(*draws)
-    spans = choose_masks(words, script)
+    spans = draw_masks(words, script)
     assert not script.draws
     return spans
 
@@ -67,9 +67,9 @@ def test_tries_that_are_no_use() -> None:
 
 
 def test_what_stands_around_masks() -> None:
-    assert text_between(WORDS, [(1, 2), (4, 5)]) == ("The ", " has a ", ", and was given fluids.")
-    assert text_between(WORDS, [(0, 5), (7, 9)]) == ("", ", and was ", ".")
-    assert text_between(WORDS, []) == (TEXT,)
+    assert context_of(WORDS, [(1, 2), (4, 5)]) == ("The ", " has a ", ", and was given fluids.")
+    assert context_of(WORDS, [(0, 5), (7, 9)]) == ("", ", and was ", ".")
+    assert context_of(WORDS, []) == (TEXT,)
 
 
 @pytest.mark.parametrize(
@@ -85,15 +85,15 @@ def test_what_stands_around_masks() -> None:
 )
 def test_which_words_are_fake(filled: str, words: str | None, fake: list[int] | None) -> None:
     if words is None or fake is None:
-        assert mark_fakes(WORDS, [(1, 2)], filled) == ([], [])
+        assert find_fakes(WORDS, [(1, 2)], filled) == ([], [])
         return
     rest = ["has", "a", "fever,", "and", "was", "given", "fluids."]
     expected = ["The", *words.split(), *rest], [0, *fake, *[0] * len(rest)]
-    assert mark_fakes(WORDS, [(1, 2)], filled) == expected
+    assert find_fakes(WORDS, [(1, 2)], filled) == expected
 
 
 def test_a_word_with_punctuation_that_was_not_masked_is_fake() -> None:
-    words, fake = mark_fakes(WORDS, [(4, 5), (8, 9)], TEXT.replace("fever", "bad cough"))
+    words, fake = find_fakes(WORDS, [(4, 5), (8, 9)], TEXT.replace("fever", "bad cough"))
     assert [word for word, is_fake in zip(words, fake, strict=True) if is_fake] == ["bad", "cough,"]
 
 

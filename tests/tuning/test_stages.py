@@ -350,7 +350,7 @@ def test_commands_know_tunings(
     assert shown.count("Note of ") == 3
     assert print_summary(["quality"], load()) == 0
     assert "quality: data/models/quality " in f"{capsys.readouterr().out.splitlines()[0]} "
-    assert {*dag._learnt_from(project, ["one"])} == {"quality", "two"}
+    assert {*dag._training_sources(project, ["one"])} == {"quality", "two"}
     assert load().data_of("ctc") == load().benchmarks["one"]
 
 
@@ -454,9 +454,9 @@ def test_a_run_makes_the_models_that_its_metrics_read() -> None:
     """And what these learn from, but nothing of a benchmark that reads none."""
     root = Path(__file__).parents[2]
     trained = {"hospital_bartscore", "hospital_ctc", "hospital_distilled"}
-    found = dag._learnt_from(root, ["hospital_course"])
+    found = dag._training_sources(root, ["hospital_course"])
     assert {*found} == trained | {"hospital_course_training"}
-    assert dag._learnt_from(root, ["hospital_bartscore", "hospital_course_training"]) == [
+    assert dag._training_sources(root, ["hospital_bartscore", "hospital_course_training"]) == [
         "hospital_ctc"
     ]
-    assert dag._learnt_from(root, ["sample"]) == []
+    assert dag._training_sources(root, ["sample"]) == []

@@ -42,8 +42,8 @@ def score(
     Words are separated by spaces; texts are read in lower case with straight quotes. A text is cut
     after 255 tokens, its passages where both have 512. Statements of a case are joined by a space,
     and each has the score of its words. Null for a blank statement or without passages; failed if a
-    word and the tokens do not align, a number is not finite, or the statement was cut. Deng et al.
-    2021, section 4.1. Raises BadInput as `loading.load`, and unless there are two classes.
+    word and the tokens do not align, a number is not finite, or the statement is past the cut. Deng
+    et al. 2021, section 4.1. Raises BadInput as `loading.load`, and unless there are two classes.
     """
     limit = min(options.max_tokens or LONGEST, LONGEST)
     task = rows.task_of(NAME, checkpoint, METHOD, pieces=options.pieces, max_tokens=limit)
@@ -54,12 +54,11 @@ def score(
     def scores(cases: Sequence[record.Case]) -> list[list[record.Scored]]:
         texts = [[normal(text) for text in case.statements] for case in cases]
         contexts = [normal(" ".join(case.passages)) for case in cases]
-        pairs = [(" ".join(words), context) for words, context in zip(texts, contexts, strict=True)]
+        pairs = list(zip(map(" ".join, texts), contexts, strict=True))
         results = rows.compute_outputs(task, pairs, load, options.batch_tokens)
-        return [
-            list(_statements(statements, *labels, stop_words=options.stop_words))
-            for statements, labels in zip(texts, results, strict=True)
-        ]
+        stop_words = options.stop_words
+        both = zip(texts, results, strict=True)
+        return [list(_statements(text, *read, stop_words=stop_words)) for text, read in both]
 
     return {NAME: reading.by_text(cases, scores, record.Scored(None))}
 
@@ -81,10 +80,8 @@ def _statements(
             yield record.Scored(None, True, unread, cut)
             continue
         pairs = zip(words, of_text, strict=False)
-        counted = [
-            n or 0.0 for w, n in pairs if stop_words or w.strip(punctuation) not in STOPWORDS
-        ]
-        mean = fsum(counted) / len(counted) if counted else 0.0
+        shares = [n or 0.0 for w, n in pairs if stop_words or w.strip(punctuation) not in STOPWORDS]
+        mean = fsum(shares) / len(shares) if shares else 0.0
         yield record.Scored(mean, False, unread, cut)
 
 
@@ -147,14 +144,12 @@ def joining(network: Network, model: str, limit: int) -> Callable[[str, str], Jo
     room = limit - encoder.num_special_tokens_to_add(True)
 
     def join(text: str, context: str) -> Joined:
-        tokens, context_tokens = (
-            encoder.encode(t, add_special_tokens=False) for t in (text, context)
-        )
-        n_tokens, n_context = len(tokens), len(context_tokens)
-        tokens.truncate(limit // 2 - 1)
-        context_tokens.truncate(room - len(tokens))
-        spans, unread = tokens.offsets, rows.unread(n_context, len(context_tokens))
-        complete, joined = len(tokens) == n_tokens, encoder.post_process(tokens, context_tokens)
+        first, second = (encoder.encode(t, add_special_tokens=False) for t in (text, context))
+        n_first, n_second = len(first), len(second)
+        first.truncate(limit // 2 - 1)
+        second.truncate(room - len(first))
+        spans, unread = first.offsets, rows.unread(n_second, len(second))
+        complete, joined = len(first) == n_first, encoder.post_process(first, second)
         at = [n for n, mark in enumerate(joined.special_tokens_mask) if not mark]
         return Joined(joined, spans, at, complete, unread)
 

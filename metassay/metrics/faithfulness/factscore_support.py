@@ -62,10 +62,8 @@ def score(
 
     def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
         inputs = [(statement, *passages) for passages, statement in pairs]
-        return [
-            scored(*output)
-            for output in rows.compute_outputs(task, inputs, load, options.batch_tokens)
-        ]
+        outputs = rows.compute_outputs(task, inputs, load, options.batch_tokens)
+        return [scored(*output) for output in outputs]
 
     return {NAME: reading.by_statement(cases, scores, Scored(None))}
 

@@ -1,7 +1,7 @@
 """SummaC-ZS, and the matrix that SummaC's metrics share: a statement's sentences x passages."""
 
 from collections.abc import Callable, Sequence
-from itertools import islice
+from itertools import islice, product
 from math import fsum
 
 from metassay.core.errors import BadInput
@@ -78,20 +78,13 @@ def by_matrix(
 
     def scores(items: Sequence[reading.Pair]) -> list[Scored]:
         read = [(_long(passages), _long(_sentences(text))) for passages, text in items]
-        pairs = [
-            (passage, text)
-            for passages, texts in read
-            for text in texts[:most]
-            for passage in passages[:PASSAGES]
-        ]
+        inputs = (product(texts[:most], passages[:PASSAGES]) for passages, texts in read)
+        pairs = [(passage, text) for of_item in inputs for text, passage in of_item]
         if not pairs:
             return [Scored(None) for _ in items]
         names, compute = classifier("summac", checkpoint, options)
-        labels, digits = (
-            labels_of(options.labels or names),
-            PROBABILITY[checkpoint.dtype].significant,
-        )
-        results = iter(compute(pairs))
+        labels, results = labels_of(options.labels or names), iter(compute(pairs))
+        digits = PROBABILITY[checkpoint.dtype].significant
 
         def scored(passages: Sequence[str], texts: Sequence[str]) -> Scored:
             count = min(len(passages), PASSAGES)

@@ -33,6 +33,8 @@ _SPEAKER = re.compile(r"([^\W\d_][\w .'-]{0,24}):\s+(?=\S)")
 _SPEAKERS = 6  # different ones in a dialogue, at most
 _SPOKEN = 0.8  # of the lines begin with a speaker in a dialogue
 
+_Values = dict[str, tuple[Place, str]]  # of documents or systems, each with its first place
+
 
 class Table(NamedTuple):
     """A file and the roles of its columns."""
@@ -90,13 +92,10 @@ def add_texts(table: Table, references_by: Mapping[str, str], rows: Rows, *, aga
 
     `references_by`: who wrote references, and their author names here. A column of references gives
     texts, too. The source or the reference of a document may be in each of its rows, or in only
-    some; two that differ are a problem. `again`: so may a text, for example where each row is a
-    rating.
+    some; two that differ are a problem. `again`: so may a text, as where each row is a rating.
     """
-    sources: dict[str, tuple[Place, str]] = {}
-    references: dict[str, tuple[Place, str]] = {}
-    families: dict[str, tuple[Place, str]] = {}
-    labels: dict[str, dict[str, tuple[Place, str]]] = {Role.STRATA: {}, Role.CLUSTER: {}}
+    sources, references, families = _Values(), _Values(), _Values()
+    labels = {Role.STRATA: _Values(), Role.CLUSTER: _Values()}
     of_documents = {Role.SOURCE: sources, Role.REFERENCE: references, **labels}
     n_empty = 0
     for at, row in table.sheet.rows:
@@ -171,8 +170,7 @@ def add_scores(
 ) -> int:
     """Add scores; return the number of empty cells (the metric is undefined there).
 
-    `renamed`: each metric's name here, by its name in the file; `better`: its direction, by the
-    name here.
+    `renamed`: names of metrics here, by those in the file; `better`: directions by names here.
     """
     first: dict[str, MetricRow] = {}
     n_empty = 0
@@ -206,9 +204,7 @@ def _value_rows(
         yield at, {**cells, Role.SYSTEM: references_by.get(author, author)}, numbers[column]
 
 
-def _add_equal(
-    at: Place, key: str, cell: str, role: str, values: dict[str, tuple[Place, str]], rows: Rows
-) -> None:
+def _add_equal(at: Place, key: str, cell: str, role: str, values: _Values, rows: Rows) -> None:
     """Add the value of a document or system at its first place; a problem if another differs."""
     if is_blank(cell):
         return

@@ -116,16 +116,12 @@ def read_all(inputs: Inputs) -> OwnData:
         scores = tables["scores"]
         renamed = _rename_metrics(scores, rows.problems)
         listed = {name: metric.better for name, metric in descriptions().items()}
-        of_metrics = {
-            in_file: direction([in_file, name], inputs.directions, listed)
-            for in_file, name in renamed.items()
-        }
+        ends = inputs.directions
+        of_metrics = {old: direction([old, new], ends, listed) for old, new in renamed.items()}
         _check_directions(of_metrics, sheets["scores"].name, rows.problems)
-        better = {renamed[in_file]: end.better for in_file, end in of_metrics.items()}
+        better = {renamed[old]: end.better for old, end in of_metrics.items()}
         empty["scores"] = add_scores(scores, systems, references_by, renamed, better, rows)
-    scales.ranges.update(
-        {criterion: (1.0, float(len(grades))) for criterion, grades in scales.words.items()}
-    )
+    scales.ranges.update({c: (1.0, float(len(words))) for c, words in scales.words.items()})
     rated = list(dict.fromkeys(rating.criterion for rating in rows.ratings))
     of_criteria = {name: direction([name], inputs.directions, {}, criterion=True) for name in rated}
     criteria = _build_criteria(of_criteria, scales, rows)
@@ -159,11 +155,8 @@ def _find_tables(
     for kind in (kind for kind in KINDS if kind in sheets):
         sheet, of_kind = sheets[kind], dict(columns[kind])
         if kind != "texts":  # named for all files, a column may be called otherwise here
-            of_kind = {
-                role: column
-                for role, column in of_kind.items()
-                if role not in (Role.DOC, Role.SYSTEM) or column in sheet.columns
-            }
+            optional = (Role.DOC, Role.SYSTEM)
+            of_kind = {r: c for r, c in of_kind.items() if r not in optional or c in sheet.columns}
             doc, system = keys.columns.get(Role.DOC), keys.columns.get(Role.SYSTEM)
             if doc and system and doc not in of_kind.values():
                 sheet = join_by_text(sheet, tables["texts"].sheet, doc, system)

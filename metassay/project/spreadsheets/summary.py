@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from metassay.core.errors import one_line, shown
-from metassay.core.options import PARAMS, Criterion
+from metassay.core.options import PARAMS
 from metassay.datasets.own_data import RATINGS_FILE, SCORES_FILE, SOURCES_FILE, TEXTS_FILE
 from metassay.format.numbers import counted
 from metassay.project import kit
@@ -92,7 +92,11 @@ def _benchmark(name: str, folder: str, data: OwnData, settings: Settings) -> str
     values: dict[str, Any] = {"name": name, "dataset": name, "raw": folder, "systems": []}
     for key, value in {**values, **settings._asdict()}.items():
         text = _set(text, key, f"{key}: {json.dumps(value)}\n")
-    scales = "".join(f"  {_json(name)}: {_scale(scale)}\n" for name, scale in data.criteria.items())
+    scales = "".join(
+        f"  {_json(name)}: {{low: {scale.low:g}, high: {scale.high:g}, better: {scale.better},"
+        f" scale: {scale.scale}}}\n"
+        for name, scale in data.criteria.items()
+    )
     text = _set(text, "criteria", f"criteria:\n{scales}" if scales else "criteria: {}\n")
     design = data.design.model_dump(exclude_defaults=True)
     if design:
@@ -109,11 +113,6 @@ def _substitute(pattern: str, replacement: str, text: str) -> str:
     changed, n = re.subn(pattern, lambda _: replacement, text)
     assert n == 1, pattern
     return changed
-
-
-def _scale(criterion: Criterion) -> str:
-    ends = f"low: {criterion.low:g}, high: {criterion.high:g}"
-    return f"{{{ends}, better: {criterion.better}, scale: {criterion.scale}}}"
 
 
 def _files(rows: Rows) -> dict[str, bytes]:
@@ -238,10 +237,8 @@ def _binary_labels(data: OwnData) -> dict[str, str]:
     """How labels such as yes and no count, by criterion."""
     table = data.tables["ratings"]
     words = {column: list(numbers.words) for column, numbers in table.numbers(Findings()).items()}
-    of_criteria = {
-        labels.get(Role.CRITERION, ""): words[column]
-        for column, labels in table.columns.spread.items()
-    }
+    spread = table.columns.spread.items()
+    of_criteria = {labels.get(Role.CRITERION, ""): words[column] for column, labels in spread}
     return {
         name: f", {pair[1]} is 1, {pair[0]} is 0"
         for name, pair in of_criteria.items()

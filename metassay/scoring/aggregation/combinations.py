@@ -96,39 +96,28 @@ def combined_scores(
     Scores 1, 3 and 4, 8 of two texts: z is -1, 1 for both metrics, and so is their mean. By a
     population of means 0, 2 and deviations 1, 2 it is (1 + 1) / 2 = 1 and (3 + 3) / 2 = 3.
     """
-    keys = scores[["metric", "judge"]].drop_duplicates().astype(str)
-    metrics = {
-        metric_label(*pair): pair for pair in zip(keys["metric"], keys["judge"], strict=True)
-    }
-    raise_problems(
-        line
-        for name, block in combinations.items()
-        for line in _problems(name, block, metrics, descriptions)
-    )
-    tables = [empty(SCORES)]
     labels = pd.Series(map(metric_label, scores["metric"], scores["judge"]), scores.index)
+    metrics = dict(zip(labels, scores["metric"], strict=True))
+    better = {label: descriptions[metric].better for label, metric in metrics.items()}
+    raise_problems(line for item in combinations.items() for line in _problems(*item, better))
+    tables = [empty(SCORES)]
     for name, block in combinations.items():
-        signs = {label: SIGNS[descriptions[metrics[label][0]].better] for label in block.metrics}
+        signs = {label: SIGNS[better[label]] for label in block.metrics}
         members = [scores[labels == label].assign(member=label) for label in block.metrics]
         for _, of_part in pd.concat(members).groupby("part", sort=True):
             tables.append(_of_part(name, block, signs, of_part))
     return pd.concat(tables, ignore_index=True)
 
 
-def _problems(
-    name: str,
-    combination: Combination,
-    metrics: Mapping[str, tuple[str, str]],
-    descriptions: Mapping[str, Description],
-) -> Iterator[str]:
+def _problems(name: str, combination: Combination, better: Mapping[str, str]) -> Iterator[str]:
     where = f"{PARAMS} > combinations > {name} > metrics"
     for label in combination.metrics:
-        if label not in metrics:
+        if label not in better:
             yield (
                 f"{where}: no scores of {label!r} here; measure it in this benchmark, or take one"
-                f" of {', '.join(sorted(metrics))}"
+                f" of {', '.join(sorted(better))}"
             )
-        elif descriptions[metrics[label][0]].better not in SIGNS:
+        elif better[label] not in SIGNS:
             yield f"{where}: {label!r} is neither better high nor low; take another metric"
 
 

@@ -389,19 +389,14 @@ def time(sentence: str) -> Iterator[str]:
 
     def when(match: Match) -> str | None:
         word = match[0].lower()
-        allowed = word not in ("before", "after", "prior to") or _orders(sentence, match)
-        return _WHEN[word] if allowed else None
+        event = re.match(r" [a-z\d]", sentence[match.end() :])
+        orders = event and not _C.no_order.search(sentence[: match.start()])
+        return _WHEN[word] if orders or word not in ("before", "after", "prior to") else None
 
     yield from each(sentence, _WHENS, when)
     yield from each(sentence, _CALENDAR, lambda match: _NAMED[match[0]])
     yield from each(sentence, _C.year, lambda match: str(int(match[0]) - 3))
     yield from each(sentence, _C.times, lambda match: str(int(match["n"]) + 2))
-
-
-def _orders(sentence: str, match: Match) -> bool:
-    """Return whether "before" or "after" is followed by an event that it orders."""
-    follows = re.match(r" [a-z\d]", sentence[match.end() :])
-    return bool(follows) and not _C.no_order.search(sentence[: match.start()])
 
 
 # ---- values

@@ -152,7 +152,8 @@ def list_part(sentence: str) -> Iterator[str]:
     if pair is None or _P.together.search(sentence) or _P.condition.search(sentence):
         return
     first_item, second_item = pair["one"], pair["two"]
-    drugs = all(_is_dose(item) for item in (first_item, second_item))
+    places = [[drug.start for drug in find("drug", item)] for item in (first_item, second_item)]
+    drugs = places == [[0], [0]]  # with or without doses
     if not drugs and not _are_items(sentence, pair):
         return
     if drugs or len(second_item.split()) == 1:
@@ -174,12 +175,6 @@ def _clauses(sentence: str) -> Iterator[str]:
 def _is_noun(item: str) -> bool:
     """Return whether, by its ending, an item cannot be an adjective of a later noun."""
     return bool(_P.noun.search(item)) and not _P.doing.match(item)
-
-
-def _is_dose(item: str) -> bool:
-    """Return whether an item is a drug, with or without dose."""
-    drugs = find("drug", item)
-    return len(drugs) == 1 and drugs[0].start == 0
 
 
 def _are_items(sentence: str, match: re.Match[str]) -> bool:

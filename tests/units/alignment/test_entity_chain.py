@@ -80,7 +80,7 @@ def test_another_list_is_another_recipe(terms: Path) -> None:
     assert recipe(chosen.options, None) != before
     assert [read.path for read in chosen.record.files(chosen.options)] == [terms]
     terms.unlink()
-    with pytest.raises(BadInput, match="cannot be read; name a file that is there"):
+    with pytest.raises(BadInput, match="cannot be read; name an existing file"):
         recipe(chosen.options, None)
 
 

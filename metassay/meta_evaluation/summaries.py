@@ -1,4 +1,4 @@
-"""Tables that the report makes for its reader; `tables.summaries` has their columns."""
+"""Tables of a benchmark that sum up others for readers; `tables.summaries` has their columns."""
 
 import math
 from collections import Counter
@@ -12,10 +12,17 @@ from numpy.typing import NDArray
 from metassay.core.options import Criterion
 from metassay.format.frames import records, rows
 from metassay.meta_evaluation.study import VERSUS
-from metassay.reporting.names import Metric, metric_name, sorted_authors, sorted_metrics
 from metassay.statistics.best import apart, compact_letters, places
 from metassay.statistics.document_means import Reals, Resampling, mean_draws, means, worth
-from metassay.tables.names import FULL, NO_JUDGE, REFERENCE, SIGNS, is_reference
+from metassay.tables.names import (
+    FULL,
+    NO_JUDGE,
+    REFERENCE,
+    SIGNS,
+    is_reference,
+    metric_label,
+    sorted_authors,
+)
 from metassay.tables.summaries import to_frame, types
 from metassay.text.citations import strip_citations
 from metassay.text.tokens import content_tokens
@@ -27,6 +34,7 @@ QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 _PER = 1e6  # words
 
 Text = tuple[str, str]  # doc_id, author
+Metric = tuple[str, str]  # metric, judge
 
 
 # What each author's texts are like beside the reference: words, numbers, how common words are.
@@ -186,7 +194,7 @@ def ranks_table(
     board = leaderboard[(leaderboard["part"] == FULL) & (leaderboard["better"] != "neither")]
     lines = [
         row
-        | {"scorer_is": "metric", "scorer": metric_name(row), "study": ""}
+        | {"scorer_is": "metric", "scorer": metric_label(row["metric"], row["judge"]), "study": ""}
         | {"value": row["macro"]}
         for row in records(board)
     ]
@@ -212,7 +220,10 @@ def ranks_table(
 
 
 def system_groups(
-    scores: pd.DataFrame, better: Mapping[Metric, str], how: Resampling, designs: pd.DataFrame
+    scores: pd.DataFrame,
+    better: Mapping[tuple[str, str], str],
+    how: Resampling,
+    designs: pd.DataFrame,
 ) -> pd.DataFrame:
     """Return a row per metric and system: its mean over whole texts, its place, `group`, letters.
 
@@ -231,13 +242,15 @@ def system_groups(
         return to_frame("system_groups", [])
     whole = scores[(scores["part"] == FULL) & ~scores["author"].map(is_reference).astype(bool)]
     lines: list[tuple[object, ...]] = []
-    for metric in sorted_metrics(m for m, direction in better.items() if direction in SIGNS):
+    for metric, direction in better.items():
+        if direction not in SIGNS:
+            continue
         of_metric = whole[(whole["metric"] == metric[0]) & (whole["judge"] == metric[1])]
         values = of_metric.pivot(index="doc_id", columns="author", values="value").sort_index()
         values = values[sorted_authors(values.columns[values.notna().any()])]
         if values.shape[1] < 2:
             continue
-        sign = SIGNS[better[metric]]
+        sign = SIGNS[direction]
         table = sign * values.to_numpy(dtype=np.float64)
         means = np.array([np.mean(column[np.isfinite(column)]) for column in table.T])
         letters = compact_letters(
