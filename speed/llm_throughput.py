@@ -16,7 +16,7 @@ from pathlib import Path
 
 from metassay.llm.budget import open_budget
 from metassay.llm.client import asker
-from metassay.llm.endpoints import EndpointOptions, ModelOptions, check
+from metassay.llm.endpoints import EndpointOptions, ModelOptions, clear
 from metassay.llm.ledger import Ledger
 from metassay.llm.messages import Ask, ChatRequest, Message
 
@@ -40,7 +40,9 @@ def asking(port: int, concurrency: int, ledger: Ledger) -> Ask:
         kind="openai", base_url=f"http://127.0.0.1:{port}/v1", concurrency=concurrency
     )
     budget = open_budget(ledger, "benchmark", MODEL, None, where="models > stub")
-    return asker(check("public", "invented", "stub", endpoint), MODEL, ledger, budget)
+    return asker(
+        clear({"invented": "public"}, ["invented"], "stub", endpoint), MODEL, ledger, budget
+    )
 
 
 def one(port: int, concurrency: int, first: int, folder: Path) -> tuple[float, float]:

@@ -111,7 +111,7 @@ class Benchmark(Options):
     def measured_by(self) -> list[tuple[str, str]]:
         """All named metrics: a block of the root's params.yaml, and a name in it."""
         lists = ("metrics", "costly_metrics", "statement_metrics", *TUNED)
-        return [(_BLOCKS[each], name) for each in lists for name in getattr(self, each)]
+        return [(_BLOCKS[key], name) for key in lists for name in getattr(self, key)]
 
 
 class JudgeTest(Options):

@@ -145,15 +145,15 @@ def stages_of(folder: Folder) -> Stages:
 def _written_files(stages: Stages, table: str) -> list[tuple[str, str]]:
     """Return the files of a table that is a folder, each with the list of its stage."""
     outs = [(out, stage.each) for stage in stages for out in stage.writes.split()]
-    return [(out.split("/")[1], each) for out, each in outs if out.startswith(f"{table}/")]
+    return [(out.split("/")[1], name) for out, name in outs if out.startswith(f"{table}/")]
 
 
 def files_of(stages: Stages, table: str, names: Callable[[str], Iterable[str]]) -> list[str]:
     """Return the files of a table that is a folder, in stage order; `names` looks up a list."""
     files = [
         file.replace(ELEMENT, name)
-        for file, each in _written_files(stages, table)
-        for name in (names(each) if ELEMENT in file else [""])
+        for file, list_name in _written_files(stages, table)
+        for name in (names(list_name) if ELEMENT in file else [""])
     ]
     return list(dict.fromkeys(files))
 
@@ -216,7 +216,7 @@ def _settings_keys(stage: Stage, stages: Stages) -> list[str]:
     keys = [key for key in _HOLE.findall(fields) if key not in ("name", "element")]
     keys += [f"{stage.each}.{ELEMENT}"] if stage.over_mapping else []
     for folder in (table[:-1] for table in stage.reads.split() if table.endswith("/")):
-        keys += [each for file, each in _written_files(stages, folder) if ELEMENT in file]
+        keys += [list_name for file, list_name in _written_files(stages, folder) if ELEMENT in file]
     return list(dict.fromkeys([*keys, *stage.params.split()]))
 
 

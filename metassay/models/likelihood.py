@@ -99,12 +99,12 @@ class _OfRows:
         self._layer, self._source = layer, source
 
     def __getattr__(self, name: str) -> Any:
-        its = getattr(self._layer, name)
+        states = getattr(self._layer, name)
         if name not in ("keys", "values"):
-            return its
+            return states
         # A single source is not copied.
-        alone = len(its) == 1
-        return its.expand(len(self._source), -1, -1, -1) if alone else its[self._source]
+        alone = len(states) == 1
+        return states.expand(len(self._source), -1, -1, -1) if alone else states[self._source]
 
 
 def _logits(weights: Any, tensors: dict[str, Any], batch: Sequence[rows.Row], real: Any) -> Any:
@@ -128,7 +128,7 @@ def _logits(weights: Any, tensors: dict[str, Any], batch: Sequence[rows.Row], re
         tensors["past_key_values"] = transformers.EncoderDecoderCache(empty(), crossed)
         crossed.layers = [_OfRows(layer, source) for layer in crossed.layers]
     # Logits are most of the computation, so padding is left out.
-    with weights.get_output_embeddings().register_forward_pre_hook(lambda _, its: its[0][real]):
+    with weights.get_output_embeddings().register_forward_pre_hook(lambda _, args: args[0][real]):
         return weights(**tensors, encoder_outputs=(states[source],)).logits
 
 

@@ -61,7 +61,7 @@ def matches(
     pairs: Sequence[Pair],
     weigh: Weigh,
     batch_tokens: int,
-    way: MatchOptions = PLAIN,
+    options: MatchOptions = PLAIN,
 ) -> Iterator[dict[int, Match]]:
     """Match all pairs of non-empty texts; yields matches by place, block by block.
 
@@ -79,7 +79,7 @@ def matches(
     order = sorted(range(len(pairs)), key=lambda i: (length(pairs[i][1]), pairs[i][::-1]))
     for block in by_texts(pairs, order, length, BLOCK):
         block_pairs = [pairs[place] for place in block]
-        scores = _precisions_and_recalls(encoder, block_pairs, read, (weigh, way), batch_tokens)
+        scores = _precisions_and_recalls(encoder, block_pairs, read, (weigh, options), batch_tokens)
         block_texts = {text for pair in block_pairs for text in pair}
         has_tokens = {t: not special.issuperset(read[t].numbers) for t in block_texts}
         yield {
@@ -124,22 +124,26 @@ def recipe_parts(options: EncoderOptions, **more: object) -> list[str]:
 
 
 def match(
-    candidate: Any, reference: Any, weights: Any, reference_weights: Any, way: MatchOptions = PLAIN
+    candidate: Any,
+    reference: Any,
+    weights: Any,
+    reference_weights: Any,
+    options: MatchOptions = PLAIN,
 ) -> Any:
     """Return precision and recall of a pair: two numbers, NaN where all weights of a side are 0.
 
     `candidate` and `reference` are vectors of length 1 (tokens x dimensions, torch), the weights
     one per token. Zhang et al. 2020, R_BERT and P_BERT with the weights of section 3.
     """
-    if way.bare and weights.any() and reference_weights.any():
+    if options.bare and weights.any() and reference_weights.any():
         candidate, reference = candidate[weights > 0], reference[reference_weights > 0]
         weights = weights[weights > 0]
         reference_weights = reference_weights[reference_weights > 0]
     similarity = candidate @ reference.T
     sides = (similarity.amax(1), weights), (similarity.amax(0), reference_weights)
     of_sides = [
-        (best * its).sum() / (its.count_nonzero() if way.by_count else its.sum())
-        for best, its in sides
+        (best * weight).sum() / (weight.count_nonzero() if options.by_count else weight.sum())
+        for best, weight in sides
     ]
     return extra.module("torch").stack(of_sides)
 
@@ -176,9 +180,9 @@ def _precisions_and_recalls(
     batch_tokens: int,
 ) -> list[tuple[float | None, float | None]]:
     torch = extra.module("torch")
-    weigh, way = how
+    weigh, options = how
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-    rows = (way.embed or vectors)(encoder, [read[text].numbers for text in texts], batch_tokens)
+    rows = (options.embed or vectors)(encoder, [read[text].numbers for text in texts], batch_tokens)
     with torch.inference_mode():
         units = [row / row.norm(dim=-1, keepdim=True) for row in rows]
         kind = {"device": encoder.device, "dtype": rows[0].dtype}
@@ -187,7 +191,7 @@ def _precisions_and_recalls(
         scores = []
         for pair in pairs:
             (candidate, weight), (reference, reference_weight) = (side[text] for text in pair)
-            scores.append(match(candidate, reference, weight, reference_weight, way))
+            scores.append(match(candidate, reference, weight, reference_weight, options))
         values = torch.stack(scores).tolist()
     return [(_number(precision), _number(recall)) for precision, recall in values]
 

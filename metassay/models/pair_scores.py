@@ -63,15 +63,17 @@ def _scorer(
     """`numbers` returns a row per input of a batch; `suffix`: a causal model's end of inputs."""
 
     def read(premise: str, hypothesis: str) -> Row:
-        its = reader.read(premise, hypothesis)
-        features = {"input_ids": [*its.tokens, *(suffix or ())]}
-        return Row(features | ({"token_type_ids": its.types or []} if typed else {}), its)
+        encoded = reader.read(premise, hypothesis)
+        features = {"input_ids": [*encoded.tokens, *(suffix or ())]}
+        return Row(features | ({"token_type_ids": encoded.types or []} if typed else {}), encoded)
 
     def give(tensors: dict[str, Any], batch: Sequence[Row]) -> Iterator[Output]:
         for row, values in zip(batch, numbers(tensors), strict=True):
-            its = row.context
+            encoded = row.context
             finite = values if all(map(math.isfinite, values)) else None
-            yield Output(finite, its.premise_cut, its.hypothesis_cut, its.premise_unread)
+            yield Output(
+                finite, encoded.premise_cut, encoded.hypothesis_cut, encoded.premise_unread
+            )
 
     # A causal model continues its input, whose last place must not be padding.
     runner = Runner(read, give, pad, options.device, left=suffix is not None)
@@ -271,14 +273,14 @@ def labels_of(names: Sequence[str]) -> tuple[str, ...]:
     if len(names) == 1:
         return (ENTAILED,)
     meanings = [meaning(name) for name in names]
-    known = [label for label in meanings if label is not None]
-    if len(set(known)) < len(names) or ENTAILED not in known or len(names) > len(THREE):
+    labels = [label for label in meanings if label is not None]
+    if len(set(labels)) < len(names) or ENTAILED not in labels or len(names) > len(THREE):
         quoted = ", ".join(map(repr, names))
         raise BadInput(
             f"classes called {quoted} do not say what they mean; give `labels`, one for each in"
             " their order, such as [not_entailment, entailment]"
         )
-    return tuple(known)
+    return tuple(labels)
 
 
 def shares(numbers: Sequence[float], labels: Sequence[str], digits: int) -> dict[str, float]:

@@ -118,7 +118,7 @@ def compute_outputs(
 
     def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
         for batch in cached_load()([inputs[place] for place in missing], batch_tokens):
-            yield {missing[at]: output for at, output in batch.items()}
+            yield {missing[i]: output for i, output in batch.items()}
 
     return outputs(task, inputs, compute, store=store)
 

@@ -264,10 +264,10 @@ def _counts(ratings: Array) -> Array:
 
 
 def _varied(ratings: Array, weights: Array) -> Mask:
-    rated, drawn = np.isfinite(ratings), weights > 0
+    rated, counted = np.isfinite(ratings), weights > 0
     lowest = np.min(np.where(rated, ratings, np.inf), axis=0)
     highest = np.max(np.where(rated, ratings, -np.inf), axis=0)
-    most, least = np.where(drawn, highest, -np.inf), np.where(drawn, lowest, np.inf)
+    most, least = np.where(counted, highest, -np.inf), np.where(counted, lowest, np.inf)
     return np.asarray(np.max(most, axis=1) > np.min(least, axis=1))
 
 
@@ -305,8 +305,8 @@ def agreement_interval(
     starts = np.searchsorted(kind.reshape(items)[order], np.arange(kinds.shape[1]))
     values = np.empty(n)
     for rows in blocks(n, items, numbers=CHUNK):
-        drawn = tallies(rng.integers(units, size=(values[rows].size, units)), units)
-        values[rows] = of(kinds, np.add.reduceat(drawn[:, unit[order]], starts, axis=1))
+        counts = tallies(rng.integers(units, size=(values[rows].size, units)), units)
+        values[rows] = of(kinds, np.add.reduceat(counts[:, unit[order]], starts, axis=1))
     defined = int(np.count_nonzero(~np.isnan(values)))
     (number,) = worth(np.ones((items, 1), dtype=bool), unit)
     low, high = expanded_percentiles(values[:, None], float(number), confidence)
@@ -355,8 +355,8 @@ def below_others(
     if raters > 2 and size:
         gaps[0] = _gaps(pairs, raters, np.ones((1, size)))
         for rows in blocks(n, size, numbers=CHUNK):
-            drawn = rng.integers(size, size=(len(gaps[1:][rows]), size))
-            gaps[1:][rows] = _gaps(pairs, raters, tallies(drawn, size))
+            choices = rng.integers(size, size=(len(gaps[1:][rows]), size))
+            gaps[1:][rows] = _gaps(pairs, raters, tallies(choices, size))
     (n_units,) = worth(np.asarray(rated.any(axis=0, keepdims=True)).T, unit)
     tail = expanded_tail((1.0 - confidence) / max(1, raters), float(n_units))
     gaps_of_raters = []
@@ -378,8 +378,10 @@ def _gaps(pairs: Sequence[_Pair], raters: int, weights: Array) -> Array:
     of_pairs = np.stack([weighted_spearman(x, y, unit, weights) for _, (x, y), unit in pairs])
     gaps = np.empty((len(weights), raters))
     for rater in range(raters):
-        has = np.array([rater in two for two, _, _ in pairs])
-        gaps[:, rater] = mean_without_gaps(of_pairs[~has]) - mean_without_gaps(of_pairs[has])
+        with_rater = np.array([rater in two for two, _, _ in pairs])
+        gaps[:, rater] = mean_without_gaps(of_pairs[~with_rater]) - mean_without_gaps(
+            of_pairs[with_rater]
+        )
     return gaps
 
 

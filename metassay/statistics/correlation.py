@@ -130,9 +130,9 @@ def correlate(
             counts = values.shape[1] - undefined, undefined, missing
             return Correlation(mean_of_defined(values), *counts)
         if level == "system":
-            there = present.any(axis=1)
+            scored = present.any(axis=1)
             means = system_means(a, b, np.ones((1, a.shape[2])))
-            x, y = (np.ascontiguousarray(mean[:, 0, there]) for mean in means)
+            x, y = (np.ascontiguousarray(mean[:, 0, scored]) for mean in means)
         else:
             x, y = (np.ascontiguousarray(side[:, present]) for side in (a, b))
         return Correlation(of(x, y), nothing + x.shape[1], nothing, missing)

@@ -32,9 +32,9 @@ def weighted_sums(scores: Array, weights: Array) -> Array:
     """
     largest = np.max(np.abs(scores), axis=1, initial=0.0)
     exponent = 26 - np.frexp(largest)[1][:, None]
-    whole = np.ldexp(scores, exponent)
-    high = np.rint(whole)
-    low = np.rint(np.ldexp(whole - high, 26))
+    scaled = np.ldexp(scores, exponent)
+    high = np.rint(scaled)
+    low = np.rint(np.ldexp(scaled - high, 26))
     both = weights @ np.concatenate((high, low)).T  # at once, as weights may be many
     sums = both[:, : len(scores)] + np.ldexp(both[:, len(scores) :], -26)
     return np.asarray(np.ldexp(sums, -exponent.T))

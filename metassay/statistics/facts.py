@@ -113,8 +113,8 @@ def quality(
 
 
 def _sum(*counts: int | None) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
+    values = [count for count in counts if count is not None]
+    return sum(values) if len(values) == len(counts) else None
 
 
 def _ratio(above: float | None, below: float | None) -> float | None:

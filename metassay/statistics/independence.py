@@ -59,8 +59,8 @@ def prepare(scores: Array, relation: Relation, coefficient: Coefficient) -> Prep
     of_pairs = kendall and relation in ("system", "between_systems", "document")
 
     def prepare_group(a: Array, _: Array, present: Mask) -> tuple[Array, Array]:
-        values, there = _prepare(a, present, relation, coefficient, of_pairs=of_pairs)
-        return values, np.broadcast_to(there.astype(np.float64), values.shape)
+        values, occurs = _prepare(a, present, relation, coefficient, of_pairs=of_pairs)
+        return values, np.broadcast_to(occurs.astype(np.float64), values.shape)
 
     return PreparedSide(*map_cells(prepare_group, scores, scores), of_pairs)
 
@@ -166,11 +166,11 @@ class Orders(NamedTuple):
 def draw_orders(shape: tuple[int, int], n: int, rng: np.random.Generator, *, alone: bool) -> Orders:
     """Draw about n orders for (systems, documents); `alone`: documents are not permuted."""
     systems = shape[0]
-    every = factorial(min(systems, 20))
-    if every <= (EVERY_ALONE if alone else EVERY_ORDER):
+    n_all = factorial(min(systems, 20))
+    if n_all <= (EVERY_ALONE if alone else EVERY_ORDER):
         listed = list(permutations(range(systems)))
-        rows: Index = np.array(listed, dtype=np.intp).reshape(every, systems)
-        return Orders(rows, 1 if alone else 1 + min(n, max(FEWEST, n // every)), True)
+        rows: Index = np.array(listed, dtype=np.intp).reshape(n_all, systems)
+        return Orders(rows, 1 if alone else 1 + min(n, max(FEWEST, n // n_all)), True)
     rows = document_orders(systems, slice(0, n + 1), rng)
     return Orders(rows, 1 if alone else n + 1, alone)
 
@@ -269,8 +269,8 @@ class Independence(NamedTuple):
 
     def adjusted(self, family: Mask) -> Array:
         """Return (metrics of the family, relations) p adjusted for all these (step-down max-T)."""
-        some = self.statistics[family]
-        return step_down(some.reshape(-1, self.n_orders)).reshape(some.shape[:2])
+        statistics = self.statistics[family]
+        return step_down(statistics.reshape(-1, self.n_orders)).reshape(statistics.shape[:2])
 
 
 def independence_test(
@@ -366,10 +366,10 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
         else:
             ordered, signs = np.arange(system.size)[None], _cluster_signs(cluster, some, rng)
         for relation, (scores, rest) in rests.items():
-            drawn = rest[ordered] if signs is None else rest * signs
-            values[relation][:, :, some] += (scores @ drawn.T)[:, None]
+            permuted = rest[ordered] if signs is None else rest * signs
+            values[relation][:, :, some] += (scores @ permuted.T)[:, None]
             if relation == "within" and signs is None:
-                squares[relation][:, :, some] = (scores**2 @ (drawn**2).T)[:, None]
+                squares[relation][:, :, some] = (scores**2 @ (permuted**2).T)[:, None]
     for relation, size in squares.items():
         values[relation] = _over_root(values[relation], size)
     statistics = [values[relation].reshape(k, -1) for relation in human]

@@ -310,12 +310,12 @@ def _pooled_pearson(a: Array, b: Array, units: Units) -> Without:
     means = (np.ascontiguousarray(side[:, present]).mean(axis=1)[:, None, None] for side in (a, b))
     x, y = (np.where(present, side - mean, 0.0) for side, mean in zip((a, b), means, strict=True))
     parts = [np.where(present, 1.0, np.zeros(a.shape)), x, y, x * x, y * y, x * y]
-    whole = [part.reshape(len(a), -1).sum(axis=1, keepdims=True) for part in parts]
+    totals = [part.reshape(len(a), -1).sum(axis=1, keepdims=True) for part in parts]
     leave_outs = []
     for axis, (unit, n) in enumerate(zip(units, units.n, strict=True)):
         per_unit = (sums_by(unit, part.sum(axis=2 - axis), n) for part in parts)
-        rests = (np.asarray(all_ - sums) for all_, sums in zip(whole, per_unit, strict=True))
-        values, poor = pearson_of_sums(rests, whole[3], whole[4])
+        rests = (np.asarray(all_ - sums) for all_, sums in zip(totals, per_unit, strict=True))
+        values, poor = pearson_of_sums(rests, totals[3], totals[4])
         for k, i in np.argwhere(poor):  # so little spread is left that sums cannot tell it from 0
             pair = a[k : k + 1], b[k : k + 1]
             values[k, i] = _without(*pair, units, (axis, i), "global", "pearson")[0]
@@ -349,11 +349,11 @@ def spread(values: Array, of: Index | None = None) -> Spread:
     """
     rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
     sets = np.zeros(rows.shape, dtype=np.intp) if of is None else of.reshape(rows.shape)
-    whole = (~np.isnan(rows)).all(axis=1) & (of is None) & (rows.shape[1] > 1)
+    complete = (~np.isnan(rows)).all(axis=1) & (of is None) & (rows.shape[1] > 1)
     variance, freedom = np.full((2, len(rows)), np.nan)
-    if whole.any():
-        variance[whole], freedom[whole] = _sum([_of_set(rows[whole])])
-    for row in np.flatnonzero(~whole):
+    if complete.any():
+        variance[complete], freedom[complete] = _sum([_of_set(rows[complete])])
+    for row in np.flatnonzero(~complete):
         defined = ~np.isnan(rows[row])
         groups = [rows[row, defined & (sets[row] == n)] for n in np.unique(sets[row, defined])]
         if groups and min(group.size for group in groups) > 1:
@@ -574,14 +574,16 @@ def correct_for_choice(values: Array, moves: Array) -> Array:
     maximisation), and each metric gets its posterior mean. The error that all metrics share does
     not affect the choice, and stays in. A single metric is returned as it is; NaN stays NaN.
     """
-    known = np.flatnonzero(~np.isnan(values))
+    defined = np.flatnonzero(~np.isnan(values))
     corrected = np.array(values, dtype=np.float64)
-    if known.size < 2:
+    if defined.size < 2:
         return corrected
-    z, relative = fisher_z(corrected[known]), moves[known] - np.mean(moves[known], axis=0)
-    spread = np.sqrt(np.sum(relative**2, axis=1) * known.size / (known.size - 1))
+    z, relative = fisher_z(corrected[defined]), moves[defined] - np.mean(moves[defined], axis=0)
+    spread = np.sqrt(np.sum(relative**2, axis=1) * defined.size / (defined.size - 1))
     # The mean of all can be noisier than a precise metric.
-    error = np.maximum(np.minimum(spread, np.sqrt(np.sum(moves[known] ** 2, axis=1))), LEAST_ERROR)
+    error = np.maximum(
+        np.minimum(spread, np.sqrt(np.sum(moves[defined] ** 2, axis=1))), LEAST_ERROR
+    )
     if np.ptp(z) == 0:
         return corrected
     # The grid contains the values, so that one with almost no error has a place on it.
@@ -593,5 +595,5 @@ def correct_for_choice(values: Array, moves: Array) -> Array:
         joint = likelihood * weight
         weight = np.mean(joint / joint.sum(axis=1, keepdims=True), axis=0)
     joint = likelihood * weight
-    corrected[known] = np.tanh(np.sum(joint * places, axis=1) / joint.sum(axis=1))
+    corrected[defined] = np.tanh(np.sum(joint * places, axis=1) / joint.sum(axis=1))
     return corrected

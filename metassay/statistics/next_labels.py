@@ -151,12 +151,12 @@ def weighted_card(
     return WeightedCard(*estimates)
 
 
-def _groups(verdict: Array, chance: Array, known: Mask) -> Index:
+def _groups(verdict: Array, chance: Array, labelled: Mask) -> Index:
     # Numbered from 0, by verdict and chance; -1 without a verdict.
     judged = np.isfinite(verdict)
     keys = np.stack((verdict[judged], np.round(chance[judged], 12)))
     groups, place = np.unique(keys, axis=1, return_inverse=True)
-    filled = np.unique(place.reshape(-1)[known[judged]])
+    filled = np.unique(place.reshape(-1)[labelled[judged]])
     # The nearest group with labels, of the same verdict if there is one.
     distance = np.abs(np.arange(groups.shape[1])[:, None] - filled)
     distance = distance + groups.shape[1] * (groups[0][:, None] != groups[0][filled])

@@ -199,10 +199,10 @@ def percentiles(draws: Array, confidence: float) -> tuple[Array, Array]:
     low, high = np.full((2, draws.shape[1]), np.nan)
     tails = ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0)
     undefined = np.isnan(draws)
-    whole = ~np.any(undefined, axis=0) & (len(draws) > 0)
-    if np.any(whole):
-        low[whole], high[whole] = np.quantile(draws[:, whole], tails, axis=0)
-    for column in np.flatnonzero(~whole & (2 * np.sum(undefined, axis=0) <= len(draws))):
+    complete = ~np.any(undefined, axis=0) & (len(draws) > 0)
+    if np.any(complete):
+        low[complete], high[complete] = np.quantile(draws[:, complete], tails, axis=0)
+    for column in np.flatnonzero(~complete & (2 * np.sum(undefined, axis=0) <= len(draws))):
         defined = draws[~undefined[:, column], column]
         if defined.size:
             low[column], high[column] = np.quantile(defined, tails)

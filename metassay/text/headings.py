@@ -66,8 +66,8 @@ def _extended_rules() -> list[_Rule]:
         patterns = [rf"(?:{closed}){_CLOSING}"]
         patterns += [rf"(?:{colon})\s*+[*_]{{0,3}}\s*+:[ \t*_]*"] if colon else []
         patterns += [rf"{_spaced(n)}\b[ \t*_]*+:?[ \t*_]*" for n in names if n in _PREFIXES]
-        whole = rf"{_OPENING}(?:{'|'.join(patterns)})"
-        rules.append(_Rule(section, re.compile(whole, re.I)))
+        pattern = rf"{_OPENING}(?:{'|'.join(patterns)})"
+        rules.append(_Rule(section, re.compile(pattern, re.I)))
     capital = re.compile(rf"{_OPENING}IMPRESSION\b[ \t*_]*+:?[ \t*_]*")
     rules.append(_Rule("assessment_and_plan", capital))
     return rules
