@@ -223,6 +223,7 @@ class Line(NamedTuple):
     judgments: Sequence[Judgment]  # per head
     each: Sequence[EachCitation] = ()  # judgments about single citations
     people: Sequence[Rating] = ()  # ratings of this line
+    differs: bool = False  # whether some judge says the opposite of most people
 
 
 class BlockHead(NamedTuple):

@@ -147,6 +147,16 @@ def _differs(line: c.Line, scales: Mapping[str, Criterion]) -> bool:
     return votes != 0 and any(judgment.side == opposite for judgment in line.judgments)
 
 
+def _mark_differences(text: c.Text, scales: Mapping[str, Criterion]) -> c.Text:
+    blocks = [
+        block._replace(
+            lines=[line._replace(differs=_differs(line, scales)) for line in block.lines]
+        )
+        for block in text.blocks
+    ]
+    return text._replace(blocks=blocks)
+
+
 def _batches(tables: Mapping[str, pd.DataFrame], shown: _Shown) -> Iterator[tuple[Any, _Tables]]:
     """Yield sources and tables, in the order of doc_id, _AT_ONCE documents each."""
     order = sorted(map(str, tables["sources"]["doc_id"]))
@@ -184,7 +194,10 @@ def _documents(
     for sources, batch in _batches(tables, shown):
         for doc_id, task, passages, speaker, group, attributes in sources:
             authors = batch.authors.get(doc_id, [])
-            texts = [_text((doc_id, author), batch, shown) for author in authors]
+            texts = [
+                _mark_differences(_text((doc_id, author), batch, shown), scales)
+                for author in authors
+            ]
             lines = [[line for block in text.blocks for line in block.lines] for text in texts]
             yield (
                 c.Document(
@@ -192,7 +205,7 @@ def _documents(
                     [c.Passage(*passage) for passage in zip(speaker, group, passages, strict=True)],
                     texts,
                 ),
-                [sum(_differs(line, scales) for line in of_text) for of_text in lines],
+                [sum(line.differs for line in of_text) for of_text in lines],
             )
 
 

@@ -171,6 +171,7 @@ export interface Line {
   judgments: Judgment[]; // per head
   each: EachCitation[]; // judgments about single citations
   people: Rating[]; // ratings of this line
+  differs: boolean; // whether some judge says the opposite of most people
 }
 
 /** Who was asked what. */

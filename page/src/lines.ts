@@ -37,8 +37,19 @@ export function place(document: Document, author: string, at: string): Spot | nu
 export const linesOf = (text: Text): Placed[] =>
   text.blocks.flatMap((block) => block.lines.map((line) => ({ text, block, line })));
 
-/** The first line with a judgment of this side, by this judge where one is named; those of a metric first. */
+/**
+ * The first line with a judgment of this side, by this judge where one is named; those of a metric first.
+ * Of "split" the first on which a judge and people differ, or where no line says so, that a judgment is against.
+ */
 export function seekLine(text: Text, side: string, judge?: string, metric?: string): string | null {
+  if (side === "split") {
+    const block = text.blocks.find(({ lines }) => lines.some((line) => line.differs));
+    if (!block) return seekLine(text, "against", judge, metric);
+    return lineKey(
+      block,
+      block.lines.find((line) => line.differs)!,
+    );
+  }
   const asks = (block: Block) => Number(block.heads.some((head) => label(head.measure, head.judge) === metric));
   const blocks = text.blocks.toSorted((a, b) => asks(b) - asks(a));
   const first = linesOf({ ...text, blocks }).find(({ block, line }) =>

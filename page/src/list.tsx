@@ -137,14 +137,15 @@ function List({ rows, index, info, columns, search }: ListProps) {
     const judged = Object.entries(SIGNS)
       .slice(0, 3)
       .filter(([side]) => range(index.rows).some((row) => Number(columns[side]!(row))));
-    const sides = judged.map(([side, sign]) => ({
-      ...count(side, side),
-      show: (row: number) => {
-        const n = columns[side]!(row) as number;
-        const seek = to({ ...of(row), seek: side });
-        return n > 0 && <a class={`side ${side}`} href={seek} children={`${sign} ${n}`} />;
+    /** Leads to the first such line of the text. */
+    const leading = (column: Column, seek: string, sign: string): Column => ({
+      ...column,
+      show: (row) => {
+        const n = column.value(row) as number;
+        return n > 0 && <a class={`side ${seek}`} href={to({ ...of(row), seek })} children={`${sign} ${n}`} />;
       },
-    }));
+    });
+    const sides = judged.map(([side, sign]) => leading(count(side, side), side, sign));
     const noted = [at.x, at.y, at.sort?.replace(/^-/, "")];
     return [
       {
@@ -157,7 +158,7 @@ function List({ rows, index, info, columns, search }: ListProps) {
       }),
       ...(search ? [text("found", (row) => t(search.around(row, at.q ?? "")))] : []),
       ...sides,
-      ...(at.split ? [count("split", "differ")] : []),
+      ...(at.split ? [leading(count("split", "differ"), "split", "")] : []),
       ...(columns.apart ? [number("apart", "difference between the shares of texts that it is better than")] : []),
       ...info.measures
         .filter((m, i) => noted.includes(m.key) || i < 3)

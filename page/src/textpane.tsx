@@ -155,6 +155,7 @@ function LineOf({ text, block, line, part, passages, active, spot, setHover }: L
           ])}
       </ul>
       <Ratings ratings={line.people} />
+      {line.differs && <p class="differs">judge and people differ</p>}
       {open && (
         <ol class="quoted">
           {known.map((n) => (

@@ -3,7 +3,19 @@ import type { Block, Document, Line, Text } from "../src/contract";
 import { linesAbout, pieces, place, seekLine } from "../src/lines";
 
 const line = (number: number, start: number, end: number, others: Partial<Line> = {}): Line => ({
-  ...{ number, start, end, part: "full", text: "", cites: [], aligned: [], judgments: [], each: [], people: [] },
+  ...{
+    number,
+    start,
+    end,
+    part: "full",
+    text: "",
+    cites: [],
+    aligned: [],
+    judgments: [],
+    each: [],
+    people: [],
+    differs: false,
+  },
   ...others,
 });
 const side = (...sides: ("for" | "against")[]) =>
@@ -54,6 +66,9 @@ test("the first line that counts against a text, of any judge or of one", () => 
   const first: Block = { ...block, id: "first", heads: block.heads.map((head) => ({ ...head, measure: "other" })) };
   const both = { ...text, blocks: [first, ...text.blocks] };
   expect(seekLine(both, "against")).toBe("first:1");
+  expect(seekLine(text, "split")).toBe("claim:x:1"); // no line says that people differ
+  const split: Block = { ...block, id: "split", lines: [line(0, 0, 4), line(1, 4, 6, { differs: true })] };
+  expect(seekLine({ ...text, blocks: [block, split] }, "split")).toBe("split:1");
   const asked = block.heads[0]!;
   expect(seekLine(both, "against", undefined, `${asked.measure} (${asked.judge})`)).toBe("claim:x:1");
 });
