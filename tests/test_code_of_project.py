@@ -49,7 +49,7 @@ def declared() -> Iterator[tuple[str, str, list[str]]]:
         file = ROOT / "benchmarks" / folder / "dvc.yaml"
         for name, entry in yaml.safe_load(file.read_text(encoding="utf-8"))["stages"].items():
             body = entry.get("do", entry)
-            keys = [one["code.yaml"] for one in body["params"] if "code.yaml" in one]
+            keys = [param["code.yaml"] for param in body["params"] if "code.yaml" in param]
             doorway = body["cmd"].split()[2].partition(".")[2]
             yield f"{folder}: {name}", doorway, [key for some in keys for key in some]
 
@@ -71,7 +71,7 @@ def indexes_read(code: Code, entry: str) -> set[tuple[str, str]]:
     It then runs code of the kinds, which is not in its own closure.
     """
     needed = {line.partition(" ")[0] for line in code.dependencies(entry).modules}
-    wanted = {one for name in needed for one in code.module(name).imports}
+    wanted = {imported for name in needed for imported in code.module(name).imports}
     return {
         (module, index)
         for module, indexes in code.indexes.items()

@@ -19,7 +19,7 @@ _BRACKETS = re.compile(r"\[([\d\s,;\u2010-\u2014-]+)\]", re.ASCII)
 _NUMBER = re.compile(r"\d{1,6}", re.ASCII)
 
 
-class _Known(NamedTuple):
+class _References(NamedTuple):
     """The documents, authors and parts to which ratings can refer."""
 
     documents: set[str]
@@ -39,7 +39,7 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
     text for some documents.
     """
     _check_keys(rows)
-    known = _Known(
+    known = _References(
         {source.doc_id for source in rows.sources},
         {text.author for text in rows.texts},
         {(text.doc_id, text.author) for text in rows.texts},
@@ -94,7 +94,7 @@ def _check_unique(keys: Iterable[tuple[Place, dict[str, str]]], rows: Rows) -> N
         rows.wrong(at, f"the key ({', '.join(key)}) is there twice", where, "keep one of the two")
 
 
-def _check_reference(rating: RatingRow, known: _Known, rows: Rows, *, complete: bool) -> None:
+def _check_reference(rating: RatingRow, known: _References, rows: Rows, *, complete: bool) -> None:
     at, doc, author = rating.at, rating.doc_id, rating.author
     where = f"doc_id {shown(doc)}, author {shown(author)}"
     unit = _UNIT.fullmatch(rating.unit)
@@ -124,7 +124,7 @@ def _check_reference(rating: RatingRow, known: _Known, rows: Rows, *, complete: 
 
 
 def _check_text(
-    row: SegmentRow | ScoreRow, what: str, remedy: str, known: _Known, rows: Rows
+    row: SegmentRow | ScoreRow, what: str, remedy: str, known: _References, rows: Rows
 ) -> None:
     if (row.doc_id, row.author) not in known.written:
         where = f"doc_id {shown(row.doc_id)}, author {shown(row.author)}"
@@ -144,7 +144,7 @@ def _check_value(rating: RatingRow, criteria: Mapping[str, Criterion], rows: Row
         rows.wrong(rating.at, what, f"value {value:g}", fix)
 
 
-def _warn_of_absent_texts(rows: Rows, known: _Known) -> None:
+def _warn_of_absent_texts(rows: Rows, known: _References) -> None:
     files: dict[str, str] = {}
     for text in rows.texts:
         files.setdefault(text.author, text.at.file)

@@ -57,7 +57,7 @@ class _Annotation(Options):
     study: Key = "facts"
 
 
-class _Counted(_Annotation):
+class _Counts(_Annotation):
     correct: str
     incorrect: str
     hallucinated: str
@@ -102,7 +102,7 @@ class _Phrases(_Annotation):
 
 
 # What an annotation gives a text: values by criterion.
-_Rated = tuple[Place, _Annotation, Mapping[str, float | None]]
+_Ratings = tuple[Place, _Annotation, Mapping[str, float | None]]
 
 
 def fact_ratings(counts: FactCounts) -> dict[str, float | None]:
@@ -144,9 +144,9 @@ def read(folder: Path) -> Rows:
     return rows
 
 
-def _fact_counts(path: Path, _: _Texts, rows: Rows) -> Iterator[_Rated]:
+def _fact_counts(path: Path, _: _Texts, rows: Rows) -> Iterator[_Ratings]:
     optional = {**_DEFAULTS, **dict.fromkeys(_IN_ALL, "")}
-    for at, entry, numbers in _counted(path, _Counted, STATUSES, optional, _IN_ALL, rows):
+    for at, entry, numbers in _read_counts(path, _Counts, STATUSES, optional, _IN_ALL, rows):
         reference, system = (numbers[name] for name in _IN_ALL)
         correct, incorrect, hallucinated, omitted = (numbers[name] for name in STATUSES)
         counts = FactCounts(correct, incorrect, hallucinated, omitted, reference)
@@ -154,14 +154,14 @@ def _fact_counts(path: Path, _: _Texts, rows: Rows) -> Iterator[_Rated]:
             yield at, entry, fact_ratings(counts)
 
 
-def _fact_lists(path: Path, _: _Texts, rows: Rows) -> Iterator[_Rated]:
+def _fact_lists(path: Path, _: _Texts, rows: Rows) -> Iterator[_Ratings]:
     for at, entry in _lines(path, _Facts, rows):
         counts = count_facts([fact.status for fact in entry.facts], entry.reference_facts)
         if _add_up(at, entry, counts, None, rows):
             yield at, entry, fact_ratings(counts)
 
 
-def _phrases(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Rated]:
+def _phrases(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Ratings]:
     for at, entry in _lines(path, _Phrases, rows):
         values = dict[str, float | None]()
         for name, author in (("hallucinated", entry.author), ("omitted", REFERENCE)):
@@ -173,8 +173,8 @@ def _phrases(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Rated]:
         yield at, entry, values
 
 
-def _errors(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Rated]:
-    for at, entry, counts in _counted(path, _Errors, _ERRORS, _DEFAULTS, (), rows):
+def _errors(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Ratings]:
+    for at, entry, counts in _read_counts(path, _Errors, _ERRORS, _DEFAULTS, (), rows):
         authors = entry.author, REFERENCE
         both = [texts.get((entry.doc_id, author, entry.part)) for author in authors]
         lengths = [_n_sentences(text) for text in both if text]  # failed texts are empty
@@ -184,7 +184,7 @@ def _errors(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Rated]:
         yield at, entry, {"quality": value}
 
 
-ANNOTATIONS: Mapping[str, Callable[[Path, _Texts, Rows], Iterator[_Rated]]] = {
+ANNOTATIONS: Mapping[str, Callable[[Path, _Texts, Rows], Iterator[_Ratings]]] = {
     "fact_counts.csv": _fact_counts,
     "facts.jsonl": _fact_lists,
     "phrases.jsonl": _phrases,
@@ -196,7 +196,7 @@ def _lines(path: Path, model: type[Line], rows: Rows) -> Iterator[tuple[Place, L
     return validate_all(json_lines(path, rows.problems, remedy=_SEE), model, rows.problems)
 
 
-def _counted(
+def _read_counts(
     path: Path,
     model: type[Line],
     required: Sequence[str],

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from metassay.datasets.registry import Dataset, digest_of, folder_of, place_problems
 
 
-class _Known(NamedTuple):
+class _KnownFile(NamedTuple):
     """A file of a dataset, with its known hashes."""
 
     dataset: str
@@ -42,12 +42,12 @@ def label_problems(
             dataset = datasets[name]
             laxer = "public", dataset.access
             stricter = {n: d for n, d in datasets.items() if d.access not in laxer}
-            problems += _mislabelled(name, _by_size(stricter), datasets)
+            problems += _find_mislabelled(name, _by_size(stricter), datasets)
     return problems
 
 
-def _mislabelled(
-    name: str, known: Mapping[int, Sequence[_Known]], datasets: Mapping[str, Dataset]
+def _find_mislabelled(
+    name: str, known: Mapping[int, Sequence[_KnownFile]], datasets: Mapping[str, Dataset]
 ) -> Iterator[str]:
     dataset = datasets[name]
     listed = {file.digest for file in dataset.files}
@@ -70,15 +70,15 @@ def _mislabelled(
                 break
 
 
-def _by_size(datasets: Mapping[str, Dataset]) -> dict[int, list[_Known]]:
-    files: dict[int, list[_Known]] = {}
+def _by_size(datasets: Mapping[str, Dataset]) -> dict[int, list[_KnownFile]]:
+    files: dict[int, list[_KnownFile]] = {}
     for name, dataset in datasets.items():
         for file in dataset.files:
-            known_file = _Known(name, file.name, functools.partial(frozenset, (file.digest,)))
+            known_file = _KnownFile(name, file.name, functools.partial(frozenset, (file.digest,)))
             files.setdefault(file.bytes, []).append(known_file)
         for path, size in _files(folder_of(name, dataset)):
             digests = functools.cache(functools.partial(_digests, path))
-            files.setdefault(size, []).append(_Known(name, str(path), digests))
+            files.setdefault(size, []).append(_KnownFile(name, str(path), digests))
     return files
 
 

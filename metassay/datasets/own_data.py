@@ -206,7 +206,7 @@ def release_reader(read: Reader) -> Reader:
 
 
 def cell_number(record: Record, column: str, rows: Rows) -> float | None:
-    """Return the number in a cell of a released CSV file; None, with a problem, if it is none."""
+    """Return the number in a cell of a released CSV file; None, with a problem, if not finite."""
     number = finite_number(record.fields[column].strip())
     if number is None:
         rows.wrong(record.at, f"{column!r} is not a finite number")
@@ -214,7 +214,7 @@ def cell_number(record: Record, column: str, rows: Rows) -> float | None:
 
 
 def json_number(at: Place, value: object, name: str, rows: Rows) -> float | None:
-    """Return a number of a released JSON file; None, with a problem, if it is none."""
+    """Return a number of a released JSON file; None, with a problem, if it is no finite number."""
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
     rows.wrong(at, f"{shown(name)} is not a finite number")

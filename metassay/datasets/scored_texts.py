@@ -115,7 +115,7 @@ def read_xsum_hallucination(folder: Path) -> Rows:
         rows.texts.append(TextRow(at, doc_id, author, FULL, text))
         for rater, spans in marked[doc_id, author].items():
             of_rater = _XSUM, doc_id, author, FULL, "text", rater
-            rows.rate(at, of_rater, {"faithfulness": _faithful(text, spans)})
+            rows.rate(at, of_rater, {"faithfulness": _faithfulness(text, spans)})
     for at, fields in records(XSUM_FACTS, *_KEY, "is_factual"):
         key = f"xsum_{fields['bbcid']}", _XSUM_AUTHORS[fields["system"]]
         ratings = {"factuality": _ANSWERS[fields["is_factual"]]}
@@ -130,7 +130,7 @@ def read_xsum_hallucination(folder: Path) -> Rows:
     return rows
 
 
-def _faithful(text: str, spans: list[_Span]) -> float | None:
+def _faithfulness(text: str, spans: list[_Span]) -> float | None:
     """Return the share of words outside all spans; None for a text without words."""
     words = [match.span() for match in _WORD.finditer(text)]
     touched = [any(a < end and start < z for start, end in spans) for a, z in words]
@@ -221,12 +221,12 @@ def read_longeval(folder: Path) -> Rows:
     stories: Any = load_json(folder / LONGEVAL_TEXTS, rows.problems, remedy=AGAIN)
     records = {} if stories is UNREAD else stories
     for number, (story, value) in enumerate(records.items(), start=1):
-        at, (doc_id, author) = Place(LONGEVAL_TEXTS, number, "record"), _named(story)
+        at, (doc_id, author) = Place(LONGEVAL_TEXTS, number, "record"), _parse_story(story)
         articles.setdefault(doc_id, _source(at, doc_id, value["source_doc"].split("<br />")))
         rows.texts.append(TextRow(at, doc_id, author, FULL, _clean(value["summary"])))
     rows.sources += articles.values()
     for at, scores in json_list(folder / LONGEVAL_SCORES, rows.problems, remedy=AGAIN) or ():
-        key = "longeval", *_named(scores["story"]), FULL, "text"
+        key = "longeval", *_parse_story(scores["story"]), FULL, "text"
         for rater, score in enumerate(scores["score"], start=1):
             rows.rate(at, (*key, f"rater_{rater}"), {"faithfulness": float(score)})
     return rows
@@ -267,7 +267,7 @@ def _add_reviews(path: Path, rater: int, doc_ids: dict[str, str], rows: Rows) ->
             rows.rate(at, key, {"factuality": sum(marks) / len(marks) if marks else None})
 
 
-def _named(story: str) -> tuple[str, str]:
+def _parse_story(story: str) -> tuple[str, str]:
     """Return document and author of a name such as article_3_longt5."""
     _, number, author = story.split("_", 2)
     return f"article_{int(number):02d}", REFERENCE if author == "human" else author

@@ -44,11 +44,9 @@ def write_chat(
     return prompted.texts_of(requests, written, name, f"chat|{decoding.signature}")
 
 
-def chat_requests(
-    requests: Sequence[prompted.TextRequest], decoding: Decoding
-) -> list[ChatRequest]:
+def chat_requests(texts: Sequence[prompted.TextRequest], decoding: Decoding) -> list[ChatRequest]:
     """Return the chat requests of requests for texts, which are all that a run sends."""
-    return [decoding.request(request.messages) for request in requests if request.messages]
+    return [decoding.request(text.messages) for text in texts if text.messages]
 
 
 def _read(reply: Reply) -> prompted.Written:

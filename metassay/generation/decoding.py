@@ -255,11 +255,9 @@ def write_causal(
     BadInput also if the model has no chat template, or if that rejects the messages.
     """
     conversations = []
-    for request in text_requests(sources, options, examples, prompts=prompts):
-        messages = [{"role": m.role, "content": m.content} for m in request.messages]
-        conversations.append(
-            (request, json.dumps(messages, ensure_ascii=False) if messages else "")
-        )
+    for text in text_requests(sources, options, examples, prompts=prompts):
+        messages = [{"role": m.role, "content": m.content} for m in text.messages]
+        conversations.append((text, json.dumps(messages, ensure_ascii=False) if messages else ""))
     read = functools.partial(_read_conversation, options.model)
     kind = ModelKind("causal", "AutoModelForCausalLM", read, {})
     return write_locally(kind, conversations, name, options, store)

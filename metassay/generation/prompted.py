@@ -363,9 +363,7 @@ def _conversation(
     section = {} if part == FULL else {"section": part}
 
     def ask(passages: Sequence[str], speakers: Sequence[str]) -> tuple[Message, ...]:
-        return render(
-            form.prompt, passages=_number_passages(passages, speakers, numbered), **section
-        )
+        return render(form.prompt, passages=_turns(passages, speakers, numbered), **section)
 
     system, question = ask(passages, speakers)
     earlier: list[Message] = []
@@ -375,7 +373,7 @@ def _conversation(
     return (system, *earlier, question)
 
 
-def _number_passages(
+def _turns(
     passages: Sequence[str], speakers: Sequence[str], numbered: bool
 ) -> list[dict[str, object]]:
     listed: list[dict[str, object]] = []

@@ -115,15 +115,13 @@ class Cascade:
         return len(answer.names) == 2 and p <= band[0]
 
 
-def _explain(
-    judge: str, judgment: Judgment | None, before: Judgment | None = None
-) -> Judgment | None:
+def _explain(name: str, answer: Judgment | None, before: Judgment | None = None) -> Judgment | None:
     """Return the answer with its judge's name, and with the tokens of the answer before it."""
-    if judgment is None:
+    if answer is None:
         return None
-    reason = f"{judge}: {judgment.explanation or judgment.label or judgment.status}"
-    both = [judgment] if before is None else [before, judgment]
-    return dataclasses.replace(judgment, explanation=reason, tokens=total_tokens(both))
+    reason = f"{name}: {answer.explanation or answer.label or answer.status}"
+    both = [answer] if before is None else [before, answer]
+    return dataclasses.replace(answer, explanation=reason, tokens=total_tokens(both))
 
 
 def _count_questions(llms: Sequence[Chosen], pairs: Sequence[Pair]) -> int:

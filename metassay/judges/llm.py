@@ -332,7 +332,7 @@ class LlmJudge:
                     judgments[of_question[0].pair_id] = self._grade(call, place, results[0])
                 else:
                     verdict = self._decide(call, place + 1, results)
-                    judgments.update(_judgments(call, of_question, verdict))
+                    judgments.update(_judge(call, of_question, verdict))
         return [judgments[pair.pair_id] for pair in pairs]
 
     def _decide(
@@ -432,31 +432,27 @@ def _group(
     """Return a call as a group of items; each criterion has an answer model of its own."""
     style = options.style
     answer, entries = structured.Answer, criterion_entries(style)
-    by_number = {
+    models = {
         number: criterion_model(criterion, number, style)
         for number, criterion in enumerate(call.criteria, start=1)
     }
-    if not by_number:
+    if not models:
         answer = answer_model(call.form, style, len(call.passages))
         entries = entries_of(call.form, style)
     logprobs = call.form.field == "label" and options.probability == "logprobs"
 
     def build(items: list[structured.Item]) -> ChatRequest:
-        models = dict.fromkeys(by_number.get(item.number, answer) for item in items)
-        schema = structured.schema_of(*models) if style in JSON_STYLES else None
+        kinds = dict.fromkeys(models.get(item.number, answer) for item in items)
+        schema = structured.schema_of(*kinds) if style in JSON_STYLES else None
         request = decoding.request(wording.messages(call, items), schema)
         if logprobs:
             return dataclasses.replace(request, logprobs=options.top_logprobs)
         return request
 
-    return structured.Group(
-        structured.number_items(call.questions), build, answer, entries, by_number
-    )
+    return structured.Group(structured.number_items(call.questions), build, answer, entries, models)
 
 
-def _judgments(
-    call: Call, pairs: Sequence[Pair], verdict: _Verdict
-) -> Iterator[tuple[str, Judgment]]:
+def _judge(call: Call, pairs: Sequence[Pair], verdict: _Verdict) -> Iterator[tuple[str, Judgment]]:
     """Yield the judgments of all pairs of a question, by pair_id; its tokens are divided."""
     tokens = verdict.counts["tokens"]
     share, more = divmod(tokens or 0, len(pairs))

@@ -131,9 +131,7 @@ def _of_statements(form: Form, pairs: Sequence[Pair], _: int | None) -> Iterator
     """Ask about a statement's citations in one call; alone if the pairs lack some passages."""
     for group in group_by(pairs, lambda p: (p.context or p.premise, p.hypothesis)):
         whole = group[0].context or group[0].premise
-        passages = _split_passages(
-            whole, {pair.premise for pair in group if pair.instrument == ALONE}
-        )
+        passages = _split_cited(whole, {pair.premise for pair in group if pair.instrument == ALONE})
         shared = [p for p in group if p.instrument == TOGETHER or _about(p, passages)]
         calls = [(passages or (whole,), shared)] if shared else []
         calls += [((pair.premise,), [pair]) for pair in group if pair not in shared]
@@ -148,7 +146,7 @@ def _of_two_texts(form: Form, pairs: Sequence[Pair], _: int | None) -> Iterator[
         yield Call(form, {form.material: pair.context}, [question], [[pair]])
 
 
-def _split_passages(whole: str, alone: Collection[str]) -> tuple[str, ...]:
+def _split_cited(whole: str, alone: Collection[str]) -> tuple[str, ...]:
     """Split passages that newlines join into those of `alone`, in order; () if it lacks some."""
     passages, left = [], f"{whole}\n"
     longest_first = sorted(alone, key=len, reverse=True)

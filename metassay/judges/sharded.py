@@ -26,23 +26,21 @@ class Answers(NamedTuple):
 
 
 class ShardedJudge:
-    """See the module; `local` is the judge in this process, for its signature and notes."""
+    """See the module; `base` is the judge in this process, for its signature and notes."""
 
-    def __init__(
-        self, chosen: Chosen, local: Any, resources: Resources, executor: Executor
-    ) -> None:
-        self._chosen, self._local, self._executor = chosen, local, executor
+    def __init__(self, chosen: Chosen, base: Any, resources: Resources, executor: Executor) -> None:
+        self._chosen, self._base, self._executor = chosen, base, executor
         self._resources = resources
 
     @property
     def signature(self) -> str:
         """The judge's signature."""
-        return str(self._local.signature)
+        return str(self._base.signature)
 
     @property
     def notes(self) -> Sequence[str]:
         """The judge's notes, about the pairs of all workers."""
-        return list(self._local.notes)
+        return list(self._base.notes)
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """Return one judgment per pair; RuntimeError if a worker's judge has another signature."""
@@ -61,7 +59,7 @@ class ShardedJudge:
         for shard in shards:
             if shard.signature != self.signature:
                 raise RuntimeError(f"a worker has {shard.signature}, and here is {self.signature}")
-            self._local.counts.update(shard.counts)
+            self._base.counts.update(shard.counts)
         return answers
 
 

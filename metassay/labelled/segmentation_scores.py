@@ -117,9 +117,9 @@ def _scores(
     # A resampled document has its table, and its sentences on which the segmentation failed.
     counted = np.concatenate([tables.reshape(run.documents, -1), missing[:, None]], axis=1)
     rng = generator(options.seed, "segmentation", grouping, group)
-    drawn = classification.resample_tables(counted, n=options.resamples, rng=rng)
-    table, many = tables.sum(axis=0), drawn[:, :-1].reshape(-1, *tables.shape[1:])
-    failed, many_failed = float(missing.sum()), drawn[:, -1]
+    resampled = classification.resample_tables(counted, n=options.resamples, rng=rng)
+    table, many = tables.sum(axis=0), resampled[:, :-1].reshape(-1, *tables.shape[1:])
+    failed, many_failed = float(missing.sum()), resampled[:, -1]
 
     def row(grouping: str, name: str, statistic: str, value: float, values: Array) -> Row:
         key = {"of": grouping, "name": name, "statistic": statistic}
@@ -154,8 +154,8 @@ def _above(first: _Run, second: _Run, options: MetaOptions) -> Iterator[Row]:
     flat = [tables.reshape(first.documents, -1) for tables in (tables_first, tables_second)]
     rng = generator(options.seed, "segmentation", ALL, ALL)
     joined = np.concatenate(flat, axis=1)
-    drawn = classification.resample_tables(joined, n=options.resamples, rng=rng)
-    drawn_first, drawn_second = np.split(drawn, [flat[0].shape[1]], axis=1)
+    resampled = classification.resample_tables(joined, n=options.resamples, rng=rng)
+    drawn_first, drawn_second = np.split(resampled, [flat[0].shape[1]], axis=1)
     counts = {"n": int(np.count_nonzero(both)), "n_failed": int(np.count_nonzero(~both))}
     for statistic in ("accuracy", "macro_f1"):
         number = classification.OF_ALL[statistic]

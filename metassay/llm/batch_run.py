@@ -125,24 +125,22 @@ async def outcomes(
         for line in content.split(b"\n"):
             try:
                 # Parsed as floats, integers cannot exceed the limit of digits.
-                record = json.loads(line.decode("utf-8-sig", "surrogateescape"), parse_int=float)
-                request = requests[record["custom_id"]]
+                row = json.loads(line.decode("utf-8-sig", "surrogateescape"), parse_int=float)
+                request = requests[row["custom_id"]]
             except (ValueError, LookupError, TypeError, RecursionError):
                 continue
             sent = http.request_body(request, endpoint, limit)
-            outcome = _outcome(record, request, sent, secrets)
+            outcome = _outcome(row, request, sent, secrets)
             before = by_key.setdefault(request.key, outcome)
             if before.entry is None and outcome.entry is not None:
                 by_key[request.key] = outcome
     return by_key
 
 
-def _outcome(
-    record: dict[str, Any], request: ChatRequest, sent: bytes, secrets: list[str]
-) -> Outcome:
-    response = record.get("response")
+def _outcome(row: dict[str, Any], request: ChatRequest, sent: bytes, secrets: list[str]) -> Outcome:
+    response = row.get("response")
     if not isinstance(response, dict):
-        error = record.get("error")
+        error = row.get("error")
         code = _word(error.get("code") if isinstance(error, dict) else None)
         if code in ("batch_expired", "batch_cancelled"):
             return Outcome(error=code, retry=code == "batch_expired")

@@ -62,9 +62,7 @@ class Again:
                 by_fault.setdefault(fault, []).append(number)
         if not by_fault:
             return replace(first, repeat=turn)
-        message = "; ".join(
-            _MESSAGES[fault].format(_list_numbers(n)) for fault, n in by_fault.items()
-        )
+        message = "; ".join(_MESSAGES[fault].format(_enumerate(n)) for fault, n in by_fault.items())
         *before, last = first.messages
         longer = replace(last, content=last.content + self._suffix(message, turn + 1))
         return replace(first, messages=(*before, longer), repeat=turn)
@@ -79,7 +77,7 @@ class Again:
         return len(self._suffix(fault, 100).encode())
 
 
-def _list_numbers(numbers: Sequence[int]) -> str:
+def _enumerate(numbers: Sequence[int]) -> str:
     named = ", ".join(map(str, numbers[:_NAMED]))
     more = len(numbers) - _NAMED
     return f"{named} and {more} more" if more > 0 else named

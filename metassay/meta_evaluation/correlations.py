@@ -116,7 +116,7 @@ def correlations(
         if progress is not None:
             progress(done, len(studies))
     for parts in _in_parts([tests.study for tests in studies]):
-        rows += _grouped(parts, options)
+        rows += _grouped_rows(parts, options)
     return frame_of(rows, CORRELATIONS)
 
 
@@ -157,7 +157,7 @@ def _in_parts(studies: Sequence[Study]) -> Iterator[Parts]:
     return (parts for parts in by_name.values() if len(parts) > 1)
 
 
-def _grouped(parts: Parts, options: MetaOptions) -> Iterator[dict[str, object]]:
+def _grouped_rows(parts: Parts, options: MetaOptions) -> Iterator[dict[str, object]]:
     """Yield the mean of the parts' coefficients, unweighted by the parts' sizes."""
     study, first = parts[0]
     # Each part takes the place of a document, and its texts that of the systems.

@@ -60,7 +60,8 @@ def ensembles(
     """
     families: list[tuple[Study, list[MetricScores]]] = []
     for study in studies:
-        metrics = [metric for metric in study.compared(options) if metric.tells_apart]
+        compared = study.compared(options)
+        metrics = [m for m in compared if np.unique(m.values[np.isfinite(m.values)]).size > 1]
         metrics.sort(key=lambda metric: options.rank(metric.metric, metric.label))
         chosen, left = metrics[: options.largest_ensemble], metrics[options.largest_ensemble :]
         if len(chosen) > 1:
@@ -94,13 +95,13 @@ def _of_study(study: Study, compared: Sequence[MetricScores], options: MetaOptio
         "n_missing": int(np.count_nonzero(rated & ~scored)),
     }
     labels = np.array([metric.label for metric in compared], dtype=object)
-    for row in _combined(study, metrics, human, labels, options):
+    for row in _subset_rows(study, metrics, human, labels, options):
         yield {**shared, **row}
     if options.coefficient == "pearson":
         yield {**shared, **_best(study, metrics, human, labels, options)}
 
 
-def _combined(
+def _subset_rows(
     study: Study, metrics: Array, human: Array, labels: Array, options: MetaOptions
 ) -> Rows:
     n, sure = options.resamples, options.confidence

@@ -248,7 +248,7 @@ def _against(
 ) -> dict[str, object]:
     if len(study.raters) < 2:
         return {"n_raters": 0, "n_against_rater": 0}
-    raters = study.oriented_raters
+    raters = -study.raters if study.better == "lower" else study.raters
     comparison = against_rater(metrics, raters, level, options.coefficient, layout=study.layout)
     defined = comparison.difference.take(~np.isnan(left.value))
     gaps = deviations(defined, difference=True)

@@ -82,17 +82,18 @@ def layout_of(
     equal = duplicate_items(scores) if metrics else np.arange(len(documents))
     _report_equal(documents, equal, "documents", findings)
     if groups.clusters:
-        cluster = factorize_by(documents, groups.clusters)
+        cluster: Index | None = factorize_by(documents, groups.clusters)
     else:
         plain = Layout(stratum, np.arange(len(documents)), family)
         sides = [plain.less_strata(side) for side in (human, *metrics)]
-        # Each of these may add findings; the first that finds clusters decides.
-        candidates = (
-            _named_alike(documents, sides, findings),
-            _neighbours(documents, sides, stratum, findings),
-            _alike(sides, equal, rng, findings, suspicions),
-        )
-        cluster = next((c for c in candidates if c is not None), np.arange(len(documents)))
+        # The first search that finds clusters decides, and is the only one to report.
+        cluster = _by_name(documents, sides, findings)
+        if cluster is None:
+            cluster = _by_order(documents, sides, stratum, findings)
+        if cluster is None:
+            cluster = _by_scores(sides, equal, rng, findings, suspicions)
+    if cluster is None:
+        cluster = np.arange(len(documents))
     # A cluster that two strata share becomes two clusters.
     cluster = factorize(cluster * (int(stratum.max(initial=0)) + 1) + stratum)
     layout = Layout(stratum, join_partitions(cluster, equal), family)
@@ -155,9 +156,7 @@ def _families(
     return join_partitions(alike, equal)
 
 
-def _named_alike(
-    documents: Sequence[str], sides: Sequence[Array], findings: list[str]
-) -> Index | None:
+def _by_name(documents: Sequence[str], sides: Sequence[Array], findings: list[str]) -> Index | None:
     group = factorize([_LAST_NUMBER.sub("", name) for name in documents])
     size = np.bincount(group)
     if not 1 < size.size <= len(documents) / 2 or size[size > 1].sum() < 0.8 * len(documents):
@@ -173,7 +172,7 @@ def _named_alike(
     return group
 
 
-def _neighbours(
+def _by_order(
     documents: Sequence[str], sides: Sequence[Array], stratum: Index, findings: list[str]
 ) -> Index | None:
     order = np.array(sorted(range(len(documents)), key=lambda i: _natural(documents[i])), np.intp)
@@ -194,7 +193,7 @@ def _neighbours(
     return factorize(blocks)
 
 
-def _alike(
+def _by_scores(
     sides: Sequence[Array],
     equal: Index,
     rng: np.random.Generator,

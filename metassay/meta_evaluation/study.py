@@ -52,11 +52,6 @@ class MetricScores(NamedTuple):
         return {"metric": self.metric, "judge": self.judge}
 
     @property
-    def tells_apart(self) -> bool:
-        """Whether any two texts have different scores."""
-        return bool(np.unique(self.values[np.isfinite(self.values)]).size > 1)
-
-    @property
     def oriented(self) -> Array:
         """The values with their sign turned where less is better."""
         return -self.values if self.better == "lower" else self.values
@@ -109,11 +104,6 @@ class Study(NamedTuple):
     def oriented(self) -> Array:
         """`human` with its sign turned where less is better."""
         return -self.human if self.better == "lower" else self.human
-
-    @property
-    def oriented_raters(self) -> Array:
-        """`raters` with their sign turned where less is better."""
-        return -self.raters if self.better == "lower" else self.raters
 
     @property
     def directed(self) -> list[MetricScores]:

@@ -20,7 +20,7 @@ class BartscoreOptions(NetworkOptions, Limits):
     f: Literal["mean", "harm"] = "mean"
 
 
-def describe(name: str, source: str, more: str = "") -> tuple[Description, ...]:
+def describe(name: str, source: str, detail: str = "") -> tuple[Description, ...]:
     """Describe precision, recall and f of a metric; `more` goes into their meaning."""
     entry = partial(
         Description,
@@ -33,7 +33,7 @@ def describe(name: str, source: str, more: str = "") -> tuple[Description, ...]:
     )
     side = (
         "mean logarithm of the probabilities that an encoder-decoder gives the tokens of the {},"
-        f" having read the {{}}; {more}what is past its limit is not read"
+        f" having read the {{}}; {detail}what is past its limit is not read"
     )
     return (
         entry(f"{name}_precision", side.format("text", "reference")),

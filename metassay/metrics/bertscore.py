@@ -164,10 +164,11 @@ def matches_of(
         weigh = weighing(encoder, references)
         return lambda here, most: matches(encoder, here, weigh, most)
 
-    return matched("bertscore", pairs, options, load, {"method": METHOD, "idf": idf}, store=store)
+    settings = {"method": METHOD, "idf": idf}
+    return match_all("bertscore", pairs, options, load, settings, store=store)
 
 
-def matched(
+def match_all(
     name: str,
     pairs: Sequence[tuple[str, str]],
     options: encoders.EncoderOptions,

@@ -16,7 +16,7 @@ from metassay.concepts import linkers
 from metassay.concepts.terms import Link, Mention
 from metassay.core.errors import BadInput
 from metassay.metrics.bertscore import DESCRIPTIONS as BERTSCORE
-from metassay.metrics.bertscore import columns, matched
+from metassay.metrics.bertscore import columns, match_all
 from metassay.metrics.describe import Description, Measured, Metric
 from metassay.models import extra
 from metassay.models.encoders import Encoder, EncoderOptions, Tokens, load_encoder, vectors
@@ -93,7 +93,7 @@ def score(
 
     def match(pairs: Sequence[tuple[str, str]]) -> list[Match]:
         settings = {**_settings(options), "method": METHOD}
-        return matched(name, pairs, options, load, settings, store=STORE)
+        return match_all(name, pairs, options, load, settings, store=STORE)
 
     return columns([d.name for d in describe(name, "")], candidates, evidence, match)
 

@@ -41,7 +41,7 @@ from metassay.paper_figures.published import COMPARISONS, JUDGE_COMPARISONS
 from metassay.scoring.aggregation.combinations import parse_combination
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions
 from metassay.scoring.catalogue import BLOCKS as METRIC_BLOCKS
-from metassay.scoring.catalogue import check_given, descriptions, measured_twice
+from metassay.scoring.catalogue import check_given, descriptions, find_duplicates
 from metassay.scoring.pairing.questions import Questions, clashes, unanswerable
 from metassay.scoring.rubrics.ask import criteria_table, expand_facets
 from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
@@ -304,7 +304,7 @@ def _check_benchmarks(params: Params, named: Named, judges: Answerable) -> Itera
         for criterion, scale in benchmark.criteria.items():
             if scale.low >= scale.high:
                 yield f"{file} > criteria > {criterion}: low must be below high"
-        twice = measured_twice(benchmark.measured_by, metrics)
+        twice = find_duplicates(benchmark.measured_by, metrics)
         yield from (f"{file}: {problem}" for problem in twice)
         yield from _find_unmeasured(file, params, benchmark, metrics)
         yield from _check_measuring(file, benchmark, named)

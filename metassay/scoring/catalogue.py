@@ -96,7 +96,7 @@ def check_given(criteria: pd.DataFrame) -> None:
 Block = tuple[str, str]  # metrics or costly_metrics, and a name of params.yaml there
 
 
-def measured_twice(blocks: Sequence[Block], gives: Mapping[Block, Sequence[str]]) -> Iterator[str]:
+def find_duplicates(blocks: Sequence[Block], gives: Mapping[Block, Sequence[str]]) -> Iterator[str]:
     """Return a line for each set of a benchmark's blocks that give the same metric.
 
     `gives` has the metrics of each valid block.

@@ -68,7 +68,7 @@ class Columns:
         """Return the columns of a sheet that have no role."""
         return [name for name in sheet.columns if name not in {*self.roles.values(), *self.spread}]
 
-    def named(self, kind: str) -> Iterator[str]:
+    def words(self, kind: str) -> Iterator[str]:
         """Yield the words of `--columns`, such as `texts.doc=visit_id`."""
         yield from (f"{kind}.{role}={column}" for role, column in self.roles.items())
         if self.pattern:

@@ -166,7 +166,7 @@ def has_texts(sheet: Sheet, column: str) -> bool:
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:
-    """List the first names; `shown` shortens them, as a first row can be data and no header."""
+    """List the first names alone, as the first row of a file can be data and no header."""
     first = [*names]
     more = f" and {len(first) - most} more" if len(first) > most else ""
     return ", ".join(map(shown, first[:most])) + more

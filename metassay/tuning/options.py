@@ -113,5 +113,5 @@ BLOCKS: Mapping[str, type[Options]] = {
 
 def parse_block(tune: str, key: str, block: Block, *, where: str) -> Any:
     """Parse a block of a folder that tunes; BadInput, led by `where`, if it is wrong."""
-    more = DEFAULTS[tune] if key == "training" else {}
-    return parse(BLOCKS[key], {**more, **block}, where=f"{where} > {key}")
+    defaults = DEFAULTS[tune] if key == "training" else {}
+    return parse(BLOCKS[key], {**defaults, **block}, where=f"{where} > {key}")

@@ -76,7 +76,7 @@ def candidates(
         return [Candidate(name, name in names) for name in able]
     criterion = ratings[ratings["criterion"] == rule.criterion]
     people = _mean_ratings(criterion, values) * SIGNS[rule.better]
-    every = []
+    listed = []
     for name in able:
         with_people, with_coverage = _pearson(values[name], people), None
         teaches = with_people is not None and with_people >= rule.least
@@ -85,13 +85,13 @@ def candidates(
             with_coverage = _pearson(values[name], values[against])
             independent = with_coverage is not None and abs(with_coverage) <= options.coverage.most
             teaches = teaches and independent
-        every.append(Candidate(name, teaches, with_people, with_coverage))
-    if not any(candidate.teaches for candidate in every):
+        listed.append(Candidate(name, teaches, with_people, with_coverage))
+    if not any(candidate.teaches for candidate in listed):
         raise BadInput(
-            f"teachers: none of {len(every)} metrics passes the rule on training documents; lower"
+            f"teachers: none of {len(listed)} metrics passes the rule on training documents; lower"
             " human > least, raise coverage > most, or give names"
         )
-    return every
+    return listed
 
 
 def _coverage_column(metric: str, coverage: str, metric_of: Mapping[str, str]) -> str:
@@ -248,14 +248,14 @@ def distillation_rows(
     """
     scores = scores[scores["author"] != REFERENCE]
     dev = hold_out(examples.merge(scores[PLACE].drop_duplicates())["doc_id"], options)
-    every = candidates(scores[~scores["doc_id"].isin(dev)], ratings, teachers)
-    names = [candidate.name for candidate in every if candidate.teaches]
+    listed = candidates(scores[~scores["doc_id"].isin(dev)], ratings, teachers)
+    names = [candidate.name for candidate in listed if candidate.teaches]
     values = by_metric(scores)
     training = ~values.index.get_level_values("doc_id").isin(dev)
     target = targets(values, training, names).rename("target").dropna().reset_index()
     rows = examples.merge(target, on=PLACE)
     texts = map(Valued, rows["context"], rows["text"], rows["target"])
-    facts = {"teachers": names, "candidates": [candidate._asdict() for candidate in every]}
+    facts = {"teachers": names, "candidates": [candidate._asdict() for candidate in listed]}
     return Rows([*zip(rows["doc_id"], texts, strict=True)], dev, facts)
 
 
@@ -318,11 +318,11 @@ def _card(name: str, facts: Mapping[str, Any], of: tuple[str, str]) -> str:
         "| | |",
         "|---|---|",
     ]
-    lines += [f"| {key} | {_shown(value)} |" for key, value in facts.items() if key != "candidates"]
+    lines += [f"| {key} | {_cell(value)} |" for key, value in facts.items() if key != "candidates"]
     return "\n".join(lines) + "\n"
 
 
-def _shown(value: Any) -> str:
+def _cell(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {number}" for key, number in value.items())
     return ", ".join(value) if isinstance(value, list) else str(value)

@@ -145,7 +145,7 @@ def _read(text: str) -> _Text:
         starts.append(place)
         place += len(_BETWEEN) + len(token.word)
     cited, spans = tuple(ends(text)), tuple(sentences(text))
-    return _Text(tuple(tokens), _joined(tokens), tuple(starts), cited, spans)
+    return _Text(tuple(tokens), _join(tokens), tuple(starts), cited, spans)
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -163,13 +163,13 @@ def _plain(token: str) -> str:
     return re.sub(r"^(-?)\.", r"\g<1>0.", plain)
 
 
-def _joined(tokens: Sequence[_Token]) -> str:
+def _join(tokens: Sequence[_Token]) -> str:
     return _BETWEEN + "".join(f"{token.word}{_BETWEEN}" for token in tokens)
 
 
 def _places(tokens: Sequence[_Token], text: _Text) -> Iterator[int]:
     """Find the tokens of the text at which the sequence of tokens begins."""
-    joined = _joined(tokens)
+    joined = _join(tokens)
     at = text.joined.find(joined)
     while at >= 0:
         yield bisect_left(text.starts, at)

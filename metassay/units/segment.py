@@ -83,7 +83,7 @@ def texts_of(texts: pd.DataFrame, sources: pd.DataFrame, segments: pd.DataFrame)
 
 def _whole_and_sections(parts: Sequence[Part]) -> tuple[Part, Sequence[Part]]:
     sections = sorted((part for part in parts if part.name != FULL), key=_soap_order)
-    full, placed = _joined(sections)
+    full, placed = _join_sections(sections)
     for whole in [part for part in parts if part.name == FULL][:1]:
         full, placed = whole, sections
     pieces = [Span(0, len(full.text))] if full.text is not None else []
@@ -94,7 +94,7 @@ def _soap_order(part: Part) -> tuple[int, str]:
     return (SECTIONS.index(part.name) if part.name in SECTIONS else len(SECTIONS), part.name)
 
 
-def _joined(sections: list[Part]) -> tuple[Part, list[Part]]:
+def _join_sections(sections: list[Part]) -> tuple[Part, list[Part]]:
     """Join sections to a text, and place each in it; no text if a section failed."""
     failed = next((part.status for part in sections if part.text is None), None)
     if failed:

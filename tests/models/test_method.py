@@ -27,12 +27,12 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "810e63f4666f9599"),
+        (1, "58896687add5bf5a"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (3, "e9e6494d33cb468b"),
+        (3, "c83db3ac788d92ac"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -45,7 +45,7 @@ COMPUTING = {
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding"),
-        (1, "18502da5237ffd28"),
+        (1, "ca44248416fc010a"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (2, "b7cb84feca173119"),
+        (2, "293359c2fce16387"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -80,7 +80,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "f22d66a352724ab9"),
+        (1, "a5838097fae1762f"),
     ),
     "semantic": (
         semantic.METHOD,

@@ -72,8 +72,8 @@ def problems(capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_the_page_shows_what_init_writes() -> None:
     shown = {name: text.encode() for name, text in BLOCKS if name.endswith(".py")}
-    made = kit.example_files().items()
-    written = {name: text for name, text in made if re.match(r"mylab/(?!__)", name)}
+    content = kit.example_files().items()
+    written = {name: text for name, text in content if re.match(r"mylab/(?!__)", name)}
     assert written
     assert {name: shown[name] for name in written} == written
 
@@ -157,9 +157,9 @@ def test_a_path_that_leads_nowhere_is_told(
     project: Path, capsys: pytest.CaptureFixture[str], kind: str, problem: str
 ) -> None:
     change(project / "params.yaml", '"mylab.metrics:NEGATIONS"', f'"{kind}"')
-    said = problems(capsys)
-    assert problem in said
-    assert "Traceback" not in said
+    output = problems(capsys)
+    assert problem in output
+    assert "Traceback" not in output
 
 
 @pytest.mark.parametrize(
@@ -178,11 +178,11 @@ def test_a_fault_in_a_module_is_told_in_one_line(
     project: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, problem: str
 ) -> None:
     change(project / "mylab/metrics.py", old, new)
-    said = problems(capsys)
-    (line,) = [line for line in said.splitlines() if problem in line]
+    output = problems(capsys)
+    (line,) = [line for line in output.splitlines() if problem in line]
     assert "params.yaml" in line
     assert "metrics > negations > kind" in line
-    assert "Traceback" not in said
+    assert "Traceback" not in output
 
 
 def test_a_reader_that_is_none_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -191,8 +191,9 @@ def test_a_reader_that_is_none_is_told(project: Path, capsys: pytest.CaptureFixt
     where = "data/registry.yaml > datasets > sample > reader: "
     assert f"{where}'mylab.readers' is not a function of a folder" in problems(capsys)
     change(project / "data/registry.yaml", "mylab.readers", "mylab.readers:rows")
-    said = problems(capsys)
-    assert "reader 'mylab.readers:rows' returned list, and metassay.kinds.Rows is wanted" in said
+    output = problems(capsys)
+    message = "reader 'mylab.readers:rows' returned list, and metassay.kinds.Rows is needed here"
+    assert message in output
 
 
 def test_options_are_checked_as_those_of_any_kind(
@@ -213,7 +214,7 @@ def test_a_metric_that_gives_too_few_values_is_told(
         assert run_stage(monkeypatch, project, stage, item) == 0
     assert run_stage(monkeypatch, project, "segment") == 0
     assert run_stage(monkeypatch, project, "measure") == 78
-    assert "mylab.metrics:NEGATIONS: gave so many values: {'negations': 1}, and" in (
+    assert "mylab.metrics:NEGATIONS: returned {'negations': 1} values, not" in (
         capsys.readouterr().err
     )
 

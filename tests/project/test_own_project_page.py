@@ -32,10 +32,10 @@ def put_example(folder: Path) -> list[str]:
 def test_what_the_page_shows_is_what_is_guessed(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(put_example(tmp_path)) == 2
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     (shown,) = [text for language, text in BLOCKS if not language]
-    assert said.out == shown
-    assert "metassay init study --texts texts.csv" in said.err
+    assert output.out == shown
+    assert "metassay init study --texts texts.csv" in output.err
     assert not Path("study").exists()
 
 
@@ -70,10 +70,10 @@ def test_two_commands_from_the_wheel_lead_to_the_report(tmp_path: Path) -> None:
     board = read(LEADERBOARD, project / "data/tables/study/leaderboard.parquet")
     better = dict(zip(board["metric"], board["better"], strict=True))
     assert (better["align_score"], better["TER"]) == ("higher", "lower")
-    kept = (project / ".work/code.json").read_text("utf-8")
-    assert str(site / "stages") in kept
+    text = (project / ".work/code.json").read_text("utf-8")
+    assert str(site / "stages") in text
     # The checkout's own environment may lie in it; its code has no part in this.
-    assert not [room for room in ("metassay", "stages", "flows") if str(ROOT / room) + "/" in kept]
+    assert not [room for room in ("metassay", "stages", "flows") if str(ROOT / room) + "/" in text]
     status = ["git", "status", "--porcelain", "--untracked-files=all"]
     left = subprocess.run(status, cwd=project, capture_output=True, text=True, check=True).stdout
     new = {line[3:] for line in left.splitlines() if line.startswith("??")}

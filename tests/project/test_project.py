@@ -37,8 +37,8 @@ def _nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project from three spreadsheets; not to be changed."""
     folder = tmp_path_factory.mktemp("once")
-    given = files(folder, texts=LONG, ratings=RATINGS, scores=SCORES)
-    words = [f"--{kind}={path}" for kind, (path,) in given.items()]
+    paths = files(folder, texts=LONG, ratings=RATINGS, scores=SCORES)
+    words = [f"--{kind}={path}" for kind, (path,) in paths.items()]
     with pytest.MonkeyPatch.context() as patch:
         for name, value in IDENTITY.items():
             patch.setenv(name, value)
@@ -117,13 +117,13 @@ def test_the_wheel_has_what_a_project_is_made_of(tmp_path: Path, monkeypatch) ->
 def test_without_confirmation_nothing_is_made_and_the_command_is_told(
     tmp_path: Path, capsys
 ) -> None:
-    given = files(tmp_path, texts=LONG)
-    assert main(["init", "new", f"--texts={given['texts'][0]}"]) == 2
-    said = capsys.readouterr()
-    assert "3 documents; 2 systems" in said.out
-    assert "metassay init new --texts" in said.err
-    assert "--columns texts.doc=visit_id" in said.err
-    assert said.err.strip().endswith("--yes")
+    paths = files(tmp_path, texts=LONG)
+    assert main(["init", "new", f"--texts={paths['texts'][0]}"]) == 2
+    output = capsys.readouterr()
+    assert "3 documents; 2 systems" in output.out
+    assert "metassay init new --texts" in output.err
+    assert "--columns texts.doc=visit_id" in output.err
+    assert output.err.strip().endswith("--yes")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["texts.csv"]
 
 
@@ -133,8 +133,8 @@ def test_one_question_is_asked(tmp_path: Path, monkeypatch, capsys, answer: str)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda words: asked.append(words) or answer)
     monkeypatch.setattr(make, "refresh", lambda made: True)
-    given = files(tmp_path, texts=LONG)
-    assert main(["init", "new", f"--texts={given['texts'][0]}"]) == (0 if answer == "y" else 2)
+    paths = files(tmp_path, texts=LONG)
+    assert main(["init", "new", f"--texts={paths['texts'][0]}"]) == (0 if answer == "y" else 2)
     assert asked == ["Is all of this right? [y/n] "]
     assert (tmp_path / "new").exists() == (answer == "y")
 
@@ -249,7 +249,7 @@ def test_a_hash_that_looks_like_a_number_is_read_back(tmp_path: Path) -> None:
 
 def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsys) -> None:
     """The kit of an older version is played by other bytes in the project and in its record."""
-    kept = {name: Path(name).read_bytes() for name in ("data/registry.yaml", "README.md")}
+    contents = {name: Path(name).read_bytes() for name in ("data/registry.yaml", "README.md")}
     hashes = dict(kit.read_record(own).files)  # type: ignore[union-attr]
     for name in ("prompts/claims.yaml", "prompts/facets.yaml", "dvc.yaml"):
         put_bytes(Path(name), Path(name).read_bytes() + b"# of an older version\n")
@@ -279,9 +279,9 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
     )
     with Path("data/registry.yaml").open("a", encoding="utf-8") as file:
         file.write(entry)
-    kept["data/registry.yaml"] += entry.encode()
+    contents["data/registry.yaml"] += entry.encode()
     assert main(["update"]) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     ours = kit.files()
     for name in ("prompts/facets.yaml", "dvc.yaml", "prompts/judge-scale.yaml"):
         assert Path(name).read_bytes() == ours[name]
@@ -294,7 +294,7 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
     assert (sort / "dvc.yaml").read_bytes() == (
         ROOT / "benchmarks/sample_facets/dvc.yaml"
     ).read_bytes()
-    assert {name: Path(name).read_bytes() for name in kept} == kept
+    assert {name: Path(name).read_bytes() for name in contents} == contents
     for line in (
         "kept as you edited it: prompts/claims.yaml; the new version is prompts/claims.yaml.new",
         "updated: prompts/facets.yaml",
@@ -302,7 +302,7 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
         "1 lines added: .gitignore",
         "not restored, since you removed it: rubrics/bmrc.yaml",
     ):
-        assert line in said, said
+        assert line in output, output
     assert read_versions(own) == versions(own)
     assert main(["update"]) == 0
     again = capsys.readouterr().out.splitlines()

@@ -44,7 +44,7 @@ def answers(study, seed=7):
     for sheet in study.sheets():
         for item in sheet.items:
             for row in item.rows:
-                own = {one.column: answered(one, chance) for one in row.questions}
+                own = {question.column: answered(question, chance) for question in row.questions}
                 comment = chance.choice(["", "", 'a <b>bold</b> & "odd" one\nof two lines'])
                 said[sheet.rater, row.id] = (own, comment)
     return said

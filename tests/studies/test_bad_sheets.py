@@ -104,10 +104,10 @@ def test_a_deleted_row_and_a_sheet_that_is_missing(sent):
     (sent / "sheets/ben.csv").unlink()
     assert len(problems(sent)) == 2
     assert "key.json: nothing came back from rater 'ben' (9 rows were sent)" in problems(sent)[1]
-    found = imported(sent, sheets.KIND, partial=True)
-    assert found.n_absent == 10
-    assert found.n_empty == 20
-    assert len(found.ratings) == 54
+    results = imported(sent, sheets.KIND, partial=True)
+    assert results.n_absent == 10
+    assert results.n_empty == 20
+    assert len(results.ratings) == 54
 
 
 def test_an_edited_text_and_a_rater_who_is_not_of_the_study(sent):
@@ -188,10 +188,10 @@ def test_a_key_that_is_damaged(sent):
 
 
 def test_a_later_import_replaces_an_earlier_one(sent):
-    found = key.read(sent / key.FILE)
+    content = key.read(sent / key.FILE)
     for grade in ("2", "1"):
         filled(sent / "sheets/anna.csv", (grade, "0"))
-        importing.write(imported(sent, FORMATS["csv"]), found, sent)
+        importing.write(imported(sent, FORMATS["csv"]), content, sent)
     lines = (sent / "ratings.csv").read_text("utf-8").splitlines()
     assert lines[0] == "study,doc_id,author,part,unit,rater,criterion,value"
     assert lines[1:3] == [

@@ -23,22 +23,24 @@ def test_everybody_gets_as_many_and_of_every_system(counts, raters, seed, data):
     per_item = data.draw(st.integers(1, raters))
     items = {f"{s}-{n}": (f"s{s}",) for s, count in enumerate(counts) for n in range(count)}
     named = [f"r{n}" for n in range(raters)]
-    found = assign(items, named, per_item, seed)
-    assert list(found) == named
-    given_to = Counter(item for of in found.values() for item in of)
+    assignments = assign(items, named, per_item, seed)
+    assert list(assignments) == named
+    given_to = Counter(item for of in assignments.values() for item in of)
     assert given_to == dict.fromkeys(items, per_item)
-    loads = [len(of) for of in found.values()]
+    loads = [len(of) for of in assignments.values()]
     assert max(loads) - min(loads) <= 2
     for system in range(len(counts)):
-        of = [sum(item.startswith(f"{system}-") for item in dealt) for dealt in found.values()]
+        of = [
+            sum(item.startswith(f"{system}-") for item in dealt) for dealt in assignments.values()
+        ]
         assert max(of) - min(of) <= 1
-    assert all(len(set(of)) == len(of) for of in found.values())
+    assert all(len(set(of)) == len(of) for of in assignments.values())
 
 
 def test_any_two_raters_share_items():
     items = {f"i{n}": ("s",) for n in range(30)}
-    found = {rater: set(of) for rater, of in assign(items, list("abcd"), 2, 1).items()}
-    shared = [len(found[a] & found[b]) for a, b in combinations("abcd", 2)]
+    assignments = {rater: set(of) for rater, of in assign(items, list("abcd"), 2, 1).items()}
+    shared = [len(assignments[a] & assignments[b]) for a, b in combinations("abcd", 2)]
     assert sum(shared) == 30
     assert max(shared) - min(shared) <= 1
 
@@ -62,7 +64,7 @@ def test_some_items_are_of_whole_documents_or_of_all_pairs_of_systems():
     assert Counter(one.systems for one in some) == dict.fromkeys({d.systems for d in every}, 10)
     assert len({one.identity[0] for one in some}) == 10
     for n in range(1, 61):
-        counts = Counter(one.systems for one in draw_items(every, n, 3, together=True))
+        counts = Counter(item.systems for item in draw_items(every, n, 3, together=True))
         assert max(counts.values()) - min([*counts.values(), *[0] * (len(counts) < 3)]) <= 1
     spread = draw_items(every, 30, 1, together=False)
     assert Counter(one.systems for one in spread) == dict.fromkeys({d.systems for d in every}, 10)
@@ -72,17 +74,17 @@ def test_some_items_are_of_whole_documents_or_of_all_pairs_of_systems():
 
 def test_ids_say_nothing_and_no_spreadsheet_rewrites_them():
     named = [(f"d{n}", author) for n in range(2000) for author in ("alpha", "beta")]
-    found = draw_ids(named, 1)
-    assert len(set(found)) == len(found)
-    assert all(re.fullmatch("[bcdfghjklmnpqrstvwxz]{8}", one) for one in found)
-    assert not set(found) & set(draw_ids(named, 2))
+    ids = draw_ids(named, 1)
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch("[bcdfghjklmnpqrstvwxz]{8}", one) for one in ids)
+    assert not set(ids) & set(draw_ids(named, 2))
 
 
 def test_sheets_know_no_author_and_no_document():
-    made = study()
-    for sheet in made.sheets():
+    sent = study()
+    for sheet in sent.sheets():
         assert len(sheet.items) == 9
         said = repr(sheet)
         assert "alpha" not in said
         assert "'d1'" not in said
-    assert {target.author for target in made.targets.values()} == {"alpha", "beta", "gamma"}
+    assert {target.author for target in sent.targets.values()} == {"alpha", "beta", "gamma"}

@@ -33,8 +33,8 @@ def asked(found):
 
 
 def test_claims_are_the_references_in_the_order_of_its_text():
-    found = made(claims)
-    of = [one for one in asked(found) if one[2][:2] == ("d1", "alpha")]
+    plan = made(claims)
+    of = [one for one in asked(plan) if one[2][:2] == ("d1", "alpha")]
     assert [target.unit for _, _, target in of] == ["claim:0", "claim:1", "claim:2"]
     assert [texts["claim"] for texts, _, _ in of] == [
         "reference healed in d1.",
@@ -44,9 +44,9 @@ def test_claims_are_the_references_in_the_order_of_its_text():
     # Without the citation, which would tell systems that cite from those that do not.
     assert {texts["text"] for texts, _, _ in of} == {"It healed. alpha did d1."}
     assert {target.criterion for _, _, target in of} == {"claim_recall"}
-    assert len(found.drafts) == 8
-    assert found.notes == ("1 text(s) are left out: the system failed",)
-    assert found.datasets == {"one"}
+    assert len(plan.drafts) == 8
+    assert plan.notes == ("1 text(s) are left out: the system failed",)
+    assert plan.datasets == {"one"}
 
 
 def test_claims_of_the_system_are_held_against_the_reference():
@@ -62,10 +62,10 @@ def test_claims_of_the_system_are_held_against_the_reference():
 
 
 def test_pairs_and_the_shares_that_are_asked_once_a_text():
-    found = made(pairs, shares=True)
-    assert len(found.drafts) == 3 + 3 + 1
+    plan = made(pairs, shares=True)
+    assert len(plan.drafts) == 3 + 3 + 1
     design = Design(("a", "b"), 2, None, 1)
-    study = build_study("one", "s", pairs, found, design)
+    study = build_study("one", "s", pairs, plan, design)
     targets = list(study.targets.values())
     preferred = [one for one in targets if one.criterion == "preference"]
     assert len(preferred) == 7
@@ -75,7 +75,7 @@ def test_pairs_and_the_shares_that_are_asked_once_a_text():
     for row in (row for item in study.items for row in item.rows):
         target = study.targets[row.id, "better"]
         item = next(item for item in study.items if row in item.rows)
-        texts = {one.heading: one.text for one in item.texts}
+        texts = {text.heading: text.text for text in item.texts}
         assert f" {target.author} did" in texts["text A"]
         assert f" {target.unit.removeprefix('versus:')} did" in texts["text B"]
     first = {study.targets[row.id, "better"].author for i in study.items for row in i.rows}
@@ -83,22 +83,22 @@ def test_pairs_and_the_shares_that_are_asked_once_a_text():
 
 
 def test_only_pairs_on_which_two_metrics_disagree():
-    found = made(pairs, disagreeing=("long", "near"))
-    assert [draft.identity for draft in found.drafts] == [("d1", "alpha", "beta")]
+    plan = made(pairs, disagreeing=("long", "near"))
+    assert [draft.identity for draft in plan.drafts] == [("d1", "alpha", "beta")]
     with pytest.raises(BadInput, match="'short' is not a metric here; known: long, near"):
         made(pairs, disagreeing=("long", "short"))
 
 
 def test_elements_of_each_sentence_and_their_shares():
-    found = made(elements)
-    of = [one for one in asked(found) if one[2][:2] == ("d1", "beta")]
+    plan = made(elements)
+    of = [one for one in asked(plan) if one[2][:2] == ("d1", "beta")]
     assert [(t["sentence"], t["element"], target.unit) for t, _, target in of] == [
         ("beta result.", "beta healed in d1.", "statement:0"),
         ("beta method.", "beta did in d1.", "statement:1"),
         ("beta method.", "beta did so in d1.", "statement:1"),
     ]
     (question,) = {
-        one.question for draft in found.drafts for row in draft.rows for one in row.questions
+        one.question for draft in plan.drafts for row in draft.rows for one in row.questions
     }
     code = {choice.word: choice.value for choice in question.choices}
     assert len(code) == len(set(code.values())) == 7
@@ -110,13 +110,13 @@ def test_elements_of_each_sentence_and_their_shares():
     answers.append(Answer(Target("d", "a", "full", "statement:1", "label 0"), None))
     got = {(one.target.unit, one.target.criterion): one.value for one in elements.rate(answers)}
     # Three of four elements have an error, one of each category; one error is critical.
-    assert [got["statement:0", name] for name in found.criteria] == [0.75, 0.25, 0.25, 0.25, 0.25]
-    assert [got["statement:1", name] for name in found.criteria] == [None] * 5
+    assert [got["statement:0", name] for name in plan.criteria] == [0.75, 0.25, 0.25, 0.25, 0.25]
+    assert [got["statement:1", name] for name in plan.criteria] == [None] * 5
 
 
 def test_facts_of_a_text_and_those_that_it_leaves_out():
-    found = made(facts)
-    of = [one for one in asked(found) if one[2][:2] == ("d1", "beta")]
+    plan = made(facts)
+    of = [one for one in asked(plan) if one[2][:2] == ("d1", "beta")]
     assert [(texts["fact"], column, target.criterion) for texts, column, target in of] == [
         ("beta healed in d1.", "status", "status 0"),
         ("beta did in d1.", "status", "status 1"),
@@ -129,13 +129,13 @@ def test_facts_of_a_text_and_those_that_it_leaves_out():
         "It healed. reference did d1.",
         "It healed. beta did d1.",
     )
-    code = {c.word: c.value for c in found.drafts[0].rows[0].questions[0].question.choices}
+    code = {c.word: c.value for c in plan.drafts[0].rows[0].questions[0].question.choices}
     targets = [target for _, _, target in of]
 
     def rated(*answers):
         got = facts.rate([Answer(*one) for one in zip(targets, answers, strict=True)])
         assert {one.target[:4] for one in got} == {("d1", "beta", "full", "text")}
-        assert [one.target.criterion for one in got] == list(found.criteria)
+        assert [one.target.criterion for one in got] == list(plan.criteria)
         return [one.value for one in got]
 
     # One fact of three is right, and one of the reference's two is there.
@@ -144,7 +144,7 @@ def test_facts_of_a_text_and_those_that_it_leaves_out():
     assert rated(*said, 1.0) == [1, 1, 1, 1, third, 0.5, pytest.approx(0.4), third, 0.5]
     assert rated(*said, None) == [1, 1, 1, None, third, None, None, third, None]
     assert rated(None, *said[1:], 1.0) == [None, None, None, 1, *[None] * 5]
-    scales = {name: (one.high, one.better, one.scale) for name, one in found.criteria.items()}
+    scales = {name: (one.high, one.better, one.scale) for name, one in plan.criteria.items()}
     assert scales["correct_facts"] == (1000, "higher", "count")
     assert scales["omission_rate"] == (1, "lower", "interval")
 
@@ -152,27 +152,29 @@ def test_facts_of_a_text_and_those_that_it_leaves_out():
 def test_texts_without_a_reference_have_no_facts_to_be_rated():
     own = parts()
     without = own[(own["author"] != "reference") | (own["doc_id"] != "d1")]
-    found = made(facts, tables(parts=without.reset_index(drop=True)))
-    assert {draft.identity[0] for draft in found.drafts} == {"d2", "d3"}
-    assert found.notes[-1] == "3 text(s) are left out: no reference or no claims are known"
+    plan = made(facts, tables(parts=without.reset_index(drop=True)))
+    assert {draft.identity[0] for draft in plan.drafts} == {"d2", "d3"}
+    assert plan.notes[-1] == "3 text(s) are left out: no reference or no claims are known"
 
 
 def test_a_rubric_as_columns_with_its_caps():
     about = {"note_type": "respiratory", "symptoms": {"cough": "yes", "fever": "no"}}
     read = tables(sources=sources(about))
-    found = made(rubric, read, rubric="note_respiratory")
-    by_column = {one.question.column: one.question for one in found.drafts[0].rows[0].questions}
+    plan = made(rubric, read, rubric="note_respiratory")
+    by_column = {
+        question.question.column: question.question for question in plan.drafts[0].rows[0].questions
+    }
     assert by_column["note_respiratory_1A"].high == 2
     assert by_column["note_respiratory_1A"].capped
     assert "note_respiratory_1B" not in by_column, "nothing is forbidden here, so nothing is asked"
     assert by_column["note_respiratory_realism_hist"].allowed == "1, 2, 3, 4, 5"
-    assert found.criteria["note_respiratory_realism_hist"].scale == "ordinal"
-    assert found.criteria["note_respiratory_1D"].high == 3
+    assert plan.criteria["note_respiratory_realism_hist"].scale == "ordinal"
+    assert plan.criteria["note_respiratory_1D"].high == 3
     assert by_column["note_respiratory_1D"].asks.endswith(
         " One for each of: No suspected diagnosis; No symptoms beyond those of the prompt"
         " (describing these is allowed); Neither sex nor age of the patient."
     )
-    shown = dict(found.drafts[0].rows[0].texts)
+    shown = dict(plan.drafts[0].rows[0].texts)
     assert shown["items of note_respiratory_1A"] == "cough: yes\nfever: no"
     assert shown["input"] == "doctor: What is d1?\npatient: A cough."
     assert made(rubric, rubric="note_respiratory").notes[-1].endswith("is not for their document")
@@ -187,17 +189,17 @@ def test_a_rubric_that_is_not_there():
 
 def test_facets_are_graded_where_the_reference_has_them():
     lacking = [("d1", "alpha", "result"), ("d2", "reference", "result")]
-    found = made(facets, tables(parts=parts(without=lacking)))
-    of = {(target.doc_id, target.author, texts["facet"]): [] for texts, _, target in asked(found)}
-    for texts, column, target in asked(found):
+    plan = made(facets, tables(parts=parts(without=lacking)))
+    of = {(target.doc_id, target.author, texts["facet"]): [] for texts, _, target in asked(plan)}
+    for texts, column, target in asked(plan):
         of[target.doc_id, target.author, texts["facet"]].append((column, target.criterion))
     grade = ("grade", "bmrc_result")
     assert of["d1", "alpha", "result"] == [grade, ("found", "result_found")]
     assert of["d2", "alpha", "result"] == [("found", "result_found")]
     assert of["d1", "alpha", "whole text"] == [("vanilla_rating", "vanilla_rating")]
-    assert found.criteria["bmrc_result"].high == 4
-    assert found.criteria["result_found"].scale == "nominal"
-    shown = [t for t, _, target in asked(found) if target[:2] == ("d1", "alpha")]
+    assert plan.criteria["bmrc_result"].high == 4
+    assert plan.criteria["result_found"].scale == "nominal"
+    shown = [t for t, _, target in asked(plan) if target[:2] == ("d1", "alpha")]
     (of_text,) = {t["facet of the text"] for t in shown if t["facet"] == "result"}
     assert of_text == "(none was found)"
 
@@ -214,8 +216,8 @@ def test_facets_are_graded_where_the_reference_has_them():
     ],
 )
 def test_a_key_brings_back_every_target(tmp_path, form, options):
-    found = made(form, **options)
-    study = build_study("one", "s", form, found, Design(("a", "b"), 1, 6, 3))
+    plan = made(form, **options)
+    study = build_study("one", "s", form, plan, Design(("a", "b"), 1, 6, 3))
     (tmp_path / "key.json").write_bytes(key.to_bytes(study))
     back = key.read(tmp_path / "key.json")
     targets = {(r, c): a.target for r, row in back.rows.items() for c, a in row.questions.items()}
@@ -225,8 +227,8 @@ def test_a_key_brings_back_every_target(tmp_path, form, options):
     assert {a.question for row in back.rows.values() for a in row.questions.values()} == questions
     columns = {(row, column) for row, column in targets}
     assert len(columns) == len(targets)
-    said = json.loads((tmp_path / "key.json").read_text("utf-8"))
-    assert "Never send it to a rater" in said["keep_secret"]
+    content = json.loads((tmp_path / "key.json").read_text("utf-8"))
+    assert "Never send it to a rater" in content["keep_secret"]
 
 
 def test_further_references_are_nobody_s_system():

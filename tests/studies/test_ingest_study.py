@@ -28,10 +28,10 @@ def test_ratings_of_sentences(tmp_path):
     lines = [
         f"pilot,d1,beta,full,statement:{n},anna,error,{said}" for n, said in ((0, ".25"), (1, ""))
     ]
-    found = ingested(tmp_path, "\n".join(lines))
-    write(RATINGS, found, tmp_path / "r.parquet")
-    assert found["value"].tolist()[0] == 0.25
-    assert found["value"].isna().tolist() == [False, True]
+    output = ingested(tmp_path, "\n".join(lines))
+    write(RATINGS, output, tmp_path / "r.parquet")
+    assert output["value"].tolist()[0] == 0.25
+    assert output["value"].isna().tolist() == [False, True]
 
 
 def test_everything_that_does_not_fit_is_said(tmp_path):
@@ -44,11 +44,11 @@ def test_everything_that_does_not_fit_is_said(tmp_path):
     ]
     with pytest.raises(BadInput) as error:
         ingested(tmp_path, "\n".join(lines) + "\n")
-    said = error.value.problems
+    problems = error.value.problems
     where = f"{tmp_path.as_posix()}/ratings.csv: line "
-    assert all(line.startswith(where) for line in said)
-    assert {int(line.removeprefix(where).partition(":")[0]) for line in said} == {2, 3, 4, 5, 6}
-    assert "is of study 'other', not of 'pilot'" in said[0]
+    assert all(line.startswith(where) for line in problems)
+    assert {int(line.removeprefix(where).partition(":")[0]) for line in problems} == {2, 3, 4, 5, 6}
+    assert "is of study 'other', not of 'pilot'" in problems[0]
 
 
 def test_a_study_without_ratings(tmp_path):

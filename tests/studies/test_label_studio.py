@@ -48,8 +48,8 @@ OPTIONS = {
 
 def study_by(name, raters=("anna", "ben"), per_item=1):
     form = FORMS[name]
-    made = form.make(tables(), Options(seed=5, root=ROOT, **OPTIONS[name]))
-    return form, build_study("one", "pilot", form, made, Design(raters, per_item, None, 5))
+    plan = form.make(tables(), Options(seed=5, root=ROOT, **OPTIONS[name]))
+    return form, build_study("one", "pilot", form, plan, Design(raters, per_item, None, 5))
 
 
 def read(files):
@@ -92,24 +92,24 @@ def test_a_form_goes_out_and_comes_back_to_exactly_the_ratings_that_were_given(t
         exports[rater] = people.exported(tasks, interface, said)
         for task in exports[rater]:
             assert interface.validate_annotation(task["annotations"][0])
-    found = importing.unblind(returned(exports, tmp_path), known, form, partial=False)
+    results = importing.unblind(returned(exports, tmp_path), known, form, partial=False)
     sheets = through_sheets(made, said, tmp_path / "b")
-    assert found == importing.unblind(sheets, known, form, partial=False)
-    assert len(found.comments) == sum(bool(comment) for _, comment in said.values())
+    assert results == importing.unblind(sheets, known, form, partial=False)
+    assert len(results.comments) == sum(bool(comment) for _, comment in said.values())
 
     rated = {}
     for sheet in made.sheets():
         for item in sheet.items:
             own = [
                 Answer(
-                    made.targets[row.id, one.column],
-                    parse_answer(one, said[sheet.rater, row.id][0][one.column]),
+                    made.targets[row.id, question.column],
+                    parse_answer(question, said[sheet.rater, row.id][0][question.column]),
                 )
                 for row in item.rows
-                for one in row.questions
+                for question in row.questions
             ]
             rated |= {(one.target, sheet.rater): one.value for one in form.rate(own)}
-    assert {(one.target, one.rater): one.value for one in found.ratings} == rated
+    assert {(rating.target, rating.rater): rating.value for rating in results.ratings} == rated
     assert any(value is None for value in rated.values())
     assert any(value is not None for value in rated.values())
 
@@ -134,26 +134,26 @@ def odd_study():
     """Markup, quotes and variables wherever there is a text; another scale in the second row."""
     odd = "a < b & \"c\" 'd' </View> $row <script>&amp;"
     word = Choice('no & "maybe" <1>', 0.0, "means < & $x \u0001\ufffe")
-    one = Question("one", "gra&de", "choice", f"Is it {odd}?", (word, Choice("yes", 1.0)))
+    question = Question("one", "gra&de", "choice", f"Is it {odd}?", (word, Choice("yes", 1.0)))
     two = Question("two", "gra&de", "choice", "How good?", (Choice("1", 1.0), Choice("2", 2.0)))
     other = Question("n", "n", "number", odd, low=-0.5, high=2.5)
     shown = (SheetText("text <b>", odd), SheetText("$row & more", "line one\n\tline two"))
     rows = (
-        DraftRow(shown[1:], (TargetQuestion(one, Target("d", "a", "full", "text", "grade")),)),
+        DraftRow(shown[1:], (TargetQuestion(question, Target("d", "a", "full", "text", "grade")),)),
         DraftRow((), (TargetQuestion(two, Target("d", "a", "x", "text", "grade")),)),
         DraftRow((), (TargetQuestion(other, Target("d", "a", "full", "text", "faults")),)),
     )
-    made = StudyDraft([Draft(("d", "a"), ("a",), shown[:1], rows)], SCALES, (odd,))
-    return build_study("one", "pilot", PLAIN, made, Design(("anna",), 1, None, 2))
+    plan = StudyDraft([Draft(("d", "a"), ("a",), shown[:1], rows)], SCALES, (odd,))
+    return build_study("one", "pilot", PLAIN, plan, Design(("anna",), 1, None, 2))
 
 
 def test_nothing_in_a_text_is_markup_and_each_task_brings_what_it_alone_asks(tmp_path):
-    made = odd_study()
-    ((tasks, interface),) = people.projects(made, tmp_path / "s").values()
+    sent = odd_study()
+    ((tasks, interface),) = people.projects(sent, tmp_path / "s").values()
     interface.validate()
     assert all(interface.validate_task(task) for task in tasks)
     first, second, third = (task["data"] for task in tasks)
-    (item,) = made.items
+    (item,) = sent.items
     assert first["text_1"] == item.texts[0].text == second["text_1"]
     assert first["text_2"] == "line one\n\tline two"
     assert (second["text_2"], second["headings"]) == ("", {"text_1": "text <b>"})
@@ -173,19 +173,19 @@ def test_nothing_in_a_text_is_markup_and_each_task_brings_what_it_alone_asks(tmp
         ("anna", f"{item.id}-03"): ({"n": "-0.125"}, ""),
     }
     rows = returned({"anna": people.exported(tasks, interface, said)}, tmp_path)
-    known = key._parse(json.loads(key.to_bytes(made)))
-    found = importing.unblind(rows, known, PLAIN, partial=False)
-    assert sorted(one.value for one in found.ratings) == [-0.125, 0.0, 2.0]
-    assert [one.text for one in found.comments] == ["<&>"]
+    known = key._parse(json.loads(key.to_bytes(sent)))
+    results = importing.unblind(rows, known, PLAIN, partial=False)
+    assert sorted(rating.value for rating in results.ratings) == [-0.125, 0.0, 2.0]
+    assert [comment.text for comment in results.comments] == ["<&>"]
 
 
 @pytest.fixture
 def project(tmp_path):
     """One rater's project: the study, its key, sound exported tasks, and the config."""
-    made = study(raters=("anna",))
-    ((tasks, interface),) = people.projects(made, tmp_path / "s").values()
-    exports = people.exported(tasks, interface, people.answers(made))
-    return made, key._parse(json.loads(key.to_bytes(made))), exports, interface
+    sent = study(raters=("anna",))
+    ((tasks, interface),) = people.projects(sent, tmp_path / "s").values()
+    exports = people.exported(tasks, interface, people.answers(sent))
+    return sent, key._parse(json.loads(key.to_bytes(sent))), exports, interface
 
 
 def imported(project, exports, folder, *, partial=False):
@@ -209,16 +209,16 @@ def test_skipped_is_empty_unsubmitted_is_absent_and_drafts_and_predictions_are_n
     exports.reverse()
     with pytest.raises(BadInput, match="1 of 9 rows of rater 'anna' are not there"):
         imported(project, exports, tmp_path)
-    found = imported(project, exports, tmp_path, partial=True)
-    assert (found.n_absent, whole.n_absent) == (1, 0)
-    values = {one.target: one.value for one in found.ratings}
+    results = imported(project, exports, tmp_path, partial=True)
+    assert (results.n_absent, whole.n_absent) == (1, 0)
+    values = {rating.target: rating.value for rating in results.ratings}
     gone = {
         asked.target
         for task in (exports[-1], exports[-2])
         for asked in known.rows[task["data"]["row"]].questions.values()
     }
-    for one in whole.ratings:
-        assert values[one.target] == (None if one.target in gone else one.value)
+    for rating in whole.ratings:
+        assert values[rating.target] == (None if rating.target in gone else rating.value)
 
 
 def test_accounts_may_be_numbers_or_people_and_what_else_was_added_is_said(tmp_path, project):
@@ -235,21 +235,21 @@ def test_accounts_may_be_numbers_or_people_and_what_else_was_added_is_said(tmp_p
             },
             {"from_id": "a", "to_id": "b", "type": "relation", "direction": "right"},
         ]
-    found = imported(project, exports, tmp_path)
-    assert found.ratings == whole.ratings
-    assert found.notes == [
+    results = imported(project, exports, tmp_path)
+    assert results.ratings == whole.ratings
+    assert results.notes == [
         "anna.json: column 'mood': not of the study, and not read; what is to be kept goes into"
         " 'comment'"
     ]
 
 
 def test_two_machines_may_use_the_same_account_numbers(tmp_path):
-    made = study()
+    sent = study()
     exports = {
-        rater: people.exported(tasks, interface, people.answers(made), user=1)
-        for rater, (tasks, interface) in people.projects(made, tmp_path / "s").items()
+        rater: people.exported(tasks, interface, people.answers(sent), user=1)
+        for rater, (tasks, interface) in people.projects(sent, tmp_path / "s").items()
     }
-    known = key._parse(json.loads(key.to_bytes(made)))
+    known = key._parse(json.loads(key.to_bytes(sent)))
     assert (
         len(importing.unblind(returned(exports, tmp_path), known, PLAIN, partial=False).ratings)
         == 54
@@ -386,8 +386,8 @@ def test_the_config_is_one_that_label_studio_parses_whatever_the_words_are():
         )
     ]
     form = Form("plain", lambda *_: None)
-    made = build_study(
+    sent = build_study(
         "one", "s", form, StudyDraft(drafts, SCALES, ()), Design(("anna",), 1, None, 1)
     )
-    (sheet,) = made.sheets()
+    (sheet,) = sent.sheets()
     LabelInterface(label_studio.config(sheet)).validate()

@@ -50,8 +50,8 @@ def made(read):
 
 
 def test_words_of_a_decision():
-    found = Decision.parse("certificate claim_recall (lexical) completeness system")
-    assert found == ("certificate", "claim_recall (lexical)", "completeness", "system")
+    decision = Decision.parse("certificate claim_recall (lexical) completeness system")
+    assert decision == ("certificate", "claim_recall (lexical)", "completeness", "system")
     assert Decision.parse("judge-card sure good") == ("judge-card", "sure", "good", "")
     assert Decision.parse("judge-card sure good pass_rate").number == "pass_rate"
     for wrong in ("", "certificate a b", "certificate a b c", "judge-card a", "card a b",
@@ -71,7 +71,7 @@ def test_texts_of_which_a_judge_is_unsure_have_larger_chances():
     assert by_score[0.6] > by_score[0.02]
     assert by_score[0.6] > by_score[0.97]
     again = next_items(made(read), words, 3, read, 1)
-    assert [one.identity for one in again[0]] == [one.identity for one in drafts]
+    assert [draft.identity for draft in again[0]] == [draft.identity for draft in drafts]
 
 
 def test_a_judge_of_errors_passes_what_it_gives_little():
@@ -82,7 +82,9 @@ def test_a_judge_of_errors_passes_what_it_gives_little():
     turned = reads(ratings=before, leaderboard=errors)
     _, plain, _ = next_items(made(read), words, 3, read, 1)
     _, frame, _ = next_items(made(turned), words, 3, turned, 1)
-    assert {one[:2]: one[2] for one in frame.texts} == {one[:2]: 1 - one[2] for one in plain.texts}
+    assert {text[:2]: text[2] for text in frame.texts} == {
+        text[:2]: 1 - text[2] for text in plain.texts
+    }
 
 
 def test_a_metric_of_two_judges_is_named_with_one():

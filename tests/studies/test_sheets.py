@@ -26,9 +26,9 @@ def form(request):
 
 def returned(path, form):
     problems = Findings()
-    found = form.read(path, problems)
+    rows = form.read(path, problems)
     assert not problems, problems.lines()
-    return found
+    return rows
 
 
 def cells_of(path):
@@ -41,9 +41,9 @@ def cells_of(path):
 
 def put(path, table):
     if path.suffix == ".csv":
-        made = io.StringIO(newline="")
-        csv.writer(made).writerows(table)
-        path.write_text("\ufeff" + made.getvalue(), encoding="utf-8")
+        buffer = io.StringIO(newline="")
+        csv.writer(buffer).writerows(table)
+        path.write_text("\ufeff" + buffer.getvalue(), encoding="utf-8")
         return
     book = openpyxl.Workbook()
     for row in table:
@@ -69,16 +69,16 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path, form):
 
 
 def test_what_is_sent_comes_back(tmp_path, form):
-    made = study()
-    names = write(made, form, tmp_path / "s")
-    sheet = made.sheets()[0]
+    sent = study()
+    names = write(sent, form, tmp_path / "s")
+    sheet = sent.sheets()[0]
     path = tmp_path / "s/sheets" / names[0]
-    found = returned(path, form)
-    assert [one.row for one in found] == [row.id for item in sheet.items for row in item.rows]
-    assert {one.rater for one in found} == {"anna"}
-    for one, item in zip(found, sheet.items, strict=True):
+    rows = returned(path, form)
+    assert [one.row for one in rows] == [row.id for item in sheet.items for row in item.rows]
+    assert {one.rater for one in rows} == {"anna"}
+    for one, item in zip(rows, sheet.items, strict=True):
         assert key.digest(one.texts["text"]) == key.digest(item.texts[0].text)
-    assert all(set(one.answers.values()) - {one.answers["text"]} == {""} for one in found)
+    assert all(set(one.answers.values()) - {one.answers["text"]} == {""} for one in rows)
 
 
 def test_no_cell_is_a_formula(tmp_path, form):
@@ -91,13 +91,13 @@ def test_no_cell_is_a_formula(tmp_path, form):
 
 
 def test_long_texts_go_on_in_a_second_column(tmp_path, form):
-    made = study(text="{author}{doc}" + "-word " * 12_000)
-    write(made, form, tmp_path / "s")
+    sent = study(text="{author}{doc}" + "-word " * 12_000)
+    write(sent, form, tmp_path / "s")
     path = tmp_path / f"s/sheets/ben.{form.name}"
     assert cells_of(path)[0][2:5] == ["text", "text (2)", "text (3)"]
-    found = {one.row: one for one in returned(path, form)}
-    for item in made.items:
-        assert key.digest(found[item.rows[0].id].texts["text"]) == key.digest(item.texts[0].text)
+    rows = {one.row: one for one in returned(path, form)}
+    for item in sent.items:
+        assert key.digest(rows[item.rows[0].id].texts["text"]) == key.digest(item.texts[0].text)
 
 
 def test_workbooks_help_to_fill_in(tmp_path):
@@ -153,9 +153,9 @@ def test_other_separators_and_line_ends(tmp_path, mark):
         filled(folder / f"sheets/{rater}.csv")
     before = imported(folder, sheets.KIND)
     path = folder / "sheets/ben.csv"
-    made = io.StringIO(newline="")
-    csv.writer(made, delimiter=mark, lineterminator="\r\n").writerows(cells_of(path))
-    path.write_bytes(made.getvalue().encode("utf-8"))
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, delimiter=mark, lineterminator="\r\n").writerows(cells_of(path))
+    path.write_bytes(buffer.getvalue().encode("utf-8"))
     assert imported(folder, sheets.KIND).ratings == before.ratings
 
 
@@ -179,12 +179,15 @@ def test_numbers_in_cells_of_a_workbook(tmp_path):
     book["answers"]["F2"] = "=not a formula"
     book["answers"]["F2"].data_type = "s"
     book.save(folder / "sheets/anna.xlsx")
-    found = imported(folder, workbooks.KIND)
-    mine = [one for one in found.ratings if one.rater == "anna"]
-    assert {(one.target.criterion, one.value) for one in mine} == {("grade", 2.0), ("faults", 3.0)}
-    assert found.n_empty == 36
-    assert [one.text for one in found.comments] == ["=not a formula"]
-    importing.write(found, key.read(folder / key.FILE), folder)
+    results = imported(folder, workbooks.KIND)
+    ratings = [rating for rating in results.ratings if rating.rater == "anna"]
+    assert {(one.target.criterion, one.value) for one in ratings} == {
+        ("grade", 2.0),
+        ("faults", 3.0),
+    }
+    assert results.n_empty == 36
+    assert [comment.text for comment in results.comments] == ["=not a formula"]
+    importing.write(results, key.read(folder / key.FILE), folder)
     assert "'=not a formula" in (folder / "comments.csv").read_text("utf-8")
     assert isinstance(PLAIN, Form)
 
@@ -224,14 +227,14 @@ def test_merged_cells_are_no_empty_answers(tmp_path):
 
 
 def test_the_page_to_read_has_every_text_and_nothing_of_it_runs(tmp_path, form):
-    made = study(text="<script>x</script> {author} & {doc}")
-    names = write(made, form, tmp_path / "s")
+    sent = study(text="<script>x</script> {author} & {doc}")
+    names = write(sent, form, tmp_path / "s")
     assert "ben.html" in names
     page = (tmp_path / "s/sheets/ben.html").read_text("utf-8")
     assert "<script" not in page
     assert "alpha" not in page
     assert page.count("&lt;script&gt;x&lt;/script&gt;") == 9
-    order = [page.index(f'id="{item}"') for item in list(made.assignments.values())[1]]
+    order = [page.index(f'id="{item}"') for item in list(sent.assignments.values())[1]]
     assert order == sorted(order)
 
 
@@ -239,9 +242,9 @@ def test_no_character_turns_what_a_rater_reads_round(tmp_path, form):
     write(study(text="is \u202eeurt ton {author} {doc}"), form, tmp_path / "s")
     for file in (f"anna{form.endings[0]}", "anna.html"):
         path = tmp_path / "s/sheets" / file
-        said = str(cells_of(path)) if file != "anna.html" else path.read_text("utf-8")
-        assert "\u202e" not in said
-        assert "u202eeurt ton" in said
+        text = str(cells_of(path)) if file != "anna.html" else path.read_text("utf-8")
+        assert "\u202e" not in text
+        assert "u202eeurt ton" in text
     for rater in ("anna", "ben", "carla"):
         filled(tmp_path / f"s/sheets/{rater}{form.endings[0]}")
     assert imported(tmp_path / "s", form).ratings  # the texts are known again
@@ -270,9 +273,9 @@ def test_columns_that_a_rater_added_are_noted(tmp_path, form, names, said):
     assert imported(tmp_path / "s", form) == plain  # nothing is in them
     table[2][-len(names) :] = ["hm" for _ in names]
     put(path, table)
-    found = imported(tmp_path / "s", form)
-    assert (found.ratings, found.comments) == (plain.ratings, plain.comments)
-    assert found.notes == [
+    results = imported(tmp_path / "s", form)
+    assert (results.ratings, results.comments) == (plain.ratings, plain.comments)
+    assert results.notes == [
         f"{path.name}: {said} not of the study, and not read; what is to be kept goes into"
         " 'comment'"
     ]

@@ -31,7 +31,7 @@ def score(
     encoder = as_bertscore(checkpoint, options.layers, options.batch_tokens)
 
     def scores(pairs: Sequence[reading.Pair]) -> list[tuple[record.Scored, ...]]:
-        flipped = [(statement, passages) for passages, statement in reading.joined(pairs)]
+        flipped = [(statement, passages) for passages, statement in reading.join(pairs)]
         return [
             tuple(
                 record.Scored(value, value is None, match.unread[1], match.unread[0] > 0)

@@ -56,7 +56,7 @@ def score(
         return Scored(value, value is None, output.premise_unread, output.hypothesis_cut)
 
     def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
-        results = rows.compute_outputs(task, reading.joined(pairs), load, options.batch_tokens)
+        results = rows.compute_outputs(task, reading.join(pairs), load, options.batch_tokens)
         return [scored(Output(*output)) for output in results]
 
     return {NAME: reading.by_statement(cases, scores, Scored(None))}

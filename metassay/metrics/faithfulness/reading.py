@@ -95,6 +95,6 @@ def by_statement(
     return by_text(cases, scores, null)
 
 
-def joined(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
+def join(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
     """Join the passages of each pair by a space."""
     return [(" ".join(passages), statement) for passages, statement in pairs]

@@ -53,7 +53,7 @@ def score(
         return _reviser(options, checkpoint).scores
 
     def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
-        results = rows.compute_outputs(task, reading.joined(pairs), load, options.batch_tokens)
+        results = rows.compute_outputs(task, reading.join(pairs), load, options.batch_tokens)
         texts = [text for text, *_ in results]
         revised = [(s, t) for (_, s), t in zip(pairs, texts, strict=True) if t is not None]
         statements, revisions = [s for s, _ in revised], [t for _, t in revised]
@@ -94,8 +94,8 @@ def _reviser(options: RedressOptions, checkpoint: NetworkOptions) -> rows.Runner
 
 
 def _recipe(options: RedressOptions, checkpoint: NetworkOptions) -> str:
-    known = rows.recipe_of(checkpoint, options, "template", "max_new_tokens", "max_tokens")
-    return f"{known}|encoder|{bertscore.recipe(_encoder(options))}"
+    settings = rows.recipe_of(checkpoint, options, "template", "max_new_tokens", "max_tokens")
+    return f"{settings}|encoder|{bertscore.recipe(_encoder(options))}"
 
 
 KIND = FaithfulnessMetric(

@@ -26,7 +26,7 @@ def regressor(name: str, meaning: str, source: str) -> FaithfulnessMetric:
         def scores(pairs: Sequence[Pair]) -> list[Scored]:
             return [
                 Scored(value, value is None, output.premise_unread, output.hypothesis_cut)
-                for value, output in numbers(reading.joined(pairs), checkpoint, options)
+                for value, output in numbers(reading.join(pairs), checkpoint, options)
             ]
 
         return {name: reading.by_statement(cases, scores, Scored(None))}

@@ -211,7 +211,7 @@ def command(folder: Path, inputs: Inputs, data: OwnData, more: Iterable[str]) ->
     words = ["metassay", "init", str(folder)]
     for kind, paths in inputs.files.items():
         words += [word for path in paths for word in (f"--{kind}", str(path))]
-    words += ["--columns", *(w for k, table in data.tables.items() for w in table.columns.named(k))]
+    words += ["--columns", *(w for k, table in data.tables.items() for w in table.columns.words(k))]
     if inputs.reference is not None or len(data.references) == 1:
         words += ["--reference", next(iter(data.references), "")]
     in_file = {name: metric for metric, name in data.renamed.items()}

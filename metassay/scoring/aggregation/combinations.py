@@ -126,9 +126,9 @@ def _of_part(
 ) -> pd.DataFrame:
     """Return the rows of a part; `members` are rows of `scores` with the label of their metric."""
     values = members.pivot(index=_TEXT, columns="member", values="value")
-    there = members.groupby(_TEXT).size().reindex(values.index) == len(combination.metrics)
-    counts = members.groupby(_TEXT)[_COUNTS].sum().reindex(values.index)[there]
-    values = values.reindex(columns=combination.metrics)[there]
+    complete = members.groupby(_TEXT).size().reindex(values.index) == len(combination.metrics)
+    counts = members.groupby(_TEXT)[_COUNTS].sum().reindex(values.index)[complete]
+    values = values.reindex(columns=combination.metrics)[complete]
     by_system = [not is_reference(author) for author in values.index.get_level_values("author")]
     seen = values[by_system].dropna()
     moments = combination.population.moments if combination.population else _moments(seen)

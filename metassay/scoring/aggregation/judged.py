@@ -219,8 +219,8 @@ def signature(judge: str, judgments: pd.DataFrame) -> str:
     """Return the recipe of a judge's rows of `judgments`; BadInput if there are several."""
     recipes = sorted(judgments["recipe"].unique())
     if len(recipes) > 1:
-        several = f"judge {judge!r} has {len(recipes)} recipes ({'; '.join(recipes)})"
-        raise BadInput(f"judgments: {several}, which cannot be scored together; judge again")
+        problem = f"judge {judge!r} has {len(recipes)} recipes ({'; '.join(recipes)})"
+        raise BadInput(f"judgments: {problem}, which cannot be scored together; judge again")
     return str(recipes[0])
 
 
@@ -261,21 +261,22 @@ def _rows_of(question: Question, pair_rows: _Rows) -> Integers:
 def _bounds(question: Question, rows: Integers, pair_rows: _Rows, answered: _Answered) -> Reals:
     """Return (2, rows): the least and the greatest worth of each answer, equal if it is known."""
     places = answered.places[rows]
-    known = places >= 0
-    worth = question.instrument.answer.worth(answered.answers.take(places[known]), question.counts)
+    judged = places >= 0
+    answers = answered.answers.take(places[judged])
+    worth = question.instrument.answer.worth(answers, question.counts)
     if np.isnan(worth).any():
         raise BadInput(
             f"judgments: judge {answered.judge!r} has {int(np.isnan(worth).sum())} answer(s) to"
             f" {question.name} that are not {question.instrument.answer.expected}; judge again"
         )
     bounds = np.stack([np.zeros(len(rows)), np.ones(len(rows))])
-    bounds[:, known] = worth
+    bounds[:, judged] = worth
     bounds[:, pair_rows.unread[rows]] = 0.0
     return bounds
 
 
 def _scored(
-    cells: Cells, lost: Lost, measure: Measure, items: Integers, bounds: Reals
+    cells: Cells, losses: Lost, measure: Measure, items: Integers, bounds: Reals
 ) -> pd.DataFrame:
     """Return `scores` without judge and recipe; `items`: the cell of each, `bounds` its worth."""
     scored: Flags = np.ones(len(cells.keys), dtype=np.bool_)
@@ -286,15 +287,15 @@ def _scored(
         expecting = cells.citing
     if measure.counted.whole:
         scored = cells.system & (cells.whole == np.arange(len(cells.keys)))
-    at = np.concatenate([items, lost.parts])
-    unknown = np.repeat([[0.0], [1.0]], len(lost.parts), axis=1)
+    at = np.concatenate([items, losses.parts])
+    unknown = np.repeat([[0.0], [1.0]], len(losses.parts), axis=1)
     least, most = np.concatenate([bounds, unknown], axis=1)[:, expecting[at]]
     at = at[expecting[at]]
-    known = least == most
-    expected, judged = totals(at, cells), totals(at[known], cells)
-    worth = totals(at[known], cells, least[known])
+    certain = least == most
+    expected, judged = totals(at, cells), totals(at[certain], cells)
+    worth = totals(at[certain], cells, least[certain])
     low, high = totals(at, cells, least), totals(at, cells, most)
-    unseen = expecting & lost.texts & (expected == 0)  # sections of a text that failed
+    unseen = expecting & losses.texts & (expected == 0)  # sections of a text that failed
     expected[unseen] = high[unseen] = 1
     keys = cells.keys.assign(metric=measure.description.name)
     shares = [ratio(end, expected) for end in (low, high)]
@@ -304,10 +305,10 @@ def _scored(
 def _recipe(measure: Measure, signed: str, options: Questions, setup: Setup) -> str:
     """Print every setting that can change the measure, and no other."""
     suffixes = aligned_suffixes("all", list(setup.alignments))
-    read = [n for n, its in suffixes.items() if its == suffix_of(measure.description.name)]
+    names = [n for n, suffix in suffixes.items() if suffix == suffix_of(measure.description.name)]
     printed = {
         "against": f"against:{options.against}",
-        "alignment": f"alignment:{setup.alignments[read[0]] if read else ''}",
+        "alignment": f"alignment:{setup.alignments[names[0]] if names else ''}",
         "borrow": f"borrow:{'yes' if options.borrow else 'no'}",
         "compat": f"compat:{options.compat}",
     }

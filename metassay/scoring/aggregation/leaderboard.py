@@ -94,8 +94,8 @@ def leaderboard(
     ).reset_index()
     columns = groups.ngroup().to_numpy()
     documents, values = _matrix(ordered, "value", columns, len(rows))
-    how = Resampling(options.resamples, options.confidence, options.seed, clusters)
-    rows["macro"], rows["low"], rows["high"] = means(values, documents, how)
+    resampling = Resampling(options.resamples, options.confidence, options.seed, clusters)
+    rows["macro"], rows["low"], rows["high"] = means(values, documents, resampling)
     for name, bound in (("least", "low"), ("most", "high")):
         open_ = (ordered["n_failed"] > 0) & ordered[bound].isna()
         _, bounds = _matrix(ordered, bound, columns, len(rows))

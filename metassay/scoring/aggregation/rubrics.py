@@ -185,17 +185,17 @@ def _of_criteria(graded: pd.DataFrame, rows: _Rows, answers: Reals, n_texts: int
     low, high = np.full(shape, np.nan), np.full(shape, np.nan)
     low[place] = np.where(np.isnan(answers), rows.lowest, answers)
     high[place] = np.where(np.isnan(answers), rows.highest, answers)
-    sure, there = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
-    sure[place], there[place] = rows.sure, True
+    sure, counting = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
+    sure[place], counting[place] = rows.sure, True
     of_share = (graded["value"] == "share").to_numpy()
     unit = np.where(of_share, graded["high"].to_numpy(dtype=float), 1.0)
     low, high = low / unit[:, None], high / unit[:, None]
     lows, highs = np.full(shape[1:], np.nan), np.full(shape[1:], np.nan)
     combines, better = graded["combines"].tolist(), graded["better"].tolist()
     for at in range(len(graded)):
-        ends = _Ends(low[:, at], high[:, at], sure[:, at], there[:, at])
+        ends = _Ends(low[:, at], high[:, at], sure[:, at], counting[:, at])
         lows[at], highs[at] = _over_references(ends, combines[at], higher=better[at] == "higher")
-    return _Ends(lows, highs, np.any(sure, axis=0), np.any(there, axis=0))
+    return _Ends(lows, highs, np.any(sure, axis=0), np.any(counting, axis=0))
 
 
 def _over_references(ends: _Ends, combines: str, *, higher: bool) -> tuple[Reals, Reals]:

@@ -175,8 +175,8 @@ def _confounds(read: Read, setup: Setup) -> Iterator[pd.DataFrame]:
         values = {name: [score.value for score in copied[name]] for name in ("coverage", "density")}
         values["aligned_passages"] = [float(len(of_statement)) for of_statement in passages]
         for name, value in values.items():
-            how = f"{EXTRACTIVENESS.recipe(Options())}|alignment:{setup.alignments[alignment]}"
-            recipe = f"{name}{suffix}|{how}|{end}"
+            settings = f"{EXTRACTIVENESS.recipe(Options())}|alignment:{setup.alignments[alignment]}"
+            recipe = f"{name}{suffix}|{settings}|{end}"
             yield rows_of(read, name + suffix, "neither", NO_JUDGE, recipe, value)
 
 
@@ -270,13 +270,13 @@ def _of_texts(
 ) -> pd.DataFrame:
     """Return a metric's `measurements` without its name: means over statements with a value."""
     cells = cells_of(parts, units)
-    lost = lost_units(parts, cells, by_reference=False)
+    losses = lost_units(parts, cells, by_reference=False)
     at = places_in(rows[list(cells.keys)], cells.keys)
     value = rows["value"].to_numpy(dtype=float)
-    known, failed = ~np.isnan(value), rows["failed"].to_numpy(dtype=bool)
-    worth, judged = totals(at[known], cells, value[known]), totals(at[known], cells)
-    missing = totals(np.concatenate([at[failed], lost.parts]), cells)
-    missing[lost.texts & (judged + missing == 0)] = 1  # sections of a text that failed
+    valued, failed = ~np.isnan(value), rows["failed"].to_numpy(dtype=bool)
+    worth, judged = totals(at[valued], cells, value[valued]), totals(at[valued], cells)
+    missing = totals(np.concatenate([at[failed], losses.parts]), cells)
+    missing[losses.texts & (judged + missing == 0)] = 1  # sections of a text that failed
     low, high = description.range
     ends = (np.nan, np.nan) if low is None or high is None else (float(low), float(high))
     bounds = [

@@ -74,8 +74,8 @@ def documents(
             for key in [key for key in units if key[1] == CITING]:
                 units[key] = resolve_citations(units[key], passages, options)
             premises = {
-                author: {part: text_or_why(text) for part, text in its.items()}
-                for author, its in texts.items()
+                author: {part: text_or_why(text) for part, text in parts_of_author.items()}
+                for author, parts_of_author in texts.items()
             }
             about = (task, dataset, passages, premises, repeats, units, aligned[doc_id])
             yield str(doc_id), Document(*about)

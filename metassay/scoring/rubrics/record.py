@@ -156,10 +156,10 @@ def _capped(value: object) -> object:
     raise ValueError("must be a whole number from 1, `items` (their number) or `none`")
 
 
-def _condition(wanted: object) -> object:
-    scalars = isinstance(wanted, list) and all(isinstance(w, str | int | float) for w in wanted)
-    if wanted == "any" or (scalars and wanted):
-        return wanted
+def _condition(values: object) -> object:
+    scalars = isinstance(values, list) and all(isinstance(v, str | int | float) for v in values)
+    if values == "any" or (scalars and values):
+        return values
     raise ValueError("must be `any` (any value but an empty one) or a list of values")
 
 
@@ -367,5 +367,5 @@ def _miscounted(example: Example, items: tuple[str, ...] | None) -> bool:
 
 def _conditions(applies: dict[str, Any]) -> Conditions:
     return MappingProxyType(
-        {name: None if wanted == "any" else tuple(wanted) for name, wanted in applies.items()}
+        {name: None if values == "any" else tuple(values) for name, values in applies.items()}
     )

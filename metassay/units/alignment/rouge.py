@@ -55,8 +55,8 @@ def mean_rouge(
         return np.zeros((len(statements), len(passages)))
     words = [rouge_tokens(text) for text in statements]
     numbers = {t: n for n, t in enumerate(dict.fromkeys(t for text in words for t in text))}
-    rows = _numbered(words, numbers)
-    columns = _numbered([rouge_tokens(text) for text in passages], numbers)
+    rows = _encode(words, numbers)
+    columns = _encode([rouge_tokens(text) for text in passages], numbers)
     width = len(numbers)
     unigrams = _overlaps(_unigrams(rows), _unigrams(columns), rows, columns)
     bigrams = _overlaps(_bigrams(rows, width), _bigrams(columns, width), rows, columns)
@@ -71,7 +71,7 @@ def mean_rouge(
     return (rouge_1 + rouge_2 + f1(lengths.astype(np.float64), rows.sizes, columns.sizes)) / 3
 
 
-def _numbered(texts: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> _Texts:
+def _encode(texts: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> _Texts:
     sizes = np.array([len(text) for text in texts], dtype=np.int64)
     tokens = np.array([numbers.get(t, -1) for text in texts for t in text], dtype=np.int64)
     return _Texts(tokens, np.repeat(np.arange(len(texts), dtype=np.int64), sizes), sizes)

@@ -85,7 +85,7 @@ def aligned(
                 texts = list(dict.fromkeys([*passages, *statements.values()]))
                 read, cut = _tokens(encoder, texts, batch_tokens)
                 readable = [place for place, text in enumerate(passages) if text in read]
-                side = _joined([read[passages[place]] for place in readable]) if readable else None
+                side = _concat([read[passages[place]] for place in readable]) if readable else None
                 batch = {}
                 for place, text in statements.items():
                     best = choose(read[text], side, options.k) if side and text in read else []
@@ -122,7 +122,7 @@ def recipe(name: str, options: AlignmentOptions) -> str:
     return ",".join([name, f"k:{options.k}", *recipe_parts(options)])
 
 
-def _joined(passages: Sequence[Tokens]) -> Passages:
+def _concat(passages: Sequence[Tokens]) -> Passages:
     sizes = [len(passage.special) for passage in passages]
     return Passages(
         np.concatenate([passage.units for passage in passages]),
@@ -223,8 +223,8 @@ def gain(covers: Reals, k: int) -> list[tuple[int, float]]:
         values = (covers @ weights / weights.sum()).round(DECIMALS)
         at = int(np.where(free, values, -1).argmax())
         free[at] = False
-        more = np.maximum(covered, covers[at]) - covered
-        if more.mean() >= MEAN_GAIN or more.max() >= HIGHEST_GAIN:
+        gains = np.maximum(covered, covers[at]) - covered
+        if gains.mean() >= MEAN_GAIN or gains.max() >= HIGHEST_GAIN:
             chosen.append((at, float(values[at])))
         covered = np.maximum(covered, covers[at])
     return chosen

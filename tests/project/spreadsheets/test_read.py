@@ -24,8 +24,8 @@ from tests.project.spreadsheets.sheets import (
 
 
 def test_long_tables_are_read_whole(tmp_path: Path) -> None:
-    one = found(tmp_path, texts=LONG, ratings=RATINGS, scores=SCORES)
-    rows = one.rows
+    data = found(tmp_path, texts=LONG, ratings=RATINGS, scores=SCORES)
+    rows = data.rows
     assert [source.doc_id for source in rows.sources] == [*DOCS]
     assert rows.sources[0].passages == [
         "How is the cough?",
@@ -36,19 +36,19 @@ def test_long_tables_are_read_whole(tmp_path: Path) -> None:
     assert {text.author for text in rows.texts} == {*SYSTEMS, REFERENCE}
     assert len(rows.texts) == 3 * 3
     assert len(rows.ratings) == 3 * 2 * 2 * 2
-    fluency, errors = one.criteria["fluency"], one.criteria["errors"]
+    fluency, errors = data.criteria["fluency"], data.criteria["errors"]
     assert (fluency.low, fluency.high, fluency.better, fluency.scale) == (1, 4, "higher", "ordinal")
     assert (errors.low, errors.high, errors.better) == (0, 2, "lower")
-    assert one.renamed == {"align score": "align_score", "bleu": "own_bleu", "TER": "TER"}
+    assert data.renamed == {"align score": "align_score", "bleu": "own_bleu", "TER": "TER"}
     assert {m.metric: m.better for m in rows.metrics} == {
         "align_score": "higher", "own_bleu": "higher", "TER": "lower"
     }  # fmt: skip
     assert {s.value for s in rows.scores if s.metric == "align_score"} == {
         0.005, 0.015, 0.105, 0.115, 0.205, 0.215
     }  # fmt: skip
-    said = settings_of(rows)
-    assert said.questions == ["uncited"]
-    assert said.metrics == [
+    settings = settings_of(rows)
+    assert settings.questions == ["uncited"]
+    assert settings.metrics == [
         "rouge",
         "bleu",
         "edit_distance",
@@ -56,17 +56,21 @@ def test_long_tables_are_read_whole(tmp_path: Path) -> None:
         "lengths",
         "numbers",
     ]
-    assert said.segmentation == "whole"
+    assert settings.segmentation == "whole"
 
 
 def test_one_column_per_system_without_source_and_reference(tmp_path: Path) -> None:
-    one = found(tmp_path, texts=WIDE)
-    assert {(text.doc_id, text.author) for text in one.rows.texts} == {
+    data = found(tmp_path, texts=WIDE)
+    assert {(text.doc_id, text.author) for text in data.rows.texts} == {
         (d, s) for d in DOCS for s in SYSTEMS
     }
-    said = settings_of(one.rows)
-    assert (said.questions, said.judges, said.metrics) == ([], [], ["lengths", "numbers"])
-    assert all(source.passages == [] for source in one.rows.sources)
+    settings = settings_of(data.rows)
+    assert (settings.questions, settings.judges, settings.metrics) == (
+        [],
+        [],
+        ["lengths", "numbers"],
+    )
+    assert all(source.passages == [] for source in data.rows.sources)
 
 
 ONE_COLUMN = [["id", "system", "rating"], *([d, s, "3.5"] for d in DOCS for s in SYSTEMS)]
@@ -85,8 +89,8 @@ def test_forms_of_ratings(
     tmp_path: Path, table: Table, raters: set[str], criteria: set[str], n: int
 ) -> None:
     rows = found(tmp_path, texts=WIDE, ratings=table).rows
-    assert {one.rater for one in rows.ratings} == raters
-    assert {one.criterion for one in rows.ratings} == criteria
+    assert {rating.rater for rating in rows.ratings} == raters
+    assert {rating.criterion for rating in rows.ratings} == criteria
     assert len(rows.ratings) == n
 
 
@@ -110,14 +114,16 @@ def test_a_source_may_be_longer_than_python_s_reader_takes(tmp_path: Path) -> No
         LONG[0],
         *([*row[:3], longest if row[0] == "v1" else row[3], row[4]] for row in LONG[1:]),
     ]
-    (read,) = [one for one in found(tmp_path, texts=texts).rows.sources if one.doc_id == "v1"]
+    (read,) = [
+        source for source in found(tmp_path, texts=texts).rows.sources if source.doc_id == "v1"
+    ]
     assert sum(map(len, read.passages)) == len(longest.strip())
 
 
 def test_who_wrote_the_reference_may_be_said_or_stand_there(tmp_path: Path) -> None:
     texts = [LONG[0][:3], *(row[:3] for row in LONG[1:])]
-    said = read_all(Inputs(files(tmp_path, texts=texts), reference="brise")).rows.texts
-    assert {one.author for one in said} == {"alba", REFERENCE}
+    data = read_all(Inputs(files(tmp_path, texts=texts), reference="brise")).rows.texts
+    assert {one.author for one in data} == {"alba", REFERENCE}
     called = [[cell.replace("brise", "Gold") for cell in row] for row in texts]
     assert {t.author for t in found(tmp_path, texts=called).rows.texts} == {"alba", REFERENCE}
 
@@ -125,11 +131,11 @@ def test_who_wrote_the_reference_may_be_said_or_stand_there(tmp_path: Path) -> N
 def test_empty_texts_count_as_failed_and_empty_ratings_abstain(tmp_path: Path) -> None:
     texts = [[*row[:2], "", *row[3:]] if row[:2] == ["v1", "alba"] else row for row in LONG]
     ratings = [[*row[:3], "NA", row[4]] if row[0] == "v2" else row for row in RATINGS]
-    one = found(tmp_path, texts=texts, ratings=ratings)
-    (failed,) = [text for text in one.rows.texts if text.status != "ok"]
+    data = found(tmp_path, texts=texts, ratings=ratings)
+    (failed,) = [text for text in data.rows.texts if text.status != "ok"]
     assert (failed.doc_id, failed.author, failed.status) == ("v1", "alba", "error")
-    assert one.empty == {"texts": 1, "ratings": 4}
-    assert sum(rating.value is None for rating in one.rows.ratings) == 4
+    assert data.empty == {"texts": 1, "ratings": 4}
+    assert sum(rating.value is None for rating in data.rows.ratings) == 4
 
 
 def test_every_fault_of_all_files_is_told_at_once_and_no_text(tmp_path: Path) -> None:
@@ -140,7 +146,7 @@ def test_every_fault_of_all_files_is_told_at_once_and_no_text(tmp_path: Path) ->
     scores = [*SCORES, SCORES[1], ["v7", "alba", ".5", "1", "1"]]
     with pytest.raises(BadInput) as caught:
         found(tmp_path, texts=texts, ratings=ratings, scores=scores)
-    said = "\n".join(caught.value.problems)
+    message = "\n".join(caught.value.problems)
     for words in (
         "texts.csv: line 21: does not have the 5 cells of the header (2 cells)",
         "texts.csv: line 5: the source differs from an earlier row's",
@@ -151,10 +157,10 @@ def test_every_fault_of_all_files_is_told_at_once_and_no_text(tmp_path: Path) ->
         "scores.csv: line 8: the key (doc_id, author, part, metric) is there twice",
         "scores.csv: line 9: a score is of a text that is not in texts.csv",
     ):
-        assert words in said, said
-    assert "cough" not in said
-    assert "rather" not in said
-    assert "altogether" not in said
+        assert words in message, message
+    assert "cough" not in message
+    assert "rather" not in message
+    assert "altogether" not in message
 
 
 def test_what_excel_saves_as_cp1252_is_named_with_its_remedy(tmp_path: Path) -> None:
@@ -188,24 +194,24 @@ def test_what_cannot_be_told_is_asked_for(tmp_path: Path) -> None:
 
 def test_the_command_that_confirms_says_all_that_was_guessed(tmp_path: Path) -> None:
     """Read with what it says, nothing is left to guess, and the outcome is the same."""
-    asked = Inputs(files(tmp_path, texts=LONG, ratings=RATINGS, scores=SCORES))
-    one = read_all(asked)
-    said = command(Path("mine"), asked, one, [])
-    assert "texts.doc=visit_id texts.system=model" in said
-    assert "'scores.metrics=align score,bleu,TER' --lower errors TER" in said
-    assert said.endswith("--scale fluency=1..4 errors=0..2 --yes")
-    columns = [name for kind, read in one.tables.items() for name in read.columns.named(kind)]
-    again = read_all(asked._replace(columns=columns, lower=["errors", "TER"]))
-    assert again.rows.texts == one.rows.texts
-    assert again.rows.scores == one.rows.scores
-    assert again.criteria == one.criteria
+    inputs = Inputs(files(tmp_path, texts=LONG, ratings=RATINGS, scores=SCORES))
+    data = read_all(inputs)
+    words = command(Path("mine"), inputs, data, [])
+    assert "texts.doc=visit_id texts.system=model" in words
+    assert "'scores.metrics=align score,bleu,TER' --lower errors TER" in words
+    assert words.endswith("--scale fluency=1..4 errors=0..2 --yes")
+    columns = [name for kind, read in data.tables.items() for name in read.columns.words(kind)]
+    again = read_all(inputs._replace(columns=columns, lower=["errors", "TER"]))
+    assert again.rows.texts == data.rows.texts
+    assert again.rows.scores == data.rows.scores
+    assert again.criteria == data.criteria
 
 
 def test_lines_to_confirm_have_names_and_numbers_and_no_text(tmp_path: Path) -> None:
-    one = found(tmp_path, texts=LONG, ratings=RATINGS, scores=SCORES)
-    said = "\n".join(lines(one, settings_of(one.rows)))
-    assert "3 documents; 2 systems: 'alba', 'brise'" in said
-    assert "'fluency': from 1 to 4 (ordinal), more is better" in said
-    assert "metrics, less is better (by the name): 'TER'" in said
-    assert "own_bleu (for 'bleu')" in said
-    assert "cough" not in said
+    data = found(tmp_path, texts=LONG, ratings=RATINGS, scores=SCORES)
+    output = "\n".join(lines(data, settings_of(data.rows)))
+    assert "3 documents; 2 systems: 'alba', 'brise'" in output
+    assert "'fluency': from 1 to 4 (ordinal), more is better" in output
+    assert "metrics, less is better (by the name): 'TER'" in output
+    assert "own_bleu (for 'bleu')" in output
+    assert "cough" not in output

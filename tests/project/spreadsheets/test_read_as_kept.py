@@ -15,9 +15,9 @@ QUALITY = [
 
 
 def test_a_column_of_grades_called_quality_is_a_criterion(tmp_path: Path) -> None:
-    one = found(tmp_path, texts=LONG, ratings=QUALITY)
-    assert set(one.criteria) == {"quality"}
-    assert {rating.value for rating in one.rows.ratings} == {1, 2, 3}
+    data = found(tmp_path, texts=LONG, ratings=QUALITY)
+    assert set(data.criteria) == {"quality"}
+    assert {rating.value for rating in data.rows.ratings} == {1, 2, 3}
 
 
 def test_numbered_questions_are_criteria_where_another_column_has_the_values(
@@ -31,17 +31,17 @@ def test_numbered_questions_are_criteria_where_another_column_has_the_values(
 def test_grades_are_not_taken_for_the_numbers_of_documents(tmp_path: Path) -> None:
     texts = [["id", "model", "text"], *([str(d), s, "It is."] for d in (1, 2) for s in SYSTEMS)]
     table = [["Overall", "model", "id"], *([str(3 - int(d)), s, d] for d, s, _ in texts[1:])]
-    one = found(tmp_path, texts=texts, ratings=table)
-    assert one.tables["ratings"].columns.roles["doc"] == "id"
-    assert set(one.criteria) == {"Overall"}
+    data = found(tmp_path, texts=texts, ratings=table)
+    assert data.tables["ratings"].columns.roles["doc"] == "id"
+    assert set(data.criteria) == {"Overall"}
 
 
 def test_who_filled_in_a_form_is_the_rater(tmp_path: Path) -> None:
     table = [["Timestamp", "E-Mail", *QUALITY[0][:2], "How fluent is it?", "Comments"]]
     table += [["2026-01-02 10:00", f"{r}@x.org", d, s, v, "fine"] for d, s, r, v in QUALITY[1:]]
-    one = found(tmp_path, texts=LONG, ratings=table)
-    assert {rating.rater for rating in one.rows.ratings} == {"ann@x.org", "ben@x.org"}
-    assert set(one.criteria) == {"How fluent is it?"}
+    data = found(tmp_path, texts=LONG, ratings=table)
+    assert {rating.rater for rating in data.rows.ratings} == {"ann@x.org", "ben@x.org"}
+    assert set(data.criteria) == {"How fluent is it?"}
 
 
 def test_raters_without_a_column_are_asked_for(tmp_path: Path) -> None:
@@ -65,11 +65,11 @@ def test_german_headings_and_numbers(tmp_path: Path) -> None:
     scores = [["Fallnummer", "Modell", "Güte", "Halluzinationsrate"]]
     scores += [[d, s, "0,25", "45 %"] for d in DOCS for s in SYSTEMS]
     written = put(tmp_path / "s.csv", scores, ";")
-    one = read_all(Inputs({"texts": [put(tmp_path / "t.csv", texts, ";")], "scores": [written]}))
-    assert {score.value for score in one.rows.scores} == {0.25, 0.45}
-    assert {m.metric: m.better for m in one.rows.metrics}["Halluzinationsrate"] == "lower"
-    assert one.references == {}
-    assert all(source.passages for source in one.rows.sources)
+    data = read_all(Inputs({"texts": [put(tmp_path / "t.csv", texts, ";")], "scores": [written]}))
+    assert {score.value for score in data.rows.scores} == {0.25, 0.45}
+    assert {m.metric: m.better for m in data.rows.metrics}["Halluzinationsrate"] == "lower"
+    assert data.references == {}
+    assert all(source.passages for source in data.rows.sources)
 
 
 def test_a_metric_that_differs_from_ours_in_case_alone_is_called_otherwise(tmp_path: Path) -> None:

@@ -50,22 +50,24 @@ def test_a_file_of_each_rater_is_one_of_all_raters(tmp_path: Path) -> None:
     whole = read(tmp_path, ratings={"ratings.csv": RATINGS}).rows
     for named in (True, False):
         ratings = {f"{rater}.csv": of(rater, named=named) for rater in RATERS}
-        found = read(tmp_path, ratings=ratings)
-        assert {one[1:] for one in found.rows.ratings} == {one[1:] for one in whole.ratings}
-        told = "\n".join(lines(found, settings_of(found.rows)))
-        assert ("rater = the file's name" in told) is not named
-        assert "ann.csv, ben.csv, 12 rows" in told
+        data = read(tmp_path, ratings=ratings)
+        assert {rating[1:] for rating in data.rows.ratings} == {
+            rating[1:] for rating in whole.ratings
+        }
+        output = "\n".join(lines(data, settings_of(data.rows)))
+        assert ("rater = the file's name" in output) is not named
+        assert "ann.csv, ben.csv, 12 rows" in output
 
 
 def test_texts_and_scores_in_several_files_and_metrics_in_files_of_their_own(
     tmp_path: Path,
 ) -> None:
-    one = read(tmp_path, scores={"scores.csv": SCORES}).rows
+    data = read(tmp_path, scores={"scores.csv": SCORES}).rows
     texts = {"t1.csv": LONG[:4], "t2.csv": [LONG[0], *LONG[4:]]}
     scores = {f"{n}.csv": [[*row[:2], row[n]] for row in SCORES] for n in (2, 3, 4)}
     found = read(tmp_path, texts=texts, scores=scores).rows
-    assert [text[1:] for text in found.texts] == [text[1:] for text in one.texts]
-    assert {score[1:] for score in found.scores} == {score[1:] for score in one.scores}
+    assert [text[1:] for text in found.texts] == [text[1:] for text in data.texts]
+    assert {score[1:] for score in found.scores} == {score[1:] for score in data.scores}
 
 
 def test_numbers_that_count_the_rows_of_each_file_are_no_ratings(tmp_path: Path) -> None:
@@ -75,8 +77,8 @@ def test_numbers_that_count_the_rows_of_each_file_are_no_ratings(tmp_path: Path)
     for n, row in enumerate(counted[1:]):
         row[0] += "ab"[n >= len(TEXTS)]
     files = {"ann.csv": counted, "ben.csv": counted}
-    found = read(tmp_path, texts={"texts.csv": texts}, ratings=files)
-    assert {*found.criteria} == {"fluency"}
+    data = read(tmp_path, texts={"texts.csv": texts}, ratings=files)
+    assert {*data.criteria} == {"fluency"}
 
 
 @pytest.mark.parametrize(
@@ -114,8 +116,10 @@ def test_what_contradicts_is_refused(tmp_path: Path, files: dict[str, Table], wo
 
 def test_a_source_that_differs_from_another_file_s(tmp_path: Path) -> None:
     other = [LONG[0], ["v1", "cedar", "Some text.", "Another source.", ""]]
-    said = refused(tmp_path, texts={"t1.csv": LONG, "t2.csv": other})
-    assert "t2.csv: line 2: the source differs from an earlier row's (doc 'v1', t1.csv line" in said
+    message = refused(tmp_path, texts={"t1.csv": LONG, "t2.csv": other})
+    assert (
+        "t2.csv: line 2: the source differs from an earlier row's (doc 'v1', t1.csv line" in message
+    )
 
 
 def test_one_file_twice_and_two_of_one_name(tmp_path: Path) -> None:
@@ -144,5 +148,5 @@ def test_the_command_takes_them_all_and_says_them_all(
     assert main(words) == 2
     assert "--ratings ann.csv --ratings ben.csv" in capsys.readouterr().err
     assert main([*words, "--yes"]) == 0
-    made = (tmp_path / "study/data/study/ratings.csv").read_text("utf-8")
-    assert made.count(",ann,") == made.count(",ben,") == 2 * len(TEXTS)
+    text = (tmp_path / "study/data/study/ratings.csv").read_text("utf-8")
+    assert text.count(",ann,") == text.count(",ben,") == 2 * len(TEXTS)

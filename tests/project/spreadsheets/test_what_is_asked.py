@@ -36,9 +36,9 @@ def read(folder: Path, tables: dict[str, Table], *columns: str, **said: object) 
 def refused(folder: Path, tables: dict[str, Table], *columns: str, **said: object) -> str:
     with pytest.raises(BadInput) as caught:
         read(folder, tables, *columns, **said)
-    told = "\n".join(caught.value.problems)
-    assert "cough" not in told
-    return told
+    message = "\n".join(caught.value.problems)
+    assert "cough" not in message
+    return message
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_a_turned_name_is_asked_for_and_either_answer_is_taken(tmp_path: Path, n
     tables = {"ratings": by_rater(name)}
     assert f"say --higher {shlex.quote(name)} if more is better" in refused(tmp_path, tables)
     for better in ("higher", "lower"):
-        found = read(tmp_path, tables, **{better: [name]})
-        assert found.criteria[name].better == better
+        data = read(tmp_path, tables, **{better: [name]})
+        assert data.criteria[name].better == better
     assert "by --lower and --higher" in refused(tmp_path, tables, higher=[name], lower=[name])
 
 
@@ -73,13 +73,13 @@ def test_a_turned_name_is_asked_for_and_either_answer_is_taken(tmp_path: Path, n
     ],
 )
 def test_columns_of_a_rater_and_a_criterion(tmp_path: Path, names: list[str], pattern: str) -> None:
-    found = read(tmp_path, {"ratings": by_text(*names)})
-    assert found.tables["ratings"].columns.pattern == pattern
-    assert len({one.rater for one in found.rows.ratings}) == 2
-    assert {*found.criteria} <= {"fluency", "errors"}
-    assert len(found.rows.ratings) == len(TEXTS) * len(names)
+    data = read(tmp_path, {"ratings": by_text(*names)})
+    assert data.tables["ratings"].columns.pattern == pattern
+    assert len({rating.rater for rating in data.rows.ratings}) == 2
+    assert {*data.criteria} <= {"fluency", "errors"}
+    assert len(data.rows.ratings) == len(TEXTS) * len(names)
     again = read(tmp_path, {"ratings": by_text(*names)}, f"ratings.wide={pattern}")
-    assert again.rows.ratings == found.rows.ratings
+    assert again.rows.ratings == data.rows.ratings
 
 
 def test_columns_of_a_system_and_what_is_said_of_it(tmp_path: Path) -> None:
@@ -89,10 +89,10 @@ def test_columns_of_a_system_and_what_is_said_of_it(tmp_path: Path) -> None:
     ]
     scores = [["visit_id", "alba_f1", "brise_f1"], *([d, ".1", ".2"] for d in DOCS)]
     rows = read(tmp_path, {"ratings": ratings, "scores": scores}).rows
-    assert {(one.author, one.criterion, one.value) for one in rows.ratings} == {
+    assert {(rating.author, rating.criterion, rating.value) for rating in rows.ratings} == {
         ("alba", "fluency", 1), ("brise", "fluency", 2)
     }  # fmt: skip
-    assert {(one.author, one.metric, one.value) for one in rows.scores} == {
+    assert {(score.author, score.metric, score.value) for score in rows.scores} == {
         ("alba", "f1", 0.1), ("brise", "f1", 0.2)
     }  # fmt: skip
 
@@ -112,8 +112,8 @@ def test_raters_and_criteria_are_not_taken_for_each_other(
     table = by_text(*columns)
     table = [table[0], *([*row[:2], *("2" for _ in columns)] for row in table[1:])]
     assert words in refused(tmp_path, {"ratings": table})
-    said = read(tmp_path, {"ratings": table}, f"ratings.raters={','.join(columns)}")
-    assert {one.rater for one in said.rows.ratings} == {*columns}
+    data = read(tmp_path, {"ratings": table}, f"ratings.raters={','.join(columns)}")
+    assert {rating.rater for rating in data.rows.ratings} == {*columns}
 
 
 @pytest.mark.parametrize("winner", ["1", "B"])
@@ -125,10 +125,10 @@ def test_comparisons_of_two_texts_are_not_ratings_of_one(tmp_path: Path, winner:
 
 def test_what_programs_add_beside_ratings_is_named_and_not_read(tmp_path: Path) -> None:
     beside = ["Unnamed: 0", "lead_time", "annotation_id", "Duration (in seconds)", "rater_age"]
-    found = read(tmp_path, {"ratings": by_rater("fluency", "error_count", "up_to_date", *beside)})
-    assert {*found.criteria} == {"fluency", "error_count", "up_to_date"}
-    said = "\n".join(lines(found, settings_of(found.rows)))
-    assert "numbers that are not read: 'Unnamed: 0', 'lead_time'" in said
+    data = read(tmp_path, {"ratings": by_rater("fluency", "error_count", "up_to_date", *beside)})
+    assert {*data.criteria} == {"fluency", "error_count", "up_to_date"}
+    output = "\n".join(lines(data, settings_of(data.rows)))
+    assert "numbers that are not read: 'Unnamed: 0', 'lead_time'" in output
     counted = [[*HEAD, "fluency", "x"]]
     counted += [[*row, str(n)] for n, row in enumerate(by_rater("fluency")[1:], start=41)]
     assert {*read(tmp_path, {"ratings": counted}).criteria} == {"fluency"}
@@ -141,10 +141,10 @@ def test_qualtrics_rows_below_the_first_one(tmp_path: Path) -> None:
     path.write_text(
         "\n".join(",".join(f'"{c.replace(chr(34), chr(34) * 2)}"' for c in row) for row in table)
     )
-    given = files(tmp_path, texts=LONG)
-    found = read_all(Inputs({**given, "ratings": [path]}))
-    assert len(found.rows.ratings) == len(body)
-    assert "2 rows below the first one" in "\n".join(lines(found, settings_of(found.rows)))
+    paths = files(tmp_path, texts=LONG)
+    data = read_all(Inputs({**paths, "ratings": [path]}))
+    assert len(data.rows.ratings) == len(body)
+    assert "2 rows below the first one" in "\n".join(lines(data, settings_of(data.rows)))
 
 
 @pytest.mark.parametrize(
@@ -161,17 +161,17 @@ def test_qualtrics_rows_below_the_first_one(tmp_path: Path) -> None:
     ],
 )
 def test_numbers_that_may_mean_two_things(tmp_path: Path, cells: str, words: str) -> None:
-    given = files(tmp_path, texts=LONG)
-    given["ratings"] = [put(tmp_path / "r.tsv", by_rater("ok", cells=cells), "\t")]
+    paths = files(tmp_path, texts=LONG)
+    paths["ratings"] = [put(tmp_path / "r.tsv", by_rater("ok", cells=cells), "\t")]
     with pytest.raises(BadInput) as caught:
-        read_all(Inputs(given))
+        read_all(Inputs(paths))
     assert words in "\n".join(caught.value.problems)
 
 
 def test_a_metric_s_name_of_60_000_letters_is_refused(tmp_path: Path) -> None:
     scores = [["visit_id", "model", "m" * 60_000], *([d, s, ".5"] for d, s in TEXTS)]
-    said = refused(tmp_path, {"scores": scores})
-    assert "cannot be a name; rename it: has 60000 characters; shorten it to 200" in said
+    message = refused(tmp_path, {"scores": scores})
+    assert "cannot be a name; rename it: has 60000 characters; shorten it to 200" in message
 
 
 def test_a_device_is_told_by_its_whole_path(tmp_path: Path) -> None:
@@ -182,24 +182,24 @@ def test_a_device_is_told_by_its_whole_path(tmp_path: Path) -> None:
 def test_grades_in_words_are_asked_for_in_their_order(tmp_path: Path) -> None:
     cells = "Agree|Disagree|Neutral|Agree|Agree|Agree|Disagree|Strongly agree|Agree|Agree"
     tables = {"ratings": by_rater("It is fluent", cells=cells)}
-    told = refused(tmp_path, tables)
-    assert "--scale 'It is fluent=disagree<neutral<agree<strongly agree'" in told
+    message = refused(tmp_path, tables)
+    assert "--scale 'It is fluent=disagree<neutral<agree<strongly agree'" in message
     grades = "It is fluent=Strongly disagree<Disagree<Neutral<Agree<Strongly agree"
-    found = read(tmp_path, tables, scales=[grades])
-    assert [one.value for one in found.rows.ratings][:4] == [4, 2, 3, 4]
-    assert (found.criteria["It is fluent"].low, found.criteria["It is fluent"].high) == (1, 5)
-    asked = Inputs(files(tmp_path, texts=LONG, **tables), scales=[grades])
-    assert f"--scale '{grades}'" in command(Path("x"), asked, found, [])
+    data = read(tmp_path, tables, scales=[grades])
+    assert [rating.value for rating in data.rows.ratings][:4] == [4, 2, 3, 4]
+    assert (data.criteria["It is fluent"].low, data.criteria["It is fluent"].high) == (1, 5)
+    inputs = Inputs(files(tmp_path, texts=LONG, **tables), scales=[grades])
+    assert f"--scale '{grades}'" in command(Path("x"), inputs, data, [])
 
 
 def test_the_ends_of_a_scale_that_a_question_says(tmp_path: Path) -> None:
     table = by_rater("Is it clear, and fluent? (1-7)")
-    found = read(tmp_path, {"ratings": table})
-    one = found.criteria["Is it clear, and fluent? (1-7)"]
-    assert (one.low, one.high) == (1, 7)
-    columns = [*found.tables["ratings"].columns.named("ratings")]
-    assert read(tmp_path, {"ratings": table}, *columns).rows.ratings == found.rows.ratings
-    assert table[0][-1] in "\n".join(lines(found, settings_of(found.rows)))
+    data = read(tmp_path, {"ratings": table})
+    criterion = data.criteria["Is it clear, and fluent? (1-7)"]
+    assert (criterion.low, criterion.high) == (1, 7)
+    columns = [*data.tables["ratings"].columns.words("ratings")]
+    assert read(tmp_path, {"ratings": table}, *columns).rows.ratings == data.rows.ratings
+    assert table[0][-1] in "\n".join(lines(data, settings_of(data.rows)))
 
 
 def wide(*names: str) -> Table:
@@ -211,34 +211,34 @@ def wide(*names: str) -> Table:
 )
 def test_a_reference_is_no_system(tmp_path: Path, name: str) -> None:
     ratings = [["id", "system", "f"], *([d, s, "1"] for d in DOCS for s in ("alba", name))]
-    found = read(tmp_path, {"texts": wide("alba", name), "ratings": ratings})
-    assert {one.author for one in found.rows.texts} == {"alba", "reference"}
-    assert {one.author for one in found.rows.ratings} == {"alba", "reference"}
+    data = read(tmp_path, {"texts": wide("alba", name), "ratings": ratings})
+    assert {text.author for text in data.rows.texts} == {"alba", "reference"}
+    assert {rating.author for rating in data.rows.ratings} == {"alba", "reference"}
 
 
 def test_further_references(tmp_path: Path) -> None:
-    found = read(tmp_path, {"texts": wide("reference_1", "reference_2", "alba")})
-    assert {one.author for one in found.rows.texts} == {"reference", "reference:2", "alba"}
-    said = "\n".join(lines(found, settings_of(found.rows)))
-    assert "further references, which rubrics alone read: 'reference_2'" in said
+    data = read(tmp_path, {"texts": wide("reference_1", "reference_2", "alba")})
+    assert {text.author for text in data.rows.texts} == {"reference", "reference:2", "alba"}
+    output = "\n".join(lines(data, settings_of(data.rows)))
+    assert "further references, which rubrics alone read: 'reference_2'" in output
 
 
 def test_who_may_have_written_references_is_asked_for(tmp_path: Path) -> None:
     tables = {"texts": wide("alba", "reference-free model")}
     assert "or --reference '' if not" in refused(tmp_path, tables)
-    assert len({one.author for one in read(tmp_path, tables, reference="").rows.texts}) == 2
-    found = read(tmp_path, {"texts": wide("alba", "physician")})
-    assert "'physician' is taken for a system" in "\n".join(found.rows.warnings.lines())
+    assert len({text.author for text in read(tmp_path, tables, reference="").rows.texts}) == 2
+    data = read(tmp_path, {"texts": wide("alba", "physician")})
+    assert "'physician' is taken for a system" in "\n".join(data.rows.warnings.lines())
 
 
 @pytest.mark.parametrize("name", ["impression", "note", "discharge_summary"])
 def test_a_column_called_after_a_kind_of_text_may_be_no_system(tmp_path: Path, name: str) -> None:
     tables = {"texts": wide("alba", name)}
     assert f"{name!r} may be a system's text" in refused(tmp_path, tables)
-    found = read(tmp_path, tables, f"texts.reference={name}")
-    assert {one.author for one in found.rows.texts} == {"alba", "reference"}
+    data = read(tmp_path, tables, f"texts.reference={name}")
+    assert {text.author for text in data.rows.texts} == {"alba", "reference"}
     assert {
-        one.author for one in read(tmp_path, {"texts": wide("note", "comments")}).rows.texts
+        text.author for text in read(tmp_path, {"texts": wide("note", "comments")}).rows.texts
     } == {"note"}
 
 
@@ -274,21 +274,21 @@ def test_texts_of_several_systems_whose_column_cannot_be_told(tmp_path: Path) ->
     """It is asked for, and nothing else is said that only follows from it."""
     head, *body = LONG
     named = [["engine used" if name == "model" else name for name in head], *body]
-    told = refused(tmp_path, {"texts": named, "ratings": by_rater("fluency")})
-    assert "no column clearly names the system of each" in told
-    assert "--columns texts.system=COLUMN" in told
-    assert "engine used" in told
-    assert "twice" not in told
-    found = read(tmp_path, {"texts": named}, "texts.system=engine used")
-    assert {one.author for one in found.rows.texts} == {*SYSTEMS, "reference"}
+    message = refused(tmp_path, {"texts": named, "ratings": by_rater("fluency")})
+    assert "no column clearly names the system of each" in message
+    assert "--columns texts.system=COLUMN" in message
+    assert "engine used" in message
+    assert "twice" not in message
+    data = read(tmp_path, {"texts": named}, "texts.system=engine used")
+    assert {text.author for text in data.rows.texts} == {*SYSTEMS, "reference"}
 
 
 def test_scores_of_one_metric_by_system_need_no_name(tmp_path: Path) -> None:
     wide = [["visit_id", *SYSTEMS], *([doc, ".25", ".5"] for doc in DOCS)]
-    found = read(tmp_path, {"scores": wide})
-    first = {one.author: one.value for one in found.rows.scores if one.doc_id == DOCS[0]}
+    data = read(tmp_path, {"scores": wide})
+    first = {score.author: score.value for score in data.rows.scores if score.doc_id == DOCS[0]}
     assert first == dict(zip(SYSTEMS, (0.25, 0.5), strict=True))
-    assert {one.metric for one in found.rows.scores} == {"score"}
+    assert {score.metric for score in data.rows.scores} == {"score"}
 
 
 @pytest.mark.parametrize(
@@ -305,23 +305,23 @@ def test_a_code_is_far_from_all_grades(tmp_path: Path, cells: str, code: str | N
 
 def test_a_metric_whose_column_is_said_is_called_as_it(tmp_path: Path) -> None:
     table = [["visit_id", "model", "align", "n"], *([d, s, ".5", "7"] for d, s in TEXTS)]
-    found = read(tmp_path, {"scores": table}, "scores.value=align")
-    assert {(one.metric, one.value) for one in found.rows.scores} == {("align", 0.5)}
+    data = read(tmp_path, {"scores": table}, "scores.value=align")
+    assert {(score.metric, score.value) for score in data.rows.scores} == {("align", 0.5)}
 
 
 @pytest.mark.parametrize("name", ["rater", "annotator", "rater_id", "participant"])
 def test_numbered_raters_who_share_the_texts(tmp_path: Path, name: str) -> None:
     table = [["visit_id", "model", name, "fluency"]]
     table += [[d, s, str(n % 2), "4"] for n, (d, s) in enumerate(TEXTS)]
-    found = read(tmp_path, {"ratings": table})
-    assert {one.rater for one in found.rows.ratings} == {"0", "1"}
-    assert {*found.criteria} == {"fluency"}
+    data = read(tmp_path, {"ratings": table})
+    assert {rating.rater for rating in data.rows.ratings} == {"0", "1"}
+    assert {*data.criteria} == {"fluency"}
 
 
 def test_a_criterion_called_as_an_amount_is_asked_for(tmp_path: Path) -> None:
-    told = refused(tmp_path, {"ratings": by_rater("Length")})
-    assert "say --higher Length or --lower Length" in told
-    assert "neither" not in told
+    message = refused(tmp_path, {"ratings": by_rater("Length")})
+    assert "say --higher Length or --lower Length" in message
+    assert "neither" not in message
     assert read(tmp_path, {"ratings": by_rater("Length")}, higher=["Length"]).criteria
 
 
@@ -330,12 +330,12 @@ def test_words_as_grades_of_quality_name_no_criteria(tmp_path: Path) -> None:
     assert "no column of numbers" in refused(tmp_path, tables)
     tables = {"ratings": by_rater("quality", cells="good|poor|" * 4 + "fair|good")}
     assert "--scale 'quality=poor<fair<good'" in refused(tmp_path, tables)
-    found = read(tmp_path, tables, scales=["quality=poor<fair<good"])
-    assert {one.value for one in found.rows.ratings} == {1, 2, 3}
+    data = read(tmp_path, tables, scales=["quality=poor<fair<good"])
+    assert {rating.value for rating in data.rows.ratings} == {1, 2, 3}
 
 
 def test_grades_in_words_that_are_unknown(tmp_path: Path) -> None:
     tables = {"ratings": by_rater("verdict", cells="keep|drop|" * 4 + "keep|drop")}
     assert "--scale COLUMN=WORST<...<BEST" in refused(tmp_path, tables)
-    found = read(tmp_path, tables, scales=["verdict=drop<keep"])
-    assert [one.value for one in found.rows.ratings][:2] == [2, 1]
+    data = read(tmp_path, tables, scales=["verdict=drop<keep"])
+    assert [rating.value for rating in data.rows.ratings][:2] == [2, 1]
