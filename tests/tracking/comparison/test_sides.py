@@ -18,7 +18,7 @@ def test_what_the_disk_refuses_is_told(tmp_path: Path, monkeypatch: pytest.Monke
         )
 
     monkeypatch.setattr("dvc.repo.Repo", refusing)
-    with pytest.raises(BadInput, match=r"^accepted: \.work/dvc: you have no right .*; `ls -ld`"):
+    with pytest.raises(BadInput, match=r"^accepted: \.work/dvc: you lack the permi.*`ls -ld`"):
         sides.fetch_tables(tmp_path, {"a": "0" * 32}, name="accepted", benchmark="one")
 
 
