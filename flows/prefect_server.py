@@ -148,7 +148,7 @@ class Server:
                     raise OSError(self._last_error())
         self._serving = True
         if self._process.poll() is not None:  # it ended before this point
-            self._gone(self._process.returncode)
+            self._handle_end(self._process.returncode)
 
     def close(self) -> None:
         """End it, after it has stored what was reported."""
@@ -184,22 +184,19 @@ class Server:
             )
         process = self._process
         watching = threading.Thread(
-            target=lambda: self._gone(process.wait()), daemon=True, name="server"
+            target=lambda: self._handle_end(process.wait()), daemon=True, name="server"
         )
         watching.start()
 
     def _serves(self) -> bool:
-        """Whether it answers: the socket takes the question before anybody serves it."""
-        asking = http.client.HTTPConnection("127.0.0.1", self._port, timeout=START_TIMEOUT)
-        try:
-            asking.request("GET", "/api/health")
-            return asking.getresponse().status == http.HTTPStatus.OK
-        except (OSError, http.client.HTTPException):
-            return False
-        finally:
-            asking.close()
+        """Return whether it answers; the socket queues the request until it serves."""
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=START_TIMEOUT)
+        with closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
+            connection.request("GET", "/api/health")
+            return connection.getresponse().status == http.HTTPStatus.OK
+        return False
 
-    def _gone(self, code: int) -> None:
+    def _handle_end(self, code: int) -> None:
         """End the run at once, unless a start failed without a kill, which has its own errors."""
         if not self._closing and (self._serving or code <= 0):
             history.mark_crashed(self._database)

@@ -22,7 +22,8 @@ from metassay.meta_evaluation.analysis import Evaluation, Progress
 from metassay.meta_evaluation.evaluate import RESULT_TABLES, evaluate
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
-from metassay.reporting.certificates import advice, best_of, make_certificates
+from metassay.reporting.certificates import advice, best_of
+from metassay.reporting.sentences import make_certificates
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.designs import DESIGNS
 from metassay.tables.parquet import empty, round_trip

@@ -10,9 +10,10 @@ from metassay.core.errors import BadInput, shown
 from metassay.labelled import records
 from metassay.meta_evaluation.judge_cards import Estimates, Judgments, Row, card
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import frame_of, generator
+from metassay.meta_evaluation.study import frame_of
 from metassay.statistics.classification import three_way
 from metassay.statistics.exact_sums import Array
+from metassay.statistics.resampling import generator
 from metassay.statistics.shares import share
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
 from metassay.tables.judge_tests import VERDICTS

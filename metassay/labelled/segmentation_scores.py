@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from metassay.core.errors import BadInput
 from metassay.labelled import records
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import generator
 from metassay.statistics import classification, shares
 from metassay.statistics.exact_sums import Array, Mask
+from metassay.statistics.resampling import generator
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
 
 ALL = "all"

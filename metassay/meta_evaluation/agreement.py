@@ -11,14 +11,7 @@ import pandas as pd
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import BELOW_OTHERS, MetaOptions
-from metassay.meta_evaluation.study import (
-    VERSUS,
-    check_criteria,
-    frame_of,
-    generator,
-    mirror,
-    tie_rounding,
-)
+from metassay.meta_evaluation.study import VERSUS, check_criteria, frame_of, mirror, tie_rounding
 from metassay.statistics import agreement as coefficients
 from metassay.statistics.agreement import (
     Icc,
@@ -33,6 +26,7 @@ from metassay.statistics.correlation import Coefficient as Correlation
 from metassay.statistics.document_means import NO_CLUSTERS, Resampling, means
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.layout import factorize_by
+from metassay.statistics.resampling import generator
 from metassay.tables.columns import table
 from metassay.tables.names import REFERENCE
 

@@ -13,7 +13,7 @@ from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.exact_tests import StudyTests
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import MetricScores, Study, frame_of, generator
+from metassay.meta_evaluation.study import MetricScores, Study, frame_of
 from metassay.statistics.components import COMPONENTS as PARTS
 from metassay.statistics.components import correlate_at, variance_components
 from metassay.statistics.correlation import (
@@ -25,7 +25,7 @@ from metassay.statistics.correlation import (
 from metassay.statistics.exact_sums import Array, mean_without_gaps, quotient
 from metassay.statistics.jackknife import Over, interval, leave_out, leave_out_all
 from metassay.statistics.layout import Index, factorize
-from metassay.statistics.resampling import Draws, correlate_resamples, draw, percentiles
+from metassay.statistics.resampling import Draws, correlate_resamples, draw, generator, percentiles
 from metassay.tables.columns import ONE_SIDED, ORIENTED, OTHERS, table
 from metassay.tables.designs import DESIGNS, STRATA
 from metassay.tables.names import EACH_PART

@@ -8,10 +8,11 @@ import pandas as pd
 from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import MetricScores, Study, frame_of, generator
+from metassay.meta_evaluation.study import MetricScores, Study, frame_of
 from metassay.statistics.ensembles import best_subset, in_ensembles
 from metassay.statistics.ensembles import ensembles as every_subset
 from metassay.statistics.exact_sums import Array, Mask
+from metassay.statistics.resampling import generator
 from metassay.tables.columns import ORIENTED, table
 
 ENSEMBLES = table(

@@ -9,7 +9,7 @@ import pandas as pd
 from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.exact_tests import LevelTests, StudyTests, directed_places
 from metassay.meta_evaluation.options import ANY_SHAPE, SYSTEM, VANISHES, MetaOptions
-from metassay.meta_evaluation.study import MetricScores, Study, frame_of, generator
+from metassay.meta_evaluation.study import MetricScores, Study, frame_of
 from metassay.meta_evaluation.verdicts import OF_NO_OTHERS
 from metassay.statistics.agreement import against_rater
 from metassay.statistics.components import correlate_at
@@ -27,6 +27,7 @@ from metassay.statistics.jackknife import (
 )
 from metassay.statistics.layout import Layout
 from metassay.statistics.pairs import calibrate, calibrated_chance, pairwise_accuracy
+from metassay.statistics.resampling import generator
 from metassay.tables.evidence import EVIDENCE
 
 DEALINGS = 100  # of a metric's scores, for the accuracy that chance alone reaches

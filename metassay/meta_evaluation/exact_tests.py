@@ -9,7 +9,7 @@ import numpy as np
 
 from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import MetricScores, Study, generator
+from metassay.meta_evaluation.study import MetricScores, Study
 from metassay.statistics.components import BETWEEN, PARTS_OF_LEVEL, Relation, rests_on
 from metassay.statistics.correlation import LEVELS, Level
 from metassay.statistics.exact_sums import Array
@@ -24,6 +24,7 @@ from metassay.statistics.independence import (
 )
 from metassay.statistics.jackknife import LeaveOneOut, leave_out
 from metassay.statistics.layout import Part, family_means, family_sets
+from metassay.statistics.resampling import generator
 
 
 class LevelTests(NamedTuple):

@@ -10,12 +10,12 @@ from metassay.core.options import Criterion
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.layouts import Labels
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import frame_of, generator, human_scores
+from metassay.meta_evaluation.study import frame_of, human_scores
 from metassay.statistics.document_means import NO_CLUSTERS, worth
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.facet_weights import Method, fit, mean_squared_error
 from metassay.statistics.layout import factorize_by
-from metassay.statistics.resampling import draw, expanded_percentiles
+from metassay.statistics.resampling import draw, expanded_percentiles, generator
 from metassay.tables.columns import table
 
 FACET_WEIGHTS = table(

@@ -12,9 +12,10 @@ import pandas as pd
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import MetricScores, Study, frame_of, generator, matrix
+from metassay.meta_evaluation.study import MetricScores, Study, frame_of, matrix
 from metassay.statistics.classification import Calibration, auroc, calibration, judge_card
 from metassay.statistics.exact_sums import Array
+from metassay.statistics.resampling import generator
 from metassay.statistics.shares import (
     Clusters,
     Estimate,

@@ -82,17 +82,18 @@ def layout_of(
     equal = duplicate_items(scores) if metrics else np.arange(len(documents))
     _report_equal(documents, equal, "documents", findings)
     if groups.clusters:
-        cluster = factorize_by(documents, groups.clusters)
+        cluster: Index | None = factorize_by(documents, groups.clusters)
     else:
         plain = Layout(stratum, np.arange(len(documents)), family)
         sides = [plain.less_strata(side) for side in (human, *metrics)]
-        # Each of these may add findings; the first that finds clusters decides.
-        candidates = (
-            _by_name(documents, sides, findings),
-            _by_order(documents, sides, stratum, findings),
-            _by_scores(sides, equal, rng, findings, suspicions),
-        )
-        cluster = next((c for c in candidates if c is not None), np.arange(len(documents)))
+        # The first search that finds clusters decides, and is the only one to report.
+        cluster = _by_name(documents, sides, findings)
+        if cluster is None:
+            cluster = _by_order(documents, sides, stratum, findings)
+        if cluster is None:
+            cluster = _by_scores(sides, equal, rng, findings, suspicions)
+    if cluster is None:
+        cluster = np.arange(len(documents))
     # A cluster that two strata share becomes two clusters.
     cluster = factorize(cluster * (int(stratum.max(initial=0)) + 1) + stratum)
     layout = Layout(stratum, join_partitions(cluster, equal), family)

@@ -22,7 +22,6 @@ from metassay.meta_evaluation.study import (
     MetricScores,
     check_criteria,
     frame_of,
-    generator,
     matrix,
     single_recipe,
 )
@@ -30,6 +29,7 @@ from metassay.statistics.correlation import TIE
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.pairs import disagreements as all_disagreements
 from metassay.statistics.pairs import draw_disagreements, preference_agreement
+from metassay.statistics.resampling import generator
 from metassay.tables.columns import table
 from metassay.tables.names import REFERENCE, metric_label
 from metassay.tables.parquet import Table, empty

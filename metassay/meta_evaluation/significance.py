@@ -10,11 +10,11 @@ import pandas as pd
 from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import Study, frame_of, generator
+from metassay.meta_evaluation.study import Study, frame_of
 from metassay.statistics.components import rests_on
 from metassay.statistics.correlation import LEVELS, Coefficient, Level
 from metassay.statistics.layout import Index, Layout
-from metassay.statistics.resampling import Draws, draw
+from metassay.statistics.resampling import Draws, draw, generator
 from metassay.statistics.significance import (
     Bootstrap,
     PairedBootstrap,

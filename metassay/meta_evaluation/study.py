@@ -3,7 +3,6 @@
 Ratings become matrices as scores do. Both are aligned by key.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -17,6 +16,7 @@ from metassay.meta_evaluation.options import MetaOptions
 from metassay.statistics.correlation import TIE, tie_near
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.layout import Layout
+from metassay.statistics.resampling import generator
 from metassay.tables.names import REFERENCE, STATEMENT, base_metric, metric_label, suffix_of
 from metassay.tables.parquet import Table, empty
 from metassay.tables.ratings import statement_ratings
@@ -219,13 +219,6 @@ def mirror(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataF
         unit=VERSUS + rows["author"],
         value=rows["criterion"].map(ends).astype("float64") - rows["value"],
     )
-
-
-def generator(seed: int, *key: str) -> np.random.Generator:
-    """Return a random generator that depends on the seed and the key alone."""
-    digest = hashlib.sha256("\x1f".join(key).encode()).digest()
-    words = [int.from_bytes(digest[i : i + 4], "little") for i in range(0, len(digest), 4)]
-    return np.random.default_rng([seed, *words])
 
 
 def tie_rounding(values: Array) -> Array:

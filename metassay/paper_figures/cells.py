@@ -62,14 +62,11 @@ class Cells:
 
     def frame(self, record: Record) -> pd.DataFrame:
         """Return the cells as a table (COLUMNS), without differences if the record has none."""
-        values = [[*cell[:8], None if record.apart else cell.difference] for cell in self.cells]
-        frame = pd.DataFrame(values, columns=list(COLUMNS))
-        reals = {name: "float64" for name in COLUMNS[3:] if name != "n"}
-        frame = frame.astype({**reals, "n": "Int64"})
-        if all(cell.place is None for cell in self.cells):
-            return frame
-        ranked = pd.DataFrame([[cell.place, cell.p] for cell in self.cells], columns=list(RANKED))
-        return pd.concat([frame, ranked.astype({"place": "Int64", "p": "float64"})], axis=1)
+        less = [None if record.apart else cell.difference for cell in self.cells]
+        values = [[*c[:8], d, c.place, c.p] for c, d in zip(self.cells, less, strict=True)]
+        types = dict.fromkeys([*COLUMNS[3:], *RANKED], "float64") | {"n": "Int64", "place": "Int64"}
+        frame = pd.DataFrame(values, columns=[*COLUMNS, *RANKED]).astype(types)
+        return frame if frame["place"].notna().any() else frame[list(COLUMNS)]
 
 
 def find_cells(record: Record, tables: Tables, printed: pd.DataFrame | None) -> Cells:

@@ -29,7 +29,7 @@ from metassay.paper_figures.estimates import (
 )
 from metassay.paper_figures.note_tables import error_weights, metrics_of_notes
 from metassay.paper_figures.papers import Record
-from metassay.paper_figures.published import PRINTED_PAPERS
+from metassay.paper_figures.printed import PRINTED_PAPERS
 from metassay.paper_figures.statement_tables import (
     correlation_spread,
     distilled,

@@ -21,7 +21,7 @@ from metassay.paper_figures.cells import Cell, Cells, Tables, find_cells
 from metassay.paper_figures.derived_tables import DERIVED, DRAWN_FROM, needed_tables, unknown_tables
 from metassay.paper_figures.papers import Record
 from metassay.paper_figures.pictures import picture_files
-from metassay.paper_figures.published import read_printed
+from metassay.paper_figures.printed import read_printed
 from metassay.tables import parquet
 
 _OURS, _PRINTED, _DIFFERENCE = "ours", "printed", "difference"

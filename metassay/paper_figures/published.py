@@ -23,13 +23,12 @@ from metassay.core.errors import BadInput
 from metassay.format.frames import records, rows
 from metassay.format.numbers import counted, probability
 from metassay.labelled.results import Cards
+from metassay.paper_figures.printed import PRINTED_PAPERS, read_printed
 from metassay.reporting.page import ExtraTables, in_order
 from metassay.statistics.independence import rank_order
 from metassay.tables.names import FULL, NO_JUDGE
 
 SCHOLARSUM_STUDY = "scholarsum_arxiv"
-PRINTED_PAPERS = 44
-_COLUMNS = ["split_or_section", "system_or_metric", "setting", "quantity", "value", "note"]
 
 
 class Ours(NamedTuple):
@@ -79,31 +78,6 @@ def _printed(
             )
         files = known[name].files
         yield name, known[name], pd.concat([read_printed(folder / file) for file in files])
-
-
-def read_printed(file: Path) -> pd.DataFrame:
-    """Read a transcribed table, all columns as text; BadInput if it is absent or damaged.
-
-    A `value` is a number, or empty.
-    """
-    restore = "restore it from the repository"
-    if not file.is_file():
-        wrong = "is no file" if file.exists() else "does not exist"
-        raise BadInput(f"published: {file} {wrong}; {restore}")
-    try:
-        printed = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8")
-    except PermissionError:
-        raise BadInput(f"published: {file} may not be read by you") from None
-    except ValueError as error:  # pandas': neither a table nor UTF-8
-        raise BadInput(f"published: {file} is damaged; {restore}") from error
-    lacking = [name for name in _COLUMNS if name not in printed.columns]
-    if lacking:
-        raise BadInput(f"published: {file} lacks the columns {lacking}; restore the file")
-    no_number = pd.to_numeric(printed["value"], errors="coerce").isna() & (printed["value"] != "")
-    if no_number.any():
-        lines = ", ".join(str(row + 2) for row in printed.index[no_number])
-        raise BadInput(f"published: {file}: row {lines}: `value` is not a number; restore the file")
-    return printed
 
 
 def _add(compared: ExtraTables, name: str, kind: str, frame: pd.DataFrame, **words: Any) -> None:

@@ -9,26 +9,17 @@ from typing import NamedTuple
 import pandas as pd
 
 from metassay.format.frames import records
-from metassay.format.numbers import counted, equals, missing, short
+from metassay.format.numbers import counted, missing
 from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
-from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.verdicts import (
     CANNOT_TELL,
-    CONTRARY,
     EXPLAINED,
     FEWEST_SYSTEMS,
-    MORE_DOCUMENTS,
-    MORE_SYSTEMS,
     OF_NO_OTHERS,
     PROMISING,
     THESE_SYSTEMS,
-    TOO_WEAK,
-    TRUSTED,
     UNDEFINED,
-    USE,
     VERDICTS,
-    certify,
-    is_shown,
     kind_of,
 )
 from metassay.reporting.contract import GridCell, GridRow
@@ -44,103 +35,11 @@ from metassay.reporting.names import (
     part_rank,
     short_estimate,
 )
+from metassay.reporting.sentences import capitalized, state_of, to_do
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.designs import DESIGNS
 from metassay.tables.names import FULL, STATEMENT
 from metassay.tables.parquet import read
-
-# Certificates: a verdict in words, then the numbers that it rests on, then what to do.
-
-
-def make_certificates(evidence: pd.DataFrame, options: CertificationOptions) -> pd.DataFrame:
-    """Make the table `certificates` of the table `evidence`: verdicts, each with its sentence."""
-    verdicts = certify(evidence, options)
-    verdicts["sentence"] = [sentence(row, options) for row in records(verdicts)]
-    return verdicts[list(CERTIFICATES.columns)]
-
-
-def sentence(row: Row, options: CertificationOptions) -> str:
-    """Write the verdict of `row` in two or three short sentences.
-
-    `row`: what `certify` made of a row of `evidence`. A number that is missing is NaN or None.
-    """
-    sentences = [f"{_capital(row['verdict'])}: {_why(row, options)}"]
-    if row["as_good_as_rater"]:
-        sentences.append("It agrees with raters as well as a rater does.")
-    if row["only_between_systems"]:
-        sentences.append("It tells systems apart, not two texts of one system.")
-    if state_of(row["verdict"]) == "confirm":
-        sentences.append(to_do(row))
-    return " ".join(sentences)
-
-
-def state_of(verdict: str) -> str:
-    """Say what to do with a metric of this verdict: `use` it, `confirm` it, or `no`."""
-    undecided = "confirm" if verdict in (PROMISING, CANNOT_TELL) else "no"
-    return "use" if verdict in TRUSTED else undecided
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _why(row: Row, options: CertificationOptions) -> str:
-    metric = metric_name(row)
-    criterion = f"low {row['criterion']}" if row["better"] == "lower" else str(row["criterion"])
-    decision, useful = DECISIONS[row["level"]], short(options.useful)
-    of = f"{metric} and {criterion}"
-    if kind_of(row["verdict"]) == UNDEFINED:
-        return f"for {decision}, {of} have no correlation to compute."
-    coefficient = COEFFICIENT_NAMES[row["coefficient"]]
-    value = f"{coefficient} {short_estimate(row)}"
-    least = short(row["corrected_low"])
-    p = "not tested" if missing(row["p"]) else f"adjusted {equals(row['p'])}".replace(" = ", " ")
-    if row["verdict"] == CANNOT_TELL and not missing(row["p"]) and is_shown(row):
-        return f"for {decision}, {of} are related, perhaps too weakly to be of use ({value}, {p})."
-    return {
-        USE: f"for {decision}, {metric} follows {criterion} ({value}), and by at least {least} with"
-        " other systems and documents.",
-        THESE_SYSTEMS: f"for {decision}, {metric} follows {criterion} ({value}), and by at least"
-        f" {least} with other documents. No other system was rated.",
-        PROMISING: f"for {decision}, {metric} follows {criterion} ({value}, {p}), but"
-        f" {_doubt(row, options)}.",
-        CANNOT_TELL: f"for {decision}, {of} are not shown to be related ({value}, {p}), but a"
-        f" useful {useful} is possible.",
-        EXPLAINED: f"for {decision}, {of} correlate ({coefficient} {short(row['value'])}),"
-        f" but only {short(row['given_confound'])} is left among texts of equal {row['confound']}.",
-        TOO_WEAK: f"for {decision}, {of} correlate less than the useful {useful} ({value}).",
-        CONTRARY: f"for {decision}, {metric} goes against {criterion} ({value}, {p}).",
-    }[kind_of(row["verdict"])]
-
-
-def _doubt(row: Row, options: CertificationOptions) -> str:
-    """Say why a promising metric is not one to use."""
-    if row["confound"] is not None:
-        left = short(row["given_confound"])
-        return f"among texts of equal {row['confound']} only {left} is left"
-    if missing(row["corrected_low"]):
-        return "nothing shows how much less it is elsewhere"
-    if row["corrected_low"] < options.useful:
-        return f"elsewhere it may be as low as {short(row['corrected_low'])}"
-    if row["n"] < row["n_tied"]:
-        return "it cannot tell the texts of most documents apart"
-    return f"{counted(row['n_families'], 'system')} say too little of others"
-
-
-def to_do(row: Row) -> str:
-    """Say what to do about a verdict that is `promising` or `cannot tell`, and how much of it."""
-    systems, documents = row["needed_systems"], row["needed_documents"]
-    advice = _capital(row["advice"])
-    if missing(systems):
-        return f"{advice}."
-    of_systems = counted(int(systems), "system")
-    of_documents = counted(int(documents), "document")
-    enough = {MORE_SYSTEMS: of_systems, MORE_DOCUMENTS: of_documents}
-    both = f"{of_systems} and {of_documents}"
-    return f"{advice}: about {enough.get(row['advice'], both)} would settle it."
-
-
-# The best metric of each criterion and decision.
 
 
 class Best(NamedTuple):
@@ -254,7 +153,7 @@ def _few_systems(rows: list[Row]) -> str:
 
 def _about(keys: list[Key], every: list[Key], sentence: str) -> str:
     if set(keys) >= set(every):
-        return _capital(sentence)
+        return capitalized(sentence)
     several = len({study for study, _, _ in every}) > 1
     names = [
         criterion_title(criterion, part) + (f" (study {study})" if several else "")
@@ -397,7 +296,7 @@ def _sentence(answer: str, choices: list[Chosen], decision: str, n: int) -> str:
     choices = sorted(choices, key=lambda choice: best_first(choice[1].row["corrected"]))
     names = [criterion for criterion, _ in choices]
     if answer.endswith("."):  # the study is too small for any metric
-        return f"By {_listed(names)}: {answer}" if len(names) < n else _capital(answer)
+        return f"By {_listed(names)}: {answer}" if len(names) < n else capitalized(answer)
     criterion, best = choices[0]
     row = best.row
     if row["trusted"]:

@@ -17,11 +17,11 @@ from metassay.reporting.certificates import (
     decisions,
     grid,
     limits,
-    state_of,
 )
 from metassay.reporting.contract import Link, Problem, VerdictWord
 from metassay.reporting.names import short_estimate
 from metassay.reporting.page import write_page
+from metassay.reporting.sentences import state_of
 from metassay.reporting.shell import PageFolder
 
 

@@ -23,8 +23,8 @@ from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.evaluate import evaluate
-from metassay.reporting.certificates import make_certificates
 from metassay.reporting.contract_page import TABLES
+from metassay.reporting.sentences import make_certificates
 from metassay.tables.parquet import read, write
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES

@@ -10,7 +10,7 @@ from metassay.meta_evaluation.evidence import evidence
 from metassay.meta_evaluation.exact_tests import run_tests
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.study import MetricScores
-from metassay.reporting.certificates import make_certificates
+from metassay.reporting.sentences import make_certificates
 from metassay.statistics.correlation import LEVELS
 from tests.calibration.worlds import PLAIN, effects, options, rated, study_of
 

@@ -12,7 +12,7 @@ from metassay.meta_evaluation.evidence import evidence
 from metassay.meta_evaluation.exact_tests import run_tests
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import studies
-from metassay.reporting.certificates import make_certificates
+from metassay.reporting.sentences import make_certificates
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 

@@ -6,8 +6,8 @@ import pytest
 import scipy.stats
 
 from metassay.meta_evaluation.ensembles import ENSEMBLES, ensembles
-from metassay.meta_evaluation.study import generator
 from metassay.statistics.ensembles import best_subset
+from metassay.statistics.resampling import generator
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
 from tests.meta_evaluation.invented_study import (

@@ -9,8 +9,8 @@ from metassay.core.errors import BadInput
 from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.reporting.certificates import make_certificates
 from metassay.reporting.contract_page import TABLES
+from metassay.reporting.sentences import make_certificates
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS

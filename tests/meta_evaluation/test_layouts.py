@@ -122,6 +122,15 @@ def test_names_that_begin_alike_are_clusters_if_scores_say_so():
     one = found(sides, documents=names)
     assert one.layout.n_clusters == 4
     assert "begin in 4 ways" in one.dealt_with[0]
+    # Clinics that follow each other drift with the order of names, too: names alone decide.
+    names = [f"clinic-{'abcdefgh'[i // 5]}-{i:02}" for i in range(40)]
+    walk = 3 * np.cumsum(np.random.default_rng(4).normal(size=(2, 8)), axis=1).repeat(5, axis=1)
+    sides = world(seed=3)
+    for place in (0, 1, 2):
+        sides[place] = sides[place] + walk[int(place > 0)]
+    assert "drift with the order" in found(sides).dealt_with[0]
+    (line,) = found(sides, documents=names).dealt_with
+    assert "begin in 8 ways" in line
 
 
 @pytest.mark.parametrize(("sd", "clusters"), [(1.0, {4, 5, 6}), (0.0, {40})])

@@ -8,7 +8,7 @@ from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import NAMELESS
 from metassay.meta_evaluation.verdicts import TRUSTED
-from metassay.reporting.certificates import make_certificates
+from metassay.reporting.sentences import make_certificates
 from tests.meta_evaluation import invented_study
 from tests.meta_evaluation.invented_study import (
     CERTIFICATION,

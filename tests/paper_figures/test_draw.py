@@ -22,7 +22,7 @@ from metassay.paper_figures import FORMATS, pictures
 from metassay.paper_figures.cells import Cell, Cells, find_cells
 from metassay.paper_figures.draw import Inputs, Outcome, draw_paper
 from metassay.paper_figures.papers import Line, Numbers, Record
-from metassay.paper_figures.published import read_printed
+from metassay.paper_figures.printed import read_printed
 from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import read
 from tests.paper_figures.invented import (

@@ -25,7 +25,7 @@ from metassay.paper_figures.cells import Cells, find_cells
 from metassay.paper_figures.derived_tables import DERIVED, needed_tables
 from metassay.paper_figures.papers import PAPERS, Line, Record
 from metassay.paper_figures.pictures import picture_files
-from metassay.paper_figures.published import read_printed
+from metassay.paper_figures.printed import read_printed
 from metassay.paper_figures.statement_tables import errors_by_position
 from metassay.tables.ratings import RATINGS
 from metassay.tables.statement_scores import STATEMENT_SCORES

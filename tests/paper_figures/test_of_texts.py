@@ -16,7 +16,7 @@ from metassay.paper_figures.derived_tables import (
     rating_violins,
     text_numbers,
 )
-from metassay.paper_figures.published import PRINTED_PAPERS
+from metassay.paper_figures.printed import PRINTED_PAPERS
 
 
 def scores(rows: list[tuple[str, str, str, float]]) -> pd.DataFrame:

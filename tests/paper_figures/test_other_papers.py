@@ -22,7 +22,8 @@ from metassay.paper_figures.cells import Cells, find_cells
 from metassay.paper_figures.derived_tables import DERIVED
 from metassay.paper_figures.inputs import PUBLISHED, inputs_in
 from metassay.paper_figures.papers import PAPERS
-from metassay.paper_figures.published import ROUGE_VARIANTS, read_printed
+from metassay.paper_figures.printed import read_printed
+from metassay.paper_figures.published import ROUGE_VARIANTS
 from metassay.reporting.contract_page import TABLES
 from metassay.tables import parquet
 

@@ -19,7 +19,7 @@ from metassay.paper_figures.derived_tables import (
 from metassay.paper_figures.inputs import FIGURES, paths
 from metassay.paper_figures.page import describe
 from metassay.paper_figures.papers import PAPERS, Line, Record
-from metassay.paper_figures.published import read_printed
+from metassay.paper_figures.printed import read_printed
 
 ROOT = Path(__file__).parents[2]
 EVERY = [record for records in PAPERS.values() for record in records]

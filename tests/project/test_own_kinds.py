@@ -192,7 +192,8 @@ def test_a_reader_that_is_none_is_told(project: Path, capsys: pytest.CaptureFixt
     assert f"{where}'mylab.readers' is not a function of a folder" in problems(capsys)
     change(project / "data/registry.yaml", "mylab.readers", "mylab.readers:rows")
     output = problems(capsys)
-    assert "reader 'mylab.readers:rows' returned list, and metassay.kinds.Rows is needed here" in output
+    message = "reader 'mylab.readers:rows' returned list, and metassay.kinds.Rows is needed here"
+    assert message in output
 
 
 def test_options_are_checked_as_those_of_any_kind(

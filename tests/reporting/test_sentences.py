@@ -5,7 +5,7 @@ import pytest
 
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.verdicts import VERDICTS, kind_of
-from metassay.reporting.certificates import sentence
+from metassay.reporting.sentences import sentence
 from tests.meta_evaluation.test_verdicts import CASES, GOOD
 
 NAN = np.nan

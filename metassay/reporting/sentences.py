@@ -1,0 +1,119 @@
+"""A certificate in words: the verdict first, then the numbers that it rests on, then what to do."""
+
+from typing import Any
+
+import pandas as pd
+
+from metassay.format.frames import records
+from metassay.format.numbers import counted, equals, missing, short, short_interval
+from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
+from metassay.meta_evaluation.options import CertificationOptions
+from metassay.meta_evaluation.verdicts import (
+    CANNOT_TELL,
+    CONTRARY,
+    EXPLAINED,
+    MORE_DOCUMENTS,
+    MORE_SYSTEMS,
+    PROMISING,
+    THESE_SYSTEMS,
+    TOO_WEAK,
+    TRUSTED,
+    UNDEFINED,
+    USE,
+    certify,
+    is_shown,
+    kind_of,
+)
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.names import metric_label
+
+Row = dict[str, Any]
+
+
+def make_certificates(evidence: pd.DataFrame, options: CertificationOptions) -> pd.DataFrame:
+    """Make the table `certificates` of the table `evidence`: verdicts, each with its sentence."""
+    verdicts = certify(evidence, options)
+    verdicts["sentence"] = [sentence(row, options) for row in records(verdicts)]
+    return verdicts[list(CERTIFICATES.columns)]
+
+
+def sentence(row: Row, options: CertificationOptions) -> str:
+    """Write the verdict of `row` in two or three short sentences.
+
+    `row`: what `certify` made of a row of `evidence`. A number that is missing is NaN or None.
+    """
+    sentences = [f"{capitalized(row['verdict'])}: {_why(row, options)}"]
+    if row["as_good_as_rater"]:
+        sentences.append("It agrees with raters as well as a rater does.")
+    if row["only_between_systems"]:
+        sentences.append("It tells systems apart, not two texts of one system.")
+    if state_of(row["verdict"]) == "confirm":
+        sentences.append(to_do(row))
+    return " ".join(sentences)
+
+
+def state_of(verdict: str) -> str:
+    """Say what to do with a metric of this verdict: `use` it, `confirm` it, or `no`."""
+    undecided = "confirm" if verdict in (PROMISING, CANNOT_TELL) else "no"
+    return "use" if verdict in TRUSTED else undecided
+
+
+def capitalized(text: str) -> str:
+    """Return the text with its first letter large."""
+    return text[:1].upper() + text[1:]
+
+
+def _why(row: Row, options: CertificationOptions) -> str:
+    metric = metric_label(row["metric"], row["judge"])
+    criterion = f"low {row['criterion']}" if row["better"] == "lower" else str(row["criterion"])
+    decision, useful = DECISIONS[row["level"]], short(options.useful)
+    of = f"{metric} and {criterion}"
+    if kind_of(row["verdict"]) == UNDEFINED:
+        return f"for {decision}, {of} have no correlation to compute."
+    plain = f"{COEFFICIENT_NAMES[row['coefficient']]} {short(row['value'])}"
+    value = f"{plain} {short_interval(row['low'], row['high'])}".strip()
+    least = short(row["corrected_low"])
+    p = "not tested" if missing(row["p"]) else f"adjusted {equals(row['p'])}".replace(" = ", " ")
+    if row["verdict"] == CANNOT_TELL and not missing(row["p"]) and is_shown(row):
+        return f"for {decision}, {of} are related, perhaps too weakly to be of use ({value}, {p})."
+    return {
+        USE: f"for {decision}, {metric} follows {criterion} ({value}), and by at least {least} with"
+        " other systems and documents.",
+        THESE_SYSTEMS: f"for {decision}, {metric} follows {criterion} ({value}), and by at least"
+        f" {least} with other documents. No other system was rated.",
+        PROMISING: f"for {decision}, {metric} follows {criterion} ({value}, {p}), but"
+        f" {_doubt(row, options)}.",
+        CANNOT_TELL: f"for {decision}, {of} are not shown to be related ({value}, {p}), but a"
+        f" useful {useful} is possible.",
+        EXPLAINED: f"for {decision}, {of} correlate ({plain}), but only"
+        f" {short(row['given_confound'])} is left among texts of equal {row['confound']}.",
+        TOO_WEAK: f"for {decision}, {of} correlate less than the useful {useful} ({value}).",
+        CONTRARY: f"for {decision}, {metric} goes against {criterion} ({value}, {p}).",
+    }[kind_of(row["verdict"])]
+
+
+def _doubt(row: Row, options: CertificationOptions) -> str:
+    """Say why a promising metric is not one to use."""
+    if row["confound"] is not None:
+        left = short(row["given_confound"])
+        return f"among texts of equal {row['confound']} only {left} is left"
+    if missing(row["corrected_low"]):
+        return "nothing shows how much less it is elsewhere"
+    if row["corrected_low"] < options.useful:
+        return f"elsewhere it may be as low as {short(row['corrected_low'])}"
+    if row["n"] < row["n_tied"]:
+        return "it cannot tell the texts of most documents apart"
+    return f"{counted(row['n_families'], 'system')} say too little of others"
+
+
+def to_do(row: Row) -> str:
+    """Say what to do about a verdict that is `promising` or `cannot tell`, and how much of it."""
+    systems, documents = row["needed_systems"], row["needed_documents"]
+    advice = capitalized(row["advice"])
+    if missing(systems):
+        return f"{advice}."
+    of_systems = counted(int(systems), "system")
+    of_documents = counted(int(documents), "document")
+    enough = {MORE_SYSTEMS: of_systems, MORE_DOCUMENTS: of_documents}
+    both = f"{of_systems} and {of_documents}"
+    return f"{advice}: about {enough.get(row['advice'], both)} would settle it."
