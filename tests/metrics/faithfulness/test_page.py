@@ -27,7 +27,7 @@ def test_its_blocks_are_options_of_every_kind(tmp_path: Path) -> None:
     kinds = {block["kind"] for block in blocks["statement_metrics"].values()}
     assert kinds == set(FAITHFULNESS)
     first = blocks["statement_metrics"]["bartscore"]
-    with pytest.raises(BadInput, match="give its 40 digits"):
+    with pytest.raises(BadInput, match="give the 40 digits"):
         choose(FAITHFULNESS, first, where="page")
     place.write_text(CODE["yaml"].replace("COMMIT", "abcdef0123" * 4), encoding="utf-8")
     parsed = strict_yaml.load(place)
