@@ -108,7 +108,7 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
         and fail in usual words, 1 and 0, or, for a judge, a probability of passing.
     judge, human : str or sequence of str, optional
         Columns of verdicts and of labels. Several judges are shown side by side; several people are
-        raters, whose majority counts. Guessed if names leave only one choice; `notes` tell it.
+        raters, whose majority counts. Guessed if names leave only one choice; `notes` name them.
     doc, system, rater : str, optional
         Columns with the document (rows about the same one count as alike), the writer of the text,
         and the rater, if each rater has a row.
