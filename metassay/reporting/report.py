@@ -119,8 +119,8 @@ def _write_page(
         answer["problems"] = [*missing, *answer["problems"]]
     better = _directions(files["leaderboard"])
     headline = headline_metrics(better)
-    in_grid = {cell.metric for row in answer["grid"] for cell in row.cells if cell is not None}
-    in_texts = {*headline, *(m for m in better if metric_label(*m) in in_grid)}
+    certified = set(rows(files["certificates"], "metric", "judge"))
+    in_texts = {*headline, *(metric for metric in better if metric in certified)}
     clusters = clusters_found(files["designs"], report.resampling)
     # A judge may have any name, so its recipe counts too.
     named = set(rows(tables["judgments"], "judge", "recipe"))
