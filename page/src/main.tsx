@@ -100,7 +100,8 @@ function Footer({ head }: { head: Head }) {
 
 /** `/` searches the texts; Escape closes what is open. */
 function useKeys({ head, at, go }: Page): void {
-  useEffect(() => {
+  // Before the next key: what is open has changed by then.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if ((event.target as HTMLElement).matches("input, select")) return;
       if (event.key === "/" && head.texts) {

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -396,7 +397,7 @@ def test_what_cannot_be_asked_or_computed_has_status_error(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pairs = [Pair("blank", "entailment", "it hurts", " \n"), *PAIRS[:2]]
-    monkeypatch.setattr(pair_scores, "_finite", lambda _: None)
+    monkeypatch.setattr(pair_scores, "math", SimpleNamespace(isfinite=lambda _: False))
     found = answered(judge(models("bert", places=128)), pairs)
     assert [one.status for one in found] == ["error"] * 3
     assert [one.explanation for one in found] == [

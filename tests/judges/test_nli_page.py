@@ -37,7 +37,7 @@ def test_its_blocks_are_options_and_stand_in_params_yaml(tmp_path: Path) -> None
         assert block.pop("kind") == "nli"
         if "revision" in block:
             assert block["revision"] == "COMMIT"  # which is refused until it is one
-            with pytest.raises(BadInput, match="give its 40 digits"):
+            with pytest.raises(BadInput, match="give the 40 digits"):
                 parse(NliOptions, block, where=name)
             block["revision"] = "0123456789" * 4
         parse(NliOptions, block, where=name)

@@ -177,7 +177,7 @@ def refusal(path: Path) -> str:
 def test_a_file_that_is_no_database_is_refused(tmp_path) -> None:
     path = tmp_path / "ledger.sqlite"
     path.write_text("dear diary\n" * 100, encoding="utf-8")
-    assert "no SQLite database" in refusal(path)
+    assert "not an SQLite database" in refusal(path)
 
 
 def test_another_programs_database_is_refused(tmp_path) -> None:
