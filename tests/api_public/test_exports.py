@@ -43,9 +43,7 @@ def test_every_name_is_there_and_no_other() -> None:
     assert set(metassay.__all__) <= set(dir(metassay))
     assert set(metassay._MODULES) == set(metassay.__all__) - {"__version__"}
     for name, module in metassay._MODULES.items():
-        assert getattr(metassay, name) is getattr(
-            importlib.import_module(module), name
-        )
+        assert getattr(metassay, name) is getattr(importlib.import_module(module), name)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = metassay.nothing
 
