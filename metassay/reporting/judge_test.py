@@ -83,7 +83,8 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
         for name in {"judge_cards", "kinds", "calibration"} & set(files):
             files[name] = in_order(files[name], order)
         page = PageFolder(folder)
-        answer = [*kinds_verdict(cards, kinds_table(cards)), *verdict(cards, first)]
+        kinds = kinds_verdict(cards, kinds_table(cards), order["judge"])
+        answer = [*verdict(cards, first), *kinds]
         texts = put_items(page, files["verdicts"], tables)
         write_page(
             page,
@@ -128,27 +129,33 @@ NUMBERS = {
 # What judges are ranked by: accuracy where the items were chosen one by one, and the paper does.
 FIRST = {"claim_labels": "agreement"}
 BALANCED = "balanced_accuracy"
+FEWEST_OF_KIND = 5  # items; a share of fewer says nothing
 COMMON = "items of "  # a study of those that a judge has given verdicts on, where these are not all
 
 
-def kinds_verdict(test: Cards, kinds: pd.DataFrame) -> list[str]:
-    """Write a sentence per judge: what it detects, its false alarms, its weakest kind of each."""
-    parts: dict[str, list[str]] = {}
+def kinds_verdict(test: Cards, kinds: pd.DataFrame, judges: Sequence[str]) -> list[str]:
+    """Write a sentence per judge: what it detects, its false alarms, its weakest kind of each.
+
+    `judges` come first, in this order. Kinds with fewer than FEWEST_OF_KIND items are not named.
+    """
+    parts: dict[str, list[str]] = {judge: [] for judge in judges}
     pooled = kinds[kinds["study"] == test.pooled]
     for measure, verb in ((DETECTED, "detects"), (FALSE_ALARMS, "gives false alarms on")):
         shares = pooled[pooled["measure"] == measure]
         for row in records(shares[shares["kind"] == ALL_KINDS]):
-            text = f"{verb} {short_estimate(row)} of {counted(row['n'], 'item')}"
+            text, details = f"{verb} {short_estimate(row)} of {counted(row['n'], 'item')}", []
             if missing := row["n_abstained"] + row["n_failed"]:
-                text += f" without {missing:,} that it abstained of or failed"
+                details.append(f"{missing:,} more without an answer")
             by_kind = shares[(shares["judge"] == row["judge"]) & (shares["kind"] != ALL_KINDS)]
-            by_kind = by_kind[by_kind["value"].notna()].sort_values("value", kind="stable")
+            by_kind = by_kind[by_kind["value"].notna() & (by_kind["n"] >= FEWEST_OF_KIND)]
+            by_kind = by_kind.sort_values("value", kind="stable")
             if len(by_kind) > 1:
                 weak, most = (-1, "most") if measure == FALSE_ALARMS else (0, "least")
                 kind, share, n = by_kind.iloc[weak][["kind", "value", "n"]]
-                text += f" ({most}: {_words(kind)}, {short(share)} of {n:,})"
+                details.append(f"{most}: {_words(kind)}, {short(share)} of {n:,}")
+            text += f" ({'; '.join(details)})" if details else ""
             parts.setdefault(row["judge"], []).append(text)
-    return [f"{judge} {', and '.join(texts)}." for judge, texts in parts.items()]
+    return [f"{judge} {', and '.join(texts)}." for judge, texts in parts.items() if texts]
 
 
 def verdict(test: Cards, first: str) -> list[str]:

@@ -10,6 +10,7 @@ from metassay.labelled.ingest import IngestedItems, ingest_items
 from metassay.labelled.results import cards_of, kinds_table
 from metassay.labelled.types import chosen_test as type_of
 from metassay.meta_evaluation.options import MetaOptions
+from metassay.reporting import judge_test
 from metassay.reporting.judge_test import kinds_verdict
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.parquet import empty
@@ -79,7 +80,9 @@ def test_a_kind_is_optional_and_given_to_all_claims_or_none(tmp_path: Path) -> N
     assert "line 3: the kind's name is taken ('all kinds')" in taken
 
 
-def test_kinds_of_one_answer_have_a_share_detected_or_false_alarms(tmp_path: Path) -> None:
+def test_kinds_of_one_answer_have_a_share_detected_or_false_alarms(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of kind `drug` all claims are not entailed, of `synonym` all are, of `mixed` one of two."""
     rows = {  # item: kind, right answer, verdict
         "c1": ("drug", "not_entailed", "not_entailed,ok"),
@@ -116,9 +119,13 @@ def test_kinds_of_one_answer_have_a_share_detected_or_false_alarms(tmp_path: Pat
         ("all kinds", "detected"): (0.75, 4, 1),
         ("all kinds", "false alarms"): (pytest.approx(1 / 3), 3, 0),
     }
-    (said,) = kinds_verdict(cards, table)
-    assert "of 4 items without 1 that it abstained of or failed (least: drug, .67 of 3)" in said
-    assert "of 3 items (most: synonym, .50 of 2)." in said
+    (said,) = kinds_verdict(cards, table, ["mine"])
+    assert "of 4 items (1 more without an answer), and" in said  # no kind has five items
+    assert said.endswith("of 3 items.")
+    monkeypatch.setattr(judge_test, "FEWEST_OF_KIND", 1)
+    (said,) = kinds_verdict(cards, table, ["mine"])
+    assert "of 4 items (1 more without an answer; least: drug, .67 of 3)" in said
+    assert said.endswith("of 3 items (most: synonym, .50 of 2).")
 
 
 def test_what_is_wrong_in_the_files_is_told_by_line(tmp_path: Path) -> None:

@@ -128,10 +128,11 @@ def test_kinds_are_shares_detected_and_false_alarms(known):
     wrong = voice[(voice["kind"] == "voice")].iloc[0]
     assert wrong["value"] == pytest.approx(1 / 3)  # m3
     assert wrong["low"] < wrong["value"] < wrong["high"]
-    said = kinds_verdict(known, table)
-    assert said[0].startswith("meaning detects .67 [")
-    assert ", and gives false alarms on 0 [" in said[0]
-    assert said[0].endswith("] of 2 items without 1 that it abstained of or failed.")
+    said = kinds_verdict(known, table, ["words", "meaning"])
+    assert [line.split()[0] for line in said[:2]] == ["words", "meaning"]
+    assert said[1].startswith("meaning detects .67 [")
+    assert ", and gives false alarms on 0 [" in said[1]
+    assert said[1].endswith("] of 2 items (1 more without an answer).")
 
 
 @pytest.mark.parametrize(
@@ -189,7 +190,8 @@ def test_a_mean_of_sets_is_plain_and_other_items_stand_beside_all_of_ours(known)
 def test_the_head_says_the_verdict_and_what_was_read(written, known):
     head = page_data.head(written)
     assert (head["kind"], head["name"], head["grid"]) == ("judge test", "tiny", [])
-    assert head["answer"] == [*kinds_verdict(known, kinds_table(known)), *verdict(known, BALANCED)]
+    kinds = kinds_verdict(known, kinds_table(known), known.ranked(known.main, BALANCED))
+    assert head["answer"] == [*verdict(known, BALANCED), *kinds]  # who agrees best comes first
     assert head["dataset"] == {
         **{"title": f"Tiny {SCRIPT}", "licence": "CC0", "citation": "", "seen": ["words: unseen"]},
         "counts": ["6 items", "2 subsets", "7 questions", "14 judgments", "12 labels by 3 raters"],
