@@ -32,7 +32,7 @@ def test_a_row_per_criterion_and_a_state_per_decision(found):
     first = rows[0].cells[0]
     assert first is not None
     assert (first.value, first.low, first.high) == (0.47, 0.2004, 0.71)
-    assert first.says == "best of 3 metrics"
+    assert first.says == "corrected as best of 3 metrics"
 
 
 def test_the_best_is_by_verdict_then_by_the_corrected_value(found):
