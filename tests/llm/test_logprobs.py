@@ -10,7 +10,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.llm.client import replayer
 from metassay.llm.ledger import FORM, Ledger, export, import_, responses
-from metassay.llm.messages import TokenLogprobs
+from metassay.llm.messages import TokenLogprobs, token_logprob
 from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 from tests.llm.batch_setup import asking, request
@@ -175,3 +175,7 @@ def test_what_cannot_be_read_is_not_imported(server, ledger, tmp_path) -> None:
         pytest.raises(BadInput, match="1 answers have log-probabilities that cannot be read"),
     ):
         import_(other, [tmp_path / "r.parquet"])
+
+
+def test_what_rounds_to_zero_has_no_sign() -> None:
+    assert [str(token_logprob("a", value)[1]) for value in (-1e-9, 0.0, 1e-9)] == ["0.0"] * 3

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import kruskal
 
 from metassay.statistics.layout import (
     clumps,
@@ -141,3 +142,10 @@ def test_groups_of_names_differ_or_not():
     assert differ_by_group(side, group) > 0.01
     assert differ_by_group(np.ones((2, 30)), group) == 1
     assert differ_by_group(side, np.arange(30)) == 1
+
+
+def test_groups_of_two_documents_count_and_single_ones_do_not():
+    side = rng(3).normal(size=(1, 13))
+    pairs = side[0, :12].reshape(6, 2)
+    group = np.arange(13) // 2  # the last document is alone
+    assert differ_by_group(side, group) == kruskal(*pairs).pvalue

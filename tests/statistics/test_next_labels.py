@@ -164,6 +164,16 @@ def test_the_noise_in_systems_means_is_taken_off():
     assert np.nanmedian(found) == pytest.approx(0.6, abs=0.06)  # .49 with the noise
 
 
+def test_the_noise_in_system_means_by_hand():
+    # Means of people 7/2, 3/2, 15/2 with variance 56/9; their own variances s**2 / n, 1/4, 1/4 and
+    # 9/4, are 11/12 on average, of which 2/3 are in it. Means of the metric 1, 2, 4.
+    x, y, system = [0, 2, 1, 3, 4, 4], [3, 4, 1, 2, 6, 9], [0, 0, 1, 1, 2, 2]
+    options = {"system": system, "document": range(6), "level": "system", "confidence": 0.95}
+    estimate = weighted_correlation(x, y, [1.0] * 6, **options)
+    variance = 56 / 9 - 11 / 12 * 2 / 3
+    assert estimate.value == pytest.approx(22 / 9 / np.sqrt(14 / 9 * variance))
+
+
 def test_the_ends_of_a_metric_s_scale_are_worth_most():
     x = np.array([-2.0, -1, 0, 1, 2])
     worth = correlation_worth(x, np.full(5, NAN), list("abcde"), "global")
