@@ -98,3 +98,17 @@ def test_rogan_gladen_undefined_and_cut():
         rogan_gladen([0.5], [1.0], confidence=0.95)
     with pytest.raises(ValueError, match="equal length"):
         prediction_powered_mean([1.0], [1.0, 2.0], confidence=0.9)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_corrected_rates_are_as_sure_as_asked_for(confidence):
+    """Of 1,000 texts 100 are rated; sensitivity .9, specificity .8, and .6 pass."""
+    rng, holds, studies = np.random.default_rng(3), 0, 600
+    for _ in range(studies):
+        truth = rng.random(1000) < 0.6
+        judge = np.where(rng.random(1000) < np.where(truth, 0.9, 0.8), truth, ~truth)
+        people = np.where(np.arange(1000) < 100, truth, np.nan)
+        rate = rogan_gladen(judge.astype(float), people, confidence=confidence)
+        holds += rate.low <= 0.6 <= rate.high
+    error = np.sqrt(confidence * (1 - confidence) / studies)
+    assert abs(holds / studies - confidence) < 4 * error
