@@ -196,7 +196,7 @@ def _sentence(test: Cards, judge: str, judges: list[str], first: str) -> str:
     if low != high:
         text += f"; with the items without a verdict its accuracy is between {low} and {high}"
     if judge != best and None not in (top, card[first]["high"]) and top <= card[first]["high"]:
-        text += f"; its interval overlaps that of {best}, which settles no order"
+        text += f"; its interval overlaps that of {best}, so their order is open"
     return f"{text}."
 
 

@@ -87,7 +87,7 @@ def test_the_verdict_by_hand(known):
     assert best.endswith(f"on 5 of 6 items (a coin gets .50); {said}")
     assert second.startswith("words: .75 [")
     assert second.endswith(
-        "] on 6 items; its interval overlaps that of meaning, which settles no order."
+        "] on 6 items; its interval overlaps that of meaning, so their order is open."
     )
     # of the two items of released none is entailed, so that balanced accuracy is undefined there
     common = verdict(known, "agreement")[2]
