@@ -218,7 +218,8 @@ def grid(certificates: pd.DataFrame, confidence: float) -> list[GridRow]:
 
 def _grid_cell(choice: Best, confidence: float) -> GridCell:
     row, state = choice.row, state_of(choice.row["verdict"])
-    corrected_as = f"corrected as {choice.choice}"  # all metrics below have values as they are
+    # The picture below has each metric's uncorrected value.
+    corrected_as = f"corrected as {choice.choice}"
     says = {"use": corrected_as, "no": choice.verdicts}.get(state)
     closest = choice.metric if row["trusted"] or row["corrected"] is not None else ""
     corrected, low, high = (row[f"corrected{end}"] for end in ("", "_low", "_high"))

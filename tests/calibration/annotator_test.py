@@ -157,6 +157,8 @@ def section(found):
             f" {_share(world, power[0])} | {power[1]:.1%} |"
             for world, false, power in rows
         ),
+        f"| the worst of {len(drawn)} worlds drawn by chance | 0.1 to 0.2 | |"
+        f" {np.max(drawn):.1%} | | |",
         "",
         "That one more document counts as lost was chosen with judges that err by whole documents,"
         f" as above. In {len(drawn)} other worlds, drawn by chance (`drawn_worlds`: 2 to 5 raters,"

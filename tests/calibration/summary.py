@@ -176,14 +176,18 @@ def _rates(sections: str, promise: Promise) -> Iterator[float]:
     section = re.search(
         rf"^## {re.escape(promise.section)}\n(.*?)(?=^## |\Z)", sections, re.M | re.S
     )
-    tables = re.findall(r"(?:^\|.*\n)+", section[1], re.M)
-    for table in tables if promise.table is None else [tables[promise.table]]:
+    blocks = re.findall(r"(?:^\|.*\n)+", section[1], re.M)
+    missing = set(promise.columns) - {"..."}
+    for block in blocks if promise.table is None else [blocks[promise.table]]:
         heads, _, *rows = (
-            [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()
+            [cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()
         )
+        missing -= set(heads)
         for place in _places(heads, promise.columns):
             for row in rows:
                 yield from map(float, re.findall(r"([\d.]+) ?(?:%|$|/)", row[place].split("(")[0]))
+    if missing:
+        raise ValueError(f"{promise.section}: no column {sorted(missing)}")
 
 
 def _places(heads: Sequence[str], columns: Sequence[str]) -> Iterator[int]:

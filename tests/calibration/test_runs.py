@@ -19,7 +19,7 @@ from tests.calibration import (
     weekly,
 )
 from tests.calibration.page import PAGE, jobs
-from tests.calibration.summary import summary
+from tests.calibration.summary import Promise, _rates, summary
 
 FIRST = {job.section: job.call for job in reversed([*jobs()]) if isinstance(job.call, partial)}
 WATCH = next(iter(drift.WATCHES))
@@ -73,3 +73,12 @@ def test_the_head_of_the_page_is_what_its_tables_hold():
     text = PAGE.read_text(encoding="utf-8")
     head, _, sections = text.partition("\n## ")
     assert "\n".join(summary("## " + sections)) in head + "\n"
+
+
+def test_rates_of_a_promise_by_hand():
+    page = "## A\n\n| w | ours, global | system | x |\n|---|---|---|---|\n"
+    page += "| 3 x 10 | 1.5 % (9.0 %) | 2.0 % / 4.5 % | 7 % |\n| 4 | – | 0.0 % | 8 % |\n\n## B\n"
+    promise = Promise("", "", "A", ("ours, global", "..."), max)
+    assert sorted(_rates(page, promise)) == [0.0, 1.5, 2.0, 4.5]
+    with pytest.raises(ValueError, match="A: no column"):
+        list(_rates(page, promise._replace(columns=("theirs",))))
