@@ -332,11 +332,8 @@ def spread(values: Array, of: Index | None = None) -> Spread:
     """
     rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
     sets = np.zeros(rows.shape, dtype=np.intp) if of is None else of.reshape(rows.shape)
-    complete = (~np.isnan(rows)).all(axis=1) & (of is None) & (rows.shape[1] > 1)
     variance, freedom = np.full((2, len(rows)), np.nan)
-    if complete.any():
-        variance[complete], freedom[complete] = _sum([_of_set(rows[complete])])
-    for row in np.flatnonzero(~complete):
+    for row in range(len(rows)):
         defined = ~np.isnan(rows[row])
         groups = [rows[row, defined & (sets[row] == n)] for n in np.unique(sets[row, defined])]
         if groups and min(group.size for group in groups) > 1:
