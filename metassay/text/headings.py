@@ -144,8 +144,7 @@ def _pieces(note: str, lines: list[Span]) -> dict[str, list[Span]]:
 def _first_occurrences(note: str, lines: list[Span]) -> dict[str, list[Span]]:
     first: dict[str, int] = {}
     for line in lines:
-        section = original(note[line.start : line.end])
-        if section:
+        if section := original(note[line.start : line.end]):
             first.setdefault(section, line.start)
     if min(first.values(), default=1) > 0:
         first[SECTIONS[0]] = 0
