@@ -73,18 +73,6 @@ def test_ensembles(coefficient):
     assert np.all(found.low < found.value)
 
 
-def test_scaling_a_metric_changes_nothing_and_negating_all_negates():
-    metrics, human = scored(np.random.default_rng(3))
-    how = {"n": 30, "confidence": 0.9}
-    found = ensembles(metrics, human, **how, rng=np.random.default_rng(0))
-    factors = np.array([[1e-3], [1.0], [50.0], [7.0]])
-    scaled = ensembles(metrics * factors + 3, human, **how, rng=np.random.default_rng(0))
-    assert scaled.value == pytest.approx(found.value, abs=1e-9)
-    assert scaled.low == pytest.approx(found.low, abs=1e-9)
-    negated = ensembles(-metrics, human, **how, rng=np.random.default_rng(0))
-    assert negated.low == pytest.approx(-found.high, abs=1e-12)
-
-
 def test_in_ensembles():
     rng = np.random.default_rng(4)
     metrics, human = scored(rng)
