@@ -13,12 +13,13 @@ from metassay.core.errors import BadInput
 from metassay.judges.criteria import criterion_of
 from metassay.judges.llm import GRADE_LENGTH, KIND, LlmJudge
 from metassay.judges.llm_calls import (
+    CRITERIA_FORMS,
     JSON_STYLES,
     Style,
-    criterion_entries,
     criterion_model,
-    criterion_sample,
+    entries_of,
     grade_of,
+    sample,
     solve_example,
 )
 from metassay.judges.protocol import Judgment, Pair
@@ -300,19 +301,20 @@ def test_a_text_that_speaks_like_an_answer_is_only_quoted() -> None:
 def test_solved_examples_and_samples_are_read_as_they_stand(
     criterion: dict[str, Any], style: Style
 ) -> None:
+    (form,) = (f for f in CRITERIA_FORMS if criterion["kind"] in f.instruments)
     read = criterion_of(asks(criterion))
     for example in read.examples:
-        (entry,) = criterion_entries(style)(solve_example(read, example, style))
+        (entry,) = entries_of(form, style)(solve_example(read, example, style))
         said = criterion_model(read, 1, style).model_validate(entry).model_dump()
-        found = grade_of(read, said)
-        assert found.grade == example.grade
+        grade, quotes, _ = grade_of(read, said)
+        assert grade == example.grade
         if style in QUOTED:
-            assert found.quotes == [
+            assert quotes == [
                 *example.quotes,
                 *(one.quote for one in example.violations if one.quote),
             ]
         assert (said.get("reason") or "") == (example.reason if style in REASONED else "")
-    shown = criterion_entries(style)(criterion_sample(criterion["kind"], style))
+    shown = entries_of(form, style)(sample(form, style))
     assert [one["number"] for one in shown] == [*range(1, len(shown) + 1)]
 
 
