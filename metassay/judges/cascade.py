@@ -82,20 +82,23 @@ class Cascade:
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """Return one judgment per pair; None for a citation that makes no difference."""
         early = self._first.judge(pairs)
-        answered = list(zip(pairs, early, strict=True))
-        unsure = {question_of(pair) for pair, answer in answered if not self._is_sure(pair, answer)}
+        unsure = {
+            question_of(pair)
+            for pair, answer in zip(pairs, early, strict=True)
+            if not self._is_sure(pair, answer)
+        }
         rest = [pair for pair in pairs if question_of(pair) in unsure]
         late_answers = self._then.judge(rest) if rest else []
         late = dict(zip((pair.pair_id for pair in rest), late_answers, strict=True))
-        judgments = [
-            _explain(THEN, late[pair.pair_id], answer)
-            if pair.pair_id in late
-            else _explain(FIRST, answer)
-            for pair, answer in answered
-        ]
-        is_late = [p.pair_id in late for p, answer in zip(pairs, judgments, strict=True) if answer]
-        self._late += sum(is_late)
-        self._early += len(is_late) - sum(is_late)
+        judgments: list[Judgment | None] = []
+        for pair, answer in zip(pairs, early, strict=True):
+            is_late = pair.pair_id in late
+            last = (
+                _explain(THEN, late[pair.pair_id], answer) if is_late else _explain(FIRST, answer)
+            )
+            judgments.append(last)
+            self._late += is_late and last is not None
+            self._early += not is_late and last is not None
         questions = _count_questions(self._llms, rest)
         self._questions += questions
         self._avoided += _count_questions(self._llms, pairs) - questions

@@ -15,15 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, create_model, model_validator
 
-from metassay.judges.criteria import (
-    PENALTIES,
-    RUBRIC,
-    SCALE,
-    Criterion,
-    Penalties,
-    Scale,
-    criterion_of,
-)
+from metassay.judges.criteria import RUBRIC, Criterion, Penalties, Scale, criterion_of
 from metassay.judges.lazy_citations import leaves_out
 from metassay.judges.protocol import Pair
 from metassay.llm.answers import MARK, last_lines, lines_below
@@ -339,8 +331,8 @@ _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 # Possible answers by instrument, and their lines, for the sample of a reply.
 _SAMPLES: Mapping[str, tuple[Sequence[Mapping[str, Any]], Sequence[str]]] = {
-    SCALE: (({"quotes": ["...", "..."], "grade": 2}, {"quotes": [], "grade": 1}), ("2", "1")),
-    PENALTIES: (
+    "scale": (({"quotes": ["...", "..."], "grade": 2}, {"quotes": [], "grade": 1}), ("2", "1")),
+    "penalties": (
         (
             {"violations": [{"item": 2, "quote": "..."}, {"item": 3, "quote": ""}]},
             {"violations": []},
