@@ -23,9 +23,7 @@ from metassay.core.errors import BadInput, Unfinished
 from metassay.core.params import ExecutorOptions
 from metassay.core.progress import bar
 from metassay.executor.record import Answer
-from metassay.executor.shards import Storage, cut, digest
-from metassay.executor.versions import Versions, contents, versions
-from metassay.executor.worker import answer
+from metassay.executor.shards import Storage, Versions, answer, contents, cut, digest, versions
 
 log = logging.getLogger("metassay.executor")
 

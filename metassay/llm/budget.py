@@ -58,10 +58,10 @@ class Budget:
         `wait`: it may fit after calls under way are settled. `over`: it cannot fit.
         """
         most = self._cost(most_tokens(request), request.max_tokens)
-        with self.ledger.database.transaction() as connection:
+        with self.ledger.transaction() as connection:
             if self.max_cost is not None:
                 query = "SELECT spent + uncertain, reserved FROM accounts WHERE account = ?"
-                spent, reserved = connection.execute(query, (self.account,)).fetchone()
+                ((spent, reserved),) = self.ledger.select(query, self.account)
                 cap = round(self.max_cost * _UNIT)
                 if spent + most > cap:
                     return "over"
@@ -85,22 +85,22 @@ class Budget:
         completion_tokens: int | None = None,
     ) -> None:
         """Book an attempt with its code and tokens, never at more than was reserved."""
-        with self.ledger.database.transaction() as connection:
+        with self.ledger.transaction():
             query = "SELECT cost FROM attempts WHERE id = ? AND outcome IS NULL"
-            row = connection.execute(query, (attempt,)).fetchone()
-            if row is None:  # another process took this one for dead and booked the attempt
+            rows = self.ledger.select(query, attempt)
+            if not rows:  # another process took this one for dead and booked the attempt
                 return
-            reserved: int = row[0]
+            ((reserved,),) = rows
             if billed == "yes" and (prompt_tokens is None or completion_tokens is None):
                 billed = "perhaps"
             actual = self._cost(prompt_tokens or 0, completion_tokens or 0)
             cost = {"yes": min(actual, reserved), "no": 0}.get(billed, reserved)
             column = "uncertain" if billed == "perhaps" else "spent"
             self._change(f"{_LESS_RESERVED}, {_more(column)}", reserved, cost)
-            connection.execute(
+            self.ledger.write(
                 "UPDATE attempts SET outcome = ?, prompt_tokens = ?, completion_tokens = ?,"
                 " cost = ? WHERE id = ?",
-                (outcome, prompt_tokens, completion_tokens, cost, attempt),
+                *(outcome, prompt_tokens, completion_tokens, cost, attempt),
             )
 
     def note_hits(self, entries: Iterable[Entry]) -> None:
@@ -118,21 +118,19 @@ class Budget:
         return min(prompt_tokens * read + completion_tokens * written, _MOST)
 
     def _change(self, change: str, *values: int) -> None:
-        with self.ledger.database.transaction() as connection:
-            query = f"UPDATE accounts SET {change} WHERE account = ?"
-            connection.execute(query, (*values, self.account))
+        self.ledger.write(f"UPDATE accounts SET {change} WHERE account = ?", *values, self.account)
 
     def sweep(self) -> int:
         """Book the attempts of dead processes at their reserved cost; return their number."""
-        with self.ledger.database.transaction() as connection:
-            lost = connection.execute(
+        with self.ledger.transaction() as connection:
+            lost = self.ledger.select(
                 "SELECT id, cost FROM attempts WHERE account = ? AND outcome IS NULL"
                 " AND NOT EXISTS (SELECT 1 FROM claims WHERE claims.key = attempts.key"
                 f" AND claims.owner = attempts.owner AND {LIVING})"
                 " AND NOT EXISTS (SELECT 1 FROM batch_lines WHERE batch_lines.key = attempts.key"
                 " AND batch_lines.attempt = attempts.id)",
-                (self.account, *lease_bounds()),
-            ).fetchall()
+                *(self.account, *lease_bounds()),
+            )
             cost = min(sum(row[1] for row in lost), _MOST)
             self._change(f"{_LESS_RESERVED}, {_more('uncertain')}", cost, cost)
             ids = [(row[0],) for row in lost]
@@ -154,10 +152,9 @@ def open_budget(
             " your own), or remove max_cost"
         )
     budget = Budget(ledger, account, model.model, prices, max_cost, where)
-    with ledger.database.transaction() as connection:
-        connection.execute("INSERT OR IGNORE INTO accounts (account) VALUES (?)", (account,))
-        query = "SELECT currency FROM accounts WHERE account = ?"
-        currency = connection.execute(query, (account,)).fetchone()[0]
+    with ledger.transaction():
+        ledger.write("INSERT OR IGNORE INTO accounts (account) VALUES (?)", account)
+        ((currency,),) = ledger.select("SELECT currency FROM accounts WHERE account = ?", account)
         if prices is not None and currency not in (None, prices.currency):
             raise BadInput(
                 f"{where} > prices > currency: {prices.currency}, but account {account!r} is kept"
@@ -165,7 +162,7 @@ def open_budget(
             )
         if prices is not None:
             change = "UPDATE accounts SET currency = ? WHERE account = ?"
-            connection.execute(change, (prices.currency, account))
+            ledger.write(change, prices.currency, account)
         budget.sweep()
     return budget
 

@@ -122,7 +122,7 @@ class SingleRun:
                 with contextlib.suppress(asyncio.CancelledError):
                     await renewal
                 self.ledger.release(self._owner)
-                self.ledger.database.checkpoint()
+                self.ledger.checkpoint()
 
     async def _ask_first(self, client: "openai.AsyncOpenAI") -> None:
         """Ask questions of each block that never had an answer, one by one, until it has."""
@@ -233,7 +233,7 @@ class SingleRun:
 
         if outcome.stop:
             self._stop(http.explain_stop(self.endpoint, self.model, self.ledger, outcome))
-        with self.ledger.database.transaction():
+        with self.ledger.transaction():
             if outcome.entry is None:
                 self.budget.settle(number, outcome.code, outcome.billed)
                 return None
@@ -317,7 +317,7 @@ class SingleRun:
         while True:
             await asyncio.sleep(self.policy.lease / 3)
             self.ledger.renew(self._owner, self.policy.lease)
-            self.ledger.database.checkpoint()
+            self.ledger.checkpoint()
 
 
 def asker(

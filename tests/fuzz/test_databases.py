@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from metassay.datasets.ingest import ingest
 from metassay.llm.ledger import Entry, Ledger, export, import_
-from metassay.models.store import Store
+from metassay.models.outputs import Store
 from metassay.tables import parquet
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.responses import RESPONSES
@@ -96,7 +96,7 @@ def unfinished(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
             entry = Entry(asked.key, "ok", "stop", 5, 7, f"answer {number}" * 20)
             made.store(asked.canonical, entry, model="m-1", endpoint_kind="openai")
             if number == 20:
-                made.database.checkpoint()
+                made.checkpoint()
         kept = path.with_name("kept")
         kept.mkdir()
         for end in ("", "-wal"):

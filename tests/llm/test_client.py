@@ -465,7 +465,7 @@ def test_headers_are_sent_and_secrets_of_the_environment_are_nowhere_else(
         assert call.headers["api-key"] == "h-secret-1"
         assert "authorization" not in call.headers  # the header says who asks
     assert "h-secret-1" not in caplog.text
-    ledger.database.checkpoint()
+    ledger.checkpoint()
     assert b"h-secret-1" not in ledger.path.read_bytes()
     monkeypatch.delenv("METASSAY_TEST_HEADER")
     with pytest.raises(BadInput, match=r"METASSAY_TEST_HEADER .*here > header_env > api-key"):

@@ -207,7 +207,7 @@ def test_a_full_disk_loses_nothing_that_was_kept(server, tmp_path) -> None:
     server.script = lambda call: said("x" * 3000)
     path, questions = tmp_path / "ledger.sqlite", requests(40)
     with Ledger(path) as ledger:
-        with ledger.database.reading() as connection:
+        with ledger.reading() as connection:
             connection.execute("PRAGMA max_page_count = 32")
         with pytest.raises(BadInput, match="is full; make sure that the disk has room"):
             asking(server, ledger)(questions)

@@ -284,7 +284,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Came]]:
                     for name, reply in zip(names, replies, strict=True)
                 }
             )
-        with Ledger(path) as ledger, ledger.database.reading() as connection:
+        with Ledger(path) as ledger, ledger.reading() as connection:
             booked = dict(connection.execute("SELECT key, max(cost) FROM attempts GROUP BY key"))
     for name in names:  # what was reserved, in units of 10**-12
         assert booked[request(name).key] <= (estimate.at_most(request(name)) * 2.5 + 400) * 10**6
