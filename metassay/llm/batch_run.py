@@ -400,10 +400,10 @@ class BatchRun:
         if len(refused) == len(lines) and not few and are_new:
             self.ledger.note_failures(refused)  # if they are refused again, the run goes on
             raise BadInput(
-                f"{self.budget.where}: endpoint {self.endpoint.name!r} ({self._url}) refuses all"
-                f" {len(lines):,} questions of batch {state.number}, the first with"
-                f" {refused[0].code}, and says {by_key[refused[0].key].message}. Correct the block,"
-                " or its endpoint's, then run again"
+                f"{self.budget.where}: {self.endpoint} refuses all {len(lines):,} questions of"
+                f" batch {state.number}, the first with {refused[0].code}, and says"
+                f" {by_key[refused[0].key].message}. Correct the block, or its endpoint's, then run"
+                " again"
             )
 
     def _book(
@@ -449,5 +449,4 @@ class BatchRun:
         if number is not None:
             hours = f"{ABANDONED / 3600:.0f} hours after it was sent it is asked anew"
             problem = f"does not know batch {number}; set the key that sent it: {hours}"
-        where = f"{self.budget.where}: endpoint {self.endpoint.name!r} ({self._url})"
-        return BadInput(f"{where} {problem}; then run again")
+        return BadInput(f"{self.budget.where}: {self.endpoint} {problem}; then run again")

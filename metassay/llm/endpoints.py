@@ -276,6 +276,9 @@ class Cleared(NamedTuple):
     name: str
     options: EndpointOptions
 
+    def __str__(self) -> str:
+        return f"endpoint {self.name!r} ({self.options.base_url})"
+
 
 class Secrets(NamedTuple):
     """Credentials: the key, if any, and headers; only ever in memory."""
@@ -311,10 +314,10 @@ def clear(
     Text may go there if its access class is public or in `sends`. Endpoints on this machine are no
     exception, since they may pass text on.
     """
-    where = f"endpoint {name!r} ({endpoint.base_url})"
+    cleared = Cleared(name, endpoint)
     remedy = f"params.yaml > endpoints > {name} > sends; else choose a model at another endpoint"
-    _check(access, datasets, endpoint.sends, where, remedy)
-    return Cleared(name, endpoint)
+    _check(access, datasets, endpoint.sends, str(cleared), remedy)
+    return cleared
 
 
 def clear_workers(

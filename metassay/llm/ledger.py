@@ -206,15 +206,14 @@ class Ledger(Database):
             *(entry.prompt_tokens, entry.completion_tokens, latency, time.time()),
             *(entry.text, request),
         )
-        marks = ", ".join("?" * len(row))
-        with self.transaction() as connection:
-            insert = f"INSERT INTO answers VALUES ({marks}) ON CONFLICT (key) DO NOTHING"
-            if connection.execute(insert, row).rowcount == 1:
-                if entry.logprobs is not None:
-                    more = "INSERT OR REPLACE INTO logprobs VALUES (?, ?)"
-                    self.write(more, entry.key, entry.logprobs)
-                return entry
-            return self.lookup([entry.key])[entry.key]
+        with self.transaction():
+            if before := self.lookup([entry.key]):
+                return before[entry.key]
+            self.write(f"INSERT INTO answers VALUES ({', '.join('?' * len(row))})", *row)
+            if entry.logprobs is not None:
+                more = "INSERT OR REPLACE INTO logprobs VALUES (?, ?)"
+                self.write(more, entry.key, entry.logprobs)
+            return entry
 
     def note_failures(self, failures: Iterable[Failure]) -> None:
         """Store failures; they replace earlier ones of the same questions."""
@@ -380,9 +379,9 @@ def responses(
     return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
 
 
-def export(ledger: Ledger, path: Path, keys: Iterable[str] | None = None) -> int:
+def export(ledger: Ledger, path: Path) -> int:
     """Write the table `responses`, with the same bytes for the same answers; return its length."""
-    frame = responses(ledger, keys)
+    frame = responses(ledger)
     write(RESPONSES, frame, path)
     return len(frame)
 

@@ -161,9 +161,6 @@ def replies_to(ask: Ask, requests: Sequence[ChatRequest]) -> list[Reply]:
     return replies
 
 
-# Questions without an answer: whether asking again can help, and notes about them.
-
-
 # The server has understood the question and rejects it as wrong (400, 422) or too long (413, 414).
 # All other causes can pass or be corrected: the key, the account, the address, a proxy.
 _FINAL = re.compile(r"context_length|http_(400|413|414|422)")
@@ -181,40 +178,19 @@ def count_codes(codes: Iterable[str]) -> str:
     return ", ".join(f"{code} {n}" for code, n in Counter(sorted(codes)).most_common())
 
 
-class Missing(NamedTuple):
-    """One model's questions of a stage: their number, and the codes of those without an answer.
+def missing_notes(models: Mapping[str, str], codes: Mapping[str, str]) -> list[str]:
+    """Return the notes of a stage that continues without some answers.
 
-    `model` is its name in params.yaml. `open`: asking again may get an answer; `lost`: it cannot.
+    `models`: names in params.yaml by key of each question; `codes`: those of the failed ones.
     """
-
-    model: str
-    questions: int
-    open: list[str]
-    lost: list[str]
-
-
-def find_missing(models: Mapping[str, str], codes: Mapping[str, str]) -> list[Missing]:
-    """Group questions by model: `models` by question's key, `codes` of the failed ones."""
-    by_model = []
-    for model in sorted(set(models.values())):
-        keys = [key for key, name in models.items() if name == model]
-        failed = [codes[key] for key in keys if key in codes]
-        open_ = [code for code in failed if is_retryable(code)]
-        lost = [code for code in failed if not is_retryable(code)]
-        by_model.append(Missing(model, len(keys), open_, lost))
-    return by_model
-
-
-def missing_notes(by_model: Iterable[Missing]) -> list[str]:
-    """Return the notes of a stage that continues without these answers."""
     again = "; the next `metassay run` asks for them again"
-    return [f"{line}. {REST}" for line in _lines(by_model, again)]
+    return [f"{line}. {REST}" for line in _lines(models, codes, again)]
 
 
-def unfinished_message(by_model: Sequence[Missing], most: float) -> str:
+def unfinished_message(models: Mapping[str, str], codes: Mapping[str, str], most: float) -> str:
     """Return the message of a stage that lacks more than the share `most` of its answers."""
-    lines = _lines(by_model)
-    if any("endpoint_down" in missing.open for missing in by_model):
+    lines = _lines(models, codes)
+    if "endpoint_down" in codes.values():
         lines.append("endpoint_down: not asked, since its endpoint failed too often in a row")
     lines.append(
         "Every answer so far is in the ledger. Run again when the endpoint is up: only what is"
@@ -224,9 +200,12 @@ def unfinished_message(by_model: Sequence[Missing], most: float) -> str:
     return ". ".join(lines)
 
 
-def _lines(by_model: Iterable[Missing], again: str = "") -> list[str]:
+def _lines(models: Mapping[str, str], codes: Mapping[str, str], again: str = "") -> list[str]:
     lines = []
-    for model, questions, open_, lost in by_model:
+    for model, questions in sorted(Counter(models.values()).items()):
+        failed = [codes[key] for key, name in models.items() if name == model and key in codes]
+        open_ = [code for code in failed if is_retryable(code)]
+        lost = [code for code in failed if not is_retryable(code)]
         if open_:
             count = f"{len(open_)} of {questions} answers are missing ({count_codes(open_)})"
             lines.append(f"model {model!r}: {count}{again}")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.llm.estimate import by_rule, estimate, of_request
+from metassay.llm.budget import by_rule, estimate, of_request
 from metassay.llm.messages import ChatRequest, Message
 from tests.llm.batch_setup import PRICES, asking, model, request, requests
 from tests.llm.scripted_server import said

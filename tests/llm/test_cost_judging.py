@@ -17,8 +17,8 @@ from metassay.generation.record import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of, make_judge
 from metassay.judges.run import judge_pairs
+from metassay.llm.budget import Estimate
 from metassay.llm.endpoints import Models, parse_models
-from metassay.llm.estimate import Estimate
 from metassay.llm.ledger import Entry, Ledger
 from metassay.llm.messages import ChatRequest, Message
 from metassay.llm.needs import Resources

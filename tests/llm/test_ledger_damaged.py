@@ -13,7 +13,7 @@ import pytest
 from metassay.cli.main import main
 from metassay.core import database
 from metassay.core.errors import BadInput
-from metassay.llm.estimate import estimate
+from metassay.llm.budget import estimate
 from metassay.llm.ledger import Entry, Failure, Ledger, export, import_
 from tests.llm.batch_setup import asking, budget_of, model, request, requests
 from tests.llm.scripted_server import said

@@ -58,7 +58,7 @@ COMPUTING = {
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "f53da47c0d2f6918"),
+        (2, "64fc4bd8fc9fd17b"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
@@ -72,7 +72,7 @@ COMPUTING = {
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores", "models/rows"),
-        (1, "c16af295e1253c13"),
+        (1, "4baf19c66b4eee39"),
     ),
     "redress": (
         redress.METHOD,
@@ -80,7 +80,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "6df4ad7ebecb84d2"),
+        (1, "b48a6f520be061d1"),
     ),
     "semantic": (
         semantic.METHOD,
