@@ -38,6 +38,7 @@ LARGEST_FILE = 2**31  # bytes of answers that are read
 
 _WORD = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _CLOCK_SKEW = 3600.0  # seconds by which a server's clock may be behind
+_ENDED = ("completed", "failed", "expired", "cancelled")  # all answers have come
 _BAD_LINE = Outcome(error="bad_reply", retry=True, billed="perhaps")
 
 Result = TypeVar("Result")
@@ -62,11 +63,6 @@ class State(NamedTuple):
     files: tuple[str, ...]
     lacking: Outcome
     done: int
-
-    @property
-    def ended(self) -> bool:
-        """Whether all its answers have come."""
-        return self.status in ("completed", "failed", "expired", "cancelled")
 
 
 def line(request: ChatRequest, endpoint: EndpointOptions, limit: str) -> bytes:
@@ -356,7 +352,7 @@ class BatchRun:
             if batch.endpoint == self._url and batch.number is not None:
                 try:
                     state = await self._retry(partial(_retrieve, client, batch.number))
-                    if not state.ended:
+                    if state.status not in _ENDED:
                         done += state.done
                         continue
                     await self._collect(client, batch.name, state)

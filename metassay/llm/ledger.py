@@ -6,6 +6,7 @@ it asks, and the others wait for the answer.
 """
 
 import datetime
+import hashlib
 import json
 import re
 import sqlite3
@@ -19,7 +20,7 @@ import pandas as pd
 from metassay.core.database import Database, Form
 from metassay.core.errors import BadInput, raise_problems
 from metassay.llm.answers import without_thoughts
-from metassay.llm.messages import ChatRequest, Reply, has_key, logprobs_from_json, read_request
+from metassay.llm.messages import ChatRequest, Reply, logprobs_from_json, read_request
 from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 
@@ -279,7 +280,7 @@ class Ledger(Database):
         """Raise BadInput if a question (key and canonical JSON) was changed."""
         with self.reading():
             for key, request in rows:
-                if not has_key(request, key):
+                if hashlib.sha256(request.encode()).hexdigest() != key:
                     raise sqlite3.DatabaseError(f"the request of {key} is not its own")
 
     def begin_batch(self, name: str, endpoint: str) -> None:

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, NamedTuple
 
 Status = Literal["ok", "refused", "truncated", "error"]
@@ -53,26 +53,17 @@ class ChatRequest:
 
         Optional fields that are not set are left out, so that old questions keep their keys.
         """
-        members: dict[str, object] = {
-            "kind": "chat",
-            "model": self.model,
-            "messages": [[m.role, m.content] for m in self.messages],
-            **{name: getattr(self, name) for name in ("schema", "temperature", "seed")},
-            **{name: getattr(self, name) for name in ("max_tokens", "repeat")},
-        }
-        optional = {name: getattr(self, name) for name in ("structured", "extra", "logprobs")}
-        members |= {name: value for name, value in optional.items() if value is not None}
+        members = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name in ("structured", "extra", "logprobs"):
+            if members[name] is None:
+                del members[name]
+        members |= {"kind": "chat", "messages": [[m.role, m.content] for m in self.messages]}
         return json.dumps(members, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
     @functools.cached_property  # stages compare the keys of requests and replies repeatedly
     def key(self) -> str:
         """SHA-256 of the canonical JSON: the same question has the same key everywhere."""
         return hashlib.sha256(self.canonical.encode("utf-8")).hexdigest()
-
-
-def has_key(canonical: str, key: str) -> bool:
-    """Return whether a key is that of a canonical JSON."""
-    return hashlib.sha256(canonical.encode("utf-8")).hexdigest() == key
 
 
 def read_request(canonical: str, key: str) -> ChatRequest | None:

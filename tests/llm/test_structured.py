@@ -453,8 +453,7 @@ def test_schema_keeps_a_field_that_is_called_title() -> None:
 
 @given(st.text(alphabet='{}[]":,1a \n`', max_size=60))
 def test_any_text_is_read_or_not(text: str) -> None:
-    value = only_json(text)
-    assert value is None or isinstance(value, dict | list) or "Unsound" in type(value).__name__
+    assert type(only_json(text)) in (type(None), dict, list, object)
 
 
 # Ways in which a reply can be damaged; each gets the sound entries and a source of chance.
