@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from metassay.core.params import load
 from metassay.datasets.ingest import ingest
 from metassay.llm.ledger import Entry, Ledger, export, import_
-from metassay.models.store import Store
+from metassay.models.outputs import Store
 from metassay.tables import parquet
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.responses import RESPONSES

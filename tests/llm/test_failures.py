@@ -65,7 +65,7 @@ def test_a_table_has_both_and_gives_both_back(server, ledger, tmp_path) -> None:
         assert other.failures() == {SECOND.key: failure(SECOND, "http_400")}
         assert set(other.lookup([FIRST.key, SECOND.key])) == {FIRST.key}  # it is no answer
         again = tmp_path / "again.parquet"
-        export(other, again, keys=[SECOND.key, FIRST.key])
+        export(other, again)
         assert again.read_bytes() == table.read_bytes()
 
 

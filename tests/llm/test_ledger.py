@@ -44,7 +44,7 @@ def test_what_was_stored_is_found_and_nothing_else(ledger) -> None:
 
 
 def test_lookup_of_more_keys_than_sqlite_takes_at_once(ledger) -> None:
-    with ledger.database.transaction():
+    with ledger.transaction():
         for number in range(1300):
             store(ledger, number, str(number))
     found = ledger.lookup(request(number).key for number in range(1400))
@@ -104,7 +104,7 @@ def test_a_claim_of_the_dead_expires_unless_it_is_renewed(ledger) -> None:
 def test_a_claim_that_ends_in_ten_years_is_nobodys(ledger) -> None:
     key, later = request(1).key, time.time() + 10 * 365 * 86400
     for expires in (later, time.monotonic() + 2 * LONGEST_LEASE):
-        with ledger.database.transaction() as connection:
+        with ledger.transaction() as connection:
             claim = "INSERT OR REPLACE INTO claims VALUES (?, 'gone', ?)"
             connection.execute(claim, (key, expires))
         assert ledger.claimed_keys([key]) == set()
@@ -127,7 +127,7 @@ def test_nobody_claims_what_is_answered(ledger) -> None:
 
 def test_a_transaction_is_written_whole_or_not_at_all(ledger) -> None:
     def half() -> None:
-        with ledger.database.transaction():
+        with ledger.transaction():
             store(ledger, 1)
             raise RuntimeError
 

@@ -13,7 +13,7 @@ import pytest
 from metassay.cli.main import main
 from metassay.core import database
 from metassay.core.errors import BadInput
-from metassay.llm.estimate import estimate
+from metassay.llm.budget import estimate
 from metassay.llm.ledger import Entry, Failure, Ledger, export, import_
 from tests.llm.batch_setup import asking, budget_of, model, request, requests
 from tests.llm.scripted_server import said
@@ -207,7 +207,7 @@ def test_a_full_disk_loses_nothing_that_was_kept(server, tmp_path) -> None:
     server.script = lambda call: said("x" * 3000)
     path, questions = tmp_path / "ledger.sqlite", requests(40)
     with Ledger(path) as ledger:
-        with ledger.database.reading() as connection:
+        with ledger.reading() as connection:
             connection.execute("PRAGMA max_page_count = 32")
         with pytest.raises(BadInput, match="is full; make sure that the disk has room"):
             asking(server, ledger)(questions)

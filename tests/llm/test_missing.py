@@ -3,9 +3,7 @@
 import pytest
 
 from metassay.llm.messages import (
-    Missing,
     count_codes,
-    find_missing,
     is_retryable,
     missing_notes,
     unfinished_message,
@@ -34,17 +32,13 @@ def test_codes_are_counted_the_most_frequent_first() -> None:
 
 def test_what_is_said_of_each_model_has_its_counts_and_codes() -> None:
     asked = {"a": "m", "b": "m", "c": "m", "d": "n"}
-    found = find_missing(asked, {"a": "timeout", "b": "context_length", "d": "endpoint_down"})
-    assert found == [
-        Missing("m", 3, ["timeout"], ["context_length"]),
-        Missing("n", 1, ["endpoint_down"], []),
-    ]
-    open_, lost, other = missing_notes(found)
+    codes = {"a": "timeout", "b": "context_length", "d": "endpoint_down"}
+    open_, lost, other = missing_notes(asked, codes)
     assert open_.startswith("model 'm': 1 of 3 answers are missing (timeout 1); the next")
     assert lost.startswith("model 'm': 1 of 3 questions failed for good (context_length 1)")
     assert "`metassay run NAME --ask-again`" in lost
     assert other.startswith("model 'n': 1 of 1 answers are missing (endpoint_down 1)")
-    said = unfinished_message(found, 0.25)
+    said = unfinished_message(asked, codes, 0.25)
     assert "endpoint_down: not asked, since its endpoint failed too often in a row" in said
     assert said.endswith("that may be missing; it is 0.25")
-    assert missing_notes(find_missing(asked, {})) == []
+    assert missing_notes(asked, {}) == []
