@@ -9,7 +9,7 @@ from metassay.reporting.contract import Judgment, Line, Rating
 from metassay.reporting.documents import _differs, _place
 from metassay.reporting.facets import Facet
 from metassay.reporting.report import write_report
-from metassay.reporting.text_index import utf16
+from metassay.reporting.shell import utf16
 from metassay.text.spans import Span
 from tests.reporting import page_data
 from tests.reporting.invented_report import DOC, EVIL
