@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.core.options import Criterion
-from metassay.meta_evaluation.analysis import Analysis, Page
+from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.options import BELOW_OTHERS, MetaOptions
 from metassay.meta_evaluation.study import VERSUS, check_criteria, frame_of, mirror, tie_rounding
 from metassay.statistics import agreement as coefficients
@@ -292,19 +292,17 @@ def _summary(view: pd.DataFrame, documents: Sequence[str], how: Resampling) -> d
 ANALYSIS = Analysis(
     (AGREEMENT,),
     lambda run: [agreement(run.ratings, run.criteria, run.options, run.groups.clusters)],
-    Page(
-        "Agreement between raters",
-        """
-        1 is perfect agreement. Kappa and alpha are 0 where raters agree no more than by chance.
-        Brackets hold the interval for other documents and the same raters. n counts the things that
-        both raters rated; for all raters together, those with two ratings or more; for icc, those
-        that everybody rated. Missing counts the other things that somebody rated.
-        spearman_below_others is how far a rater’s agreement with the others lies below theirs with
-        each other: 0 is as good as theirs, and a rater whose whole interval is above 0 is named
-        among the warnings. Of raters who are equal, somebody would be named by about one criterion
-        in 20.
-        """,
-    ),
+    "Agreement between raters",
+    """
+    1 is perfect agreement. Kappa and alpha are 0 where raters agree no more than by chance.
+    Brackets hold the interval for other documents and the same raters. n counts the things that
+    both raters rated; for all raters together, those with two ratings or more; for icc, those
+    that everybody rated. Missing counts the other things that somebody rated.
+    spearman_below_others is how far a rater’s agreement with the others lies below theirs with
+    each other: 0 is as good as theirs, and a rater whose whole interval is above 0 is named
+    among the warnings. Of raters who are equal, somebody would be named by about one criterion
+    in 20.
+    """,
 )
 OF_MEANS = Analysis(
     (RATING_SUMMARIES,),
@@ -313,12 +311,10 @@ OF_MEANS = Analysis(
         if run.rubrics is None
         else [rating_summaries(run.ratings, run.criteria, run.options, run.groups.clusters)]
     ),
-    Page(
-        "What people gave",
-        """
-        Mean ratings by system, by rater and in all, on the criterion’s own scale, with the interval
-        for other documents and the same systems and raters, and the standard deviation of the
-        ratings (divided by n).
-        """,
-    ),
+    "What people gave",
+    """
+    Mean ratings by system, by rater and in all, on the criterion’s own scale, with the interval
+    for other documents and the same systems and raters, and the standard deviation of the
+    ratings (divided by n).
+    """,
 )

@@ -75,16 +75,13 @@ class Evaluation:
         return run_tests(self.studies, self.options, progress=progress, executor=self.executor)
 
 
-class Page(NamedTuple):
-    """The text of a page on an analysis: a heading, and how to read the tables."""
-
-    heading: str
-    says: str = ""  # paragraphs, with an empty line between them
-
-
 class Analysis(NamedTuple):
-    """Tables that are made together; none where the evaluation lacks their data."""
+    """Tables that are made together; none where the evaluation lacks their data.
+
+    `heading` and `says`, paragraphs with an empty line between them, are what a page says of them.
+    """
 
     tables: tuple[Table, ...]
     make: Callable[[Evaluation], Iterable[pd.DataFrame]]
-    page: Page = Page("")
+    heading: str = ""
+    says: str = ""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.meta_evaluation.analysis import Analysis, Page
+from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.exact_tests import StudyTests, directed_places, run_test
 from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import UNREAD, MetricScores, frame_of
@@ -255,15 +255,13 @@ def _pooled(
 ANALYSIS = Analysis(
     (CONFOUNDS,),
     lambda run: [confounds(run.tests, run.options)],
-    Page(
-        "What else metrics see",
-        f"""
-        Compare each metric’s plain correlation with people with what is left of it when a confound
-        is held constant, whatever the shape of its effect. Where little is left, the metric mostly
-        measures how much is copied (coverage, density) or how long the text is (words). Where
-        little is left given the system, it tells systems apart, and not two texts of one system.
-        Where {100 * VANISHES:.0f} % or more goes, a small p says that what is left is still a
-        relation. Verdicts rest on the statistic {ANY_SHAPE}.
-        """,
-    ),
+    "What else metrics see",
+    f"""
+    Compare each metric’s plain correlation with people with what is left of it when a confound
+    is held constant, whatever the shape of its effect. Where little is left, the metric mostly
+    measures how much is copied (coverage, density) or how long the text is (words). Where
+    little is left given the system, it tells systems apart, and not two texts of one system.
+    Where {100 * VANISHES:.0f} % or more goes, a small p says that what is left is still a
+    relation. Verdicts rest on the statistic {ANY_SHAPE}.
+    """,
 )

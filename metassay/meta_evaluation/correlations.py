@@ -9,7 +9,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
-from metassay.meta_evaluation.analysis import Analysis, Page
+from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.exact_tests import StudyTests
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import MetaOptions
@@ -393,14 +393,12 @@ OF_DESIGN = Analysis((DESIGNS,), lambda run: [designs(run.studies, run.groups)])
 OF_STRATA = Analysis(
     (STRATA,),
     lambda run: [strata(run.studies, run.options)],
-    Page(
-        "Each stratum by itself",
-        """
-        The texts fall into strata: sets with systems or documents of their own. Each column is what
-        a study of one stratum alone shows, with its interval for other systems and documents. A
-        metric that differs much between strata is not the same help in each.
-        """,
-    ),
+    "Each stratum by itself",
+    """
+    The texts fall into strata: sets with systems or documents of their own. Each column is what
+    a study of one stratum alone shows, with its interval for other systems and documents. A
+    metric that differs much between strata is not the same help in each.
+    """,
 )
 OF_PEOPLE = Analysis(
     (CORRELATIONS,),
@@ -409,28 +407,24 @@ OF_PEOPLE = Analysis(
 OF_COMPONENTS = Analysis(
     (COMPONENTS,),
     lambda run: [components(run.tests, run.options)],
-    Page(
-        "Where the agreement lies",
-        """
-        A text’s score is taken for three things added up: its system’s level, its document’s level,
-        and what belongs to this text alone. A metric can agree with people about each of them or
-        not. One that agrees between systems only may know who wrote a text rather than how good it
-        is.
+    "Where the agreement lies",
+    """
+    A text’s score is taken for three things added up: its system’s level, its document’s level,
+    and what belongs to this text alone. A metric can agree with people about each of them or
+    not. One that agrees between systems only may know who wrote a text rather than how good it
+    is.
 
-        Intervals are for other systems and documents. metric_share and people_share say how much of
-        the variance of the metric, and of people’s ratings, lies there. Signs are turned so that
-        more is better.
-        """,
-    ),
+    Intervals are for other systems and documents. metric_share and people_share say how much of
+    the variance of the metric, and of people’s ratings, lies there. Signs are turned so that
+    more is better.
+    """,
 )
 OF_METRICS = Analysis(
     (METRIC_CORRELATIONS,),
     lambda run: [metric_correlations(run.studies)],
-    Page(
-        "Metrics beside each other",
-        """
-        Correlation of every two metrics, and of every metric with every human criterion, over all
-        texts that the study rated. Signs are turned so that more is better.
-        """,
-    ),
+    "Metrics beside each other",
+    """
+    Correlation of every two metrics, and of every metric with every human criterion, over all
+    texts that the study rated. Signs are turned so that more is better.
+    """,
 )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.agreement import orient
-from metassay.meta_evaluation.analysis import Analysis, Page
+from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import (
     VERSUS,
@@ -228,24 +228,20 @@ def _recipe(scores: pd.DataFrame, texts: Sequence[pd.MultiIndex]) -> str:
 OF_PREFERENCES = Analysis(
     (PREFERENCES,),
     lambda run: [preferences(run.scores, run.ratings, run.criteria, run.better)],
-    Page(
-        "Metrics against people’s preferences",
-        """
-        People said which of two texts is better. Same outcome: the share of these comparisons in
-        which the metric says the same, ties included. Decisive: the same share of the comparisons
-        in which people preferred one text. There a tie of the metric counts half, as a guess does.
-        """,
-    ),
+    "Metrics against people’s preferences",
+    """
+    People said which of two texts is better. Same outcome: the share of these comparisons in
+    which the metric says the same, ties included. Decisive: the same share of the comparisons
+    in which people preferred one text. There a tie of the metric counts half, as a guess does.
+    """,
 )
 OF_CONFLICTS = Analysis(
     (CONFLICTS, DISAGREEMENTS),
     lambda run: conflicts(run.scores, run.better, run.options),
-    Page(
-        "Where metrics disagree",
-        """
-        Two texts of one document are in conflict if one metric prefers the one and another metric
-        the other. Ties are no conflict. Where two metrics often disagree, ask people about those
-        texts: that tells most about which metric to trust.
-        """,
-    ),
+    "Where metrics disagree",
+    """
+    Two texts of one document are in conflict if one metric prefers the one and another metric
+    the other. Ties are no conflict. Where two metrics often disagree, ask people about those
+    texts: that tells most about which metric to trust.
+    """,
 )
