@@ -4,7 +4,7 @@ Ratings become matrices as scores do. Both are aligned by key.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -262,8 +262,8 @@ def single_recipe(scores: pd.DataFrame, metric: str, judge: str, part: str) -> s
     return str(recipes[0])
 
 
-def frame_of(rows: Sequence[Mapping[str, object]], table: Table) -> pd.DataFrame:
-    """Return a frame of the rows, with the table's columns."""
+def frame_of(rows: Sequence[Any], table: Table) -> pd.DataFrame:
+    """Return a frame of rows by column name, or in the order of the table's columns."""
     return pd.DataFrame(rows, columns=list(table.columns)) if rows else empty(table)
 
 
