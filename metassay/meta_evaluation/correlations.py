@@ -16,12 +16,7 @@ from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study, frame_of
 from metassay.statistics.components import COMPONENTS as PARTS
 from metassay.statistics.components import correlate_at, variance_components
-from metassay.statistics.correlation import (
-    COEFFICIENTS,
-    LEVELS,
-    Coefficient,
-    correlate,
-)
+from metassay.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, correlate
 from metassay.statistics.exact_sums import Array, mean_without_gaps, quotient
 from metassay.statistics.jackknife import Over, interval, leave_out, leave_out_all
 from metassay.statistics.layout import Index, factorize
@@ -196,18 +191,12 @@ def _mean_of_draws(parts: Parts, coefficient: Coefficient, draws: Draws) -> Arra
     Every part draws the same texts, as parts of one document belong together.
     """
     first = parts[0][0]
-    if any(
-        not (part.systems.equals(first.systems) and part.documents.equals(first.documents))
-        for part, _ in parts
-    ):
-        return np.full(len(draws.documents), np.nan)
-    of_parts = np.stack(
-        [
-            correlate_resamples(metric.values, part.human, "global", coefficient, draws)
-            for part, metric in parts
-        ]
-    )
-    return mean_without_gaps(of_parts)
+    values = []
+    for part, metric in parts:
+        if not (part.systems.equals(first.systems) and part.documents.equals(first.documents)):
+            return np.full(len(draws.documents), np.nan)
+        values.append(correlate_resamples(metric.values, part.human, "global", coefficient, draws))
+    return mean_without_gaps(np.stack(values))
 
 
 _Name = tuple[str, str]  # `people` or `metric`, and what it is called
