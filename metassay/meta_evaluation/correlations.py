@@ -22,7 +22,7 @@ from metassay.statistics.jackknife import Over, interval, leave_out, leave_out_a
 from metassay.statistics.layout import Index, factorize
 from metassay.statistics.resampling import Draws, correlate_resamples, draw, generator, percentiles
 from metassay.tables.columns import ONE_SIDED, ORIENTED, OTHERS, table
-from metassay.tables.designs import DESIGNS, STRATA
+from metassay.tables.evidence import DESIGNS, STRATA
 from metassay.tables.names import EACH_PART
 
 CORRELATIONS = table(
