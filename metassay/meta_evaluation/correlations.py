@@ -213,9 +213,7 @@ def metric_correlations(studies: Sequence[Study]) -> pd.DataFrame:
     for study in studies:
         by_part.setdefault((study.study, study.part), []).append(study)
     rows = [
-        {"study": study, "part": part, **row}
-        for (study, part), criteria in by_part.items()
-        for row in _pairs(*_scorers(criteria))
+        (*key, *row) for key, criteria in by_part.items() for row in _pairs(*_scorers(criteria))
     ]
     return frame_of(rows, METRIC_CORRELATIONS)
 
@@ -245,27 +243,17 @@ def _scorers(criteria: Sequence[Study]) -> tuple[list[_Name], Array, Index]:
     return named[0] + named[1], np.array(rows, dtype=np.float64), stratum
 
 
-def _pairs(named: Sequence[_Name], values: Array, stratum: Index) -> Iterator[dict[str, object]]:
+def _pairs(named: Sequence[_Name], values: Array, stratum: Index) -> Iterator[tuple[object, ...]]:
     known = np.isfinite(values)
     for place, first in enumerate(named[:-1]):
         x, others = values[place], values[place + 1 :]
         both = np.count_nonzero(known[place] & known[place + 1 :], axis=1)
         unpaired = np.count_nonzero(known[place] != known[place + 1 :], axis=1)
         for coefficient, formula in COEFFICIENTS.items():
-            coefficients = _over_strata(formula, x, others, stratum)
-            for second, value, n, missing in zip(
-                named[place + 1 :], coefficients, both, unpaired, strict=True
-            ):
-                yield {
-                    "coefficient": coefficient,
-                    "first_is": first[0],
-                    "first": first[1],
-                    "second_is": second[0],
-                    "second": second[1],
-                    "value": float(value),
-                    "n": int(n),
-                    "n_missing": int(missing),
-                }
+            of_others = _over_strata(formula, x, others, stratum)
+            numbers = zip(of_others.tolist(), both.tolist(), unpaired.tolist(), strict=True)
+            for second, of_pair in zip(named[place + 1 :], numbers, strict=True):
+                yield coefficient, *first, *second, *of_pair
 
 
 def _over_strata(

@@ -98,8 +98,9 @@ def _of_study(
     for method in get_args(Method):
         for non_negative in (False, True):
             rng = generator(options.seed, "facet_weights", *seed, method, str(non_negative))
-            fitted = _fit(used, clusters, rubric_weights, method, non_negative, options, rng)
-            shared, columns = fitted
+            shared, columns = _fit(
+                used, clusters, rubric_weights, method, non_negative, options, rng
+            )
             shared |= {"n_missing": len(wide) - shared["n"]}
             named = f"{method}_non_negative" if non_negative else method
             for place, name in enumerate(names):
