@@ -32,7 +32,7 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (3, "c83db3ac788d92ac"),
+        (3, "b24792883da59995"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -40,7 +40,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "4c5fd59c7b0b57e1"),
+        (1, "71a24f561a1ffa89"),
     ),
     "decoding": (
         decoding.METHOD,
@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (2, "293359c2fce16387"),
+        (2, "203c2398da6f1b4a"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -80,7 +80,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "a5838097fae1762f"),
+        (1, "8731be79f0a36d73"),
     ),
     "semantic": (
         semantic.METHOD,
