@@ -12,8 +12,9 @@ import yaml
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.datasets.element_labels import LABELS, SHARES, SOURCES, SUMMARIES, label_shares
+from metassay.datasets.annotations import LABELS, SHARES, SUMMARIES, label_shares
 from metassay.datasets.ingest import Tables, ingest
+from metassay.datasets.own_data import SOURCES_FILE as SOURCES
 from metassay.meta_evaluation.study import human_scores
 from metassay.units.statements import statements
 

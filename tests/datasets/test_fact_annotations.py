@@ -12,7 +12,7 @@ import yaml
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.datasets.fact_annotations import ANNOTATIONS, COUNTS, FACT_CRITERIA
+from metassay.datasets.annotations import ANNOTATIONS, COUNTS, FACT_CRITERIA
 from metassay.datasets.ingest import Tables, ingest
 
 PAGE = (Path(__file__).parents[2] / "docs/own-data.md").read_text(encoding="utf-8")

@@ -14,7 +14,8 @@ from metassay.core.options import Criterion, parse
 from metassay.core.params import load
 from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.registry import Dataset, place_problems
-from metassay.datasets.scholarsum import FACETS, METRICS
+from metassay.datasets.scored_texts import FACETS
+from metassay.datasets.scored_texts import SCHOLARSUM_METRICS as METRICS
 from metassay.scoring.catalogue import descriptions
 from metassay.tables.parquet import read, write
 from metassay.tables.ratings import RATINGS

@@ -9,8 +9,8 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
+from metassay.datasets.consultations import SIMSUM_CRITERIA as CRITERIA
 from metassay.datasets.ingest import Tables, ingest
-from metassay.datasets.simsum import CRITERIA
 from metassay.meta_evaluation.agreement import agreement, rating_summaries
 from metassay.meta_evaluation.options import MetaOptions
 

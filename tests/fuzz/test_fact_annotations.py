@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from metassay.core.options import Criterion
+from metassay.datasets.annotations import FACT_CRITERIA
 from metassay.datasets.consultations import LISTS, SECONDS
-from metassay.datasets.fact_annotations import FACT_CRITERIA
 from metassay.datasets.ingest import ingest
 from metassay.tables import parquet
 from metassay.tables.documents import SOURCES, TEXTS

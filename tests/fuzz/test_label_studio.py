@@ -19,14 +19,14 @@ from tests.fuzz.rule import CANARY, handled
 from tests.studies.invented_tables import PLAIN, study
 
 STUDY = study(documents=("d1",), raters=("anna", "ben"), text=f"{CANARY} {{author}}, {{doc}}")
-KEY = key._parse(json.loads(key.to_bytes(STUDY)))
+KEY = key._parse(json.loads(key.to_bytes(STUDY.key)))
 
 
 def sent() -> dict[str, list[Any]]:
     """Each rater's export with a grade, a count and a comment per task, one task skipped."""
     with tempfile.TemporaryDirectory() as made:
         write(STUDY, label_studio.KIND, Path(made) / "s")
-        files = {rater: Path(made) / f"s/sheets/{rater}.json" for rater in STUDY.assignments}
+        files = {rater: Path(made) / f"s/sheets/{rater}.json" for rater in STUDY.key.assignments}
         return {name: exported(json.loads(path.read_bytes())) for name, path in files.items()}
 
 

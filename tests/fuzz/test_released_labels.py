@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from metassay.core.options import Criterion
-from metassay.datasets.element_labels import SHARES
+from metassay.datasets.annotations import SHARES
 from metassay.datasets.ingest import ingest
 from metassay.datasets.scored_texts import FRANK_CRITERIA as OF_FRANK
 from metassay.tables import parquet

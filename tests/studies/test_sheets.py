@@ -234,7 +234,7 @@ def test_the_page_to_read_has_every_text_and_nothing_of_it_runs(tmp_path, form):
     assert "<script" not in page
     assert "alpha" not in page
     assert page.count("&lt;script&gt;x&lt;/script&gt;") == 9
-    order = [page.index(f'id="{item}"') for item in list(sent.assignments.values())[1]]
+    order = [page.index(f'id="{item}"') for item in list(sent.key.assignments.values())[1]]
     assert order == sorted(order)
 
 
