@@ -38,7 +38,7 @@ READERS = {
 # For tests of judges: they give `metassay.labelled.records.Items`.
 ITEM_READERS = {
     "anli": "metassay.labelled.readers.entailment:read_anli",
-    "claim_labels": "metassay.labelled.readers.claim_labels:read",
+    "claim_labels": "metassay.labelled.readers.entailment:read_claim_labels",
     "llm_aggrefact": "metassay.labelled.readers.entailment:read_llm_aggrefact",
     "medec": "metassay.labelled.readers.medec:read",
     "snli": "metassay.labelled.readers.entailment:read_snli",

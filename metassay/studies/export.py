@@ -159,7 +159,7 @@ def build_study(benchmark: str, name: str, form: Form, plan: StudyDraft, design:
         for number, row in enumerate(draft.rows, start=1):
             row_id, of_row = f"{item_id}-{number:02d}", _clean(row.texts)
             digests = {heading: key.digest(text) for heading, text in (*texts, *of_row)}
-            by_column = {asked.question.column: asked for asked in row.questions}
+            by_column = {pair.question.column: pair for pair in row.questions}
             rows[row_id] = key.KeyRow(item_id, digests, by_column)
             blinded.append(SheetRow(row_id, of_row, tuple(q for q, _ in row.questions)))
         items.append(Item(item_id, texts, tuple(blinded)))

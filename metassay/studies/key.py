@@ -101,7 +101,7 @@ def read(path: Path) -> Key:
 
 
 def _parse(content: Mapping[str, Any]) -> Key:
-    asked = {
+    questions = {
         row_id: {
             column: (content["questions"][name], target)
             for column, (name, *target) in row["asked"].items()
@@ -109,13 +109,13 @@ def _parse(content: Mapping[str, Any]) -> Key:
         for row_id, row in content["rows"].items()
     }
     rows = {
-        row_id: {"item": row["item"], "digests": row["shown"], "questions": asked[row_id]}
+        row_id: {"item": row["item"], "digests": row["shown"], "questions": questions[row_id]}
         for row_id, row in content["rows"].items()
     }
     key = _KEY.validate_python({**content, "rows": rows})
     items = {row.item for row in key.rows.values()}
     whole = key.assignments and all(items.issuperset(ids) for ids in key.assignments.values())
-    if content["version"] != _VERSION or not whole or not all(asked.values()):
+    if content["version"] != _VERSION or not whole or not all(questions.values()):
         raise ValueError
     return key
 
