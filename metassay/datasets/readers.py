@@ -6,7 +6,7 @@ check less. CONTRIBUTING.md says where a new one goes. Readers are imported when
 """
 
 import importlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +54,6 @@ SENTENCE_READERS = {
 }
 
 EVERY_READER = (*READERS, *ITEM_READERS, *SENTENCE_READERS)
-
-
-def reader_mismatch(reader: str, right: Collection[str], what: str) -> str | None:
-    """Return why `what` does not take this reader; None if it does, or the reader is unknown."""
-    if reader in right or reader not in EVERY_READER:
-        return None
-    return f"reader {reader!r} does not suit {what}; it takes one of {', '.join(right)}"
 
 
 def check_type(value: object, type_: type[Any], reader: str) -> Any:

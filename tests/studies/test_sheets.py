@@ -186,7 +186,7 @@ def test_numbers_in_cells_of_a_workbook(tmp_path):
         ("faults", 3.0),
     }
     assert results.n_empty == 36
-    assert [comment.text for comment in results.comments] == ["=not a formula"]
+    assert [cells[-1] for cells in results.comments] == ["=not a formula"]
     importing.write(results, key.read(folder / key.FILE), folder)
     assert "'=not a formula" in (folder / "comments.csv").read_text("utf-8")
     assert isinstance(PLAIN, Form)
