@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Self
 
 from metassay.core.errors import BadInput, refusal
 
@@ -72,6 +73,12 @@ class Database:
                 _migrate(connection, form)
             self._open = stack.pop_all()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write everything inside or nothing; an inner transaction joins the outer one."""
@@ -96,6 +103,20 @@ class Database:
         with self._lock, _explain_errors(self.path, self._form):
             yield self._connection
 
+    def select(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        with self.reading() as connection:
+            return connection.execute(query, parameters).fetchall()
+
+    def select_where(
+        self, query: str, values: Iterable[str], *parameters: object
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query that ends with a column, for these values of the column."""
+        remaining = iter(values)
+        while batch := list(itertools.islice(remaining, _PARAMETERS)):
+            marks = ", ".join("?" * len(batch))
+            yield from self.select(f"{query} IN ({marks})", *parameters, *batch)
+
     def checkpoint(self) -> None:
         """Write everything committed so far safely to the disk."""
         with self.reading() as connection:
@@ -105,13 +126,6 @@ class Database:
         """Write everything to the disk and close the file, which can be copied then."""
         with self._lock, self._open:
             self.checkpoint()
-
-
-def batches(keys: Iterable[str]) -> Iterator[list[str]]:
-    """Split keys into lists that fit into the parameters of a statement."""
-    remaining = iter(keys)
-    while batch := list(itertools.islice(remaining, _PARAMETERS)):
-        yield batch
 
 
 def _check_place(path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from metassay.core.params import load
 from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.registry import load_registry
-from metassay.metrics import extractiveness
+from metassay.metrics import copying
 from metassay.units.statements import statements
 from tests.support import hospital_course
 from tests.support.sampling import near
@@ -137,7 +137,7 @@ def test_systems_copy_as_much_as_they_are_said_to(
         near(its["copied"].sum(), pd.Series([rates["copied"][str(author)]] * len(its)))
     passages = made.sources.set_index("doc_id")["passages"]
     evidence = ["\n".join(passages[doc]) for doc in made.texts["doc_id"]]
-    found = extractiveness.measure(list(made.texts["text"]), evidence, extractiveness.Options())
+    found = copying.measure(list(made.texts["text"]), evidence, copying.Options())
     coverage = pd.Series([one.value for one in found["coverage"]]).groupby(made.texts["author"])
     means = coverage.mean()[["copying", "trimming", "rewording", "retelling"]]
     assert means.is_monotonic_decreasing

@@ -16,7 +16,7 @@ from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.scored_texts import CORPORA, SYSTEMS
 from metassay.datasets.scored_texts import LONGEVAL_SCORES as SCORES
 from metassay.datasets.scored_texts import LONGEVAL_TEXTS as TEXTS
-from metassay.metrics import extractiveness
+from metassay.metrics import copying
 
 ROOT = Path(__file__).parents[2]
 SECRET = "what nobody may read"
@@ -118,7 +118,7 @@ def test_longeval_as_released(mirror: Path) -> None:
 def of_texts(texts: pd.Series, sources: pd.Series) -> dict[str, pd.Series]:
     """Coverage, density and words of each text, by document and author."""
     evidence = [" ".join(sources[doc_id]) for doc_id, _ in texts.index]
-    copied = extractiveness.measure(list(texts), evidence, Options())
+    copied = copying.measure(list(texts), evidence, Options())
     values = {name: [one.value for one in copied[name]] for name in ("coverage", "density")}
     values["words"] = [len(text.split()) for text in texts]
     return {name: pd.Series(of, texts.index, dtype=float) for name, of in values.items()}

@@ -4,11 +4,11 @@ import threading
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.llm import estimate
 from metassay.llm.budget import (
     Billed,
     Budget,
     Spending,
+    at_most,
     booked_cost,
     open_budget,
     spending,
@@ -51,14 +51,14 @@ def paid(server: ScriptedServer) -> float:
 def most(number: int) -> float:
     """The most that asking a question can cost."""
     question = request(number)
-    return estimate.at_most(question) * READ + question.max_tokens * WRITTEN
+    return at_most(question) * READ + question.max_tokens * WRITTEN
 
 
 def test_the_most_a_request_can_cost_by_hand() -> None:
     # "Answer." has 7 bytes, "Question 1?" 11; 64 for the request and 32 for each message.
-    assert estimate.at_most(request(1)) == 64 + 2 * 32 + 7 + 11
+    assert at_most(request(1)) == 64 + 2 * 32 + 7 + 11
     # A heading of 18 + 2 + 9 + 2 bytes, then the schema with a space after its colon; ä has two.
-    assert estimate.at_most(request(1, schema='{"a":"ä"}')) == 146 + 31 + 11
+    assert at_most(request(1, schema='{"a":"ä"}')) == 146 + 31 + 11
     assert most(1) == pytest.approx(146 * 2.5e-6 + 40 * 1e-5)
 
 

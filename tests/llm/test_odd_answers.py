@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from metassay.llm import estimate, http
-from metassay.llm.budget import spending
+from metassay.llm import http
+from metassay.llm.budget import at_most, spending
 from metassay.llm.ledger import Ledger, export, import_
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Reply
@@ -284,10 +284,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Came]]:
                     for name, reply in zip(names, replies, strict=True)
                 }
             )
-        with Ledger(path) as ledger, ledger.database.reading() as connection:
+        with Ledger(path) as ledger, ledger.reading() as connection:
             booked = dict(connection.execute("SELECT key, max(cost) FROM attempts GROUP BY key"))
     for name in names:  # what was reserved, in units of 10**-12
-        assert booked[request(name).key] <= (estimate.at_most(request(name)) * 2.5 + 400) * 10**6
+        assert booked[request(name).key] <= (at_most(request(name)) * 2.5 + 400) * 10**6
     return found  # fmt: skip
 
 
@@ -342,7 +342,7 @@ def test_one_lie_does_not_use_up_the_cap(server, ledger) -> None:
 def test_the_cap_holds_whatever_is_not_counted(server, ledger, usage: dict[str, object]) -> None:
     server.script = lambda call: whole(completion(**usage))
     replies = asking(server, ledger, max_cost=0.005)(requests(80))
-    each = (estimate.at_most(request(1)) * 2.5 + 40 * 10) / 1e6
+    each = (at_most(request(1)) * 2.5 + 40 * 10) / 1e6
     assert server.requests.total() == 0.005 // each
     assert missing(replies) == {"over_budget": 80 - server.requests.total()}
 

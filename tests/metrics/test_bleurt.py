@@ -9,7 +9,6 @@ from metassay.core.errors import BadInput
 from metassay.core.options import parse
 from metassay.metrics import bleurt
 from metassay.metrics.describe import Measured
-from metassay.metrics.faithfulness import regressor
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
@@ -69,7 +68,7 @@ def test_a_tuned_one_is_the_same_measure_under_a_name_of_its_own(model: Path) ->
     assert (description.name, description.better) == ("clinical_bleurt", "higher")
 
 
-@pytest.mark.parametrize("kind", [regressor.BLEURT, regressor.KIND])
+@pytest.mark.parametrize("kind", [bleurt.SOURCE, bleurt.REGRESSOR])
 def test_a_statement_has_its_passages_as_reference(model: Path, kind: FaithfulnessMetric) -> None:
     cases = [
         Case(("the knee hurts", "it is late"), ("it hurts today", " ", "the knee")),
@@ -110,12 +109,12 @@ def test_what_has_classes_or_is_not_finite(model: Path, tmp_path: Path) -> None:
     weights.save_pretrained(tmp_path / "broken")
     transformers.AutoTokenizer.from_pretrained(model).save_pretrained(tmp_path / "broken")
     assert measured(tmp_path / "broken", ["a"], ["b"]) == [Measured(None, None)]
-    results = setup.scored(regressor.BLEURT, [Case(("a",), ("b",))], tmp_path / "broken")
+    results = setup.scored(bleurt.SOURCE, [Case(("a",), ("b",))], tmp_path / "broken")
     assert results == [[Scored(None, failed=True)]]
 
 
 def test_recipes(model: Path) -> None:
-    assert "|dtype:float64|max_tokens:40|" in setup.recipe(regressor.BLEURT, model, max_tokens=40)
+    assert "|dtype:float64|max_tokens:40|" in setup.recipe(bleurt.SOURCE, model, max_tokens=40)
     network = {"model": str(model), "device": "cpu", "dtype": "float32"}
     options = parse(bleurt.BleurtOptions, network, where="test")
     assert "|max_tokens:None|" in bleurt.KIND.recipe(options)

@@ -20,8 +20,7 @@ from metassay.core.errors import BadInput
 from metassay.llm.ledger import Ledger
 from metassay.models import outputs as module
 from metassay.models.loading import Identity
-from metassay.models.outputs import Task, outputs
-from metassay.models.store import Store
+from metassay.models.outputs import Store, Task, outputs
 
 ROOT = Path(__file__).parents[2]
 TASK = Task("length", Identity("tiny#01", "0123"), "cpu", {"unit": "letters"}, ())
@@ -34,7 +33,7 @@ import sys, time
 from pathlib import Path
 from metassay.models import outputs as module
 from metassay.models.loading import Identity
-from metassay.models.outputs import Task, outputs
+from metassay.models.outputs import Store, Task, outputs
 module._INPUTS, module._CHARACTERS = {BLOCK}, 0
 first, last, stop = map(int, sys.argv[3:])
 task = Task("length", Identity("tiny#01", "0123"), "cpu", {{"unit": "letters"}}, ())

@@ -40,7 +40,8 @@ from tests.tuning.trainings import FAKE, TRUE
 pytest.importorskip("torch", reason="needs metassay[models]")
 pytest.importorskip("transformers", reason="needs metassay[models]")
 
-from metassay.metrics.faithfulness import bartscore, ctc_consistency, regressor
+from metassay.metrics import bartscore, bleurt
+from metassay.metrics.faithfulness import ctc_consistency
 from tests.metrics.faithfulness.setup import scored
 from tests.models import tiny
 from tests.tuning.filling import SENTENCES
@@ -265,8 +266,8 @@ def test_a_tuned_model_finds_what_it_has_read_more_likely(
     run(monkeypatch, project, "tune bartscore full")
     folder = project / "data/models/bartscore-full"
     cases = [Case((text,), (text,)) for text in SENTENCES[:2]]
-    tuned = scored(bartscore.KIND, cases, folder)
-    before = scored(bartscore.KIND, cases, project.with_name("models") / "bart")
+    tuned = scored(bartscore.SOURCE, cases, folder)
+    before = scored(bartscore.SOURCE, cases, project.with_name("models") / "bart")
     for (value,), (was,) in zip(tuned, before, strict=True):
         assert value.value is not None
         assert was.value is not None
@@ -294,7 +295,7 @@ def test_a_distilled_metric_follows_its_teachers(
     held = [row for row in statements() if row[0] in log["held_out"] and row[1] == "system"]
     cases = [Case((SENTENCES[0],), (text,)) for *_, text in held]
     truth = pd.Series([-errors(text) for *_, text in held])
-    values = pd.Series([value.value for (value,) in scored(regressor.KIND, cases, folder)])
+    values = pd.Series([value.value for (value,) in scored(bleurt.REGRESSOR, cases, folder)])
     assert values.corr(truth) > 0.6
     assert log["checkpoint"]["loss"] < 0.6  # the mean of all would have about 1
     assert "| teachers | truth |" in (folder / "README.md").read_text(encoding="utf-8")

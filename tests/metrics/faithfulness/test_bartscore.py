@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.metrics.faithfulness import bartscore
+from metassay.metrics import bartscore
 from metassay.metrics.faithfulness.record import Case, Scored
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
@@ -37,7 +37,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scored(cases: Sequence[Case], model: Path, **changes: Any) -> list[list[Scored]]:
-    return setup.scored(bartscore.KIND, cases, model, **changes)
+    return setup.scored(bartscore.SOURCE, cases, model, **changes)
 
 
 def directly(model: Path, source: str, target: str) -> list[float]:
@@ -60,7 +60,7 @@ def test_the_values_of_the_formula(tmp_path: Path) -> None:
     tokens = [-3.952382, -3.818896, -2.770639, -3.508137]
     ((results,),) = scored([Case(("t5", "t6t7"), ("t6t7",))], bart, dtype="float32")
     assert results.value == pytest.approx(-3.512514, abs=1e-5)
-    network = setup.options(bartscore.KIND, bart, "float32").checkpoints["tiny"]
+    network = setup.options(bartscore.SOURCE, bart, "float32").checkpoints["tiny"]
     pairs = [("t5 t6t7", "t6t7"), ("t5 t6t7", "")]
     both = likelihood.likelihoods(pairs, network, Limits())
     assert both[0].values == pytest.approx(tokens, abs=1e-5)
@@ -165,7 +165,7 @@ def test_too_little_memory_is_said(model: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_its_recipe_states_what_changes_a_value(model: Path) -> None:
-    recipe = setup.recipe(bartscore.KIND, model, dtype="float32")
+    recipe = setup.recipe(bartscore.SOURCE, model, dtype="float32")
     assert recipe.startswith("model:model#")
     assert "|dtype:float32|max_tokens:None|transformers:" in recipe
     assert str(model.parent) not in recipe

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from metassay.metrics.faithfulness import bertscore_source
+from metassay.metrics import bertscore
 from metassay.metrics.faithfulness.record import Case, Scored
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
@@ -32,8 +32,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def by_name(cases: Sequence[Case], model: Path, **changes: Any) -> Any:
-    parsed = setup.options(bertscore_source.KIND, model, **changes)
-    return bertscore_source.score(cases, parsed, parsed.checkpoints["tiny"])
+    parsed = setup.options(bertscore.SOURCE, model, **changes)
+    return bertscore.score(cases, parsed, parsed.checkpoints["tiny"])
 
 
 @pytest.mark.parametrize("layers", [2, 4])
@@ -46,7 +46,7 @@ def test_it_is_what_the_package_makes_of_them(model: Path, layers: int) -> None:
         **{"model_type": str(model), "num_layers": layers, "batch_size": 1, "nthreads": 0},
         device="cpu",
     )
-    for name, values in zip(bertscore_source.NAMES, scores, strict=True):
+    for name, values in zip(bertscore.NAMES, scores, strict=True):
         ours = [results[name][case][place].value for case, place in places]
         assert ours == pytest.approx(values.tolist(), abs=1e-6)
         assert results[name][0][1] == results[name][2][0] == Scored(None)
@@ -59,7 +59,7 @@ def test_the_values_of_a_real_encoder() -> None:
         ("Patient denies chest pain and takes metoprolol daily.",),
     )
     results = by_name([case], Path(minilm), layers=6, dtype="float32")
-    values = [results[name][0][0].value for name in bertscore_source.NAMES]
+    values = [results[name][0][0].value for name in bertscore.NAMES]
     assert values == pytest.approx([0.729470, 0.740216, 0.734804], abs=1e-5)
 
 
@@ -74,12 +74,12 @@ def test_what_is_not_read_is_counted(model: Path) -> None:
 
 def test_neither_order_nor_neighbours_nor_repeats_change_a_value(model: Path) -> None:
     def scored(cases: Sequence[Case], **how: Any) -> list[list[Scored]]:
-        return setup.scored(bertscore_source.KIND, cases, model, **how)
+        return setup.scored(bertscore.SOURCE, cases, model, **how)
 
     setup.holds_in_any_company(scored, CASES)
 
 
 def test_its_recipe_is_that_of_bertscore(model: Path) -> None:
-    recipe = setup.recipe(bertscore_source.KIND, model, layers=3)
+    recipe = setup.recipe(bertscore.SOURCE, model, layers=3)
     assert recipe.startswith("model:bert#")
     assert "|layers:3|idf:no|baseline:none|device:cpu|dtype:float64|bert-score:0.3.13|" in recipe
