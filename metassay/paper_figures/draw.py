@@ -363,7 +363,7 @@ def _key(record: Record, inputs: Inputs, version: str) -> str:
 def _content(file: Path) -> bytes:
     """Return a file's bytes; empty if it cannot be read, which its reader then reports."""
     with suppress(OSError):
-        return file.read_bytes()
+        return file.read_bytes() if file.is_file() else b""  # a pipe would wait for a writer
     return b""
 
 
