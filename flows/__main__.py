@@ -169,7 +169,6 @@ def _warn_of_stale(root: Path, papers: Iterable[str]) -> None:
 
 
 def _has_server(chosen: argparse.Namespace) -> bool:
-    """Return whether the run has its own Prefect server."""
     return not (chosen.no_prefect or chosen.only or chosen.prefect_api)
 
 
