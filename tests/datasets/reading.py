@@ -2,14 +2,16 @@
 
 import csv
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.datasets.ingest import ingest
+from metassay.core.params import load
+from metassay.datasets.ingest import Tables, ingest
+from metassay.datasets.registry import load_registry
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,3 +41,20 @@ def problems(
         ingest(reader, folder, criteria or {})
     assert all("; " in line for line in caught.value.problems)
     return list(caught.value.problems)
+
+
+def read_benchmark(name: str) -> Tables:
+    """The tables of a benchmark of this project whose data it brings."""
+    benchmark = load(ROOT).benchmarks[name]
+    dataset = load_registry(ROOT / "data/registry.yaml")[benchmark.dataset]
+    return ingest(dataset.reader, ROOT / benchmark.raw, benchmark.criteria)
+
+
+def check_files(write: Callable[[Path], object], folder: Path, into: Path, size: float) -> None:
+    """Whether a script writes the files that are committed, which are small; in the same bytes."""
+    write(into)
+    names = [path.relative_to(into) for path in into.rglob("*") if path.is_file()]
+    assert names
+    for name in sorted(names):
+        assert (into / name).read_bytes() == (folder / name).read_bytes(), name
+    assert sum(path.stat().st_size for path in folder.rglob("*.*")) < size
