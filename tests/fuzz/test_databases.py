@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from metassay.core.params import load
 from metassay.datasets.ingest import ingest
 from metassay.llm.ledger import Entry, Ledger, export, import_
-from metassay.models.store import Store
+from metassay.models.outputs import Store
 from metassay.tables import parquet
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.responses import RESPONSES
@@ -108,7 +108,7 @@ def unfinished(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
     def stop(number: int, ledger: Ledger) -> None:
         if number == 20:
-            ledger.database.checkpoint()
+            ledger.checkpoint()
         if number == 39:
             copies.mkdir()
             for end in ("", "-wal"):

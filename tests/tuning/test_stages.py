@@ -40,7 +40,8 @@ from tests.tuning.trainings import FAKE, TRUE
 pytest.importorskip("torch", reason="needs metassay[models]")
 pytest.importorskip("transformers", reason="needs metassay[models]")
 
-from metassay.metrics.faithfulness import bartscore, ctc_consistency, regressor
+from metassay.metrics import bartscore, bleurt
+from metassay.metrics.faithfulness import ctc_consistency
 from tests.metrics.faithfulness.setup import scored
 from tests.models import tiny
 from tests.tuning.filling import SENTENCES
@@ -261,8 +262,8 @@ def test_a_tuned_model_finds_what_it_has_read_more_likely(project: Path, run: Ru
     run("tune bartscore full")
     model = project / "data/models/bartscore-full"
     cases = [Case((text,), (text,)) for text in SENTENCES[:2]]
-    tuned = scored(bartscore.KIND, cases, model)
-    before = scored(bartscore.KIND, cases, project.with_name("models") / "bart")
+    tuned = scored(bartscore.SOURCE, cases, model)
+    before = scored(bartscore.SOURCE, cases, project.with_name("models") / "bart")
     for (value,), (was,) in zip(tuned, before, strict=True):
         assert value.value is not None
         assert was.value is not None
@@ -285,7 +286,7 @@ def test_a_distilled_metric_follows_its_teachers(project: Path, run: Run) -> Non
     assert len(log["held_out"]) == 8
     texts = rows.loc[rows["doc_id"].isin(log["held_out"]) & (rows["author"] == "system"), "text"]
     cases = [Case((SENTENCES[0],), (text,)) for text in texts]
-    values = pd.Series([value.value for (value,) in scored(regressor.KIND, cases, model)])
+    values = pd.Series([value.value for (value,) in scored(bleurt.REGRESSOR, cases, model)])
     assert values.corr(pd.Series([-errors(text) for text in texts])) > 0.6
     assert log["checkpoint"]["loss"] < 0.6  # the mean of all would have about 1
     assert "| teachers | truth |" in (model / "README.md").read_text(encoding="utf-8")
