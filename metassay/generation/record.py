@@ -10,8 +10,7 @@ import pandas as pd
 from metassay import __version__
 from metassay.core.kinds import Chosen
 from metassay.core.options import Options
-from metassay.executor.documents import by_document, on_frames
-from metassay.executor.record import LOCAL, Executor
+from metassay.executor.record import LOCAL, Executor, by_document, on_frames
 from metassay.llm.needs import Needs, Requests, Resources, executor_for, files_of
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL

@@ -19,7 +19,7 @@ from metassay.judges.lazy_citations import judge_as_needed
 from metassay.models import extra
 from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions, identify
-from metassay.models.outputs import Task, device_kind, outputs
+from metassay.models.outputs import STORE, Task, device_kind, outputs
 from metassay.models.pair_inputs import HYPOTHESIS, PREMISE, Wording
 from metassay.models.pair_scores import (
     CONTRADICTED,
@@ -38,7 +38,6 @@ from metassay.models.pair_scores import (
     shares,
 )
 from metassay.models.rows import PACKAGES, compute_outputs
-from metassay.models.store import STORE
 from metassay.scoring.pairing.instruments import THREE_WAY
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
