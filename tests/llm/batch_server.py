@@ -18,7 +18,7 @@ from email import message_from_bytes
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-USED = {"prompt_tokens": 10, "completion_tokens": 4}
+from tests.llm.scripted_server import completion
 
 # What becomes of a line: "ok", "expired", "missing", "twice", "garbled", or an HTTP status.
 Fate = str | int
@@ -98,25 +98,22 @@ class BatchServer:
             handler.wfile.write(content)
 
     def _step(self, method: str, path: str, headers: Any, body: bytes) -> tuple[int, bytes]:
-        step = {
-            ("POST", "files"): "upload",
-            ("POST", "batches"): "create",
-            ("POST", "chat"): "chat",
-            ("GET", "batches"): "list" if path == "/batches" else "look",
-            ("GET", "files"): "read",
-        }[method, path.split("/")[1]]
+        look = "list" if path == "/batches" else "look"
+        steps = {
+            "POST": {"files": "upload", "batches": "create", "chat": "chat"},
+            "GET": {"batches": look, "files": "read"},
+        }
+        step = steps[method][path.split("/")[1]]
         self.steps[step] += 1
         status = self.errors[step].pop(0) if self.errors.get(step) else 0
         if status > 0:
             return status, _json({"error": {"message": "not now", "code": None}})
         self._kill(step, before=True)
-        found = getattr(self, f"_{step}")(path, headers, body)
+        content = getattr(self, f"_{step}")(path, headers, body)
         self._kill(step, before=False)
-        if status < 0:
-            return -status, _json({"error": {"message": "not now", "code": None}})
-        if found is None:
-            return 404, _json({"error": {"message": "no such thing", "code": None}})
-        return 200, found if isinstance(found, bytes) else _json(found)
+        if status < 0 or content is None:
+            return -status or 404, _json({"error": {"message": "not now", "code": None}})
+        return 200, content if isinstance(content, bytes) else _json(content)
 
     def _kill(self, step: str, *, before: bool) -> None:
         if self.killed is not None and self.killed[1:] == (step, before):
@@ -139,22 +136,18 @@ class BatchServer:
         return {"id": name, "object": "file"}
 
     def _create(self, path: str, headers: Any, body: bytes) -> Any:
-        asked = json.loads(body)
-        assert (asked["completion_window"], asked["endpoint"]) == ("24h", "/v1/chat/completions")
-        if asked["input_file_id"] not in self.files:
+        order = json.loads(body)
+        assert (order["completion_window"], order["endpoint"]) == ("24h", "/v1/chat/completions")
+        if order["input_file_id"] not in self.files:
             return None
         number = f"batch_{len(self.batches)}"
-        lines = [json.loads(line) for line in self.files[asked["input_file_id"]].splitlines()]
+        lines = [json.loads(line) for line in self.files[order["input_file_id"]].splitlines()]
         assert all(len(line["custom_id"]) <= 64 for line in lines)
+        counts = {"total": len(lines), "completed": 0, "failed": 0}
         batch = {
-            "id": number,
-            "object": "batch",
-            "status": "in_progress",
-            "created_at": 1 << 40,
-            "metadata": asked["metadata"],
-            "looks": self.looks,
-            "ends": self.ended,
-            "request_counts": {"total": len(lines), "completed": 0, "failed": 0},
+            **{"id": number, "object": "batch", "status": "in_progress", "created_at": 1 << 40},
+            **{"metadata": order["metadata"], "looks": self.looks, "ends": self.ended},
+            "request_counts": counts,
         }
         self.batches[number] = batch
         if self.fail_batches:
@@ -167,32 +160,30 @@ class BatchServer:
             if written:
                 self.files[f"{number}-{kind}"] = b"\n".join(written) + b"\n"
                 batch[f"{kind}_file_id"] = f"{number}-{kind}"
-        batch["request_counts"] = {
-            "total": len(lines), "completed": len(out), "failed": len(wrong)
-        }  # fmt: skip
+        counts |= {"completed": len(out), "failed": len(wrong)}
         return batch
 
     def _run(self, key: str, line: dict[str, Any], out: list[bytes], wrong: list[bytes]) -> None:
         self.runs[key] += 1
         fate = self.fate(key, self.runs[key])
-        said: dict[str, Any] = {"id": "r", "custom_id": key, "response": None, "error": None}
+        row: dict[str, Any] = {"id": "r", "custom_id": key, "response": None, "error": None}
         if fate == "expired":
-            wrong.append(_json(said | {"error": {"code": "batch_expired", "message": "late"}}))
+            wrong.append(_json(row | {"error": {"code": "batch_expired", "message": "late"}}))
         elif isinstance(fate, int):
             quoted = line["body"]["messages"][-1]["content"]
             error = {"error": {"message": f"cannot serve {quoted}", "code": None}}
-            wrong.append(_json(said | {"response": {"status_code": fate, "body": error}}))
+            wrong.append(_json(row | {"response": {"status_code": fate, "body": error}}))
         else:
             self.charges[key] += 1
-            body = completion(line["body"], self.charges[key])
-            good = _json(said | {"response": {"status_code": 200, "body": body}})
+            body = answer_to(line["body"], self.charges[key])
+            good = _json(row | {"response": {"status_code": 200, "body": body}})
             out += {"missing": [], "garbled": [good[:-9]], "twice": [good, good]}.get(fate, [good])
 
     def _list(self, path: str, headers: Any, body: bytes) -> Any:
         query = body.decode()
         batches = list(reversed(self.batches.values()))
         after = re.search(r"after=(\w+)", query)
-        start = 1 + [one["id"] for one in batches].index(after[1]) if after else 0
+        start = 1 + [batch["id"] for batch in batches].index(after[1]) if after else 0
         return {"data": batches[start : start + 2], "has_more": start + 2 < len(batches)}
 
     def _look(self, path: str, headers: Any, body: bytes) -> Any:
@@ -207,20 +198,14 @@ class BatchServer:
         return self.files.get(path.split("/")[2])
 
     def _chat(self, path: str, headers: Any, body: bytes) -> Any:
-        asked = json.loads(body)
         self.charges["alone"] += 1
-        return completion(asked, 1)
+        return answer_to(json.loads(body), 1)
 
 
-def completion(body: dict[str, Any], time: int) -> dict[str, Any]:
-    """The answer to a body, which says how often it was answered."""
+def answer_to(body: dict[str, Any], time: int) -> dict[str, Any]:
+    """The answer to a body, with the number of times that it was answered."""
     text = f"answer {time} to {body['messages'][-1]['content']}"
-    message = {"role": "assistant", "content": text, "refusal": None}
-    return {
-        "id": "c",
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": USED | {"total_tokens": sum(USED.values())},
-    }
+    return completion(text, prompt_tokens=10, completion_tokens=4)
 
 
 def _json(value: object) -> bytes:

@@ -19,7 +19,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Literal
 
 _PIECES = re.compile(r"[A-Z]{2,3}(?![a-z])|[^\W\d_]{1,9}|\d{1,3}|[^\w\s]{1,2}|\n")
@@ -217,12 +216,7 @@ class ScriptedServer:
         self._ready.wait()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 
@@ -283,9 +277,9 @@ class ScriptedServer:
         delay = self.latency + answer.delay
         self._loop.call_later(delay, self._due, connection, call, answer)
 
-    def _due(self, connection: "_Connection", call: Call, answer: Answer) -> None:
+    def _due(self, *sent: Any) -> None:
         self._at_once -= 1
-        self._send(connection, call, answer)
+        self._send(*sent)
 
     def _send(self, connection: "_Connection", call: Call, answer: Answer) -> None:
         if connection.lost:  # who asked is gone: nothing is answered
@@ -308,18 +302,10 @@ class ScriptedServer:
             self.tokens.update(used)
         if answer.fault == "none":
             self.answered[call.key] += 1
-        message = {"role": "assistant", "content": answer.text, "refusal": answer.refusal}
-        choice = {"index": 0, "message": message, "finish_reason": answer.finish_reason}
-        usage = {f"{name}_tokens": number for name, number in used.items()}
-        body = {
-            "id": f"chatcmpl-{call.number}",
-            "object": "chat.completion",
-            "created": 0,
-            "model": call.body["model"],
-            "choices": [] if answer.fault == "no_choices" else [choice],
-            "usage": usage | {"total_tokens": sum(used.values())},
-        }
-        return _http(answer, body)
+        counts = {f"{name}_tokens": number for name, number in used.items()}
+        settings = {"refusal": answer.refusal, "reason": answer.finish_reason}
+        body = completion(answer.text, **settings, **counts, model=call.body["model"])
+        return _http(answer, body | ({"choices": []} if answer.fault == "no_choices" else {}))
 
 
 class _Connection(asyncio.Protocol):
