@@ -1,103 +1,57 @@
 """A batch endpoint on loopback that does what its script says, and counts what it charges.
 
 It speaks /v1/files, /v1/batches and /v1/chat/completions. Each request of a batch that it runs is a
-charge, under its `custom_id`; one that expires or fails is none. A batch runs the moment it is
-created, and is told of as in progress for as many looks as `looks` says.
+charge, under its `custom_id`; a request that expires or fails is none. A batch runs the moment it
+is created, and is called in progress for as many looks as `looks` says.
 """
 
-import contextlib
 import json
 import os
 import re
 import signal
-import threading
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from email import message_from_bytes
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.llm.scripted_server import completion
+from tests.llm.scripted_server import ScriptedServer, completion, http
 
 # What becomes of a line: "ok", "expired", "missing", "twice", "garbled", or an HTTP status.
 Fate = str | int
 
 
-@dataclass
-class BatchServer:
-    """Started and stopped as a context. `fate(key, time)` is asked for the time-th run of a key.
+class BatchServer(ScriptedServer):
+    """Started and stopped as a context.
 
-    `killed`: (process, step, before) kills that process when this step is reached for the first
-    time, before the server does it or after; steps are `upload`, `create`, `list`, `look`, `read`,
-    `chat`. `lose_uploads`: so many uploads are acknowledged and lost. `fail_batches`: codes with
-    which the next batches fail as a whole. `errors`: statuses that the next calls of a step get,
-    after the server did what was asked for if they are negative.
+    `fate(key, time)` is asked for the time-th run of a key. `killed`: (process, step, before) kills
+    that process when this step is reached for the first time, before the server does it or after;
+    steps are `upload`, `create`, `list`, `look`, `read`, `chat`. `lose_uploads`: so many uploads
+    are acknowledged and lost. `fail_batches`: codes with which the next batches fail as a whole.
+    `errors`: statuses that the next calls of a step get, after the server did what was asked for if
+    they are negative.
     """
 
-    fate: Callable[[str, int], Fate] = lambda key, time: "ok"
-    looks: int = 1
-    lose_uploads: int = 0
-    fail_batches: list[str] = field(default_factory=list)
-    killed: tuple[int, str, bool] | None = None
-    errors: dict[str, list[int]] = field(default_factory=dict)
-    ended: str = "completed"
-    charges: Counter[str] = field(default_factory=Counter)
-    runs: Counter[str] = field(default_factory=Counter)
-    steps: Counter[str] = field(default_factory=Counter)
-    files: dict[str, bytes] = field(default_factory=dict)
-    received: list[bytes] = field(default_factory=list)
-    batches: dict[str, dict[str, Any]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        super().__init__()
+        self.fate: Callable[[str, int], Fate] = lambda key, time: "ok"
+        self.looks, self.lose_uploads, self.ended = 1, 0, "completed"
+        self.fail_batches: list[str] = []
+        self.killed: tuple[int, str, bool] | None = None
+        self.errors: dict[str, list[int]] = {}
+        self.charges, self.runs, self.steps = Counter[str](), Counter[str](), Counter[str]()
+        self.files: dict[str, bytes] = {}
+        self.bodies: list[bytes] = []
+        self.batches: dict[str, dict[str, Any]] = {}
 
-    def __post_init__(self) -> None:
-        outer = self
+    def received(self, connection: Any, path: str, head: str, body: bytes) -> None:
+        self.bodies.append(body)
+        path, _, query = path.removeprefix("/v1").partition("?")
+        method = head.partition(" ")[0]
+        sent = body if method == "POST" else query.encode()
+        status, content = self._step(method, path, head, sent)
+        connection.answer(http(status, content), "none")
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-            def do_GET(self) -> None:
-                outer.answer(self)
-
-            def do_POST(self) -> None:
-                outer.answer(self)
-
-        self._lock = threading.Lock()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-
-    @property
-    def base_url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
-
-    def __enter__(self) -> "BatchServer":
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
-    def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        size = int(handler.headers.get("Content-Length") or 0)
-        body = handler.rfile.read(size)
-        path, _, query = handler.path.removeprefix("/v1").partition("?")
-        with self._lock:
-            self.received.append(body)
-            status, content = self._step(
-                handler.command, path, handler.headers, body or query.encode()
-            )
-        with contextlib.suppress(OSError):  # who asked may be dead
-            handler.send_response(status)
-            handler.send_header("Content-Length", str(len(content)))
-            handler.end_headers()
-            handler.wfile.write(content)
-
-    def _step(self, method: str, path: str, headers: Any, body: bytes) -> tuple[int, bytes]:
+    def _step(self, method: str, path: str, head: str, body: bytes) -> tuple[int, bytes]:
         look = "list" if path == "/batches" else "look"
         steps = {
             "POST": {"files": "upload", "batches": "create", "chat": "chat"},
@@ -109,7 +63,7 @@ class BatchServer:
         if status > 0:
             return status, _json({"error": {"message": "not now", "code": None}})
         self._kill(step, before=True)
-        content = getattr(self, f"_{step}")(path, headers, body)
+        content = getattr(self, f"_{step}")(path, head, body)
         self._kill(step, before=False)
         if status < 0 or content is None:
             return -status or 404, _json({"error": {"message": "not now", "code": None}})
@@ -120,9 +74,9 @@ class BatchServer:
             os.kill(self.killed[0], signal.SIGKILL)
             self.killed = None
 
-    def _upload(self, path: str, headers: Any, body: bytes) -> Any:
-        head = f"Content-Type: {headers['Content-Type']}\r\n\r\n".encode()
-        parts = message_from_bytes(head + body).get_payload()
+    def _upload(self, path: str, head: str, body: bytes) -> Any:
+        lines = head.partition("\r\n")[2].encode()
+        parts = message_from_bytes(lines + b"\r\n\r\n" + body).get_payload()
         by_name = {
             part.get_param("name", header="content-disposition"): part.get_payload(decode=True)
             for part in parts  # type: ignore[union-attr]
@@ -135,7 +89,7 @@ class BatchServer:
             self.files[name] = by_name["file"]  # type: ignore[index]
         return {"id": name, "object": "file"}
 
-    def _create(self, path: str, headers: Any, body: bytes) -> Any:
+    def _create(self, path: str, head: str, body: bytes) -> Any:
         order = json.loads(body)
         assert (order["completion_window"], order["endpoint"]) == ("24h", "/v1/chat/completions")
         if order["input_file_id"] not in self.files:
@@ -179,14 +133,14 @@ class BatchServer:
             good = _json(row | {"response": {"status_code": 200, "body": body}})
             out += {"missing": [], "garbled": [good[:-9]], "twice": [good, good]}.get(fate, [good])
 
-    def _list(self, path: str, headers: Any, body: bytes) -> Any:
+    def _list(self, path: str, head: str, body: bytes) -> Any:
         query = body.decode()
         batches = list(reversed(self.batches.values()))
         after = re.search(r"after=(\w+)", query)
         start = 1 + [batch["id"] for batch in batches].index(after[1]) if after else 0
         return {"data": batches[start : start + 2], "has_more": start + 2 < len(batches)}
 
-    def _look(self, path: str, headers: Any, body: bytes) -> Any:
+    def _look(self, path: str, head: str, body: bytes) -> Any:
         batch = self.batches.get(path.rpartition("/")[2])
         if batch is not None and batch["looks"] <= 0:
             return batch | {"status": batch["ends"]}
@@ -194,10 +148,10 @@ class BatchServer:
             batch["looks"] -= 1
         return batch
 
-    def _read(self, path: str, headers: Any, body: bytes) -> Any:
+    def _read(self, path: str, head: str, body: bytes) -> Any:
         return self.files.get(path.split("/")[2])
 
-    def _chat(self, path: str, headers: Any, body: bytes) -> Any:
+    def _chat(self, path: str, head: str, body: bytes) -> Any:
         self.charges["alone"] += 1
         return answer_to(json.loads(body), 1)
 
