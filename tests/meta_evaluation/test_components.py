@@ -8,7 +8,7 @@ from metassay.statistics.components import COMPONENTS, correlate_at, variance_co
 from metassay.statistics.jackknife import interval, leave_out
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
-from tests.meta_evaluation.invented_study import OPTIONS, gathered, one, tables_of
+from tests.meta_evaluation.invented_study import OPTIONS, gathered, only, tables_of
 
 BETTER = {"m": "higher", "less": "lower", "words": "neither", "z": "higher"}
 
@@ -41,14 +41,14 @@ def test_numbers_are_those_of_the_statistics(coefficient):
     found = split(*tables_of([human], {"m": m, "less": -m}), options=options)
     people = np.maximum(variance_components(human), 0)
     for place, component in enumerate(COMPONENTS):
-        row = one(found, component=component, metric="m")
+        row = only(found, component=component, metric="m")
         value = correlate_at(m, human, component, coefficient)
         assert (row["value"], row["n"], row["n_missing"]) == (value.value, value.n, 1)
         ends = interval(leave_out(m, human, component, coefficient), confidence=0.9)[:2]
         assert (row["low"], row["high"]) == pytest.approx(ends)
         assert row["people_share"] == pytest.approx(people[place] / people.sum())
         # A metric of which less is better is turned.
-        turned = one(found, component=component, metric="less")
+        turned = only(found, component=component, metric="less")
         assert {**turned, "metric": "m"} == pytest.approx(row)
 
 

@@ -9,7 +9,7 @@ from metassay.meta_evaluation import orderings
 from metassay.meta_evaluation.orderings import CONFLICTS, DISAGREEMENTS
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.scores import SCORES
-from tests.meta_evaluation.invented_study import OPTIONS, one, scores_of
+from tests.meta_evaluation.invented_study import OPTIONS, only, scores_of
 
 COMPARED = OPTIONS.model_copy(update={"compared": ["a", "b", "less", "length"], "annotate": 1000})
 BETTER = {"a": "higher", "b": "higher", "less": "lower", "length": "neither"}
@@ -109,7 +109,7 @@ def test_every_pair_against_a_loop():
                     for t in there
                     if rank_a[s] > rank_a[t] and rank_b[s] < rank_b[t]
                 ]
-                row = one(counted, part=part, metric_a=a, metric_b=b, doc_id=doc)
+                row = only(counted, part=part, metric_a=a, metric_b=b, doc_id=doc)
                 assert row["n_pairs"] == len(there) * (len(there) - 1) // 2
                 assert row["n_disagreements"] == len(against)
                 for s, t in against:

@@ -15,7 +15,7 @@ from metassay.tables.ratings import RATINGS
 from tests.meta_evaluation.invented_study import (
     OPTIONS,
     gathered,
-    one,
+    only,
     rate,
     ratings_of,
     scores_of,
@@ -133,7 +133,7 @@ def test_partial_against_pingouin_and_regression(coefficient):
     found = confounded(table_of(metrics), ratings, coefficient)
     frame = frame_of(errors, metrics)
     for name in ("coverage", "words"):
-        row = one(found, confound=name, statistic="partial", level="global")
+        row = only(found, confound=name, statistic="partial", level="global")
         theirs = pingouin.partial_corr(frame, "m", "people", covar=name, method=coefficient)
         assert row["value"] == pytest.approx(theirs["r"].iloc[0], abs=1e-9)
         assert row["n"] == 24
@@ -141,7 +141,7 @@ def test_partial_against_pingouin_and_regression(coefficient):
     if coefficient == "spearman":
         frame[["m", "people"]] = frame[["m", "people"]].rank()
     left = [models.ols(f"{side} ~ C(system)", frame).fit().resid for side in ("m", "people")]
-    row = one(found, confound="system", statistic="partial", level="global")
+    row = only(found, confound="system", statistic="partial", level="global")
     assert row["value"] == pytest.approx(scipy.stats.pearsonr(*left)[0], abs=1e-9)
 
 
@@ -158,7 +158,7 @@ def test_partials_at_each_level_are_those_of_the_statistics(coefficient):
         mine = found[(found["level"] == level) & (found["statistic"] == "partial")]
         assert set(mine["confound"]) == set(expected)
         for name, value in expected.items():
-            row = one(mine, confound=name)
+            row = only(mine, confound=name)
             ends = interval(value.left, confidence=OPTIONS.confidence)[:2]
             assert (row["value"], row["n"]) == (pytest.approx(value.value), 28)
             assert (row["low"], row["high"]) == pytest.approx(ends, nan_ok=True)
@@ -223,7 +223,7 @@ def test_gaps_are_counted():
         == [[19, 3]] * 3
     )
     assert of.loc["lowest_25", "n_missing"] == 3
-    row = one(pooled, confound="system", statistic="partial")
+    row = only(pooled, confound="system", statistic="partial")
     assert (row["n"], row["n_missing"]) == (20, 2)
 
 
@@ -241,10 +241,10 @@ def test_one_system_and_one_document():
     assert set(found["confound"]) == {"coverage", "words"}
     assert (found["n"][found["statistic"] == "lowest_100"] == 8).all()
     found = confounded(scores[scores["doc_id"] == "d0"], ratings[ratings["doc_id"] == "d0"])
-    row = one(found, confound="system", level="global")
+    row = only(found, confound="system", level="global")
     assert (row["n"], row["n_missing"]) == (0, 0)  # nothing is left within a system of one text
     assert np.isnan([row["value"], row["low"], row["p"]]).all()
-    assert one(found, confound="coverage", statistic="people", level="global")["n"] == 3
+    assert only(found, confound="coverage", statistic="people", level="global")["n"] == 3
 
 
 def test_constants_have_no_value():

@@ -13,7 +13,7 @@ from tests.meta_evaluation.invented_study import (
     CRITERIA,
     OPTIONS,
     correlated,
-    one,
+    only,
     rate,
     ratings_of,
     scores_of,
@@ -48,16 +48,16 @@ def test_correlations_by_hand():
     found = correlated(scores, ratings)
     assert len(found) == 12
     # Document d1: all three pairs reversed, -1. d2: y - x alone, people tie; d3: people tie.
-    row = one(found, level="document", coefficient="kendall")
+    row = only(found, level="document", coefficient="kendall")
     assert (row["value"], row["n"], row["n_undefined"], row["n_missing"]) == (-1, 1, 2, 2)
     assert np.isnan(row["p"])
     assert np.isnan(row["low"])  # one document alone says nothing about others
     # Systems: x scores (3 + 1 + 1)/3 against (1 + 2 + 5)/3; y (2 + 3 + 2)/3 against 9/3; z has
     # both in d1 only: 1 against 3. Pairs: xy concordant, xz reversed, yz tied by people.
-    row = one(found, level="system", coefficient="kendall")
+    row = only(found, level="system", coefficient="kendall")
     assert row["value"] == pytest.approx(0)
     assert (row["n"], row["n_undefined"], row["n_missing"]) == (3, 0, 2)
-    row = one(found, level="global", coefficient="pearson")
+    row = only(found, level="global", coefficient="pearson")
     x, y = (3, 2, 1, 1, 3, 1, 2), (1, 2, 3, 2, 2, 5, 5)
     assert row["value"] == pytest.approx(np.corrcoef(x, y)[0, 1])
     assert (row["n"], row["n_undefined"], row["n_missing"]) == (7, 0, 2)
@@ -159,7 +159,7 @@ def test_equal_ratings_are_tied_whatever_the_order_of_summation():
         )
     )
     scores = scores_of({("d", "x"): 1.0, ("d", "y"): 2.0, ("d", "z"): 3.0})
-    row = one(correlated(scores, ratings), level="global", coefficient="kendall")
+    row = only(correlated(scores, ratings), level="global", coefficient="kendall")
     assert row["value"] == pytest.approx(2 / np.sqrt(6))
 
 
@@ -212,14 +212,14 @@ def test_grouped_by_part_by_hand():
     lines.append(rate("errors", "x", "d3", "r", 9, part="plan"))  # a text without a score
     every = pd.concat([scores_of(plan, part="plan"), scores_of(notes, part="notes")])
     found = correlated(every, ratings_of(*lines))
-    row = one(found, level="grouped", coefficient="kendall")
+    row = only(found, level="grouped", coefficient="kendall")
     # notes orders 2 1 4 3 against 1 2 3 4: four of six pairs alike.
     assert row["value"] == pytest.approx((1 + 1 / 3) / 2)
     assert (row["part"], row["n"], row["n_undefined"], row["n_missing"]) == ("each", 2, 0, 1)
     # The parts were rated on other documents, and never is there an interval for other systems.
     assert np.isnan([row["low_these_systems"], row["low"], row["p"]]).all()
     lines.append(rate("errors", "x", "d3", "r", 9, part="notes"))
-    row = one(correlated(every, ratings_of(*lines)), level="grouped", coefficient="kendall")
+    row = only(correlated(every, ratings_of(*lines)), level="grouped", coefficient="kendall")
     assert row["low_these_systems"] <= row["value"] <= row["high_these_systems"]
     assert np.isnan(row["low"])
 
@@ -237,6 +237,6 @@ def test_intervals_are_by_leaving_out():
             expected = interval(left, confidence=OPTIONS.confidence, over=over)[:2]
             assert [row[end] for end in ends] == pytest.approx(expected, nan_ok=True)
     # Three systems have an interval for other documents, but at system level none for others.
-    row = one(found, level="system", coefficient="pearson")
+    row = only(found, level="system", coefficient="pearson")
     assert np.isnan(row["low"])
     assert row["low_these_systems"] < row["value"] < row["high_these_systems"]

@@ -18,7 +18,7 @@ from tests.meta_evaluation.invented_study import (
     CERTIFICATION,
     OPTIONS,
     gathered,
-    one,
+    only,
     rate,
     ratings_of,
     scores_of,
@@ -63,9 +63,9 @@ def test_signs_are_turned_so_that_positive_is_good():
     assert sorted(found["level"]) == sorted(LEVELS * 2)
     plain = correlations(gathered(every, ratings, better=ERRORS), OPTIONS)
     for metric, sign in (("m", -1), ("errors_found", 1)):
-        row = one(found, metric=metric, level="global")
+        row = only(found, metric=metric, level="global")
         key = {"metric": metric, "level": "global", "coefficient": "pearson"}
-        same = one(plain, **key)
+        same = only(plain, **key)
         # Errors: less is better. m rises as they fall; errors_found counts them, less is better.
         assert row["value"] == sign * same["value"] > 0
         assert sorted([row["low"], row["high"]]) == sorted(
@@ -84,13 +84,13 @@ def test_accuracy_against_chance_by_hand():
     ]
     scores = {("d1", "x"): 1.0, ("d1", "y"): 3.0, ("d1", "z"): 2.0}
     found = certified(scores_of(scores), ratings_of(*lines))
-    row = one(found, level="document")
+    row = only(found, level="document")
     assert row["accuracy"] == pytest.approx(2 / 3)
     assert (row["epsilon"], row["n_pairs"]) == (0, 3)
     # Dealt at random, the three scores get 3 right once, 2 twice, 1 twice and 0 once of six times;
     # no epsilon helps, as people tie nothing.
     assert row["chance"] == pytest.approx(0.5, abs=0.1)
-    assert np.isnan(one(found, level="global")["accuracy"])
+    assert np.isnan(only(found, level="global")["accuracy"])
 
 
 def test_numbers_are_those_of_the_statistics():
@@ -99,7 +99,7 @@ def test_numbers_are_those_of_the_statistics():
     found = certified(scores_of(scores), ratings)
     metric, human = studied_one.metrics[0].values, -studied_one.human
     for level in LEVELS:
-        row = one(found, level=level)
+        row = only(found, level=level)
         left = leave_out(metric, human, level, "pearson")
         for over, ends in (
             ("both", ("low", "high")),
@@ -124,25 +124,25 @@ def test_numbers_are_those_of_the_statistics():
             accuracy = pairwise_accuracy(metric, human, level, epsilon=epsilon)
             assert row["accuracy"] == pytest.approx(accuracy.value)
             assert row["chance"] < row["accuracy"] or level == "system"
-    assert one(found, level="document")["n_pairs"] == 30 * 3
-    assert one(found, level="system")["n_pairs"] == 3
+    assert only(found, level="document")["n_pairs"] == 30 * 3
+    assert only(found, level="system")["n_pairs"] == 3
 
 
 def test_as_good_as_a_rater():
     ratings, scores = two_raters()
-    row = one(certified(scores_of(scores), ratings), level="global")
+    row = only(certified(scores_of(scores), ratings), level="global")
     assert (row["verdict"], row["as_good_as_rater"]) == ("promising", True)
     assert row["against_rater_low"] > -CERTIFICATION.margin
     assert row["n_against_rater"] == 90
     assert "It agrees with raters as well as a rater does." in row["sentence"]
     rng = np.random.default_rng(5)
     worse = {key: value + rng.normal(0, 3) for key, value in scores.items()}
-    row = one(certified(scores_of(worse), ratings), level="global")
+    row = only(certified(scores_of(worse), ratings), level="global")
     assert (row["verdict"], row["as_good_as_rater"]) == ("promising", False)
     assert row["against_rater_high"] < 0
     # One rater alone is no ceiling.
     alone = ratings[ratings["rater"] == "amy"]
-    row = one(certified(scores_of(scores), alone), level="global")
+    row = only(certified(scores_of(scores), alone), level="global")
     assert (row["verdict"], row["n_raters"], row["n_against_rater"]) == ("promising", 0, 0)
     assert not row["as_good_as_rater"]
     assert np.isnan([row["with_raters"], row["rater"], row["against_rater_low"]]).all()
@@ -159,7 +159,7 @@ def test_contrary_cannot_tell_and_undefined():
         ]
     )
     found = certified(every, ratings)
-    at = {metric: one(found, metric=metric, level="global") for metric in set(found["metric"])}
+    at = {metric: only(found, metric=metric, level="global") for metric in set(found["metric"])}
     assert {metric: row["verdict"] for metric, row in at.items()} == {
         "m": "contrary",
         "errors_found": "undefined",
@@ -199,12 +199,12 @@ def test_the_confound_that_leaves_least_is_named():
     options = OPTIONS.model_copy(update={"coefficient": "spearman"})
     found = certified(scores, ratings, better, options)
     known = confounds(gathered(scores, ratings, options=options, better=better), options)
-    row = one(found, metric="m", level="global")
-    left = one(known, metric="m", level="global", confound="coverage", statistic=ANY_SHAPE)
+    row = only(found, metric="m", level="global")
+    left = only(known, metric="m", level="global", confound="coverage", statistic=ANY_SHAPE)
     assert (row["confound"], row["given_confound"]) == ("coverage", left["value"])
     assert row["given_confound_p"] == pytest.approx(left["p"], nan_ok=True)
     assert row["verdict"] == "explained by coverage"
-    row = one(found, metric="z", level="global")
+    row = only(found, metric="z", level="global")
     assert row["verdict"] == "promising"
 
 
@@ -265,7 +265,7 @@ def test_three_systems_in_order_are_no_proof():
     ratings["value"] += ratings["author"].map(shift)
     scores = {(d, a): value - shift[a] for (d, a), value in scores.items()}
     scores = {(d, a): value + 2.0 * (a == "y") for (d, a), value in scores.items()}
-    row = one(certified(scores_of(scores), ratings), level="system")
+    row = only(certified(scores_of(scores), ratings), level="system")
     assert (row["p"], row["smallest_p"]) == pytest.approx((1 / 3, 1 / 3))
     assert row["low_these_systems"] > 0
     assert np.isnan(row["low"])
@@ -280,7 +280,7 @@ def test_two_systems_in_order_show_nothing_of_systems(coefficient):
     scores, ratings = tables_of([grades], {"m": grades})
     options = OPTIONS.model_copy(update={"coefficient": coefficient})
     found = certified(scores, ratings, options=options)
-    row = one(found, level="system")
+    row = only(found, level="system")
     assert (row["value"], row["n"]) == (pytest.approx(1), 2)
     assert row["p"] == row["smallest_p"] == 1
     assert not row["trusted"]

@@ -15,7 +15,7 @@ from metassay.meta_evaluation.exact_tests import run_tests
 from metassay.meta_evaluation.significance import significance
 from metassay.statistics.agreement import against_rater
 from metassay.statistics.correlation import LEVELS
-from tests.meta_evaluation.invented_study import OPTIONS, confounds, one, studied, tables_of
+from tests.meta_evaluation.invented_study import OPTIONS, confounds, only, studied, tables_of
 from tests.statistics import slow_pairs
 
 NAN = np.nan
@@ -57,7 +57,7 @@ def test_differences_between_metrics_are_paired():
                     matrices[a], matrices[b], study.human.tolist(), level, coefficient
                 )
                 for test in ("permutation_documents", "bootstrap_documents"):
-                    row = one(found, level=level, test=test, metric_a=a, metric_b=b)
+                    row = only(found, level=level, test=test, metric_a=a, metric_b=b)
                     assert row["difference"] == pytest.approx(expected, abs=1e-9, nan_ok=True)
                     assert row["n"] == n
                 compared += not np.isnan(expected)
@@ -88,7 +88,7 @@ def test_a_flag_of_a_rare_fault_does_not_pass_for_its_share():
     raters = quality + 0.6 * rng.normal(size=(3, 8, 60))
     flag = -(quality < -2.2).astype(float)
     found = run_tests(studied(*tables_of(raters, {"flag": flag})), OPTIONS)
-    row = one(evidence(found, confounds(found, OPTIONS), OPTIONS), level="document")
+    row = only(evidence(found, confounds(found, OPTIONS), OPTIONS), level="document")
     assert row["n"] + row["n_tied"] == 60 == row["n_against_rater"]
     assert row["n"] < row["n_tied"]
     # Over the documents where it fires it does as well as a rater or better; over all, far worse.

@@ -11,7 +11,7 @@ from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import (
     CRITERIA,
     HIGHER,
-    one,
+    only,
     rate,
     ratings_of,
     scores_of,
@@ -56,7 +56,7 @@ def preferred(rows=ASKED, scored=SCORED, criteria=CRITERIA, better=HIGHER):
 def test_by_hand(tmp_path):
     found = preferred()
     write(PREFERENCES, found, tmp_path / "p.parquet")
-    row = one(found, study="s1", criterion="preference", part="full", metric="m", judge="none")
+    row = only(found, study="s1", criterion="preference", part="full", metric="m", judge="none")
     assert {name: row[name] for name in COUNTS} == {
         "n_same": 3,
         "n_opposite": 1,
@@ -74,13 +74,13 @@ def test_by_hand(tmp_path):
 
 def test_a_comparison_that_one_rater_was_asked_both_ways_is_one():
     both = [versus("x", "y", "d1", "amy", 1), versus("y", "x", "d1", "amy", 0)]
-    row = one(preferred(both))
+    row = only(preferred(both))
     assert [row[name] for name in COUNTS] == [1, 0, 0, 0, 0, 0, 0]
     # x when asked first, y when asked first: whoever stands first, so neither.
-    row = one(preferred([both[0], versus("y", "x", "d1", "amy", 1)]))
+    row = only(preferred([both[0], versus("y", "x", "d1", "amy", 1)]))
     assert (row["n_human_tie"], sum(row[name] for name in COUNTS)) == (1, 1)
     # Answered only one way: what was said counts.
-    row = one(preferred([both[0], versus("y", "x", "d1", "amy", None)]))
+    row = only(preferred([both[0], versus("y", "x", "d1", "amy", None)]))
     assert (row["n_same"], sum(row[name] for name in COUNTS)) == (1, 1)
 
 
@@ -92,7 +92,7 @@ def test_directions_of_criterion_and_metric():
         versus("x", "z", "d1", "amy", 3, "harm"),
     ]
     for better, same in (("higher", 2), ("lower", 0)):
-        row = one(preferred(rows, criteria=criteria, better={"m": better}))
+        row = only(preferred(rows, criteria=criteria, better={"m": better}))
         assert (row["n_same"], row["n_opposite"], row["n_human_tie"]) == (same, 2 - same, 1)
     assert len(preferred(rows, criteria=criteria, better={"m": "neither"})) == 0
 
@@ -101,7 +101,7 @@ def test_the_middle_is_a_tie_despite_rounding():
     criteria = {"preference": Criterion(low=0.1, high=0.7, better="higher")}
     assert (0.1 + 0.7) / 2 != 0.4
     for value, count in ((0.4, "n_human_tie"), (0.7, "n_same"), (0.1, "n_opposite")):
-        row = one(preferred([versus("x", "y", "d1", "amy", value)], criteria=criteria))
+        row = only(preferred([versus("x", "y", "d1", "amy", value)], criteria=criteria))
         assert row[count] == 1
 
 
@@ -162,7 +162,7 @@ def test_value_is_that_of_counting_one_by_one():
                 rows.append(versus(first, second, f"d{d}", rater, value))
                 step = scored[f"d{d}", first] - scored[f"d{d}", second]
                 alike.append((step > 0) - (step < 0) == 2 * value - 1)
-    row = one(preferred(rows, scored))
+    row = only(preferred(rows, scored))
     assert row["value"] == pytest.approx(np.mean(alike))
     assert sum(row[name] for name in COUNTS) == 72
 
@@ -189,5 +189,5 @@ def test_bad_input():
     mixed = pd.concat(
         [scores_of(SCORED), scores_of({("d9", "x"): 1.0}, recipe="m|v2")], ignore_index=True
     )
-    row = one(preferences(mixed, ratings_of(*ASKED), CRITERIA, HIGHER))
+    row = only(preferences(mixed, ratings_of(*ASKED), CRITERIA, HIGHER))
     assert (row["n_same"], row["recipe"]) == (3, "m|v1")

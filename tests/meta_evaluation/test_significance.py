@@ -11,7 +11,7 @@ from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
 from tests.meta_evaluation.invented_study import (
     OPTIONS,
-    one,
+    only,
     rate,
     ratings_of,
     scores_of,
@@ -52,13 +52,13 @@ def test_two_documents_by_hand():
     ratings = ratings_of(*(rate("grade", a, d, "r", v) for (d, a), v in people.items()))
     scores = table_of({"a": people, "b": {key: -value for key, value in people.items()}})
     found = compare(scores, ratings)
-    row = one(found, level="document", test="permutation_documents")
+    row = only(found, level="document", test="permutation_documents")
     assert (row["metric_a"], row["metric_b"], row["difference"]) == ("a", "b", pytest.approx(2))
     assert row["p"] == pytest.approx(0.5, abs=0.1)
     assert (row["n"], row["n_undefined"], row["n_missing"]) == (2, 0, 0)
     assert np.isnan([row["low"], row["high"]]).all()
     # Every resample of documents has the same 2: nothing on the other side of 0.
-    row = one(found, level="document", test="bootstrap_documents")
+    row = only(found, level="document", test="bootstrap_documents")
     assert (row["low"], row["high"]) == pytest.approx((2, 2))
     assert row["p"] == pytest.approx(2 / 201)
     # Two systems: too few for Williams' test, which takes all that it compares for independent.
