@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from metassay.datasets.ingest import Tables
-from metassay.metrics import extractiveness
+from metassay.metrics import copying
 from metassay.units.statements import statements
 from tests.datasets.reading import ROOT, check_files, read_benchmark
 from tests.support import hospital_course
@@ -128,8 +128,8 @@ def test_systems_copy_as_much_as_their_rates(
         near(its["copied"].sum(), pd.Series([rates["copied"][str(author)]] * len(its)))
     passages = tables.sources.set_index("doc_id")["passages"]
     evidence = ["\n".join(passages[doc]) for doc in tables.texts["doc_id"]]
-    texts, options = list(tables.texts["text"]), extractiveness.Options()
-    coverage = [m.value for m in extractiveness.measure(texts, evidence, options)["coverage"]]
+    texts, options = list(tables.texts["text"]), copying.Options()
+    coverage = [m.value for m in copying.measure(texts, evidence, options)["coverage"]]
     means = pd.Series(coverage).groupby(tables.texts["author"]).mean()[[*SYSTEMS]]
     assert means.is_monotonic_decreasing
     assert means["copying"] - means["retelling"] > 0.2

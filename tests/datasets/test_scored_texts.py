@@ -28,7 +28,7 @@ from metassay.datasets.scored_texts import (
     XSUM_SCORES,
     XSUM_SPANS,
 )
-from metassay.metrics import extractiveness
+from metassay.metrics import copying
 from metassay.scoring.catalogue import descriptions
 from tests.datasets.reading import ROOT, problems, put_csv
 from tests.support import frank_files
@@ -389,7 +389,7 @@ def test_longeval_as_released(mirror: Path) -> None:
     sources = tables.sources.set_index("doc_id")["passages"]
     evidence = [" ".join(sources[doc]) for doc, _ in people.index]
     for summaries, known in ((texts, [0.614, 0.549, 0.001]), (released, [0.575, 0.549, 0.004])):
-        copied = extractiveness.measure(summaries, evidence, Options())
+        copied = copying.measure(summaries, evidence, Options())
         columns = [[m.value for m in copied[name]] for name in ("coverage", "density")]
         columns.append([len(text.split()) for text in summaries])
         assert [np.corrcoef(c, people)[0, 1] for c in columns] == pytest.approx(known, abs=0.0005)

@@ -19,8 +19,8 @@ from metassay.llm.session import ACCOUNT, LEDGER, SENTINEL
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import read, write
 from metassay.tables.tracking import ANCHORS, DRIFT
-from metassay.tracking.sentinel import DriftResult, anchors, check
-from metassay.tracking.sentinel.checking import FixedAnchors, fix
+from metassay.tracking.sentinel import anchors
+from metassay.tracking.sentinel.checking import DriftResult, FixedAnchors, check, fix
 from tests.llm.scripted_server import Call, ScriptedServer, completion, failed, whole
 from tests.tracking.sentinel.project import TABLES, Model, endpoint, project, script, truth
 
