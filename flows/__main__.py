@@ -150,8 +150,7 @@ def _warn_of_stale(root: Path, papers: Iterable[str]) -> None:
     """
     from flows import dag
     from metassay.paper_figures.derived_tables import needed_tables
-    from metassay.paper_figures.draw import missing_tables
-    from metassay.paper_figures.inputs import inputs_in
+    from metassay.paper_figures.draw import inputs_in, missing_tables
     from metassay.paper_figures.papers import PAPERS
 
     inputs = inputs_in(root)

@@ -12,9 +12,21 @@ from metassay.cli.running import refresh_code_yaml, run_flows
 from metassay.core.errors import BadInput
 from metassay.core.exit_codes import DONE, FAILED, INCOMPLETE
 from metassay.core.options import BENCHMARKS, PARAMS
-from metassay.paper_figures import FORMATS, inputs
+from metassay.paper_figures import FORMATS
 from metassay.paper_figures.derived_tables import needed_tables
-from metassay.paper_figures.draw import Outcome, draw_paper
+from metassay.paper_figures.draw import (
+    DRAWS,
+    FIGURES,
+    LOCK,
+    STORE,
+    Outcome,
+    damage_lines,
+    draw_paper,
+    inputs_in,
+    missing_benchmarks,
+    remedy,
+    summary,
+)
 from metassay.paper_figures.papers import PAPERS
 from metassay.versions.code_yaml import module_version
 
@@ -25,10 +37,7 @@ def figures(args: argparse.Namespace) -> int:
     refresh_code_yaml()
     papers = list(dict.fromkeys(args.paper or PAPERS))
     _check_benchmarks(papers)
-    missing = {
-        paper: inputs.missing_benchmarks(PAPERS[paper], inputs.inputs_in(Path()))
-        for paper in papers
-    }
+    missing = {paper: missing_benchmarks(PAPERS[paper], inputs_in(Path())) for paper in papers}
     drawable = {paper: sum(not record.open for record in PAPERS[paper]) for paper in papers}
     whole = [p for p in papers if drawable[p] and not missing[p] and not args.format]
     code = run_flows([*whole, "--figures", "--no-prefect"], dict(os.environ)) if whole else DONE
@@ -61,42 +70,42 @@ def _check_benchmarks(papers: Sequence[str]) -> None:
 
 def _draw_here(paper: str, formats: Sequence[str]) -> Outcome:
     """Draw without DVC, which would run the stage only with all of its inputs, and in order."""
-    lock = Path(inputs.LOCK.format(paper))
+    lock = Path(LOCK.format(paper))
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("w") as locked:
         # The paper's stage holds the same lock, so that no two processes draw it.
         fcntl.flock(locked, fcntl.LOCK_EX)
         outcome = draw_paper(
             PAPERS[paper],
-            inputs.inputs_in(Path()),
-            Path(inputs.FIGURES, paper),
-            store=inputs.STORE,
-            version=module_version(Path(), inputs.DRAWS),
+            inputs_in(Path()),
+            Path(FIGURES, paper),
+            store=STORE,
+            version=module_version(Path(), DRAWS),
             formats=formats,
         )
-    for line in inputs.summary(outcome):
+    for line in summary(outcome):
         print(f"{paper}: {line}", file=sys.stderr)
     return outcome
 
 
 def _files(paper: str) -> set[str]:
-    return {file.stem for file in Path(inputs.FIGURES, paper).iterdir()}
+    return {file.stem for file in Path(FIGURES, paper).iterdir()}
 
 
 def _print(
     paper: str, missing: dict[str, list[str]], drawn: set[str], outcome: Outcome | None
 ) -> None:
     drawable = [record.name for record in PAPERS[paper] if not record.open]
-    place = f"{inputs.FIGURES}/{paper}/" if drawn else "nothing drawn"
+    place = f"{FIGURES}/{paper}/" if drawn else "nothing drawn"
     n_open = len(PAPERS[paper]) - len(drawable)
     print(f"{paper}: {place}; {len(drawn):,} of {len(drawable):,} drawn, {n_open:,} open")
     by_remedy: dict[str, list[str]] = {}
     for name, benchmarks in missing.items():
-        by_remedy.setdefault(inputs.remedy(benchmarks), []).append(name)
+        by_remedy.setdefault(remedy(benchmarks), []).append(name)
     for what, names in by_remedy.items():
         print(f"  not drawn, because tables are missing: {', '.join(names)}; {what}")
     damaged = outcome.damaged if outcome else {}
-    for line in inputs.damage_lines(damaged):
+    for line in damage_lines(damaged):
         print(f"  {line}")
     empty = [name for name in drawable if name not in {*drawn, *missing, *damaged}]
     if empty:

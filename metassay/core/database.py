@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Self
 
 from metassay.core.errors import BadInput, refusal
 
@@ -75,6 +76,12 @@ class Database:
                 _migrate(connection, form)
             self._open = stack.pop_all()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write everything inside or nothing; an inner transaction joins the outer one."""
@@ -98,6 +105,20 @@ class Database:
         """Return the connection, for statements that only read."""
         with self._lock, _explain_errors(self.path, self._form):
             yield self._connection
+
+    def select(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        with self.reading() as connection:
+            return connection.execute(query, parameters).fetchall()
+
+    def select_where(
+        self, query: str, values: Iterable[str], *parameters: object
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query that ends with a column, for these values of the column."""
+        remaining = iter(values)
+        while batch := list(itertools.islice(remaining, _PARAMETERS)):
+            marks = ", ".join("?" * len(batch))
+            yield from self.select(f"{query} IN ({marks})", *parameters, *batch)
 
     def checkpoint(self) -> None:
         """Write everything committed so far safely to the disk."""

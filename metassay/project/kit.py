@@ -69,7 +69,7 @@ def is_own_repository(root: Path) -> bool:
 
 def own_dags(root: Path) -> dict[str, str]:
     """Return every dvc.yaml of Metassay's own repository, by path."""
-    from metassay.paper_figures.inputs import paths
+    from metassay.paper_figures.draw import paths
     from metassay.paper_figures.papers import PAPERS
 
     inputs = {paper: paths(records) for paper, records in PAPERS.items()}

@@ -25,11 +25,9 @@ from metassay.core.params import ExecutorOptions
 from metassay.datasets.workers import DASK, open_executor
 from metassay.executor import dask_cluster, shards
 from metassay.executor.dask_cluster import Cluster
-from metassay.executor.shards import Storage
-from metassay.executor.versions import contents, versions
-from metassay.executor.worker import Outcome, answer
+from metassay.executor.shards import Outcome, Storage, answer, contents, versions
+from metassay.judges.make import judge_groups
 from metassay.judges.protocol import Judgment, Pair
-from metassay.judges.sharded import judge_groups
 from metassay.llm.needs import Needs, Resources, files_of
 
 ADDRESS = "tcp://127.0.0.1:9"

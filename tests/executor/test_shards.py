@@ -9,8 +9,7 @@ import pytest
 
 from metassay.executor import shards
 from metassay.executor.record import LOCAL
-from metassay.executor.shards import Storage, cut
-from metassay.executor.versions import contents, difference, versions
+from metassay.executor.shards import Storage, contents, cut, difference, versions
 from tests.executor.dask_machines import ROOT
 
 

@@ -14,8 +14,8 @@ from metassay.core.params import load
 from metassay.datasets.ingest import Tables, ingest
 from metassay.generation import SYSTEMS
 from metassay.generation.record import write_texts
+from metassay.llm.budget import Estimate
 from metassay.llm.endpoints import Models
-from metassay.llm.estimate import Estimate
 from metassay.llm.session import Session
 from metassay.tables.names import REFERENCE
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS

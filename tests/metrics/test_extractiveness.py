@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.metrics import extractiveness
+from metassay.metrics import copying
+from metassay.metrics.copying import fragment_lengths
 from metassay.metrics.describe import Measured
-from metassay.metrics.extractiveness import fragment_lengths
 
-OPTIONS = extractiveness.Options()
+OPTIONS = copying.Options()
 CODED = st.text("abc", max_size=25)
 
 
 def one(candidate: str, source: str) -> dict[str, Measured]:
-    measured = extractiveness.measure([candidate], [source], OPTIONS)
+    measured = copying.measure([candidate], [source], OPTIONS)
     return {name: values[0] for name, values in measured.items()}
 
 
@@ -92,7 +92,7 @@ def test_long_repetitive_texts_do_not_take_long() -> None:
     st.lists(st.tuples(CODED.map(" ".join), st.sampled_from(["a b c", "c b a", ""])), max_size=6)
 )
 def test_a_text_scores_the_same_in_any_company(pairs: list[tuple[str, str]]) -> None:
-    together = extractiveness.measure([c for c, _ in pairs], [s for _, s in pairs], OPTIONS)
+    together = copying.measure([c for c, _ in pairs], [s for _, s in pairs], OPTIONS)
     for index, (candidate, source) in enumerate(pairs):
         assert {n: v[index] for n, v in together.items()} == one(candidate, source)
 
@@ -115,7 +115,7 @@ def test_means_of_aci_bench(mirror: Path, file: str, coverage: float, density: f
     notes = pd.read_csv(folder / file)[["encounter_id", "note"]]
     both = dialogues.merge(notes, on="encounter_id", validate="1:1")
     assert len(both) == 40
-    scores = extractiveness.measure(list(both["note"]), list(both["dialogue"]), OPTIONS)
+    scores = copying.measure(list(both["note"]), list(both["dialogue"]), OPTIONS)
     means = {name: sum(s.value or 0 for s in values) / 40 for name, values in scores.items()}
     assert means["coverage"] == pytest.approx(coverage, abs=0.005)
     assert means["density"] == pytest.approx(density, abs=0.005)

@@ -5,14 +5,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metassay.metrics import lengths
+from metassay.metrics import copying
 from metassay.metrics.describe import Measured
 
-OPTIONS = lengths.Options()
+OPTIONS = copying.Options()
 
 
 def test_by_hand() -> None:
-    assert lengths.measure(["two  words\n", ""], ["", ""], OPTIONS) == {
+    assert copying.measure_lengths(["two  words\n", ""], ["", ""], OPTIONS) == {
         "words": [Measured(2, None), Measured(0, None)],
         "characters": [Measured(11, None), Measured(0, None)],
     }
@@ -33,5 +33,5 @@ def test_by_hand() -> None:
 def test_mean_words_of_aci_bench(mirror: Path, file: str, mean: float) -> None:
     # Recomputed by the project from the released notes; printed to one digit.
     notes = list(pd.read_csv(mirror / "aci_bench_test1" / file)["note"])
-    words = [score.value or 0 for score in lengths.measure(notes, notes, OPTIONS)["words"]]
+    words = [score.value or 0 for score in copying.measure_lengths(notes, notes, OPTIONS)["words"]]
     assert sum(words) / 40 == pytest.approx(mean, abs=0.051)

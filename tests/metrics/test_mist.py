@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metassay.core.options import parse
-from metassay.metrics import mist
+from metassay.metrics import medcon
 from metassay.metrics.describe import Measured
 
 VECTORS = {
@@ -31,17 +31,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def options(folder: Path, **changes: Any) -> mist.MistOptions:
+def options(folder: Path, **changes: Any) -> medcon.MistOptions:
     block: dict[str, Any] = {
         "linker": {"kind": "terms", "terms": str(folder / "terms.csv")},
         "vectors": {"file": str(folder / "vectors.txt")},
     }
-    return parse(mist.MistOptions, block | changes, where="test")
+    return parse(medcon.MistOptions, block | changes, where="test")
 
 
 def measured(folder: Path, pairs: list[tuple[str, str]], **changes: Any) -> list[Measured]:
     texts, references = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    return mist.measure(texts, references, options(folder, **changes))["mist"]
+    return medcon.measure_mist(texts, references, options(folder, **changes))["mist"]
 
 
 def values(folder: Path, pairs: list[tuple[str, str]], **changes: Any) -> list[float | None]:
@@ -64,7 +64,7 @@ def test_what_is_not_known_is_null_and_counted(folder: Path) -> None:
     none = None
     assert values(folder, pairs) == [none, none, 0, none, none, 1]
     texts, references = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    known = mist.measure(texts, references, options(folder))["mist_known"]
+    known = medcon.measure_mist(texts, references, options(folder))["mist_known"]
     assert [one.value for one in known] == [none, 1, 1, 1 / 2, 1 / 2, 1 / 2]
 
 
@@ -104,7 +104,7 @@ def test_a_text_with_itself(folder: Path, text: str) -> None:
 
 
 def test_its_record(folder: Path) -> None:
-    record, chosen = mist.KIND, options(folder)
+    record, chosen = medcon.MIST, options(folder)
     assert tuple(one.name for one in record.descriptions) == ("mist", "mist_known")
     assert [one.path.name for one in record.files(chosen)] == ["terms.csv", "vectors.txt"]
     assert "|rule:described" in record.recipe(chosen)

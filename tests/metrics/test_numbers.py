@@ -3,7 +3,7 @@
 import pytest
 
 from metassay.core.options import Options
-from metassay.metrics import lengths
+from metassay.metrics import copying
 from metassay.metrics.describe import Measured
 
 
@@ -25,6 +25,6 @@ from metassay.metrics.describe import Measured
     ],
 )
 def test_by_hand(text: str, expected: list[str]) -> None:
-    assert lengths.numbers(text) == expected
-    measured = lengths.measure_numbers([text], [""], Options())
+    assert copying.numbers(text) == expected
+    measured = copying.measure_numbers([text], [""], Options())
     assert measured == {"numbers": [Measured(float(len(expected)), None)]}

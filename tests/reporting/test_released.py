@@ -7,7 +7,7 @@ import pytest
 
 from metassay.core.options import Criterion
 from metassay.datasets.ingest import ingest
-from metassay.datasets.scholarsum import FACETS
+from metassay.datasets.scored_texts import FACETS
 from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
 from metassay.paper_figures.published import Ours, compare_all

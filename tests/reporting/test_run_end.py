@@ -12,7 +12,6 @@ from metassay.cli.run_summary import LINES, print_summary
 from metassay.cli.show import ROWS
 from metassay.core.params import load
 from metassay.reporting.contract_page import TABLES
-from metassay.reporting.headline import HEADS_OF_TRUST
 from metassay.tables.documents import TEXTS
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import read, write
@@ -193,7 +192,13 @@ def test_show_lists_what_is_there_and_prints_what_a_run_printed(crowded, capsys)
     assert all(f"system_{n:02}_[x]" in means for n in range(20))
     assert max(map(len, means.splitlines())) <= 80
     trust = table(capsys, "trust")
-    assert list(trust[0]) == list(HEADS_OF_TRUST)
+    assert list(trust[0]) == [
+        "criterion",
+        "decision",
+        "metric",
+        "correlation, corrected",
+        "verdict",
+    ]
     assert len(trust) == 36
     assert {row["why"] for row in table(capsys, "answers")} == {"http_500 2, http_400 1, timeout 1"}
     assert len(table(capsys, "notes")) == 300  # of CSV there are always all

@@ -96,7 +96,7 @@ def test_nothing_to_certify(nothing):
 
 def test_headline_has_the_best_of_each_decision_corrected_or_what_to_do(folder):
     name = "claim_recall (lexical)"
-    found = best_metrics(folder)
+    found = best_metrics(folder).to_numpy().tolist()
     best = [name, ".47 [.20, .71]", "use, best of 3 metrics"]
     assert found[:3] == [
         ["completeness", "any two texts", *best],

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.stats import cauchy, false_discovery_control, t, ttest_1samp
 
-from metassay.statistics.annotator_test import annotator_test, benjamini_yekutieli
+from metassay.statistics.raters import annotator_test, benjamini_yekutieli
 
 NAN = float("nan")
 

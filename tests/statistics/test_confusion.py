@@ -32,8 +32,8 @@ def test_by_hand() -> None:
     assert confusion.macro_f1(TABLE) == pytest.approx(sum(each) / 4)  # `none`, nobody's, is given
     assert confusion.weighted_f1(TABLE) == pytest.approx((3 * 0.8 + 3 * 4 / 7 + 2 * 2 / 3) / 8)
     assert confusion.accuracy(TABLE) == 5 / 8
-    assert confusion.accuracy_at_least(TABLE, 2) == 5 / 10  # of two more that have no label
-    assert confusion.accuracy_at_most(TABLE, 2) == 7 / 10
+    assert confusion.accuracy(TABLE, 2) == 5 / 10  # of two more that have no label
+    assert confusion.accuracy(TABLE, 2, 2) == 7 / 10
     assert confusion.failure_rate(TABLE, 2) == 2 / 10
     assert confusion.majority_guess(TABLE) == 3 / 8
     by_chance = (3 * 2 + 3 * 4 + 2 * 1 + 0) / 64

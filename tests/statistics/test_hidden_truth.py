@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from metassay.statistics.hidden_truth import by_agreement, latent_classes
+from metassay.statistics.raters import by_agreement, latent_classes
 
 NAN = float("nan")
 

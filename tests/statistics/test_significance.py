@@ -14,7 +14,7 @@ from metassay.statistics.significance import (
     holm,
     resample_by_document,
     resample_metric,
-    williams,
+    williams_of,
     williams_test,
 )
 from tests.statistics import slow_pairs
@@ -50,7 +50,7 @@ def test_williams_equals_nlpstats(level, coefficient):
     a, b, human = three(np.random.default_rng(1))
     a, b = a + human, b + a + human  # nlpstats drops signs: here there are none to drop
     for alternative in ("two-sided", "greater", "less"):
-        found = williams(a, b, human, level, coefficient, alternative=alternative)
+        found = williams_of(common(a, b, human).of(0), level, coefficient, alternative=alternative)
         expected = nlpstats_williams.williams_test(
             a, b, human, NLPSTATS[level], coefficient, alternative=alternative
         )
@@ -67,7 +67,7 @@ def test_williams_undefined(values):
 def test_williams_counts_gaps():
     a, b, human = three(np.random.default_rng(2))
     a[0, 0] = b[1, 1] = human[2, 2] = a[3, 3] = b[3, 3] = human[3, 3] = NAN
-    found = williams(a, b, human, "global", "pearson")
+    found = williams_of(common(a, b, human).of(0), "global", "pearson")
     assert (found.n, found.n_missing) == (90 - 4, 3)
     there = np.isfinite(a + b + human)
     only = [np.where(there, values, NAN) for values in (a, b, human)]

@@ -17,7 +17,7 @@ def projects(study, folder):
             json.loads((folder / f"sheets/{rater}.json").read_text("utf-8")),
             LabelInterface((folder / f"sheets/{rater}.xml").read_text("utf-8")),
         )
-        for rater in study.assignments
+        for rater in study.key.assignments
     }
 
 

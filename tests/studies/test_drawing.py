@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.studies.drawing import assign, draw_ids, draw_items
+from metassay.studies.export import assign, draw_ids, draw_items
 from tests.studies.invented_tables import drafts, study
 
 
@@ -87,4 +87,6 @@ def test_sheets_know_no_author_and_no_document():
         said = repr(sheet)
         assert "alpha" not in said
         assert "'d1'" not in said
-    assert {target.author for target in sent.targets.values()} == {"alpha", "beta", "gamma"}
+    assert {
+        asked.target.author for row in sent.key.rows.values() for asked in row.questions.values()
+    } == {"alpha", "beta", "gamma"}

@@ -66,19 +66,23 @@ def test_pairs_and_the_shares_that_are_asked_once_a_text():
     assert len(plan.drafts) == 3 + 3 + 1
     design = Design(("a", "b"), 2, None, 1)
     study = build_study("one", "s", pairs, plan, design)
-    targets = list(study.targets.values())
+    targets = [asked.target for row in study.key.rows.values() for asked in row.questions.values()]
     preferred = [one for one in targets if one.criterion == "preference"]
     assert len(preferred) == 7
     assert {one.doc_id for one in preferred} == {"d1", "d2", "d3"}
     covered = [one for one in targets if one.criterion == "covered"]
     assert len(covered) == len(set(covered)) == 8
     for row in (row for item in study.items for row in item.rows):
-        target = study.targets[row.id, "better"]
+        target = study.key.rows[row.id].questions["better"].target
         item = next(item for item in study.items if row in item.rows)
         texts = {text.heading: text.text for text in item.texts}
         assert f" {target.author} did" in texts["text A"]
         assert f" {target.unit.removeprefix('versus:')} did" in texts["text B"]
-    first = {study.targets[row.id, "better"].author for i in study.items for row in i.rows}
+    first = {
+        study.key.rows[row.id].questions["better"].target.author
+        for i in study.items
+        for row in i.rows
+    }
     assert len(first) > 1, "the sides are drawn by lot"
 
 
@@ -218,15 +222,12 @@ def test_facets_are_graded_where_the_reference_has_them():
 def test_a_key_brings_back_every_target(tmp_path, form, options):
     plan = made(form, **options)
     study = build_study("one", "s", form, plan, Design(("a", "b"), 1, 6, 3))
-    (tmp_path / "key.json").write_bytes(key.to_bytes(study))
+    (tmp_path / "key.json").write_bytes(key.to_bytes(study.key))
     back = key.read(tmp_path / "key.json")
-    targets = {(r, c): a.target for r, row in back.rows.items() for c, a in row.questions.items()}
-    assert targets == dict(study.targets)
-    assert back.criteria == dict(study.criteria)
+    assert back.rows == study.key.rows
+    assert back.criteria == study.key.criteria
     questions = {q for item in study.items for row in item.rows for q in row.questions}
     assert {a.question for row in back.rows.values() for a in row.questions.values()} == questions
-    columns = {(row, column) for row, column in targets}
-    assert len(columns) == len(targets)
     content = json.loads((tmp_path / "key.json").read_text("utf-8"))
     assert "Never send it to a rater" in content["keep_secret"]
 

@@ -67,7 +67,7 @@ def through_sheets(made, said, folder):
     """The same answers, given in CSV sheets."""
     write(made, sheets.KIND, folder)
     files = []
-    for rater in made.assignments:
+    for rater in made.key.assignments:
         path = folder / f"sheets/{rater}.csv"
         header, *rows = csv.reader(io.StringIO(path.read_text("utf-8-sig"), newline=""))
         for row in rows:
@@ -84,7 +84,7 @@ def through_sheets(made, said, folder):
 @pytest.mark.parametrize("name", FORMS)
 def test_a_form_goes_out_and_comes_back_to_exactly_the_ratings_that_were_given(tmp_path, name):
     form, made = study_by(name)
-    known = key._parse(json.loads(key.to_bytes(made)))
+    known = key._parse(json.loads(key.to_bytes(made.key)))
     said, exports = people.answers(made), {}
     for rater, (tasks, interface) in people.projects(made, tmp_path / "a").items():
         interface.validate()
@@ -102,7 +102,7 @@ def test_a_form_goes_out_and_comes_back_to_exactly_the_ratings_that_were_given(t
         for item in sheet.items:
             own = [
                 Answer(
-                    made.targets[row.id, question.column],
+                    made.key.rows[row.id].questions[question.column].target,
                     parse_answer(question, said[sheet.rater, row.id][0][question.column]),
                 )
                 for row in item.rows
@@ -173,10 +173,10 @@ def test_nothing_in_a_text_is_markup_and_each_task_brings_what_it_alone_asks(tmp
         ("anna", f"{item.id}-03"): ({"n": "-0.125"}, ""),
     }
     rows = returned({"anna": people.exported(tasks, interface, said)}, tmp_path)
-    known = key._parse(json.loads(key.to_bytes(sent)))
+    known = key._parse(json.loads(key.to_bytes(sent.key)))
     results = importing.unblind(rows, known, PLAIN, partial=False)
     assert sorted(rating.value for rating in results.ratings) == [-0.125, 0.0, 2.0]
-    assert [comment.text for comment in results.comments] == ["<&>"]
+    assert [cells[-1] for cells in results.comments] == ["<&>"]
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def project(tmp_path):
     sent = study(raters=("anna",))
     ((tasks, interface),) = people.projects(sent, tmp_path / "s").values()
     exports = people.exported(tasks, interface, people.answers(sent))
-    return sent, key._parse(json.loads(key.to_bytes(sent))), exports, interface
+    return sent, key._parse(json.loads(key.to_bytes(sent.key))), exports, interface
 
 
 def imported(project, exports, folder, *, partial=False):
@@ -249,7 +249,7 @@ def test_two_machines_may_use_the_same_account_numbers(tmp_path):
         rater: people.exported(tasks, interface, people.answers(sent), user=1)
         for rater, (tasks, interface) in people.projects(sent, tmp_path / "s").items()
     }
-    known = key._parse(json.loads(key.to_bytes(sent)))
+    known = key._parse(json.loads(key.to_bytes(sent.key)))
     assert (
         len(importing.unblind(returned(exports, tmp_path), known, PLAIN, partial=False).ratings)
         == 54

@@ -186,7 +186,7 @@ def test_numbers_in_cells_of_a_workbook(tmp_path):
         ("faults", 3.0),
     }
     assert results.n_empty == 36
-    assert [comment.text for comment in results.comments] == ["=not a formula"]
+    assert [cells[-1] for cells in results.comments] == ["=not a formula"]
     importing.write(results, key.read(folder / key.FILE), folder)
     assert "'=not a formula" in (folder / "comments.csv").read_text("utf-8")
     assert isinstance(PLAIN, Form)
@@ -234,7 +234,7 @@ def test_the_page_to_read_has_every_text_and_nothing_of_it_runs(tmp_path, form):
     assert "<script" not in page
     assert "alpha" not in page
     assert page.count("&lt;script&gt;x&lt;/script&gt;") == 9
-    order = [page.index(f'id="{item}"') for item in list(sent.assignments.values())[1]]
+    order = [page.index(f'id="{item}"') for item in list(sent.key.assignments.values())[1]]
     assert order == sorted(order)
 
 

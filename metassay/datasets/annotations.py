@@ -1,8 +1,9 @@
-"""Read texts with people's counts of facts, phrases or errors, and score these.
+"""Read texts with people's annotations: counts of facts, phrases or errors, and labels of elements.
 
-The criteria are those of Ben Abacha et al. 2023, An investigation of evaluation metrics for
-automated medical note generation. A folder has sources.jsonl and texts.jsonl as in the format of
-own data, and one or more of the files ANNOTATIONS; docs/own-data.md shows them.
+Facts, phrases and errors are those of Ben Abacha et al. 2023, An investigation of evaluation
+metrics for automated medical note generation; elements those of Adams et al. 2023, A
+meta-evaluation of faithfulness metrics for long-form hospital-course summarization.
+docs/own-data.md shows the files of both.
 """
 
 import os
@@ -16,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from metassay.core.errors import shown
 from metassay.core.options import Criterion, Options
 from metassay.datasets import own_data
-from metassay.datasets.own_data import Clean, Filled, Key, Line, validate_all
+from metassay.datasets.own_data import Clean, Filled, Key, Line, validate, validate_all
 from metassay.statistics.facts import (
     STATUSES,
     FactCounts,
@@ -27,8 +28,9 @@ from metassay.statistics.facts import (
     quality,
 )
 from metassay.tables.names import FULL, REFERENCE
-from metassay.tabular.decoding import json_lines
-from metassay.tabular.rows import Place, Rows
+from metassay.tables.ratings import STATEMENT_UNIT
+from metassay.tabular.decoding import UNREAD, json_lines, warn_unread
+from metassay.tabular.rows import Place, Rows, TextRow
 from metassay.text.citations import parse, strip_citations
 from metassay.text.sentences import sentences
 from metassay.text.tokens import words
@@ -39,8 +41,6 @@ MOST_FACTS = 1000  # of a text
 _SEE = "docs/own-data.md shows how it is written"
 _COUNT = "write a whole number from 0, or nothing where nobody counted"
 _ONCE = "keep one of the two"
-_KEYS = ("doc_id", "author", "rater")
-_DEFAULTS = {"part": FULL, "study": "facts"}
 _ERRORS = ("critical", "non_critical", "spelling")
 _PHRASES = {"hallucinated": "hallucination_count", "omitted": "omission_count"}
 _IN_ALL = ("reference_facts", "system_facts")
@@ -122,8 +122,8 @@ FACT_CRITERIA = {
 }
 
 
-def read(folder: Path) -> Rows:
-    """Read the ratings of texts by each rater.
+def read_fact_annotations(folder: Path) -> Rows:
+    """Read the ratings of texts by each rater: own data, and one or more of ANNOTATIONS.
 
     fact_counts.csv and facts.jsonl give the criteria of `fact_ratings`; phrases.jsonl gives
     `hallucination_count` and `omission_count` (marked phrases per word, without citations);
@@ -145,8 +145,7 @@ def read(folder: Path) -> Rows:
 
 
 def _fact_counts(path: Path, _: _Texts, rows: Rows) -> Iterator[_Ratings]:
-    optional = {**_DEFAULTS, **dict.fromkeys(_IN_ALL, "")}
-    for at, entry, numbers in _read_counts(path, _Counts, STATUSES, optional, _IN_ALL, rows):
+    for at, entry, numbers in _read_counts(path, _Counts, (*STATUSES, *_IN_ALL), rows):
         reference, system = (numbers[name] for name in _IN_ALL)
         correct, incorrect, hallucinated, omitted = (numbers[name] for name in STATUSES)
         counts = FactCounts(correct, incorrect, hallucinated, omitted, reference)
@@ -174,10 +173,10 @@ def _phrases(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Ratings]:
 
 
 def _errors(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Ratings]:
-    for at, entry, counts in _read_counts(path, _Errors, _ERRORS, _DEFAULTS, (), rows):
+    for at, entry, counts in _read_counts(path, _Errors, _ERRORS, rows):
         authors = entry.author, REFERENCE
         both = [texts.get((entry.doc_id, author, entry.part)) for author in authors]
-        lengths = [_n_sentences(text) for text in both if text]  # failed texts are empty
+        lengths = [len(_statements(text)) for text in both if text]  # failed texts are empty
         critical, non_critical, spelling = (counts[name] for name in _ERRORS)
         known = len(lengths) == 2
         value = quality(critical, non_critical, spelling, *lengths) if known else None
@@ -197,17 +196,10 @@ def _lines(path: Path, model: type[Line], rows: Rows) -> Iterator[tuple[Place, L
 
 
 def _read_counts(
-    path: Path,
-    model: type[Line],
-    required: Sequence[str],
-    defaults: Mapping[str, str],
-    optional: Sequence[str],
-    rows: Rows,
+    path: Path, model: type[Line], names: Sequence[str], rows: Rows
 ) -> Iterator[tuple[Place, Line, dict[str, int | None]]]:
     """Yield the rows of a table, with the whole numbers in its columns of counts."""
-    columns, values = (*_KEYS, *required), (*required, *optional)
-    table = own_data.records(path, model, columns, defaults, _COUNT, rows, values)
-    for at, entry, numbers in table:
+    for at, entry, numbers in own_data.records(path, model, _COUNT, rows, names):
         for name, number in numbers.items():
             if number is not None and (number < 0 or not number.is_integer()):
                 rows.wrong(at, f"{name!r} is not a count", remedy=_COUNT)
@@ -251,6 +243,118 @@ def _check_spans(
         seen.add((span.start, span.end))
 
 
-def _n_sentences(text: str) -> int:
-    spans = (text[start:end] for start, end in sentences(text))
-    return sum(any(map(str.isalnum, parse(sentence).text)) for sentence in spans)
+def _statements(text: str) -> list[str]:
+    """Return the sentences of a text that have words beside their citations."""
+    whole = (text[start:end] for start, end in sentences(text))
+    return [sentence for sentence in whole if any(map(str.isalnum, parse(sentence).text))]
+
+
+# ---- labels of each sentence's elements: errors and their severity
+
+SUMMARIES, LABELS = "summaries.jsonl", "labels.jsonl"
+CATEGORIES = ("incorrect", "missing", "not_in_notes")
+SHARES = ("error", *CATEGORIES, "critical")
+
+_DIVIDE = "divide the text as docs/own-data.md says, and count its sentences again"
+
+
+class _Summary(Options):
+    doc_id: Key
+    author: Key
+    sentences: Annotated[list[Filled], Field(min_length=1)]
+
+
+class _Element(Options):
+    label: Literal["correct", "incorrect", "missing", "not_in_notes"] | None
+    severity: Literal["minor", "critical"] | None = None
+    text: Clean = ""
+
+    @model_validator(mode="after")
+    def _severity_fits(self) -> Self:
+        if (self.severity is not None) != (self.label in CATEGORIES):
+            what = "hold a severity that does not fit; write minor or critical at errors alone"
+            raise PydanticCustomError("severity", what)
+        return self
+
+
+class _Labels(Options):
+    doc_id: Key
+    author: Key
+    sentence: Annotated[int, Field(ge=0)]
+    rater: Key
+    elements: list[_Element]
+    study: Key = "elements"
+
+
+def label_shares(labels: Sequence[tuple[str, bool] | None]) -> dict[str, float | None]:
+    """Return the shares of a sentence's elements by SHARES, 0 to 1, lower is better.
+
+    `labels`: for each element `correct` or one of CATEGORIES, and whether it is critical; None
+    without a label. `error` is any category, `critical` a critical error of any category. All are
+    None if there is no element, or one without a label: an unknown share is not a small one.
+
+    Example: correct, incorrect (critical), missing (minor), correct: error .5, incorrect .25,
+    missing .25, not_in_notes 0, critical .25.
+    """
+    known = [label for label in labels if label is not None]
+    if not labels or len(known) < len(labels):
+        return dict.fromkeys(SHARES)
+    counts = {name: sum(label == name for label, _ in known) for name in CATEGORIES}
+    counts["error"] = sum(counts.values())
+    counts["critical"] = sum(critical for _, critical in known)
+    return {name: counts[name] / len(known) for name in SHARES}
+
+
+def read_element_labels(folder: Path) -> Rows:
+    """Read the three files: ratings by the criteria SHARES of each unit `statement:N` and rater.
+
+    A text is its sentences, a line each. They must be the statements that Metassay finds in it;
+    then sentence N, counted from 0, is statement N. The rating of a text is the mean over its
+    sentences (meta_evaluation.study.human_scores).
+    """
+    rows = Rows()
+    if not folder.is_dir():
+        rows.wrong(Place(str(folder)), "is not a folder", remedy=f"create it; {_SEE}")
+        return rows
+    own_data.read_sources(folder / own_data.SOURCES_FILE, rows)
+    lengths: dict[tuple[str, str], int] = {}
+    for at, value in json_lines(folder / SUMMARIES, rows.problems, remedy=_SEE):
+        summary = None if value is UNREAD else validate(_Summary, value, at, rows.problems)
+        if summary is None:
+            rows.unreadable.add("texts")
+            continue
+        text = "\n".join(summary.sentences)
+        statements = _statements(text)
+        if statements != summary.sentences:
+            same = [a == b for a, b in zip(statements, summary.sentences, strict=False)]
+            doc_id, author = shown(summary.doc_id), shown(summary.author)
+            where = f"doc_id {doc_id}, author {author}, sentence {(*same, False).index(False)}"
+            rows.wrong(at, "the sentences are not those that Metassay finds", where, _DIVIDE)
+        lengths[summary.doc_id, summary.author] = len(summary.sentences)
+        rows.texts.append(TextRow(at, summary.doc_id, summary.author, FULL, text))
+    _read_labels(folder / LABELS, lengths, rows)
+    warn_unread(folder, {own_data.SOURCES_FILE, SUMMARIES, LABELS}, rows.warnings)
+    return rows
+
+
+def _read_labels(path: Path, lengths: dict[tuple[str, str], int], rows: Rows) -> None:
+    seen = set[tuple[object, ...]]()
+    lines = json_lines(path, rows.problems, remedy=_SEE)
+    for at, line in validate_all(lines, _Labels, rows.problems):
+        unit = f"{STATEMENT_UNIT}{line.sentence}"
+        key = (line.study, line.doc_id, line.author, FULL, unit, line.rater)
+        doc_id, author = shown(line.doc_id), shown(line.author)
+        where = f"doc_id {doc_id}, author {author}, sentence {line.sentence}"
+        if key in seen:
+            what, fix = "a rater has labelled the sentence before", "put its elements into one line"
+            rows.wrong(at, what, f"{where}, rater {shown(line.rater)}", fix)
+            continue
+        seen.add(key)
+        if line.sentence >= lengths.get((line.doc_id, line.author), line.sentence + 1):
+            fix = "count sentences from 0, or correct doc_id or author"
+            rows.wrong(at, "the text has no such sentence", where, fix)
+        labels = [
+            None if element.label is None else (element.label, element.severity == "critical")
+            for element in line.elements
+        ]
+        rows.rate(at, key, label_shares(labels))
