@@ -10,17 +10,10 @@ import pytest
 from metassay.concepts import linkers
 from metassay.concepts.terms import Mention
 from metassay.core.errors import BadInput
-from metassay.core.options import Options, parse
+from tests.concepts.test_terms import linker
 
 TEXT = "Chest pain; CT of the heart."
-
-
-class _Options(Options):
-    linker: linkers.Linker
-
-
-def linker(**block: Any) -> linkers.Linker:
-    return parse(_Options, {"linker": block}, where="test").linker
+PAIN, HEART = (0, 10, "C0008031", "T184", "chest pain"), (22, 27, "C0018787", "T023", "heart")
 
 
 def install(monkeypatch: pytest.MonkeyPatch, name: str, **content: Any) -> None:
@@ -37,8 +30,8 @@ def install(monkeypatch: pytest.MonkeyPatch, name: str, **content: Any) -> None:
 
 def entity(text: str, label: str, *candidates: tuple[str, float]) -> Any:
     start = TEXT.index(text)
-    place = {"start_char": start, "end_char": start + len(text)}
     underscore = SimpleNamespace(kb_ents=list(candidates))
+    place = {"start_char": start, "end_char": start + len(text)}
     return SimpleNamespace(text=text, label_=label, _=underscore, **place)
 
 
@@ -47,12 +40,9 @@ class Nlp:
 
     def __init__(self) -> None:
         self.pipes: list[tuple[str, dict[str, Any]]] = []
-        self.kb = SimpleNamespace(
-            cui_to_entity={
-                "C0008031": SimpleNamespace(concept_id="C0008031", types=["T184"]),
-                "C0018787": SimpleNamespace(concept_id="C0018787", types=["T023", "T999"]),
-            }
-        )
+        types = {"C0008031": ["T184"], "C0018787": ["T023", "T999"]}
+        kinds = {cui: SimpleNamespace(concept_id=cui, types=each) for cui, each in types.items()}
+        self.kb = SimpleNamespace(cui_to_entity=kinds)
 
     def add_pipe(self, name: str, config: dict[str, Any] | None = None) -> Any:
         assert name in ("abbreviation_detector", "scispacy_linker")
@@ -61,12 +51,9 @@ class Nlp:
 
     def __call__(self, text: str) -> Any:
         assert text == TEXT
-        found = [
-            entity("Chest pain", "DISEASE", ("C0008031", 0.99), ("C0000001", 0.8)),
-            entity("CT", "CHEMICAL"),
-            entity("heart", "ENTITY", ("C0018787", 1.0)),
-        ]
-        return SimpleNamespace(ents=found)
+        pain = entity("Chest pain", "DISEASE", ("C0008031", 0.99), ("C0000001", 0.8))
+        heart = entity("heart", "ENTITY", ("C0018787", 1.0))
+        return SimpleNamespace(ents=[pain, entity("CT", "CHEMICAL"), heart])
 
 
 @pytest.fixture
@@ -82,27 +69,24 @@ def nlp(monkeypatch: pytest.MonkeyPatch) -> Nlp:
     return pipeline
 
 
+SCISPACY = {"kind": "scispacy", "model": "en_core_sci_sm"}
+
+
 def test_scispacy_links_each_entity_to_its_best_candidate(
     nlp: Nlp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(monkeypatch, "scispacy.abbreviation")
-    install(monkeypatch, "scispacy.linking")
-    options = linker(kind="scispacy", model="en_core_sci_sm", knowledge_base="umls", threshold=0.8)
-    assert linkers.load(options)(TEXT) == [
-        Mention(0, 10, "C0008031", "T184", "chest pain"),
-        Mention(22, 27, "C0018787", "T023", "heart"),
-    ]
+    for name in ("abbreviation", "linking"):
+        install(monkeypatch, f"scispacy.{name}")
+    block = SCISPACY | {"knowledge_base": "umls", "threshold": 0.8}
+    assert linkers.load(linker(**block))(TEXT) == [Mention(*PAIN), Mention(*HEART)]
     settings = {"resolve_abbreviations": True, "linker_name": "umls", "threshold": 0.8}
     assert nlp.pipes == [("abbreviation_detector", {}), ("scispacy_linker", settings)]
-    options = linker(
-        **{"kind": "scispacy", "model": "en_core_sci_sm", "knowledge_base": "umls"},
-        semantic_types=["Anatomy"],
-    )
-    assert [one.concept for one in linkers.load(options)(TEXT)] == ["C0018787"]
+    anatomy = linkers.load(linker(**block, semantic_types=["Anatomy"]))
+    assert anatomy(TEXT) == [Mention(*HEART)]
 
 
 def test_scispacy_without_a_knowledge_base_has_wordings(nlp: Nlp) -> None:
-    options = linker(kind="scispacy", model="en_core_sci_sm")
+    options = linker(**SCISPACY)
     assert linkers.load(options)(TEXT) == [
         Mention(0, 10, "chest pain", "DISEASE", "chest pain"),
         Mention(12, 14, "ct", "CHEMICAL", "ct"),
@@ -128,36 +112,30 @@ class Cat:
         rest = {"acc": 1.0, "context_similarity": 1.0, "meta_anns": {}, "icd10": [], "snomed": []}
         heart = {"pretty_name": "Heart", "cui": "C0018787", "type_ids": ["T023", "T017"]}
         pain = {"pretty_name": "Chest Pain", "cui": "C0008031", "type_ids": ["T184"]}
-        return {
-            "entities": {
-                2: {**heart, "source_value": "heart", "start": 22, "end": 27, "id": 2, **rest},
-                0: {**pain, "source_value": "Chest pain", "start": 0, "end": 10, "id": 0, **rest},
-            },
-            "tokens": [],
+        entities = {
+            2: {**heart, "source_value": "heart", "start": 22, "end": 27, "id": 2, **rest},
+            0: {**pain, "source_value": "Chest pain", "start": 0, "end": 10, "id": 0, **rest},
         }
+        return {"entities": entities, "tokens": []}
 
 
 def test_medcat_gives_the_first_type(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     install(monkeypatch, "medcat.cat", CAT=Cat)
     pack = tmp_path / "umls_sm.zip"
     options = linker(kind="medcat", model=str(pack))
-    with pytest.raises(
-        BadInput, match=r"umls_sm.zip does not exist; run: pip install medcat, and d"
-    ):
+    missing = r"umls_sm.zip does not exist; run: pip install medcat, and d"
+    with pytest.raises(BadInput, match=missing):
         linkers.load(options)
     pack.write_bytes(b"pack")
-    assert linkers.load(options)(TEXT) == [
-        Mention(0, 10, "C0008031", "T184", "chest pain"),
-        Mention(22, 27, "C0018787", "T023", "heart"),
-    ]
-    assert [one.path for one in linkers.files(options)] == [pack]
+    assert linkers.load(options)(TEXT) == [Mention(*PAIN), Mention(*HEART)]
+    assert [file.path for file in linkers.files(options)] == [pack]
     before = linkers.recipe(options)
     pack.write_bytes(b"another")
     assert linkers.recipe(options) != before
 
 
 class Matcher:
-    """QuickUMLS; what it was made with and asked is kept."""
+    """QuickUMLS; `calls` has its settings and what it was asked."""
 
     calls: list[Any]
 
@@ -169,35 +147,31 @@ class Matcher:
         assert text == TEXT
         rest = {"similarity": 1.0, "preferred": 1}
         heart = {"start": 22, "end": 27, "ngram": "heart", "term": "heart", "cui": "C0018787"}
-        pain = {"start": 0, "end": 10, "ngram": "Chest pain", "term": "Pain, Chest"}
-        return [
-            [{**heart, "semtypes": {"T023"}, **rest}],
-            [
-                {**pain, "cui": "C0008031", "semtypes": {"T184", "T033", "T002"}, **rest},
-                {**pain, "cui": "C0000002", "semtypes": {"T061"}, **rest},
-            ],
-        ]
+        pain = {"start": 0, "end": 10, "ngram": "Chest pain", "term": "Pain, Chest", **rest}
+        types = {"C0008031": {"T184", "T033", "T002"}, "C0000002": {"T061"}}
+        candidates = [{**pain, "cui": cui, "semtypes": each} for cui, each in types.items()]
+        return [[{**heart, "semtypes": {"T023"}, **rest}], candidates]
 
 
 def test_quickumls_gives_all_concepts_of_a_candidate(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     install(monkeypatch, "quickumls", QuickUMLS=Matcher)
-    (tmp_path / "index").mkdir()
-    (tmp_path / "index/database_backend.flag").write_text("unqlite", encoding="utf-8")
-    block = {"kind": "quickumls", "index": str(tmp_path / "index")}
+    index = tmp_path / "index"
+    index.mkdir()
+    (index / "database_backend.flag").write_text("unqlite", encoding="utf-8")
+    block = {"kind": "quickumls", "index": str(index)}
     assert linkers.load(linker(**block))(TEXT) == [
         Mention(0, 10, "C0000002", "T061", "pain, chest"),
         Mention(0, 10, "C0008031", "T002", "pain, chest"),
-        Mention(22, 27, "C0018787", "T023", "heart"),
+        Mention(*HEART),
     ]
-    place = str(tmp_path / "index")
-    assert Matcher.calls == [(place, {"threshold": 1.0, "window": 5}), (True, True)]
-    found = linkers.load(linker(**block, semantic_types=["T033", "T184"]))(TEXT)
-    assert found == [Mention(0, 10, "C0008031", "T033", "pain, chest")]
+    assert Matcher.calls == [(str(index), {"threshold": 1.0, "window": 5}), (True, True)]
+    mentions = linkers.load(linker(**block, semantic_types=["T033", "T184"]))(TEXT)
+    assert mentions == [Mention(0, 10, "C0008031", "T033", "pain, chest")]
     assert Matcher.calls[0][1]["accepted_semtypes"] == {"T033", "T184"}
     files = linkers.files(linker(**block))
-    assert [one.path.name for one in files] == ["database_backend.flag"]
+    assert [file.path.name for file in files] == ["database_backend.flag"]
     with pytest.raises(BadInput, match="nowhere is not a folder; run: pip install quickumls"):
         linkers.load(linker(kind="quickumls", index="nowhere"))
 
@@ -210,14 +184,12 @@ def test_quickumls_gives_all_concepts_of_a_candidate(
         ({"kind": "quickumls", "index": "x"}, "quickumls is not installed; run: pip install q"),
     ],
 )
-def test_one_line_says_what_to_install(
+def test_a_line_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, block: dict[str, Any], expected: str
 ) -> None:
     for name in ("spacy", "medcat", "quickumls"):
-        if name in sys.modules:
-            monkeypatch.delitem(sys.modules, name)
+        monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(BadInput, match=expected) as error:
         linkers.load(linker(**block))
     (line,) = error.value.problems
-    assert "\n" not in line
     assert "the UMLS needs a licence" in line
