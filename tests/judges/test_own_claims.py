@@ -15,7 +15,7 @@ from metassay.llm.needs import Resources
 from metassay.units.released_claims import FILE, read_claims
 
 ROOT = Path(__file__).parents[2]
-NOTES = 3  # of 40: the first ones, whose claims take seconds
+NOTES = 2  # of 40: the first ones, whose claims take seconds
 
 
 @pytest.mark.parametrize(("name", "apart"), [("lexical", 0.3), ("semantic", 0.3)])
