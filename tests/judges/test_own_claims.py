@@ -41,9 +41,9 @@ def test_own_claims_are_entailed_and_another_note_s_are_not(
             for n, claim in enumerate(of_note[chosen[(at + shift) % len(chosen)]])
         ]
         judgments = judge.judge(pairs)
-        return float(np.mean([one is not None and one.label == "entailed" for one in judgments]))
+        return float(np.mean([j is not None and j.label == "entailed" for j in judgments]))
 
-    own, others = share(0), share(1)
-    print(f"{name}: own {own:.3f}, another note's {others:.3f}")
-    assert own > 0.9  # docs/judges.md has both
+    same, others = share(0), share(1)
+    print(f"{name}: its {same:.3f}, another note's {others:.3f}")
+    assert same > 0.9  # docs/judges.md has both
     assert others < apart
