@@ -282,17 +282,17 @@ def test_private_text_is_not_uploaded_without_leave(batches, tmp_path) -> None:
     canary = request("CANARY-7731")
     with pytest.raises(BadInput, match="sample' is private: its text does not go to endpoint"):
         ask(batches, tmp_path, [canary], access="private")
-    assert not batches.received
+    assert not batches.bodies
     # Begun with leave and killed before its upload: who has none does not send it in passing.
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         ledger.begin_batch("left", batches.base_url)
         ledger.add_line("left", canary.key, 1, canary.canonical)
     assert missing(ask(batches, tmp_path, requests(2))) == {}
-    assert not any(b"CANARY" in body for body in batches.received)
+    assert not any(b"CANARY" in body for body in batches.bodies)
     assert journal_of(tmp_path)[:2] == (0, 0)
     allowed = {"access": "private", "sends": ["private"]}
     assert missing(ask(batches, tmp_path, [canary], **allowed)) == {}
-    assert any(b"CANARY" in body for body in batches.received)
+    assert any(b"CANARY" in body for body in batches.bodies)
 
 
 def test_errors_quote_no_text(batches, tmp_path) -> None:
