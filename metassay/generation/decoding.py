@@ -186,10 +186,10 @@ def _text(writer: Writer, tokens: list[int], most: int) -> tuple[str, bool]:
 
 def _to_written(output: Output | None) -> Written:
     if output is None:
-        return Written("error", None)
+        return "error", None
     if output.text is None or not output.ended:
-        return Written("truncated", None)
-    return Written("ok", output.text) if output.text else Written("unparsed", None)
+        return "truncated", None
+    return ("ok", output.text) if output.text else ("unparsed", None)
 
 
 def _warnings(

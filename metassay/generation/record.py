@@ -26,6 +26,9 @@ class Generated(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
+Write = Callable[[pd.DataFrame, str, Any, Resources], Generated]
+
+
 @dataclass(frozen=True, kw_only=True)
 class System(Needs):
     """A kind of system in params.yaml > systems, which writes a text from a source.
@@ -36,7 +39,7 @@ class System(Needs):
     """
 
     options: type[Options]
-    write: Callable[[pd.DataFrame, str, Any, Resources], Generated]
+    write: Write
     requests: "Callable[[pd.DataFrame, Any, Decoding, Path], Requests] | None" = None
     costly: bool = False
 
@@ -62,11 +65,7 @@ def write_texts(
     return Generated(texts, tuple(warning for shard in shards for warning in shard.warnings))
 
 
-Rule = Callable[[Sequence[str], Sequence[str], Any], str]
-Write = Callable[[pd.DataFrame, str, Any, Resources], Generated]
-
-
-def by_rule(kind: str, rule: Rule) -> Write:
+def by_rule(kind: str, rule: Callable[[Sequence[str], Sequence[str], Any], str]) -> Write:
     """Return the `write` of a system that calls `rule(passages, speakers, options)` per source.
 
     The rule returns the text, in which `[n]` cites `passages[n]`; if it is empty, the row has

@@ -26,8 +26,8 @@ from metassay.datasets.workers import DASK, open_executor
 from metassay.executor import dask_cluster, shards
 from metassay.executor.dask_cluster import Cluster
 from metassay.executor.shards import Outcome, Storage, answer, contents, versions
+from metassay.judges.make import judge_groups
 from metassay.judges.protocol import Judgment, Pair
-from metassay.judges.sharded import judge_groups
 from metassay.llm.needs import Needs, Resources, files_of
 
 ADDRESS = "tcp://127.0.0.1:9"
@@ -180,9 +180,7 @@ def test_a_worker_that_stops_between_its_answer_and_reporting_it_is_not_waited_f
 
 
 @pytest.mark.parametrize("address", ["tls://127.0.0.1:9", "tcp://127.0.0.1"])
-def test_an_address_that_can_never_answer_is_named(
-    tmp_path: Path, address: str
-) -> None:
+def test_an_address_that_can_never_answer_is_named(tmp_path: Path, address: str) -> None:
     options = ExecutorOptions(kind="dask", address=address, storage=str(tmp_path / "shards"))
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with (

@@ -30,19 +30,19 @@ COMPUTING = {
     "alignment": (
         alignment.METHOD,
         f"{VECTORS}words {WORDS}units/alignment/vectors units/alignment/rouge",
-        (1, "daca714118f0af80"),
+        (1, "401f0b7ec9eaf11a"),
     ),
     "bertscore": (
         bertscore.METHOD,
         f"{VECTORS}matching metrics/bertscore",
-        (3, "b044e946bcb07ef9"),
+        (3, "ce21be6c83c83b8e"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
         PAIRS + "metrics/faithfulness/ctc_consistency",
-        (1, "5fb096fe1ce0a127"),
+        (1, "892040c980cc1066"),
     ),
-    "decoding": (decoding.METHOD, SHARED + "generation/decoding", (1, "2478f83ab1b31b89")),
+    "decoding": (decoding.METHOD, SHARED + "generation/decoding", (1, "e97aec89a4be716f")),
     "factscore": (
         factscore_support.METHOD,
         PAIRS + "metrics/faithfulness/factscore_support",
@@ -53,18 +53,18 @@ COMPUTING = {
         med_bertscore.METHOD,
         f"{VECTORS}matching metrics/med_bertscore concepts/linkers concepts/terms"
         " concepts/terms.txt",
-        (2, "dc8dac17922c26b2"),
+        (2, "53226c256144c411"),
     ),
     "nli": (pair_scores.METHOD, PAIRS + "models/pair_scores", (1, "0741211fc1c80d00")),
     "redress": (
         redress.METHOD,
         PAIRS + "models/pair_scores metrics/faithfulness/redress",
-        (1, "b48a6f520be061d1"),
+        (1, "ee138676c4ae5d9e"),
     ),
     "semantic": (
         semantic.METHOD,
         f"{VECTORS}words {WORDS}text/boundaries text/boundaries.txt {SEMANTIC}{VOCABULARY}",
-        (5, "ef66f2f332c15383"),
+        (5, "efc58c4f761340be"),
     ),
 }
 
