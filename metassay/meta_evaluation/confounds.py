@@ -162,8 +162,8 @@ def _statistics(
     how = level, options.coefficient, study.layout
     metrics, human = study.values([study.metrics[i] for i in places]), study.oriented
     if control is None or rests is None:
-        rest = partial_given_system(metrics, human, *how)
-        statistic, left = "partial", _Value(rest.value, rest.n, (metrics, human), rest.left)
+        of_rest, n = partial_given_system(metrics, human, *how)
+        statistic, left = "partial", _Value(of_rest.value, n, (metrics, human), of_rest)
     else:
         people, of_metric = (_correlate(control, side, *how) for side in (human, metrics))
         yield "metric", of_metric
@@ -178,7 +178,7 @@ def _statistics(
             partials = partial_of(plain, of_metric.left, people.left)
             unequal = ~_same_texts(*needed)
             if unequal.any():
-                recomputed = partial(metrics[unequal], human, control, *how).left
+                recomputed = partial(metrics[unequal], human, control, *how)
                 for values, partial_values in zip(recomputed, partials, strict=True):
                     if partial_values is not None:
                         partial_values[unequal] = values

@@ -1,11 +1,17 @@
-"""BARTScore of a text against the reference: the likelihood of each, given the other."""
+"""BARTScore: the likelihood of a text for an encoder-decoder that read another.
 
-from collections.abc import Callable, Sequence
+Of a text and the reference, each given the other; and of statements given their passages (SOURCE).
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import accumulate
 from math import fsum
 from typing import Literal
 
 from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured, Metric
+from metassay.metrics.faithfulness import reading, record
 from metassay.models.likelihood import Likelihoods, likelihoods
 from metassay.models.loading import NetworkOptions
 from metassay.models.rows import Limits, recipe_of
@@ -94,4 +100,52 @@ KIND = Metric(
     recipe=lambda options: recipe_of(options, options, "f", "max_tokens"),
     descriptions=DESCRIPTIONS,
     costly=True,
+)
+
+
+def score(
+    cases: Sequence[record.Case], options: reading.ReadingOptions, checkpoint: NetworkOptions
+) -> reading.ByName:
+    """Return BARTScore of each statement given its passages: at most 0, higher is more faithful.
+
+    The mean logarithm of the probabilities of the statement's tokens; the first special token
+    counts with the first statement, the last with the last that was read. Statements of a case are
+    joined by a space. Null for a blank statement or without passages; failed if it is past the
+    model's limit, or a number is not finite. Yuan et al. 2021, section 3.1 (source > text). Raises
+    BadInput as `loading.load`.
+    """
+
+    def scores(cases: Sequence[record.Case]) -> list[list[record.Scored]]:
+        pairs = [(" ".join(case.passages), " ".join(case.statements)) for case in cases]
+        results = likelihoods(pairs, checkpoint, options)
+        return [list(_statements(c.statements, r)) for c, r in zip(cases, results, strict=True)]
+
+    return {"bartscore_source": reading.by_text(cases, scores, record.Scored(None))}
+
+
+def _statements(statements: Sequence[str], read: Likelihoods) -> Iterator[record.Scored]:
+    starts = list(accumulate((len(text) + 1 for text in statements), initial=0))[:-1]
+    tokens: list[list[float]] = [[] for _ in statements]
+    last = 0
+    for begin, value in zip(read.begins, read.values or (), strict=False):
+        last = bisect_right(starts, begin) - 1
+        tokens[last].append(value)
+    for place, its in enumerate(tokens):
+        yield record.Scored(mean(its), not its, read.unread, read.cut and place >= last)
+
+
+SOURCE = record.FaithfulnessMetric(
+    options=reading.ReadingOptions,
+    score=score,
+    recipe=reading.states("max_tokens"),
+    descriptions=(
+        reading.described(
+            "bartscore_source",
+            "mean logarithm of the probabilities that an encoder-decoder gives the tokens of the"
+            " statement, having read its passages; what is past the model's limit is not read",
+            range=(None, 0),
+            source="Yuan et al. 2021, section 3.1, source > text; neulab/BARTScore",
+        ),
+    ),
+    by_text=True,
 )

@@ -3,7 +3,8 @@
 Tokens, layers, weights and baselines are those of the package bert-score, and so are the values,
 with one exception: there, a token with cosines below 0 counts 0 if its pair shares the batch with a
 longer pair, as if it matched the padding. Here no pair depends on another, and values have eight
-decimals, which with dtype float64 are the same on every processor.
+decimals, which with dtype float64 are the same on every processor. SOURCE is of statements against
+their passages.
 
 Each distinct text is encoded once, in batches of similar length. Results are in the store of model
 outputs (metassay.models): a second run loads no model.
@@ -20,7 +21,9 @@ from pydantic import Field
 
 from metassay.core.errors import BadInput
 from metassay.metrics.describe import OVERLAP, Description, Measured, Metric
+from metassay.metrics.faithfulness import reading, record
 from metassay.models import encoders, extra, matching
+from metassay.models.loading import NetworkOptions
 from metassay.models.matching import (
     Match,
     layers_of,
@@ -29,9 +32,8 @@ from metassay.models.matching import (
     recipe_parts,
     weighing,
 )
-from metassay.models.outputs import text_hash
+from metassay.models.outputs import STORE, text_hash
 from metassay.models.rows import Scores, compute_outputs
-from metassay.models.store import STORE
 
 METHOD = 3  # part of the store's keys; raise it with every change of matches
 _Three = Annotated[list[Annotated[float, Field(lt=1)]], Field(min_length=3, max_length=3)]
@@ -222,3 +224,71 @@ def _baseline(options: BertscoreOptions) -> Sequence[float] | None:
     if str(layers) not in rows:
         raise BadInput(f"baseline {options.baseline!r}: has no layer {layers}; correct `layers`")
     return [float(rows[str(layers)][column]) for column in ("P", "R", "F")]
+
+
+SIDES = ("precision", "recall", "f1")
+NAMES = tuple(f"bertscore_source_{side}" for side in SIDES)
+
+
+class SourceOptions(reading.CheckpointOptions):
+    """Encoders, with `layers` and `batch_tokens` of the metric `bertscore`."""
+
+    layers: int | None = Field(default=None, ge=1)
+    batch_tokens: int = Field(default=512, ge=1)
+
+
+def score(
+    cases: Sequence[record.Case], options: SourceOptions, checkpoint: NetworkOptions
+) -> reading.ByName:
+    """Return BERTScore of each statement, the candidate, against its passages, joined by a space.
+
+    -1 to 1, higher is closer. Null for a blank statement or without passages; failed if a number is
+    not finite. Text past the encoder's limit is not read. Zhang et al. 2020, section 3. Raises
+    BadInput as `measure`.
+    """
+    encoder = as_bertscore(checkpoint, options.layers, options.batch_tokens)
+
+    def scores(pairs: Sequence[reading.Pair]) -> list[tuple[record.Scored, ...]]:
+        flipped = [(statement, passages) for passages, statement in reading.join(pairs)]
+        return [
+            tuple(
+                record.Scored(value, value is None, match.unread[1], match.unread[0] > 0)
+                for value in values_of(match)
+            )
+            for match in matches_of(flipped, encoder)
+        ]
+
+    results = reading.by_statement(cases, scores, (record.Scored(None),) * len(NAMES))
+    return {
+        name: [[scored[place] for scored in case] for case in results]
+        for place, name in enumerate(NAMES)
+    }
+
+
+def as_bertscore(
+    network: NetworkOptions, layers: int | None, batch_tokens: int
+) -> BertscoreOptions:
+    """Return options of metric `bertscore` for an encoder, without weights and baseline."""
+    settings = network.model_dump(include=set(NetworkOptions.model_fields))
+    settings |= {"layers": layers, "batch_tokens": batch_tokens, "idf": False}
+    return BertscoreOptions.model_validate(settings)
+
+
+SOURCE = record.FaithfulnessMetric(
+    options=SourceOptions,
+    score=score,
+    recipe=lambda options, network: recipe(
+        as_bertscore(network, options.layers, options.batch_tokens)
+    ),
+    descriptions=tuple(
+        reading.described(
+            name,
+            f"BERTScore's {side} of the statement against its passages, joined by a blank; what is"
+            " past the encoder's limit is not read",
+            range=(-1, 1),
+            source="Zhang et al. 2020, section 3; bert-score 0.3.13",
+            headline=side == "f1",
+        )
+        for name, side in zip(NAMES, SIDES, strict=True)
+    ),
+)

@@ -1,10 +1,15 @@
-"""BLEURT of a text against the reference: a regressor that was trained on people's ratings."""
+"""Regressors: BLEURT of a text against the reference, and of statements against their passages.
+
+Adams et al. 2023, section 7.4, distil other metrics; metassay.tuning trains such models.
+"""
 
 from collections.abc import Sequence
 from functools import partial
 
 from metassay.core.errors import BadInput
 from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured, Metric
+from metassay.metrics.faithfulness import reading
+from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models.loading import NetworkOptions
 from metassay.models.pair_scores import Output, classifier
 from metassay.models.rows import Limits, recipe_of
@@ -84,4 +89,49 @@ CLINICAL = regressor(
     "clinical_bleurt",
     "tuned on people's ratings of the quality of clinical texts",
     "Ben Abacha et al. 2023, ClinicalBLEURT",
+)
+
+
+def statement_regressor(name: str, meaning: str, source: str) -> FaithfulnessMetric:
+    """Return the metric of a regressor that reads passages and then the statement.
+
+    Higher is more faithful; unit and range are those of its training targets. An input that is too
+    long loses the end of the longer side. Null for a blank statement or without passages, failed if
+    the number is not finite. Raises BadInput as `numbers`.
+    """
+
+    def score(
+        cases: Sequence[Case], options: reading.ReadingOptions, checkpoint: NetworkOptions
+    ) -> reading.ByName:
+        def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
+            return [
+                Scored(value, value is None, output.premise_unread, output.hypothesis_cut)
+                for value, output in numbers(reading.join(pairs), checkpoint, options)
+            ]
+
+        return {name: reading.by_statement(cases, scores, Scored(None))}
+
+    loses = "an input that is too long loses the longer side's end"
+    return FaithfulnessMetric(
+        options=reading.ReadingOptions,
+        score=score,
+        recipe=reading.states("max_tokens"),
+        descriptions=(
+            reading.described(name, f"{meaning}; {loses}", range=(None, None), source=source),
+        ),
+    )
+
+
+REGRESSOR = statement_regressor(
+    "regressor",
+    "value that a trained model, such as a distilled metric, gives the statement, having read its"
+    " passages",
+    "Adams et al. 2023, section 7.4",
+)
+# Sellam et al. 2020: mostly 0 to 1.
+SOURCE = statement_regressor(
+    "bleurt_source",
+    "the number of a regressor that was trained on people's ratings, of the statement with its"
+    " passages as the reference",
+    "Sellam et al. 2020, section 4",
 )

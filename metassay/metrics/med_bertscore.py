@@ -1,13 +1,14 @@
-"""MedBERTScore: BERTScore with higher weights for tokens of medical concepts.
+"""MedBERTScore and MedBARTScore: higher weights for tokens of medical concepts.
 
-Ben Abacha et al. 2023. Here the values are those of BERTScore if `alpha` is 0, or if all tokens or
-none are of concepts.
+Ben Abacha et al. 2023. Here the values are those of BERTScore and BARTScore if `alpha` is 0, or if
+all tokens or none are of concepts.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from math import fsum
 from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
@@ -15,11 +16,13 @@ from pydantic import Field
 from metassay.concepts import linkers
 from metassay.concepts.terms import Link, Mention
 from metassay.core.errors import BadInput
+from metassay.metrics import bartscore
 from metassay.metrics.bertscore import DESCRIPTIONS as BERTSCORE
 from metassay.metrics.bertscore import columns, match_all
 from metassay.metrics.describe import Description, Measured, Metric
 from metassay.models import extra
 from metassay.models.encoders import Encoder, EncoderOptions, Tokens, load_encoder, vectors
+from metassay.models.likelihood import Likelihoods
 from metassay.models.matching import (
     Embed,
     Match,
@@ -29,8 +32,8 @@ from metassay.models.matching import (
     matches,
     recipe_parts,
 )
-from metassay.models.rows import Scores
-from metassay.models.store import STORE
+from metassay.models.outputs import STORE
+from metassay.models.rows import Scores, recipe_of
 
 NAME, WINDOW_NAME = "med_bertscore", "med_bertscore_window"
 METHOD = 2  # part of the store's keys; raise it with every change of matches
@@ -256,4 +259,60 @@ WINDOW = replace(
     options=MedBertscoreWindowOptions,
     measure=measure_whole,
     descriptions=describe(WINDOW_NAME, "Long texts are read in segments that overlap"),
+)
+
+
+class MedBartscoreOptions(bartscore.BartscoreOptions):
+    """An encoder-decoder, and a linker that finds concepts.
+
+    `alpha`: a token that overlaps a concept has weight 1 + alpha. `divisor`: the sum of weighted
+    logarithms is divided by the tokens' `weights` or, as in the released code, by their `count`.
+    That code counts padding, too, so that its values depend on the batch, unlike ours.
+    """
+
+    linker: linkers.Linker
+    alpha: float = Field(default=1.0, ge=0)
+    divisor: Literal["weights", "count"] = "weights"
+
+
+BART_DESCRIPTIONS = bartscore.describe(
+    "med_bartscore",
+    "Ben Abacha et al. 2023, MedBARTScore",
+    "those of medical concepts weigh more, and ",
+)
+
+
+def measure_bartscore(
+    candidates: Sequence[str], evidence: Sequence[str], options: MedBartscoreOptions
+) -> dict[str, list[Measured]]:
+    """Return MedBARTScore of each candidate against the reference at the same index of `evidence`.
+
+    As `bartscore.measure`; special tokens have weight 1. Raises BadInput as `linkers.load`, too.
+
+    Logarithms -1, -2, -3, of which the second token is in a concept, alpha 1: -8/4, by count -8/3.
+    """
+    link = linkers.load(options.linker)
+
+    def value(target: str, read: Likelihoods) -> float | None:
+        if not read.values:
+            return None
+        heavy = overlaps(list(zip(read.begins, read.ends, strict=True)), link(target))
+        weights = [1 + options.alpha * more for more in heavy]
+        divisor = fsum(weights) if options.divisor == "weights" else len(weights)
+        return fsum(w * v for w, v in zip(weights, read.values, strict=True)) / divisor
+
+    rows = bartscore.both_ways(candidates, evidence, options, value)
+    return {d.name: [row[at] for row in rows] for at, d in enumerate(BART_DESCRIPTIONS)}
+
+
+BARTSCORE = Metric(
+    options=MedBartscoreOptions,
+    measure=measure_bartscore,
+    recipe=lambda options: (
+        f"linker:{linkers.recipe(options.linker)}|"
+        + recipe_of(options, options, "alpha", "divisor", "f", "max_tokens")
+    ),
+    descriptions=BART_DESCRIPTIONS,
+    files=lambda options: linkers.files(options.linker),
+    costly=True,
 )

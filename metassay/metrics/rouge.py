@@ -13,8 +13,15 @@ from typing import Literal, NamedTuple
 from rapidfuzz.distance import LCSseq
 
 from metassay.core.options import Options
-from metassay.metrics import describe
-from metassay.metrics.describe import Metric
+from metassay.metrics.describe import (
+    OVERLAP,
+    ROUGE_VARIANTS,
+    UNDEFINED,
+    Description,
+    Measured,
+    Metric,
+    by_text,
+)
 
 ROUGE_SCORE = "0.1.2"  # the version whose values these are
 
@@ -39,21 +46,21 @@ class RougeOptions(Options):
     split: Literal["newline"]
 
 
-def _describe(name: str, counted: str, order: str, source: str) -> list[describe.Description]:
+def _describe(name: str, counted: str, order: str, source: str) -> list[Description]:
     texts = (
         ("precision", f"share of the text's {counted} that the reference has too{order}"),
         ("recall", f"share of the reference's {counted} that the text has too{order}"),
         ("fmeasure", f"harmonic mean of {name}_precision and {name}_recall"),
     )
     return [
-        describe.Description(
+        Description(
             f"{name}_{variant}",
             meaning,
             "higher",
             (0, 1),
             _MISSING[variant],
             f"{source}; values of rouge-score {ROUGE_SCORE}",
-            describe.OVERLAP if variant == "fmeasure" else describe.ROUGE_VARIANTS,
+            OVERLAP if variant == "fmeasure" else ROUGE_VARIANTS,
             headline=variant == "fmeasure" and name in _HEADLINES,
         )
         for variant, meaning in texts
@@ -76,7 +83,7 @@ def recipe(options: RougeOptions) -> str:
 
 def measure(
     candidates: Sequence[str], evidence: Sequence[str], options: RougeOptions
-) -> dict[str, list[describe.Measured]]:
+) -> dict[str, list[Measured]]:
     """Return ROUGE of each candidate against the reference at the same index of `evidence`.
 
     0 to 1, higher is better. A text without tokens makes the variant that divides by its length
@@ -85,10 +92,10 @@ def measure(
     of lengths), so that pooled values are ROUGE of the whole corpus.
     """
     numbers = _Numbers(options.stemmer)
-    measured: dict[str, list[describe.Measured]] = {
-        description.name: [describe.UNDEFINED] * len(candidates) for description in _DESCRIPTIONS
+    measured: dict[str, list[Measured]] = {
+        description.name: [UNDEFINED] * len(candidates) for description in _DESCRIPTIONS
     }
-    for reference_text, indices in describe.by_text(evidence).items():
+    for reference_text, indices in by_text(evidence).items():
         reference = _tokenize(reference_text, numbers)
         packed = _pack(reference.lines)
         for index in indices:
@@ -99,10 +106,7 @@ def measure(
     return measured
 
 
-class _Counts(NamedTuple):
-    matches: int
-    candidate: int
-    reference: int
+_Counts = tuple[int, int, int]  # matches, and the length of candidate and reference
 
 
 class _Text(NamedTuple):
@@ -172,10 +176,10 @@ def _matches(candidate: _Text, reference: _Text, packed: _Packed) -> dict[str, _
     n, m = len(candidate.tokens), len(reference.tokens)
     pairs = _overlap(candidate.bigrams, reference.bigrams)
     return {
-        "rouge1": _Counts(_overlap(candidate.unigrams, reference.unigrams), n, m),
-        "rouge2": _Counts(pairs, max(n - 1, 0), max(m - 1, 0)),
-        "rougeL": _Counts(LCSseq.similarity(reference.tokens, candidate.tokens), n, m),
-        "rougeLsum": _Counts(_union_matches(candidate, packed), n, m),
+        "rouge1": (_overlap(candidate.unigrams, reference.unigrams), n, m),
+        "rouge2": (pairs, max(n - 1, 0), max(m - 1, 0)),
+        "rougeL": (LCSseq.similarity(reference.tokens, candidate.tokens), n, m),
+        "rougeLsum": (_union_matches(candidate, packed), n, m),
     }
 
 
@@ -233,20 +237,17 @@ def _walk_back(line: list[int], tokens: list[int], stops: list[int], start: int,
     return bits
 
 
-def _variants(counts: _Counts, candidate: _Text, reference: _Text) -> dict[str, describe.Measured]:
+def _variants(counts: _Counts, candidate: _Text, reference: _Text) -> dict[str, Measured]:
     """Compute in rouge-score's order of operations; null where a text has no tokens."""
     hits, n, m = counts
     precision, recall = hits / max(n, 1), hits / max(m, 1)
     both = precision + recall
     fmeasure = 2 * precision * recall / both if both > 0 else 0.0
+    either = candidate.tokens or reference.tokens
     return {
-        "precision": describe.Measured(precision, (hits, n))
-        if candidate.tokens
-        else describe.UNDEFINED,
-        "recall": describe.Measured(recall, (hits, m)) if reference.tokens else describe.UNDEFINED,
-        "fmeasure": describe.Measured(fmeasure, (2 * hits, n + m))
-        if candidate.tokens or reference.tokens
-        else describe.UNDEFINED,
+        "precision": Measured(precision, (hits, n)) if candidate.tokens else UNDEFINED,
+        "recall": Measured(recall, (hits, m)) if reference.tokens else UNDEFINED,
+        "fmeasure": Measured(fmeasure, (2 * hits, n + m)) if either else UNDEFINED,
     }
 
 

@@ -134,8 +134,10 @@ def llm_claims(
     answered = dict(zip(groups, results, strict=True))
     rows: list[tuple[object, ...]] = []
     for place, claims in places.items():
-        result = answered.get(place)
-        texts, status = (claims, "ok") if result is None else _claims_of(result)
+        texts, status, result = claims, "ok", answered.get(place)
+        if result is not None:
+            texts = result.value.model_dump()["claims"] if result.value else [None]
+            status = result.status
         rows += [
             (*place, "claim", position, claim, status, [], None, None, None)
             for position, claim in enumerate(texts)
@@ -193,12 +195,6 @@ def _claim(text: str) -> str:
     if not any(map(str.isalnum, claim)):
         raise ValueError("states nothing")
     return claim
-
-
-def _claims_of(result: ItemResult[Answer]) -> tuple[list[str | None], str]:
-    if result.value is None:
-        return [None], result.status
-    return result.value.model_dump()["claims"], "ok"
 
 
 def _take_apart(

@@ -20,12 +20,11 @@ from metassay.tabular.decoding import json_list
 from metassay.tabular.rows import AGAIN, Findings, Place
 from metassay.text.headings import SECTIONS
 from metassay.units.record import Decomposed, Decomposition
-from metassay.units.statements import clauses, unit_rows, units_of
+from metassay.units.statements import EMPTY_SECTION, clauses, unit_rows, units_of
 
 DATASET = "doclens_aci_claims"
 FILE = "ACI-Bench-TestSet-1_clean.claim_min1max30.json"
 
-_ABSENT = "#####EMPTY#####"  # the text of an absent section
 _NOT_THIS = "give the references of ACI-BENCH's test set 1, each under its own encounter_id"
 
 
@@ -74,7 +73,10 @@ def _records(file: Path, problems: Findings) -> list[_Record]:
         try:
             texts = {section: row[f"reference_{section}"].strip() for section in SECTIONS}
             sections = {
-                section: ("" if text == _ABSENT else text, row[f"subclaims_reference_{section}"])
+                section: (
+                    "" if text == EMPTY_SECTION else text,
+                    row[f"subclaims_reference_{section}"],
+                )
                 for section, text in texts.items()
             }
             records.append(_Record(at, row["example_id"], row["reference"], sections))

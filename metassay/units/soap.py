@@ -32,19 +32,13 @@ def divide(texts: Sequence[Text], options: SoapOptions, resources: Resources) ->
 
 
 def _divide_text(text: Text, options: SoapOptions) -> list[Part]:
-    parts = list(text.sections)
-    if not parts and text.task == "note" and text.full.text is not None:
-        parts = _sections(text.full.text, options)
+    parts, note = list(text.sections), text.full.text
+    if not parts and text.task == "note" and note is not None:
+        for section, pieces in divide_note(note, compat=options.compat).items():
+            joined = BETWEEN_PARTS.join(note[start:end] for start, end in pieces)
+            parts.append(Part(section, joined, pieces, OK))
     if text.task == "note" and options.compat == "doclens-table24":
         parts = _as_in_table24(parts, OK if parts else text.full.status)
-    return parts
-
-
-def _sections(note: str, options: SoapOptions) -> list[Part]:
-    parts = []
-    for section, pieces in divide_note(note, compat=options.compat).items():
-        text = BETWEEN_PARTS.join(note[piece.start : piece.end] for piece in pieces)
-        parts.append(Part(section, text, pieces, OK))
     return parts
 
 

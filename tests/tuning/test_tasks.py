@@ -12,8 +12,9 @@ pytest.importorskip("transformers", reason="needs metassay[models]")
 import torch
 
 from metassay.core.options import parse
+from metassay.metrics import bartscore, bleurt
 from metassay.metrics.bleurt import CLINICAL
-from metassay.metrics.faithfulness import bartscore, ctc_consistency, regressor
+from metassay.metrics.faithfulness import ctc_consistency
 from metassay.models.loading import NetworkOptions, load
 from metassay.tuning.tasks import BARTSCORE, CTC, DISTILL, QUALITY, Marked, Task, Valued, Written
 from tests.metrics.faithfulness.setup import scored
@@ -46,7 +47,7 @@ def values(kind: FaithfulnessMetric, folder: Path) -> list[float]:
 
 def test_bartscore_is_the_loss_turned(tmp_path: Path) -> None:
     folder = tiny.bart(tmp_path / "bart")
-    for text, value in zip(TEXTS, values(bartscore.KIND, folder), strict=True):
+    for text, value in zip(TEXTS, values(bartscore.SOURCE, folder), strict=True):
         network, inputs = batch(BARTSCORE, folder, [Written(*(side.strip() for side in text))])
         with torch.no_grad():
             assert float(network(**inputs).loss) == pytest.approx(-value, abs=1e-6)
@@ -60,7 +61,7 @@ def test_a_regressor_gives_in_training_what_its_metric_is(tmp_path: Path, kind: 
     labels = inputs.pop("labels")
     with torch.no_grad():
         outputs = network(**inputs)
-    expected = values(regressor.KIND, folder)
+    expected = values(bleurt.REGRESSOR, folder)
     assert outputs.logits.squeeze(-1).tolist() == pytest.approx(expected, abs=1e-6)
     assert DISTILL.loss is not None
     squares = [(value - 0.5) ** 2 for value in expected]

@@ -17,7 +17,8 @@ from metassay.core.errors import BadInput
 pytest.importorskip("torch", reason="needs metassay[models]")
 pytest.importorskip("transformers", reason="needs metassay[models]")
 
-from metassay.metrics.faithfulness import ctc_consistency, regressor
+from metassay.metrics import bleurt
+from metassay.metrics.faithfulness import ctc_consistency
 from metassay.metrics.faithfulness.record import Case
 from metassay.tuning import tasks as training
 from tests.metrics.faithfulness.setup import scored
@@ -123,7 +124,7 @@ def test_a_bare_encoder_gets_a_head_that_its_metric_reads(
     else:
         tiny.encoder(tmp_path / "base", kind)
     finish(task, tmp_path, steps=2, every=1)
-    metric = {"ctc": ctc_consistency, "distill": regressor}[task].KIND
+    metric = {"ctc": ctc_consistency.KIND, "distill": bleurt.REGRESSOR}[task]
     ((value,),) = scored(metric, [Case(("the knee",), ("it hurts",))], tmp_path / "out")
     assert value.value is not None
 

@@ -1,4 +1,8 @@
-"""CTC's consistency: the probability that a statement's words are not hallucinated."""
+"""CTC: the probability that words are not hallucinated.
+
+Consistency is of statements, having read their passages. Relevance is of a whole text: whether it
+covers the reference and the source supports it.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from math import fsum, isfinite, tanh
@@ -6,6 +10,7 @@ from string import punctuation
 from typing import Any, Literal, NamedTuple
 
 from metassay.core.errors import BadInput
+from metassay.metrics.describe import OVERLAP, Description, Measured, Metric
 from metassay.metrics.faithfulness import reading, record
 from metassay.models import rows
 from metassay.models.loading import Network, NetworkOptions, load
@@ -190,4 +195,64 @@ KIND = record.FaithfulnessMetric(
         ),
     ),
     by_text=True,
+)
+
+
+class CtcRelevanceOptions(NetworkOptions, CtcReading):
+    """A classifier of tokens, as `ctc_consistency` reads it."""
+
+
+def measure(
+    candidates: Sequence[str], evidence: Sequence[tuple[str, str]], options: CtcRelevanceOptions
+) -> dict[str, list[Measured]]:
+    """Return the relevance of each candidate, given source and reference at the same index.
+
+    The consistency of the text with the source times that of the reference with the text, each the
+    mean probability of words not to be fake: 0 to 1, higher is better. With consistencies .8 and .5
+    it is .4. Null if any of the three texts is empty, or a consistency is unknown. `cut`: an end of
+    a text was not read. There are no statistics: a corpus value is a mean. Deng et al. 2021,
+    section 4.1. Raises BadInput as `score`.
+    """
+    sides = [
+        [
+            record.Case((source,), (text,))
+            for text, (source, _) in zip(candidates, evidence, strict=True)
+        ],
+        [
+            record.Case((text,), (right,))
+            for text, (_, right) in zip(candidates, evidence, strict=True)
+        ],
+    ]
+    scored = score([*sides[0], *sides[1]], options, options)[NAME]
+    flat = [score for (score,) in scored]
+    pairs = zip(flat[: len(candidates)], flat[len(candidates) :], strict=True)
+    return {"ctc_relevance": [_product(*pair) for pair in pairs]}
+
+
+def _product(supported: record.Scored, repeated: record.Scored) -> Measured:
+    cut = any(side.cut or side.unread > 0 for side in (supported, repeated))
+    if supported.value is None or repeated.value is None:
+        return Measured(None, None, cut)
+    return Measured(supported.value * repeated.value, None, cut)
+
+
+RELEVANCE = Metric(
+    options=CtcRelevanceOptions,
+    measure=measure,
+    recipe=lambda options: rows.recipe_of(options, options, "pieces", "stop_words", "max_tokens"),
+    against="source and reference",
+    descriptions=(
+        Description(
+            "ctc_relevance",
+            "consistency of the text with the source, times that of the reference with the text:"
+            " each the mean probability of words not to be fake",
+            better="higher",
+            range=(0, 1),
+            missing="null if text, source or reference is empty, or a consistency is not known",
+            source="Deng et al. 2021, section 4.1; tanyuqian/ctc-gen-eval",
+            family=OVERLAP,
+            headline=True,
+        ),
+    ),
+    costly=True,
 )

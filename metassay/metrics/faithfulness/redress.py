@@ -7,7 +7,6 @@ from pydantic import Field
 
 from metassay.metrics import bertscore
 from metassay.metrics.faithfulness import reading
-from metassay.metrics.faithfulness.bertscore_source import as_bertscore
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models import rows
 from metassay.models.loading import NetworkOptions, load
@@ -69,7 +68,7 @@ def score(
 
 
 def _encoder(options: RedressOptions) -> bertscore.BertscoreOptions:
-    return as_bertscore(options.encoder, options.encoder.layers, options.batch_tokens)
+    return bertscore.as_bertscore(options.encoder, options.encoder.layers, options.batch_tokens)
 
 
 def _reviser(options: RedressOptions, checkpoint: NetworkOptions) -> rows.Runner:

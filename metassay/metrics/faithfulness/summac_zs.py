@@ -77,7 +77,8 @@ def by_matrix(
     """
 
     def scores(items: Sequence[reading.Pair]) -> list[Scored]:
-        read = [(_long(passages), _long(_sentences(text))) for passages, text in items]
+        sides = [(passages, [text[a:b] for a, b in sentences(text)]) for passages, text in items]
+        read = [[[t for t in side if len(t) > SHORTEST] for side in both] for both in sides]
         inputs = (product(texts[:most], passages[:PASSAGES]) for passages, texts in read)
         pairs = [(passage, text) for of_item in inputs for text, passage in of_item]
         if not pairs:
@@ -121,14 +122,6 @@ def value(entailment: Shares, contradiction: Shares | None) -> float:
     """Return SummaC-ZS of sentences x passages; without contradiction, of entailment only."""
     best = [max(row) for row in entailment]
     return fsum([*best, *(-max(row) for row in contradiction or ())]) / len(best)
-
-
-def _long(texts: Sequence[str]) -> list[str]:
-    return [text for text in texts if len(text) > SHORTEST]
-
-
-def _sentences(text: str) -> list[str]:
-    return [text[slice(*span)] for span in sentences(text)]
 
 
 KIND = FaithfulnessMetric(

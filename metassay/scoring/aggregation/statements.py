@@ -17,10 +17,9 @@ from metassay.core.kinds import Chosen
 from metassay.core.options import Options
 from metassay.executor.record import LOCAL, Executor
 from metassay.llm.needs import executor_for, files_of
+from metassay.metrics.copying import EXTRACTIVENESS, LENGTHS
 from metassay.metrics.describe import Description
-from metassay.metrics.extractiveness import KIND as EXTRACTIVENESS
 from metassay.metrics.faithfulness.record import BY_TEXT, Case, Scored
-from metassay.metrics.lengths import KIND as LENGTHS
 from metassay.metrics.measure import by_name
 from metassay.scoring.aggregation.judged import (
     Setup,

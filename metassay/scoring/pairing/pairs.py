@@ -66,18 +66,16 @@ def documents(
         for suffix, rows in zip(alignments, its_alignments, strict=True):
             for doc_id, *place, passages in rows_of(rows, *names):
                 aligned[doc_id][(suffix, *place)] = passages
-        for doc_id, task, dataset, passages in rows_of(
-            chunk, "doc_id", "task", "dataset", "passages"
-        ):
+        for doc_id, *source in rows_of(chunk, "doc_id", "task", "dataset", "passages"):
             texts, repeats = written.get(doc_id, ({}, {}))
             units = units_by_document[doc_id]
             for key in [key for key in units if key[1] == CITING]:
-                units[key] = resolve_citations(units[key], passages, options)
+                units[key] = resolve_citations(units[key], source[-1], options)
             premises = {
                 author: {part: text_or_why(text) for part, text in parts_of_author.items()}
                 for author, parts_of_author in texts.items()
             }
-            about = (task, dataset, passages, premises, repeats, units, aligned[doc_id])
+            about = (*source, premises, repeats, units, aligned[doc_id])
             yield str(doc_id), Document(*about)
 
 
@@ -90,13 +88,10 @@ def chunks(
     nothing = np.empty(0, dtype=np.int64)
     for start in range(0, len(ordered), _DOCUMENTS):
         chunk = ordered.iloc[start : start + _DOCUMENTS]
-        yield (
-            chunk,
-            [
-                table.iloc[np.concatenate([at.get(doc_id, nothing) for doc_id in chunk["doc_id"]])]
-                for table, at in zip(tables, places, strict=True)
-            ],
-        )
+        rows = [
+            np.concatenate([at.get(doc_id, nothing) for doc_id in chunk["doc_id"]]) for at in places
+        ]
+        yield chunk, [table.iloc[at] for table, at in zip(tables, rows, strict=True)]
 
 
 def texts_of(parts: pd.DataFrame) -> dict[str, tuple[Texts, Repeats]]:
@@ -147,12 +142,6 @@ def resolve_citations(
         readable = [place for place in existing if passages[place].strip()]
         resolved.append(statement._replace(citations=citations, readable=readable))
     return resolved[::-1]
-
-
-# A document without reference has no questions that compare with it, and a document without source
-# none that read it: their scores are undefined, not 0. A text that failed has its questions
-# (settled: no_text), and a part with unknown units has one (settled: no_claims); both count as
-# failed.
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
@@ -245,16 +234,18 @@ def build_pairs(
 ) -> pd.DataFrame:
     """Ask the questions of a block; return table `pairs`, its texts as Categoricals.
 
-    `alignments`: tables of the benchmark's alignments, by name, in its order.
+    `alignments`: tables of the benchmark's alignments, by name, in its order. A document without
+    reference has no questions that compare with it, and one without source none that read it: their
+    scores are undefined, not 0. A text that failed has its questions (settled: no_text), and a part
+    with unknown units has one (settled: no_claims); both count as failed.
     """
     suffixes = aligned_suffixes(options.alignments, list(alignments))
     questions, rows = questions_of(options, suffixes.values()), PairRows()
     read = {suffix: alignments[name] for name, suffix in suffixes.items()}
     for doc_id, document in documents(sources, parts, units, read, options):
         for question in questions:
-            for author, query, premise in _questions_of(
-                question, document, options.against == "part"
-            ):
+            by_part = options.against == "part"
+            for author, query, premise in _questions_of(question, document, by_part):
                 asks, unit = question.instrument, query.unit
                 if premise.context is None and asks.without_context is not None:
                     asks = asks.without_context

@@ -82,23 +82,22 @@ def clashes(blocks: Mapping[str, Questions], alignments: Sequence[str]) -> list[
     A measure in two blocks would have two scores, and so would measures that share a question
     (citation_recall and citation_precision share that about all passages together).
     """
-    reads = {
-        name: list(aligned_suffixes(options.alignments, alignments).values())
-        for name, options in blocks.items()
-    }
-    names = {
-        name: {question.name for question in questions_of(options, reads[name])}
+    measures = {
+        name: measures_of(options, aligned_suffixes(options.alignments, alignments).values())
         for name, options in blocks.items()
     }
     problems = []
     for first, second in combinations(blocks, 2):
-        if shared := names[first] & names[second]:
-            asking = dict.fromkeys(
-                measure.description.name
-                for block in (first, second)
-                for measure in measures_of(blocks[block], reads[block])
-                if any(question.name in shared for question in measure.questions)
-            )
+        names, others = (
+            {question.name for measure in measures[block] for question in measure.questions}
+            for block in (first, second)
+        )
+        asking = dict.fromkeys(
+            measure.description.name
+            for measure in [*measures[first], *measures[second]]
+            if any(question.name in names & others for question in measure.questions)
+        )
+        if asking:
             problems.append(
                 f"questions > {first} and {second} ask the same of one benchmark; name these"
                 f" measures in one of the two only: {', '.join(asking)}"

@@ -229,7 +229,10 @@ def _overall(rubric: Rubric) -> Iterator[dict[str, object]]:
     weighted = [criterion for criterion in rubric.criteria if criterion.weight is not None]
     if rubric.overall is None:
         return
-    ends = [_value_range(criterion) for criterion in weighted]
+    units = [float(max(c.levels)) if c.value == "share" else 1.0 for c in weighted]
+    ends = [
+        (c.lowest / unit, max(c.levels) / unit) for c, unit in zip(weighted, units, strict=True)
+    ]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     printed = rubric.overall == "printed"
     if printed:  # a text may be scored on a single criterion
@@ -243,13 +246,6 @@ def _overall(rubric: Rubric) -> Iterator[dict[str, object]]:
         "missing": f"null where none of them was scored; {_ALL_FAILED}",
         "recipe": _whole(rubric),
     }
-
-
-def _value_range(scale: Criterion) -> tuple[float, float]:
-    highest = float(max(scale.levels))
-    return (
-        (scale.lowest / highest, 1.0) if scale.value == "share" else (float(scale.lowest), highest)
-    )
 
 
 def _hash(settings: object) -> str:

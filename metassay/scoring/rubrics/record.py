@@ -146,27 +146,41 @@ RUBRICS = Path("rubrics")
 _LONGEST_SCALE = 101  # 0 to 100
 
 
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 def _capped(value: object) -> object:
     if value in ("items", "none") or (type(value) is int and value >= 1):
         return value
     raise ValueError("must be a whole number from 1, `items` (their number) or `none`")
 
 
-def _condition(values: object) -> object:
-    scalars = isinstance(values, list) and all(isinstance(v, str | int | float) for v in values)
-    if values == "any" or (scalars and values):
-        return values
+def _condition(values: object) -> tuple[object, ...] | None:
+    if values == "any":
+        return None
+    if (
+        values
+        and isinstance(values, list)
+        and all(isinstance(v, str | int | float) for v in values)
+    ):
+        return tuple(values)
     raise ValueError("must be `any` (any value but an empty one) or a list of values")
 
 
 _once = refuse(
     lambda names: "" if 0 < len(names) == len(set(names)) else "must have one or more, each once"
 )
-_Applies = dict[str, Annotated[Any, AfterValidator(_condition)]]
+_Applies = Annotated[
+    dict[str, Annotated[Any, AfterValidator(_condition)]], AfterValidator(MappingProxyType)
+]
+
+
+def _levels_problem(levels: Mapping[str, str]) -> str:
+    if not all(re.fullmatch(r"0|[1-9][0-9]{0,8}", name) for name in levels):
+        return 'must be whole numbers from 0, in quotes, such as "1"'
+    numbers = sorted(map(int, levels))
+    if not 2 <= len(numbers) <= _LONGEST_SCALE:
+        return f"{len(numbers)} of them; write 2 to {_LONGEST_SCALE}"
+    if numbers != list(range(numbers[0], numbers[-1] + 1)):
+        return f"are not consecutive from {numbers[0]} to {numbers[-1]}; add the missing ones"
+    return ""
 
 
 class CriterionBlock(Options):
@@ -174,7 +188,11 @@ class CriterionBlock(Options):
 
     asks: NonBlank
     reads: str
-    against: Annotated[list[str], BeforeValidator(_listed), _once]
+    against: Annotated[
+        list[str],
+        BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+        _once,
+    ]
     applies: _Applies = Field(default_factory=dict)
     examples: list[Example] = Field(default_factory=list)
 
@@ -182,7 +200,7 @@ class CriterionBlock(Options):
 class ScaleBlock(CriterionBlock):
     """A criterion of kind `scale`."""
 
-    levels: dict[str, NonBlank]
+    levels: Annotated[dict[str, NonBlank], refuse(_levels_problem)]
     weight: Annotated[float, Field(gt=0)] | None = None
     better: Literal["higher", "lower"] = "higher"
     value: Literal["share", "grade"]
@@ -231,8 +249,7 @@ def load_rubric(path: Path) -> Rubric:
         problems += [f"{where} > {line}" for line in _together(file, criteria)]
     raise_problems(problems)
     overall = None if file.overall == "none" else file.overall
-    applies = _conditions(file.applies)
-    fields = {"overall": overall, "applies": applies, "criteria": tuple(criteria)}
+    fields = {"overall": overall, "criteria": tuple(criteria)}
     return Rubric(name=path.stem, **dict(file) | fields)
 
 
@@ -259,34 +276,17 @@ def _criterion(name: str, block: object, at: str) -> Criterion:
         raise BadInput(f"{at} > kind: must be scale or penalties")
     settings: Block = {key: value for key, value in block.items() if key != "kind"}
     fields = _scale(settings, at) if kind == "scale" else _penalties(settings, at)
-    against = tuple(fields["against"])
-    fields |= {
-        "against": () if against == (NOTHING,) else against,
-        "applies": _conditions(fields["applies"]),
-        "examples": tuple(fields["examples"]),
-    }
-    criterion = Criterion(kind=kind, name=name, **fields)
+    against, examples = tuple(fields.pop("against")), tuple(fields.pop("examples"))
+    against = () if against == (NOTHING,) else against
+    criterion = Criterion(kind=kind, name=name, against=against, examples=examples, **fields)
     raise_problems(f"{at} > {line}" for line in (*_reading(criterion), *_examples(criterion)))
     return criterion
 
 
 def _scale(block: Block, at: str) -> dict[str, Any]:
     scale = parse(ScaleBlock, block, where=at)
-    if problem := _levels_problem(list(scale.levels)):
-        raise BadInput(f"{at} > levels: {problem}")
     levels = {int(level): scale.levels[level] for level in sorted(scale.levels, key=int)}
     return dict(scale) | {"levels": MappingProxyType(levels)}
-
-
-def _levels_problem(names: list[str]) -> str:
-    if not all(re.fullmatch(r"0|[1-9][0-9]{0,8}", name) for name in names):
-        return 'must be whole numbers from 0, in quotes, such as "1"'
-    levels = sorted(map(int, names))
-    if len(levels) < 2 or len(levels) > _LONGEST_SCALE:
-        return f"{len(levels)} of them; write 2 to {_LONGEST_SCALE}"
-    if levels != list(range(levels[0], levels[-1] + 1)):
-        return f"are not consecutive from {levels[0]} to {levels[-1]}; add the missing ones"
-    return ""
 
 
 def _penalties(block: Block, at: str) -> dict[str, Any]:
@@ -363,9 +363,3 @@ def _miscounted(example: Example, items: tuple[str, ...] | None) -> bool:
         numbers = range(1, len(items) + 1)
         named = {v.item for v in example.violations if v.item in numbers and not v.what}
     return not len(named - {None}) == len(example.violations) == example.grade
-
-
-def _conditions(applies: dict[str, Any]) -> Conditions:
-    return MappingProxyType(
-        {name: None if values == "any" else tuple(values) for name, values in applies.items()}
-    )

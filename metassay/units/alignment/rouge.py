@@ -31,13 +31,6 @@ class _Texts(NamedTuple):
     sizes: Integers  # tokens per text
 
 
-class _Grams(NamedTuple):
-    """n-grams, one entry per place."""
-
-    owners: Integers
-    codes: Integers
-
-
 def rouge_tokens(text: str) -> list[str]:
     """Return the tokens of rouge-score: sequences of a-z and 0-9 in the lower-cased text."""
     return _TOKEN.findall(text.lower())
@@ -57,10 +50,8 @@ def mean_rouge(
     numbers = {t: n for n, t in enumerate(dict.fromkeys(t for text in words for t in text))}
     rows = _encode(words, numbers)
     columns = _encode([rouge_tokens(text) for text in passages], numbers)
-    width = len(numbers)
-    unigrams = _overlaps(_unigrams(rows), _unigrams(columns), rows, columns)
-    bigrams = _overlaps(_bigrams(rows, width), _bigrams(columns, width), rows, columns)
-    rouge_1 = f1(unigrams, rows.sizes, columns.sizes)
+    rouge_1 = f1(_overlaps(rows, columns, 1, len(numbers)), rows.sizes, columns.sizes)
+    bigrams = _overlaps(rows, columns, 2, len(numbers))
     rouge_2 = f1(bigrams, rows.sizes - 1, columns.sizes - 1)
     if not longest:
         return (rouge_1 + rouge_2) / 2
@@ -77,31 +68,25 @@ def _encode(texts: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> _Text
     return _Texts(tokens, np.repeat(np.arange(len(texts), dtype=np.int64), sizes), sizes)
 
 
-def _unigrams(texts: _Texts) -> _Grams:
-    known = texts.tokens >= 0
-    return _Grams(texts.owners[known], texts.tokens[known])
+def _grams(texts: _Texts, n: int, width: int) -> tuple[Integers, Integers]:
+    """Return the text and the number of each token (n is 1) or pair of tokens (2)."""
+    left, right = texts.tokens[: len(texts.tokens) - n + 1], texts.tokens[n - 1 :]
+    owners = texts.owners[n - 1 :]
+    known = (left >= 0) & (right >= 0) & (texts.owners[: len(left)] == owners)
+    return owners[known], left[known] * width + right[known]
 
 
-def _bigrams(texts: _Texts, width: int) -> _Grams:
-    left, right = texts.tokens[:-1], texts.tokens[1:]
-    known = (left >= 0) & (right >= 0) & (texts.owners[:-1] == texts.owners[1:])
-    return _Grams(texts.owners[:-1][known], left[known] * width + right[known])
-
-
-def _overlaps(rows: _Grams, columns: _Grams, statements: _Texts, passages: _Texts) -> Reals:
+def _overlaps(statements: _Texts, passages: _Texts, n: int, width: int) -> Reals:
     """Return clipped counts of common n-grams, shape (statements, passages)."""
+    (rows, codes), (columns, others) = (_grams(t, n, width) for t in (statements, passages))
     hits = np.zeros((len(statements.sizes), len(passages.sizes)))
-    kinds, row_kinds = np.unique(rows.codes, return_inverse=True)
-    if not len(kinds):
-        return hits
-    places = np.minimum(np.searchsorted(kinds, columns.codes), len(kinds) - 1)
-    common = kinds[places] == columns.codes
-    entries, counts = np.unique(
-        columns.owners[common] * len(kinds) + places[common], return_counts=True
-    )
-    owners, column_kinds = np.divmod(entries, len(kinds))
+    kinds, row_kinds = np.unique(codes, return_inverse=True)
+    common = np.isin(others, kinds)
+    places = np.searchsorted(kinds, others[common])
+    entries, counts = np.unique(columns[common] * len(kinds) + places, return_counts=True)
+    owners, column_kinds = np.divmod(entries, max(len(kinds), 1))
     for statement in range(len(hits)):
-        limits = np.bincount(row_kinds[rows.owners == statement], minlength=len(kinds))
+        limits = np.bincount(row_kinds[rows == statement], minlength=len(kinds))
         clipped = np.minimum(counts, limits[column_kinds])
         hits[statement] = np.bincount(owners, weights=clipped, minlength=hits.shape[1])
     return hits
@@ -144,10 +129,6 @@ class FullOptions(Options):
     tokens: int = Field(ge=1)
 
 
-class TopSectionOptions(Options):
-    """No options."""
-
-
 def topk(document: Statements, options: RougeTopKOptions) -> Passages:
     """Return each statement's k best passages, best first: mean F1 of ROUGE-1, -2 and -L.
 
@@ -181,7 +162,7 @@ def full(document: Statements, options: FullOptions) -> Passages:
     return chosen
 
 
-def top_section(document: Statements, _: TopSectionOptions) -> Passages:
+def top_section(document: Statements) -> Passages:
     """Return the passages of the best section for each statement, in source order.
 
     The section, its passages joined by spaces, has the highest mean F1 of ROUGE-1, ROUGE-2 and
@@ -203,14 +184,14 @@ def top_section(document: Statements, _: TopSectionOptions) -> Passages:
     ]
 
 
-def _top_sections(documents: Sequence[Statements], options: TopSectionOptions) -> Aligned:
+def _top_sections(documents: Sequence[Statements], _: Options) -> Aligned:
     """BadInput if no passage of any document has a section."""
     if documents and not any(any(document.groups) for document in documents):
         raise BadInput(
             "alignment top_section: no passage of sources has a `group`, which names its section;"
             " give it in the dataset, or choose another alignment"
         )
-    return Aligned([top_section(document, options) for document in documents])
+    return Aligned(list(map(top_section, documents)))
 
 
 ROUGE_TOPK = Alignment(
@@ -220,4 +201,4 @@ ROUGE_TOPK = Alignment(
 FULL = Alignment(
     options=FullOptions, align=lambda every, options: Aligned([full(d, options) for d in every])
 )
-TOP_SECTION = Alignment(options=TopSectionOptions, align=_top_sections)
+TOP_SECTION = Alignment(options=Options, align=_top_sections)

@@ -88,7 +88,7 @@ def _added(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
     letters = {word: chr(n) for n, word in enumerate(dict.fromkeys(statement))}
     spelled = ["".join(letters.get(w, "") for w in read.words[i]) for i in shared.passages]
     starts = [read.words[i][0] for i in shared.passages]
-    pairs = {pair: n for n, pair in enumerate(dict.fromkeys(_pairs(statement)))}
+    pairs = {pair: n for n, pair in enumerate(dict.fromkeys(pairwise(statement)))}
     size, ones, twos, text = 0, 0.0 * shared.ones_there, 0.0 * shared.twos_there, ""
     free = np.ones(len(starts), bool)
     while free.any() and len(chosen) < limit:
@@ -109,12 +109,8 @@ def _added(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
         if values[at] <= last:
             break
         last, free[at] = float(values[at]), False
-        size, ones, twos, text = (
-            candidates.sizes[at],
-            candidates.ones[at],
-            candidates.twos[at],
-            joined[at],
-        )
+        size, ones, twos = (values[at] for values in (candidates[1], candidates[2], candidates[4]))
+        text = joined[at]
         chosen.append((int(shared.passages[at]), last))
     return chosen
 
@@ -144,13 +140,13 @@ def _read(passages: Sequence[str]) -> _Passages:
     for place, of_passage in enumerate(words):
         for word in of_passage:
             with_word[word].append(place)
-        for pair in _pairs(of_passage):
+        for pair in pairwise(of_passage):
             with_pair[pair].append(place)
     return _Passages(words, with_word, with_pair)
 
 
 def _share(read: _Passages, statement: Sequence[str]) -> _Shared:
-    ones, twos = Counter(statement), Counter(_pairs(statement))
+    ones, twos = Counter(statement), Counter(pairwise(statement))
     count = len(read.words)
     of_ones = [np.bincount(read.with_word.get(w, []), minlength=count) for w in ones]
     of_twos = [np.bincount(read.with_pair.get(pair, []), minlength=count) for pair in twos]
@@ -173,10 +169,6 @@ def _f1s(shared: _Shared, size: int, longest: Reals) -> list[Reals]:
     bigrams = np.minimum(shared.twos, shared.twos_there).sum(1)[None]
     n, sizes = np.array([size]), shared.sizes
     return [f1(unigrams, n, sizes)[0], f1(bigrams, n - 1, sizes - 1)[0], f1(longest, n, sizes)[0]]
-
-
-def _pairs(words: Sequence[str]) -> list[Pair]:
-    return list(pairwise(words))
 
 
 KIND = Alignment(options=RougeGainOptions, align=align)

@@ -4,7 +4,8 @@ import pytest
 from rouge_score import rouge_scorer
 
 from metassay.core.errors import BadInput
-from metassay.units.alignment.rouge import FULL, TOP_SECTION, FullOptions, TopSectionOptions
+from metassay.core.options import Options
+from metassay.units.alignment.rouge import FULL, TOP_SECTION, FullOptions
 from metassay.units.record import Chosen, Statements
 
 NOTE = ["knee pain", "no cough", "ibuprofen given", "knee swollen", "fever"]
@@ -13,7 +14,7 @@ OF = ["history", "history", "plan", "exam", "exam"]
 
 def sections(statement: str, groups: list[str] = OF) -> list[int]:
     document = Statements(NOTE, groups, [statement])
-    (found,) = TOP_SECTION.align([document], TopSectionOptions()).documents
+    (found,) = TOP_SECTION.align([document], Options()).documents
     return [place for place, _ in found[0]]
 
 
@@ -63,4 +64,4 @@ def test_the_values_are_rouge_score_s() -> None:
 
 def test_nothing_to_align() -> None:
     assert taken("knee", 5, []) == [[]]
-    assert TOP_SECTION.align([], TopSectionOptions()).documents == []
+    assert TOP_SECTION.align([], Options()).documents == []
