@@ -38,7 +38,7 @@ from metassay.metrics.faithfulness.record import Case
 from metassay.metrics.faithfulness.summac_conv import EDGES, Head, write_head
 from metassay.models import likelihood, pair_scores
 from metassay.models.loading import Network
-from metassay.models.store import STORE
+from metassay.models.outputs import STORE
 from metassay.units.alignment import ALIGNMENTS
 from metassay.units.record import Statements
 

@@ -32,7 +32,7 @@ def answer(number: int) -> str:
 
 
 def fill(ledger: Ledger, requests: list[ChatRequest]) -> None:
-    with ledger.database.transaction():
+    with ledger.transaction():
         for number, request in enumerate(requests):
             entry = Entry(request.key, "ok", "stop", 500, 60, answer(number))
             ledger.store(request.canonical, entry, model="m", endpoint_kind="openai")

@@ -31,7 +31,7 @@ from metassay.judges import JUDGES
 from metassay.judges.llm import requests
 from metassay.judges.make import batch_of, instruments_of, make_judge
 from metassay.judges.run import batches, judge_pairs
-from metassay.llm.estimate import of_request
+from metassay.llm.budget import of_request
 from metassay.llm.ledger import Ledger
 from metassay.llm.needs import Resources
 from metassay.llm.prompts import Decoding

@@ -4,8 +4,7 @@ import logging
 from pathlib import Path
 
 from metassay.core.errors import BadInput
-from metassay.paper_figures import inputs as files
-from metassay.paper_figures.draw import Inputs, draw_paper
+from metassay.paper_figures import draw
 from metassay.paper_figures.papers import PAPERS
 from metassay.versions.code_yaml import module_version
 from stages.doorway import StageIO, program
@@ -18,14 +17,14 @@ def main(io: StageIO) -> None:
     paper = io.benchmark
     if paper not in PAPERS:
         raise BadInput(f"{paper!r}: no paper has this name; choose from {', '.join(PAPERS)}")
-    inputs = Inputs(
-        lambda benchmark, table: io.path(files.table_path(benchmark, table)),
-        lambda file: io.path(f"{files.PUBLISHED}/{file}"),
+    inputs = draw.Inputs(
+        lambda benchmark, table: io.path(draw.table_path(benchmark, table)),
+        lambda file: io.path(f"{draw.PUBLISHED}/{file}"),
     )
-    out = io.path(f"{files.FIGURES}/{paper}")
-    version = module_version(Path(), files.DRAWS)
-    outcome = draw_paper(PAPERS[paper], inputs, out, store=files.STORE, version=version)
-    for line in files.summary(outcome):
+    out = io.path(f"{draw.FIGURES}/{paper}")
+    version = module_version(Path(), draw.DRAWS)
+    outcome = draw.draw_paper(PAPERS[paper], inputs, out, store=draw.STORE, version=version)
+    for line in draw.summary(outcome):
         _log.warning(line)
     if outcome.damaged:  # incomplete: dvc.lock must not record it
-        raise BadInput(files.damage_lines(outcome.damaged))
+        raise BadInput(draw.damage_lines(outcome.damaged))

@@ -62,21 +62,21 @@ def imports(file: Path) -> frozenset[str]:
 
     Raises AssertionError for imports that no reader of the code can follow.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
+            names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file}: relative imports hide where a thing lives"
-            found.add(node.module or "")
-            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+            names.add(node.module or "")
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Call) and file.parts[1:2] != ("cli",):
             name = ast.unparse(node.func).rpartition(".")[2]
             made_up = name in ("import_module", "__import__") and not isinstance(
                 node.args[0], ast.Constant | ast.Name | ast.Subscript
             )
             assert not made_up, f"{file}: no version of the code sees a module whose name is made"
-    return frozenset(name for name in found if name.split(".")[0] in PACKAGES)
+    return frozenset(name for name in names if name.split(".")[0] in PACKAGES)
 
 
 def arrows() -> Iterator[tuple[Path, Path]]:

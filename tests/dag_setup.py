@@ -132,10 +132,10 @@ def answer(call: Call) -> Answer:
 def lines_of(file: Path, docs: tuple[str, ...]) -> list[str]:
     """Lines about these documents; of a CSV its header too, and of ratings one criterion."""
     lines = file.read_text(encoding="utf-8").splitlines()
-    found = [line for line in lines if any(doc in line for doc in docs)]
+    chosen = [line for line in lines if any(doc in line for doc in docs)]
     if file.suffix == ".csv":
-        return lines[:1] + [line for line in found if CRITERION in line]
-    return found
+        return lines[:1] + [line for line in chosen if CRITERION in line]
+    return chosen
 
 
 def copy_raw(into: Path) -> None:
@@ -248,9 +248,9 @@ def make_project(root: Path, base_url: str) -> Path:
     write_yaml(root / "dvc.yaml", {"vars": ["data/registry.yaml:fetched"], "stages": root_stages})
     write_yaml(root / PARAMS, params(base_url))
     write_yaml(root / "data/registry.yaml", registry(root / "mirror"))
-    for own in (ONE, TWO):
-        folder = root / BENCHMARKS / str(own["name"])
-        write_yaml(folder / PARAMS.name, sample | own)
+    for benchmark in (ONE, TWO):
+        folder = root / BENCHMARKS / str(benchmark["name"])
+        write_yaml(folder / PARAMS.name, sample | benchmark)
         shutil.copy(FILES[0], folder)
     for test, file in ((THREE, FILES_OF_TESTS[0]), (FOUR, FILES_OF_SEGMENTING[0])):
         folder = root / BENCHMARKS / str(test["name"])

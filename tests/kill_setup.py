@@ -69,10 +69,10 @@ def kill_project(into: Path, base_url: str, *, cases: int = 20) -> Path:
 def start(root: Path, *words: str, command: tuple[str, ...] = (), **changes: str) -> Run:
     """Start `metassay run one` (or `command`) there, as a terminal does: as a group of its own."""
     mark = uuid.uuid4().hex
-    said = root / ".work" / f"said-{mark}"
-    said.parent.mkdir(exist_ok=True)
+    log = root / ".work" / f"said-{mark}"
+    log.parent.mkdir(exist_ok=True)
     environment = {k: v for k, v in os.environ.items() if k != "METASSAY_MIRROR"}
-    with said.open("wb") as output:
+    with log.open("wb") as output:
         process = subprocess.Popen(
             list(command) or [sys.executable, "-m", "metassay.cli", "run", "one", *words],
             cwd=root,
@@ -82,7 +82,7 @@ def start(root: Path, *words: str, command: tuple[str, ...] = (), **changes: str
             stderr=output,
             start_new_session=True,
         )
-    return Run(process, mark, root, said)
+    return Run(process, mark, root, log)
 
 
 def writing(name: str, number: int) -> dict[str, str]:
@@ -94,12 +94,12 @@ def writing(name: str, number: int) -> dict[str, str]:
 
 def stopped(run: Run) -> list[psutil.Process]:
     """Its processes that have stopped so."""
-    found = []
+    lines = []
     for process in processes(run):
         with suppress(psutil.Error):
             if process.status() == psutil.STATUS_STOPPED:
-                found.append(process)
-    return found
+                lines.append(process)
+    return lines
 
 
 def go_on(run: Run) -> None:
@@ -122,12 +122,12 @@ def wait_until(run: Run, condition: Callable[[], Any], *, timeout: float = 120) 
 
 def processes(run: Run) -> list[psutil.Process]:
     """All living processes of a run."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             if process.status() != psutil.STATUS_ZOMBIE and _marked(process, run.mark):
-                found.append(process)
-    return found
+                processes.append(process)
+    return processes
 
 
 def _marked(process: psutil.Process, mark: str) -> bool:
@@ -139,7 +139,9 @@ def _with(word: str) -> Callable[[Run], list[psutil.Process]]:
         chosen = []
         for process in processes(run):
             with suppress(psutil.Error):
-                if any(one == word or one.startswith(word) for one in process.cmdline()):
+                if any(
+                    argument == word or argument.startswith(word) for argument in process.cmdline()
+                ):
                     chosen.append(process)
         return chosen
 
@@ -148,7 +150,7 @@ def _with(word: str) -> Callable[[Run], list[psutil.Process]]:
 
 def _called(name: str, word: str) -> Callable[[Run], list[psutil.Process]]:
     """Workers, their fork servers and stages have one command line, and a name each."""
-    return lambda run: [one for one in _with(word)(run) if _name(one).startswith(name)]
+    return lambda run: [process for process in _with(word)(run) if _name(process).startswith(name)]
 
 
 def _name(process: psutil.Process) -> str:
@@ -162,7 +164,11 @@ def _parent(run: Run) -> list[psutil.Process]:
 
 
 def _flow(run: Run) -> list[psutil.Process]:
-    return [one for one in _with("-m")(run) if _is_flow(one) and one.pid != run.process.pid]
+    return [
+        process
+        for process in _with("-m")(run)
+        if _is_flow(process) and process.pid != run.process.pid
+    ]
 
 
 def _is_flow(process: psutil.Process) -> bool:
@@ -208,13 +214,13 @@ def left(run: Run, *, patience: float = PATIENCE) -> list[str]:
             run.process.wait(PATIENCE)  # it may have ended since it was polled
             return []
         time.sleep(0.05)
-    found = []
+    locks = []
     for process in processes(run):
         with suppress(psutil.Error):
-            found.append(" ".join(process.cmdline()))
+            locks.append(" ".join(process.cmdline()))
             process.kill()
     run.process.wait()
-    return found
+    return locks
 
 
 def end(run: Run, *, timeout: float = 300) -> int:
@@ -264,6 +270,6 @@ def rows(file: Path, query: str, *values: object) -> list[tuple[Any, ...]]:
 
 def tables(root: Path) -> dict[str, bytes]:
     """Every table, report file and dvc.lock, by its path."""
-    found = [*(root / "data/tables").rglob("*"), *(root / "reports/one").rglob("*")]
-    found += (root / "benchmarks").rglob("dvc.lock")
-    return {str(file.relative_to(root)): file.read_bytes() for file in found if file.is_file()}
+    files = [*(root / "data/tables").rglob("*"), *(root / "reports/one").rglob("*")]
+    files += (root / "benchmarks").rglob("dvc.lock")
+    return {str(file.relative_to(root)): file.read_bytes() for file in files if file.is_file()}

@@ -55,7 +55,7 @@ OF_A_SCHEDULE = (*TARGETS, "engine")
 OF_ACCEPT = ("group", "parent", "flow", "all")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 GOES_ON = ("stage", "worker")  # without one of these, the rest of the run goes on
-OF_A_FILE = tuple(one for one in OF_A_SCHEDULE if one not in GOES_ON)  # all stages are over then
+OF_A_FILE = tuple(end for end in OF_A_SCHEDULE if end not in GOES_ON)  # all stages are over then
 SCHEDULE_GOES_ON = (*GOES_ON, "flow", "engine")
 PATIENCE = {"schedule": 20.0}  # seconds until nothing is left; 5 of all others
 SCHEDULED = 1 / 4  # of all that is done until a project is finished
@@ -73,7 +73,7 @@ class Model(ScriptedServer):
 
     def reply(self, call: Call) -> Answer:
         """Notes and claims that depend on the question alone; who asks is known by the key."""
-        pairs = [[one["role"], one["content"]] for one in call.body["messages"]]
+        pairs = [[message["role"], message["content"]] for message in call.body["messages"]]
         self.asked[call.headers["authorization"], json.dumps(pairs)] += 1
         if call.is_claims:
             return said(claims())
@@ -105,24 +105,26 @@ def build(into: Path, base_url: str) -> Path:
     params["aggregation"]["resamples"] = params["meta_evaluation"]["resamples"] = 20
     params["meta_evaluation"]["permutations"] = 100
     path.write_text(yaml.safe_dump(params), encoding="utf-8")
-    own: dict[str, Any] = yaml.safe_load((root / OWN / "params.yaml").read_text(encoding="utf-8"))
-    own |= {"name": "one", "systems": ["lead", "writer"], "decompositions": ["apart"]}
-    own["metrics"] = ["lengths", "extractiveness"]
-    (root / OWN / "params.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
+    params: dict[str, Any] = yaml.safe_load(
+        (root / OWN / "params.yaml").read_text(encoding="utf-8")
+    )
+    params |= {"name": "one", "systems": ["lead", "writer"], "decompositions": ["apart"]}
+    params["metrics"] = ["lengths", "extractiveness"]
+    (root / OWN / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
     refresh_code(root)
     return root
 
 
 def answered(root: Path) -> dict[str, str]:
     """What the ledger has: answers by the messages of their questions."""
-    found = rows(root / ".work/ledger.sqlite", "SELECT request, text FROM answers")
-    return {json.dumps(json.loads(request)["messages"]): text for request, text in found}
+    answers = rows(root / ".work/ledger.sqlite", "SELECT request, text FROM answers")
+    return {json.dumps(json.loads(request)["messages"]): text for request, text in answers}
 
 
 def tables(root: Path) -> dict[str, bytes]:
     """The tables; a report shows when and by which calls it was made."""
-    found = kill_setup.tables(root)
-    return {name: content for name, content in found.items() if name.startswith("data/tables")}
+    tables_now = kill_setup.tables(root)
+    return {name: content for name, content in tables_now.items() if name.startswith("data/tables")}
 
 
 def command(name: str, *words: str) -> tuple[str, ...]:
@@ -138,8 +140,8 @@ def told_by(target: str, number: int) -> bool:
 def unfinished(root: Path) -> list[str]:
     """What killed ones left half-written where people look."""
     folders = ("data/tables", "reports", "benchmarks", str(FOLDER))
-    found = [one for folder in folders for one in (root / folder).rglob(".*.unfinished")]
-    return sorted(str(one.relative_to(root)) for one in found)
+    files = [file for folder in folders for file in (root / folder).rglob(".*.unfinished")]
+    return sorted(str(file.relative_to(root)) for file in files)
 
 
 class Kills:
@@ -210,7 +212,7 @@ class Project:
         kills = self.kills
         words = self.random.choice([(), ("--no-prefect",)])
         moment = self.random.random() ** 2 * kills.length * (1.0 if self.fresh else 0.5)
-        target = self.random.choice([one for one in TARGETS if not (words and one == "server")])
+        target = self.random.choice([name for name in TARGETS if not (words and name == "server")])
         number = self.random.choice(SIGNALS)
         run = start(self.root, *words, command=(), **{KEY: self.name})
         code: int | None = None
@@ -289,9 +291,9 @@ class Project:
     def accepted(self) -> None:
         """Kill who accepts what was made, again and again, then let one of them end."""
         kills, folder = self.kills, self.root / OWN
-        lock, made = folder / "accepted.lock", (folder / "dvc.lock").read_bytes()
+        lock, current = folder / "accepted.lock", (folder / "dvc.lock").read_bytes()
         if self.random.random() < 1 / 2:
-            lock.write_bytes(made + b"# of an earlier run\n")
+            lock.write_bytes(current + b"# of an earlier run\n")
         for _ in range(ACCEPTED):
             before = lock.read_bytes() if lock.exists() else None
             target, number = self.random.choice(OF_ACCEPT), self.random.choice(SIGNALS)
@@ -304,12 +306,12 @@ class Project:
             go_on(run)
             self.over(run, what, told=False)
             there = lock.read_bytes() if lock.exists() else None
-            if there not in (before, made):
+            if there not in (before, current):
                 kills.wrong(f"{what}: neither the old nor the new is accepted", run.output)
-            new = "the new" if there == made else "the old"
+            new = "the new" if there == current else "the old"
             kills.say(f"{kills.counts.total()}: {what}: {new}, exit {run.process.wait()}")
         last = start(self.root, command=command("accept"))
-        if end(last) or lock.read_bytes() != made or unfinished(self.root):
+        if end(last) or lock.read_bytes() != current or unfinished(self.root):
             kills.wrong(f"{self.name}: accept: {unfinished(self.root)}", last.output)
         self.complete(f"{self.name}: accept", last)
 
@@ -321,9 +323,9 @@ class Project:
         self.kills.slowest = max(self.kills.slowest, time.monotonic() - began)
         if lives:
             self.kills.wrong(f"{what}: left after {patience:.0f} s: {lives}", run.output)
-        asked = self.requests()
+        requests = self.requests()
         time.sleep(0.5)
-        if self.requests() > asked:
+        if self.requests() > requests:
             self.kills.wrong(f"{what}: the model was asked by a dead run")
         if told:
             for row in unended(self.root, of):
@@ -331,21 +333,21 @@ class Project:
 
     def requests(self) -> int:
         """How often this project has asked."""
-        asked = self.kills.model.asked.copy()
-        return sum(count for (who, _), count in asked.items() if who == f"Bearer {self.name}")
+        requests = self.kills.model.asked.copy()
+        return sum(count for (who, _), count in requests.items() if who == f"Bearer {self.name}")
 
     def answers(self, what: str) -> None:
         """No answer is lost, and none was asked for again."""
-        now, asked = answered(self.root), self.kills.model.asked.copy()
+        now, requests = answered(self.root), self.kills.model.asked.copy()
         for question, text in self.known.items():
-            one = (f"Bearer {self.name}", question)
-            if asked[one] > self.asked[one]:
+            request = (f"Bearer {self.name}", question)
+            if requests[request] > self.asked[request]:
                 self.kills.wrong(f"{what}: asked again")
             if now.get(question) != text:
                 self.kills.wrong(f"{what}: lost or changed")
-        if any((f"Bearer {self.name}", question) not in asked for question in now):
+        if any((f"Bearer {self.name}", question) not in requests for question in now):
             self.kills.wrong(f"{what}: an answer that nobody gave")
-        self.known, self.asked = now, asked
+        self.known, self.asked = now, requests
 
     def complete(self, what: str, run: Run) -> None:
         """What holds of a finished project."""
@@ -378,8 +380,8 @@ def main() -> None:
             print(f"{count:4} {what}")
         print(f"{kills.finished} projects finished; slowest end {kills.slowest:.1f} s")
         print("\n".join(kills.problems) or "nothing wrong")
-        for one in ends:
-            one.result()
+        for end in ends:
+            end.result()
     sys.exit(bool(kills.problems))
 
 

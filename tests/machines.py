@@ -67,7 +67,7 @@ def run(root: Path, names: Sequence[str], changes: Mapping[str, str]) -> None:
         sys.exit(f"{root.name}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
-def differing(one: Path, other: Path, names: Sequence[str]) -> Iterator[str]:
+def differing(first: Path, other: Path, names: Sequence[str]) -> Iterator[str]:
     """A line for each table of these benchmarks whose bytes differ, or that only one of them has.
 
     Notes of what a stage cost in time are in no table.
@@ -75,7 +75,7 @@ def differing(one: Path, other: Path, names: Sequence[str]) -> Iterator[str]:
     for name in names:
         tables = [
             {path.relative_to(root): path for path in (root / "data/tables" / name).rglob("*.*")}
-            for root in (one, other)
+            for root in (first, other)
         ]
         for table in sorted(tables[0].keys() | tables[1].keys()):
             here, there = (found.get(table) for found in tables)
@@ -86,19 +86,19 @@ def differing(one: Path, other: Path, names: Sequence[str]) -> Iterator[str]:
 
 
 def _how(here: Path, there: Path) -> str:
-    one, other = pd.read_parquet(here), pd.read_parquet(there)
-    if len(one) != len(other) or list(one.columns) != list(other.columns):
-        return f"{len(one)} rows, {len(other)} in the other run"
-    said = []
-    for column in one:
-        if pd.api.types.is_float_dtype(one[column]):
-            apart = (one[column] - other[column]).abs()
+    ours, other = pd.read_parquet(here), pd.read_parquet(there)
+    if len(ours) != len(other) or list(ours.columns) != list(other.columns):
+        return f"{len(ours)} rows, {len(other)} in the other run"
+    lines = []
+    for column in ours:
+        if pd.api.types.is_float_dtype(ours[column]):
+            apart = (ours[column] - other[column]).abs()
             rows, far = int((apart > 0).sum()), f" by up to {apart.max():.2g}"
         else:
-            rows, far = int((one[column].map(repr) != other[column].map(repr)).sum()), ""
+            rows, far = int((ours[column].map(repr) != other[column].map(repr)).sum()), ""
         if rows:
-            said.append(f"{column} differs in {rows:,} of {len(one):,} rows{far}")
-    return "; ".join(said) or "the same values in other bytes"
+            lines.append(f"{column} differs in {rows:,} of {len(ours):,} rows{far}")
+    return "; ".join(lines) or "the same values in other bytes"
 
 
 def main() -> None:
@@ -107,9 +107,9 @@ def main() -> None:
     parser.add_argument(
         "--quick", action="store_true", help="each instruction set once: 1, 2 and 4 threads"
     )
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     every = [*itertools.product(PROCESSORS, THREADS)]
-    chosen = [*zip(PROCESSORS, THREADS, strict=True)] if given.quick else every
+    chosen = [*zip(PROCESSORS, THREADS, strict=True)] if arguments.quick else every
     different = 0
     with tempfile.TemporaryDirectory() as folder:
         roots = []
@@ -117,9 +117,9 @@ def main() -> None:
             start = time.monotonic()
             root = Path(folder) / f"{processor}-{threads}"
             root.mkdir()
-            run(root, given.benchmarks, settings(processor, threads))
+            run(root, arguments.benchmarks, settings(processor, threads))
             roots.append(root)
-            lines = [*differing(roots[0], root, given.benchmarks)]
+            lines = [*differing(roots[0], root, arguments.benchmarks)]
             different += len(lines)
             seconds = time.monotonic() - start
             print(f"{root.name}: {len(lines)} tables differ, {seconds:.0f} s", flush=True)

@@ -79,7 +79,7 @@ def mutants(file: Path) -> Iterator[Mutant]:
     )
     places = {}
     for function in functions:
-        for node in (found for child in function.body for found in ast.walk(child)):
+        for node in (part for child in function.body for part in ast.walk(child)):
             new = _changed(node) if isinstance(node, ast.expr | ast.stmt) else None
             if new is not None and node.lineno == node.end_lineno:  # type: ignore[attr-defined]
                 places[node.lineno, node.col_offset, type(node)] = node, new  # type: ignore[attr-defined]
@@ -96,14 +96,14 @@ def drawn(number: int, seed: int) -> list[Mutant]:
     files = [file for each in ROOMS for file in sources(f"metassay/{each}")]
     sized = [len((ROOT / file).read_text(encoding="utf-8").splitlines()) for file in files]
     chance = random.Random(seed)
-    found: list[Mutant] = []
-    while len(found) < number:
+    mutants_drawn: list[Mutant] = []
+    while len(mutants_drawn) < number:
         (file,) = chance.choices(files, sized)
         every = [*mutants(file)]
         mutant = chance.choice(every) if every else None
-        if mutant and mutant not in found and _parses(mutant.text):
-            found.append(mutant)
-    return found
+        if mutant and mutant not in mutants_drawn and _parses(mutant.text):
+            mutants_drawn.append(mutant)
+    return mutants_drawn
 
 
 def _parses(text: str) -> bool:
@@ -119,8 +119,8 @@ def near(root: Path, file: Path) -> list[str]:
     package, _, name = ".".join(file.with_suffix("").parts).rpartition(".")
     imported = re.compile(rf"{package}\.{name} import |from {package} import .*\b{name}\b")
     folders = (root / folder for folder in _folders(root, file.parts[1]))
-    found = (test for folder in folders for test in folder.rglob("test_*.py"))
-    return sorted(str(one) for one in found if imported.search(one.read_text(encoding="utf-8")))
+    files = (test for folder in folders for test in folder.rglob("test_*.py"))
+    return sorted(str(file) for file in files if imported.search(file.read_text(encoding="utf-8")))
 
 
 def _folders(root: Path, room: str) -> list[str]:
@@ -145,7 +145,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("number", type=int)
     parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args(words)
+    arguments = parser.parse_args(words)
     tried: Counter[str] = Counter()
     killed: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -154,7 +154,7 @@ def main(words: Sequence[str] | None = None) -> None:
         copy_project(root)
         if broken := [each for each in ROOMS if not tests_pass(root, _folders(root, each))]:
             sys.exit(f"tests fail without any mutant: {', '.join(broken)}")
-        for mutant in drawn(given.number, given.seed):
+        for mutant in drawn(arguments.number, arguments.seed):
             room = mutant.file.parts[1]
             whole = (root / mutant.file).read_text(encoding="utf-8")
             (root / mutant.file).write_text(mutant.text, encoding="utf-8")
@@ -166,8 +166,8 @@ def main(words: Sequence[str] | None = None) -> None:
             (root / mutant.file).write_text(whole, encoding="utf-8")
             tried[room] += 1
             killed[room] += not passed
-            said = "survived" if passed else "killed"
-            print(f"{said}: {mutant.file}:{mutant.line}: {mutant.what}", flush=True)
+            outcome = "survived" if passed else "killed"
+            print(f"{outcome}: {mutant.file}:{mutant.line}: {mutant.what}", flush=True)
     for room in ROOMS:
         print(f"{room}: {killed[room]} of {tried[room]} killed")
     print(f"all: {killed.total()} of {tried.total()} killed")

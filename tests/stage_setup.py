@@ -42,12 +42,12 @@ def tiny_project(root: Path, base_url: str, passages: list[str], **changes: Any)
     answers that may be missing.
     """
     params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
-    own = yaml.safe_load((ROOT / "benchmarks/sample/params.yaml").read_text(encoding="utf-8"))
+    settings = yaml.safe_load((ROOT / "benchmarks/sample/params.yaml").read_text(encoding="utf-8"))
     system = changes.pop("system", {})
     endpoint = {"kind": "openai", "base_url": base_url, "key_env": KEY, "timeout": 20.0}
     model = {"endpoint": "here", "model": "m-1", "max_tokens": 200}
     examples = changes.pop("examples", None)
-    own |= {
+    settings |= {
         **{"name": "one", "dataset": "one", "raw": "data/raw/one", "decompositions": ["apart"]},
         "systems": [] if examples else ["writer"],
         "few_shot": {"writer": examples} if examples else {},
@@ -73,7 +73,7 @@ def tiny_project(root: Path, base_url: str, passages: list[str], **changes: Any)
     for name, content in (
         ("params.yaml", params),
         ("data/registry.yaml", registry),
-        (OWN, own),
+        (OWN, settings),
     ):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(yaml.safe_dump(content), encoding="utf-8")
@@ -134,7 +134,7 @@ def take_from_run_cache(source: Path, target: Path, commands: tuple[str, ...]) -
             file = cache / "files/md5" / md5[:2] / md5[2:]
             files.append(file)
             if md5.endswith(".dir"):
-                wanted += [one["md5"] for one in json.loads((source / file).read_text("utf-8"))]
+                wanted += [entry["md5"] for entry in json.loads((source / file).read_text("utf-8"))]
         for file in files:
             (target / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source / file, target / file)

@@ -6,7 +6,7 @@ from metassay.core.naming import normalise
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("name", "other"),
     [
         ("v1", "V1"),
         ("caf\u00e9", "cafe\u0301"),  # composed and decomposed
@@ -22,8 +22,8 @@ from metassay.core.naming import normalise
         ("stra\u00dfe", "STRASSE"),
     ],
 )
-def test_they_look_alike(one: str, other: str) -> None:
-    assert normalise(one) == normalise(other)
+def test_they_look_alike(name: str, other: str) -> None:
+    assert normalise(name) == normalise(other)
 
 
 def test_others_do_not() -> None:

@@ -29,8 +29,8 @@ def test_statistics_know_nothing_of_the_project() -> None:
 
 def lines_of_imports(file: Path) -> int:
     body = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
-    found = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
-    return sum((node.end_lineno or 0) - node.lineno + 1 for node in found)
+    imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return sum((node.end_lineno or 0) - node.lineno + 1 for node in imports)
 
 
 def test_stages_stay_doorways() -> None:
@@ -73,12 +73,12 @@ def test_no_path_of_one_machine_is_in_the_project() -> None:
         ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout.split("\0")
     pattern = re.compile(r"(?<![\w.])/(?:home|root|work|tmp)/[a-z]")
-    found = []
+    places = []
     for name in filter(None, tracked):
         try:
             text = (ROOT / name).read_text(encoding="utf-8")
         except (UnicodeDecodeError, FileNotFoundError):
             continue
         if pattern.search(text) and name != "tests/test_architecture.py":
-            found.append(name)
-    assert not found
+            places.append(name)
+    assert not places

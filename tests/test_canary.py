@@ -89,8 +89,8 @@ def ward(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 
 
 def name(root: Path, **lists: Any) -> None:
-    own = yaml.safe_load((root / OWN).read_text(encoding="utf-8"))
-    (root / OWN).write_text(yaml.safe_dump(own | lists), encoding="utf-8")
+    settings = yaml.safe_load((root / OWN).read_text(encoding="utf-8"))
+    (root / OWN).write_text(yaml.safe_dump(settings | lists), encoding="utf-8")
     refresh_code(root)
 
 
@@ -98,25 +98,25 @@ def test_nothing_of_private_data_is_said_or_sent_on_the_way_to_the_scores(
     ward, server, monkeypatch, capfd
 ) -> None:
     assert run_stage(monkeypatch, ward, "ingest") == 0
-    assert [run_stage(monkeypatch, ward, *one) for one in REFUSED[:2]] == [BAD_INPUT] * 2
+    assert [run_stage(monkeypatch, ward, *stage) for stage in REFUSED[:2]] == [BAD_INPUT] * 2
     name(ward, systems=["lead"], few_shot={}, decompositions=["clauses"], judges=["lexical"])
-    assert [run_stage(monkeypatch, ward, *one) for one in DONE] == [0] * len(DONE)
+    assert [run_stage(monkeypatch, ward, *stage) for stage in DONE] == [0] * len(DONE)
     name(ward, decompositions=["apart"])
     assert run_stage(monkeypatch, ward, *REFUSED[2]) == BAD_INPUT
     name(ward, decompositions=[], released_claims={"doclens_claims": "data/raw/doclens_aci_claims"})
     assert run_stage(monkeypatch, ward, "decompose", "doclens_claims") == BAD_INPUT
     name(ward, judges=["lexical", "reader"])
     assert run_stage(monkeypatch, ward, "judge", "reader") == BAD_INPUT
-    told = "".join(capfd.readouterr())
+    output = "".join(capfd.readouterr())
     for dataset, access in (("one", "private"), ("ward", "credentialed")):
-        assert f"dataset {dataset!r} is {access}" in told
-    assert "a citation names a passage that does not exist" in told
-    assert CANARY not in told
+        assert f"dataset {dataset!r} is {access}" in output
+    assert "a citation names a passage that does not exist" in output
+    assert CANARY not in output
     assert not server.calls
-    kept = [file for file in (ward / ".work").rglob("*") if file.is_file()]
-    kept = [file for file in kept if "left_over" not in file.parts]  # tables, which hold texts
-    assert kept
-    assert not [file for file in kept if CANARY.encode() in file.read_bytes()]
+    files = [file for file in (ward / ".work").rglob("*") if file.is_file()]
+    files = [file for file in files if "left_over" not in file.parts]  # tables, which hold texts
+    assert files
+    assert not [file for file in files if CANARY.encode() in file.read_bytes()]
 
 
 def test_validate_and_cost_say_nothing_of_private_data_and_who_would_be_refused(
@@ -125,20 +125,20 @@ def test_validate_and_cost_say_nothing_of_private_data_and_who_would_be_refused(
     monkeypatch.chdir(ward)
     monkeypatch.setenv("COLUMNS", "400")
     assert main(["ledger", "cost", "one"]) == 0
-    said = " ".join(capfd.readouterr().out.split())
+    output = " ".join(capfd.readouterr().out.split())
     for stage in ("generate-writer", "generate-shown", "decompose"):
-        assert f"note: {stage} would stop before it asks: dataset 'one' is private" in said
-    assert said.count("dataset 'ward' is credentialed") == 2  # shown and decompose
-    assert CANARY not in said
+        assert f"note: {stage} would stop before it asks: dataset 'one' is private" in output
+    assert output.count("dataset 'ward' is credentialed") == 2  # shown and decompose
+    assert CANARY not in output
     shutil.copy(ROOT / "dvc.yaml", ward)
     assert main(["validate"]) == 0
     rate(ward / "data/raw/one", CANARY)
     assert main(["validate"]) == 2
     rate(ward / "data/raw/one", "3", comment=True)
     assert main(["validate"]) == 2
-    said = "".join(capfd.readouterr())
-    assert "'value' is not a finite number" in said
-    assert CANARY not in said
+    output = "".join(capfd.readouterr())
+    assert "'value' is not a finite number" in output
+    assert CANARY not in output
     assert not server.calls
 
 

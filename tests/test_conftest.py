@@ -30,5 +30,8 @@ def test_a_mirror_that_is_there_must_be_found_in_ci(tmp_path: Path, named) -> No
 
 
 def test_no_test_reaches_beyond_this_machine() -> None:
-    with socket.socket() as one, pytest.raises(AssertionError, match="a test tried to reach"):
-        one.connect(("192.0.2.1", 80))
+    with (
+        socket.socket() as connection,
+        pytest.raises(AssertionError, match="a test tried to reach"),
+    ):
+        connection.connect(("192.0.2.1", 80))

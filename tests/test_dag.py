@@ -76,15 +76,15 @@ def test_stages_stand_in_the_order_of_the_data(forms: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("forms", "own"),
+    ("forms", "folder_type"),
     [(FORMS, Benchmark), (FORMS_OF_TESTS, JudgeTest), (FORMS_OF_SEGMENTING, SegmentTest)],
 )
 def test_every_list_that_stages_repeat_over_is_one_of_a_benchmark(
-    forms: dict[str, Any], own: type[Folder]
+    forms: dict[str, Any], folder_type: type[Folder]
 ) -> None:
     lists = {entry["foreach"] for entry in forms.values() if "foreach" in entry}
     assert lists
-    assert lists <= {f"${{{name}}}" for name in own.model_fields}
+    assert lists <= {f"${{{name}}}" for name in folder_type.model_fields}
 
 
 def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None:
@@ -94,7 +94,7 @@ def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None
         **{"statement_metrics": ["s"], "tuned_metrics": {"t": "x"}},
         "tuned_costly_metrics": {"n": "x"},
     }
-    own = PARAMS_OF_OURS.benchmarks["sample"].model_copy(update=lists)
+    benchmark = PARAMS_OF_OURS.benchmarks["sample"].model_copy(update=lists)
     asking = ["generate-a", "generate-b", "segment", "decompose", "judge-j"]
     for table, files in {
         "texts": ["given", "a", "b"],
@@ -110,7 +110,7 @@ def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None
             *("measure-n", "score_statements-s", "score_statements-t", "meta_evaluate"),
         ],
     }.items():
-        assert files_in(own, table) == files
+        assert files_in(benchmark, table) == files
     test = PARAMS_OF_OURS.judge_tests["wice_dev"].model_copy(update={"judges": ["j"]})
     assert files_in(test, "responses") == ["given", "judge-j"]
     assert files_in(test, "notes") == ["ingest_items", "judge-j", "examine"]
@@ -146,17 +146,17 @@ def by_dvc(root: Path, *files: str) -> Resolved:
     from dvc.repo import Repo
 
     with contextlib.chdir(root), Repo() as repo:
-        found: Resolved = {}
+        stages: Resolved = {}
         chosen = [stage for file in files for stage in repo.stage.load_all(file)]
         for stage in chosen or repo.index.stages:
             read = [dep for dep in stage.deps if isinstance(dep, ParamsDependency)]
-            found[stage.addressing.removeprefix("dvc.yaml:")] = (
+            stages[stage.addressing.removeprefix("dvc.yaml:")] = (
                 stage.cmd,
                 frozenset(dep.def_path for dep in stage.deps if dep not in read),
                 frozenset(out.def_path for out in stage.outs),
                 {dep.def_path: set(dep.params) for dep in read},
             )
-    return found
+    return stages
 
 
 # One of each sort: that all have the same stages is tested above.
@@ -218,12 +218,12 @@ def run_alone(patch: pytest.MonkeyPatch, home: Path, cmd: str) -> Ran:
     for name in (*CONFIGURATION, ".work/code.json", "lab", *entry.deps):
         copy(home / name, room / name)
     before = files_below(room)
-    given = run(patch, room, cmd)
+    io = run(patch, room, cmd)
     wrote = files_below(room) - before
     for name in wrote:
         copy(room / name, home / name)
     shutil.rmtree(room)
-    return Ran(entry, given.used, wrote)
+    return Ran(entry, io.used, wrote)
 
 
 def copy(path: Path, to: Path) -> None:
@@ -246,13 +246,13 @@ def run(patch: pytest.MonkeyPatch, room: Path, cmd: str) -> StageIO:
     main = importlib.import_module(module).main
     handed: list[StageIO] = []
 
-    def kept(io: StageIO) -> None:
+    def keep_and_run(io: StageIO) -> None:
         handed.append(io)
         main(io)
 
     patch.setattr(sys, "argv", [f"{module.removeprefix('stages.')}.py", *arguments])
     with contextlib.chdir(room):
-        doorway.enter(kept)
+        doorway.enter(keep_and_run)
     return handed[0]
 
 
@@ -271,8 +271,10 @@ def test_a_doorway_reads_and_writes_what_dvc_yaml_declares(
             keys = {(file, key) for file, of in entry.params.items() for key in of if file != FILE}
             assert used - keys - entry.deps - entry.outs == set(), f"{address}: not declared"
             assert (keys | entry.deps | entry.outs) - used == set(), f"{address}: not used"
-            made = {out for out in entry.outs for file in wrote if Path(file).is_relative_to(out)}
-            assert made == entry.outs, f"{address}: not written"
+            written = {
+                out for out in entry.outs for file in wrote if Path(file).is_relative_to(out)
+            }
+            assert written == entry.outs, f"{address}: not written"
             assert all(any(Path(f).is_relative_to(o) for o in entry.outs) for f in wrote)
 
 
@@ -280,8 +282,8 @@ def test_only_permissions_are_read_beside_what_is_declared() -> None:
     """Doorways have what they were handed; stages/declared.py says what else they may ask."""
     beside = re.compile(r"strict_yaml|load_registry|parquet\.read|read_table|\bopen\(|read_text")
     files = (ROOT / "stages").glob("*.py")
-    found = {file.stem for file in files if beside.search(file.read_text(encoding="utf-8"))}
-    assert found == {"declared", "doorway"}
+    reading = {file.stem for file in files if beside.search(file.read_text(encoding="utf-8"))}
+    assert reading == {"declared", "doorway"}
 
 
 # ---- where they differ -----------------------------------------------------------------------
@@ -311,9 +313,9 @@ def test_a_doorway_that_asks_for_what_is_not_declared_stops(
     copied: Path, ask: Callable[[StageIO], object], named: str
 ) -> None:
     entry = entry_of(copied, "python -m stages.generate one lead")
-    with pytest.raises(RuntimeError, match=r"generate@lead: dvc\.yaml does not declare") as told:
+    with pytest.raises(RuntimeError, match=r"generate@lead: dvc\.yaml does not declare") as stopped:
         ask(StageIO(entry, ["one", "lead"]))
-    assert str(told.value).endswith(named)
+    assert str(stopped.value).endswith(named)
 
 
 def test_a_command_that_no_dvc_yaml_has_is_refused(copied: Path) -> None:
@@ -332,14 +334,14 @@ def test_a_stage_of_which_dvc_yaml_says_something_else_is_refused(copied: Path) 
     assert entry_of(copied, "python -m stages.align one rouge_topk").name == "align@rouge_topk"
     with pytest.raises(BadInput, match=r"dvc.yaml > stages > segment: is not what this version"):
         entry_of(copied, "python -m stages.segment one")
-    (problem,) = (one for one in configuration_problems() if "dvc.yaml" in one)
+    (problem,) = (line for line in configuration_problems() if "dvc.yaml" in line)
     assert problem.startswith("benchmarks/one/dvc.yaml > stages > segment: ")
     del whole["stages"]["align"]
     write_yaml(file, whole)
-    (problem,) = (one for one in configuration_problems() if "dvc.yaml" in one)
+    (problem,) = (line for line in configuration_problems() if "dvc.yaml" in line)
     assert problem.startswith("benchmarks/one/dvc.yaml > stages > segment, align: ")
     write_yaml(file, {"stages": {"align": {"cmd": "cp a b", "deps": ["a"], "outs": ["b"]}}})
-    assert not [one for one in configuration_problems() if "dvc.yaml" in one], "its owner's"
+    assert not [line for line in configuration_problems() if "dvc.yaml" in line], "its owner's"
     file.unlink()
     refresh_code(copied)
     assert file.read_bytes() == FILES[0].read_bytes()
@@ -359,8 +361,11 @@ def test_the_file_of_a_name_that_was_struck_off_is_set_aside(
     capsys.readouterr()
 
     left = (texts / "longest_turn.parquet").read_bytes()
-    own = copied / "benchmarks/two/params.yaml"
-    write_yaml(own, yaml.safe_load(own.read_text(encoding="utf-8")) | {"systems": ["lead"]})
+    settings_file = copied / "benchmarks/two/params.yaml"
+    write_yaml(
+        settings_file,
+        yaml.safe_load(settings_file.read_text(encoding="utf-8")) | {"systems": ["lead"]},
+    )
     refresh_code(copied)
     assert authors_after(monkeypatch, copied, segment) == whole - {"longest_turn"}
     assert [file.name for file in sorted(texts.iterdir())] == ["given.parquet", "lead.parquet"]
@@ -384,9 +389,9 @@ def test_what_a_stage_notes_is_kept_and_said_at_once(
     (note,) = notes["note"]
     assert "a citation names a passage that does not exist" in note
     assert capsys.readouterr().err == f"note: {note}\n"
-    given = StageIO(entry_of(copied, "python -m stages.aggregate one"), ["one"])
+    io = StageIO(entry_of(copied, "python -m stages.aggregate one"), ["one"])
     with pytest.raises(RuntimeError, match=r"aggregate: dvc\.yaml does not declare its notes"):
-        given.note(["nothing"])
+        io.note(["nothing"])
 
 
 def authors_after(patch: pytest.MonkeyPatch, root: Path, cmd: str) -> set[str]:

@@ -26,11 +26,11 @@ def cell(column: Column, name: str, row: int) -> object:
     if column.choices:
         return column.choices[row % len(column.choices)]
     if pa.types.is_list(column.type):
-        one = Column(column.type.value_type, "")
-        return [cell(one, name, row + more) for more in range(row % 4)]
-    said = f" {SECRET} has had a cough for {row % 9} days, and no fever" if name == "text" else ""
+        element = Column(column.type.value_type, "")
+        return [cell(element, name, row + more) for more in range(row % 4)]
+    words = f" {SECRET} has had a cough for {row % 9} days, and no fever" if name == "text" else ""
     by_type = {pa.int64(): row, pa.float64(): row / 7, pa.bool_(): row % 3 == 0}
-    value = by_type.get(column.type, f"{name} {row:03}{said}")
+    value = by_type.get(column.type, f"{name} {row:03}{words}")
     return None if column.null and row % 5 == 0 else value
 
 
@@ -51,14 +51,14 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def check(table: Table, path: Path, whole: pd.DataFrame) -> str:
     """Why the file was refused; nothing if it was read as it was."""
     try:
-        found = read(table, path)
+        frame = read(table, path)
     except BadInput as error:
         for problem in error.problems:
             assert problem.startswith(f"{table.name}: {path}")
             assert "; metassay run builds" in problem, f"no remedy in: {problem}"
             assert SECRET not in problem
         return str(error)
-    assert found.equals(whole)
+    assert frame.equals(whole)
     return ""
 
 
@@ -86,7 +86,7 @@ def test_bytes_of_a_footer(sound: dict[str, Path], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"value": pa.array(["1"])}, "is of another version: 'value' is string, not double"),
         ({"value": pa.array([float("nan")])}, "'value' is not a finite number in 1 row(s)"),
@@ -96,7 +96,7 @@ def test_bytes_of_a_footer(sound: dict[str, Path], tmp_path: Path) -> None:
     ],
 )
 def test_a_sound_file_that_is_not_the_table(
-    tmp_path: Path, changed: dict[str, pa.Array], said: str
+    tmp_path: Path, changed: dict[str, pa.Array], message: str
 ) -> None:
     path, table = tmp_path / "ratings.parquet", TABLES["ratings"]
     write(table, filled(table).head(1), path)
@@ -106,7 +106,7 @@ def test_a_sound_file_that_is_not_the_table(
     pq.write_table(rows, path)
     with pytest.raises(BadInput) as caught:
         read(table, path)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "; metassay run builds a benchmark's tables again" in str(caught.value)
 
 

@@ -54,29 +54,29 @@ def distribution(module: str) -> str:
 
 def foreign(nodes: Iterator[ast.AST]) -> set[str]:
     """Top-level packages that are imported, but for ours and Python's own."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            found.add(node.module or "")
+            names.add(node.module or "")
         elif isinstance(node, ast.Call):
             called, first = ast.unparse(node.func), [*node.args, None][0]
             if {called, called.rpartition(".")[2]} & BY_NAME and isinstance(first, ast.Constant):
-                found.add(str(first.value))
-    return {name.partition(".")[0] for name in found} - OURS - sys.stdlib_module_names
+                names.add(str(first.value))
+    return {name.partition(".")[0] for name in names} - OURS - sys.stdlib_module_names
 
 
 @cache
 def imported(room: str) -> dict[Path, tuple[set[str], set[str]]]:
     """By file: distributions that it cannot be imported without, and all that it may import."""
-    found = {}
+    by_file = {}
     for path in sorted((ROOT / room).rglob("*.py")):
         tree = ast.parse(path.read_text("utf-8"))
         both = foreign(iter(tree.body)), foreign(ast.walk(tree))
         at_once, ever = ({distribution(name) for name in names & set(BROUGHT)} for names in both)
-        found[path] = at_once, ever
-    return found
+        by_file[path] = at_once, ever
+    return by_file
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_the_core_is_what_meta_eval_imports() -> None:
 
 
 def test_the_command_knows_what_the_extra_brings() -> None:
-    named = {distribution(one) for one in PIPELINE}
+    named = {distribution(package) for package in PIPELINE}
     assert named == DECLARED["pipeline"] - {
         *("fastapi", "sqlalchemy"),  # Prefect's
         "pydantic-core",  # pydantic's
@@ -167,6 +167,6 @@ def test_every_package_is_pinned_and_no_other_is() -> None:
 def test_the_pins_are_within_what_is_declared() -> None:
     pinned = pins()
     for line in (line for lines in EXTRAS.values() for line in lines):
-        one = Requirement(line)
-        name = plain(one.name)
-        assert name == "metassay" or one.specifier.contains(Version(pinned[name])), line
+        requirement = Requirement(line)
+        name = plain(requirement.name)
+        assert name == "metassay" or requirement.specifier.contains(Version(pinned[name])), line

@@ -41,10 +41,10 @@ def test_the_line_names_the_file_and_the_remedy(
     monkeypatch.chdir(tmp_path)
     for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EIO):
         name = str(tmp_path / "data" / "two\nlines")
-        said = refusal(OSError(number, os.strerror(number), name)) or ""
-        assert said.startswith("data/two\\nlines: ")
-        assert "\n" not in said
-        assert ";" in said, "has a remedy"
+        message = refusal(OSError(number, os.strerror(number), name)) or ""
+        assert message.startswith("data/two\\nlines: ")
+        assert "\n" not in message
+        assert ";" in message, "has a remedy"
     assert refusal(OSError(errno.ENOSPC, "full")) is not None
     # Not of the disk; the last has as its file what may be a document.
     for number in (errno.ENOENT, errno.ECONNREFUSED, errno.ENAMETOOLONG):
@@ -69,9 +69,9 @@ def test_a_folder_that_finds_no_room_is_named_and_leaves_nothing(tmp_path: Path)
     with (
         files_of_at_most(1000),
         pytest.raises(OSError, match=r"out'$") as raised,
-        whole_folder(out, "--out") as made,
+        whole_folder(out, "--out") as folder,
     ):
-        (made / "page.html").write_text("x" * 10_000)
+        (folder / "page.html").write_text("x" * 10_000)
     assert raised.value.filename == str(out)
     assert not list(tmp_path.iterdir())
 
@@ -92,9 +92,9 @@ def test_a_stage_on_a_full_disk_says_one_line_and_is_not_tried_again(
     with pytest.raises(SystemExit) as ended:
         doorway.enter(run)
     assert ended.value.code == doorway.BAD_INPUT
-    said = capsys.readouterr().err
-    assert said.startswith("data/tables/one/notes.parquet: may not grow so large; ")
-    assert said.count("\n") == 1
+    err = capsys.readouterr().err
+    assert err.startswith("data/tables/one/notes.parquet: may not grow so large; ")
+    assert err.count("\n") == 1
     assert not list((tmp_path / "data/tables/one").iterdir())
 
 
@@ -106,9 +106,9 @@ def test_a_command_says_one_line(
 
     monkeypatch.setattr("metassay.cli.init.refresh", failing)
     assert main(["update"]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith("code.yaml: this disk cannot be written to; ")
-    assert said.count("\n") == 1
+    err = capsys.readouterr().err
+    assert err.startswith("code.yaml: this disk cannot be written to; ")
+    assert err.count("\n") == 1
 
 
 def test_meta_eval_on_a_full_disk_leaves_no_folder(

@@ -98,7 +98,9 @@ def test_contributing_names_files_that_are_there_and_hold_the_indexes() -> None:
             if isinstance(node, ast.Dict)
         ]
         assert tables, name
-        for module, _, record in (one.partition(":") for table in tables for one in table.values()):
+        for module, _, record in (
+            path.partition(":") for table in tables for path in table.values()
+        ):
             file = ROOT / f"{module.replace('.', '/')}.py"
             defined = rf"^(\w+, )*{record or 'KIND'}\b.* = "
             assert re.search(defined, file.read_text("utf-8"), re.MULTILINE), (name, module)

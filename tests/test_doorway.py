@@ -22,5 +22,5 @@ def test_what_a_killed_one_left_of_its_outs_goes(
     left.touch()
     written.touch()
     seen: list[Path] = []
-    enter(lambda given: seen.extend(texts.iterdir()))
+    enter(lambda io: seen.extend(texts.iterdir()))
     assert seen == [written]

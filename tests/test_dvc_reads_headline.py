@@ -57,7 +57,7 @@ def git(*words: str) -> str:
     return subprocess.run(["git", *words], check=True, capture_output=True, text=True).stdout
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     capsys.readouterr()
     assert main(list(words)) == 0
     return capsys.readouterr().out
@@ -75,7 +75,7 @@ def test_headline_numbers_are_in_git_and_in_dvcs_tables(
         "leaderboard.rouge1.lead": {"old": 0.5, "new": 0.75, "diff": 0.25},
         "best.completeness.document.metric": {"old": "rouge0.5", "new": "rouge0.75"},
     }, "and what is undefined is not a number"
-    experiments = said(capsys, "exp", "show", "--csv", "-n", "2")
+    experiments = printed(capsys, "exp", "show", "--csv", "-n", "2")
     assert "leaderboard.rouge1.lead" in experiments
     assert {"0.5", "0.75"} <= set(experiments.replace("\n", ",").split(","))
 
@@ -83,15 +83,15 @@ def test_headline_numbers_are_in_git_and_in_dvcs_tables(
 def test_figures_of_two_revisions_stand_on_one_page_without_a_network(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said(capsys, "plots", "diff", "HEAD~1")
+    printed(capsys, "plots", "diff", "HEAD~1")
     page = repository / "dvc_plots/index.html"
     text = page.read_text(encoding="utf-8")
     assert "http" not in text
     assert "<script" not in text
-    found = {file.name: file.read_text() for file in (page.parent / "static").iterdir()}
-    assert found == {
+    texts = {file.name: file.read_text() for file in (page.parent / "static").iterdir()}
+    assert texts == {
         "HEAD~1_reports_tiny_figures_leaderboard.svg": "<svg>0.5</svg>",
         "workspace_reports_tiny_figures_leaderboard.svg": "<svg>0.75</svg>",
     }
-    assert all(name in text for name in found)
+    assert all(name in text for name in texts)
     assert git("status", "--porcelain") == "", "git ignores DVC's page"

@@ -49,8 +49,8 @@ def test_a_worker_that_was_killed_costs_no_stage_but_its_own(
     segment, align = (
         stages[f"benchmarks/b00/dvc.yaml:{name}"] for name in ("segment", "align@rouge_topk")
     )
-    with (project / ".work/held").open("w") as held, ThreadPoolExecutor() as threads:
-        workers = Workers(project, [held.fileno()])
+    with (project / ".work/lock").open("w") as lock, ThreadPoolExecutor() as threads:
+        workers = Workers(project, [lock.fileno()])
         assert not workers.run(segment).ran
         kill_workers()  # none had a stage
         running = threads.submit(workers.run, align)
@@ -70,12 +70,11 @@ def test_a_worker_that_was_killed_costs_no_stage_but_its_own(
 
 def sleeping() -> list[psutil.Process]:
     """The processes of hooks that sleep."""
-    found = []
+    processes = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
-            if process.name() == "sleep":
-                found.append(process)
-    return found
+            processes += [process] if process.name() == "sleep" else []
+    return processes
 
 
 def kill_workers() -> None:
@@ -90,26 +89,22 @@ def interrupted(root: Path, arguments: list[str], number: int, *, when: str) -> 
     """Start a run, send it a signal when a line of its output begins so; seconds until it ended."""
     process = subprocess.Popen(
         arguments,
-        cwd=root,
-        env=environment(root),
-        stderr=subprocess.PIPE,
-        text=True,
+        **{"cwd": root, "env": environment(root), "stderr": subprocess.PIPE, "text": True},
         start_new_session=True,
     )
     assert process.stderr is not None
-    said = ""
-    while not (root / when).exists() and when not in said:
-        line = process.stderr.readline() if "looking" not in said else ""
-        said += line
+    output = ""
+    while not (root / when).exists() and when not in output:
+        output += process.stderr.readline() if "looking" not in output else ""
         time.sleep(0.05)
-        assert process.poll() is None, said
+        assert process.poll() is None, output
     children = psutil.Process(process.pid).children(recursive=True)
     start = time.perf_counter()
     os.killpg(process.pid, number)  # as a terminal does it: to all that are in the foreground
     _, rest = process.communicate(timeout=60)
     took = time.perf_counter() - start
-    assert process.returncode == 130, said + rest
-    assert "Traceback" not in said + rest
+    assert process.returncode == 130, output + rest
+    assert "Traceback" not in output + rest
     assert "interrupted; the next run goes on from here" in rest
     _, alive = psutil.wait_procs(children, timeout=30)
     assert not alive

@@ -6,7 +6,7 @@ from metassay.core.errors import BadInput, one_line, shown
 
 
 @pytest.mark.parametrize(
-    ("said", "line"),
+    ("message", "line"),
     [
         ("params.yaml > é: no", "params.yaml > é: no"),
         ("a\tb\nc\r\0", r"a\tb\nc\r\x00"),
@@ -16,10 +16,10 @@ from metassay.core.errors import BadInput, one_line, shown
         ("x" * 300, "x" * 300),
     ],
 )
-def test_one_line(said: str, line: str) -> None:
-    assert one_line(said) == line
-    assert BadInput(said).problems == (line,)
-    assert BadInput([said, "b"]).problems == (line, "b")
+def test_one_line(message: str, line: str) -> None:
+    assert one_line(message) == line
+    assert BadInput(message).problems == (line,)
+    assert BadInput([message, "b"]).problems == (line, "b")
     assert one_line(line) == line
 
 
@@ -45,10 +45,10 @@ def test_a_key_is_shown_as_it_is(key: str) -> None:
     ],
 )
 def test_what_may_be_a_text_is_told_by_length_and_hash(text: str) -> None:
-    said = shown(text)
-    assert said.startswith(f"<{len(text)} characters, sha256 ")
-    assert not any(word in said for word in text.split() if len(word) > 1)
-    assert said != shown(f"{text}.")
+    label = shown(text)
+    assert label.startswith(f"<{len(text)} characters, sha256 ")
+    assert not any(word in label for word in text.split() if len(word) > 1)
+    assert label != shown(f"{text}.")
 
 
 def test_what_does_not_print_is_escaped() -> None:

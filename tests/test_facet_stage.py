@@ -25,7 +25,7 @@ from tests.stage_setup import KEY, OWN, refresh_code, run_stage, tiny_project
 
 CANARY = "canary-83b2"
 TABLES = "data/tables/one"
-MADE = [f"{TABLES}/{name}.parquet" for name in ("parts", "responses/segment", "notes/segment")]
+OUTPUTS = [f"{TABLES}/{name}.parquet" for name in ("parts", "responses/segment", "notes/segment")]
 BLOCK = {
     **{"kind": "llm_facets", "model": "m", "shots": 1, "rounds": 1},
     "facets": ["background", "method", "result", "conclusion"],
@@ -52,15 +52,15 @@ def answer(**named: list[str]) -> Answer:
 
 def faulty(call: Call) -> Answer:
     """What a text's last word says; texts that mend are read when they are asked about again."""
-    asked = str(call.body["messages"][-1]["content"])
-    if "It mends." in asked and call.key not in seen(call):
+    prompt = str(call.body["messages"][-1]["content"])
+    if "It mends." in prompt and call.key not in seen(call):
         return said("Here are the facets:")
     kinds = {
         **{"declines": refused(), "long": cut('{"items": ['), "chats": said("Of course!")},
         **{"down": failed(503)},
         "invents": answer(result=["The knee hurts.", "The patient is well."], method=["Rest."]),
     }
-    kind = next(kind for kind in KINDS if f"It {kind}." in asked)
+    kind = next(kind for kind in KINDS if f"It {kind}." in prompt)
     return kinds.get(kind) or answer(result=["the knee hurts"], conclusion=[f"It {kind}."])
 
 
@@ -86,8 +86,8 @@ def name(root: Path, **lists: Any) -> None:
     params = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
     params["segmentations"]["facets"] = BLOCK
     (root / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
-    own = yaml.safe_load((root / OWN).read_text(encoding="utf-8"))
-    changed = own | {"segmentation": "facets"} | lists
+    settings = yaml.safe_load((root / OWN).read_text(encoding="utf-8"))
+    changed = settings | {"segmentation": "facets"} | lists
     (root / OWN).write_text(yaml.safe_dump(changed), encoding="utf-8")
     refresh_code(root)
 
@@ -100,14 +100,14 @@ def test_every_fault_is_a_status_of_all_facets_and_a_clone_repeats_it_to_the_byt
 ) -> None:
     first = project(tmp_path / "first", server.base_url, KINDS, max_missing=0.5)
     assert run_stage(monkeypatch, first, "segment") == 0
-    parts = read(PARTS, first / MADE[0]).query("part != 'full'")
-    found = {
+    parts = read(PARTS, first / OUTPUTS[0]).query("part != 'full'")
+    segments = {
         (doc_id, part): (text if isinstance(text, str) else None, list(made_up), status)
         for doc_id, part, text, made_up, status in parts[
             ["doc_id", "part", "text", "made_up", "status"]
         ].itertuples(index=False)
     }
-    assert {key: value for key, value in found.items() if value[2] == "ok"} == {
+    assert {key: value for key, value in segments.items() if value[2] == "ok"} == {
         ("d000", "result"): ("The knee hurts", [], "ok"),
         ("d000", "conclusion"): ("It fine.", [], "ok"),
         ("d001", "method"): ("", ["Rest."], "ok"),
@@ -116,25 +116,27 @@ def test_every_fault_is_a_status_of_all_facets_and_a_clone_repeats_it_to_the_byt
         ("d005", "conclusion"): ("It mends.", [], "ok"),
     }
     for number, status in ((2, "refused"), (3, "truncated"), (4, "unparsed"), (6, "error")):
-        own = {key[1]: value for key, value in found.items() if key[0] == f"d{number:03}"}
-        assert sorted(own) == sorted(BLOCK["facets"])
-        assert all(value == (None, [], status) for value in own.values())
-    notes = list(read(NOTES, first / MADE[2])["note"])
+        of_document = {
+            key[1]: value for key, value in segments.items() if key[0] == f"d{number:03}"
+        }
+        assert sorted(of_document) == sorted(BLOCK["facets"])
+        assert all(value == (None, [], status) for value in of_document.values())
+    notes = list(read(NOTES, first / OUTPUTS[2])["note"])
     assert notes[0] == "questions that were answered: at first 2 of 7, in round 1 1 of 2"
     assert notes[1].startswith("the model returned 7 segments for 3 text(s): 3 are in their text")
     assert notes[2] == "segments that are made up, by author: given_system 2 of 7"
     assert "1 of 9 answers are missing (http_503 1)" in notes[3]
     assert "knee" not in "".join(capfd.readouterr())
-    assert len(read(RESPONSES, first / MADE[1])) == 9  # two were asked about again
+    assert len(read(RESPONSES, first / OUTPUTS[1])) == 9  # two were asked about again
 
-    made = [(first / one).read_bytes() for one in MADE]
+    outputs = [(first / name).read_bytes() for name in OUTPUTS]
     sent = server.requests.total()
     monkeypatch.delenv(KEY)
     clone = project(tmp_path / "clone", server.base_url, KINDS)
     with Ledger(clone / LEDGER) as ledger:
-        import_(ledger, [first / MADE[1]])
+        import_(ledger, [first / OUTPUTS[1]])
     assert run_stage(monkeypatch, clone, "segment") == 0
-    assert [(clone / one).read_bytes() for one in MADE] == made
+    assert [(clone / name).read_bytes() for name in OUTPUTS] == outputs
     assert server.requests.total() == sent
 
 
@@ -149,8 +151,8 @@ def test_private_text_and_texts_that_repeat_private_examples_are_not_sent(
         tmp_path / "project", server.base_url, [f"fine. {CANARY}"], access={"one": "private"}
     )
     assert run_stage(monkeypatch, root, "segment") == BAD_INPUT
-    told = "".join(capfd.readouterr())
-    assert "dataset 'one' is private" in told
+    output = "".join(capfd.readouterr())
+    assert "dataset 'one' is private" in output
 
     access = {"one": "public", "ward": "credentialed"}
     root = project(tmp_path / "other", server.base_url, [f"fine. {CANARY}"], access=access)
@@ -158,8 +160,8 @@ def test_private_text_and_texts_that_repeat_private_examples_are_not_sent(
     frame["recipe"] = "chat(m|examples:ward/dev/e1|seed:1)"
     write(TEXTS, frame, root / TABLES / "texts/given.parquet")
     assert run_stage(monkeypatch, root, "segment") == BAD_INPUT
-    told += "".join(capfd.readouterr())
-    assert "dataset 'ward' is credentialed" in told
+    output += "".join(capfd.readouterr())
+    assert "dataset 'ward' is credentialed" in output
 
     put = root / "data/raw/one"
     put.mkdir(parents=True, exist_ok=True)
@@ -176,8 +178,8 @@ def test_private_text_and_texts_that_repeat_private_examples_are_not_sent(
         "study,doc_id,author,rater,criterion,value\n", encoding="utf-8"
     )
     assert main(["ledger", "cost", "one"]) == 0
-    said = "".join(capfd.readouterr())
-    assert "segment" in said
-    assert "the facets of 1 text(s) are not known yet" in " ".join(said.split())
-    assert CANARY not in told + said
+    shown_text = "".join(capfd.readouterr())
+    assert "segment" in shown_text
+    assert "the facets of 1 text(s) are not known yet" in " ".join(shown_text.split())
+    assert CANARY not in output + shown_text
     assert not server.calls

@@ -81,8 +81,8 @@ def test_plain_dvc_agrees_on_what_is_stale(project: Path) -> None:
     change(project / "benchmarks/b01/params.yaml", "published", ["doclens_table20"])
     (project / "data/tables/b01/ratings/given.parquet").unlink()
     plan = dag.plan(project, ["b00", "b01"])
-    found = set(json.loads(dvc(project, "status", "--json")))
-    assert found | set(plan.after(found)) == plan.stale
+    changed = set(json.loads(dvc(project, "status", "--json")))
+    assert changed | set(plan.after(changed)) == plan.stale
 
 
 def test_a_dataset_that_is_not_there_is_brought_for_who_reads_it_and_for_nobody_else(
@@ -126,11 +126,11 @@ def test_files_of_examples_and_released_claims_are_watched_by_who_reads_them(
     project: Path,
 ) -> None:
     """Only by them: the other benchmark neither needs the folders nor notices a change."""
-    own = project / "benchmarks/b00/params.yaml"
-    change(own, "systems", ["longest_turn"])
-    change(own, "few_shot", {"lead": "data/ward"})
-    change(own, "decompositions", [])
-    change(own, "released_claims", {"clauses": "data/released"})
+    settings = project / "benchmarks/b00/params.yaml"
+    change(settings, "systems", ["longest_turn"])
+    change(settings, "few_shot", {"lead": "data/ward"})
+    change(settings, "decompositions", [])
+    change(settings, "released_claims", {"clauses": "data/released"})
     files = {
         project / "data/ward/dev/texts.jsonl": "generate_few_shot@lead",
         project / "data/released/claims.json": "decompose_released@clauses",
@@ -211,9 +211,9 @@ def test_a_new_lock_has_the_entries_that_dvc_itself_writes(built: Path, tmp_path
     build(twin)
     subprocess.run(["git", "init", "-q"], cwd=twin, check=True)
     dvc(twin, "repro", "benchmarks/b00/dvc.yaml")  # b01 has the same stages
-    found = locks(twin)
-    assert set(found) == {"dvc.lock", "benchmarks/b00/dvc.lock"}
-    for name, content in found.items():
+    by_dvc = locks(twin)
+    assert set(by_dvc) == {"dvc.lock", "benchmarks/b00/dvc.lock"}
+    for name, content in by_dvc.items():
         entries = [  # in the order in which the stages ended
             re.split(r"(?m)^  (?=\S)", text.decode()) for text in (content, locks(built)[name])
         ]
@@ -235,7 +235,7 @@ def test_a_stage_whose_inputs_turn_out_as_before_is_not_run_again(project: Path)
 def test_what_was_damaged_or_replaced_is_built_again(project: Path) -> None:
     """Outs of fresh stages, which are inputs of other fresh ones: each is as it was."""
     tables = project / "data/tables/b00"
-    kept = {path: path.read_bytes() for path in tables.rglob("*") if path.is_file()}
+    contents = {path: path.read_bytes() for path in tables.rglob("*") if path.is_file()}
     lock = locks(project)
     damaged = tables / "scores.parquet"
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
@@ -246,7 +246,7 @@ def test_what_was_damaged_or_replaced_is_built_again(project: Path) -> None:
     (tables / "certificates.parquet/b.parquet").write_bytes(b"?")
     done = run(project, "b00", "--no-prefect")
     assert done.returncode == 0, done.stderr
-    assert {path: path.read_bytes() for path in tables.rglob("*") if path.is_file()} == kept
+    assert {path: path.read_bytes() for path in tables.rglob("*") if path.is_file()} == contents
     assert locks(project) == lock
 
 
@@ -326,10 +326,10 @@ def test_dvc_itself_says_why_a_stage_failed(project: Path, monkeypatch: pytest.M
     hook(project, "align-b00-rouge_topk", "echo nearly done", "exit 0")  # which writes nothing
     change(project / "params.yaml", "judges.j0.threshold", 0.25)
     hook(project, "judge-b00-j0", "echo 1 > seed")
-    kept = project / ".dvc/cache/files/md5"
+    cache = project / ".dvc/cache/files/md5"
     for number in range(256):  # where DVC would keep what is new
-        if not (kept / f"{number:02x}").exists():
-            (kept / f"{number:02x}").touch()
+        if not (cache / f"{number:02x}").exists():
+            (cache / f"{number:02x}").touch()
     code = yaml.safe_load((project / "code.yaml").read_text(encoding="utf-8"))
     del code["stages"]["segment"]
     (project / "code.yaml").write_text(yaml.safe_dump(code), encoding="utf-8")
@@ -342,10 +342,10 @@ def test_dvc_itself_says_why_a_stage_failed(project: Path, monkeypatch: pytest.M
     }
     with (project / ".work/held").open("w") as held:
         workers = Workers(project, [held.fileno()])
-        for name, said in expected.items():
+        for name, message in expected.items():
             with pytest.raises(StageFailed) as failed:
                 workers.run(stages[f"benchmarks/b00/dvc.yaml:{name}"])
-            assert re.fullmatch(said, failed.value.output), failed.value.output
+            assert re.fullmatch(message, failed.value.output), failed.value.output
         workers.close()
     assert locks(project) == before
 
@@ -386,7 +386,7 @@ def test_a_project_without_git_runs(
             files = set(project.iterdir())
             change(project / "params.yaml", "judges.j0.threshold", threshold)
             plan = dag.plan(project, ["b00"])
-            assert {plan.stages[one].name for one in plan.stale} == AFTER_PAIRS
+            assert {plan.stages[address].name for address in plan.stale} == AFTER_PAIRS
             assert workers.run(plan.stages["benchmarks/b00/dvc.yaml:judge@j0"]).ran
             assert set(project.iterdir()) == files
             subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
@@ -399,12 +399,12 @@ def nowhere_else(outside: Path) -> dict[str, str]:
     places = [
         "HOME",
         "TMPDIR",
-        *(f"XDG_{one}_HOME" for one in ("CACHE", "CONFIG", "DATA", "STATE")),
+        *(f"XDG_{kind}_HOME" for kind in ("CACHE", "CONFIG", "DATA", "STATE")),
     ]
     for place in places:
         (outside / place).mkdir(parents=True)
-    kept = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
-    return kept | {place: str(outside / place) for place in places}
+    variables = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    return variables | {place: str(outside / place) for place in places}
 
 
 def test_one_report_is_rendered_under_the_lock_and_writes_nowhere_else(
@@ -420,8 +420,8 @@ def test_one_report_is_rendered_under_the_lock_and_writes_nowhere_else(
             text=True,
         )
         assert process.stderr is not None
-        said = [process.stderr.readline(), process.stderr.readline()]
-        assert said[1].startswith("another run is working in this project")
+        lines = [process.stderr.readline(), process.stderr.readline()]
+        assert lines[1].startswith("another run is working in this project")
     rest = process.communicate(timeout=60)[1]
     assert process.returncode == 0, rest
     assert names(rest) == {"b00: report"}, "although nothing had changed"
@@ -453,15 +453,15 @@ def test_plain_dvc_writes_nothing_outside_the_project(project: Path, tmp_path: P
 
 def test_a_run_says_that_it_waits_for_another_dvc(project: Path) -> None:
     # Not capfd: what a thread writes while the test reads is lost there.
-    told = io.StringIO()
+    stderr = io.StringIO()
     with (
         ThreadPoolExecutor() as pool,
         (project / ".dvc/tmp/lock").open("a") as held,
-        contextlib.redirect_stderr(told),
+        contextlib.redirect_stderr(stderr),
     ):
         fcntl.flock(held, fcntl.LOCK_EX)
         waiting = pool.submit(dag.plan, project, ["b00"])
-        while "another DVC process is working in this project; waiting" not in told.getvalue():
+        while "another DVC process is working in this project; waiting" not in stderr.getvalue():
             assert not waiting.done()
             time.sleep(0.05)
         fcntl.flock(held, fcntl.LOCK_UN)

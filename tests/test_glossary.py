@@ -16,21 +16,21 @@ DOCS = Path(__file__).parent.parent / "docs"
 
 def test_every_verdict_and_decision_has_one_sentence() -> None:
     every = terms()
-    assert [name for name, one in every.items() if one.group == "Verdicts on metrics"] == [
+    assert [name for name, term in every.items() if term.group == "Verdicts on metrics"] == [
         word.removesuffix(" …") for word in VERDICTS
     ]
     assert set(DECISIONS.values()) <= set(every)
-    for name, one in every.items():
-        assert re.fullmatch(r"[^.]+(\.(yaml|\d+)[^.]*)*\.", one.says), name
-        assert not {"{", "}"} & set(one.whole), name
+    for name, term in every.items():
+        assert re.fullmatch(r"[^.]+(\.(yaml|\d+)[^.]*)*\.", term.says), name
+        assert not {"{", "}"} & set(term.whole), name
 
 
 def test_numbers_are_those_of_a_new_project_unless_given() -> None:
     params = yaml.safe_load((DOCS.parent / "params.yaml").read_text("utf-8"))
     useful = params["certification"]["useful"]
     alpha = 1 - params["meta_evaluation"]["confidence"]
-    own = terms(useful=short(useful), alpha=short(alpha), fewest=str(FEWEST_SYSTEMS))
-    assert terms() == own
+    as_written = terms(useful=short(useful), alpha=short(alpha), fewest=str(FEWEST_SYSTEMS))
+    assert terms() == as_written
     assert "(p < .01) and .50 or more" in terms(alpha=".01", useful=".50")["promising"].more
 
 
@@ -40,6 +40,6 @@ def test_the_page_and_the_terminal_have_the_same_words(capsys) -> None:
     assert capsys.readouterr().out == f"stratum: {terms()['stratum'].whole}\n"
     assert main(["show", "--terms"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert all(f"{name}: {one.whole}" in printed for name, one in terms().items())
+    assert all(f"{name}: {term.whole}" in printed for name, term in terms().items())
     assert main(["show", "--terms", "stratm"]) == 2
     assert "did you mean 'stratum'?" in capsys.readouterr().err

@@ -22,24 +22,24 @@ time.sleep(60)
 """
 
 
-def begin(code: str, held: dict[str, str]) -> "subprocess.Popen[bytes]":
+def begin(code: str, variables: dict[str, str]) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         [sys.executable, "-c", code],
         cwd=ROOT,
-        env=os.environ | held,
+        env=os.environ | variables,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,
     )
 
 
-@pytest.mark.parametrize("said", [b"", b"what nobody reads\n"])
-def test_it_ends_with_its_children_when_the_line_is_let_go(said: bytes) -> None:
+@pytest.mark.parametrize("line", [b"", b"what nobody reads\n"])
+def test_it_ends_with_its_children_when_the_line_is_let_go(line: bytes) -> None:
     with begin(STARTS_ANOTHER, lifeline.ENVIRONMENT) as process:
         assert process.stdin
         assert process.stdout
         child = psutil.Process(int(process.stdout.readline()))
-        process.stdin.write(said)
+        process.stdin.write(line)
         process.stdin.flush()
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.1)

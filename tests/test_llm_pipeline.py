@@ -57,18 +57,18 @@ def script(call: Call) -> Answer:
 
 def verdicts(call: Call) -> str:
     """All that a judge is asked holds; a statement rests on the first passage that it is shown."""
-    asked = asked_in(str(call.body["messages"][-1]["content"]))
-    named = {"passages": [1]} if "statement" in asked.items[0] else {}
+    question = asked_in(str(call.body["messages"][-1]["content"]))
+    named = {"passages": [1]} if "statement" in question.items[0] else {}
     entries = [
-        {"number": n, "label": "entailed", "reason": "as said", **named} for n in asked.numbers
+        {"number": n, "label": "entailed", "reason": "as said", **named} for n in question.numbers
     ]
     return reply_of("json_cot", entries)
 
 
 def case(call: Call) -> str:
     """The last `Case x` of the prompt."""
-    found = re.findall(r"Case ([\w-]+)", str(call.body["messages"][-1]["content"]))
-    return f"Case {found[-1]}" if found else "Nobody"
+    cases = re.findall(r"Case ([\w-]+)", str(call.body["messages"][-1]["content"]))
+    return f"Case {cases[-1]}" if cases else "Nobody"
 
 
 def data(folder: Path, cases: list[str]) -> None:
@@ -100,8 +100,8 @@ def configure(root: Path, base_url: str, **changes: Any) -> None:
         **{"timeout": 20.0, "sends": changes.pop("sends", [])},
     }
     model = {"endpoint": "here", "model": "m-1", "max_tokens": 200, "prices": PRICES}
-    own = yaml.safe_load((root / OWN / "params.yaml").read_text(encoding="utf-8"))
-    own |= {
+    settings = yaml.safe_load((root / OWN / "params.yaml").read_text(encoding="utf-8"))
+    settings |= {
         **{"name": "one", "dataset": "one", "raw": "data/one", "criteria": {}},
         **{"systems": ["lead", "writer"], "decompositions": ["apart"], "metrics": ["lengths"]},
         "judges": changes.pop("judges", ["lexical"]),
@@ -121,7 +121,7 @@ def configure(root: Path, base_url: str, **changes: Any) -> None:
     assert not changes
     registry = yaml.safe_dump({"fetched": [], "datasets": datasets})
     (root / "data/registry.yaml").write_text(registry, encoding="utf-8")
-    (root / OWN / "params.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
+    (root / OWN / "params.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
     refresh_code(root)
 
 
@@ -271,22 +271,22 @@ def test_a_run_is_estimated_and_a_clone_repeats_it_without_key_ledger_or_request
     shutil.copytree(root, clone, ignore=shutil.ignore_patterns(".work", "tables", "cache"))
     shutil.rmtree(clone / "reports/one")
     (clone / "benchmarks/one/dvc.lock").unlink()
-    asked = server.requests.total()
-    given = tmp_path / "given"
-    shutil.copytree(root / "data/tables/one/responses", given)
+    requests = server.requests.total()
+    responses = tmp_path / "given"
+    shutil.copytree(root / "data/tables/one/responses", responses)
     monkeypatch.delenv(KEY, raising=False)
     assert run_stage(monkeypatch, clone, "ingest") == 0
     capsys.readouterr()
     assert run_stage(monkeypatch, clone, "generate", "writer") == BAD_INPUT
     assert KEY in capsys.readouterr().err
-    inside(clone, "ledger", "import", str(given))
+    inside(clone, "ledger", "import", str(responses))
     # What asks no model need not compute the same again: DVC has it if it is given the same.
     take_from_run_cache(root, clone, NO_MODEL)
     again = metassay(clone, "run", "one", "--no-prefect", key=None)
     assert again.returncode == 0, again.stderr
     for stage in ("generate@writer", "decompose@apart", "judge@reader"):
         assert f"✓ one: {stage}" in again.stderr
-    assert server.requests.total() == asked
+    assert server.requests.total() == requests
     assert built(clone) == built(root)
     pulled_without_key_and_raw_data(root, tmp_path, server, inside)
 
@@ -295,7 +295,7 @@ def pulled_without_key_and_raw_data(
     root: Path, tmp_path: Path, server: ScriptedServer, inside: Callable[..., str]
 ) -> None:
     """A second clone makes the page again from tables that were pushed, and reruns judges."""
-    asked = server.requests.total()
+    requests = server.requests.total()
     remote, clone = tmp_path / "remote", tmp_path / "pulled"
     dvc(root, "remote", "add", "--local", "team", str(remote))
     pushed = metassay(root, "push", "one", "--to", "team")
@@ -325,7 +325,7 @@ def pulled_without_key_and_raw_data(
     changed = {path for path in after if before[path] != after[path]}
     assert "data/tables/one/judgments/lexical.parquet" in changed
     assert "data/tables/one/responses/judge-reader.parquet" not in changed
-    assert server.requests.total() == asked
+    assert server.requests.total() == requests
 
 
 def dvc(root: Path, *words: str) -> None:
@@ -342,9 +342,9 @@ def test_the_cap_stops_a_stage_and_raising_it_asks_only_what_is_missing(
     assert here(root, "ingest") == 0
     capsys.readouterr()
     assert here(root, "generate", "writer") == BAD_INPUT
-    said = capsys.readouterr().err
-    assert "max_cost" in said
-    assert "of 12 answers are missing" in said
+    err = capsys.readouterr().err
+    assert "max_cost" in err
+    assert "of 12 answers are missing" in err
     assert not (root / "data/tables/one/texts/writer.parquet").exists()
     answered = server.requests.total()
     assert 0 < answered < 12
@@ -453,10 +453,10 @@ def test_missing_answers_are_in_status_terminal_and_page_until_asking_again_has_
     def run(key: str | None = "k") -> tuple[int, int, str]:
         before = server.requests.total()
         done = metassay(root, "run", "one", "--no-prefect", key=key)
-        said = " ".join((done.stdout + done.stderr).split())
-        assert "Traceback" not in said
-        assert "rating.csv: is not read" in said  # whether its stage runs or not
-        return done.returncode, server.requests.total() - before, said
+        output = " ".join((done.stdout + done.stderr).split())
+        assert "Traceback" not in output
+        assert "rating.csv: is not read" in output  # whether its stage runs or not
+        return done.returncode, server.requests.total() - before, output
 
     counted = "Of 37 answers of language models 3 are missing and 6 failed for good"
     lines = (
@@ -470,9 +470,9 @@ def test_missing_answers_are_in_status_terminal_and_page_until_asking_again_has_
         page = page_data.everything(root / "reports/one")
         assert counted in said
         assert all(line in page for line in lines)
-        for told in (said, page):
-            assert "model 'm': 3 of 10 answers are missing" in told.replace("&#39;", "'")
-            assert "rating.csv: is not read" in told
+        for text in (said, page):
+            assert "model 'm': 3 of 10 answers are missing" in text.replace("&#39;", "'")
+            assert "rating.csv: is not read" in text
         assert "every report is up to date, but answers of models are missing: one" in said
         check_counts(root, COUNTS["some"])
 
@@ -506,8 +506,8 @@ def test_an_endpoint_for_which_everything_is_too_long_leaves_every_denominator(
     capsys.readouterr()
     monkeypatch.chdir(root)
     assert end(["one"], load()) == 3
-    said = " ".join(capsys.readouterr().out.split())
+    output = " ".join(capsys.readouterr().out.split())
     page = page_data.everything(root / "reports/one")
-    assert "Of 30 answers of language models 0 are missing and 30 failed for good" in said
+    assert "Of 30 answers of language models 0 are missing and 30 failed for good" in output
     assert "Answers of m-1 (decompose): 20 of 20 failed for good (context_length 20)." in page
     assert "Answers of m-1 (generate-writer): 10 of 10 failed for good (context_length 10)." in page

@@ -16,14 +16,14 @@ def rooms() -> set[str]:
     """Folders and files at the top, and in the packages; but no hidden file and no page to read."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    found = set()
+    names = set()
     for name in filter(lambda name: (ROOT / name).exists(), listed.splitlines()):
         first, *rest = name.split("/")
         if not first.startswith(".") and (rest or Path(first).suffix not in (".md", "")):
-            found.add(f"{first}/" if rest else first)
+            names.add(f"{first}/" if rest else first)
         if first in INSIDE and (len(rest) > 1 or rest[0] not in ("__init__.py", "py.typed")):
-            found.add(f"{first}/{rest[0]}/" if len(rest) > 1 else name)
-    return found | {"Makefile"}
+            names.add(f"{first}/{rest[0]}/" if len(rest) > 1 else name)
+    return names | {"Makefile"}
 
 
 def test_every_room_has_one_line_and_every_line_a_room() -> None:

@@ -52,7 +52,7 @@ def test_each_is_one_line_with_file_and_remedy(project: Path, fault: str) -> Non
     assert dvc_problems(project, ["sample"]) == []
     file = project / name
     file.write_text(broken(file.read_text(encoding="utf-8")), encoding="utf-8")
-    problems = [one for one in dvc_problems(project, ["sample"]) if says in one]
+    problems = [problem for problem in dvc_problems(project, ["sample"]) if says in problem]
     assert problems, dvc_problems(project, ["sample"])
     assert problems[0].startswith(name)
     assert "\n" not in problems[0]
@@ -85,7 +85,7 @@ def test_validate_names_all_of_them(
         file = root / name
         file.write_text(conflict(file.read_text(encoding="utf-8")), encoding="utf-8")
     assert main(["validate"]) == 2
-    said = capsys.readouterr().err
-    assert f"{LOCK}: line 4: a merge left both sides in the file; keep one" in said
-    assert "code.yaml: line 4: a merge left both sides in the file; keep one" in said
-    assert "`metassay update` writes it again" in said
+    err = capsys.readouterr().err
+    assert f"{LOCK}: line 4: a merge left both sides in the file; keep one" in err
+    assert "code.yaml: line 4: a merge left both sides in the file; keep one" in err
+    assert "`metassay update` writes it again" in err

@@ -69,7 +69,7 @@ def test_another_number_or_a_warning_would_be_seen() -> None:
     cell = {"cell_type": "code", "metadata": {}, "source": "x = 2\nprint(x)\nx + 1"}
     after = {**cell, "source": "x * 3"}
     (first, second) = run({"cells": [cell, after]})["cells"]
-    assert [one.get("text") or one["data"]["text/plain"] for one in first["outputs"]] == [
+    assert [output.get("text") or output["data"]["text/plain"] for output in first["outputs"]] == [
         "2\n",
         "3",
     ]

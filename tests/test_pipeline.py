@@ -62,14 +62,16 @@ def git_diff(root: Path) -> str:
 def hidden() -> str:
     """The modules of distributions that neither the core nor the extra `pipeline` brings."""
     wanted = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["pipeline"]]
-    kept = closure(wanted) | {"metassay", "pip", "setuptools"}
+    distributions = closure(wanted) | {"metassay", "pip", "setuptools"}
     modules = metadata.packages_distributions().items()
-    gone = {name for name, owners in modules if not kept & {plain(owner) for owner in owners}}
+    gone = {
+        name for name, owners in modules if not distributions & {plain(owner) for owner in owners}
+    }
     assert {"hypothesis", "sklearn", "torch"} <= gone
     return ",".join(sorted(gone))
 
 
-class Made(NamedTuple):
+class FreshClone(NamedTuple):
     """A fresh clone after `make run`: where it is, its environment, and what the command did."""
 
     project: Path
@@ -78,7 +80,7 @@ class Made(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def made(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
+def fresh_clone(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> FreshClone:
     """`make run` with an empty home, as a stranger calls it; done once for all tests here.
 
     The environment of these tests is taken, with all else hidden: `make test` has just installed it
@@ -90,25 +92,25 @@ def made(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
     home.mkdir()
     first.mkdir()
     (first / "sitecustomize.py").write_text(HIDING, encoding="utf-8")
-    kept = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG")}
+    variables = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG")}
     others = {"HOME": str(home), "HIDDEN": hidden(), "PYTHONPATH": f"{first}:{project}"}
     stamp = f"{sys.prefix}/pipeline.stamp"
     done = subprocess.run(
         ["make", "run", f"VENV={sys.prefix}", "-o", stamp],
         cwd=project,
-        env=kept | others,
+        env=variables | others,
         capture_output=True,
         text=True,
         check=False,
         timeout=600,
     )
-    return Made(project, kept | others, done)
+    return FreshClone(project, variables | others, done)
 
 
 @pytest.mark.slow
-def test_make_run_in_a_fresh_clone_with_an_empty_home(made: Made) -> None:
+def test_make_run_in_a_fresh_clone_with_an_empty_home(fresh_clone: FreshClone) -> None:
     """What the extra `pipeline` brings runs the sample and reproduces the committed dvc.lock."""
-    project, _, done = made
+    project, _, done = fresh_clone
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert git_diff(project) == ""
     status = subprocess.run(
@@ -132,28 +134,30 @@ def test_make_run_in_a_fresh_clone_with_an_empty_home(made: Made) -> None:
 
 
 @pytest.mark.slow
-def test_the_verdicts_recover_what_was_planted(made: Made) -> None:
-    check_verdicts(made.project / "data/sample", made.project / "data/tables/sample")
+def test_the_verdicts_recover_what_was_planted(fresh_clone: FreshClone) -> None:
+    check_verdicts(fresh_clone.project / "data/sample", fresh_clone.project / "data/tables/sample")
 
 
 @pytest.mark.slow
-def test_a_study_goes_out_comes_back_and_is_certified_by(made: Made, tmp_path: Path) -> None:
+def test_a_study_goes_out_comes_back_and_is_certified_by(
+    fresh_clone: FreshClone, tmp_path: Path
+) -> None:
     """In that clone, where only what a study changes is computed again."""
-    project = Path(shutil.copytree(made.project, tmp_path / "project", symlinks=True))
-    path = made.environment["PYTHONPATH"].replace(str(made.project), str(project))
-    study_to_certificate(project, made.environment | {"PYTHONPATH": path})
+    project = Path(shutil.copytree(fresh_clone.project, tmp_path / "project", symlinks=True))
+    path = fresh_clone.environment["PYTHONPATH"].replace(str(fresh_clone.project), str(project))
+    study_to_certificate(project, fresh_clone.environment | {"PYTHONPATH": path})
 
 
 @pytest.mark.slow
 def test_killed_at_random_moments_it_finishes_with_the_same_bytes(
-    made: Made, project: Path
+    fresh_clone: FreshClone, project: Path
 ) -> None:
     """SIGKILL of everything leaves no half-written table, and the next run goes on from there.
 
     A benchmark and a test of judges, one after the other. All is run here, but for the last stages
     of the benchmark, which no kill reaches: DVC's run cache has them of the run above.
     """
-    take_from_run_cache(made.project, project, ("stages.meta_evaluate", "stages.report"))
+    take_from_run_cache(fresh_clone.project, project, ("stages.meta_evaluate", "stages.report"))
     moments = random.Random(7)
     names = ["sample", "sample_claims"]
     command = [sys.executable, "-m", "metassay.cli", "run", *names, "--no-prefect"]
@@ -188,24 +192,24 @@ def test_bad_input_ends_its_branch_and_no_text_is_told(project: Path) -> None:
     command = [sys.executable, "-m", "metassay.cli", "run", "sample", "--no-prefect"]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    said = " ".join(done.stderr.split())
-    assert said.count("sample: ingest (exit 78)") == 1
-    assert "ratings.csv: line 2" in said
-    assert "sample: report was not run" in said
+    err = " ".join(done.stderr.split())
+    assert err.count("sample: ingest (exit 78)") == 1
+    assert "ratings.csv: line 2" in err
+    assert "sample: report was not run" in err
     texts = (project / "data/sample/texts.jsonl").read_text(encoding="utf-8").splitlines()
-    assert not any(json.loads(line).get("text", "-")[:30] in said for line in texts)
+    assert not any(json.loads(line).get("text", "-")[:30] in err for line in texts)
     assert not (project / "data/tables/sample").exists()
 
 
 def kill_all_in(folder: Path) -> None:
     """SIGKILL every process that works in this folder, until there is none."""
     while True:
-        found = []
+        processes = []
         for process in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 if (process / "cwd").readlink() == folder and process.name != str(os.getpid()):
-                    found.append(int(process.name))
-        alive = [pid for pid in found if not is_zombie(pid)]
+                    processes.append(int(process.name))
+        alive = [pid for pid in processes if not is_zombie(pid)]
         if not alive:
             return
         for pid in alive:

@@ -49,10 +49,10 @@ def test_a_database_begins_as_prefect_itself_begins_it(tmp_path: Path) -> None:
     ours = tmp_path / "ours.db"
     ours.touch()
     prefect_server.create_tables(ours)
-    found = statements(ours)
-    assert found == statements(tmp_path / "prefect.db")
+    by_us = statements(ours)
+    assert by_us == statements(tmp_path / "prefect.db")
     prefect_server.create_tables(ours)
-    assert statements(ours) == found, "what is there stays"
+    assert statements(ours) == by_us, "what is there stays"
 
 
 def test_a_prefect_that_does_not_know_these_tables_makes_its_own(
@@ -139,10 +139,10 @@ class Nobody:
 
 @pytest.fixture
 def nobody() -> Iterator[Nobody]:
-    found = Nobody()
-    yield found
-    found.over.set()
-    found.thread.join()
+    nobody = Nobody()
+    yield nobody
+    nobody.over.set()
+    nobody.thread.join()
 
 
 @pytest.mark.slow
@@ -177,9 +177,9 @@ def test_prefect_retries_what_may_pass_and_keeps_notes_whatever_the_surroundings
     states = dict(prefect(project, "select name, state_type from task_run"))
     assert states["b00: align@rouge_topk"] == "FAILED"
     assert states["b01: align@rouge_topk"] == "COMPLETED"
-    said = prefect(project, "select message from log")
-    assert ("note: 2 citations past the end",) in said
-    assert ("ratings.csv, line 2: mend it",) in said
+    messages = prefect(project, "select message from log")
+    assert ("note: 2 citations past the end",) in messages
+    assert ("ratings.csv, line 2: mend it",) in messages
     assert not unended(project)
 
 
@@ -197,10 +197,10 @@ def test_another_prefect_server_is_told_keys_and_numbers_only(
     assert nobody.calls > 0
 
     (tmp_path / "theirs/.work").mkdir(parents=True)
-    with (tmp_path / "held").open("w") as held, pytest.MonkeyPatch.context() as patch:
+    with (tmp_path / "held").open("w") as lock, pytest.MonkeyPatch.context() as patch:
         for name, value in environment(tmp_path / "theirs").items():
             patch.setenv(name, value)
-        server = Server(tmp_path / "theirs", [held.fileno()], lambda: None)
+        server = Server(tmp_path / "theirs", [lock.fileno()], lambda: None)
         server.wait_until_it_serves()
         done = run(project, "b00", "b01", "--prefect-api", server.url)
         server.close()
@@ -212,7 +212,7 @@ def test_another_prefect_server_is_told_keys_and_numbers_only(
     keys = prefect(tmp_path / "theirs", "select key from artifact order by key")
     assert keys == [("b01-certificates",), ("b01-leaderboard",)]
     for file in history.database(tmp_path / "theirs").parent.glob("prefect.db*"):
-        told = file.read_bytes()
-        assert b"CANARY" not in told
-        assert str(project).encode() not in told
+        before = file.read_bytes()
+        assert b"CANARY" not in before
+        assert str(project).encode() not in before
     assert not history.database(project).exists()

@@ -54,8 +54,8 @@ def test_a_bar_is_on_stderr_where_that_is_a_terminal(terminal, monkeypatch, caps
     with bar("answers of m[1]", 3) as tell, bar("shards", 4) as other:
         tell(2)
         other(1)
-    said = capsys.readouterr()
-    assert (said.out, "m[1]" in said.err, "shards" in said.err) == ("", terminal, terminal)
+    output = capsys.readouterr()
+    assert (output.out, "m[1]" in output.err, "shards" in output.err) == ("", terminal, terminal)
 
 
 def test_a_run_shows_how_far_its_stages_are(tmp_path: Path, monkeypatch) -> None:

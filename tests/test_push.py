@@ -38,7 +38,7 @@ class Project:
 
     def accept(self, **md5: str) -> None:
         """Name these as what the accepted run made."""
-        outs = [{"path": path, "md5": one} for path, one in md5.items()]
+        outs = [{"path": path, "md5": digest} for path, digest in md5.items()]
         lock = {"schema": "2.0", "stages": {"aggregate": {"cmd": "a", "outs": outs}}}
         text = yaml.safe_dump(lock)
         (self.root / "benchmarks/one/accepted.lock").write_text(text, encoding="utf-8")
@@ -75,8 +75,8 @@ def test_an_accepted_table_that_is_nowhere_is_told(
 ) -> None:
     project.accept(**{SCORES: "1" * 32})
     assert project.push() == 0
-    said = capsys.readouterr().err
-    assert f"one: of the accepted numbers {SCORES} are neither here nor in team" in said
+    err = capsys.readouterr().err
+    assert f"one: of the accepted numbers {SCORES} are neither here nor in team" in err
 
 
 def test_a_remote_that_is_not_there_is_named_with_those_that_are(

@@ -21,9 +21,9 @@ def dataset(**changed: object) -> Dataset:
 
 def benchmark(raw: Path, **changed: Any) -> Any:
     """As much of a benchmark as is needed to read its raw files."""
-    mine = {"dataset": "mine", "raw": str(raw), "criteria": {"grade": GRADE}}
-    mine |= {"studies": {}, "writers": []}
-    return SimpleNamespace(**(mine | changed))
+    fields = {"dataset": "mine", "raw": str(raw), "criteria": {"grade": GRADE}}
+    fields |= {"studies": {}, "writers": []}
+    return SimpleNamespace(**(fields | changed))
 
 
 @pytest.fixture
@@ -70,11 +70,11 @@ def test_ratings_that_came_back_are_read_too(raw: Path) -> None:
         f"{header}pilot,d1,lead,ann,grade,4\npilot,d1,tail,ann,grade,9\n"
     )
     studies = {"pilot": str(raw / "pilot.csv"), "gone": str(raw / "gone.csv")}
-    found = raw_problems(
+    problems = raw_problems(
         {"mine": benchmark(raw, studies=studies, writers=["lead"])}, {"mine": dataset()}
     )
-    assert ["pilot.csv: line 3" in line for line in found] == [True, True, False]
-    assert "gone.csv: is not in" in found[2]
+    assert ["pilot.csv: line 3" in line for line in problems] == [True, True, False]
+    assert "gone.csv: is not in" in problems[2]
 
 
 def test_one_problem_of_two_benchmarks_is_one_line(raw: Path) -> None:

@@ -84,9 +84,9 @@ def test_a_second_run_waits_for_what_a_killed_one_left_running(tmp_path: Path) -
         with lock_project(tmp_path):
             started.set()
 
-    with lock_project(tmp_path) as held:
+    with lock_project(tmp_path) as descriptors:
         left = subprocess.Popen(
-            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=held
+            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=descriptors
         )
     other = threading.Thread(target=second)
     other.start()
@@ -108,27 +108,27 @@ def test_only_living_processes_of_dvc_stay_in_its_list(tmp_path: Path) -> None:
     def info(process: "subprocess.Popen[bytes]") -> dict[str, object]:
         return {"pid": process.pid, "cmd": "repro"}
 
-    held = tmp_path / "rwlock"
+    rwlock_file = tmp_path / "rwlock"
     write = {"a": info(alive), "b": info(other), "c": info(zombie), "o": info(ours)}
     read = {"d": [info(zombie), info(alive)], "e": [info(zombie)]}
-    held.write_text(json.dumps({"write": write, "read": read}))
-    drop_dead_processes(held)
-    found = json.loads(held.read_text())
-    kept = {"a": info(alive), "o": info(ours)}
-    assert found == {"write": kept, "read": {"d": [info(alive)]}}
+    rwlock_file.write_text(json.dumps({"write": write, "read": read}))
+    drop_dead_processes(rwlock_file)
+    entries = json.loads(rwlock_file.read_text())
+    living = {"a": info(alive), "o": info(ours)}
+    assert entries == {"write": living, "read": {"d": [info(alive)]}}
     for process in (alive, ours, other, zombie):
         process.kill()
         process.wait()
-    drop_dead_processes(held)
-    assert json.loads(held.read_text()) == {"write": {}, "read": {}}
+    drop_dead_processes(rwlock_file)
+    assert json.loads(rwlock_file.read_text()) == {"write": {}, "read": {}}
 
 
 def test_a_full_disk_is_not_taken_for_a_damaged_list_of_past_runs(tmp_path: Path) -> None:
     file = history.database(tmp_path)
     file.parent.mkdir(parents=True)
     file.write_text("cannot be read at this moment")
-    with (tmp_path / ".work/run.lock").open("w") as held, files_of_at_most(1000):
-        server = Server(tmp_path, [held.fileno()], lambda: None)
+    with (tmp_path / ".work/run.lock").open("w") as lock, files_of_at_most(1000):
+        server = Server(tmp_path, [lock.fileno()], lambda: None)
         with pytest.raises(NoPrefect, match="File too large; fix that, or run with --no-prefect"):
             server.wait_until_it_serves()
         server.close()
@@ -137,21 +137,21 @@ def test_a_full_disk_is_not_taken_for_a_damaged_list_of_past_runs(tmp_path: Path
 
 @pytest.mark.parametrize("cut", ["", '{"write": {"a"', "[]", '{"write": {"a": {}}}'])
 def test_a_list_cut_short_goes(tmp_path: Path, cut: str) -> None:
-    held = tmp_path / "rwlock"
-    drop_dead_processes(held)  # none is fine
-    held.write_text(cut)
-    drop_dead_processes(held)
-    assert not held.exists()
+    file = tmp_path / "rwlock"
+    drop_dead_processes(file)  # none is fine
+    file.write_text(cut)
+    drop_dead_processes(file)
+    assert not file.exists()
 
 
 def test_a_list_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "rwlock").write_bytes(b"\x9f")
-    held = rwlock.rwlock(str(tmp_path), localfs, "repro", ["a"], ["b"], False)
+    entered = rwlock.rwlock(str(tmp_path), localfs, "repro", ["a"], ["b"], False)
     with (
         pytest.raises(BadInput, match=r"delete \.dvc/tmp/rwlock while no DVC runs"),
         explain_dvc_errors(),
     ):
-        held.__enter__()
+        entered.__enter__()
 
 
 def test_a_dvcignore_that_is_no_text_is_named(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_folder_in_the_place_of_dvcs_database_can_be_deleted(tmp_path: Path) -
 def test_a_worker_that_is_killed_leaves_dvcs_list_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = tmp_path / "rwlock"
+    file = tmp_path / "rwlock"
     monkeypatch.setattr(rwlock, "_edit_rwlock", rwlock._edit_rwlock)  # put back after the test
     make_rwlock_atomic()
 
@@ -182,15 +182,15 @@ def test_a_worker_that_is_killed_leaves_dvcs_list_whole(
         raise KeyboardInterrupt
 
     with rwlock.rwlock(str(tmp_path), localfs, "repro", ["a"], ["b"], False):
-        before = held.read_text()
+        before = file.read_text()
         assert json.loads(before)["write"].keys() == {"b"}
         another = rwlock.rwlock(str(tmp_path), localfs, "repro", ["c"], ["d"], False)
         with monkeypatch.context() as patch:
             patch.setattr(json, "dump", half)
             with pytest.raises(KeyboardInterrupt):
                 another.__enter__()
-        assert held.read_text() == before
-    assert json.loads(held.read_text()) == {}
+        assert file.read_text() == before
+    assert json.loads(file.read_text()) == {}
 
 
 STATES = ("RUNNING", "PENDING", "NotReady", "COMPLETED")
@@ -200,14 +200,16 @@ def past_runs(root: Path) -> Path:
     """A database with Prefect's columns that matter here, and a run in each state."""
     file = history.database(root)
     file.parent.mkdir(parents=True)
-    with closing(sqlite3.connect(file)) as made, made:
+    with closing(sqlite3.connect(file)) as database, database:
         for kind in ("flow_run", "task_run"):
-            made.execute(f"CREATE TABLE {kind} (state_id, state_type, state_name)")
-            made.execute(f"CREATE TABLE {kind}_state (id, type, name, message)")
+            database.execute(f"CREATE TABLE {kind} (state_id, state_type, state_name)")
+            database.execute(f"CREATE TABLE {kind}_state (id, type, name, message)")
             for name in STATES:
                 type_ = "PENDING" if name == "NotReady" else name
-                made.execute(f"INSERT INTO {kind} VALUES (?, ?, ?)", (name, type_, name))
-                made.execute(f"INSERT INTO {kind}_state VALUES (?, ?, ?, '')", (name, type_, name))
+                database.execute(f"INSERT INTO {kind} VALUES (?, ?, ?)", (name, type_, name))
+                database.execute(
+                    f"INSERT INTO {kind}_state VALUES (?, ?, ?, '')", (name, type_, name)
+                )
     return file
 
 
@@ -217,8 +219,8 @@ def states(file: Path) -> list[tuple[str, ...]]:
         f" JOIN {kind}_state s ON s.id = r.state_id"
         for kind in ("flow_run", "task_run")
     )
-    with closing(sqlite3.connect(file)) as found:
-        return found.execute(query).fetchall()
+    with closing(sqlite3.connect(file)) as database:
+        return database.execute(query).fetchall()
 
 
 CRASHED = {
@@ -249,7 +251,7 @@ def test_a_damaged_list_of_past_runs_stops_nobody(tmp_path: Path) -> None:
         with pytest.raises(KeyboardInterrupt):
             killed(tmp_path)
         assert history.set_aside(file).read_bytes() == damaged
-        assert [one.name for one in file.parent.iterdir()] == ["prefect.db.damaged"]
+        assert [path.name for path in file.parent.iterdir()] == ["prefect.db.damaged"]
     file.write_bytes(b"")
     assert history.is_intact(file), "a new one"
 
@@ -278,8 +280,8 @@ def test_a_server_that_is_killed_while_it_starts_ends_the_run_at_once(
 ) -> None:
     lost = threading.Event()
     (tmp_path / ".work").mkdir()
-    with (tmp_path / ".work/run.lock").open("w") as held:
-        server = Server(tmp_path, [held.fileno()], lost.set)
+    with (tmp_path / ".work/run.lock").open("w") as lock:
+        server = Server(tmp_path, [lock.fileno()], lost.set)
         time.sleep(after)  # by then it may have begun to serve, as far as its signals go
         server._process.send_signal(number)
         assert lost.wait(30)
@@ -289,9 +291,9 @@ def test_a_server_that_is_killed_while_it_starts_ends_the_run_at_once(
 def test_a_server_that_cannot_start_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / ".work").mkdir()
     (tmp_path / ".work/prefect").write_text("no folder")
-    with pytest.raises(NoPrefect, match=r"cannot start in \.work/prefect: .*--no-prefect") as found:
+    with pytest.raises(NoPrefect, match=r"cannot start in \.work/prefect: .*--no-prefect") as error:
         Server(tmp_path, [0], lambda: None)
-    assert "\n" not in str(found.value)
+    assert "\n" not in str(error.value)
 
 
 def test_the_surroundings_lead_nobody_elsewhere(

@@ -97,9 +97,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(content, encoding="utf-8")
     for state in ("good", "worse"):
-        made = scores(worse=state == "worse")
-        write(SCORES, made, root / f"made/{state}/scores.parquet")
-        write(LEADERBOARD, leaderboard(made), root / f"made/{state}/leaderboard.parquet")
+        frame = scores(worse=state == "worse")
+        write(SCORES, frame, root / f"made/{state}/scores.parquet")
+        write(LEADERBOARD, leaderboard(frame), root / f"made/{state}/leaderboard.parquet")
         write(CERTIFICATES, empty(CERTIFICATES), root / f"made/{state}/certificates.parquet")
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     first = reevaluate(root)
@@ -173,8 +173,8 @@ def test_a_kill_while_accept_writes_leaves_the_old_numbers_and_the_next_one_clea
     lock.mkdir()
     refused = run(project, "flows.accept", "--anyway")
     assert refused.returncode == 2
-    said = "a file is where a folder is needed, or vice versa; move it away"
-    assert said in refused.stderr
+    message = "a file is where a folder is needed, or vice versa; move it away"
+    assert message in refused.stderr
 
 
 def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(project: Path) -> None:
@@ -225,8 +225,8 @@ def test_accepting_waits_for_runs_of_this_benchmark_alone(project: Path) -> None
     with lock_benchmarks(project, ["one", "other"]):
         accepting = subprocess.Popen(command, cwd=project, env=surroundings(project), **streams)
         assert accepting.stderr is not None
-        said = accepting.stderr.readline()
-        assert "another run is working on one; waiting until it has ended" in said
+        line = accepting.stderr.readline()
+        assert "another run is working on one; waiting until it has ended" in line
         assert accepting.poll() is None
     assert "is accepted already" in accepting.communicate(timeout=60)[0]
     with lock_benchmarks(project, ["one"]):  # and a run of it waits for who accepts
@@ -308,23 +308,23 @@ def test_a_failed_stage_ends_it_as_failed_and_compares_nothing(project: Path) ->
 def test_a_schedule_fires_twice_and_the_second_run_finds_nothing_to_do(project: Path) -> None:
     (project / RAW).write_text("worse", encoding="utf-8")
     command = [sys.executable, "-m", "flows.schedule", "one", "--interval", "1"]
-    with (project / "said").open("w+", encoding="utf-8") as said:
+    with (project / "said").open("w+", encoding="utf-8") as log:
         schedule = subprocess.Popen(
-            command, cwd=project, env=surroundings(project), stdout=said, stderr=said
+            command, cwd=project, env=surroundings(project), stdout=log, stderr=log
         )
         try:
             give_up = time.monotonic() + 300
             while len(load(project, "one").runs) < 3 and schedule.poll() is None:
-                assert time.monotonic() < give_up, Path(said.name).read_text(encoding="utf-8")
+                assert time.monotonic() < give_up, Path(log.name).read_text(encoding="utf-8")
                 time.sleep(0.5)
         finally:
             schedule.send_signal(signal.SIGINT)
             schedule.wait(timeout=60)
-        told = Path(said.name).read_text(encoding="utf-8")
+        output = Path(log.name).read_text(encoding="utf-8")
     runs = load(project, "one").runs
-    assert runs["did"].tolist()[1:3] == ["run again", "nothing to do"], told
+    assert runs["did"].tolist()[1:3] == ["run again", "nothing to do"], output
     assert runs["status"].tolist()[1:3] == [4, 4]
-    assert "regressed: rouge1 of good" in told
+    assert "regressed: rouge1 of good" in output
     with closing(sqlite3.connect(project / ".work/schedule/prefect.db")) as database:
         states = database.execute(
             "select s.type, s.message from flow_run_state s join flow_run r on s.flow_run_id = r.id"
@@ -353,13 +353,15 @@ def test_prefect_takes_our_prefect_yaml_and_finds_the_flow_that_it_names() -> No
     from prefect.cli.deploy._models import PrefectYamlModel  # seconds, for other tests of this file
     from prefect.flows import load_flow_from_entrypoint
 
-    given = yaml.safe_load((ROOT / "prefect.yaml").read_text(encoding="utf-8"))
-    model = PrefectYamlModel.model_validate(given)
+    content = yaml.safe_load((ROOT / "prefect.yaml").read_text(encoding="utf-8"))
+    model = PrefectYamlModel.model_validate(content)
     taken = model.model_dump(exclude_unset=True, mode="json", by_alias=True)
-    assert taken["deployments"] == given["deployments"], "Prefect passes over what it doesn't know"
-    assert [one["name"] for one in given["deployments"]] == ["weekly", "cluster"]
-    for one in given["deployments"]:
-        file, _, name = one["entrypoint"].partition(":")
+    assert taken["deployments"] == content["deployments"], (
+        "Prefect passes over what it doesn't know"
+    )
+    assert [deployment["name"] for deployment in content["deployments"]] == ["weekly", "cluster"]
+    for deployment in content["deployments"]:
+        file, _, name = deployment["entrypoint"].partition(":")
         assert (ROOT / file).is_file()
-        found = load_flow_from_entrypoint(f"{ROOT / file}:{name}")
-        found.validate_parameters(one["parameters"])
+        flow = load_flow_from_entrypoint(f"{ROOT / file}:{name}")
+        flow.validate_parameters(deployment["parameters"])

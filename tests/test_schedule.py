@@ -25,8 +25,8 @@ class Shared:
 
     def read_flow_runs(self, deployment_filter: Any, flow_run_filter: Any) -> list[Any]:
         names, states = deployment_filter.name.any_, flow_run_filter.state.name.any_
-        found = [key for key, (name, state) in self.runs.items() if name in names]
-        return [SimpleNamespace(id=key) for key in found if self.runs[key][1] in states]
+        keys = [key for key, (name, state) in self.runs.items() if name in names]
+        return [SimpleNamespace(id=key) for key in keys if self.runs[key][1] in states]
 
     def set_flow_run_state(self, key: UUID, state: Any, *, force: bool) -> None:
         assert force
@@ -38,7 +38,7 @@ def test_a_schedule_that_ends_leaves_runs_of_another_project_alone(
 ) -> None:
     ours, theirs = (schedule.schedule_name(tmp_path / place / "own data & more") for place in "ab")
     states = [(ours, "Running"), (ours, "Pending"), (ours, "Completed"), (theirs, "Running")]
-    server = Shared({uuid4(): list(one) for one in states})
+    server = Shared({uuid4(): list(state) for state in states})
     monkeypatch.setattr(prefect, "get_client", lambda **_: server)
     schedule._crash_running(ours)
     assert [state for _, state in server.runs.values()] == [

@@ -28,7 +28,7 @@ TABLES = Path("data/tables/one")
 CANARY = "canary-5c1d"
 FACETS = ["background", "method", "result"]
 BLOCK = {"kind": "llm_facets", "model": "m", "shots": 0, "rounds": 0, "facets": FACETS}
-SAID = {  # by a text's key, its sentences
+ABSTRACTS = {  # by a text's key, its sentences
     "fine": [f"Salt harms {CANARY}.", "We gave spoons.", "Intake fell."],
     "wrong": ["Fog closes harbours.", "We placed buoys.", "They warn in time."],
     "chats": ["Pumps are loud.", "We built a valve.", "Sound fell."],
@@ -51,8 +51,8 @@ def server() -> Iterator[ScriptedServer]:
 
 def answer(call: Call) -> Answer:
     """What becomes of each text is its key."""
-    asked = str(call.body["messages"][-1]["content"])
-    key, text = next((key, text) for key, text in SAID.items() if text[1] in asked)
+    prompt = str(call.body["messages"][-1]["content"])
+    key, text = next((key, text) for key, text in ABSTRACTS.items() if text[1] in prompt)
     if key in ("chats", "declines", "down"):
         return {"chats": said("Of course!"), "declines": refused(), "down": failed(503)}[key]
     segments = [[text[0]], [text[1]], [text[2]]] if key == "fine" else [[], text[:2], []]
@@ -66,15 +66,15 @@ def project(root: Path, base_url: str, access: str = "public") -> Path:
     raw.mkdir(parents=True)
     lines = [
         json.dumps({"doc_id": key, "sentences": text, "labels": FACETS})
-        for key, text in SAID.items()
+        for key, text in ABSTRACTS.items()
     ]
     (raw / "abstracts.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    own = {
+    settings = {
         **{"name": "one", "test": "segmentation", "dataset": "one", "raw": "data/raw/one"},
         **{"options": {"labels": {}, "sample": None}, "segmentations": ["mini", "whole"]},
         **{"seen": {"whole": "fitted: to nothing, and that is invented"}},
     }
-    change(root / OWN, lambda _: own)
+    change(root / OWN, lambda _: settings)
     change(
         root / "params.yaml", lambda p: p | {"segmentations": p["segmentations"] | {"mini": BLOCK}}
     )
@@ -112,11 +112,11 @@ def test_from_raw_files_to_the_page_with_every_fault_counted(
     assert run_stage(monkeypatch, root, "ingest_sentences") == 0
     for name in ("mini", "whole"):
         assert run_stage(monkeypatch, root, "segment_sentences", name) == 0
-    assert len(server.requests) == len(SAID)
+    assert len(server.requests) == len(ABSTRACTS)
     mini = read(SEGMENTED, root / TABLES / "segmented/mini.parquet")
-    found = {key: mine["label"].tolist() for key, mine in mini.groupby("doc_id")}
-    assert (found["fine"], found["wrong"]) == (FACETS, ["method", "method", "none"])
-    statuses = {key: set(mine["status"]) for key, mine in mini.groupby("doc_id")}
+    labels = {key: rows["label"].tolist() for key, rows in mini.groupby("doc_id")}
+    assert (labels["fine"], labels["wrong"]) == (FACETS, ["method", "method", "none"])
+    statuses = {key: set(rows["status"]) for key, rows in mini.groupby("doc_id")}
     assert statuses == {
         **{"fine": {"ok"}, "wrong": {"ok"}},
         **{"chats": {"unparsed"}, "declines": {"refused"}, "down": {"error"}},
@@ -137,13 +137,15 @@ def test_from_raw_files_to_the_page_with_every_fault_counted(
     page = (root / "reports/one/page/data/head.js").read_text(encoding="utf-8")
     assert "It failed on 9 more, with which its accuracy is between .27 and .87" in page
     assert print_summary(["one"], load()) == INCOMPLETE
-    told = capfd.readouterr().out
-    assert "one: segmentations beside right labels" in told
-    assert "6 of 15" in told
-    assert CANARY not in told
-    made = artifacts(root / TABLES, answers_of(root / TABLES, ["segment-mini"]), ["segment_scores"])
-    assert list(made) == ["segment_scores", "answers"]
-    assert {row["segmentation"] for row in made["segment_scores"]} == {"mini", "whole"}
+    output = capfd.readouterr().out
+    assert "one: segmentations beside right labels" in output
+    assert "6 of 15" in output
+    assert CANARY not in output
+    headline = artifacts(
+        root / TABLES, answers_of(root / TABLES, ["segment-mini"]), ["segment_scores"]
+    )
+    assert list(headline) == ["segment_scores", "answers"]
+    assert {row["segmentation"] for row in headline["segment_scores"]} == {"mini", "whole"}
 
 
 def test_private_text_is_not_sent(
@@ -158,8 +160,8 @@ def test_private_text_is_not_sent(
     assert "dataset 'one' is private" in capfd.readouterr().err
     assert run_stage(monkeypatch, root, "segment_sentences", "whole") == 0  # asks nobody
     assert main(["ledger", "cost", "one"]) == 0
-    told = " ".join(capfd.readouterr().out.split())
-    assert "segment-mini would stop before it asks: dataset 'one' is private" in told
+    output = " ".join(capfd.readouterr().out.split())
+    assert "segment-mini would stop before it asks: dataset 'one' is private" in output
     assert not server.calls
 
 
@@ -168,10 +170,10 @@ def test_a_folder_that_is_wrong_is_told(
 ) -> None:
     root = project(tmp_path, server.base_url)
     monkeypatch.chdir(root)
-    own = yaml.safe_load((root / OWN).read_text(encoding="utf-8"))
+    settings = yaml.safe_load((root / OWN).read_text(encoding="utf-8"))
 
     def said_of(**changes: object) -> str:
-        change(root / OWN, lambda _: own | changes)
+        change(root / OWN, lambda _: settings | changes)
         assert main(["validate"]) != 0
         return " ".join(capsys.readouterr().err.split())
 
@@ -180,11 +182,11 @@ def test_a_folder_that_is_wrong_is_told(
     assert "'nope' is not in params.yaml > segmentations" in said_of(segmentations=["nope"])
     assert "'mini' is named twice" in said_of(segmentations=["mini", "mini"])
     assert "seen: 'lexical' is not among what it tries" in said_of(seen={"lexical": "unseen"})
-    own["seen"] = {}
+    settings["seen"] = {}
     judging = {"test": "segmenting", "judges": [], "published": []}
-    del own["segmentations"]
+    del settings["segmentations"]
     assert "test: 'segmenting' is not known; choose from" in said_of(**judging)
-    change(root / OWN, lambda _: own | {"segmentations": ["whole"]})
+    change(root / OWN, lambda _: settings | {"segmentations": ["whole"]})
     registered = root / "data/registry.yaml"
     change(registered, lambda r: r["datasets"]["one"].update(reader="wice") or r)
     assert main(["validate"]) != 0

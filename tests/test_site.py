@@ -27,13 +27,13 @@ def build(project: Path) -> tuple[int, str]:
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what the site is made of, built."""
     pytest.importorskip("zensical")
-    made = tmp_path_factory.mktemp("site")
-    shutil.copy(ROOT / "zensical.toml", made)
+    copied = tmp_path_factory.mktemp("site")
+    shutil.copy(ROOT / "zensical.toml", copied)
     for folder in ("docs", "website"):
-        shutil.copytree(ROOT / folder, made / folder)
-    code, told = build(made)
-    assert code == 0, told
-    return made
+        shutil.copytree(ROOT / folder, copied / folder)
+    code, output = build(copied)
+    assert code == 0, output
+    return copied
 
 
 class Loaded(HTMLParser):
@@ -56,9 +56,9 @@ URL = re.compile(r"url\(['\"]?([^)'\"]*)")
 
 
 def read(page: Path) -> Loaded:
-    found = Loaded()
-    found.feed(page.read_text("utf-8"))
-    return found
+    loaded = Loaded()
+    loaded.feed(page.read_text("utf-8"))
+    return loaded
 
 
 def test_every_page_stands_in_the_navigation() -> None:
@@ -71,7 +71,7 @@ def test_pages_load_nothing_from_elsewhere_and_all_that_they_load_is_there(proje
     site = project / "build/site"
     pages = sorted(site.rglob("*.html"))
     assert {str(page.relative_to(site)) for page in pages} >= {f"{one[:-3]}.html" for one in PAGES}
-    for page in (one for one in pages if one.name != "404.html"):
+    for page in (path for path in pages if path.name != "404.html"):
         loaded = read(page).loaded
         assert len(loaded) > 3  # style, scripts, icon
         for address in loaded:
@@ -79,8 +79,8 @@ def test_pages_load_nothing_from_elsewhere_and_all_that_they_load_is_there(proje
             assert not parts.scheme or parts.scheme == "data", f"{page.name}: {address}"
             assert not parts.netloc, f"{page.name}: {address}"
             assert (page.parent / parts.path).exists(), f"{page.name}: {address}"
-    styles = [URL.findall(one.read_text("utf-8")) for one in site.rglob("*.css")]
-    foreign = [one for found in styles for one in found if urlsplit(one).netloc]
+    styles = [URL.findall(style.read_text("utf-8")) for style in site.rglob("*.css")]
+    foreign = [address for addresses in styles for address in addresses if urlsplit(address).netloc]
     assert foreign == []
 
 
@@ -106,17 +106,17 @@ def test_diagrams_are_drawn(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("link", "said"),
+    ("link", "message"),
     [
         ("[gone](gone.md)", "page does not exist"),
         ("[gone](index.md#no-such-heading)", "anchor does not exist"),
     ],
 )
-def test_a_broken_link_or_anchor_ends_the_build(project: Path, link: str, said: str) -> None:
+def test_a_broken_link_or_anchor_ends_the_build(project: Path, link: str, message: str) -> None:
     page = project / "docs/language-models.md"
     whole = page.read_text("utf-8")
     page.write_text(f"{whole}\n{link}\n", "utf-8")
-    code, told = build(project)
+    code, output = build(project)
     page.write_text(whole, "utf-8")
     assert code != 0
-    assert said in told
+    assert message in output

@@ -68,30 +68,30 @@ def stage(folder: Path, *rows: tuple[str, str]) -> Any:
 def test_whoever_has_a_key_asks_again_for_what_may_come(
     folder: Path, rows: list[tuple[str, str]], again: bool
 ) -> None:
-    asked = stage(folder, *rows)
-    assert response_files(asked) == [folder / "responses/generate-a.parquet"]
-    assert can_ask_again(asked) is again
-    assert lacks_answers(asked) is any(
+    run = stage(folder, *rows)
+    assert response_files(run) == [folder / "responses/generate-a.parquet"]
+    assert can_ask_again(run) is again
+    assert lacks_answers(run) is any(
         why != "ok" for _, why in rows
     )  # for good, or nobody can be asked
 
 
 @pytest.mark.parametrize("content", [None, b"", b"PAR1 and no more"])
 def test_what_is_not_there_or_damaged_is_left_to_dvc(folder: Path, content: bytes | None) -> None:
-    asked = stage(folder, ("at-with", "timeout"))
-    (file,) = response_files(asked)
+    run = stage(folder, ("at-with", "timeout"))
+    (file,) = response_files(run)
     file.unlink()
     if content is not None:
         file.write_bytes(content)
-    assert not can_ask_again(asked)
+    assert not can_ask_again(run)
 
 
 @pytest.mark.parametrize("request_", ["{", "{}", "[]"])
 def test_answers_to_what_is_no_question_are_left_to_dvc(folder: Path, request_: str) -> None:
-    asked = stage(folder, ("at-with", "timeout"))
-    (file,) = response_files(asked)
+    run = stage(folder, ("at-with", "timeout"))
+    (file,) = response_files(run)
     write(RESPONSES, read(RESPONSES, file).assign(request=request_), file)
-    assert not can_ask_again(asked)
+    assert not can_ask_again(run)
 
 
 def test_a_stage_that_asks_nobody_is_not_looked_at(folder: Path) -> None:

@@ -15,9 +15,9 @@ from flows.dag import Plan, Stage
 from flows.watch import Watch
 from flows.workers import StageFailed, Workers, failure_text, note_lines
 
-ONE = Stage("benchmarks/one/dvc.yaml:align", (), 0, 1, ())
-TWO = Stage("benchmarks/one/dvc.yaml:pair", (ONE.address,), 0, 1, ())
-PLAN = Plan({ONE.address: ONE, TWO.address: TWO}, frozenset([ONE.address, TWO.address]))
+STAGE = Stage("benchmarks/one/dvc.yaml:align", (), 0, 1, ())
+TWO = Stage("benchmarks/one/dvc.yaml:pair", (STAGE.address,), 0, 1, ())
+PLAN = Plan({STAGE.address: STAGE, TWO.address: TWO}, frozenset([STAGE.address, TWO.address]))
 
 
 @pytest.fixture(autouse=True)
@@ -26,14 +26,14 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_process_that_cannot_start_fails_its_stage_in_one_line(tmp_path: Path) -> None:
-    said = io.StringIO()
-    with (tmp_path / "lock").open("w") as held:
-        workers = Workers(tmp_path, [held.fileno()])  # there is no .work/ for what it says
-        with Watch(PLAN, console=Console(file=said, width=200)) as watch:
+    text = io.StringIO()
+    with (tmp_path / "lock").open("w") as lock:
+        workers = Workers(tmp_path, [lock.fileno()])  # there is no .work/ for what it says
+        with Watch(PLAN, console=Console(file=text, width=200)) as watch:
             failed = plain.run(tmp_path, workers, watch, jobs=1)
-    assert failed == [ONE.address, TWO.address]
-    assert "its process cannot work: No such file or directory; run it again" in said.getvalue()
-    assert watch.failures[ONE.address].retryable
+    assert failed == [STAGE.address, TWO.address]
+    assert "its process cannot work: No such file or directory; run it again" in text.getvalue()
+    assert watch.failures[STAGE.address].retryable
 
 
 def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,8 +41,8 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("tempfile.TemporaryFile", full)
-    with (tmp_path / "lock").open("w") as held, pytest.raises(StageFailed) as failure:
-        Workers(tmp_path, [held.fileno()]).run(ONE)
+    with (tmp_path / "lock").open("w") as lock, pytest.raises(StageFailed) as failure:
+        Workers(tmp_path, [lock.fileno()]).run(STAGE)
     assert (
         failure.value.output
         == "there is no room left on the disk; make room and run the same again"
@@ -68,10 +68,10 @@ def test_a_crash_tells_where_but_not_the_text_it_stumbled_over() -> None:
         '  File "stages/judge.py", line 21, in main\n    judge()\n'
         "ValueError: cannot read 'CANARY of a patient'\nCANARY again: second line\n"
     )
-    said = failure_text(crash, 1)
-    assert "CANARY" not in said
-    assert 'File "stages/judge.py", line 21, in main' in said
-    assert "ValueError" in said
+    text = failure_text(crash, 1)
+    assert "CANARY" not in text
+    assert 'File "stages/judge.py", line 21, in main' in text
+    assert "ValueError" in text
     assert note_lines(crash) == ("note: nothing to see",)
 
 
@@ -80,10 +80,10 @@ def test_of_a_group_of_errors_only_the_kind_is_told() -> None:
         raise ExceptionGroup("CANARY", [ValueError("CANARY")])
     except ExceptionGroup:
         crash = traceback.format_exc()
-    said = failure_text(crash, 1)
-    assert "CANARY" not in said
-    assert "ExceptionGroup (its message is not shown" in said
-    assert f'File "{__file__}"' in said
+    text = failure_text(crash, 1)
+    assert "CANARY" not in text
+    assert "ExceptionGroup (its message is not shown" in text
+    assert f'File "{__file__}"' in text
 
 
 def test_a_module_that_is_not_installed_is_named() -> None:
@@ -97,8 +97,8 @@ def test_a_module_that_is_not_installed_is_named() -> None:
 
 def test_the_signal_that_ended_a_stage_is_named() -> None:
     for code in (-signal.SIGKILL, 128 + signal.SIGKILL):
-        said = failure_text("half done", code)
-        assert said.startswith("half done\nkilled by SIGKILL, perhaps because there was no memory")
+        text = failure_text("half done", code)
+        assert text.startswith("half done\nkilled by SIGKILL, perhaps because there was no memory")
     assert "killed by SIGSEGV; " in failure_text("", 139)
     assert "killed" not in failure_text("one line", 78)
     assert failure_text("", 3).startswith("no output; ")

@@ -17,7 +17,7 @@ from metassay.format.frames import records
 from metassay.format.numbers import counted, short, short_interval
 from metassay.reporting.contract import Link, Problem
 from metassay.reporting.shell import PageFolder
-from metassay.statistics.annotator_test import EPSILON
+from metassay.statistics.raters import EPSILON
 from metassay.statistics.shares import WIDTH, worth_at_most
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, frame_sheet

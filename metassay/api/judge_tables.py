@@ -11,10 +11,9 @@ from metassay.format.numbers import short
 from metassay.meta_evaluation.judge_cards import Judgments, Row, estimates
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.statistics import shares
-from metassay.statistics.annotator_test import annotator_test
 from metassay.statistics.classification import PRIOR, gwet_ac1
 from metassay.statistics.exact_sums import Array, Mask
-from metassay.statistics.hidden_truth import by_agreement, latent_classes
+from metassay.statistics.raters import annotator_test, by_agreement, latent_classes
 from metassay.statistics.resampling import generator
 from metassay.statistics.shares import Estimate, judgments
 

@@ -25,7 +25,7 @@ from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.reporting.certificates import advice, best_of
 from metassay.reporting.sentences import make_certificates
 from metassay.tables.certificates import CERTIFICATES
-from metassay.tables.designs import DESIGNS
+from metassay.tables.evidence import DESIGNS
 from metassay.tables.parquet import empty, round_trip
 from metassay.tabular.rows import Findings
 from metassay.tabular.scales import parse_scales

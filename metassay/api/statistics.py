@@ -1,6 +1,5 @@
 """Single statistics over arrays, with the defaults that the reports use."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -63,8 +62,7 @@ def correlate(
     >>> metassay.correlate([[1, 2], [3, 4], [5, 7]], [[1, 1], [2, 2], [2, 3]]).value
     1.0
     """
-    _check("level", level, get_args(Level))
-    _check("coefficient", coefficient, get_args(Coefficient))
+    _check(level=(level, Level), coefficient=(coefficient, Coefficient))
     return correlation.correlate(metric, human, level, coefficient)
 
 
@@ -118,10 +116,8 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the draws
     Source: Deutsch et al. 2021, A Statistical Analysis of Summarization Evaluation Metrics Using
     Resampling Methods (PERM-SYS, PERM-INPUT, PERM-BOTH); Phipson and Smyth 2010 for p.
     """
-    _check("level", level, get_args(Level))
-    _check("coefficient", coefficient, get_args(Coefficient))
-    _check("resample", resample, get_args(Resample))
-    _check("alternative", alternative, get_args(Alternative))
+    _check(level=(level, Level), coefficient=(coefficient, Coefficient))
+    _check(resample=(resample, Resample), alternative=(alternative, Alternative))
     return significance.permutation_test(
         a,
         b,
@@ -180,9 +176,8 @@ def agreement(
     >>> metassay.agreement([[1, 2, 3], [1, 2, 3]]).value
     1.0
     """
-    _check("coefficient", coefficient, get_args(AgreementCoefficient))
-    _check("scale", scale, get_args(Scale))
-    _check("weights", weights, get_args(Distance))
+    _check(coefficient=(coefficient, AgreementCoefficient))
+    _check(scale=(scale, Scale), weights=(weights, Distance))
     if coefficient == "krippendorff_alpha":
         return raters.agreement(ratings, partial(raters.krippendorff_alpha, scale=scale))
     table = np.asarray(ratings, dtype=np.float64)
@@ -193,6 +188,8 @@ def agreement(
     return raters.agreement(table, raters.share_within)
 
 
-def _check(argument: str, value: Any, known: Sequence[Any]) -> None:
-    if value not in known:
-        raise ValueError(f"{argument}={value!r} is not known; choose from {list(known)}")
+def _check(**arguments: tuple[Any, Any]) -> None:
+    """Raise ValueError unless each argument is one of its literals."""
+    for name, (value, known) in arguments.items():
+        if value not in get_args(known):
+            raise ValueError(f"{name}={value!r} is not known; choose from {list(get_args(known))}")

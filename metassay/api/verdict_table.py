@@ -9,8 +9,8 @@ import pandas as pd
 
 from metassay.core.errors import raise_problems, shown
 from metassay.format.numbers import counted
-from metassay.statistics.annotator_test import EPSILON
 from metassay.statistics.exact_sums import Array, quotient
+from metassay.statistics.raters import EPSILON
 from metassay.statistics.shares import WIDTH, Clusters, cluster_codes
 from metassay.tabular.column_synonyms import USUAL, Role, fold_name, is_called, pattern
 from metassay.tabular.infer_columns import listed

@@ -14,13 +14,14 @@ from metassay.core.exit_codes import DONE, FAILED, INCOMPLETE
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.paper_figures import FORMATS
 from metassay.paper_figures.derived_tables import needed_tables
-from metassay.paper_figures.draw import Outcome, draw_paper
-from metassay.paper_figures.inputs import (
+from metassay.paper_figures.draw import (
     DRAWS,
     FIGURES,
     LOCK,
     STORE,
+    Outcome,
     damage_lines,
+    draw_paper,
     inputs_in,
     missing_benchmarks,
     remedy,

@@ -141,18 +141,14 @@ def table_of(name: str, table: str, params: Params) -> tuple[pd.DataFrame, list[
     renamed = (getattr(evaluation, key, []) for key in ("writers", "judges"))
     shown_as = ShownAs.of(params.shown_as, *renamed)
     if table == "means":
-        authors, values = headline.board(folder, shown_as)
-        return pd.DataFrame(values, columns=["metric", *authors]), []
+        return headline.board(folder, shown_as), []
     if table == "trust":
         limits = limits_of(folder, float(params.meta_evaluation["confidence"]))
-        best = headline.best_metrics(folder, shown_as)
-        return pd.DataFrame(best, columns=[*headline.HEADS_OF_TRUST]), limits
+        return headline.best_metrics(folder, shown_as), limits
     if table == "judges":
-        values = headline.cards(folder, shown_as)
-        return pd.DataFrame(values, columns=[*headline.HEADS_OF_CARDS]), []
+        return headline.cards(folder, shown_as), []
     if table == "segmentations":
-        values = headline.score_rows(folder)
-        return pd.DataFrame(values, columns=[*headline.HEADS_OF_SCORES]), []
+        return headline.score_rows(folder), []
     if table == "answers":
         models = parse_models(params.endpoints, params.models).models
         return headline.answers_of(folder, files_in(evaluation, "responses"), models), []

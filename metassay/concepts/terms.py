@@ -66,10 +66,6 @@ class LinkerOptions(Options):
         """Versions of its packages, for recipes."""
         return [] if self.kind == "terms" else [version(self.kind)]
 
-    def load(self) -> Link:
-        """Return the function that finds mentions; BadInput if unavailable, with how to get it."""
-        raise NotImplementedError
-
 
 def version(package: str) -> str:
     """Return the version of a package, or `absent`."""

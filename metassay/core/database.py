@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Self
 
 from metassay.core.errors import BadInput, refusal
 
@@ -54,7 +55,10 @@ class Database:
         self._lock = threading.RLock()
         self._depth = 0
         self._open = contextlib.ExitStack()
-        _check_place(path)
+        with _explain_place(path):
+            if path.exists() and not path.is_file():
+                what = "a folder; name a file in it" if path.is_dir() else "no file; name one"
+                raise BadInput(f"{path}: {what}")
         with (
             self._open as stack,
             file_lock(path, "opening", fcntl.LOCK_EX),
@@ -71,6 +75,12 @@ class Database:
             with self.transaction() as connection:
                 _migrate(connection, form)
             self._open = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -96,6 +106,20 @@ class Database:
         with self._lock, _explain_errors(self.path, self._form):
             yield self._connection
 
+    def select(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        with self.reading() as connection:
+            return connection.execute(query, parameters).fetchall()
+
+    def select_where(
+        self, query: str, values: Iterable[str], *parameters: object
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query that ends with a column, for these values of the column."""
+        remaining = iter(values)
+        while batch := list(itertools.islice(remaining, _PARAMETERS)):
+            marks = ", ".join("?" * len(batch))
+            yield from self.select(f"{query} IN ({marks})", *parameters, *batch)
+
     def checkpoint(self) -> None:
         """Write everything committed so far safely to the disk."""
         with self.reading() as connection:
@@ -114,19 +138,14 @@ def batches(keys: Iterable[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _check_place(path: Path) -> None:
+@contextlib.contextmanager
+def _explain_place(path: Path) -> Iterator[None]:
     try:
-        if path.exists() and not path.is_file():
-            what = "a folder; name a file in it" if path.is_dir() else "no file; name one"
-            raise BadInput(f"{path}: {what}")
+        yield
     except OSError as error:
-        raise _place_error(path, error) from error
-
-
-def _place_error(path: Path, error: OSError) -> BadInput:
-    error.filename = str(path)
-    line = refusal(error)
-    return BadInput(line or f"{path}: {error.strerror}; name a file in a folder of yours")
+        error.filename = str(path)
+        line = refusal(error) or f"{path}: {error.strerror}; name a file in a folder of yours"
+        raise BadInput(line) from error
 
 
 @contextlib.contextmanager
@@ -136,11 +155,9 @@ def file_lock(path: Path, name: str, how: int) -> Iterator[None]:
     `opening`: no other process opens the file, since SQLite does not wait while another switches it
     to WAL.
     """
-    try:
+    with _explain_place(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = path.with_name(f"{path.name}-{name}").open("w")
-    except OSError as error:
-        raise _place_error(path, error) from error
     with lock:
         fcntl.flock(lock, how)
         yield

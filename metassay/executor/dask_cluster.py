@@ -23,9 +23,7 @@ from metassay.core.errors import BadInput, Unfinished
 from metassay.core.params import ExecutorOptions
 from metassay.core.progress import bar
 from metassay.executor.record import Answer
-from metassay.executor.shards import Storage, cut, digest
-from metassay.executor.versions import Versions, contents, versions
-from metassay.executor.worker import answer
+from metassay.executor.shards import Storage, Versions, answer, contents, cut, digest, versions
 
 log = logging.getLogger("metassay.executor")
 
@@ -111,52 +109,47 @@ class Cluster:
         shards = list(cut(pieces))
         names: list[str] = []
         done = itertools.count(1)
+
+        def unanswered(tell: Callable[[int], object]) -> Iterator[str]:
+            for shard in shards:
+                content = cloudpickle.dumps((function, shard, common), 5)
+                name = digest(content, repr((versions(), file_versions)).encode())
+                names.append(name)
+                if self._storage.has(f"{name}.answer"):
+                    tell(next(done))
+                else:
+                    self._storage.write(f"{name}.shard", content)
+                    yield name
+
         with bar("shards", len(shards)) as tell:
-
-            def progress() -> None:
-                tell(next(done))
-
-            def unanswered() -> Iterator[str]:
-                for shard in shards:
-                    content = cloudpickle.dumps((function, shard, common), 5)
-                    name = digest(content, repr((versions(), file_versions)).encode())
-                    names.append(name)
-                    if self._storage.has(f"{name}.answer"):
-                        progress()
-                    else:
-                        self._storage.write(f"{name}.shard", content)
-                        yield name
-
-            self._work(unanswered(), file_versions, progress)
+            self._work(unanswered(tell), file_versions, lambda: tell(next(done)))
         return [cloudpickle.loads(self._storage.read(f"{name}.answer")) for name in names]
 
     def _work(self, names: Iterator[str], files: Versions, progress: Callable[[], None]) -> None:
         """Run all shards until their answers are in the storage."""
-        retries: deque[str] = deque()
+        waiting = deque(itertools.islice(names, 1))
         running: dict[Any, _Submitted] = {}
-        next_name = next(names, None)
         losses = 0  # of the scheduler, since the last answer
-        while next_name or retries or running:
+        while waiting or running:
             try:
                 room = self._room(running)
-                while room > 0 and (retries or next_name):
-                    name = retries[0] if retries else str(next_name)
-                    if retries and self._storage.has(f"{name}.answer"):  # its worker was done
+                while room > 0 and waiting:
+                    if self._storage.has(f"{waiting[0]}.answer"):  # its lost worker was done
                         progress()
                     else:
-                        running[self._submit(name, files)] = name, time.monotonic()
+                        future = self._submit(waiting[0], files)
+                        running[future] = waiting[0], time.monotonic()
                         room -= 1
-                    if retries:
-                        retries.popleft()
-                    else:
-                        next_name = next(names, None)
+                    waiting.popleft()
+                    if not waiting:
+                        waiting.extend(itertools.islice(names, 1))
                 for future in self._done(running):
                     name, _ = running[future]
                     if self._is_answered(future, name):
                         progress()
                         losses = 0
                     else:
-                        retries.append(name)
+                        waiting.append(name)
                     del running[future]
             except _Lost as lost:
                 self._disconnect()
@@ -167,7 +160,7 @@ class Cluster:
                         f" ({type(lost.__cause__).__name__}); look at its log, then run again"
                     ) from lost
                 time.sleep(WAIT_SECONDS)
-                retries.extend(name for name, _ in running.values())
+                waiting.extend(name for name, _ in running.values())
                 running.clear()
 
     def _room(self, running: dict[Any, _Submitted]) -> int:
@@ -206,9 +199,7 @@ class Cluster:
         while True:
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter(
-                        "ignore"
-                    )  # about different versions, which are checked here
+                    warnings.simplefilter("ignore")  # of different versions, which are checked here
                     self._client = _Client(self._address, timeout=5)
             except (OSError, ValueError, TypeError) as error:
                 # A bad address, or no certificates.

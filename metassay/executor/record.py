@@ -3,14 +3,18 @@
     parts = [part for answer in executor.map(function, pieces, options) for part in answer]
 
 The function gets a shard (consecutive pieces) and the common arguments, and returns an answer for
-the shard. `Local` makes a single shard; a cluster makes several (`dask_cluster`).
+the shard. `Local` makes a single shard; a cluster makes several (`dask_cluster`). Pieces can be the
+rows of documents (`by_document`), of which `on_frames` makes tables again.
 """
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import pandas as pd
+
 Answer = TypeVar("Answer")
+Rows = tuple[list[tuple[Any, ...]], ...]  # of one document, by table
 
 
 class Executor(Protocol):
@@ -48,3 +52,28 @@ class Local:
 
 
 LOCAL = Local()
+
+
+def by_document(*frames: pd.DataFrame) -> tuple[list[Rows], tuple[pd.DataFrame, ...]]:
+    """Return the rows of each document in each frame, and the frames without rows.
+
+    Documents are in the order of the first frame; others are left out.
+    """
+    by_doc: dict[str, Rows] = {doc: tuple([] for _ in frames) for doc in frames[0]["doc_id"]}
+    for number, frame in enumerate(frames):
+        rows = frame.itertuples(index=False, name=None)
+        for doc, row in zip(frame["doc_id"], rows, strict=True):
+            if doc in by_doc:
+                by_doc[doc][number].append(row)
+    return list(by_doc.values()), tuple(frame[:0] for frame in frames)
+
+
+def on_frames(
+    shard: Sequence[Rows], forms: Sequence[pd.DataFrame], function: Callable[..., Any], *rest: Any
+) -> Any:
+    """Apply a function to the frames of a shard of documents; `forms` are frames without rows."""
+    frames = []
+    for number, form in enumerate(forms):
+        rows = [row for document in shard for row in document[number]]
+        frames.append(pd.DataFrame(rows, columns=form.columns).astype(form.dtypes.to_dict()))
+    return function(*frames, *rest)

@@ -38,8 +38,8 @@ def write_chat(
     """
     requests = prompted.text_requests(sources, options, examples, prompts=prompts)
     answers = iter(replies_to(ask, chat_requests(requests, decoding)))
-    written = [
-        _read(next(answers)) if r.messages else prompted.Written("error", None) for r in requests
+    written: list[prompted.Written] = [
+        _read(next(answers)) if request.messages else ("error", None) for request in requests
     ]
     return prompted.texts_of(requests, written, name, f"chat|{decoding.signature}")
 
@@ -51,9 +51,9 @@ def chat_requests(texts: Sequence[prompted.TextRequest], decoding: Decoding) -> 
 
 def _read(reply: Reply) -> prompted.Written:
     if reply.status != "ok":
-        return prompted.Written(reply.status, None)
+        return reply.status, None
     text = (reply.text or "").strip()
-    return prompted.Written("ok", text) if text else prompted.Written("unparsed", None)
+    return ("ok", text) if text else ("unparsed", None)
 
 
 def _write(

@@ -38,9 +38,8 @@ from metassay.llm.prompts import PROMPTS
 from metassay.models import extra
 from metassay.models.batches import pad_rows
 from metassay.models.loading import NetworkOptions, identify, load, places, tokenizer_limit
-from metassay.models.outputs import Task, outputs
+from metassay.models.outputs import STORE, Task, outputs
 from metassay.models.rows import compute_outputs
-from metassay.models.store import STORE
 from metassay.tables.names import FULL
 
 METHOD = 1  # part of the store's keys; raise it with every change of texts
@@ -187,10 +186,10 @@ def _text(writer: Writer, tokens: list[int], most: int) -> tuple[str, bool]:
 
 def _to_written(output: Output | None) -> Written:
     if output is None:
-        return Written("error", None)
+        return "error", None
     if output.text is None or not output.ended:
-        return Written("truncated", None)
-    return Written("ok", output.text) if output.text else Written("unparsed", None)
+        return "truncated", None
+    return ("ok", output.text) if output.text else ("unparsed", None)
 
 
 def _warnings(

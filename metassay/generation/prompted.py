@@ -184,6 +184,7 @@ SETS: Mapping[str, Callable[[Path, str, str], list[Example]]] = {
 
 Task = Literal["note", "impression", "question", "abstract"]
 Status = Literal["ok", "unparsed", "refused", "truncated", "error"]
+Written = tuple[Status, str | None]  # for a request; no text unless status is ok
 
 NOTHING = "NONE"  # the answer that the prompts ask for if a section is empty
 _NOTHING = re.compile(r"[\W\d]*none[\W\d]*", re.IGNORECASE)  # "NONE.", "None [3]"
@@ -238,13 +239,6 @@ class TextRequest(NamedTuple):
     part: str
     messages: tuple[Message, ...]
     recipe: str
-
-
-class Written(NamedTuple):
-    """The text for a request; `text` is None unless status is ok."""
-
-    status: Status
-    text: str | None
 
 
 class _Form(NamedTuple):

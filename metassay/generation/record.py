@@ -10,8 +10,7 @@ import pandas as pd
 from metassay import __version__
 from metassay.core.kinds import Chosen
 from metassay.core.options import Options
-from metassay.executor.documents import by_document, on_frames
-from metassay.executor.record import LOCAL, Executor
+from metassay.executor.record import LOCAL, Executor, by_document, on_frames
 from metassay.llm.needs import Needs, Requests, Resources, executor_for, files_of
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL
@@ -27,6 +26,9 @@ class Generated(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
+Write = Callable[[pd.DataFrame, str, Any, Resources], Generated]
+
+
 @dataclass(frozen=True, kw_only=True)
 class System(Needs):
     """A kind of system in params.yaml > systems, which writes a text from a source.
@@ -37,7 +39,7 @@ class System(Needs):
     """
 
     options: type[Options]
-    write: Callable[[pd.DataFrame, str, Any, Resources], Generated]
+    write: Write
     requests: "Callable[[pd.DataFrame, Any, Decoding, Path], Requests] | None" = None
     costly: bool = False
 
@@ -63,11 +65,7 @@ def write_texts(
     return Generated(texts, tuple(warning for shard in shards for warning in shard.warnings))
 
 
-Rule = Callable[[Sequence[str], Sequence[str], Any], str]
-Write = Callable[[pd.DataFrame, str, Any, Resources], Generated]
-
-
-def by_rule(kind: str, rule: Rule) -> Write:
+def by_rule(kind: str, rule: Callable[[Sequence[str], Sequence[str], Any], str]) -> Write:
     """Return the `write` of a system that calls `rule(passages, speakers, options)` per source.
 
     The rule returns the text, in which `[n]` cites `passages[n]`; if it is empty, the row has

@@ -1,6 +1,7 @@
 """A cascade: a cheap judge answers where it is sure, and an expensive one answers the rest."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Sequence
 
 from metassay.core.errors import BadInput
@@ -54,7 +55,8 @@ class Cascade:
         inside = with_members(_members(options)[THEN])
         nested = any(judge.record is KIND for judge in inside)
         self._llms = [judge for judge in inside if judge.record.requests and not nested]
-        self._early = self._late = self._questions = self._avoided = 0
+        self._questions = self._avoided = 0
+        self._decided = Counter[str]()
 
     @property
     def signature(self) -> str:
@@ -68,11 +70,11 @@ class Cascade:
     def notes(self) -> list[str]:
         """The pairs that each judge answered, the questions saved, and both judges' notes."""
         kinds = self._options.members
-        total = self._early + self._late
-        share = f" ({self._early / total:.1%})" if total else ""
+        early, total = self._decided[FIRST], self._decided.total()
+        share = f" ({early / total:.1%})" if total else ""
         counts = [
-            f"{FIRST} ({kinds.first['kind']}) decided {self._early:,} of {total:,} pairs{share};"
-            f" {THEN} ({kinds.then['kind']}) the other {self._late:,}",
+            f"{FIRST} ({kinds.first['kind']}) decided {early:,} of {total:,} pairs{share};"
+            f" {THEN} ({kinds.then['kind']}) the other {self._decided[THEN]:,}",
             f"{THEN} asks language models {self._questions:,} questions;"
             f" {self._avoided:,} more would be about the pairs that {FIRST} decided",
         ]
@@ -82,20 +84,24 @@ class Cascade:
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """Return one judgment per pair; None for a citation that makes no difference."""
         early = self._first.judge(pairs)
-        answered = list(zip(pairs, early, strict=True))
-        unsure = {question_of(pair) for pair, answer in answered if not self._is_sure(pair, answer)}
+        unsure = {
+            question_of(pair)
+            for pair, answer in zip(pairs, early, strict=True)
+            if not self._is_sure(pair, answer)
+        }
         rest = [pair for pair in pairs if question_of(pair) in unsure]
         late_answers = self._then.judge(rest) if rest else []
         late = dict(zip((pair.pair_id for pair in rest), late_answers, strict=True))
-        judgments = [
-            _explain(THEN, late[pair.pair_id], answer)
-            if pair.pair_id in late
-            else _explain(FIRST, answer)
-            for pair, answer in answered
-        ]
-        is_late = [p.pair_id in late for p, answer in zip(pairs, judgments, strict=True) if answer]
-        self._late += sum(is_late)
-        self._early += len(is_late) - sum(is_late)
+        judgments: list[Judgment | None] = []
+        for pair, answer in zip(pairs, early, strict=True):
+            is_late = pair.pair_id in late
+            name, last = (THEN, late[pair.pair_id]) if is_late else (FIRST, answer)
+            if last is not None:
+                self._decided[name] += 1
+                reason = f"{name}: {last.explanation or last.label or last.status}"
+                tokens = total_tokens(filter(None, [answer, last] if is_late else [last]))
+                last = dataclasses.replace(last, explanation=reason, tokens=tokens)
+            judgments.append(last)
         questions = _count_questions(self._llms, rest)
         self._questions += questions
         self._avoided += _count_questions(self._llms, pairs) - questions
@@ -113,15 +119,6 @@ class Cascade:
         if judgment.label == answer.names[0]:
             return p >= band[1]
         return len(answer.names) == 2 and p <= band[0]
-
-
-def _explain(name: str, answer: Judgment | None, before: Judgment | None = None) -> Judgment | None:
-    """Return the answer with its judge's name, and with the tokens of the answer before it."""
-    if answer is None:
-        return None
-    reason = f"{name}: {answer.explanation or answer.label or answer.status}"
-    both = [answer] if before is None else [before, answer]
-    return dataclasses.replace(answer, explanation=reason, tokens=total_tokens(both))
 
 
 def _count_questions(llms: Sequence[Chosen], pairs: Sequence[Pair]) -> int:

@@ -12,13 +12,10 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.judges.protocol import Pair
+from metassay.scoring.pairing.instruments import PENALTIES, SCALE
 from metassay.scoring.rubrics.record import Example, Violation
 
-Kind = Literal["scale", "penalties"]
-
-SCALE: Kind = "scale"
-PENALTIES: Kind = "penalties"
-RUBRIC = (SCALE, PENALTIES)  # the instruments whose pairs have a criterion as context
+RUBRIC = (SCALE.name, PENALTIES.name)  # the instruments whose pairs have a criterion as context
 
 _NAME = re.compile(r"^[\w-]+:$", re.MULTILINE)
 _LEVEL = r"^(0|-?[1-9]\d{0,5})$"
@@ -109,22 +106,29 @@ def criterion_of(pair: Pair) -> Criterion:
 
     Raises BadInput, which shows no text, if the pair's context is not a criterion of that kind.
     """
-    criterion = _parse(pair.context or "")
-    if not isinstance(criterion, str) and criterion.kind == pair.instrument:
-        return criterion
-    problem = criterion if isinstance(criterion, str) else f"its kind is {criterion.kind}"
+    try:
+        criterion = read_criterion(pair.context or "")
+        problem = f"its kind is {criterion.kind}"
+        if criterion.kind == pair.instrument:
+            return criterion
+    except ValueError as error:
+        problem = str(error)
     raise BadInput(
         f"pairs: pair_id {pair.pair_id}: its context is not a criterion for instrument"
         f" {pair.instrument!r}: {problem}; make the pairs again"
     )
 
 
+@lru_cache(maxsize=1024)
 def read_criterion(context: str) -> Criterion:
-    """Return the criterion of a context that a judge read before; RuntimeError if there is none."""
-    criterion = _parse(context)
-    if isinstance(criterion, str):
-        raise RuntimeError(f"a pair's context is not a criterion: {criterion}")
-    return criterion
+    """Return the criterion of a context; ValueError, without its texts, if there is none."""
+    try:
+        return _READ.validate_json(context)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        message = first["msg"].removeprefix("Value error, ")
+        problem = ": ".join(filter(None, [" > ".join(map(str, first["loc"][1:])), message]))
+        raise ValueError(problem) from None
 
 
 def content(premise: str) -> str:
@@ -142,14 +146,3 @@ def allows(criterion: Criterion, grade: float) -> bool:
     """
     low, high = criterion.bounds
     return low <= grade and (high is None or grade <= high)
-
-
-@lru_cache(maxsize=1024)
-def _parse(context: str) -> Criterion | str:
-    """Return the criterion, or its first problem without any of its texts."""
-    try:
-        return _READ.validate_json(context)
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        message = first["msg"].removeprefix("Value error, ")
-        return ": ".join(filter(None, [" > ".join(map(str, first["loc"][1:])), message]))

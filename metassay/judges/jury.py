@@ -81,18 +81,18 @@ class Jury:
         """Return one judgment per pair; None for a citation that makes no difference."""
         answers: dict[str, dict[str, Judgment | None]] = {pair.pair_id: {} for pair in pairs}
 
-        def poll(name: str, open_: Sequence[Pair]) -> None:
-            judgments = self._members[name].judge(open_) if open_ else ()
-            for pair, judgment in zip(open_, judgments, strict=True):
-                answers[pair.pair_id][name] = judgment
+        def poll(some: Sequence[Pair]) -> None:
+            for name, member in self._members.items():
+                open_ = [pair for pair in some if answers[pair.pair_id].get(name) is None]
+                judgments = member.judge(open_) if open_ else ()
+                for pair, judgment in zip(open_, judgments, strict=True):
+                    answers[pair.pair_id][name] = judgment
 
         def decide(needed: Sequence[Pair]) -> list[Judgment]:
-            for name in self._members:
-                poll(name, [pair for pair in needed if answers[pair.pair_id][name] is None])
+            poll(needed)
             return [self._count(pair, answers[pair.pair_id]) for pair in needed]
 
-        for name in self._members:  # all pairs at once: some judges read them in groups
-            poll(name, pairs)
+        poll(pairs)  # all at once: some judges read them in groups
         return judge_as_needed(pairs, decide)
 
     def _count(self, pair: Pair, answers: Mapping[str, Judgment | None]) -> Judgment:

@@ -11,9 +11,9 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationError, create_model, model_validator
 
@@ -30,9 +30,7 @@ from metassay.judges.llm_calls import (
     Style,
     answer_model,
     calls_of,
-    criterion_entries,
     criterion_model,
-    criterion_sample,
     entries_of,
     grade_of,
     is_whole,
@@ -47,7 +45,6 @@ from metassay.judges.llm_probability import (
     Probability,
     Samples,
     Shares,
-    by_samples,
     by_tokens,
     decide,
     starts_of,
@@ -61,46 +58,13 @@ from metassay.llm.needs import PromptFile, Requests, Use
 from metassay.llm.prompts import PROMPTS, Decoding, Kind, Prompt, file_of, join, load, render
 from metassay.units.locate import find
 
-
-class QuoteFinder:
-    """Finds quotes in texts, and counts those that are made up."""
-
-    def __init__(self) -> None:
-        self._quotes = self._made_up = 0
-
-    def locate(self, quotes: Iterable[str], text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """Return each quote in the words of the text, and its offset; -1 if it is not there.
-
-        Case, white space and punctuation are ignored. All words must match.
-        """
-        places: list[tuple[str, int]] = []
-        for quote in quotes:
-            match = find(quote, text)
-            exact = match is not None and match.how != "fuzzy"
-            places.append(
-                (text[slice(*match.span)], match.span.start) if match and exact else (quote, -1)
-            )
-        starts = tuple(start for _, start in places)
-        self._quotes += len(starts)
-        self._made_up += starts.count(-1)
-        return tuple(quote for quote, _ in places), starts
-
-    @property
-    def notes(self) -> list[str]:
-        """The share of quotes that were made up, if there are any quotes."""
-        if not self._quotes:
-            return []
-        count = f"{self._made_up:,} of {self._quotes:,} quotes"
-        share = self._made_up / self._quotes
-        return [f"{count} ({share:.1%}) are not in the text that they quote"]
-
-
+ALL_FORMS = (*FORMS, *CRITERIA_FORMS)
 _ANSWER_FORM: Mapping[str, Kind] = {"sample": "text"}
 
 
 def prompt_files(style: Style) -> list[PromptFile]:
     """List the prompts that a judge of this style can use, for all instruments."""
-    forms = [PromptFile(file_of(form.prompt), form.filled) for form in (*FORMS, *CRITERIA_FORMS)]
+    forms = [PromptFile(file_of(form.prompt), form.filled) for form in ALL_FORMS]
     answer = PromptFile(file_of(_answer_prompt(style)), _ANSWER_FORM)
     return [*forms, answer, PromptFile(structured.AGAIN_FILE, structured.AGAIN_FILLED)]
 
@@ -114,7 +78,7 @@ class Wording:
         answers = load(_answer_prompt(options.style), prompts, filled=_ANSWER_FORM)
         self._prompts = {
             form: join(load(form.prompt, prompts, filled=form.filled), answers)
-            for form in (*FORMS, *CRITERIA_FORMS)
+            for form in ALL_FORMS
         }
         raise_problems(
             p for form in FORMS for p in _example_problems(form, self._prompts[form], options.shots)
@@ -127,7 +91,7 @@ class Wording:
         """8 hex digits of a SHA-256 of all texts that can change an answer."""
         texts: list[list[object]] = []
         for form, prompt in self._prompts.items():
-            texts.append([prompt.signature, self._sample(form)])
+            texts.append([prompt.signature, sample(form, self._style)])
             if form in self._examples:
                 texts[-1].append([message.content for message in self._examples[form]])
         canonical = json.dumps(texts, ensure_ascii=False, separators=(",", ":"))
@@ -149,12 +113,9 @@ class Wording:
         self, form: Form, material: Mapping[str, object], items: Sequence[structured.Item]
     ) -> tuple[Message, ...]:
         listed = [{"number": item.number, **item.content} for item in items]
-        return render(self._prompts[form], **material, items=listed, sample=self._sample(form))
-
-    def _sample(self, form: Form) -> str:
-        if form in CRITERIA_FORMS:
-            return criterion_sample(form.instruments[0], self._style)
-        return sample(form, self._style)
+        return render(
+            self._prompts[form], **material, items=listed, sample=sample(form, self._style)
+        )
 
     def _solved_examples(self, form: Form, single: bool) -> Iterator[Message]:
         for example in self._prompts[form].examples[: self._shots]:
@@ -258,15 +219,6 @@ class LlmOptions(Options):
         return self
 
 
-class _Verdict(NamedTuple):
-    """The result of all answers to a question; `fields` is empty without an answer."""
-
-    status: Status
-    fields: Mapping[str, Any]
-    probability: float | None
-    counts: dict[str, Any]
-
-
 class LlmJudge:
     """A language model that judges; see the module."""
 
@@ -278,10 +230,9 @@ class LlmJudge:
         self._ask = ask
         self._decoding = decoding
         self._wording = Wording(options, prompts)
-        self._quotes = QuoteFinder()
         self._again = structured.Again(prompts)
         self._tally = structured.RoundTally(options.rounds)
-        self._labelled = 0
+        self._labelled = self._quotes = self._made_up = 0
         self._without: Counter[str] = Counter()  # labels without a probability, by reason
 
     @property
@@ -298,22 +249,21 @@ class LlmJudge:
     @property
     def notes(self) -> Sequence[str]:
         """Counts of repeated questions, repairs, missing probabilities and made-up quotes."""
-        lacking = [
+        samples, notes = self._options.samples, self._tally.notes
+        if self._labelled and self._options.probability == "samples":
+            notes.append(
+                f"probabilities are the shares of {samples.k} answers to each question"
+                f" ({_temperature(samples)})"
+            )
+        notes += [
             f"{count:,} of {self._labelled:,} labels have no probability: {why}"
             for why, count in sorted(self._without.items())
         ]
-        samples = self._options.samples
-        sampling = [
-            f"probabilities are the shares of {samples.k} answers to each question"
-            f" ({_temperature(samples)})"
-        ]
-        by_samples = self._labelled and self._options.probability == "samples"
-        return [
-            *self._tally.notes,
-            *(sampling if by_samples else ()),
-            *lacking,
-            *self._quotes.notes,
-        ]
+        if self._quotes:
+            count = f"{self._made_up:,} of {self._quotes:,} quotes"
+            share = self._made_up / self._quotes
+            notes.append(f"{count} ({share:.1%}) are not in the text that they quote")
+        return notes
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """Return one judgment per pair; all calls go out at once."""
@@ -326,67 +276,84 @@ class LlmJudge:
         answers, judgments = iter(answered), dict[str, Judgment]()
         for call, of_call in zip(calls, groups, strict=True):
             samples = [next(answers) for _ in of_call]
-            for place, of_question in enumerate(call.pairs):
-                results = [sample[place] for sample in samples]
-                if call.criteria:
-                    judgments[of_question[0].pair_id] = self._grade(call, place, results[0])
-                else:
-                    verdict = self._decide(call, place + 1, results)
-                    judgments.update(_judge(call, of_question, verdict))
+            for number, of_question in enumerate(call.pairs, start=1):
+                results = [sample[number - 1] for sample in samples]
+                judgments.update(_spread(call, of_question, *self._decide(call, number, results)))
         return [judgments[pair.pair_id] for pair in pairs]
 
     def _decide(
         self, call: Call, number: int, results: Sequence[structured.ItemResult[structured.Answer]]
-    ) -> _Verdict:
+    ) -> tuple[Judgment, Sequence[int]]:
+        """Return the result of all answers to a question, and the passages that they name."""
         options, labels = self._options, [str(value) for value in call.form.values]
-        fields = [result.value.model_dump() for result in results if result.value is not None]
-        if len(fields) < len(results) / 2 or not fields:  # shares of few answers mean little
+        tokens = [result.tokens for result in results if result.tokens is not None]
+        counts: dict[str, Any] = {
+            "tokens": sum(tokens) if tokens else None,
+            "attempts": sum(result.attempts for result in results),
+            "repaired": any(result.repaired for result in results),
+        }
+        answers = [result.value.model_dump() for result in results if result.value is not None]
+        if len(answers) < len(results) / 2 or not answers:  # shares of few answers mean little
             failed = next(result.status for result in results if result.value is None)
-            return _Verdict(failed, {}, None, _counts(results))
-        shares = None
-        if call.form.field == "label" and options.probability != "none":
+            return Judgment(failed, **counts), ()
+        first = answers[0]
+        if call.criteria:
+            grade, quotes, counts["explanation"] = grade_of(call.criteria[number - 1], first)
+            counts |= self._locate(quotes, str(call.material["text"]))
+            return Judgment("ok", grade=grade, **counts), ()
+        if call.form.field == "grade":
+            counts["explanation"] = first.get("reason")
+            return Judgment("ok", grade=float(first["grade"]), **counts), ()
+        shares: Shares | None = None
+        if options.probability != "none":
             self._labelled += 1
-            if options.probability == "samples":
-                shares = by_samples([str(answer["label"]) for answer in fields], labels)
-            else:
-                shares = self._label_shares(results[0], number, labels)
-        if shares is None:
-            return _Verdict("ok", fields[0], None, _counts(results))
-        label = fields[0]["label"] if len(results) == 1 else max(labels, key=shares.__getitem__)
-        status, label, p = decide(shares, label, options.threshold, options.abstain)
+        if options.probability == "samples":
+            chosen = [answer["label"] for answer in answers]
+            shares = {label: chosen.count(label) / len(chosen) for label in labels}
+        elif options.probability == "logprobs":
+            shares = self._token_shares(results[0], number, labels)
+        status: Status = "ok"
+        label, p = first["label"], None
+        if shares is not None:
+            label = label if len(results) == 1 else max(labels, key=shares.__getitem__)
+            status, label, p = decide(shares, label, options.threshold, options.abstain)
         # If the threshold decides against all answers, none has named passages for the label.
-        answer = next((answer for answer in fields if answer["label"] == label), None)
-        unnamed = fields[0] | {"label": label} | ({"passages": []} if call.form.passages else {})
-        return _Verdict(status, answer or unnamed, p, _counts(results))
+        answer = next((a for a in answers if a["label"] == label), first | {"passages": ()})
+        judgment = Judgment(status, label, p, explanation=answer.get("reason"), **counts)
+        return judgment, answer.get("passages", ())
 
-    def _label_shares(
+    def _token_shares(
         self, result: structured.ItemResult[structured.Answer], number: int, labels: Sequence[str]
     ) -> Shares | None:
         """Return each label's probability by the answer's tokens; if None, count the reason."""
         reply, answer = result.reply, result.value
-        if answer is None or reply is None or reply.logprobs is None:
-            self._without["the endpoint gave no log-probabilities"] += 1
-            return None
-        starts = starts_of(reply, self._options.style)
-        start = starts.get(number, starts.get(None))
-        label = answer.model_dump()["label"]
-        shares = NOT_FOUND if start is None else by_tokens(reply.logprobs, start, labels, label)
+        shares: Shares | str = "the endpoint gave no log-probabilities"
+        if answer is not None and reply is not None and reply.logprobs is not None:
+            starts = starts_of(reply, self._options.style)
+            start = starts.get(number, starts.get(None))
+            label = answer.model_dump()["label"]
+            shares = NOT_FOUND if start is None else by_tokens(reply.logprobs, start, labels, label)
         if isinstance(shares, str):
             self._without[shares] += 1
             return None
         return shares
 
-    def _grade(
-        self, call: Call, place: int, result: structured.ItemResult[structured.Answer]
-    ) -> Judgment:
-        """Return the grade of one criterion, with the places of its evidence in the text."""
-        counts = _counts([result])
-        if result.value is None:
-            return Judgment(result.status, **counts)
-        graded = grade_of(call.criteria[place], result.value.model_dump())
-        quotes, starts = self._quotes.locate(graded.quotes, str(call.material["text"]))
-        counts |= {"quotes": quotes, "quote_starts": starts}
-        return Judgment("ok", grade=graded.grade, explanation=graded.explanation, **counts)
+    def _locate(self, quotes: Sequence[str], text: str) -> dict[str, Any]:
+        """Return each quote in the words of the text, and its offset; -1 if it is not there.
+
+        Case, white space and punctuation are ignored. All words must match.
+        """
+        places: list[tuple[str, int]] = []
+        for quote in quotes:
+            match = find(quote, text)
+            exact = match is not None and match.how != "fuzzy"
+            places.append(
+                (text[slice(*match.span)], match.span.start) if match and exact else (quote, -1)
+            )
+        starts = tuple(start for _, start in places)
+        self._quotes += len(starts)
+        self._made_up += starts.count(-1)
+        return {"quotes": tuple(quote for quote, _ in places), "quote_starts": starts}
 
 
 def requests(
@@ -411,8 +378,7 @@ def _groups(
 ) -> tuple[list[Call], list[list[structured.Group[structured.Answer]]]]:
     """Return the calls, and for each call its groups: one, or one per sample."""
     most = 1 if options.per_call == "claim" else options.most
-    of_criteria = sorted(CRITERIA_FORMS, key=lambda form: form.instruments)
-    calls = calls_of((*FORMS, *of_criteria), pairs, most)
+    calls = calls_of((*FORMS, *reversed(CRITERIA_FORMS)), pairs, most)
     return calls, [
         [_group(call, options, sample, wording) for sample in _decodings(call, options, decoding)]
         for call in calls
@@ -431,14 +397,11 @@ def _group(
 ) -> structured.Group[structured.Answer]:
     """Return a call as a group of items; each criterion has an answer model of its own."""
     style = options.style
-    answer, entries = structured.Answer, criterion_entries(style)
     models = {
         number: criterion_model(criterion, number, style)
         for number, criterion in enumerate(call.criteria, start=1)
     }
-    if not models:
-        answer = answer_model(call.form, style, len(call.passages))
-        entries = entries_of(call.form, style)
+    answer = structured.Answer if models else answer_model(call.form, style, len(call.passages))
     logprobs = call.form.field == "label" and options.probability == "logprobs"
 
     def build(items: list[structured.Item]) -> ChatRequest:
@@ -449,39 +412,23 @@ def _group(
             return dataclasses.replace(request, logprobs=options.top_logprobs)
         return request
 
-    return structured.Group(structured.number_items(call.questions), build, answer, entries, models)
+    items, entries = structured.number_items(call.questions), entries_of(call.form, style)
+    return structured.Group(items, build, answer, entries, models)
 
 
-def _judge(call: Call, pairs: Sequence[Pair], verdict: _Verdict) -> Iterator[tuple[str, Judgment]]:
+def _spread(
+    call: Call, pairs: Sequence[Pair], answer: Judgment, passages: Sequence[int]
+) -> Iterator[tuple[str, Judgment]]:
     """Yield the judgments of all pairs of a question, by pair_id; its tokens are divided."""
-    tokens = verdict.counts["tokens"]
-    share, more = divmod(tokens or 0, len(pairs))
+    share, more = divmod(answer.tokens or 0, len(pairs))
     for place, pair in enumerate(pairs):
-        counts = verdict.counts | {"tokens": None if tokens is None else share + (place < more)}
-        fields = verdict.fields
-        if not fields:
-            yield pair.pair_id, Judgment(verdict.status, **counts)
-            continue
-        counts["explanation"] = fields.get("reason")
-        if call.form.field == "grade":
-            yield pair.pair_id, Judgment("ok", grade=float(fields["grade"]), **counts)
-            continue
+        tokens = None if answer.tokens is None else share + (place < more)
+        judgment = dataclasses.replace(answer, tokens=tokens)
         # The labels of single citations follow from the answer's, but have no probability.
-        direct = not call.form.passages or is_whole(call, pair)
-        label = fields["label"]
-        if not direct and label is not None:
-            label = label_citation(call, pair, label, fields["passages"])
-        p = verdict.probability if direct else None
-        yield pair.pair_id, Judgment(verdict.status, label, p, **counts)
-
-
-def _counts(results: Sequence[structured.ItemResult[structured.Answer]]) -> dict[str, Any]:
-    tokens = [result.tokens for result in results if result.tokens is not None]
-    return {
-        "tokens": sum(tokens) if tokens else None,
-        "attempts": sum(result.attempts for result in results),
-        "repaired": any(result.repaired for result in results),
-    }
+        if call.form.passages and not is_whole(call, pair):
+            label = answer.label and label_citation(call, pair, answer.label, passages)
+            judgment = dataclasses.replace(judgment, label=label, probability=None)
+        yield pair.pair_id, judgment
 
 
 def _probability_signature(options: LlmOptions) -> str:

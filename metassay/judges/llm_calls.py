@@ -15,12 +15,13 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, create_model, model_validator
 
-from metassay.judges.criteria import PENALTIES, RUBRIC, SCALE, Criterion, Scale, criterion_of
+from metassay.judges.criteria import RUBRIC, Criterion, Penalties, Scale, criterion_of
 from metassay.judges.lazy_citations import leaves_out
 from metassay.judges.protocol import Pair
-from metassay.llm.answers import MARK, Read, last_lines, lines_below
+from metassay.llm.answers import MARK, last_lines, lines_below
 from metassay.llm.prompts import Kind
 from metassay.llm.structured import Answer, Entries, json_entries
+from metassay.scoring.pairing.instruments import INSTRUMENTS, Grade, Labels
 from metassay.scoring.rubrics.record import Example
 
 PerCall = Literal["part", "claim"]
@@ -42,29 +43,48 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True)
 class Form:
-    """How an instrument (or a family of them) is asked, and the possible answers.
+    """How an instrument (or a family of them) is asked.
 
-    `prompt` is its file in prompts/, with a variable `material` (and maybe `against`) for the text
-    that all questions of a call share, and `items` for the questions, which have the texts `asks`.
-    `field` is the answer's field, `values` its possible values. `calls(form, pairs, most)` groups
-    pairs into calls of at most `most` questions, or any number. `passages`: answers name passages.
+    `material`: the prompt's variable for the text that all questions of a call share. `asks`: the
+    texts of a question; none if it is a criterion of a rubric. `calls(form, pairs, most)` groups
+    pairs into calls of at most `most` questions, or any number.
     """
 
     instruments: tuple[str, ...]
-    prompt: str
     material: str
     asks: tuple[str, ...]
-    field: Literal["label", "grade"]
-    values: tuple[str | int, ...]
     calls: "Callable[[Form, Sequence[Pair], int | None], Iterable[Call]]"
-    passages: bool = False
-    against: bool = False
+
+    @property
+    def prompt(self) -> str:
+        """The name of its file in prompts/."""
+        return f"judge-{self.instruments[0].replace('_', '-')}"
 
     @property
     def filled(self) -> Mapping[str, Kind]:
-        """The kinds of the prompt's variables."""
-        names = [self.material, *(["against"] if self.against else []), "items"]
+        """The kinds of the prompt's variables; a criterion's text is held `against` another."""
+        names = [self.material, *([] if self.asks else ["against"]), "items"]
         return dict.fromkeys(names, "data")
+
+    @property
+    def values(self) -> tuple[str | int, ...]:
+        """The possible answers; none if each criterion has its own."""
+        answer = INSTRUMENTS[self.instruments[0]].answer
+        if isinstance(answer, Labels):
+            return answer.names
+        if isinstance(answer, Grade):
+            return tuple(range(int(answer.low), int(answer.high) + 1))
+        return ()
+
+    @property
+    def field(self) -> Literal["label", "grade"]:
+        """The answer's field with the value."""
+        return "label" if isinstance(INSTRUMENTS[self.instruments[0]].answer, Labels) else "grade"
+
+    @property
+    def passages(self) -> bool:
+        """Whether answers name passages."""
+        return self.material == "passages"
 
 
 def calls_of(forms: Iterable[Form], pairs: Iterable[Pair], most: int | None) -> list[Call]:
@@ -86,12 +106,10 @@ def numbered_passages(passages: Sequence[str]) -> list[dict[str, object]]:
 
 
 def label_citation(call: Call, pair: Pair, label: str, named: Collection[int]) -> str:
-    """Return the label of one citation question, from the answer about all cited passages.
+    """Return the label of a question about some of the passages, from the answer about all.
 
     If all together entail, a single passage does if it is named, the others if it is not.
     """
-    if is_whole(call, pair):
-        return label
     # If passages contain line breaks, the same text can lack one passage or another.
     is_named = all(place in named for place in _about(pair, call.passages))
     holds = label == ENTAILED and is_named == (pair.instrument == ALONE)
@@ -103,33 +121,29 @@ def is_whole(call: Call, pair: Pair) -> bool:
     return pair.instrument == TOGETHER or call.passages == (pair.premise,)
 
 
-def group_by(pairs: Sequence[Pair], key: Callable[[Pair], Hashable]) -> Iterable[list[Pair]]:
-    """Group pairs by key, in the order of the first pair of each."""
+def _groups(
+    pairs: Iterable[Pair], key: Callable[[Pair], Hashable], most: int | None = None
+) -> Iterator[list[Pair]]:
+    """Group pairs by key, in the order of the first pair of each, in pieces of at most `most`."""
     groups: dict[Hashable, list[Pair]] = {}
     for pair in pairs:
         groups.setdefault(key(pair), []).append(pair)
-    return groups.values()
-
-
-def in_calls_of(most: int | None, group: list[Pair]) -> Iterator[list[Pair]]:
-    """Yield the group in pieces of at most `most` pairs; whole if None."""
-    size = most or len(group)
-    for start in range(0, len(group), size):
-        yield group[start : start + size]
+    for group in groups.values():
+        size = most or len(group)
+        yield from (group[start : start + size] for start in range(0, len(group), size))
 
 
 def _against_a_premise(form: Form, pairs: Sequence[Pair], most: int | None) -> Iterator[Call]:
     """Ask about the hypotheses of an author's part and one premise in calls of at most `most`."""
-    for group in group_by(pairs, lambda p: (p.instrument, p.premise, p.author, p.part)):
-        for piece in in_calls_of(most, group):
-            questions = [{"hypothesis": pair.hypothesis} for pair in piece]
-            material = {form.material: piece[0].premise}
-            yield Call(form, material, questions, [[pair] for pair in piece])
+    for group in _groups(pairs, lambda p: (p.instrument, p.premise, p.author, p.part), most):
+        questions = [{"hypothesis": pair.hypothesis} for pair in group]
+        material = {form.material: group[0].premise}
+        yield Call(form, material, questions, [[pair] for pair in group])
 
 
 def _of_statements(form: Form, pairs: Sequence[Pair], _: int | None) -> Iterator[Call]:
     """Ask about a statement's citations in one call; alone if the pairs lack some passages."""
-    for group in group_by(pairs, lambda p: (p.context or p.premise, p.hypothesis)):
+    for group in _groups(pairs, lambda p: (p.context or p.premise, p.hypothesis)):
         whole = group[0].context or group[0].premise
         passages = _split_cited(whole, {pair.premise for pair in group if pair.instrument == ALONE})
         shared = [p for p in group if p.instrument == TOGETHER or _about(p, passages)]
@@ -169,31 +183,35 @@ def _about(pair: Pair, passages: Sequence[str]) -> list[int]:
     ]
 
 
-_YES_OR_NO = (ENTAILED, NOT_ENTAILED)
-
-
-def _premise_form(instrument: str, field: Literal["label", "grade"], *values: str | int) -> Form:
-    prompt = f"judge-{instrument.replace('_', '-')}"
-    return Form(
-        (instrument,), prompt, "premise", ("hypothesis",), field, values, _against_a_premise
+def _of_criteria(form: Form, pairs: Sequence[Pair], most: int | None) -> Iterator[Call]:
+    """Ask about the criteria of a text and what it is held against in calls of at most `most`."""
+    ordered = sorted(
+        pairs, key=lambda p: (p.premise, p.hypothesis, criterion_of(p).criterion, p.pair_id)
     )
+    for group in _groups(ordered, lambda p: (p.premise, p.hypothesis), most):
+        criteria = [criterion_of(pair) for pair in group]
+        material = {"against": group[0].premise or None, "text": group[0].hypothesis}
+        questions = [_question(criterion) for criterion in criteria]
+        yield Call(form, material, questions, [[pair] for pair in group], (), criteria)
+
+
+def _question(criterion: Criterion) -> dict[str, object]:
+    asks: dict[str, object] = {"criterion": criterion.criterion, "asks": criterion.asks}
+    if isinstance(criterion, Scale):
+        return asks | {"levels": {str(n): criterion.levels[str(n)] for n in criterion.grades}}
+    items = [{"item": n, "text": item} for n, item in enumerate(criterion.items or (), start=1)]
+    return asks | {"items": items or None, "most": criterion.most}
 
 
 FORMS = (
-    Form(
-        *((TOGETHER, ALONE, REST), "judge-attribution", "passages", ("statement",), "label"),
-        *(_YES_OR_NO, _of_statements),
-        passages=True,
+    Form((TOGETHER, ALONE, REST), "passages", ("statement",), _of_statements),
+    Form(("preference",), "context", ("first", "second"), _of_two_texts),
+    *(
+        Form((name,), "premise", ("hypothesis",), _against_a_premise)
+        for name in ("entailment", "same_question", "support_grade", "three_way")
     ),
-    Form(
-        *(("preference",), "judge-preference", "context", ("first", "second"), "label"),
-        *(("first", "second", "neither"), _of_two_texts),
-    ),
-    _premise_form("entailment", "label", *_YES_OR_NO),
-    _premise_form("same_question", "label", "same", "different"),
-    _premise_form("support_grade", "grade", 0, 1, 2, 3),
-    _premise_form("three_way", "label", "entailed", "neutral", "contradicted"),
 )
+CRITERIA_FORMS = tuple(Form((name,), "text", (), _of_criteria) for name in RUBRIC)
 
 
 Style = Literal["plain", "json", "cot", "json_cot"]
@@ -238,13 +256,9 @@ def reason_of(style: Style) -> dict[str, Any]:
 
 def entries_of(form: Form, style: Style) -> Entries:
     """Return the function that reads the answers in a reply."""
-    return make_reader(style, functools.partial(_read, form))
-
-
-def make_reader(style: Style, read: Read) -> Entries:
-    """Return the function that reads the answers in a reply; `read` reads the value of a line."""
     if style in JSON_STYLES:
         return json_entries
+    read = functools.partial(_read, form)
     return functools.partial(lines_below if style == "cot" else last_lines, read=read)
 
 
@@ -273,28 +287,35 @@ def reply(style: Style, entries: Sequence[Mapping[str, Any]], lines: Sequence[st
 
 
 def sample(form: Form, style: Style) -> str:
-    """Return a reply that shows its form, with each possible answer."""
+    """Return a reply that shows its form, with each kind of answer."""
+    if not form.asks:
+        entries, lines = _SAMPLES[form.instruments[0]]
+        return reply(style, [{"reason": "...", **entry} for entry in entries], lines)
+    passages = [1, _SAMPLE_PASSAGES]
     answers = [
-        {
-            "reason": "...",
-            form.field: value,
-            "passages": [1, _SAMPLE_PASSAGES] if value == ENTAILED else [],
-        }
-        for value in form.values
+        {"reason": "...", form.field: v, "passages": passages if v == ENTAILED else []}
+        for v in form.values
     ]
     return write_reply(form, style, answers)
 
 
 def _read(form: Form, line: str) -> dict[str, Any]:
-    """Read the fields of a line; other values than the form's stay text, which is not valid."""
+    """Read the fields of a line; values of another form stay text, or are not valid."""
     if form.field == "grade":
-        return {"grade": int(line) if line in map(str, form.values) else line}
+        if items := _ITEMS.fullmatch(line):
+            return {"violated": _numbers(items[1])}
+        if line == _NONE:
+            return {"violated": []}
+        return {"grade": int(line) if _NUMBER.fullmatch(line) else line}
     if not form.passages:
         return {"label": line}
-    named = _BY.fullmatch(line)
-    if named is None:
-        return {"label": line, "passages": []}
-    return {"label": ENTAILED, "passages": [int(number) for number in named[1].split(", ")]}
+    if named := _BY.fullmatch(line):
+        return {"label": ENTAILED, "passages": _numbers(named[1])}
+    return {"label": line, "passages": []}
+
+
+def _numbers(listed: str) -> list[int]:
+    return [int(number) for number in listed.split(", ")]
 
 
 def _line(form: Form, answer: Mapping[str, Any]) -> str:
@@ -308,124 +329,79 @@ _ITEMS = re.compile(r"items? (\d{1,9}(?:, \d{1,9})*)")
 _NONE = "none"
 _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-# Possible answers by instrument, for the sample of a reply.
-_SAMPLES: Mapping[str, Sequence[Mapping[str, Any]]] = {
-    SCALE: ({"quotes": ["...", "..."], "grade": 2}, {"quotes": [], "grade": 1}),
-    PENALTIES: (
-        {"violations": [{"item": 2, "quote": "..."}, {"item": 3, "quote": ""}]},
-        {"violations": []},
-        {"violations": [{"what": "...", "quote": "..."}]},
+# Possible answers by instrument, and their lines, for the sample of a reply.
+_SAMPLES: Mapping[str, tuple[Sequence[Mapping[str, Any]], Sequence[str]]] = {
+    "scale": (({"quotes": ["...", "..."], "grade": 2}, {"quotes": [], "grade": 1}), ("2", "1")),
+    "penalties": (
+        (
+            {"violations": [{"item": 2, "quote": "..."}, {"item": 3, "quote": ""}]},
+            {"violations": []},
+            {"violations": [{"what": "...", "quote": "..."}]},
+        ),
+        ("items 2, 3", _NONE, "1"),
     ),
 }
-_LINES: Mapping[str, Sequence[str]] = {SCALE: ("2", "1"), PENALTIES: ("items 2, 3", _NONE, "1")}
-
-
-class Graded(NamedTuple):
-    """The grade of an answer; `quotes` are those of the model, none of them empty."""
-
-    grade: float
-    quotes: list[str]
-    explanation: str | None
-
-
-def _of_criteria(form: Form, pairs: Sequence[Pair], most: int | None) -> Iterator[Call]:
-    """Ask about the criteria of a text and what it is held against in calls of at most `most`."""
-    by_name = sorted(pairs, key=lambda p: (criterion_of(p).criterion, p.pair_id))
-    ordered = sorted(by_name, key=lambda p: (p.premise, p.hypothesis))
-    for group in group_by(ordered, lambda p: (p.premise, p.hypothesis)):
-        for piece in in_calls_of(most, group):
-            criteria = [criterion_of(pair) for pair in piece]
-            material = {"against": piece[0].premise or None, "text": piece[0].hypothesis}
-            questions = [_question(criterion) for criterion in criteria]
-            yield Call(form, material, questions, [[pair] for pair in piece], (), criteria)
-
-
-CRITERIA_FORMS = tuple(
-    Form((name,), f"judge-{name}", "text", (), "grade", (), _of_criteria, against=True)
-    for name in RUBRIC
-)
-
-
-def _question(criterion: Criterion) -> dict[str, object]:
-    asks: dict[str, object] = {"criterion": criterion.criterion, "asks": criterion.asks}
-    if isinstance(criterion, Scale):
-        return asks | {"levels": {str(n): criterion.levels[str(n)] for n in criterion.grades}}
-    items = [{"item": n, "text": item} for n, item in enumerate(criterion.items or (), start=1)]
-    return asks | {"items": items or None, "most": criterion.most}
 
 
 def criterion_model(criterion: Criterion, number: int, style: Style) -> type[Answer]:
     """Return the model of an answer to a criterion: number, reason if any, and the value."""
     if isinstance(criterion, Scale):
-        return _scale_model(number, criterion.grades, style)
-    return _penalties_model(number, len(criterion.items or ()), criterion.most, style)
+        return _criterion_model(number, style, criterion.grades)
+    return _criterion_model(number, style, (), len(criterion.items or ()), criterion.most)
 
 
-def criterion_entries(style: Style) -> Entries:
-    """Return the function that reads the answers in a reply."""
-    return make_reader(style, _read_grade)
-
-
-def grade_of(criterion: Criterion, fields: Mapping[str, Any]) -> Graded:
-    """Return the grade that the fields of an answer, or of a solved example, stand for."""
+def grade_of(
+    criterion: Criterion, fields: Mapping[str, Any]
+) -> tuple[float, list[str], str | None]:
+    """Return the grade, quotes and explanation that the fields of an answer stand for."""
     reason = fields.get("reason") or ""
-    if isinstance(criterion, Scale):
-        return Graded(float(fields["grade"]), _distinct(fields.get("quotes", ())), reason or None)
     if "grade" in fields:
-        return Graded(float(fields["grade"]), [], reason or None)
+        return float(fields["grade"]), _distinct(fields.get("quotes", ())), reason or None
     violations = fields.get("violations") or [{"item": n} for n in fields.get("violated", ())]
-    items = criterion.items or ()
+    items = criterion.items if isinstance(criterion, Penalties) else ()
     names = [items[v["item"] - 1] if items else v["what"].strip() for v in violations]
     listed = f"violated: {'; '.join(names)}" if names else "nothing is violated"
     quotes = _distinct(v.get("quote", "") for v in violations)
-    return Graded(float(len(violations)), quotes, f"{reason} ({listed})" if reason else listed)
-
-
-def criterion_sample(instrument: str, style: Style) -> str:
-    """Return a reply that shows its form, with each kind of answer."""
-    entries = [{"reason": "...", **entry} for entry in _SAMPLES[instrument]]
-    return reply(style, entries, _LINES[instrument])
+    return float(len(violations)), quotes, f"{reason} ({listed})" if reason else listed
 
 
 def solve_example(criterion: Criterion, example: Example, style: Style) -> str:
     """Return the reply that grades an example by its criterion."""
     entry: dict[str, Any] = {"reason": example.reason}
+    line = str(example.grade)
     if isinstance(criterion, Scale):
         entry |= {"quotes": list(example.quotes), "grade": example.grade}
-        return reply(style, [entry], [str(example.grade)])
-    fields = {"item" if criterion.items else "what", "quote"}
-    violations = [violation.model_dump(include=fields) for violation in example.violations]
-    entry["violations"] = violations
-    listed = ", ".join(str(v["item"]) for v in violations) if criterion.items else ""
-    line = (f"items {listed}" if violations else _NONE) if criterion.items else str(example.grade)
+    else:
+        fields = {"item" if criterion.items else "what", "quote"}
+        entry["violations"] = [v.model_dump(include=fields) for v in example.violations]
+        if criterion.items:
+            listed = ", ".join(str(violation.item) for violation in example.violations)
+            line = f"items {listed}" if listed else _NONE
     return reply(style, [entry], [line])
 
 
 @functools.lru_cache(maxsize=4096)
-def _scale_model(number: int, levels: tuple[int, ...], style: Style) -> type[Answer]:
-    level: Any = Literal[levels]
-    quotes: dict[str, Any] = {"quotes": (list[str], ...)} if style in JSON_STYLES else {}
-    return _model(number, style, {**quotes, "grade": (level, ...)})
-
-
-@functools.lru_cache(maxsize=4096)
-def _penalties_model(number: int, items: int, most: int | None, style: Style) -> type[Answer]:
+def _criterion_model(
+    number: int, style: Style, grades: tuple[int, ...], items: int = 0, most: int | None = None
+) -> type[Answer]:
     """Check limits by validators: some endpoints do not accept them in a schema."""
+    place: Any = Literal[number]
+    fields: dict[str, Any] = {"number": (place, ...), **reason_of(style)}
     item: Any = Literal[tuple(range(1, items + 1))] if items else None
     few = AfterValidator(functools.partial(_check_violations, most))
-    if style in JSON_STYLES:
+    if grades:
+        level: Any = Literal[grades]
+        quotes = {"quotes": (list[str], ...)} if style in JSON_STYLES else {}
+        fields |= {**quotes, "grade": (level, ...)}
+    elif style in JSON_STYLES:
         named: dict[str, Any] = {"item": (item, ...)} if items else {"what": (str, ...)}
         named["quote"] = (str, ...)
         violation: Any = create_model(f"Violation{number}", __config__=_STRICT, **named)
-        return _model(number, style, {"violations": (Annotated[list[violation], few], ...)})
-    if items:
-        return _model(number, style, {"violated": (Annotated[list[item], few], ...)})
-    return _model(number, style, {"grade": (Annotated[int, Field(ge=0, le=most)], ...)})
-
-
-def _model(number: int, style: Style, fields: Mapping[str, Any]) -> type[Answer]:
-    place: Any = Literal[number]
-    fields = {"number": (place, ...), **reason_of(style), **fields}
+        fields["violations"] = (Annotated[list[violation], few], ...)
+    elif items:
+        fields["violated"] = (Annotated[list[item], few], ...)
+    else:
+        fields["grade"] = (Annotated[int, Field(ge=0, le=most)], ...)
     return create_model(f"Answered{number}", __base__=Answer, **fields)
 
 
@@ -444,16 +420,6 @@ def _name(violation: Any) -> int | str:
         return int(violation.item)
     name = str(violation.what).strip()
     return f"{name}\n{violation.quote}" if name else ""
-
-
-def _read_grade(line: str) -> dict[str, Any]:
-    """Read the fields of a line; other text stays text, which is not valid."""
-    named = _ITEMS.fullmatch(line)
-    if named:
-        return {"violated": [int(number) for number in named[1].split(", ")]}
-    if line == _NONE:
-        return {"violated": []}
-    return {"grade": int(line) if _NUMBER.fullmatch(line) else line}
 
 
 def _distinct(quotes: Iterable[str]) -> list[str]:

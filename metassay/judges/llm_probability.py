@@ -8,7 +8,6 @@ the list is left out, unless it could move the result by more than OPEN.
 
 import math
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
@@ -25,13 +24,9 @@ OPEN = 0.05
 
 Probability = Literal["none", "logprobs", "samples"]
 Shares = Mapping[str, float]  # probability by label
-Why = Literal[
-    "the endpoint gave no log-probabilities",
-    "the label was not found among the answer's tokens",
-    "the likeliest tokens leave more than 5 % open",
-]
 
-NOT_FOUND: Why = "the label was not found among the answer's tokens"
+NOT_FOUND = "the label was not found among the answer's tokens"
+_OPEN = "the likeliest tokens leave more than 5 % open"
 _MARKS = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[a-z_]*")
 _LABEL = re.compile(r'"label"\s*:')
@@ -60,7 +55,7 @@ def starts_of(reply: Reply, style: Style) -> dict[int | None, int]:
 
 def by_tokens(
     tokens: Sequence[TokenLogprobs], start: int, labels: Sequence[str], label: str
-) -> Shares | Why:
+) -> Shares | str:
     """Return each label's probability, where `label` starts at `start`; or why there is none."""
     mass = dict.fromkeys(labels, 0.0)
     path, hidden, written, left, end = 1.0, 0.0, "", list(labels), 0
@@ -89,14 +84,8 @@ def by_tokens(
     mass[label] += path * p
     total = math.fsum(mass.values())
     if not total or hidden > OPEN * (total + hidden):
-        return "the likeliest tokens leave more than 5 % open"
+        return _OPEN
     return {name: m / total for name, m in mass.items()}
-
-
-def by_samples(answers: Sequence[str], labels: Sequence[str]) -> Shares:
-    """Return the share of each label among several answers."""
-    counts = Counter(answers)
-    return {label: counts[label] / len(answers) for label in labels}
 
 
 def decide(

@@ -1,7 +1,9 @@
 """Make judges, with the judges inside them, from blocks of params.yaml."""
 
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
@@ -12,11 +14,18 @@ from metassay.core.options import PARAMS, Block
 from metassay.core.params import Benchmark, Folder
 from metassay.executor.record import LOCAL, Executor
 from metassay.judges import JUDGES
-from metassay.judges.protocol import Judge, Judgment
-from metassay.judges.sharded import ShardedJudge, is_shardable
+from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.llm.endpoints import Models, find_model
-from metassay.llm.needs import Resources, all_datasets, executor_for, members_of, with_members
+from metassay.llm.needs import (
+    Resources,
+    all_datasets,
+    executor_for,
+    files_of,
+    members_of,
+    with_members,
+)
 from metassay.llm.prompts import Decoding
+from metassay.scoring.pairing.instruments import ATTRIBUTION
 from metassay.units import DECOMPOSITIONS
 
 REMOTE_BATCH = 2**17  # pairs: what a client holds at once
@@ -32,8 +41,8 @@ def make_judge(chosen: Chosen, provide: Provide, executor: Executor = LOCAL) -> 
     members = [make_judge(member, provide, executor) for member in members_of(chosen)]
     resources = provide(chosen)
     judge: Judge = chosen.record.make(chosen.options, resources, members)
-    workers = executor_for(chosen, executor)
-    if workers.remote and not members and is_shardable(judge):
+    workers, counts = executor_for(chosen, executor), getattr(judge, "counts", None)
+    if workers.remote and not members and isinstance(counts, Counter):  # which can be added
         return ShardedJudge(chosen, judge, resources, workers)
     return judge
 
@@ -118,3 +127,84 @@ def example_problems(judge: Chosen, models: Models, where: str) -> list[str]:
         with collect_problems(problems):
             member.record.requests([], member.options, decoding)  # no pairs, but all examples
     return [f"{where}: {problem}" for problem in problems]
+
+
+class Answers(NamedTuple):
+    """The judgments of a shard's groups, and the counts and signature of the worker's judge."""
+
+    judgments: list[list[Judgment | None]]
+    counts: Counter[str]
+    signature: str
+
+
+class ShardedJudge:
+    """A judge whose pairs an executor's workers read; its answers are those of the judge itself.
+
+    `base` is the judge in this process, for its signature and notes. Whole groups of pairs go to a
+    worker: those about one statement and its citations, since their answers depend on each other,
+    and those with the same premise, which is then read once. Workers count for the notes.
+    """
+
+    def __init__(self, chosen: Chosen, base: Any, resources: Resources, executor: Executor) -> None:
+        self._chosen, self._base, self._executor = chosen, base, executor
+        self._resources = resources
+
+    @property
+    def signature(self) -> str:
+        """The judge's signature."""
+        return str(self._base.signature)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """The judge's notes, about the pairs of all workers."""
+        return list(self._base.notes)
+
+    def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
+        """Return one judgment per pair; RuntimeError if a worker's judge has another signature."""
+        groups: dict[str | None, list[int]] = {}
+        for place, pair in enumerate(pairs):
+            is_whole = pair.context is None or not pair.instrument.startswith(ATTRIBUTION.name)
+            groups.setdefault(pair.premise if is_whole else pair.context, []).append(place)
+        pieces = [[pairs[place] for place in places] for places in groups.values()]
+        files, make = files_of(self._chosen), self._chosen.record.make
+        common = make, self._chosen.options, self._resources
+        shards = self._executor.map(judge_groups, pieces, *common, files=files)
+        answers: list[Judgment | None] = [None] * len(pairs)
+        answered = (group for shard in shards for group in shard.judgments)
+        for places, judgments in zip(groups.values(), answered, strict=True):
+            for place, judgment in zip(places, judgments, strict=True):
+                answers[place] = judgment
+        for shard in shards:
+            if shard.signature != self.signature:
+                raise RuntimeError(f"a worker has {shard.signature}, and here is {self.signature}")
+            self._base.counts.update(shard.counts)
+        return answers
+
+
+def judge_groups(
+    shard: Sequence[Sequence[Pair]], make: Any, options: Any, resources: Resources
+) -> Answers:
+    """Make the judge, or take a loaded one, and judge groups of pairs."""
+    flat = [pair for group in shard for pair in group]
+    with _LOCK:
+        judge = _load(make, options, resources)
+        judge.counts.clear()
+        answers = iter(judge.judge(flat))
+        counts = Counter(judge.counts)
+    judgments = [[next(answers) for _ in group] for group in shard]
+    return Answers(judgments, counts, judge.signature)
+
+
+_LOADED: dict[tuple[Any, ...], Any] = {}
+_MOST_LOADED = 2  # judges: as many as stages that run at a time
+_LOCK = threading.Lock()  # only one thread of a worker judges at a time
+
+
+def _load(make: Any, options: Any, resources: Resources) -> Any:
+    """Return the judge of a recent shard, with its model loaded, or make it."""
+    key = type(options), options.model_dump_json(), getattr(make, "__code__", make)
+    judge = _LOADED.pop(key) if key in _LOADED else make(options, resources, ())
+    while len(_LOADED) >= _MOST_LOADED:
+        del _LOADED[next(iter(_LOADED))]
+    _LOADED[key] = judge
+    return judge

@@ -19,7 +19,7 @@ from metassay.judges.lazy_citations import judge_as_needed
 from metassay.models import extra
 from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions, identify
-from metassay.models.outputs import Task, device_kind, outputs
+from metassay.models.outputs import STORE, Task, device_kind, outputs
 from metassay.models.pair_inputs import HYPOTHESIS, PREMISE, Wording
 from metassay.models.pair_scores import (
     CONTRADICTED,
@@ -38,7 +38,6 @@ from metassay.models.pair_scores import (
     shares,
 )
 from metassay.models.rows import PACKAGES, compute_outputs
-from metassay.models.store import STORE
 from metassay.scoring.pairing.instruments import THREE_WAY
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
@@ -86,19 +85,18 @@ def three_way(windows: Sequence[Shares], abstain: Sequence[float] | None) -> pro
     return protocol.Judgment("ok", label, probability, explanation=explanation)
 
 
-def from_words(windows: Sequence[str | None], negative: Sequence[str]) -> protocol.Judgment:
+def from_words(windows: Sequence[str | None], *, three: bool) -> protocol.Judgment:
     """Return the label of windows whose answers were generated: entailed if any window is.
 
-    Otherwise the status is unparsed if any answer was not a label (None), or else the label is the
-    first of `negative` among the answers.
+    Otherwise the status is unparsed if any answer was not a label (None). Else, of `three` labels,
+    it is contradicted if any window is.
     """
-    if ENTAILED in windows:
-        return protocol.Judgment("ok", ENTAILED)
-    if None in windows:
+    if ENTAILED not in windows and None in windows:
         return protocol.Judgment("unparsed", explanation="the model wrote none of the words")
-    return protocol.Judgment(
-        "ok", next((label for label in negative if label in windows), negative[-1])
-    )
+    if not three:
+        return protocol.Judgment("ok", ENTAILED if ENTAILED in windows else NOT_ENTAILED)
+    order = (ENTAILED, CONTRADICTED)
+    return protocol.Judgment("ok", next((label for label in order if label in windows), NEUTRAL))
 
 
 def _show(windows: Sequence[Shares], best: int) -> str:
@@ -314,19 +312,16 @@ class NliJudge:
     def _answer(
         self, instrument: str, outputs: Sequence[Output], labels: Sequence[str]
     ) -> protocol.Judgment:
-        numbers = [output.numbers for output in outputs]
-        finite = [row for row in numbers if row is not None]
-        if len(finite) < len(numbers):
+        three = instrument == THREE_WAY.name
+        finite = [output.numbers for output in outputs if output.numbers is not None]
+        if len(finite) < len(outputs):
             return protocol.Judgment("error", explanation="the model's numbers are not finite")
         if self._options.read == "generated":
             answers = [labels[int(row[0])] if row else None for row in finite]
-            if instrument == THREE_WAY.name:
-                return from_words(answers, (CONTRADICTED, NEUTRAL))
-            binary = [w if w in (ENTAILED, None) else NOT_ENTAILED for w in answers]
-            return from_words(binary, (NOT_ENTAILED,))
+            return from_words(answers, three=three)
 
         def decide(windows: Sequence[Shares]) -> protocol.Judgment:
-            if instrument == THREE_WAY.name:
+            if three:
                 return three_way(windows, self._options.abstain)
             return two_way(windows, self._options.threshold, self._options.abstain)
 
@@ -350,15 +345,15 @@ class NliJudge:
         most = self._options.window
         if most is None:
             return {premise: [premise] for premise in premises}
-        cut = {premise: pieces(premise) for premise in dict.fromkeys(premises)}
+        cut = {premise: pieces(premise) for premise in premises}
         texts = [premise[slice(*span)] for premise, spans in cut.items() for span in spans]
         lengths = iter(self._lengths(texts))
-        stride = self._options.stride or most
         texts_of = {}
         for premise, spans in cut.items():
-            runs = windows([next(lengths) for _ in spans], most, stride)
-            ends = [(spans[run[0]].start, spans[run[-1]].end) for run in runs]
-            texts_of[premise] = [premise[start:end].strip() for start, end in ends]
+            runs = windows([next(lengths) for _ in spans], most, self._options.stride or most)
+            texts_of[premise] = [
+                premise[spans[run[0]].start : spans[run[-1]].end].strip() for run in runs
+            ]
         return texts_of
 
     def _lengths(self, texts: Sequence[str]) -> list[int]:
@@ -377,13 +372,8 @@ class NliJudge:
         settings = {name: getattr(options, name) for name in names}
         settings["words"] = [word for _, word in self._words]
         task = self._task("nli", settings)
-        rows = compute_outputs(
-            task,
-            texts,
-            lambda: self._loaded().runner.scores,
-            options.batch_tokens,
-            store=self._store,
-        )
+        most, scores = options.batch_tokens, lambda: self._loaded().runner.scores
+        rows = compute_outputs(task, texts, scores, most, store=self._store)
         return [Output(*row) for row in rows]
 
     def _task(self, name: str, settings: Mapping[str, Any]) -> Task:
@@ -402,14 +392,14 @@ def _words(options: NliOptions) -> list[tuple[str, str]]:
 
 def _load(options: NliOptions) -> Scorer:
     wording = Wording(options.template, options.chat, options.system)
-    words = [word for _, word in _words(options)]
+    words, most = [word for _, word in _words(options)], options.max_tokens
     if options.form == "classification":
         first = options.head == "first_token"
-        return load_classifier(options, wording, options.max_tokens, first_token=first)
+        return load_classifier(options, wording, most, first_token=first)
     if options.form == "seq2seq":
-        generated, most = options.read == "generated", options.max_tokens
-        return load_encoder_decoder(options, wording, most, words, written=generated)
-    return load_causal(options, wording, options.max_tokens, words)
+        written = options.read == "generated"
+        return load_encoder_decoder(options, wording, most, words, written=written)
+    return load_causal(options, wording, most, words)
 
 
 _ANSWERED = (*protocol.TWO_WAY, THREE_WAY.name)

@@ -1,7 +1,6 @@
 """Ask a judge every distinct question once."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -21,11 +20,8 @@ Texts = NDArray[np.object_]
 _TEXTS = ("premise", "hypothesis", "context")
 _COLUMNS = ["pair_id", "instrument", *_TEXTS, "part", "author"]
 _TYPES = {
-    "label": "str",
-    "probability": "float64",
-    "grade": "float64",
-    "explanation": "str",
-    "tokens": "Int64",
+    **{"label": "str", "explanation": "str", "tokens": "Int64"},
+    **{"probability": "float64", "grade": "float64"},
 }
 _ATTRIBUTION = "attribution"  # a statement's questions about its citations are one group
 
@@ -82,16 +78,15 @@ def batches(pairs: pd.DataFrame, size: int) -> Iterator[list[Pair]]:
     A text that many questions share is one object in memory.
     """
     open_ = pairs.loc[pairs["settled"].isna(), _COLUMNS].drop_duplicates("pair_id")
-    places, texts = _ranked([open_[name] for name in _TEXTS])
-    premise, hypothesis, context = places
+    (premise, hypothesis, context), texts = _ranked([open_[name] for name in _TEXTS])
     cites = open_["instrument"].str.startswith(_ATTRIBUTION).to_numpy(dtype=np.bool_)
     graded = open_["instrument"].isin(RUBRIC).to_numpy(dtype=np.bool_)
     family = open_["instrument"].mask(cites, _ATTRIBUTION).astype("str")
     part = open_["part"].mask(cites | graded, "").astype("str")
     about = np.where((context < 0) | graded, premise, context)
     statement = np.where(cites | graded, hypothesis, -1)
-    ranked = open_.assign(premise=premise, hypothesis=hypothesis, context=context)
-    questions = ranked.assign(family=family, about=about, group=part, statement=statement)
+    questions = open_.assign(premise=premise, hypothesis=hypothesis, context=context)
+    questions = questions.assign(family=family, about=about, group=part, statement=statement)
     group = ["family", "about", "group", "statement"]
     questions = questions.sort_values([*group, "instrument", "hypothesis", "pair_id"])
     first = ~questions.duplicated(group).to_numpy()
@@ -128,7 +123,11 @@ def _checked_rows(
     answers: Sequence[tuple[Pair, Judgment]], name: str, signature: str
 ) -> pd.DataFrame:
     batch = [pair for pair, _ in answers]
-    rows = _rows(batch, [judgment for _, judgment in answers], name, signature)
+    # A column of missing values must have the same type in every batch.
+    rows = pd.DataFrame([vars(judgment) for _, judgment in answers]).astype(_TYPES)
+    rows = rows.assign(pair_id=[pair.pair_id for pair in batch], judge=name, recipe=signature)
+    for column in ("quotes", "quote_starts"):
+        rows[column] = rows[column].map(list)
     ok = (rows["status"] == "ok").to_numpy()
     valid = ~ok & rows["label"].isna().to_numpy() & rows["grade"].isna().to_numpy()
     values, instruments = Answers.of(rows), np.array([pair.instrument for pair in batch])
@@ -144,19 +143,4 @@ def _checked_rows(
             f" {shown(row.label)} and grade {row.grade!r}; instrument {pair.instrument!r} wants"
             f" {INSTRUMENTS[pair.instrument].answer.expected} with status 'ok', else neither"
         )
-    return rows
-
-
-def _rows(
-    batch: Sequence[Pair], judgments: Sequence[Judgment], name: str, signature: str
-) -> pd.DataFrame:
-    columns = [field.name for field in fields(Judgment)]
-    answers = pd.DataFrame({column: [getattr(j, column) for j in judgments] for column in columns})
-    # A column of missing values must have the same type in every batch.
-    answers = answers.astype(_TYPES)
-    for column in ("quotes", "quote_starts"):
-        answers[column] = answers[column].map(list)
-    answers["pair_id"] = [pair.pair_id for pair in batch]
-    answers["judge"] = name
-    answers["recipe"] = signature
-    return answers[list(JUDGMENTS.columns)]
+    return rows[list(JUDGMENTS.columns)]

@@ -1,6 +1,6 @@
 """Segmentations against gold labels: scores over all sentences, by label, and by place."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -179,10 +179,10 @@ def _used(table: Array) -> list[int]:
     return [int(at) for at in np.flatnonzero(table.any(axis=0) | table.any(axis=1))]
 
 
-_WITH_FAILED = {
+_WITH_FAILED: dict[str, Callable[[Array, Any], Array]] = {  # the failed for wrong, and for right
     "failed": classification.failure_rate,
-    "accuracy_at_least": classification.accuracy_at_least,
-    "accuracy_at_most": classification.accuracy_at_most,
+    "accuracy_at_least": classification.accuracy,
+    "accuracy_at_most": lambda table, failed: classification.accuracy(table, failed, failed),
 }
 
 

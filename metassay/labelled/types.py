@@ -12,7 +12,7 @@ from metassay.core.errors import BadInput, shown
 from metassay.core.naming import name_problem
 from metassay.core.options import Block, Name, Options, Seed, parse, refuse
 from metassay.core.params import SEGMENTATION
-from metassay.datasets.readers import ITEM_READERS, READERS, SENTENCE_READERS, reader_mismatch
+from metassay.datasets.readers import EVERY_READER, ITEM_READERS, READERS, SENTENCE_READERS
 from metassay.labelled.records import ENTAILED, NOT_ENTAILED, ItemRow, Items, Label, hash_of
 from metassay.tables.names import REFERENCE
 from metassay.tabular.rows import Place, Rows, TextRow
@@ -242,4 +242,6 @@ def reader_problem(test: str, reader: str) -> str | None:
     right = [*SENTENCE_READERS, *READERS]
     if test != SEGMENTATION:
         right = list(ITEM_READERS if TESTS[test].reads == "items" else READERS)
-    return reader_mismatch(reader, right, f"test {test!r}")
+    if reader in right or reader not in EVERY_READER:
+        return None
+    return f"reader {reader!r} does not suit test {test!r}; it takes one of {', '.join(right)}"

@@ -100,16 +100,15 @@ def _balanced(text: str) -> bool:
     return not opened
 
 
-class _Invalid:
-    """A value that JSON does not have or does not define."""
+_INVALID = object()  # a value that JSON does not have or does not define
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Any:
     members = dict(pairs)
-    return members if len(members) == len(pairs) else _Invalid()
+    return members if len(members) == len(pairs) else _INVALID
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda _: _Invalid())
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda _: _INVALID)
 
 
 class _Line(NamedTuple):

@@ -38,9 +38,10 @@ LARGEST_FILE = 2**31  # bytes of answers that are read
 
 _WORD = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _CLOCK_SKEW = 3600.0  # seconds by which a server's clock may be behind
+_ENDED = ("completed", "failed", "expired", "cancelled")  # all answers have come
 _BAD_LINE = Outcome(error="bad_reply", retry=True, billed="perhaps")
 
-Value = TypeVar("Value")
+Result = TypeVar("Result")
 
 
 class CallFailed(Exception):  # noqa: N818 - retrying may help
@@ -63,11 +64,6 @@ class State(NamedTuple):
     lacking: Outcome
     done: int
 
-    @property
-    def ended(self) -> bool:
-        """Whether all its answers have come."""
-        return self.status in ("completed", "failed", "expired", "cancelled")
-
 
 def line(request: ChatRequest, endpoint: EndpointOptions, limit: str) -> bytes:
     """Return a request as a line of the file; its `custom_id` is the question's key."""
@@ -75,25 +71,7 @@ def line(request: ChatRequest, endpoint: EndpointOptions, limit: str) -> bytes:
     return head.encode() + http.request_body(request, endpoint, limit) + b"}\n"
 
 
-async def upload(client: openai.AsyncOpenAI, name: str, content: bytes) -> str:
-    """Upload a file of lines; return its id."""
-    file = (f"{NAME}-{name}.jsonl", content, "application/jsonl")
-    return await _call(client.files.create(file=file, purpose="batch"), _id)
-
-
-async def create(client: openai.AsyncOpenAI, file: str, name: str) -> str:
-    """Create the batch of an uploaded file, which costs money; return its id."""
-    creating = client.batches.create(
-        input_file_id=file,
-        endpoint="/v1/chat/completions",
-        completion_window="24h",
-        metadata={NAME: name},
-    )
-    return await _call(creating, _id)
-
-
-async def retrieve(client: openai.AsyncOpenAI, number: str) -> State:
-    """Return the state of a batch."""
+async def _retrieve(client: openai.AsyncOpenAI, number: str) -> State:
     return await _call(client.batches.retrieve(number), _state)
 
 
@@ -159,7 +137,7 @@ def _outcome(row: dict[str, Any], request: ChatRequest, sent: bytes, secrets: li
     return http.outcome_of_error(error, request, request.key, sent, secrets)
 
 
-async def _call(sent: Awaitable[Any], read: Callable[[Any], Value]) -> Value:
+async def _call(sent: Awaitable[Any], read: Callable[[Any], Result]) -> Result:
     try:
         return read(await sent)
     except openai.APIConnectionError:  # including timeouts
@@ -209,21 +187,18 @@ def _word(code: object) -> str | None:
     return code if isinstance(code, str) and _WORD.fullmatch(code) else None
 
 
-# Batches are sent once, polled until they end, collected and booked. A lock lets one process send
-# at a time; the next one looks for batches that a dead process may have sent. If the endpoint knows
-# no batch of that name, none was created.
-
-
 WHOLE_TRIES = 2  # times that a batch is sent that fails as a whole
 _NEVER_SENT = Outcome(error="not_sent")
 _UNKNOWN = Outcome(error="batch_unknown", retry=True, billed="perhaps")
-
-Result = TypeVar("Result")
 
 
 @dataclass(eq=False)
 class BatchRun:
     """Questions in batches, or to be put into batches, and their replies so far.
+
+    Batches are sent once, polled until they end, collected and booked. A lock lets one process send
+    at a time; the next one looks for batches that a dead process may have sent. If the endpoint
+    knows no batch of that name, none was created.
 
     It waits `until` this time of the monotonic clock. `send`: questions outside of batches are put
     into new ones; otherwise they get no reply.
@@ -315,7 +290,7 @@ class BatchRun:
     def _begin(self) -> tuple[str, bytes] | None:
         """Fill a batch, reserving the most it can cost; return its name and file, None if empty."""
         name, content, lines = uuid.uuid4().hex, bytearray(), 0
-        with self.ledger.database.transaction():
+        with self.ledger.transaction():
             left = self._open()
             elsewhere = self.ledger.batched_keys(left) | self.ledger.claimed_keys(left)
             for key in [key for key in left if key not in elsewhere]:
@@ -340,16 +315,26 @@ class BatchRun:
     async def _send(self, client: openai.AsyncOpenAI, name: str, content: bytes) -> None:
         """Upload and create a batch; a failure before its creation leaves no trace."""
         since, calls, file = time.time(), count(), ""
+        lines = (f"{NAME}-{name}.jsonl", content, "application/jsonl")
 
-        async def create_once() -> str:
+        async def create() -> str:  # which costs money
             # A call that failed may have created the batch.
-            number = await find(client, name, since) if next(calls) else None
-            return number or await create(client, file, name)
+            if next(calls) and (number := await find(client, name, since)):
+                return number
+            creating = client.batches.create(
+                input_file_id=file,
+                endpoint="/v1/chat/completions",
+                completion_window="24h",
+                metadata={NAME: name},
+            )
+            return await _call(creating, _id)
 
         try:
-            file = await self._retry(partial(upload, client, name, content))
+            file = await self._retry(
+                lambda: _call(client.files.create(file=lines, purpose="batch"), _id)
+            )
             self.ledger.note_sent(name)
-            number = await self._retry(create_once, self.policy.longest_wait)
+            number = await self._retry(create, self.policy.longest_wait)
         except CallFailed as failed:
             if not (failed.outcome.retry and file):
                 self._book(name, {}, _NEVER_SENT)
@@ -366,8 +351,8 @@ class BatchRun:
             old = time.time() - batch.started > ABANDONED
             if batch.endpoint == self._url and batch.number is not None:
                 try:
-                    state = await self._retry(partial(retrieve, client, batch.number))
-                    if not state.ended:
+                    state = await self._retry(partial(_retrieve, client, batch.number))
+                    if state.status not in _ENDED:
                         done += state.done
                         continue
                     await self._collect(client, batch.name, state)
@@ -411,10 +396,10 @@ class BatchRun:
         if len(refused) == len(lines) and not few and are_new:
             self.ledger.note_failures(refused)  # if they are refused again, the run goes on
             raise BadInput(
-                f"{self.budget.where}: endpoint {self.endpoint.name!r} ({self._url}) refuses all"
-                f" {len(lines):,} questions of batch {state.number}, the first with"
-                f" {refused[0].code}, and says {by_key[refused[0].key].message}. Correct the block,"
-                " or its endpoint's, then run again"
+                f"{self.budget.where}: {self.endpoint} refuses all {len(lines):,} questions of"
+                f" batch {state.number}, the first with {refused[0].code}, and says"
+                f" {by_key[refused[0].key].message}. Correct the block, or its endpoint's, then run"
+                " again"
             )
 
     def _book(
@@ -425,7 +410,7 @@ class BatchRun:
         `default`: the outcome of questions that `by_key` lacks. `tries`: times to send a question.
         """
         again, kind = [], self.endpoint.options.kind
-        with self.ledger.database.transaction():
+        with self.ledger.transaction():
             for key, attempt, sent, request in self.ledger.lines_of(name):
                 outcome = by_key.get(key, default)
                 counts: tuple[int | None, int | None] = (None, None)
@@ -460,5 +445,4 @@ class BatchRun:
         if number is not None:
             hours = f"{ABANDONED / 3600:.0f} hours after it was sent it is asked anew"
             problem = f"does not know batch {number}; set the key that sent it: {hours}"
-        where = f"{self.budget.where}: endpoint {self.endpoint.name!r} ({self._url})"
-        return BadInput(f"{where} {problem}; then run again")
+        return BadInput(f"{self.budget.where}: {self.endpoint} {problem}; then run again")

@@ -23,9 +23,8 @@ import numpy as np
 
 from metassay.core.errors import BadInput
 from metassay.core.progress import bar
-from metassay.llm.budget import Billed, Budget
+from metassay.llm.budget import Billed, Budget, of_request
 from metassay.llm.endpoints import Cleared, ModelOptions, Secrets, secrets_of, sends_schemas
-from metassay.llm.estimate import of_request
 from metassay.llm.ledger import Entry, Failure, Ledger
 from metassay.llm.limits import IN_A_ROW, Gate, Policy
 from metassay.llm.messages import IN_BATCH, Ask, ChatRequest, Reply, failure
@@ -122,7 +121,7 @@ class SingleRun:
                 with contextlib.suppress(asyncio.CancelledError):
                     await renewal
                 self.ledger.release(self._owner)
-                self.ledger.database.checkpoint()
+                self.ledger.checkpoint()
 
     async def _ask_first(self, client: "openai.AsyncOpenAI") -> None:
         """Ask questions of each block that never had an answer, one by one, until it has."""
@@ -203,7 +202,11 @@ class SingleRun:
             if not outcome.retry or attempt == self.policy.attempts or self._dead_end:
                 self._failures_in_a_row += outcome.retry or code == "http_403"
                 break
-            await self._pause(key, attempt, outcome)
+            wait = self.policy.wait(attempt, outcome.wait, self._generator)
+            log.debug("%s: %s, again in %.1f s", key[:12], code, wait)
+            if outcome.wait is not None:
+                self._gate.close_for(min(outcome.wait, self.policy.longest_wait))
+            await self._wait(wait)
         self.ledger.release(self._owner, key)
         return failure(key, code, attempts=attempt)
 
@@ -213,7 +216,11 @@ class SingleRun:
         request, options = self.requests[key], self.endpoint.options
         billed: Billed = "no"
         try:
-            entered = await self._gate.enter(self._tokens(request))
+            tokens = 0.0
+            if self._gate.counts_tokens:
+                structured = sends_schemas(options, self.model)
+                tokens = of_request(request, structured=structured) + request.max_tokens
+            entered = await self._gate.enter(tokens)
             if self._dead_end:
                 self.budget.settle(number, "stopped", billed)
                 return http.Outcome(error="stopped")
@@ -233,7 +240,7 @@ class SingleRun:
 
         if outcome.stop:
             self._stop(http.explain_stop(self.endpoint, self.model, self.ledger, outcome))
-        with self.ledger.database.transaction():
+        with self.ledger.transaction():
             if outcome.entry is None:
                 self.budget.settle(number, outcome.code, outcome.billed)
                 return None
@@ -275,12 +282,11 @@ class SingleRun:
                 return
             self.ledger.note_failures(self._refused)
             questions = f"{IN_A_ROW} questions in a row"
-        where = self.budget.where
+        name = self.budget.where.rpartition(" > ")[2]
         message = (
-            f"{where}: endpoint {self.endpoint.name!r} ({self.endpoint.options.base_url}) refuses"
-            f" {questions}, with HTTP {status}, and says {outcome.message}. `metassay probe"
-            f" {where.rpartition(' > ')[2]}` asks one question and shows all that is sent and comes"
-            " back. Correct the block, or its endpoint's, then run again"
+            f"{self.budget.where}: {self.endpoint} refuses {questions}, with HTTP {status}, and"
+            f" says {outcome.message}. `metassay probe {name}` asks one question and shows all that"
+            " is sent and comes back. Correct the block, or its endpoint's, then run again"
         )
         self._stop(BadInput(message))
 
@@ -295,19 +301,6 @@ class SingleRun:
                 await asyncio.sleep(POLL_SECONDS / 4)
         return None
 
-    def _tokens(self, request: ChatRequest) -> float:
-        if not self._gate.counts_tokens:
-            return 0.0
-        structured = sends_schemas(self.endpoint.options, self.model)
-        return of_request(request, structured=structured) + request.max_tokens
-
-    async def _pause(self, key: str, attempt: int, outcome: "Outcome") -> None:
-        wait = self.policy.wait(attempt, outcome.wait, self._generator)
-        log.debug("%s: %s, again in %.1f s", key[:12], outcome.code, wait)
-        if outcome.wait is not None:
-            self._gate.close_for(min(outcome.wait, self.policy.longest_wait))
-        await self._wait(wait)
-
     async def _wait(self, seconds: float) -> None:
         """Sleep until the time is over or the run is stopped."""
         with contextlib.suppress(TimeoutError):
@@ -317,7 +310,7 @@ class SingleRun:
         while True:
             await asyncio.sleep(self.policy.lease / 3)
             self.ledger.renew(self._owner, self.policy.lease)
-            self.ledger.database.checkpoint()
+            self.ledger.checkpoint()
 
 
 def asker(

@@ -7,7 +7,6 @@ import re
 import socket
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -194,10 +193,10 @@ def parse_models(
             problems += _problems(parsed.endpoints[name], path)
     for name, block in models.items():
         path = f"{where} > models > {name}"
-        try:
+        model = None
+        with collect_problems(problems):
             model = parse(ModelOptions, block, where=path)
-        except BadInput as error:
-            problems += error.problems
+        if model is None:
             continue
         endpoint = parsed.endpoints.get(model.endpoint)
         if endpoint and endpoint.structured == "json_object" and model.structured is None:
@@ -271,13 +270,14 @@ def _problems(endpoint: EndpointOptions, where: str) -> Iterator[str]:
 REACH_SECONDS = 2.0
 
 
-@dataclass(frozen=True)
-class Cleared:
-    """An endpoint to which one dataset's text may go; only `clear` makes it."""
+class Cleared(NamedTuple):
+    """An endpoint to which the text of some datasets may go; only `clear` makes it."""
 
     name: str
     options: EndpointOptions
-    dataset: str
+
+    def __str__(self) -> str:
+        return f"endpoint {self.name!r} ({self.options.base_url})"
 
 
 class Secrets(NamedTuple):
@@ -314,10 +314,10 @@ def clear(
     Text may go there if its access class is public or in `sends`. Endpoints on this machine are no
     exception, since they may pass text on.
     """
-    where = f"endpoint {name!r} ({endpoint.base_url})"
+    cleared = Cleared(name, endpoint)
     remedy = f"params.yaml > endpoints > {name} > sends; else choose a model at another endpoint"
-    first = _check(access, datasets, endpoint.sends, where, remedy)
-    return Cleared(name, endpoint, first)
+    _check(access, datasets, endpoint.sends, str(cleared), remedy)
+    return cleared
 
 
 def clear_workers(
@@ -335,11 +335,10 @@ def _check(
     sends: Collection[str],
     where: str,
     remedy: str,
-) -> str:
-    """Return the first dataset; BadInput unless all are public or of a class that is sent."""
+) -> None:
+    """Raise BadInput unless all datasets are public or of a class that is sent."""
     problems: list[str] = []
-    distinct = list(dict.fromkeys(datasets))
-    for dataset in distinct:
+    for dataset in dict.fromkeys(datasets):
         if dataset not in access:
             names = ", ".join(sorted(access))
             problems.append(
@@ -353,7 +352,6 @@ def _check(
                 f" may, add {access[dataset]!r} to {remedy}"
             )
     raise_problems(problems)
-    return distinct[0]
 
 
 def can_ask(endpoint: EndpointOptions) -> bool:

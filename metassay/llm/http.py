@@ -23,9 +23,8 @@ import openai
 from metassay import __version__
 from metassay.core.errors import BadInput
 from metassay.llm.answers import without_thoughts
-from metassay.llm.budget import Billed
+from metassay.llm.budget import Billed, at_most
 from metassay.llm.endpoints import Cleared, EndpointOptions, ModelOptions, Secrets
-from metassay.llm.estimate import at_most
 from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus, Ledger
 from metassay.llm.limits import QUOTAS, quota_pause, retry_after
 from metassay.llm.messages import ChatRequest, TokenLogprobs, logprobs_to_json, token_logprob
@@ -267,11 +266,10 @@ async def send(
 
 
 def _client(endpoint: EndpointOptions, secrets: Secrets, largest: int) -> openai.AsyncOpenAI:
+    timeout = httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS)
+    bounded = _Bounded(endpoint, secrets, largest)
     transport = httpx2.AsyncClient(
-        transport=_Bounded(endpoint, secrets, largest),
-        trust_env=False,
-        follow_redirects=False,
-        timeout=httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
+        transport=bounded, trust_env=False, follow_redirects=False, timeout=timeout
     )
     headers: dict[str, Any] = dict.fromkeys(_OMITTED, openai.Omit())
     headers["User-Agent"] = f"metassay/{__version__}"
@@ -280,7 +278,7 @@ def _client(endpoint: EndpointOptions, secrets: Secrets, largest: int) -> openai
         # Never None: then the package sends a key from the environment.
         "api_key": secrets.key or "none",
         "max_retries": 0,
-        "timeout": httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
+        "timeout": timeout,
         "default_headers": headers,
         "http_client": transport,
     }
@@ -330,10 +328,8 @@ class _Bounded(httpx2.AsyncBaseTransport):
             await response.aclose()
         encoding = response.headers.get("content-encoding", "")
         content = _decompress(bytes(body), encoding, self._largest)
-        watched = WATCHED.get()
-        if watched is not None:
-            seconds = time.monotonic() - start
-            watched.append(Exchange(request, response, content, seconds))
+        if (watched := WATCHED.get()) is not None:
+            watched.append(Exchange(request, response, content, time.monotonic() - start))
         headers = [h for h in response.headers.raw if h[0].lower() in _READ_HEADERS]
         return httpx2.Response(response.status_code, headers=headers, content=content)
 
@@ -424,11 +420,10 @@ def outcome_of_error(
     if status in STOPPING or error.code in NO_QUOTA:
         return Outcome(error=code, stop=STOPPING.get(status, "the account has no quota left"))
     # A filter refused the prompt, in the forms of Azure, OpenAI and OpenRouter.
-    body = error.body if isinstance(error.body, Mapping) else {}
-    metadata = body.get("metadata")
+    metadata = error.body.get("metadata") if isinstance(error.body, Mapping) else None
     if (
         error.code in ("content_filter", "content_policy_violation")
-        or (error.code == "invalid_prompt" and "flagged" in str(body.get("message")))
+        or (error.code == "invalid_prompt" and "flagged" in _message(error.body))
         or (isinstance(metadata, Mapping) and "flagged_input" in metadata)
     ):
         return Outcome(entry=Entry(key, "refused", "content_filter", None, None, None))
@@ -449,11 +444,9 @@ def explain_stop(
     endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: Outcome
 ) -> BadInput:
     """Explain an outcome with `stop`: why no request can succeed, and what to do."""
-    name, options = endpoint.name, endpoint.options
-    where = f"endpoint {name!r} ({options.base_url})"
     if outcome.retired:
         answers, last = ledger.model_answers(model.model)
-        gone = f"{where} answers, but says that it has no model {model.model!r}"
+        gone = f"{endpoint} answers, but says that it has no model {model.model!r}"
         if not answers:
             return Retired(
                 f"{gone}, of which the ledger has no answer: correct params.yaml > models > ... >"
@@ -466,10 +459,10 @@ def explain_stop(
         )
     status = int(outcome.code.removeprefix("http_"))
     remedy = _REMEDIES.get(status, _REMEDIES[429])
-    if status == 401 and options.key_env is None:
+    if status == 401 and endpoint.options.key_env is None:
         remedy = _NO_KEY
-    remedy = remedy.format(name=name, key_env=options.key_env)
-    return BadInput(f"{where}: {outcome.stop}; {remedy}; then run again")
+    remedy = remedy.format(name=endpoint.name, key_env=endpoint.options.key_env)
+    return BadInput(f"{endpoint}: {outcome.stop}; {remedy}; then run again")
 
 
 def _usual_status(error: openai.APIStatusError) -> int:

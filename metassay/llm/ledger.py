@@ -6,20 +6,21 @@ it asks, and the others wait for the answer.
 """
 
 import datetime
+import hashlib
 import json
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from metassay.core.database import Database, Form, batches
+from metassay.core.database import Database, Form
 from metassay.core.errors import BadInput, raise_problems
 from metassay.llm.answers import without_thoughts
-from metassay.llm.messages import ChatRequest, Reply, has_key, logprobs_from_json, read_request
+from metassay.llm.messages import ChatRequest, Reply, logprobs_from_json, read_request
 from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 
@@ -141,32 +142,26 @@ class Line(NamedTuple):
     request: str
 
 
-class Ledger:
-    """An open ledger, usable from any thread; the budget shares its `database`."""
+class Ledger(Database):
+    """An open ledger, usable from any thread, also for the accounts of module `budget`."""
 
     def __init__(self, path: Path) -> None:
         """Open or create the file; BadInput, without changing it, if it is not a valid ledger."""
-        self.path = path
-        self.database = Database(path, FORM)
+        super().__init__(path, FORM)
 
-    def close(self) -> None:
-        """Write everything to the disk and close the file."""
-        self.database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def write(self, statement: str, *values: object) -> None:
+        """Execute a statement."""
+        with self.transaction() as connection:
+            connection.execute(statement, values)
 
     def lookup(self, keys: Iterable[str]) -> dict[str, Entry]:
         """Return the stored answers, by key."""
-        columns = ", ".join(Entry._fields)
-        return {row[0]: Entry._make(row) for row in self.rows(columns, sorted(set(keys)))}
+        query = f"SELECT {', '.join(Entry._fields)} FROM {_ANSWERS} WHERE key"
+        return {row[0]: Entry._make(row) for row in self.select_where(query, sorted(set(keys)))}
 
     def claim(self, key: str, owner: str, seconds: float) -> bool:
         """Claim a question for `owner`, LONGEST_LEASE at most, unless it is answered or claimed."""
-        with self.database.transaction() as connection:
+        with self.transaction() as connection:
             answered = "SELECT 1 FROM answers WHERE key = ?"
             if connection.execute(answered, (key,)).fetchone() or self.batched_keys([key]):
                 return False
@@ -190,15 +185,12 @@ class Ledger:
 
     def renew(self, owner: str, seconds: float) -> None:
         """Extend the owner's claims by so many seconds."""
-        with self.database.transaction() as connection:
-            change = "UPDATE claims SET expires = ? WHERE owner = ?"
-            connection.execute(change, (time.monotonic() + min(seconds, LONGEST_LEASE), owner))
+        expires = time.monotonic() + min(seconds, LONGEST_LEASE)
+        self.write("UPDATE claims SET expires = ? WHERE owner = ?", expires, owner)
 
     def release(self, owner: str, key: str | None = None) -> None:
         """Release one claim of the owner, or all claims."""
-        with self.database.transaction() as connection:
-            delete = "DELETE FROM claims WHERE owner = ? AND key = coalesce(?, key)"
-            connection.execute(delete, (owner, key))
+        self.write("DELETE FROM claims WHERE owner = ? AND key = coalesce(?, key)", owner, key)
 
     def store(
         self,
@@ -215,19 +207,18 @@ class Ledger:
             *(entry.prompt_tokens, entry.completion_tokens, latency, time.time()),
             *(entry.text, request),
         )
-        marks = ", ".join("?" * len(row))
-        with self.database.transaction() as connection:
-            insert = f"INSERT INTO answers VALUES ({marks}) ON CONFLICT (key) DO NOTHING"
-            if connection.execute(insert, row).rowcount == 1:
-                if entry.logprobs is not None:
-                    more = "INSERT OR REPLACE INTO logprobs VALUES (?, ?)"
-                    connection.execute(more, (entry.key, entry.logprobs))
-                return entry
-            return self.lookup([entry.key])[entry.key]
+        with self.transaction():
+            if before := self.lookup([entry.key]):
+                return before[entry.key]
+            self.write(f"INSERT INTO answers VALUES ({', '.join('?' * len(row))})", *row)
+            if entry.logprobs is not None:
+                more = "INSERT OR REPLACE INTO logprobs VALUES (?, ?)"
+                self.write(more, entry.key, entry.logprobs)
+            return entry
 
     def note_failures(self, failures: Iterable[Failure]) -> None:
         """Store failures; they replace earlier ones of the same questions."""
-        with self.database.transaction() as connection:
+        with self.transaction() as connection:
             connection.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?, ?)", failures)
 
     def failures(self, keys: Iterable[str] | None = None) -> dict[str, Failure]:
@@ -237,9 +228,8 @@ class Ledger:
         """
         query = "SELECT * FROM failures WHERE key NOT IN (SELECT key FROM answers)"
         if keys is None:
-            rows = iter(self.select(query))
-        else:
-            rows = self.select_where(f"{query} AND key", sorted(set(keys)))
+            return {row[0]: Failure._make(row) for row in self.select(query)}
+        rows = self.select_where(f"{query} AND key", sorted(set(keys)))
         return {row[0]: Failure._make(row) for row in rows}
 
     def tried_blocks(self, blocks: Iterable[str]) -> set[str]:
@@ -248,14 +238,12 @@ class Ledger:
 
     def note_tried(self, block: str) -> None:
         """Note that a block had an answer."""
-        with self.database.transaction() as connection:
-            connection.execute("INSERT OR IGNORE INTO tried VALUES (?)", (block,))
+        self.write("INSERT OR IGNORE INTO tried VALUES (?)", block)
 
     def forget(self, key: str) -> None:
         """Delete an answer, so that another can be stored."""
-        with self.database.transaction() as connection:
-            for table in ("answers", "logprobs"):
-                connection.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
+        for table in ("answers", "logprobs"):
+            self.write(f"DELETE FROM {table} WHERE key = ?", key)
 
     def holdings(self) -> list[tuple[str, str, int, int, int]]:
         """Return model, status, and the numbers of answers, tokens read and tokens written."""
@@ -290,39 +278,29 @@ class Ledger:
 
     def check_questions(self, rows: Iterable[tuple[str, str]]) -> None:
         """Raise BadInput if a question (key and canonical JSON) was changed."""
-        with self.database.reading():
+        with self.reading():
             for key, request in rows:
-                if not has_key(request, key):
+                if hashlib.sha256(request.encode()).hexdigest() != key:
                     raise sqlite3.DatabaseError(f"the request of {key} is not its own")
-
-    def rows(self, columns: str, keys: Iterable[str] | None) -> Iterator[tuple[Any, ...]]:
-        """Return columns of these answers, or of all, in no particular order."""
-        query = f"SELECT {columns} FROM {_ANSWERS}"
-        if keys is None:
-            return iter(self.select(query))
-        return self.select_where(f"{query} WHERE key", keys)
 
     def begin_batch(self, name: str, endpoint: str) -> None:
         """Note a batch before it is sent."""
-        with self.database.transaction() as connection:
-            row = (name, endpoint, time.time())
-            connection.execute("INSERT INTO batches VALUES (?, ?, ?, NULL, NULL)", row)
+        row = (name, endpoint, time.time())
+        self.write("INSERT INTO batches VALUES (?, ?, ?, NULL, NULL)", *row)
 
     def add_line(self, name: str, key: str, attempt: int, request: str) -> None:
         """Note a line of a batch; `attempt` has its reserved cost."""
-        with self.database.transaction() as connection:
-            connection.execute(
-                "INSERT INTO batch_lines VALUES (?, ?, ?, 1, ?) ON CONFLICT (key) DO UPDATE"
-                " SET batch = excluded.batch, attempt = excluded.attempt, tries = tries + 1",
-                (key, name, attempt, request),
-            )
+        self.write(
+            "INSERT INTO batch_lines VALUES (?, ?, ?, 1, ?) ON CONFLICT (key) DO UPDATE"
+            " SET batch = excluded.batch, attempt = excluded.attempt, tries = tries + 1",
+            *(key, name, attempt, request),
+        )
 
     def note_sent(self, name: str, number: str | None = None) -> None:
         """Note the request to create a batch, or its id at the endpoint."""
-        with self.database.transaction() as connection:
-            change = "UPDATE batches SET sent = coalesce(sent, ?), number = ? WHERE name = ?"
-            connection.execute(change, (time.time(), number, name))
-        self.database.checkpoint()  # so that it survives a power cut
+        change = "UPDATE batches SET sent = coalesce(sent, ?), number = ? WHERE name = ?"
+        self.write(change, time.time(), number, name)
+        self.checkpoint()  # so that it survives a power cut
 
     def batches_without_id(self, endpoint: str) -> list[Batch]:
         """Return batches without an id, whose process may have died, at an endpoint."""
@@ -342,7 +320,7 @@ class Ledger:
 
     def delete_batch(self, name: str, again: Iterable[str] = ()) -> None:
         """Delete a batch whose lines are booked; questions of `again` wait for another batch."""
-        with self.database.transaction() as connection:
+        with self.transaction() as connection:
             change = "UPDATE batch_lines SET batch = NULL, attempt = NULL WHERE key = ?"
             connection.executemany(change, [(key,) for key in again])
             connection.execute("DELETE FROM batch_lines WHERE batch = ?", (name,))
@@ -359,19 +337,6 @@ class Ledger:
             subject, them = f"{len(open_)} batches of {count:,} requests in all are", "them"
         state = f"in progress since {since:%Y-%m-%d %H:%M} UTC"
         return f"{subject} {state}; `metassay run NAME` collects {them}"
-
-    def select(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """Return the rows of a query."""
-        with self.database.reading() as connection:
-            return connection.execute(query, parameters).fetchall()
-
-    def select_where(
-        self, query: str, names: Iterable[str], *parameters: object
-    ) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query that ends with a column, for these values of the column."""
-        for batch in batches(names):
-            marks = ", ".join("?" * len(batch))
-            yield from self.select(f"{query} IN ({marks})", *parameters, *batch)
 
 
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -399,7 +364,9 @@ def responses(
     keys = None if keys is None else set(keys)
     failed = ledger.failures(keys) if failures is None else {f.key: f for f in failures}
     expected = None if keys is None else keys - failed.keys()
-    rows = list(ledger.rows(", ".join(RESPONSES.columns), expected))
+    query = f"SELECT {', '.join(RESPONSES.columns)} FROM {_ANSWERS}"
+    where = f"{query} WHERE key"
+    rows = ledger.select(query) if expected is None else [*ledger.select_where(where, expected)]
     if expected is not None and len(rows) < len(expected):
         first = min(expected - {row[0] for row in rows})
         raise BadInput(
@@ -413,9 +380,9 @@ def responses(
     return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
 
 
-def export(ledger: Ledger, path: Path, keys: Iterable[str] | None = None) -> int:
+def export(ledger: Ledger, path: Path) -> int:
     """Write the table `responses`, with the same bytes for the same answers; return its length."""
-    frame = responses(ledger, keys)
+    frame = responses(ledger)
     write(RESPONSES, frame, path)
     return len(frame)
 
@@ -425,14 +392,9 @@ def import_(ledger: Ledger, paths: Iterable[Path], *, replace: bool = False) -> 
 
     Stored answers stay, unless `replace`. A failure never replaces an answer.
     """
-    files = list(paths)
-    for path in files:  # check all before the first is imported
-        _read(path)
-    total = Imported(0, 0, 0, 0)
-    for path in files:
-        done = _import(ledger, _read(path), replace=replace)
-        total = Imported(*(a + b for a, b in zip(total, done, strict=True)))
-    return total
+    tables = [_read(path) for path in paths]  # all are checked before the first is imported
+    counts = [_import(ledger, rows, replace=replace) for rows in tables]
+    return Imported(*map(sum, zip((0, 0, 0, 0), *counts, strict=True)))
 
 
 def _read(path: Path) -> list[dict[Any, Any]]:
@@ -464,7 +426,7 @@ def _import(ledger: Ledger, rows: list[dict[Any, Any]], *, replace: bool) -> Imp
     failed = ledger.failures(row["key"] for row in rows if row["status"] == "error")
     counts = {"added": 0, "same": 0, "different": 0}
     for start in range(0, len(rows), _BATCH):
-        with ledger.database.transaction():
+        with ledger.transaction():
             for row in rows[start : start + _BATCH]:
                 new = _read_row(row)
                 before = stored.get(new.key) if isinstance(new, Entry) else failed.get(new.key)

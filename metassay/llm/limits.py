@@ -46,9 +46,8 @@ class Bucket:
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._capacity = max(1.0, per_minute / _BURST)
+        self._level = self._capacity = max(1.0, per_minute / _BURST)
         self._rate = (per_minute + 1 - self._capacity) / MINUTE
-        self._level = self._capacity
         self._updated = clock()
 
     def take(self, amount: float) -> float:
@@ -74,18 +73,13 @@ class Gate:
     ) -> None:
         self._requests = Bucket(requests_per_minute, clock) if requests_per_minute else None
         self._tokens = Bucket(tokens_per_minute, clock) if tokens_per_minute else None
-        self._clock = clock
-        self._sleep = sleep
+        self.counts_tokens = self._tokens is not None
+        self._clock, self._sleep = clock, sleep
         self._closed_until = clock()
         self._abandoned = False
         self._most, self._allowed = at_once, float(at_once)
         self._inside, self._halved = 0, -math.inf
         self._room = asyncio.Event()
-
-    @property
-    def counts_tokens(self) -> bool:
-        """Whether there is a limit of tokens."""
-        return self._tokens is not None
 
     @property
     def at_once(self) -> int:
@@ -131,13 +125,12 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
     A date is compared with the server's `Date`. None if the headers are missing or unreadable.
     """
-    milliseconds = _number(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
+    if (milliseconds := _number(headers.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1000
     value = headers.get("retry-after", "")
-    seconds, then = _number(value), _seconds(value)
-    if seconds is not None:
+    if (seconds := _number(value)) is not None:
         return seconds
+    then = _seconds(value)
     return None if then is None else then - _now(headers)
 
 

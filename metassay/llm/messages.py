@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, NamedTuple
 
 Status = Literal["ok", "refused", "truncated", "error"]
@@ -53,26 +53,17 @@ class ChatRequest:
 
         Optional fields that are not set are left out, so that old questions keep their keys.
         """
-        members: dict[str, object] = {
-            "kind": "chat",
-            "model": self.model,
-            "messages": [[m.role, m.content] for m in self.messages],
-            **{name: getattr(self, name) for name in ("schema", "temperature", "seed")},
-            **{name: getattr(self, name) for name in ("max_tokens", "repeat")},
-        }
-        optional = {name: getattr(self, name) for name in ("structured", "extra", "logprobs")}
-        members |= {name: value for name, value in optional.items() if value is not None}
+        members = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name in ("structured", "extra", "logprobs"):
+            if members[name] is None:
+                del members[name]
+        members |= {"kind": "chat", "messages": [[m.role, m.content] for m in self.messages]}
         return json.dumps(members, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
     @functools.cached_property  # stages compare the keys of requests and replies repeatedly
     def key(self) -> str:
         """SHA-256 of the canonical JSON: the same question has the same key everywhere."""
         return hashlib.sha256(self.canonical.encode("utf-8")).hexdigest()
-
-
-def has_key(canonical: str, key: str) -> bool:
-    """Return whether a key is that of a canonical JSON."""
-    return hashlib.sha256(canonical.encode("utf-8")).hexdigest() == key
 
 
 def read_request(canonical: str, key: str) -> ChatRequest | None:
@@ -161,9 +152,6 @@ def replies_to(ask: Ask, requests: Sequence[ChatRequest]) -> list[Reply]:
     return replies
 
 
-# Questions without an answer: whether asking again can help, and notes about them.
-
-
 # The server has understood the question and rejects it as wrong (400, 422) or too long (413, 414).
 # All other causes can pass or be corrected: the key, the account, the address, a proxy.
 _FINAL = re.compile(r"context_length|http_(400|413|414|422)")
@@ -181,40 +169,19 @@ def count_codes(codes: Iterable[str]) -> str:
     return ", ".join(f"{code} {n}" for code, n in Counter(sorted(codes)).most_common())
 
 
-class Missing(NamedTuple):
-    """One model's questions of a stage: their number, and the codes of those without an answer.
+def missing_notes(models: Mapping[str, str], codes: Mapping[str, str]) -> list[str]:
+    """Return the notes of a stage that continues without some answers.
 
-    `model` is its name in params.yaml. `open`: asking again may get an answer; `lost`: it cannot.
+    `models`: names in params.yaml by key of each question; `codes`: those of the failed ones.
     """
-
-    model: str
-    questions: int
-    open: list[str]
-    lost: list[str]
-
-
-def find_missing(models: Mapping[str, str], codes: Mapping[str, str]) -> list[Missing]:
-    """Group questions by model: `models` by question's key, `codes` of the failed ones."""
-    by_model = []
-    for model in sorted(set(models.values())):
-        keys = [key for key, name in models.items() if name == model]
-        failed = [codes[key] for key in keys if key in codes]
-        open_ = [code for code in failed if is_retryable(code)]
-        lost = [code for code in failed if not is_retryable(code)]
-        by_model.append(Missing(model, len(keys), open_, lost))
-    return by_model
-
-
-def missing_notes(by_model: Iterable[Missing]) -> list[str]:
-    """Return the notes of a stage that continues without these answers."""
     again = "; the next `metassay run` asks for them again"
-    return [f"{line}. {REST}" for line in _lines(by_model, again)]
+    return [f"{line}. {REST}" for line in _lines(models, codes, again)]
 
 
-def unfinished_message(by_model: Sequence[Missing], most: float) -> str:
+def unfinished_message(models: Mapping[str, str], codes: Mapping[str, str], most: float) -> str:
     """Return the message of a stage that lacks more than the share `most` of its answers."""
-    lines = _lines(by_model)
-    if any("endpoint_down" in missing.open for missing in by_model):
+    lines = _lines(models, codes)
+    if "endpoint_down" in codes.values():
         lines.append("endpoint_down: not asked, since its endpoint failed too often in a row")
     lines.append(
         "Every answer so far is in the ledger. Run again when the endpoint is up: only what is"
@@ -224,9 +191,12 @@ def unfinished_message(by_model: Sequence[Missing], most: float) -> str:
     return ". ".join(lines)
 
 
-def _lines(by_model: Iterable[Missing], again: str = "") -> list[str]:
+def _lines(models: Mapping[str, str], codes: Mapping[str, str], again: str = "") -> list[str]:
     lines = []
-    for model, questions, open_, lost in by_model:
+    for model, questions in sorted(Counter(models.values()).items()):
+        failed = [codes[key] for key, name in models.items() if name == model and key in codes]
+        open_ = [code for code in failed if is_retryable(code)]
+        lost = [code for code in failed if not is_retryable(code)]
         if open_:
             count = f"{len(open_)} of {questions} answers are missing ({count_codes(open_)})"
             lines.append(f"model {model!r}: {count}{again}")

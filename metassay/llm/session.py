@@ -16,7 +16,7 @@ import pandas as pd
 from metassay.core.errors import BadInput, Unfinished, collect_problems
 from metassay.core.kinds import Chosen
 from metassay.core.params import MaxCost
-from metassay.llm.budget import Spending, booked_cost, open_budget, spending
+from metassay.llm.budget import Estimate, Spending, booked_cost, estimate, open_budget, spending
 from metassay.llm.client import asker, replayer
 from metassay.llm.endpoints import (
     Cleared,
@@ -28,7 +28,6 @@ from metassay.llm.endpoints import (
     find_model,
     sends_schemas,
 )
-from metassay.llm.estimate import Estimate, estimate
 from metassay.llm.ledger import Failure, Ledger, responses
 from metassay.llm.limits import Policy
 from metassay.llm.messages import (
@@ -37,7 +36,6 @@ from metassay.llm.messages import (
     ChatRequest,
     Reply,
     failure,
-    find_missing,
     is_retryable,
     missing_notes,
     unfinished_message,
@@ -162,21 +160,20 @@ class Session:
         if not self._models:
             return Answers(empty(RESPONSES), [])
         codes = {key: failure.code for key, failure in self._failures.items()}
-        by_model = find_missing(self._models, codes)
         open_ = {key for key, code in codes.items() if is_retryable(code)}
         batched = [key for key, code in codes.items() if code == IN_BATCH]
+        unfinished = unfinished_message(self._models, codes, self.max_missing)
         if batched:
             progress = self._ledger.in_progress(batched)
-            raise Unfinished(progress or unfinished_message(by_model, self.max_missing))
+            raise Unfinished(progress or unfinished)
         if open_ - self._repeated and len(open_) / len(self._models) > self.max_missing:
-            raise Unfinished(unfinished_message(by_model, self.max_missing))
+            raise Unfinished(unfinished)
         self._ledger.note_failures(self._failures.values())
         table = responses(self._ledger, self._models, self._failures.values())
-        return Answers(table, missing_notes(by_model))
+        return Answers(table, missing_notes(self._models, codes))
 
     @property
-    def _ledger(self) -> Ledger:
-        """The ledger, which is opened at the first use."""
+    def _ledger(self) -> Ledger:  # which is opened at the first use
         self._opened = self._opened or Ledger(self.ledger)
         return self._opened
 
@@ -200,8 +197,6 @@ class Session:
         return clear(self.access, all_, name, self.models.endpoints[name])
 
     def _ask_repeated(self, ask: Ask, requests: Sequence[ChatRequest]) -> list[Reply]:
-        if not self.repeat:
-            return ask(requests)
         repeated = [replace(request, repeat=self.repeat + request.repeat) for request in requests]
         replies = zip(requests, ask(repeated), strict=True)
         return [reply._replace(key=request.key) for request, reply in replies]

@@ -3,28 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 
 from metassay.core.options import Criterion
-from metassay.meta_evaluation.analysis import Analysis, Page
+from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.options import BELOW_OTHERS, MetaOptions
 from metassay.meta_evaluation.study import VERSUS, check_criteria, frame_of, mirror, tie_rounding
 from metassay.statistics import agreement as coefficients
-from metassay.statistics.agreement import (
-    Icc,
-    Units,
-    agreement_interval,
-    below_others,
-    mean_of_others,
-    rated_items,
-)
 from metassay.statistics.correlation import COEFFICIENTS, WEIGHTED
 from metassay.statistics.correlation import Coefficient as Correlation
 from metassay.statistics.document_means import NO_CLUSTERS, Resampling, means
-from metassay.statistics.exact_sums import Array, Mask
+from metassay.statistics.exact_sums import Array
 from metassay.statistics.layout import factorize_by
 from metassay.statistics.resampling import generator
 from metassay.tables.columns import table
@@ -80,20 +72,14 @@ OTHERS = "others"  # agreement.rater_b where rater_a is compared with the mean o
 
 _KEY = ["doc_id", "author", "part", "unit"]
 
-Scale = Literal["nominal", "ordinal", "interval", "count"]
-
 
 class _Request(NamedTuple):
     """A coefficient to compute."""
 
-    coefficient: str
-    rater_a: str
-    rater_b: str
+    name: tuple[str, str, str]  # the coefficient, rater_a, rater_b
     function: coefficients.Coefficient
-    used: Array  # (raters, items) that the coefficient takes
-    n_missing: int
-    mask: Mask  # (things rated,) true for these items
-    value: float | None = None  # None: computed from `used`, if there are two items or more
+    items: coefficients.RatedItems
+    value: float | None = None  # None: computed of the items, if there are two or more
 
 
 def agreement(
@@ -121,7 +107,8 @@ def agreement(
     criterion.
     """
     check_criteria(ratings, criteria)
-    rows: list[dict[str, object]] = []
+    rows: list[tuple[object, ...]] = []
+    precision: Any = {"n": options.resamples, "confidence": options.confidence}
     rated = orient(ratings.dropna(subset="value"), criteria)
     for (study, criterion), group in rated.groupby(["study", "criterion"], sort=True):
         # A comparison that a rater made both ways counts once, as the mean.
@@ -133,38 +120,20 @@ def agreement(
         documents = wide.index.get_level_values("doc_id").astype(str)
         unit = factorize_by(documents, clusters)
         for request in _requests(raters, values, scale):
-            key = (str(study), str(criterion), *request[:3])
+            key = (str(study), str(criterion), *request.name)
             rng = generator(options.seed, "agreement", *key)
-            sure = options.confidence
-            units = unit[request.mask]
-            ends = agreement_interval(
-                request.used, request.function, units, n=options.resamples, confidence=sure, rng=rng
+            used, n_missing, which = request.items
+            low, high, n_defined, _ = coefficients.agreement_interval(
+                used, request.function, unit[which], rng=rng, **precision
             )
-            rows.append(
-                {
-                    **dict(zip(AGREEMENT.key, key, strict=True)),
-                    "value": _value(request),
-                    "n": request.used.shape[1],
-                    "n_missing": request.n_missing,
-                    "low": ends.low,
-                    "high": ends.high,
-                    "n_resamples": ends.n_defined,
-                }
-            )
+            numbers = (_value(request), low, high, used.shape[1], n_missing, n_defined)
+            rows.append((*key, *numbers))
         if scale != "nominal" and len(raters) > 2:
-            rows += _below_others((str(study), str(criterion)), raters, values, unit, options)
+            rng = generator(options.seed, "agreement", str(study), str(criterion), BELOW_OTHERS)
+            below = coefficients.below_others(values, unit, rng=rng, **precision)
+            for rater, gap in zip(raters, below, strict=True):
+                rows.append((study, criterion, BELOW_OTHERS, rater, OTHERS, *gap))
     return frame_of(rows, AGREEMENT)
-
-
-def _below_others(
-    key: tuple[str, str], raters: Sequence[str], values: Array, unit: Units, options: MetaOptions
-) -> Iterator[dict[str, object]]:
-    rng = generator(options.seed, "agreement", *key, BELOW_OTHERS)
-    sure = options.confidence
-    below = below_others(values, unit, n=options.resamples, confidence=sure, rng=rng)
-    for rater, numbers in zip(raters, below, strict=True):
-        named = zip(AGREEMENT.key, (*key, BELOW_OTHERS, rater, OTHERS), strict=True)
-        yield {**dict(named), **numbers._asdict()}
 
 
 def orient(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
@@ -177,42 +146,43 @@ def orient(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataF
     return pd.concat([ratings[~turn], mirror(ratings[turn], criteria)], ignore_index=True)
 
 
-def _requests(raters: Sequence[str], values: Array, scale: Scale) -> Iterator[_Request]:
+def _requests(raters: Sequence[str], values: Array, scale: str) -> Iterator[_Request]:
     if len(raters) < 2:
         return
     for a, b in combinations(range(len(raters)), 2):
-        items = rated_items(values[[a, b]])
+        items = coefficients.rated_items(values[[a, b]])
         for name, function in _pairwise(scale).items():
-            yield _Request(name, raters[a], raters[b], function, *items)
+            yield _Request((name, raters[a], raters[b]), function, items)
     if scale != "nominal":
         yield from _with_others(raters, values)
-    items = rated_items(values)
-    level = "interval" if scale == "count" else scale
+    items = coefficients.rated_items(values)
+    level: Any = "interval" if scale == "count" else scale
     alpha = partial(coefficients.krippendorff_alpha, scale=level)
-    yield _Request(f"krippendorff_alpha_{level}", ALL, ALL, alpha, *items)
+    yield _Request((f"krippendorff_alpha_{level}", ALL, ALL), alpha, items)
     if scale in ("nominal", "ordinal"):
-        yield _Request("fleiss_kappa", ALL, ALL, coefficients.fleiss_kappa, *items)
+        yield _Request(("fleiss_kappa", ALL, ALL), coefficients.fleiss_kappa, items)
     if scale != "nominal":
-        items = rated_items(values, len(raters))
-        for kind in get_args(Icc):
-            yield _Request(kind, ALL, ALL, partial(coefficients.icc, kind=kind), *items)
+        items = coefficients.rated_items(values, len(raters))
+        for kind in get_args(coefficients.Icc):
+            yield _Request((kind, ALL, ALL), partial(coefficients.icc, kind=kind), items)
 
 
 def _with_others(raters: Sequence[str], values: Array) -> Iterator[_Request]:
     for rater, name in enumerate(raters):
-        items = rated_items(np.stack((values[rater], mean_of_others(values, rater))))
+        others = coefficients.mean_of_others(values, rater)
+        items = coefficients.rated_items(np.stack((values[rater], others)))
         for coefficient in _WITH_OTHERS:
             value = float(COEFFICIENTS[coefficient](*items.ratings))
             function = partial(_weighted_correlation, coefficient=coefficient)
-            yield _Request(f"{coefficient}_with_others", name, OTHERS, function, *items, value)
+            yield _Request((f"{coefficient}_with_others", name, OTHERS), function, items, value)
 
 
 def _value(request: _Request) -> float:
     if request.value is not None:
         return request.value
-    if request.rater_a != ALL and request.used.shape[1] < 2:
+    if request.name[1] != ALL and request.items.ratings.shape[1] < 2:
         return np.nan
-    return coefficients.agreement(request.used, request.function).value
+    return coefficients.agreement(request.items.ratings, request.function).value
 
 
 def _weighted_correlation(pair: Array, weights: Array, coefficient: Correlation) -> Array:
@@ -222,7 +192,7 @@ def _weighted_correlation(pair: Array, weights: Array, coefficient: Correlation)
 _WITH_OTHERS: tuple[Correlation, ...] = ("spearman", "kendall")
 
 
-def _pairwise(scale: Scale) -> dict[str, coefficients.Coefficient]:
+def _pairwise(scale: str) -> dict[str, coefficients.Coefficient]:
     """Return the coefficients of two raters by name."""
     table: dict[str, coefficients.Coefficient] = {"percent": coefficients.share_within}
     if scale in ("nominal", "ordinal"):
@@ -292,19 +262,17 @@ def _summary(view: pd.DataFrame, documents: Sequence[str], how: Resampling) -> d
 ANALYSIS = Analysis(
     (AGREEMENT,),
     lambda run: [agreement(run.ratings, run.criteria, run.options, run.groups.clusters)],
-    Page(
-        "Agreement between raters",
-        """
-        1 is perfect agreement. Kappa and alpha are 0 where raters agree no more than by chance.
-        Brackets hold the interval for other documents and the same raters. n counts the things that
-        both raters rated; for all raters together, those with two ratings or more; for icc, those
-        that everybody rated. Missing counts the other things that somebody rated.
-        spearman_below_others is how far a rater’s agreement with the others lies below theirs with
-        each other: 0 is as good as theirs, and a rater whose whole interval is above 0 is named
-        among the warnings. Of raters who are equal, somebody would be named by about one criterion
-        in 20.
-        """,
-    ),
+    "Agreement between raters",
+    """
+    1 is perfect agreement. Kappa and alpha are 0 where raters agree no more than by chance.
+    Brackets hold the interval for other documents and the same raters. n counts the things that
+    both raters rated; for all raters together, those with two ratings or more; for icc, those
+    that everybody rated. Missing counts the other things that somebody rated.
+    spearman_below_others is how far a rater’s agreement with the others lies below theirs with
+    each other: 0 is as good as theirs, and a rater whose whole interval is above 0 is named
+    among the warnings. Of raters who are equal, somebody would be named by about one criterion
+    in 20.
+    """,
 )
 OF_MEANS = Analysis(
     (RATING_SUMMARIES,),
@@ -313,12 +281,10 @@ OF_MEANS = Analysis(
         if run.rubrics is None
         else [rating_summaries(run.ratings, run.criteria, run.options, run.groups.clusters)]
     ),
-    Page(
-        "What people gave",
-        """
-        Mean ratings by system, by rater and in all, on the criterion’s own scale, with the interval
-        for other documents and the same systems and raters, and the standard deviation of the
-        ratings (divided by n).
-        """,
-    ),
+    "What people gave",
+    """
+    Mean ratings by system, by rater and in all, on the criterion’s own scale, with the interval
+    for other documents and the same systems and raters, and the standard deviation of the
+    ratings (divided by n).
+    """,
 )

@@ -51,21 +51,19 @@ class Evaluation:
     def studies(self) -> list[Study]:
         """Studies of texts and of single statements, sorted by key."""
         digits, statements = self.options.digits, None
+        result = studies(self.scores, self.ratings, self.criteria, self.better, self.groups, digits)
         if self.statement_scores is not None:
             statements = by_statement(self.statement_scores, self.ratings, self.groups)
-        marked = statements.ratings if statements else self.ratings[:0]
-        systems, n = marked["author"].nunique(), marked["doc_id"].nunique()
-        if systems * n > TEXTS:
-            self.note(
-                f"{n:,} statements by {systems:,} systems are marked; the limit is"
-                f" {TEXTS // systems:,}. They are not tested by themselves: mark fewer"
-            )
-            statements = None
-        of_texts = self.better, self.groups, digits
-        result = studies(self.scores, self.ratings, self.criteria, *of_texts)
         if statements is not None:
-            scores, ratings, better, groups = statements
-            result += studies(scores, ratings, self.criteria, better, groups, digits)
+            scores, marked, better, groups = statements
+            systems, n = marked["author"].nunique(), marked["doc_id"].nunique()
+            if systems * n > TEXTS:
+                self.note(
+                    f"{n:,} statements by {systems:,} systems are marked; the limit is"
+                    f" {TEXTS // systems:,}. They are not tested by themselves: mark fewer"
+                )
+            else:
+                result += studies(scores, marked, self.criteria, better, groups, digits)
         return sorted(result, key=lambda study: tuple(study.key.values()))
 
     @cached_property
@@ -75,16 +73,13 @@ class Evaluation:
         return run_tests(self.studies, self.options, progress=progress, executor=self.executor)
 
 
-class Page(NamedTuple):
-    """The text of a page on an analysis: a heading, and how to read the tables."""
-
-    heading: str
-    says: str = ""  # paragraphs, with an empty line between them
-
-
 class Analysis(NamedTuple):
-    """Tables that are made together; none where the evaluation lacks their data."""
+    """Tables that are made together; none where the evaluation lacks their data.
+
+    `heading` and `says`, paragraphs with an empty line between them, are what a page says of them.
+    """
 
     tables: tuple[Table, ...]
     make: Callable[[Evaluation], Iterable[pd.DataFrame]]
-    page: Page = Page("")
+    heading: str = ""
+    says: str = ""

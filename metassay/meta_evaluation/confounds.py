@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.meta_evaluation.analysis import Analysis, Page
-from metassay.meta_evaluation.exact_tests import StudyTests, directed_places, run_test
+from metassay.meta_evaluation.analysis import Analysis
+from metassay.meta_evaluation.exact_tests import StudyTests, run_test
 from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import UNREAD, MetricScores, frame_of
 from metassay.statistics.components import correlate_at, rests_on
@@ -107,7 +107,7 @@ def _of_study(tests: StudyTests, options: MetaOptions) -> Iterator[dict[str, obj
     if len(study.systems) > 1 and options.coefficient != "kendall_c":
         controls[SYSTEM] = None
     for name, control in controls.items():
-        places = [place for place, metric in directed_places(study) if _applies(name, metric)]
+        places = [i for i in study.places if _applies(name, study.metrics[i])]
         chosen = [study.metrics[place] for place in places]
         less: Less = less_system
         rests = None
@@ -162,8 +162,8 @@ def _statistics(
     how = level, options.coefficient, study.layout
     metrics, human = study.values([study.metrics[i] for i in places]), study.oriented
     if control is None or rests is None:
-        rest = partial_given_system(metrics, human, *how)
-        statistic, left = "partial", _Value(rest.value, rest.n, (metrics, human), rest.left)
+        of_rest, n = partial_given_system(metrics, human, *how)
+        statistic, left = "partial", _Value(of_rest.value, n, (metrics, human), of_rest)
     else:
         people, of_metric = (_correlate(control, side, *how) for side in (human, metrics))
         yield "metric", of_metric
@@ -178,7 +178,7 @@ def _statistics(
             partials = partial_of(plain, of_metric.left, people.left)
             unequal = ~_same_texts(*needed)
             if unequal.any():
-                recomputed = partial(metrics[unequal], human, control, *how).left
+                recomputed = partial(metrics[unequal], human, control, *how)
                 for values, partial_values in zip(recomputed, partials, strict=True):
                     if partial_values is not None:
                         partial_values[unequal] = values
@@ -205,13 +205,13 @@ def _p_of_rest(
 ) -> Array:
     """Return the adjusted p of the rest, where half or more goes; NaN elsewhere."""
     study, plain = tests.study, tests.levels[level].left.value[list(places)]
-    gone = left * np.sign(plain) <= VANISHES * np.abs(plain)
-    test = None
-    if gone.any():
-        rests = np.stack([less(study.metrics[place].oriented) for place in places])
-        test = run_test(study, rests, less(study.oriented), level, options)
+    gone, none = left * np.sign(plain) <= VANISHES * np.abs(plain), np.full(len(places), np.nan)
+    if not gone.any():
+        return none
+    rests = np.stack([less(study.metrics[place].oriented) for place in places])
+    test = run_test(study, rests, less(study.oriented), level, options)
     if test is None:
-        return np.full(len(places), np.nan)
+        return none
     adjusted = test.adjusted(np.ones(len(places), dtype=bool))
     # A rest of the opposite sign does not count.
     usable = (test.signs == np.sign(plain)[:, None]) & ~np.isnan(adjusted)
@@ -255,15 +255,13 @@ def _pooled(
 ANALYSIS = Analysis(
     (CONFOUNDS,),
     lambda run: [confounds(run.tests, run.options)],
-    Page(
-        "What else metrics see",
-        f"""
-        Compare each metric’s plain correlation with people with what is left of it when a confound
-        is held constant, whatever the shape of its effect. Where little is left, the metric mostly
-        measures how much is copied (coverage, density) or how long the text is (words). Where
-        little is left given the system, it tells systems apart, and not two texts of one system.
-        Where {100 * VANISHES:.0f} % or more goes, a small p says that what is left is still a
-        relation. Verdicts rest on the statistic {ANY_SHAPE}.
-        """,
-    ),
+    "What else metrics see",
+    f"""
+    Compare each metric’s plain correlation with people with what is left of it when a confound
+    is held constant, whatever the shape of its effect. Where little is left, the metric mostly
+    measures how much is copied (coverage, density) or how long the text is (words). Where
+    little is left given the system, it tells systems apart, and not two texts of one system.
+    Where {100 * VANISHES:.0f} % or more goes, a small p says that what is left is still a
+    relation. Verdicts rest on the statistic {ANY_SHAPE}.
+    """,
 )

@@ -9,25 +9,20 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
-from metassay.meta_evaluation.analysis import Analysis, Page
+from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.exact_tests import StudyTests
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study, frame_of
 from metassay.statistics.components import COMPONENTS as PARTS
 from metassay.statistics.components import correlate_at, variance_components
-from metassay.statistics.correlation import (
-    COEFFICIENTS,
-    LEVELS,
-    Coefficient,
-    correlate,
-)
+from metassay.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, correlate
 from metassay.statistics.exact_sums import Array, mean_without_gaps, quotient
 from metassay.statistics.jackknife import Over, interval, leave_out, leave_out_all
 from metassay.statistics.layout import Index, factorize
 from metassay.statistics.resampling import Draws, correlate_resamples, draw, generator, percentiles
 from metassay.tables.columns import ONE_SIDED, ORIENTED, OTHERS, table
-from metassay.tables.designs import DESIGNS, STRATA
+from metassay.tables.evidence import DESIGNS, STRATA
 from metassay.tables.names import EACH_PART
 
 CORRELATIONS = table(
@@ -196,18 +191,12 @@ def _mean_of_draws(parts: Parts, coefficient: Coefficient, draws: Draws) -> Arra
     Every part draws the same texts, as parts of one document belong together.
     """
     first = parts[0][0]
-    if any(
-        not (part.systems.equals(first.systems) and part.documents.equals(first.documents))
-        for part, _ in parts
-    ):
-        return np.full(len(draws.documents), np.nan)
-    of_parts = np.stack(
-        [
-            correlate_resamples(metric.values, part.human, "global", coefficient, draws)
-            for part, metric in parts
-        ]
-    )
-    return mean_without_gaps(of_parts)
+    values = []
+    for part, metric in parts:
+        if not (part.systems.equals(first.systems) and part.documents.equals(first.documents)):
+            return np.full(len(draws.documents), np.nan)
+        values.append(correlate_resamples(metric.values, part.human, "global", coefficient, draws))
+    return mean_without_gaps(np.stack(values))
 
 
 _Name = tuple[str, str]  # `people` or `metric`, and what it is called
@@ -224,9 +213,7 @@ def metric_correlations(studies: Sequence[Study]) -> pd.DataFrame:
     for study in studies:
         by_part.setdefault((study.study, study.part), []).append(study)
     rows = [
-        {"study": study, "part": part, **row}
-        for (study, part), criteria in by_part.items()
-        for row in _pairs(*_scorers(criteria))
+        (*key, *row) for key, criteria in by_part.items() for row in _pairs(*_scorers(criteria))
     ]
     return frame_of(rows, METRIC_CORRELATIONS)
 
@@ -256,27 +243,17 @@ def _scorers(criteria: Sequence[Study]) -> tuple[list[_Name], Array, Index]:
     return named[0] + named[1], np.array(rows, dtype=np.float64), stratum
 
 
-def _pairs(named: Sequence[_Name], values: Array, stratum: Index) -> Iterator[dict[str, object]]:
+def _pairs(named: Sequence[_Name], values: Array, stratum: Index) -> Iterator[tuple[object, ...]]:
     known = np.isfinite(values)
     for place, first in enumerate(named[:-1]):
         x, others = values[place], values[place + 1 :]
         both = np.count_nonzero(known[place] & known[place + 1 :], axis=1)
         unpaired = np.count_nonzero(known[place] != known[place + 1 :], axis=1)
         for coefficient, formula in COEFFICIENTS.items():
-            coefficients = _over_strata(formula, x, others, stratum)
-            for second, value, n, missing in zip(
-                named[place + 1 :], coefficients, both, unpaired, strict=True
-            ):
-                yield {
-                    "coefficient": coefficient,
-                    "first_is": first[0],
-                    "first": first[1],
-                    "second_is": second[0],
-                    "second": second[1],
-                    "value": float(value),
-                    "n": int(n),
-                    "n_missing": int(missing),
-                }
+            of_others = _over_strata(formula, x, others, stratum)
+            numbers = zip(of_others.tolist(), both.tolist(), unpaired.tolist(), strict=True)
+            for second, of_pair in zip(named[place + 1 :], numbers, strict=True):
+                yield coefficient, *first, *second, *of_pair
 
 
 def _over_strata(
@@ -393,14 +370,12 @@ OF_DESIGN = Analysis((DESIGNS,), lambda run: [designs(run.studies, run.groups)])
 OF_STRATA = Analysis(
     (STRATA,),
     lambda run: [strata(run.studies, run.options)],
-    Page(
-        "Each stratum by itself",
-        """
-        The texts fall into strata: sets with systems or documents of their own. Each column is what
-        a study of one stratum alone shows, with its interval for other systems and documents. A
-        metric that differs much between strata is not the same help in each.
-        """,
-    ),
+    "Each stratum by itself",
+    """
+    The texts fall into strata: sets with systems or documents of their own. Each column is what
+    a study of one stratum alone shows, with its interval for other systems and documents. A
+    metric that differs much between strata is not the same help in each.
+    """,
 )
 OF_PEOPLE = Analysis(
     (CORRELATIONS,),
@@ -409,28 +384,24 @@ OF_PEOPLE = Analysis(
 OF_COMPONENTS = Analysis(
     (COMPONENTS,),
     lambda run: [components(run.tests, run.options)],
-    Page(
-        "Where the agreement lies",
-        """
-        A text’s score is taken for three things added up: its system’s level, its document’s level,
-        and what belongs to this text alone. A metric can agree with people about each of them or
-        not. One that agrees between systems only may know who wrote a text rather than how good it
-        is.
+    "Where the agreement lies",
+    """
+    A text’s score is taken for three things added up: its system’s level, its document’s level,
+    and what belongs to this text alone. A metric can agree with people about each of them or
+    not. One that agrees between systems only may know who wrote a text rather than how good it
+    is.
 
-        Intervals are for other systems and documents. metric_share and people_share say how much of
-        the variance of the metric, and of people’s ratings, lies there. Signs are turned so that
-        more is better.
-        """,
-    ),
+    Intervals are for other systems and documents. metric_share and people_share say how much of
+    the variance of the metric, and of people’s ratings, lies there. Signs are turned so that
+    more is better.
+    """,
 )
 OF_METRICS = Analysis(
     (METRIC_CORRELATIONS,),
     lambda run: [metric_correlations(run.studies)],
-    Page(
-        "Metrics beside each other",
-        """
-        Correlation of every two metrics, and of every metric with every human criterion, over all
-        texts that the study rated. Signs are turned so that more is better.
-        """,
-    ),
+    "Metrics beside each other",
+    """
+    Correlation of every two metrics, and of every metric with every human criterion, over all
+    texts that the study rated. Signs are turned so that more is better.
+    """,
 )

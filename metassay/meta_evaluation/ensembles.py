@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.executor.record import LOCAL, Executor
-from metassay.meta_evaluation.analysis import Analysis, Page
+from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study, frame_of
 from metassay.statistics.ensembles import best_subset, in_ensembles
@@ -158,15 +158,13 @@ def _best(
 ANALYSIS = Analysis(
     (ENSEMBLES,),
     lambda run: [ensembles(run.studies, run.options, note=run.note, executor=run.executor)],
-    Page(
-        "Several metrics together",
-        """
-        An ensemble is the mean of standardised metrics. Read the best subset’s value by nested
-        cross-validation: it was chosen on some documents and tested on the others. In sample it
-        looks better than it is, because it was chosen on the same texts. Each metric also has its
-        mean over the ensembles that it is in. Trust the interval over texts. The interval over
-        ensembles is the one that papers print; it leaves out that other texts would give other
-        values.
-        """,
-    ),
+    "Several metrics together",
+    """
+    An ensemble is the mean of standardised metrics. Read the best subset’s value by nested
+    cross-validation: it was chosen on some documents and tested on the others. In sample it
+    looks better than it is, because it was chosen on the same texts. Each metric also has its
+    mean over the ensembles that it is in. Trust the interval over texts. The interval over
+    ensembles is the one that papers print; it leaves out that other texts would give other
+    values.
+    """,
 )

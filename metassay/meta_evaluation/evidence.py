@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.meta_evaluation.analysis import Analysis
-from metassay.meta_evaluation.exact_tests import LevelTests, StudyTests, directed_places
+from metassay.meta_evaluation.exact_tests import LevelTests, StudyTests
 from metassay.meta_evaluation.options import ANY_SHAPE, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study, frame_of
 from metassay.meta_evaluation.verdicts import OF_NO_OTHERS
@@ -83,23 +83,8 @@ def _partials(confounds: pd.DataFrame) -> Partials:
 def _of_level(
     tests: StudyTests, level: Level, partials: Partials, options: MetaOptions
 ) -> Iterator[dict[str, object]]:
-    study, at_level = tests.study, tests.levels[level]
-    places = [place for place, _ in directed_places(study)]
-    for place, row in zip(places, _numbers(tests, level, options), strict=True):
-        rests = partials.get(tuple(str(row[name]) for name in EVIDENCE.key), [])
-        yield {
-            **row,
-            **_accuracy(study, study.metrics[place], level, options),
-            **_confound(rests, at_level.left.value[place]),
-            **_within_systems(rests),
-        }
-
-
-def _numbers(tests: StudyTests, level: Level, options: MetaOptions) -> Iterator[dict[str, object]]:
-    """Yield the rows without accuracies and confounds."""
     study, at_level, layout = tests.study, tests.levels[level], tests.study.layout
-    places = [place for place, _ in directed_places(study)]
-    metrics, left = study.directed, at_level.left.take(places)
+    metrics, left = study.directed, at_level.left.take(study.places)
     sides = study.values(metrics), study.oriented
     # A metric chosen before seeing the data is not the best of many.
     primary = np.array([options.is_primary(m.metric, m.label) for m in metrics], dtype=bool)
@@ -122,8 +107,15 @@ def _numbers(tests: StudyTests, level: Level, options: MetaOptions) -> Iterator[
         smallest_p=at_level.smallest_p,
         recipe=[metric.recipe for metric in metrics],
     )
-    for place, row in zip(places, rows, strict=True):
-        yield {**row, **_smallest_p(at_level, place)}
+    for place, row in zip(study.places, rows, strict=True):
+        rests = partials.get(tuple(str(row[name]) for name in EVIDENCE.key), [])
+        yield {
+            **row,
+            **_smallest_p(at_level, place),
+            **_accuracy(study, study.metrics[place], level, options),
+            **_confound(rests, at_level.left.value[place]),
+            **_within_systems(rests),
+        }
 
 
 def _sizes(study: Study, metrics: Array) -> dict[str, object]:

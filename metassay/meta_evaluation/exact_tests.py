@@ -9,7 +9,7 @@ import numpy as np
 
 from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import MetricScores, Study
+from metassay.meta_evaluation.study import Study
 from metassay.statistics.components import BETWEEN, PARTS_OF_LEVEL, Relation, rests_on
 from metassay.statistics.correlation import LEVELS, Level
 from metassay.statistics.exact_sums import Array
@@ -164,7 +164,7 @@ def run_level(study: Study, level: Level, options: MetaOptions) -> LevelTests:
     adjusted = np.full((len(study.metrics), len(relations)), np.nan)
     if test is None:
         return LevelTests(relations, left, adjusted, adjusted, adjusted, np.nan)
-    directed = np.array([metric.better != "neither" for metric in study.metrics], dtype=bool)
+    directed = np.isin(np.arange(len(study.metrics)), study.places)
     primary = np.array([options.is_primary(m.metric, m.label) for m in study.metrics])
     if directed.any():
         adjusted[directed] = test.adjusted(directed)
@@ -187,8 +187,3 @@ def _count_orders(study: Study, level: Level) -> float:
         n, clustered = part.layout.n_clusters, part.layout.clustered
         orders *= 2.0 ** min(n, 60) if clustered else factorial(min(n, 20))
     return orders
-
-
-def directed_places(study: Study) -> list[tuple[int, MetricScores]]:
-    """Return the directed metrics with their places in `Study.metrics`."""
-    return [(i, metric) for i, metric in enumerate(study.metrics) if metric.better != "neither"]

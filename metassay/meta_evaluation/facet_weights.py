@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.core.options import Criterion
-from metassay.meta_evaluation.analysis import Analysis, Page
+from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.layouts import Labels
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import frame_of, human_scores
@@ -98,8 +98,9 @@ def _of_study(
     for method in get_args(Method):
         for non_negative in (False, True):
             rng = generator(options.seed, "facet_weights", *seed, method, str(non_negative))
-            fitted = _fit(used, clusters, rubric_weights, method, non_negative, options, rng)
-            shared, columns = fitted
+            shared, columns = _fit(
+                used, clusters, rubric_weights, method, non_negative, options, rng
+            )
             shared |= {"n_missing": len(wide) - shared["n"]}
             named = f"{method}_non_negative" if non_negative else method
             for place, name in enumerate(names):
@@ -153,14 +154,12 @@ ANALYSIS = Analysis(
             facet_weights(run.ratings, run.criteria, run.rubrics, run.options, run.groups.clusters)
         ]
     ),
-    Page(
-        "Weights of the criteria",
-        """
-        Least squares of people’s overall scores on their own grades, as shares of the ends of the
-        scales: what each criterion counts for those who gave both. Brackets hold the interval for
-        other documents. mse is the mean squared error of these weights, mse_given that of the
-        rubric’s own. Errors of 0 say that the overall scores were computed from the grades, and by
-        which weights; they say nothing of people’s judgment.
-        """,
-    ),
+    "Weights of the criteria",
+    """
+    Least squares of people’s overall scores on their own grades, as shares of the ends of the
+    scales: what each criterion counts for those who gave both. Brackets hold the interval for
+    other documents. mse is the mean squared error of these weights, mse_given that of the
+    rubric’s own. Errors of 0 say that the overall scores were computed from the grades, and by
+    which weights; they say nothing of people’s judgment.
+    """,
 )

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.core.options import Criterion
-from metassay.meta_evaluation.analysis import Analysis, Page
+from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study, frame_of, matrix
 from metassay.statistics.classification import Calibration, auroc, calibration, judge_card
@@ -271,28 +271,24 @@ def _corrections(judge: Array, human: Array, sign: float, confidence: float) -> 
 OF_SYSTEMS = Analysis(
     (CORRECTED,),
     lambda run: [correct_means(run.scores, run.studies, run.options)],
-    Page(
-        "Corrected means",
-        """
-        A metric’s mean is off by whatever the metric gets wrong. People’s mean is right, but rests
-        on the rated texts alone. The corrected mean uses both: it estimates what people would give
-        all of a system’s texts, on their own scale. Trust its interval where the rated texts were
-        drawn at random. A weight near 0 says that the metric added nothing to the ratings.
-        """,
-    ),
+    "Corrected means",
+    """
+    A metric’s mean is off by whatever the metric gets wrong. People’s mean is right, but rests
+    on the rated texts alone. The corrected mean uses both: it estimates what people would give
+    all of a system’s texts, on their own scale. Trust its interval where the rated texts were
+    drawn at random. A weight near 0 says that the metric added nothing to the ratings.
+    """,
 )
 ANALYSIS = Analysis(
     (JUDGE_CARDS, CALIBRATION),
     lambda run: judge_cards(run.scores, run.ratings, run.studies, run.criteria, run.options),
-    Page(
-        "Judges that pass or fail",
-        """
-        People passed or failed some of the texts that a judge passes or fails. Read the first two
-        numbers first. Sensitivity says how many of the texts that people pass the judge passes;
-        specificity says how many of those that they fail it fails. Read agreement beside agreement
-        by chance: it means little without. The judge’s own pass rate is off by what the judge gets
-        wrong. The corrected pass rates hold where the rated texts were drawn at random. Texts of
-        one document count as alike.
-        """,
-    ),
+    "Judges that pass or fail",
+    """
+    People passed or failed some of the texts that a judge passes or fails. Read the first two
+    numbers first. Sensitivity says how many of the texts that people pass the judge passes;
+    specificity says how many of those that they fail it fails. Read agreement beside agreement
+    by chance: it means little without. The judge’s own pass rate is off by what the judge gets
+    wrong. The corrected pass rates hold where the rated texts were drawn at random. Texts of
+    one document count as alike.
+    """,
 )

@@ -6,7 +6,6 @@ where ratings are worth most. `preferences` compares metrics with people.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.agreement import orient
-from metassay.meta_evaluation.analysis import Analysis, Page
+from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import (
     VERSUS,
@@ -84,18 +83,7 @@ DISAGREEMENTS = table(
 )
 
 
-class _Pair(NamedTuple):
-    """Two metrics' scores of the same texts of one part."""
-
-    part: str
-    authors: NDArray[np.object_]  # the rows of both metrics' values
-    documents: NDArray[np.object_]  # their columns
-    a: MetricScores
-    b: MetricScores
-
-    @property
-    def key(self) -> dict[str, str]:
-        return {"part": self.part, "metric_a": self.a.label, "metric_b": self.b.label}
+_Names = NDArray[np.object_]
 
 
 def conflicts(
@@ -110,24 +98,25 @@ def conflicts(
     pair has its own random numbers, so that another metric changes no draw.
     """
     counts, samples = [], []
-    for pair in _pairs(scores, better, options):
-        opposed = all_disagreements(pair.a.oriented, pair.b.oriented)
-        texts = np.isfinite(pair.a.values + pair.b.values).sum(axis=0)
+    for part, authors, documents, a, b in _pairs(scores, better, options):
+        key = {"part": part, "metric_a": a.label, "metric_b": b.label}
+        opposed = all_disagreements(a.oriented, b.oriented)
+        texts = np.isfinite(a.values + b.values).sum(axis=0)
         of_document = {
-            "doc_id": pair.documents,
+            "doc_id": documents,
             "n_pairs": texts * (texts - 1) // 2,
             "n_disagreements": opposed.per_document,
         }
-        counts.append(pd.DataFrame({**pair.key, **of_document}))
-        rng = generator(options.seed, "disagreements", *pair.key.values())
+        counts.append(pd.DataFrame({**key, **of_document}))
+        rng = generator(options.seed, "disagreements", *key.values())
         sample = draw_disagreements(opposed, n=options.annotate, rng=rng, order=options.draw)
         of_texts = {
-            "doc_id": pair.documents[opposed.document[sample]],
-            "author_a": pair.authors[opposed.preferred_by_a[sample]],
-            "author_b": pair.authors[opposed.preferred_by_b[sample]],
+            "doc_id": documents[opposed.document[sample]],
+            "author_a": authors[opposed.preferred_by_a[sample]],
+            "author_b": authors[opposed.preferred_by_b[sample]],
             "conflict": opposed.conflict[sample],
         }
-        samples.append(pd.DataFrame({**pair.key, **of_texts}))
+        samples.append(pd.DataFrame({**key, **of_texts}))
     return _concat(counts, CONFLICTS), _concat(samples, DISAGREEMENTS)
 
 
@@ -138,7 +127,8 @@ def _concat(frames: Iterable[pd.DataFrame], table: Table) -> pd.DataFrame:
 
 def _pairs(
     scores: pd.DataFrame, better: Mapping[str, Better], options: MetaOptions
-) -> Iterator[_Pair]:
+) -> Iterator[tuple[str, _Names, _Names, MetricScores, MetricScores]]:
+    """Yield each part with its authors, documents, and two metrics of (authors, documents)."""
     directed = {name for name, direction in better.items() if direction != "neither"}
     scorers = scores[["metric", "judge"]].drop_duplicates()
     named = [
@@ -163,7 +153,7 @@ def _pairs(
         ]
         names = authors.to_numpy(dtype=object), documents.to_numpy(dtype=object)
         for a, b in combinations(sorted(metrics, key=lambda metric: metric.label), 2):
-            yield _Pair(str(part), *names, a, b)
+            yield str(part), *names, a, b
 
 
 _STUDIED = ["study", "criterion", "part"]
@@ -228,24 +218,20 @@ def _recipe(scores: pd.DataFrame, texts: Sequence[pd.MultiIndex]) -> str:
 OF_PREFERENCES = Analysis(
     (PREFERENCES,),
     lambda run: [preferences(run.scores, run.ratings, run.criteria, run.better)],
-    Page(
-        "Metrics against people’s preferences",
-        """
-        People said which of two texts is better. Same outcome: the share of these comparisons in
-        which the metric says the same, ties included. Decisive: the same share of the comparisons
-        in which people preferred one text. There a tie of the metric counts half, as a guess does.
-        """,
-    ),
+    "Metrics against people’s preferences",
+    """
+    People said which of two texts is better. Same outcome: the share of these comparisons in
+    which the metric says the same, ties included. Decisive: the same share of the comparisons
+    in which people preferred one text. There a tie of the metric counts half, as a guess does.
+    """,
 )
 OF_CONFLICTS = Analysis(
     (CONFLICTS, DISAGREEMENTS),
     lambda run: conflicts(run.scores, run.better, run.options),
-    Page(
-        "Where metrics disagree",
-        """
-        Two texts of one document are in conflict if one metric prefers the one and another metric
-        the other. Ties are no conflict. Where two metrics often disagree, ask people about those
-        texts: that tells most about which metric to trust.
-        """,
-    ),
+    "Where metrics disagree",
+    """
+    Two texts of one document are in conflict if one metric prefers the one and another metric
+    the other. Ties are no conflict. Where two metrics often disagree, ask people about those
+    texts: that tells most about which metric to trust.
+    """,
 )

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.executor.record import LOCAL, Executor
-from metassay.meta_evaluation.analysis import Analysis, Page
+from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Study, frame_of
 from metassay.statistics.components import rests_on
@@ -177,13 +177,11 @@ def _rests_on(trios: Trios, level: Level, coefficient: Coefficient) -> Any:
 ANALYSIS = Analysis(
     (SIGNIFICANCE,),
     lambda run: [significance(run.studies, run.options, run.executor)],
-    Page(
-        "Which differences between metrics hold",
-        """
-        Two metrics that correlate differently with people may do so by chance. A difference above
-        0 says that metric a is closer to people, one below 0 that metric b is. It holds where
-        p_holm, p after Holm’s correction for testing all pairs, is .05 or less. Where it is more no
-        difference is shown; there may be one.
-        """,
-    ),
+    "Which differences between metrics hold",
+    """
+    Two metrics that correlate differently with people may do so by chance. A difference above
+    0 says that metric a is closer to people, one below 0 that metric b is. It holds where
+    p_holm, p after Holm’s correction for testing all pairs, is .05 or less. Where it is more no
+    difference is shown; there may be one.
+    """,
 )

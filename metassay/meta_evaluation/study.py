@@ -4,7 +4,7 @@ Ratings become matrices as scores do. Both are aligned by key.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -108,7 +108,12 @@ class Study(NamedTuple):
     @property
     def directed(self) -> list[MetricScores]:
         """The metrics that say which of two texts is better: not lengths, not coverage."""
-        return [metric for metric in self.metrics if metric.better != "neither"]
+        return [self.metrics[place] for place in self.places]
+
+    @property
+    def places(self) -> list[int]:
+        """The places of the directed metrics among `metrics`."""
+        return [i for i, metric in enumerate(self.metrics) if metric.better != "neither"]
 
     def values(self, metrics: Sequence[MetricScores], *, oriented: bool = True) -> Array:
         """Stack values (metrics, systems, documents), signs turned where less is better."""
@@ -128,10 +133,11 @@ class Study(NamedTuple):
 
     def compared(self, options: MetaOptions) -> list[MetricScores]:
         """The directed metrics to compare with each other, without those that scored no text."""
-        named = [
-            metric for metric in self.directed if options.compares(metric.metric, metric.label)
+        return [
+            metric
+            for metric in self.directed
+            if options.compares(metric.metric, metric.label) and np.isfinite(metric.values).any()
         ]
-        return [metric for metric in named if np.isfinite(metric.values).any()]
 
 
 def studies(
@@ -262,8 +268,8 @@ def single_recipe(scores: pd.DataFrame, metric: str, judge: str, part: str) -> s
     return str(recipes[0])
 
 
-def frame_of(rows: Sequence[Mapping[str, object]], table: Table) -> pd.DataFrame:
-    """Return a frame of the rows, with the table's columns."""
+def frame_of(rows: Sequence[Any], table: Table) -> pd.DataFrame:
+    """Return a frame of rows by column name, or in the order of the table's columns."""
     return pd.DataFrame(rows, columns=list(table.columns)) if rows else empty(table)
 
 
@@ -304,17 +310,12 @@ def matrix(rows: pd.DataFrame, systems: pd.Index, documents: pd.Index) -> Array:
     return values
 
 
-class ByStatement(NamedTuple):
-    """Arguments of `studies`, with statements as documents."""
-
-    scores: pd.DataFrame
-    ratings: pd.DataFrame
-    better: dict[str, Better]
-    groups: Groups
-
-
-def by_statement(scores: pd.DataFrame, ratings: pd.DataFrame, groups: Groups) -> ByStatement | None:
+def by_statement(
+    scores: pd.DataFrame, ratings: pd.DataFrame, groups: Groups
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Better], Groups] | None:
     """Turn `statement_scores` and ratings of units `statement:N` into a study of part statement.
+
+    Returns the scores, ratings, directions and groups that `studies` takes.
 
     A statement takes the place of a document with a text of one system. The statements of a
     document form a cluster, across systems. Statements that people did not mark are left out.
@@ -329,7 +330,7 @@ def by_statement(scores: pd.DataFrame, ratings: pd.DataFrame, groups: Groups) ->
     scores = scores[scores["doc_id"].isin(statement)]
     scores = pd.concat([scores, _unread(scores)], ignore_index=True)
     pairs = list(zip(statement, document, strict=True))
-    return ByStatement(
+    return (
         scores,
         marked.drop(columns="number"),
         dict(zip(scores["metric"], scores["better"], strict=True)),

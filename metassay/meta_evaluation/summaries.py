@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,11 @@ from numpy.typing import NDArray
 from metassay.core.options import Criterion
 from metassay.format.frames import records, rows
 from metassay.meta_evaluation.study import VERSUS
+from metassay.statistics.agreement import cohen_kappa, krippendorff_alpha, share_within
 from metassay.statistics.best import apart, compact_letters, places
 from metassay.statistics.document_means import Reals, Resampling, mean_draws, means, worth
+from metassay.statistics.exact_sums import mean_without_gaps
+from metassay.statistics.resampling import percentiles
 from metassay.tables.names import (
     FULL,
     NO_JUDGE,
@@ -34,7 +38,14 @@ QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 _PER = 1e6  # words
 
 Text = tuple[str, str]  # doc_id, author
-Metric = tuple[str, str]  # metric, judge
+
+
+def _of_systems(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[~rows["author"].map(is_reference).astype(bool)]
+
+
+def _whole_of_systems(rows: pd.DataFrame) -> pd.DataFrame:
+    return _of_systems(rows[rows["part"] == FULL])
 
 
 # What each author's texts are like beside the reference: words, numbers, how common words are.
@@ -128,8 +139,6 @@ def _of_authors(
 
 # What each system's texts were given, and the mean of it, on one scale for all.
 
-_KEY = ["study", "criterion", "part"]
-
 
 def violins(
     ratings: pd.DataFrame, criteria: Mapping[str, Criterion], how: Resampling
@@ -142,21 +151,18 @@ def violins(
     resample draws documents, the same for all systems of a criterion; null with fewer than two
     documents. p25, median, p75: quartiles of the ratings themselves.
     """
-    used = ratings.dropna(subset=["value"])
-    used = used[
-        ~used["unit"].str.startswith(VERSUS) & ~used["author"].map(is_reference).astype(bool)
-    ]
+    used = _of_systems(ratings[~ratings["unit"].str.startswith(VERSUS)]).dropna(subset="value")
     lines: list[tuple[object, ...]] = []
     for key, group in used.groupby(["study", "criterion", "part"], sort=True):
         scale = criteria[str(key[1])]
         share = (group["value"] - scale.low) / (scale.high - scale.low)
         scaled = group.assign(value=share if scale.better == "higher" else 1 - share)
-        lines += [(*key, *row) for row in _of_systems(scaled, how)]
+        lines += [(*key, *row) for row in _rated_systems(scaled, how)]
     columns = {**types("rating_violins"), "all_ratings": "object"}
     return pd.DataFrame(lines, columns=list(columns)).astype(columns)
 
 
-def _of_systems(ratings: pd.DataFrame, how: Resampling) -> Iterator[tuple[object, ...]]:
+def _rated_systems(ratings: pd.DataFrame, how: Resampling) -> Iterator[tuple[object, ...]]:
     authors, documents = sorted_authors(ratings["author"]), sorted(set(ratings["doc_id"]))
     ratings = ratings.sort_values(["doc_id", "author", "unit", "rater"])  # sums depend on order
     cells = tuple(
@@ -206,7 +212,7 @@ def ranks_table(
         for row in records(summaries[summaries["of"] == "author"])
     ]
     ranks = pd.DataFrame(lines, columns=list(types("ranks"))).astype({"value": "float64"})
-    ranks = ranks[~ranks["author"].map(is_reference).astype(bool)].reset_index(drop=True)
+    ranks = _of_systems(ranks).reset_index(drop=True)
     if ranks["author"].nunique() < 2:
         ranks = ranks[:0]
     rounded = ranks["value"].map(lambda value: float(f"{value:.{_DIGITS}g}")).astype("float64")
@@ -240,7 +246,7 @@ def system_groups(
     """
     if clusters_found(designs, how):
         return to_frame("system_groups", [])
-    whole = scores[(scores["part"] == FULL) & ~scores["author"].map(is_reference).astype(bool)]
+    whole = _whole_of_systems(scores)
     lines: list[tuple[object, ...]] = []
     for metric, direction in better.items():
         if direction not in SIGNS:
@@ -292,10 +298,27 @@ def conflict_shares(conflicts: pd.DataFrame) -> pd.DataFrame:
     return totals.assign(share=(totals["n_disagreements"] / some).astype("float64"))
 
 
-# Rubrics: grades and their spread.
+# Rubrics: grades, their spread, and the agreement of judges with people.
 
+_NEAR = 0.02  # distance within which a grade is a level: files round shares such as 1/3
+_TEXT = ["doc_id", "author"]
 
+_OF_TWO: dict[str, Callable[[Reals, Reals], Reals]] = {
+    "percent": partial(share_within, tolerance=0),
+    "cohen_kappa_quadratic": partial(cohen_kappa, distance="quadratic"),
+}
 _ROUNDED = 9  # decimals: value x high is the level again
+_GRADED = ("scale", "penalties")  # kinds of criteria that have levels
+
+
+def _in_order(criteria: pd.DataFrame) -> list[dict[str, Any]]:
+    return sorted(records(criteria), key=lambda row: (row["rubric"], row["position"]))
+
+
+def _times(criterion: Mapping[str, Any]) -> float:
+    """Return the factor that turns a score into a grade: some scores are shares of the highest."""
+    shares = criterion["value"] == "share" and criterion["kind"] == "scale"
+    return float(criterion["high"]) if shares else 1.0
 
 
 def rubric_tables(
@@ -311,8 +334,8 @@ def rubric_tables(
     grades: list[tuple[Any, ...]] = []
     levels: list[tuple[Any, ...]] = []
     whole = scores[scores["part"] == FULL].sort_values("doc_id")
-    for row in sorted(records(criteria), key=lambda row: (row["rubric"], row["position"])):
-        times = row["high"] if row["value"] == "share" and row["kind"] == "scale" else 1.0
+    for row in _in_order(criteria):
+        times = _times(row)
         of_metric = whole[whole["metric"] == row["metric"]]
         texts = dict(list(of_metric.groupby(["judge", "author"])))
         for judge in sorted(set(of_metric["judge"])):
@@ -325,7 +348,7 @@ def rubric_tables(
                 counts = (len(graded), missing, len(of_author) - len(graded) - missing)
                 grades.append((*key, *_mean_and_sd(graded), *counts))
                 ends = (row["low"], row["high"], row["better"])
-                if row["kind"] in ("scale", "penalties"):
+                if row["kind"] in _GRADED:
                     by_grade = sorted(Counter(graded).items())
                     levels += [(*key, grade, *ends, n, n / len(graded)) for grade, n in by_grade]
     return to_frame("rubric_grades", grades), to_frame("rubric_levels", levels)
@@ -336,3 +359,90 @@ def _mean_and_sd(values: list[float]) -> tuple[float | None, float | None]:
         return None, None
     mean = math.fsum(values) / len(values)
     return mean, math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
+
+
+def rubric_agreement(
+    criteria: pd.DataFrame,
+    scores: pd.DataFrame,
+    ratings: pd.DataFrame,
+    scales: Mapping[str, Criterion],
+    how: Resampling,
+) -> pd.DataFrame:
+    """Return one row per criterion, judge, study and coefficient of agreement.
+
+    A criterion takes part if it is of kind scale or penalties, and people graded whole texts under
+    the same name on a scale with the same direction. All ratings must be grades that the criterion
+    allows, as levels or as shares of the highest; else it has no row. The reference is left out.
+
+    percent is the share of equal grades, cohen_kappa_quadratic weights squared distances beyond
+    chance: both compare the judge with each rater, on the texts that both graded, and are the mean
+    over raters for whom they are defined. krippendorff_alpha_ordinal counts the judge as another
+    rater. 1 is perfect; null if undefined. n: texts that the judge and anybody graded; n_missing:
+    texts that people graded and the judge did not. low, high: percentile bootstrap over documents,
+    null with one document and where fewer than half of the resamples are defined.
+    """
+    lines: list[tuple[object, ...]] = []
+    whole = _whole_of_systems(scores).dropna(subset="value")
+    people = _whole_of_systems(ratings[ratings["unit"] == "text"]).dropna(subset="value")
+    for criterion in _in_order(criteria):
+        rubric, name = criterion["rubric"], criterion["criterion"]
+        of_people = people[people["criterion"] == name]
+        if criterion["kind"] not in _GRADED or of_people.empty:
+            continue
+        if scales[name].better != criterion["better"]:
+            continue
+        of_metric = whole[whole["metric"] == criterion["metric"]]
+        for judge, grades in of_metric.groupby("judge", sort=True):
+            for study, rated in of_people.groupby("study", sort=True):
+                rows = _of_study(criterion, grades, rated, how)
+                lines += [(rubric, name, judge, study, *row) for row in rows]
+    return to_frame("rubric_agreement", lines)
+
+
+def _of_study(
+    criterion: Mapping[str, Any], grades: pd.DataFrame, rated: pd.DataFrame, how: Resampling
+) -> Iterator[tuple[object, ...]]:
+    unit = 1.0 / _times(criterion)
+    opinions = rated.pivot(index=_TEXT, columns="rater", values="value").sort_index(axis=1)
+    people = opinions.to_numpy(dtype=np.float64).T / unit
+    levels = np.rint(people)
+    high = np.inf if criterion["high"] is None else criterion["high"]
+    allowed = (np.abs(people - levels) <= _NEAR) & (levels >= criterion["low"]) & (levels <= high)
+    if not allowed[np.isfinite(people)].all():
+        return
+    of_judge = grades.set_index(_TEXT)["value"].reindex(opinions.index)
+    judge = of_judge.to_numpy(dtype=np.float64) / unit
+    # A jury's grade can lie between two levels, and stays there.
+    judge = np.where(np.abs(judge - np.rint(judge)) <= _NEAR, np.rint(judge), judge)
+    both = np.isfinite(judge)
+    document = pd.factorize(opinions.index.get_level_values("doc_id")[both])[0]
+    size = int(document.max(initial=-1)) + 1
+    draws = np.random.default_rng(how.seed).multinomial(
+        size, np.full(size, 1.0 / max(size, 1)), size=how.resamples if size else 0
+    )
+    # Weights of texts (1 + resamples, texts): all 1 first, then those of each resample.
+    weights = np.vstack([np.ones((1, size)), draws])[:, document].astype(np.float64)
+    for coefficient, values in _coefficients(judge[both], levels[:, both], weights):
+        low, high = np.nan, np.nan
+        if size > 1 and np.isfinite(values[0]):
+            (low,), (high,) = percentiles(values[1:, None], how.confidence)
+        counts = int(both.sum()), int((~both).sum()), size, len(levels)
+        yield coefficient, values[0], low, high, *counts
+
+
+def _coefficients(judge: Reals, people: Reals, weights: Reals) -> Iterator[tuple[str, Reals]]:
+    """Yield each coefficient's name and values (1 + resamples,): of all texts, then resampled."""
+    nothing = np.full(len(weights), np.nan)
+    for name, coefficient in _OF_TWO.items():
+        of_raters = []
+        for rater in people:
+            known = np.isfinite(rater)
+            counted = weights[:, known]
+            defined = counted.any(axis=1)
+            values = nothing.copy()
+            values[defined] = coefficient(np.stack([judge[known], rater[known]]), counted[defined])
+            of_raters.append(values)
+        yield name, mean_without_gaps(np.array(of_raters))
+    raters = np.vstack([judge, people])
+    alpha = krippendorff_alpha(raters, weights, "ordinal") if judge.size else nothing
+    yield "krippendorff_alpha_ordinal", alpha

@@ -20,14 +20,8 @@ UNDEFINED: Final = "undefined"
 
 # From most trusted to unknown; pages and terminals keep this order.
 VERDICTS: Final = (
-    USE,
-    THESE_SYSTEMS,
-    PROMISING,
-    CANNOT_TELL,
-    EXPLAINED,
-    TOO_WEAK,
-    CONTRARY,
-    UNDEFINED,
+    *(USE, THESE_SYSTEMS, PROMISING),
+    *(CANNOT_TELL, EXPLAINED, TOO_WEAK, CONTRARY, UNDEFINED),
 )
 TRUSTED: Final = (USE, THESE_SYSTEMS)
 FEWEST_SYSTEMS: Final = 6  # for a claim about other systems

@@ -32,9 +32,8 @@ from metassay.models.matching import (
     recipe_parts,
     weighing,
 )
-from metassay.models.outputs import text_hash
+from metassay.models.outputs import STORE, text_hash
 from metassay.models.rows import Scores, compute_outputs
-from metassay.models.store import STORE
 
 METHOD = 3  # part of the store's keys; raise it with every change of matches
 _Three = Annotated[list[Annotated[float, Field(lt=1)]], Field(min_length=3, max_length=3)]

@@ -32,8 +32,8 @@ from metassay.models.matching import (
     matches,
     recipe_parts,
 )
+from metassay.models.outputs import STORE
 from metassay.models.rows import Scores, recipe_of
-from metassay.models.store import STORE
 
 NAME, WINDOW_NAME = "med_bertscore", "med_bertscore_window"
 METHOD = 2  # part of the store's keys; raise it with every change of matches

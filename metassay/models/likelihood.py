@@ -51,10 +51,9 @@ def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
 
     def read(source: str, target: str) -> rows.Row:
         (marked, unread), (labels, lost) = encode(source, target)
-        unread_parts = unread, lost > 0
         features = {"input_ids": list(marked.ids), "labels": list(labels.ids)}
         features["decoder_input_ids"] = [start, *labels.ids[:-1]]
-        return rows.Row(features, (*_places(labels, target), *unread_parts))
+        return rows.Row(features, (*_places(labels, target), unread, lost > 0))
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[Likelihoods]:
         labels, sizes = tensors.pop("labels"), [len(row.features["labels"]) for row in batch]

@@ -222,10 +222,10 @@ def _shared_prefix(tokenizer: Any, words: Sequence[str]) -> tuple[list[int], lis
     while all(len(row) > shared for row in tokens) and len({row[shared] for row in tokens}) == 1:
         shared += 1
     first = [row[shared] if len(row) > shared else -1 for row in tokens]
-    ambiguous = [word for word, token in zip(words, first, strict=True) if first.count(token) > 1]
-    short = [word for word, token in zip(words, first, strict=True) if token == -1]
-    if ambiguous or short:
-        names = ", ".join(map(repr, dict.fromkeys([*ambiguous, *short])))
+    pairs = zip(words, first, strict=True)
+    wrong = [repr(word) for word, token in pairs if token == -1 or first.count(token) > 1]
+    if wrong:
+        names = ", ".join(dict.fromkeys(wrong))
         raise BadInput(f"words {names} start alike for the tokenizer; choose others or remove one")
     return tokens[0][:shared], first
 

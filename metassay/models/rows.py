@@ -19,8 +19,7 @@ from metassay.core.options import Options
 from metassay.models import extra
 from metassay.models.batches import by_length, pad_rows
 from metassay.models.loading import Network, NetworkOptions, identify
-from metassay.models.outputs import Task, device_kind, outputs
-from metassay.models.store import STORE
+from metassay.models.outputs import STORE, Task, device_kind, outputs
 
 PACKAGES = ("transformers", "tokenizers", "torch")
 PLACES = 8  # stored decimals: all stable in float64, about five in float32

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, raise_problems, shown
+from metassay.core.errors import BadInput, collect_problems, raise_problems, shown
 from metassay.format.numbers import missing
 from metassay.paper_figures.papers import EachValue, Line, Numbers, Record, Where
 
@@ -79,12 +79,9 @@ def find_cells(record: Record, tables: Tables, printed: pd.DataFrame | None) -> 
     cells: list[Cell] = []
     problems: list[str] = []
     for place in product(*lines):
-        try:
-            cell = _cell(record, place, tables, published)
-        except BadInput as error:
-            problems += error.problems
-        else:
-            cells += [cell] if cell else []
+        with collect_problems(problems):
+            if cell := _cell(record, place, tables, published):
+                cells.append(cell)
     raise_problems(dict.fromkeys(problems))
     titles = [{cell[axis] for cell in cells} for axis in range(3)]
     panels, rows, columns = (
@@ -172,10 +169,8 @@ def _row(
     rows = _matching(source, frame, where, columns)
     if len(rows) > 1:
         conditions = ", ".join(f"{column} = {value}" for column, value in where.items())
-        raise BadInput(
-            f"{source}: {len(rows)} rows meet {conditions or 'no condition'}; add a condition to"
-            " the record"
-        )
+        meet = f"{len(rows)} rows meet {conditions or 'no condition'}"
+        raise BadInput(f"{source}: {meet}; add a condition to the record")
     return None if rows.empty else rows.iloc[0]
 
 

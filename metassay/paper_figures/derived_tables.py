@@ -27,14 +27,15 @@ from metassay.paper_figures.estimates import (
     mean_of,
     resample_counts,
 )
-from metassay.paper_figures.note_tables import error_weights, metrics_of_notes
 from metassay.paper_figures.papers import Record
 from metassay.paper_figures.printed import PRINTED_PAPERS
 from metassay.paper_figures.statement_tables import (
     correlation_spread,
     distilled,
+    error_weights,
     errors_by_position,
     least_copied_statements,
+    metrics_of_notes,
     of_systems,
     sizes,
     statement_correlations,

@@ -1,10 +1,11 @@
-"""Draw records into a folder; drawings of unchanged numbers come from a store."""
+"""Draw records into a folder, and the outcome in words; unchanged drawings come from a store."""
 
 import hashlib
 import io
 import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,18 @@ from metassay.paper_figures.papers import Record
 from metassay.paper_figures.pictures import picture_files
 from metassay.paper_figures.printed import read_printed
 from metassay.tables import parquet
+
+PUBLISHED = "reports/published"
+FIGURES = "reports/figures"
+STORE = Path(".work/figures")
+LOCK = ".work/locks/figures-{}"  # of the process that draws a paper; its stage has it, too
+DRAWS = "metassay.paper_figures.draw"  # the code that draws a record
+
+# Tables that are folders, since several stages write them.
+_FOLDERS = {
+    *("texts", "responses", "notes", "alignments", "pairs", "criteria", "judgments"),
+    *("measurements", "statement_scores", "ratings", "segmented"),
+}
 
 _OURS, _PRINTED, _DIFFERENCE = "ours", "printed", "difference"
 _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\|`*[]_"} | {"<": "&lt;", "&": "&amp;"})
@@ -60,7 +73,6 @@ _MARKS = (
 )
 
 _Column = tuple[str, tuple[str, ...]]  # title, kinds of numbers shown
-_Row = list[str]  # title, then a text per column and kind
 
 
 def caption(record: Record, cells: Cells) -> str:
@@ -169,17 +181,18 @@ def _columns(record: Record, cells: Cells) -> list[_Column]:
 
 def _bodies(
     record: Record, cells: Cells, columns: Sequence[_Column]
-) -> Iterator[tuple[str, list[_Row]]]:
-    """Yield the rows of each panel."""
+) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield each panel and its rows: the title, then a text per column and kind."""
     by_place = {cell[:3]: cell for cell in cells.cells}
+    fields = [(title, kind) for title, kinds in columns for kind in kinds]
     for panel in cells.panels:
-        body = []
-        for row in cells.rows_in(panel):
-            row_cells = [(by_place.get((panel, row, title)), kinds) for title, kinds in columns]
-            body.append(
-                [row, *(_text(record, cell, kind) for cell, kinds in row_cells for kind in kinds)]
-            )
-        yield panel, body
+        yield (
+            panel,
+            [
+                [row, *(_text(record, by_place.get((panel, row, t)), kind) for t, kind in fields)]
+                for row in cells.rows_in(panel)
+            ],
+        )
 
 
 def _text(record: Record, cell: Cell | None, kind: str) -> str:
@@ -257,8 +270,7 @@ def draw_paper(
         try:
             drawing = _draw(record, inputs, tables, outcome, store=store, version=version)
         except BadInput as error:
-            outcome.damaged[record.name] = tuple(error.problems)
-            continue
+            drawing, outcome.damaged[record.name] = {}, error.problems
         files |= {f"{record.name}.{kind}": drawing[kind] for kind in formats if kind in drawing}
     _write_only(out, files)
     return outcome
@@ -350,10 +362,9 @@ def _key(record: Record, inputs: Inputs, version: str) -> str:
 
 def _content(file: Path) -> bytes:
     """Return a file's bytes; empty if it cannot be read, which its reader then reports."""
-    try:
-        return file.read_bytes() if file.is_file() else b""
-    except OSError:
-        return b""
+    with suppress(OSError):
+        return file.read_bytes() if file.is_file() else b""  # a pipe would wait for a writer
+    return b""
 
 
 def _load(path: Path) -> dict[str, bytes] | None:
@@ -373,3 +384,65 @@ def _store(path: Path, files: Mapping[str, bytes]) -> None:
             pack.writestr(zipfile.ZipInfo(name, _ANY_DATE), content)
     with whole_file(path) as file:
         file.write(hashlib.sha256(packed.getvalue()).digest() + packed.getvalue())
+
+
+# Where the tables are that records read, and the outcome in lines.
+
+
+def table_path(benchmark: str, table: str) -> str:
+    """Return the path of a benchmark's table: a folder if several stages write it."""
+    return f"data/tables/{benchmark}/{table}{'' if table in _FOLDERS else '.parquet'}"
+
+
+def paths(records: Iterable[Record]) -> list[str]:
+    """Return all that these records read: what a paper's stage declares."""
+    drawn = [record for record in records if not record.open]
+    tables = {table_path(*table) for record in drawn for table in needed_tables(record)}
+    return sorted(tables | {f"{PUBLISHED}/{file}" for record in drawn for file in record.printed})
+
+
+def inputs_in(root: Path) -> Inputs:
+    """Return the inputs of a project."""
+    return Inputs(
+        lambda benchmark, table: root / table_path(benchmark, table),
+        lambda file: root / PUBLISHED / file,
+    )
+
+
+def summary(outcome: Outcome) -> list[str]:
+    """Return the outcome of a paper in lines: how many were drawn, and what lacks a number."""
+    n_drawn, n_same = len(outcome.drawn), len(outcome.unchanged)
+    lines = [
+        f"{n_drawn + n_same:,} figure(s) and table(s): {n_drawn:,} drawn, {n_same:,} as before;"
+        f" {len(outcome.open):,} open (docs/figures.md)"
+    ]
+    lines += [
+        f"{name}: not drawn: no number of it in {', '.join(table_path(*t) for t in tables)};"
+        f" {remedy(benchmark for benchmark, _ in tables)}"
+        for name, tables in outcome.lacking.items()
+    ]
+    lines += [
+        f"{name}: no number of ours for {', '.join(titles)}"
+        for name, titles in outcome.absent.items()
+    ]
+    return lines
+
+
+def damage_lines(problems: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a line per problem (`Outcome.damaged`), with the records that it stops."""
+    stopped: dict[str, list[str]] = {}
+    for name, of_record in problems.items():
+        for problem in of_record:
+            stopped.setdefault(problem, []).append(name)
+    return [f"not drawn: {', '.join(names)}: {problem}" for problem, names in stopped.items()]
+
+
+def missing_benchmarks(records: Iterable[Record], inputs: Inputs) -> dict[str, list[str]]:
+    """Return the benchmarks whose tables are missing, per record that cannot be drawn yet."""
+    tables = {record.name: missing_tables(record, inputs) for record in records}
+    return {name: sorted({b for b, _ in missing}) for name, missing in tables.items() if missing}
+
+
+def remedy(benchmarks: Iterable[str]) -> str:
+    """Return the command that makes the tables."""
+    return f"`metassay run {' '.join(sorted(set(benchmarks)))}` makes them"

@@ -26,8 +26,7 @@ from metassay.labelled.ingest import ingest_items
 from metassay.labelled.segmentations import ingest_sentences
 from metassay.labelled.segmentations import texts_of as texts_of_test
 from metassay.labelled.types import chosen_test, segment_options
-from metassay.llm import estimate
-from metassay.llm.estimate import Estimate
+from metassay.llm.budget import Estimate, by_rule
 from metassay.llm.messages import ChatRequest
 from metassay.llm.needs import Requests, all_datasets, with_members
 from metassay.llm.session import Session
@@ -146,7 +145,7 @@ def plan(run: Run) -> Plan:
                 invented,
             )
             leaves = parts[(parts["leaf"] == "yes") & (parts["status"] == "ok")]
-            lengths = map(estimate.by_rule, leaves["text"])
+            lengths = map(by_rule, leaves["text"])
             _add(costs, "decompose", run.session, run.decomposition, requests, lengths)
         if judged:
             _plan_judges(run.judges, _pairs(run, parts, invented, costs), run.session, costs)
@@ -179,7 +178,7 @@ def plan_segment_test(
         reader = str(find(dict(registry), folder.dataset).reader)
         items = ingest_sentences(reader, Path(folder.raw), options)
         texts = texts_of_test(items.texts, items.sentences)
-        lengths = [estimate.by_rule(text.full.text) for text in texts if text.full.text is not None]
+        lengths = [by_rule(text.full.text) for text in texts if text.full.text is not None]
         for segmentation, kind in with_model.items():
             decoding = session.decoding(kind.record.model(kind.options))
             requests = kind.record.requests(texts, kind.options, decoding)
@@ -253,7 +252,7 @@ def _segment(run: Run, texts: pd.DataFrame, invented: Sequence[str], costs: Plan
         sorted(by_author.items()),
         invented,
     )
-    lengths = [estimate.by_rule(text.full.text) for text in whole_texts if text.full.text]
+    lengths = [by_rule(text.full.text) for text in whole_texts if text.full.text]
     _add(costs, "segment", run.session, chosen, requests, lengths)
     parts, n_unknown = _fill_facets(
         segment(texts, ingested.sources, ingested.segments, chosen, resources)[0]
@@ -376,7 +375,7 @@ def _write_texts(run: Run, name: str, system: Chosen, costs: Plan) -> Texts:
         return texts, 0
     requests = record.requests(sources, system.options, resources.model.decoding, resources.raw)
     stand_ins = _stand_ins(run.ingested, by_section=bool((texts["part"] != FULL).any()))
-    lengths = map(estimate.by_rule, stand_ins.values())
+    lengths = map(by_rule, stand_ins.values())
     _add(costs, f"generate-{name}", run.session, system, requests, lengths)
     return _fill_texts(texts, stand_ins)
 

@@ -432,7 +432,6 @@ def _check_tunings(params: Params, named: Named) -> list[str]:
 
 
 def _check_dags(params: Params) -> Iterator[str]:
-    """Compare each dvc.yaml with the table of stages."""
     for name, folder in params.every.items():
         file, stages = BENCHMARKS / name / DAG, stages_of(folder)
         with suppress(BadInput):  # absent, or no YAML: reported elsewhere
@@ -466,7 +465,6 @@ def _params_file(benchmark: str) -> str:
 
 
 def _check_rubrics(params: Params, named: Named, judges: Answerable) -> list[str]:
-    """Check rubrics, and the names of metrics to compare."""
     problems: list[str] = []
     rubrics: dict[str, Rubric] = {}
     files = sorted(RUBRICS.glob("*.yaml"))

@@ -37,7 +37,7 @@ from metassay.reporting.names import (
 )
 from metassay.reporting.sentences import capitalized, state_of, to_do
 from metassay.tables.certificates import CERTIFICATES
-from metassay.tables.designs import DESIGNS
+from metassay.tables.evidence import DESIGNS
 from metassay.tables.names import FULL, STATEMENT
 from metassay.tables.parquet import read
 

@@ -36,8 +36,7 @@ from metassay.reporting.names import (
     part_rank,
     sorted_metrics,
 )
-from metassay.reporting.shell import PageFolder
-from metassay.reporting.text_index import put_texts, utf16
+from metassay.reporting.shell import PageFolder, put_texts, utf16
 from metassay.scoring.aggregation.statements import number_statements
 from metassay.tables.names import FULL, metric_label, sorted_authors
 from metassay.text.spans import Span
@@ -49,6 +48,7 @@ _OF_DOCUMENTS = {
     *("sources", "texts", "parts", "units", "alignments", "pairs", "scores", "ratings"),
 }
 _SOURCE = ("doc_id", "task", "passages", "speaker", "group", "attributes")
+_SCORE = ("doc_id", "author", "metric", "judge", "value")
 _AT_ONCE = 50  # documents that are indexed together: what an index takes, however many there are
 
 
@@ -74,7 +74,7 @@ class _Tables:
     """The frames of some documents by document and author."""
 
     texts: Mapping[_Text, _Written]
-    scores: Mapping[_Text, Mapping[Metric, float | None]]
+    scores: Mapping[tuple[Any, ...], float | None]  # by doc_id, author, metric, judge
     ratings: Mapping[_Text, Mapping[tuple[str, int], list[c.Rating]]]  # of ("text", 0), of units
     authors: Mapping[str, Sequence[str]]
     judgments: Judgments
@@ -168,14 +168,15 @@ def _batches(tables: Mapping[str, pd.DataFrame], shown: _Shown) -> Iterator[tupl
         }
         answers = tables["judgments"]
         answers = answers[answers["pair_id"].isin(batch["pairs"]["pair_id"])]
-        texts, parts = batch["texts"], batch["parts"]
+        texts, parts, scores = batch["texts"], batch["parts"], batch["scores"]
+        scores = scores[scores["part"] == FULL]
         by_document = texts.groupby("doc_id")["author"]
         others = {other: name for name, other in shown.names.items()}
         yield (
             sorted(rows(batch["sources"], *_SOURCE), key=lambda row: str(row[0])),
             _Tables(
                 texts=_written(texts, parts),
-                scores=_scores(batch["scores"], shown.metrics),
+                scores={tuple(key): value for *key, value in rows(scores, *_SCORE)},
                 ratings=_ratings(batch["ratings"], shown),
                 authors={str(doc_id): sorted_authors(names) for doc_id, names in by_document},
                 judgments=index_judgments(
@@ -234,12 +235,12 @@ def _text(key: _Text, tables: _Tables, shown: _Shown) -> c.Text:
         if note := what_lacks(divided, shown.parts):
             title = "Parts that the text lacks, that nobody knows, or that were made up"
             of_text = [c.Block("parts", title, "text", [], [], note), *of_text]
-    scores = tables.scores.get(key, {})
+    scores = {metric: (*key, *metric) for metric in shown.metrics}
     return c.Text(
         *(key[1], problems, text),
         [c.Mark(utf16(text, mark.start), utf16(text, mark.end), mark.part) for mark in marks],
         [*rated.get(("text", 0), []), *_of_no_line(rated, of_text)],
-        [(metric_label(*metric), scores[metric]) for metric in shown.metrics if metric in scores],
+        [(metric_label(*m), tables.scores[s]) for m, s in scores.items() if s in tables.scores],
         of_text,
     )
 
@@ -278,17 +279,6 @@ def _written(texts: pd.DataFrame, parts: pd.DataFrame) -> dict[_Text, _Written]:
         for doc_id, author, part, text, status in rows(frame, *columns):
             written.setdefault((doc_id, author), {})[part] = (text, status)
     return written
-
-
-def _scores(
-    scores: pd.DataFrame, metrics: Sequence[Metric]
-) -> dict[_Text, dict[Metric, float | None]]:
-    by_text: dict[_Text, dict[Metric, float | None]] = {}
-    columns = ("doc_id", "author", "metric", "judge", "value")
-    for doc_id, author, metric, judge, value in rows(scores[scores["part"] == FULL], *columns):
-        if (metric, judge) in metrics:
-            by_text.setdefault((doc_id, author), {})[metric, judge] = value
-    return by_text
 
 
 def _ratings(

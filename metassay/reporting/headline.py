@@ -8,7 +8,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from metassay.core.atomic import whole_file
-from metassay.format.frames import records
+from metassay.format.frames import records, rows
 from metassay.format.numbers import missing, rounded, short
 from metassay.format.terms import DECISIONS
 from metassay.labelled.records import items_of
@@ -43,42 +43,37 @@ _TRUST = [
 ]
 
 
-def board(folder: Path, shown_as: ShownAs = NONE) -> tuple[list[str], list[list[str]]]:
-    """Return the authors, and a row per headline metric: its name, each author's macro mean."""
-    rows = shown_as.frame(_leaderboard(folder))
-    means = means_of(rows, read(CRITERIA, folder / CRITERIA.name))
+def board(folder: Path, shown_as: ShownAs = NONE) -> pd.DataFrame:
+    """Return a row per headline metric: its name, and each author's macro mean in a column."""
+    leaderboard = shown_as.frame(_leaderboard(folder))
+    means = means_of(leaderboard, read(CRITERIA, folder / CRITERIA.name))
     authors = sorted_authors(str(author) for mean in means.values() for author in mean)
-    table = []
+    lines = []
     for label, mean in means.items():
         values = [mean.get(author) for author in authors]
-        table.append([label, *("–" if missing(v) else f"{v:.3f}" for v in values)])
-    return authors, table
+        lines.append([label, *("–" if missing(v) else f"{v:.3f}" for v in values)])
+    return pd.DataFrame(lines, columns=["metric", *authors])
 
 
 def means_of(leaderboard: pd.DataFrame, criteria: pd.DataFrame) -> dict[str, Row]:
     """Return, of whole texts, each author's macro mean by headline metric, as pages order them."""
-    rows = leaderboard[leaderboard["part"] == FULL]
+    whole = leaderboard[leaderboard["part"] == FULL]
     with known_names(criteria):
-        metrics = headline_metrics(zip(rows["metric"], rows["judge"], strict=True))
+        metrics = headline_metrics(rows(whole, "metric", "judge"))
     means: dict[str, Row] = {metric_label(*metric): {} for metric in metrics}
-    for metric, judge, author, mean in zip(
-        *(rows[name] for name in ("metric", "judge", "author", "macro")), strict=True
-    ):
+    for metric, judge, author, mean in rows(whole, "metric", "judge", "author", "macro"):
         if (metric, judge) in metrics:
             means[metric_label(metric, judge)][str(author)] = mean
     return means
 
 
-HEADS_OF_TRUST = ("criterion", "decision", "metric", "correlation, corrected", "verdict")
-
-
-def best_metrics(folder: Path, shown_as: ShownAs = NONE) -> list[list[str]]:
+def best_metrics(folder: Path, shown_as: ShownAs = NONE) -> pd.DataFrame:
     """Return per study, criterion and decision the metric to trust, of the whole texts.
 
-    A row of HEADS_OF_TRUST each. Where no metric may be used it has that, the closest metric and
-    its correlation, what to do, and how often which verdict was given.
+    Where no metric may be used, a row has that, the closest metric and its correlation, what to do,
+    and how often which verdict was given.
     """
-    table = []
+    lines = []
     certificates = shown_as.frame(read(CERTIFICATES, folder / "certificates.parquet"))
     for name, level, best in best_of(certificates):
         row, value = best.row, short_estimate(best.row, "corrected", "corrected_")
@@ -86,8 +81,9 @@ def best_metrics(folder: Path, shown_as: ShownAs = NONE) -> list[list[str]]:
         says = f"{row['advice']}: {best.verdicts}"
         if row["trusted"]:
             metric, says = best.metric, f"{row['verdict']}, {best.choice}"
-        table.append([name, DECISIONS[level], metric, value, says])
-    return table
+        lines.append([name, DECISIONS[level], metric, value, says])
+    heads = ["criterion", "decision", "metric", "correlation, corrected", "verdict"]
+    return pd.DataFrame(lines, columns=heads)
 
 
 def answers_of(
@@ -120,24 +116,23 @@ def artifacts(
         "judge_cards": _cards,
         "segment_scores": _scores,
     }
-    rows = {name: records(tables[name](folder)) for name in names}
-    return rows if answers.empty else {**rows, "answers": records(answers)}
+    of_tables = {name: records(tables[name](folder)) for name in names}
+    return of_tables if answers.empty else {**of_tables, "answers": records(answers)}
 
 
 def _leaderboard(folder: Path) -> pd.DataFrame:
-    rows = read(LEADERBOARD, folder / "leaderboard.parquet")
-    return rows[rows["part"] == FULL].reset_index(drop=True)
+    leaderboard = read(LEADERBOARD, folder / "leaderboard.parquet")
+    return leaderboard[leaderboard["part"] == FULL].reset_index(drop=True)
 
 
 # The headline numbers of a test of judges, out of its table of cards.
 
-HEADS_OF_CARDS = ("judge", "items", "judged", "accuracy", "balanced", "AUROC")
 CARD_STATISTICS = ("agreement", "balanced_accuracy", "auroc")
 _CARDS_KEY = ["study", "part", "judge", "statistic", "value", "low", "high", "n", "n_missing"]
 
 
-def cards(folder: Path, shown_as: ShownAs = NONE) -> list[list[str]]:
-    """Return a row of HEADS_OF_CARDS per judge and set of items: numbers with their intervals.
+def cards(folder: Path, shown_as: ShownAs = NONE) -> pd.DataFrame:
+    """Return a row per judge and set of items: numbers with their intervals.
 
     Of each set the judge that is right most often comes first.
     Where there are several subsets, these are all of them and their mean; the page has each.
@@ -146,26 +141,28 @@ def cards(folder: Path, shown_as: ShownAs = NONE) -> list[list[str]]:
         main_cards(shown_as.frame(_cards(folder))),
         key=lambda card: (card[1], best_first(card[2]["agreement"]["value"])),
     )
-    return [
+    lines = [
         [judge, study, _share_of(card["agreement"], "n_missing")]
         + [_estimate(card.get(name)) for name in CARD_STATISTICS]
         for judge, study, card in by_set
     ]
+    heads = ["judge", "items", "judged", "accuracy", "balanced", "AUROC"]
+    return pd.DataFrame(lines, columns=heads)
 
 
 def main_cards(cards: pd.DataFrame) -> Iterator[tuple[str, str, dict[str, Row]]]:
     """Yield judge, set of items and rows by statistic, as `cards` has them, of a table of cards."""
-    rows = cards[cards["part"] == FULL]
-    if (rows["study"] == ALL_SUBSETS).any():
-        of_all = rows["study"].isin([ALL_SUBSETS, MEAN_OF_SUBSETS])
-        rows = rows[of_all | rows["study"].str.startswith(items_of(""))]
-    for (study, judge), card in rows.groupby(["study", "judge"]):
+    whole = cards[cards["part"] == FULL]
+    if (whole["study"] == ALL_SUBSETS).any():
+        of_all = whole["study"].isin([ALL_SUBSETS, MEAN_OF_SUBSETS])
+        whole = whole[of_all | whole["study"].str.startswith(items_of(""))]
+    for (study, judge), card in whole.groupby(["study", "judge"]):
         yield str(judge), str(study), {str(row["statistic"]): row for row in records(card)}
 
 
 def _cards(folder: Path) -> pd.DataFrame:
-    rows = read(JUDGE_CARDS, folder / "judge_cards.parquet")
-    return rows[rows["statistic"].isin(CARD_STATISTICS)][_CARDS_KEY].reset_index(drop=True)
+    table = read(JUDGE_CARDS, folder / "judge_cards.parquet")
+    return table[table["statistic"].isin(CARD_STATISTICS)][_CARDS_KEY].reset_index(drop=True)
 
 
 def _share_of(row: Row, missed: str) -> str:
@@ -180,26 +177,27 @@ def _estimate(row: Row | None) -> str:
 
 # The headline numbers of a test of segmentations, out of its table of scores.
 
-HEADS_OF_SCORES = ("segmentation", "sentences", "accuracy", "macro-F1", "majority guess")
 SCORE_STATISTICS = ("accuracy", "macro_f1", "majority_guess")
 _SEGMENTS_KEY = ["segmentation", "statistic", "value", "low", "high", "n", "n_failed"]
 
 
-def score_rows(folder: Path) -> list[list[str]]:
-    """Return a row of HEADS_OF_SCORES per segmentation, the most accurate first."""
-    rows = []
+def score_rows(folder: Path) -> pd.DataFrame:
+    """Return a row per segmentation, the most accurate first."""
+    lines = []
     for name, scores in grouped(records(_scores(folder)), lambda row: row["segmentation"]).items():
         by_statistic = {row["statistic"]: row for row in scores}
         accuracy, macro, guess = (by_statistic[statistic] for statistic in SCORE_STATISTICS)
         cells = [_share_of(accuracy, "n_failed"), _estimate(accuracy), _estimate(macro)]
-        rows.append((accuracy["value"], [name, *cells, short(guess["value"]) or "–"]))
-    return [cells for _, cells in sorted(rows, key=lambda row: best_first(row[0]))]
+        lines.append((accuracy["value"], [name, *cells, short(guess["value"]) or "–"]))
+    lines.sort(key=lambda line: best_first(line[0]))
+    heads = ["segmentation", "sentences", "accuracy", "macro-F1", "majority guess"]
+    return pd.DataFrame([cells for _, cells in lines], columns=heads)
 
 
 def _scores(folder: Path) -> pd.DataFrame:
-    rows = read(SEGMENT_SCORES, folder / "segment_scores.parquet")
-    headline = (rows["of"] == "all") & rows["statistic"].isin(SCORE_STATISTICS)
-    return rows[headline][_SEGMENTS_KEY].reset_index(drop=True)
+    table = read(SEGMENT_SCORES, folder / "segment_scores.parquet")
+    headline = (table["of"] == "all") & table["statistic"].isin(SCORE_STATISTICS)
+    return table[headline][_SEGMENTS_KEY].reset_index(drop=True)
 
 
 # The headline numbers as a small file of JSON, which git keeps: `dvc metrics` reads it.

@@ -23,8 +23,7 @@ from metassay.reporting import contract as c
 from metassay.reporting.answers import answers_table
 from metassay.reporting.names import Row, grouped, short_estimate, sorted_parts
 from metassay.reporting.page import Report, filled, in_order, write_page, write_tables
-from metassay.reporting.shell import PageFolder
-from metassay.reporting.text_index import put_texts, utf16
+from metassay.reporting.shell import PageFolder, put_texts, utf16
 from metassay.tables.names import FULL, MEAN_OF_SUBSETS
 
 # Numbers of a card of which less is better, and those that are neither good nor bad.

@@ -116,7 +116,12 @@ def _places() -> dict[str, int]:
 
 def by_criterion(frame: pd.DataFrame) -> list[tuple[Key, list[Row]]]:
     """Group the rows by study, criterion and part, in the order of the page."""
-    return sorted(grouped(records(frame), key_of).items(), key=lambda item: _key_rank(item[0]))
+
+    def rank(item: tuple[Key, list[Row]]) -> tuple[str, tuple[int, str], tuple[int, str]]:
+        study, criterion, part = item[0]
+        return study, criterion_rank(criterion), part_rank(part)
+
+    return sorted(grouped(records(frame), key_of).items(), key=rank)
 
 
 def grouped(rows: Iterable[Row], key: Callable[[Row], K]) -> dict[K, list[Row]]:
@@ -140,11 +145,6 @@ def metric_of(row: Row) -> Metric:
 def metric_name(row: Row) -> str:
     """Return the metric's name, with the judge's in brackets."""
     return metric_label(row["metric"], row["judge"])
-
-
-def _key_rank(key: Key) -> tuple[str, tuple[int, str], tuple[int, str]]:
-    study, criterion, part = key
-    return study, criterion_rank(criterion), part_rank(part)
 
 
 def best_first(value: float | None) -> tuple[bool, float]:
@@ -185,16 +185,14 @@ class ShownAs(NamedTuple):
     def frame(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the same rows, with authors and judges called as they are shown."""
         author = lambda name: self.authors.get(name, name)  # noqa: E731
-        renames = (
-            (_AUTHORS, self.authors, author),
-            (("judge",), self.judges, lambda name: self.judges.get(name, name)),
-            (_LABELS, self.judges, self._label),
-        )
-        shown: dict[str, Any] = {
+        renames = dict.fromkeys(_AUTHORS if self.authors else (), author)
+        if self.judges:
+            renames |= {"judge": lambda name: self.judges.get(name, name)}
+            renames |= dict.fromkeys(_LABELS, self._label)
+        shown = {
             column: frame[column].map(rename, na_action="ignore")
-            for columns, names, rename in renames
-            for column in columns
-            if names and column in frame
+            for column, rename in renames.items()
+            if column in frame
         }
         if self.authors and {"of", "name"} <= set(frame):  # the name of an author, or a rater
             authors = frame["name"].map(author)

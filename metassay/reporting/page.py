@@ -239,15 +239,15 @@ def _systems(
 @cache
 def _blocks() -> dict[str, TableWords]:
     """Return blocks by table, with the words of its analysis where the file has none."""
-    pages = {table.name: analysis.page for analysis in ANALYSES for table in analysis.tables}
+    analyses = {table.name: analysis for analysis in ANALYSES for table in analysis.tables}
     by_table: dict[str, TableWords] = {}
     for group, blocks in texts("words.yaml")["tables"].items():
         for name, block in blocks.items():
             words = dict(block or {})
-            page = pages.get(words.get("analysis", name))
-            if page is not None:
-                says = [" ".join(text.split()) for text in page.says.split("\n\n") if text]
-                words = {"title": page.heading, "says": says, **words}
+            analysis = analyses.get(words.get("analysis", name))
+            if analysis is not None:
+                says = [" ".join(text.split()) for text in analysis.says.split("\n\n") if text]
+                words = {"title": analysis.heading, "says": says, **words}
             by_table[name] = {"group": group, "title": "", **words}
     return by_table
 

@@ -12,12 +12,12 @@ from metassay.format.frames import rows
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.evaluate import RESULT_TABLES
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.meta_evaluation.rubric_agreement import rubric_agreement
 from metassay.meta_evaluation.summaries import (
     clusters_found,
     conflict_shares,
     profile_table,
     ranks_table,
+    rubric_agreement,
     rubric_tables,
     system_groups,
     violins,

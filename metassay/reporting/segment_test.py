@@ -14,8 +14,7 @@ from metassay.labelled.records import NONE
 from metassay.reporting import contract as c
 from metassay.reporting.names import Row, grouped, short_estimate
 from metassay.reporting.page import Report, filled, in_order, write_page, write_tables
-from metassay.reporting.shell import PageFolder
-from metassay.reporting.text_index import put_texts, utf16
+from metassay.reporting.shell import PageFolder, put_texts, utf16
 
 WRONG = "share of wrong labels"
 _TEXT = ["doc_id", "author"]

@@ -143,7 +143,7 @@ def cohen_kappa(pair: Array, weights: Array, distance: Distance = "none") -> Arr
 COUNT_COEFFICIENTS = ("kappa", "equal", "within_1", "within_2", "pearson")
 
 
-def count_agreement(pair: Array, unit: Units, weights: Array) -> Array:
+def count_agreement(pair: Array, unit: Index, weights: Array) -> Array:
     """Compare two raters' counts (2, items): (5, resamples), in the order of COUNT_COEFFICIENTS.
 
     Weights (resamples, units) are how often each unit's items are drawn. 1 is perfect agreement.
@@ -280,7 +280,7 @@ def mean_of_others(ratings: Array, rater: int) -> Array:
 def agreement_interval(
     ratings: ArrayLike,
     of: Coefficient,
-    unit: Units,
+    unit: Index,
     *,
     n: int,
     confidence: float,
@@ -378,10 +378,8 @@ def _gaps(pairs: Sequence[_Pair], raters: int, weights: Array) -> Array:
     of_pairs = np.stack([weighted_spearman(x, y, unit, weights) for _, (x, y), unit in pairs])
     gaps = np.empty((len(weights), raters))
     for rater in range(raters):
-        with_rater = np.array([rater in two for two, _, _ in pairs])
-        gaps[:, rater] = mean_without_gaps(of_pairs[~with_rater]) - mean_without_gaps(
-            of_pairs[with_rater]
-        )
+        his = np.array([rater in two for two, _, _ in pairs])
+        gaps[:, rater] = mean_without_gaps(of_pairs[~his]) - mean_without_gaps(of_pairs[his])
     return gaps
 
 

@@ -10,7 +10,6 @@ raise ValueError. Texts with the same number in `cluster` (n,) share a document 
 None treats texts as independent.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +29,7 @@ from metassay.statistics.shares import (
     THRESHOLD,
     UNDEFINED,
     Clusters,
+    Coefficient,
     Estimate,
     Tables,
     cells,
@@ -164,28 +164,14 @@ def failure_rate(table: Tables, missing: ArrayLike) -> Tables:
     return quotient(missing, _total(table) + missing)
 
 
-def accuracy_at_least(table: Tables, missing: ArrayLike) -> Tables:
-    """Return the accuracy if all missing labels were wrong."""
-    return accuracy(table, missing)
-
-
-def accuracy_at_most(table: Tables, missing: ArrayLike) -> Tables:
-    """Return the accuracy if all missing labels were right."""
-    return accuracy(table, missing, missing)
-
-
-OF_ALL: dict[str, Callable[[Tables], Tables]] = {
+OF_ALL: dict[str, Coefficient] = {
     "accuracy": accuracy,
     "macro_f1": macro_f1,
     "weighted_f1": weighted_f1,
     "cohen_kappa": cohen_kappa,
     "majority_guess": majority_guess,
 }
-OF_LABEL: dict[str, Callable[[Tables], Tables]] = {
-    "precision": precision,
-    "recall": recall,
-    "f1": f1,
-}
+OF_LABEL: dict[str, Coefficient] = {"precision": precision, "recall": recall, "f1": f1}
 
 
 def _hits(table: Tables) -> Tables:
@@ -274,7 +260,7 @@ def _by_chance(table: Tables) -> Tables:
     return quotient((a + b) * (a + c) + (d + b) * (d + c), total * total)
 
 
-COEFFICIENTS: dict[str, Callable[[Tables], Tables]] = {  # of tables (..., 4) of the four cells
+COEFFICIENTS: dict[str, Coefficient] = {  # of tables (..., 4) of the four cells
     "agreement_by_chance": _by_chance,
     "cohen_kappa": lambda table: _beyond(accuracy(_square(table)), _by_chance(table)),
     "mcc": matthews,
@@ -343,7 +329,7 @@ def three_way(
     x, y = predicted.astype(np.intp), right.astype(np.intp)
     # Unused labels stay out of the drawn tables, too: else each draw would have them.
     used, occurs = (np.isin(np.arange(WAYS), labels) for labels in ([*x, *y], y))
-    coefficients: dict[str, Callable[[Tables], Tables]] = {
+    coefficients: dict[str, Coefficient] = {
         "balanced_accuracy_3way": lambda t: recall(_square(t, WAYS))[..., occurs].mean(axis=-1),
         "macro_f1_3way": lambda t: macro_f1(_square(t, WAYS), used),
     }

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from metassay.statistics.correlation import WEIGHTED, Coefficient
 from metassay.statistics.exact_sums import (
     Array,
+    Index,
     Mask,
     blocks,
     deviations,
@@ -30,8 +31,6 @@ from metassay.statistics.exact_sums import (
 )
 from metassay.statistics.limits import LARGEST
 from metassay.statistics.resampling import percentiles, tallies
-
-Folds = NDArray[np.intp]
 
 CHUNK = 1 << 23  # weights held at a time: 64 MB, however many resamples are asked for
 
@@ -257,13 +256,13 @@ def best_subset(
     return BestSubset(members[final], in_sample, value, *counts)
 
 
-def _folds(group: Folds, folds: int, rng: np.random.Generator) -> Folds:
+def _folds(group: Index, folds: int, rng: np.random.Generator) -> Index:
     # Groups are assigned to folds in a random order.
     _, number = np.unique(group, return_inverse=True)
     return np.asarray(rng.permutation(np.arange(int(np.max(number)) + 1) % folds)[number])
 
 
-def _choose(scores: Array, people: Array, fold: Folds, members: Mask) -> int:
+def _choose(scores: Array, people: Array, fold: Index, members: Mask) -> int:
     tests = (fold == number for number in range(fold.max() + 1))
     values = np.array([_held_out(scores, people, test, members) for test in tests])
     mean = np.nan_to_num(mean_without_gaps(values), nan=-np.inf)

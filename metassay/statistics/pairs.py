@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from metassay.statistics.correlation import TIE, Level, matrices, system_means, tie_near
 from metassay.statistics.exact_sums import Array, Index, blocks, rankdata
 
-ROUNDING = 1e-12  # scores this close, relative to the largest, are tied
+ROUNDING = 1e-12  # scores this close, relative to the largest, are tied; and accuracies are equal
 
 
 class PreferenceAgreement(NamedTuple):
@@ -119,9 +119,6 @@ def draw_disagreements(
     if order == "largest":
         shuffled = shuffled[np.argsort(-disagreements.conflict[shuffled], kind="stable")]
     return np.sort(shuffled[:n])
-
-
-SAME = 1e-12  # accuracies closer than this are equal, and the smaller threshold wins
 
 
 class PairwiseAccuracy(NamedTuple):
@@ -261,5 +258,5 @@ def _best(pairs: _Pairs) -> tuple[Array, Array]:
     last = np.concatenate((gap[..., 1:] != gap[..., :-1], start == 0), axis=-1)
     of_last = np.where(last, accuracy, -np.inf)
     best = np.max(of_last, axis=-1, keepdims=True)
-    place = np.argmax(of_last >= best - SAME, axis=-1, keepdims=True)
+    place = np.argmax(of_last >= best - ROUNDING, axis=-1, keepdims=True)  # the smallest threshold
     return np.take_along_axis(gap, place, axis=-1)[..., 0], best[..., 0]

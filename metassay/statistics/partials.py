@@ -76,19 +76,6 @@ def most_abstractive(
     return map_cells(correlate_group, metric, human)
 
 
-class Partial(NamedTuple):
-    """A partial correlation; `left` has its leave-outs for an interval."""
-
-    left: LeaveOneOut
-    n: Any  # int; texts with all scores
-    n_missing: Any  # int; texts with some scores but not all
-
-    @property
-    def value(self) -> Any:
-        """True sign; NaN if undefined, or if the control fully explains a side."""
-        return self.left.value
-
-
 def partial(
     metric: ArrayLike,
     human: ArrayLike,
@@ -96,18 +83,19 @@ def partial(
     level: Level,
     coefficient: Coefficient,
     layout: Layout | None = None,
-) -> Partial:
+) -> LeaveOneOut:
     """Return the ranks-first partial correlation given a number per text (coverage, length).
 
     (r_mh - r_mc r_hc) / sqrt((1 - r_mc**2) (1 - r_hc**2)) of the three correlations at a level:
     pooled, means over documents, or between systems. For Kendall the same formula of taus (Kendall
-    1942, Partial rank correlation). Raises ValueError for tau-c, which has no partial.
+    1942, Partial rank correlation). NaN if undefined, or if the control fully explains a side.
+    Raises ValueError for tau-c, which has no partial.
     """
     if coefficient == "kendall_c":
         raise ValueError("tau-c has no partial correlation; ask for kendall")
-    a, b, c, n, missing = _trio(metric, human, control)
+    a, b, c = _trio(metric, human, control)
     three = (leave_out(x, y, level, coefficient, layout) for x, y in ((a, b), (a, c), (b, c)))
-    return Partial(partial_of(*three), n, missing)
+    return partial_of(*three)
 
 
 def partial_of(of_both: LeaveOneOut, of_metric: LeaveOneOut, of_human: LeaveOneOut) -> LeaveOneOut:
@@ -123,24 +111,24 @@ def partial_given_system(
     level: Level,
     coefficient: Coefficient,
     layout: Layout | None = None,
-) -> Partial:
-    """Return the partial correlation given the system: of both sides less their system's mean.
+) -> tuple[LeaveOneOut, Any]:
+    """Return the partial correlation given the system, of both sides less their system's mean.
 
-    Spearman ranks first (all texts, or those of a document), Kendall subtracts the systems' means
-    first. Systems with a single text are left out. Undefined at system level.
+    Also returns the number of texts. Spearman ranks first (all texts, or those of a document),
+    Kendall subtracts the systems' means first. Systems with a single text are left out. Undefined
+    at system level.
     """
     a, b, present = matrices(metric, human)
-    missing = np.sum(np.isfinite(a) != np.isfinite(b), axis=(-2, -1))
     present &= np.sum(present, axis=-1, keepdims=True) > 1
     a, b = np.where(present, a, np.nan), np.where(present, b, np.nan)
     n = np.count_nonzero(present, axis=(-2, -1))
     if level == "system":
         empty = np.empty((*a.shape[:-2], 0))
-        return Partial(LeaveOneOut(np.full(a.shape[:-2], np.nan)[()], empty, empty), n, missing)
+        return LeaveOneOut(np.full(a.shape[:-2], np.nan)[()], empty, empty), n
     statistic = coefficient
     if coefficient == "spearman":
         a, b, statistic = _rank(a, level), _rank(b, level), "pearson"
-    return Partial(leave_out(less_system(a), less_system(b), level, statistic, layout), n, missing)
+    return leave_out(less_system(a), less_system(b), level, statistic, layout), n
 
 
 class Rests(NamedTuple):
@@ -289,7 +277,7 @@ def _residuals_first(
         a, b, present = matrices(metric, human)
         a, b = (less_system(np.where(present, side, np.nan)) for side in (a, b))
         return np.nan if level == "system" else value_at(a, b, level, "spearman")
-    a, b, c, _, _ = _trio(metric, human, control)
+    a, b, c = _trio(metric, human, control)
     if level == "system":
         ones = np.ones((1, a.shape[1]))
         x, z = (mean.T for mean in system_means(a, c, ones))
@@ -312,16 +300,11 @@ def _partial(with_people: Array, metric: Array, people: Array) -> Array:
     return np.clip(quotient(with_people - metric * people, size, rest > NOISE), -1.0, 1.0)
 
 
-def _trio(
-    metric: ArrayLike, human: ArrayLike, control: ArrayLike
-) -> tuple[Array, Array, Array, Any, Any]:
+def _trio(metric: ArrayLike, human: ArrayLike, control: ArrayLike) -> tuple[Array, Array, Array]:
     a, b, present = matrices(metric, human)
     c, _, controlled = matrices(control, b)
-    scored = np.isfinite(a) | np.isfinite(b)
-    complete = present & controlled
-    sides = (np.where(complete, side, np.nan) for side in (a, b, c))
-    cells = complete, scored & ~complete
-    return *sides, *(np.count_nonzero(mask, axis=(-2, -1)) for mask in cells)
+    a, b, c = (np.where(present & controlled, side, np.nan) for side in (a, b, c))
+    return a, b, c
 
 
 def _rank(scores: Array, level: Level) -> Array:

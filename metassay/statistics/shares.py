@@ -284,10 +284,7 @@ def rogan_gladen(judge: ArrayLike, human: ArrayLike, *, confidence: float) -> Ro
     covariance of share and rates, which share the texts rated by both. Raises ValueError for other
     values.
     """
-    scores, people = _rows(judge, human)
-    for values in (scores, people):
-        if not np.isin(values[~np.isnan(values)], (0.0, 1.0)).all():
-            raise ValueError("want judgments of 0 and 1, or NaN")
+    scores, people = map(pass_or_fail, _rows(judge, human))
     judged = np.isfinite(scores)
     ones, zeros = judged & (people == 1), judged & (people == 0)
     n_ones, n_zeros, total = (int(np.count_nonzero(rows)) for rows in (ones, zeros, judged))

@@ -117,9 +117,8 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the resampling
     are system x document arrays of one shape.
     """
     trios = common(a, b, human)
-    systems, documents = trios.present.shape
-    shape, layout = (systems, documents), layout or default_layout(trios.present.shape)
-    swaps = draw_swaps(shape, resample=resample, n=n, rng=rng, layout=layout)
+    layout = layout or default_layout(trios.present.shape)
+    swaps = draw_swaps(trios.present.shape, resample=resample, n=n, rng=rng, layout=layout)
     how = level, coefficient, swaps, resample, layout
     return permutation_tests(trios, *how, alternative=alternative)[0]
 
@@ -173,7 +172,7 @@ def _in_strata(
 
 
 def draw_swaps(
-    shape: tuple[int, int],
+    shape: tuple[int, ...],
     *,
     resample: Resample,
     n: int,
@@ -443,16 +442,10 @@ def williams_test(
     return float(t), float(p)
 
 
-def williams(
-    a: ArrayLike,
-    b: ArrayLike,
-    human: ArrayLike,
-    level: Level,
-    coefficient: Coefficient,
-    *,
-    alternative: Alternative = "two-sided",
+def williams_of(
+    trio: Trio, level: Level, coefficient: Coefficient, *, alternative: Alternative = "two-sided"
 ) -> Williams:
-    """Test by Williams whether metrics a and b correlate equally with people at a level.
+    """Test by Williams whether metrics a and b (`common`) correlate equally with people at a level.
 
     Assumes independent items and normal scores. That suits the system level. At global level p is
     too small, since items share documents; at document level (n is the largest number of systems in
@@ -460,13 +453,6 @@ def williams(
     nlpstats package drops all signs, also that of r23, and so can combine three correlations that
     no data can have.
     """
-    return williams_of(common(a, b, human).of(0), level, coefficient, alternative=alternative)
-
-
-def williams_of(
-    trio: Trio, level: Level, coefficient: Coefficient, *, alternative: Alternative = "two-sided"
-) -> Williams:
-    """Run `williams` on the cells that both metrics and people have."""
     r12 = correlate(trio.a, trio.human, level, coefficient)
     r13 = correlate(trio.b, trio.human, level, coefficient).value
     r23 = correlate(trio.a, trio.b, level, coefficient).value

@@ -72,11 +72,16 @@ def table(
 
 
 def contracts(file: str, known: Mapping[str, Column] | None = None) -> list[Table]:
-    """Read the contracts of the module `file` in order; `known` as in `table`."""
-    tables = []
+    """Read the contracts of the module `file` in order.
+
+    A contract can list by name the columns of those before it, of SHARED and of `known`.
+    """
+    tables: list[Table] = []
+    known = {**SHARED, **(known or {})}
     for paragraph in Path(file).with_suffix(".txt").read_text(encoding="utf-8").split("\n\n"):
         head, *spec = re.split(r"\n(?!\s)", paragraph.strip())
         ((name_and_key, says),) = entries(head)
         name, _, key = name_and_key.partition(" ")
         tables.append(table(name, says, key, "\n".join(spec), known))
+        known = {**tables[-1].columns, **known}
     return tables

@@ -1,5 +1,5 @@
-"""Statistics behind the verdicts on metrics."""
+"""Statistics behind the verdicts on metrics, and the independent units of a study."""
 
 from metassay.tables.columns import contracts
 
-(EVIDENCE,) = contracts(__file__)
+EVIDENCE, DESIGNS, STRATA = contracts(__file__)

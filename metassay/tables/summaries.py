@@ -5,26 +5,10 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 import pyarrow as pa
 
-from metassay.tables.columns import columns, contracts
+from metassay.tables.columns import contracts
 from metassay.tables.parquet import Table
 
-_KNOWN = columns(
-    """
-    low real?: lower end of the interval
-    rubric text: the rubric
-    p10 real?: a tenth is below
-    p25 real?: a quarter is below
-    median real?: half is below
-    p75 real?: three quarters are below
-    p90 real?: nine tenths are below
-    metric_a text: a metric, with its judge in brackets
-    metric_b text: another one
-    """,
-    {},
-)
-
-
-SUMMARIES: dict[str, Table] = {table.name: table for table in contracts(__file__, _KNOWN)}
+SUMMARIES: dict[str, Table] = {table.name: table for table in contracts(__file__)}
 
 _PANDAS = {pa.float64(): "float64", pa.int64(): "int64"}
 

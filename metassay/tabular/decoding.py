@@ -217,17 +217,12 @@ def csv_lines(
     csv.field_size_limit(_LONGEST)  # the default, 131,072 characters, is too few for sources
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     line = 1
-    while True:
-        at = Place(name, line)
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            problems.add(at, "is not readable as CSV", 'check its "quotes"', str(error))
-            return
-        line = reader.line_num + 1
-        yield at, cells
+    try:
+        for cells in reader:
+            yield Place(name, line), cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        problems.add(Place(name, line), "is not readable as CSV", 'check its "quotes"', str(error))
 
 
 def csv_bytes(header: Iterable[str], rows: Iterable[Sequence[str]]) -> bytes:

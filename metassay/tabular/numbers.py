@@ -44,8 +44,7 @@ class NumberFormat(NamedTuple):
         """Return the number of a cell, 45 % as 0.45; None if it is no number."""
         if self.words:
             return self.words.get(cell.casefold())
-        plain = finite_number(cell)
-        if plain is not None:
+        if (plain := finite_number(cell)) is not None:
             return plain
         if cell.endswith("%"):
             percent = self.number(cell[:-1].rstrip())
@@ -65,8 +64,7 @@ class NumberFormat(NamedTuple):
         """Return the number; None if it is missing or, with the problem `what`, no number."""
         if self.is_missing(cell) or self.fault:
             return None
-        number = self.number(cell)
-        if number is None:
+        if (number := self.number(cell)) is None:
             problems.add(at, what, remedy)  # not quoted: the cell may be a remark on the text
         return number
 

@@ -74,8 +74,7 @@ def direction_lines(directions: Mapping[str, Direction], what: str) -> Iterator[
     """Yield a line for each direction and reason, with the names of metrics or criteria."""
     for better, words in _WHICH.items():
         for why in (BY_USER, LISTED, BY_NAME):
-            names = [name for name, end in directions.items() if end[:2] == (better, why)]
-            if names:
+            if names := [name for name, end in directions.items() if end[:2] == (better, why)]:
                 more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
                 yield f"{what}, {words} ({why}): {', '.join(map(shown, names[:_SHOWN]))}{more}"
 

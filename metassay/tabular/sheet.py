@@ -262,8 +262,7 @@ def frame_sheet(frame: Any, name: str, problems: Findings, remedy: str = REMEDY)
         table = _arrow(frame, Place(name), problems)
         return table and _of_arrow(table, name, problems, remedy, "row")
     header, at = list(frame.columns), Place(name)
-    unnamed = [name for name in header if not isinstance(name, str)]
-    if unnamed:
+    if unnamed := [name for name in header if not isinstance(name, str)]:
         what = f"{len(unnamed)} column(s) are not named by texts, the first by {shown(unnamed[0])}"
         problems.add(at, what, "rename them")
         return None
@@ -405,8 +404,7 @@ def _of_workbook(path: Path, problems: Findings, title: str, remedy: str) -> She
         return None
     page = next((p for p in pages if p.title.strip().casefold() == title), pages[0])
     lines, columns, across = _fill_merged(page)
-    sheet = _sheet(path.name, lines, problems, remedy, across)
-    if sheet is None:
+    if (sheet := _sheet(path.name, lines, problems, remedy, across)) is None:
         return None
     others = [shown(p.title) for p in pages if p is not page]
     notes = [f"pages of the workbook: {', '.join(others)}"] if others else []

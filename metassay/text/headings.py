@@ -6,7 +6,7 @@ There are two sets of rules. `original` has DocLens's, unchanged, to reproduce i
 
 import re
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from metassay.text.patterns import read_patterns
 from metassay.text.spans import Span, strip_span
@@ -18,10 +18,7 @@ _PREFIXES = frozenset({"history of present illness", "hpi", "summary plan"})
 _COLON_ONLY = frozenset({"s", "o"})
 
 
-class _Rule(NamedTuple):
-    section: str
-    pattern: re.Pattern[str]
-
+_Rules = list[tuple[str, re.Pattern[str]]]  # sections, and what opens them
 
 _TABLE = read_patterns(Path(__file__).with_suffix(".txt"))
 
@@ -31,17 +28,16 @@ def _names(section: str) -> list[str]:
     return [name.strip() for name in " ".join(_TABLE[section].rows).split(",")]
 
 
-def _original_rules() -> list[_Rule]:
+def _original_rules() -> _Rules:
     rules = []
     for section in SECTIONS:
         alternatives = []
         for name in _names(f"original {section}"):
             body = r"\s*".join(re.escape(word) for word in name.split())
             alternatives.append(body if name in _PREFIXES else rf"{body}(?::|\s*$)")
-        rules.append(_Rule(section, re.compile(rf"\s*(?:{'|'.join(alternatives)})", re.I)))
+        rules.append((section, re.compile(rf"\s*(?:{'|'.join(alternatives)})", re.I)))
     # Capitals only, with any text after it: needed to reproduce a system's published numbers.
-    rules.append(_Rule("assessment_and_plan", re.compile(r"\s*IMPRESSION")))
-    return rules
+    return [*rules, ("assessment_and_plan", re.compile(r"\s*IMPRESSION"))]
 
 
 # Markdown before a heading: #, **, __, >, and a number next to one of these. A single star before a
@@ -57,7 +53,7 @@ def _spaced(name: str) -> str:
     return body.replace(r"\-", r"[\s_-]*")
 
 
-def _extended_rules() -> list[_Rule]:
+def _extended_rules() -> _Rules:
     rules = []
     for section in SECTIONS:
         names = _names(f"original {section}") + _names(f"added {section}")
@@ -66,11 +62,9 @@ def _extended_rules() -> list[_Rule]:
         patterns = [rf"(?:{closed}){_CLOSING}"]
         patterns += [rf"(?:{colon})\s*+[*_]{{0,3}}\s*+:[ \t*_]*"] if colon else []
         patterns += [rf"{_spaced(n)}\b[ \t*_]*+:?[ \t*_]*" for n in names if n in _PREFIXES]
-        pattern = rf"{_OPENING}(?:{'|'.join(patterns)})"
-        rules.append(_Rule(section, re.compile(pattern, re.I)))
+        rules.append((section, re.compile(rf"{_OPENING}(?:{'|'.join(patterns)})", re.I)))
     capital = re.compile(rf"{_OPENING}IMPRESSION\b[ \t*_]*+:?[ \t*_]*")
-    rules.append(_Rule("assessment_and_plan", capital))
-    return rules
+    return [*rules, ("assessment_and_plan", capital)]
 
 
 _ORIGINAL_RULES = _original_rules()
@@ -81,7 +75,7 @@ _MINOR_RULE = re.compile(rf"{_OPENING}(?:{_MINOR}){_CLOSING}$", re.I)
 
 def original(line: str) -> str | None:
     """Return the section that a line opens by DocLens's rules, or None."""
-    return next((rule.section for rule in _ORIGINAL_RULES if rule.pattern.match(line)), None)
+    return next((section for section, opens in _ORIGINAL_RULES if opens.match(line)), None)
 
 
 def section_heading(line: str) -> tuple[str, int] | None:
@@ -90,12 +84,11 @@ def section_heading(line: str) -> tuple[str, int] | None:
     A heading includes its markdown and colon; the rest of the line is its content. The end is 0 if
     the heading is part of the line's sentence ("History of present illness is unremarkable").
     """
-    for rule in _EXTENDED_RULES:
-        match = rule.pattern.match(line)
-        if match:
+    for section, opens in _EXTENDED_RULES:
+        if match := opens.match(line):
             heading, rest = match.group(), line[match.end() :]
             complete = ":" in heading or not rest.strip() or heading.isupper()
-            return rule.section, match.end() if complete else 0
+            return section, match.end() if complete else 0
     return None
 
 
@@ -151,8 +144,7 @@ def _pieces(note: str, lines: list[Span]) -> dict[str, list[Span]]:
 def _first_occurrences(note: str, lines: list[Span]) -> dict[str, list[Span]]:
     first: dict[str, int] = {}
     for line in lines:
-        section = original(note[line.start : line.end])
-        if section:
+        if section := original(note[line.start : line.end]):
             first.setdefault(section, line.start)
     if min(first.values(), default=1) > 0:
         first[SECTIONS[0]] = 0

@@ -21,8 +21,6 @@ from metassay.text.boundaries import STOPS, boundaries
 from metassay.text.headings import section_heading, stands_alone
 from metassay.text.spans import BREAKS, MARKS, Span, strip_span
 
-__all__ = ["Span", "sentences"]
-
 _LINE = re.compile(rf"[^{BREAKS}]+")
 _NUMBER = r"\(?(?:\d{1,2}|[a-h]|i{1,3}|iv|vi{0,3})[.)](?=\s)|\(?\d{1,2}[.)](?=\*)|[A-H]\)(?=\s)"
 _MARKER = re.compile(rf"[\s+:;,.{MARKS}]*(?:(?:{_NUMBER})[\s*_]*)?")

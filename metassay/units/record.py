@@ -8,8 +8,7 @@ import pandas as pd
 
 from metassay.core.kinds import Chosen
 from metassay.core.options import Options, recipe_text
-from metassay.executor.documents import by_document, on_frames
-from metassay.executor.record import LOCAL, Executor
+from metassay.executor.record import LOCAL, Executor, by_document, on_frames
 from metassay.llm.endpoints import Models, find_model
 from metassay.llm.needs import Needs, Requests, Resources, executor_for, files_of
 from metassay.llm.prompts import Decoding

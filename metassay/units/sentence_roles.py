@@ -30,8 +30,7 @@ from metassay.core.options import Options, recipe_text
 from metassay.llm.needs import PromptFile, Resources
 from metassay.models import encoders, extra
 from metassay.models.loading import NetworkOptions, identify, weights_digest
-from metassay.models.outputs import Task, outputs, text_hash
-from metassay.models.store import STORE
+from metassay.models.outputs import STORE, Task, outputs, text_hash
 from metassay.units.record import Divided, Segmentation, Text
 from metassay.units.roles import ROLES, Read, RoleOptions, cue_points, divide_by_role, sequence
 

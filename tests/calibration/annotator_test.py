@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from metassay.statistics.annotator_test import annotator_test
+from metassay.statistics.raters import annotator_test
 
 STUDIES = 2000
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from metassay.api.judge_check import judge_check
 from metassay.statistics.classification import gwet_ac1
-from metassay.statistics.hidden_truth import by_agreement, latent_classes
+from metassay.statistics.raters import by_agreement, latent_classes
 from tests.calibration.judge_cards import World, alike
 
 STUDIES = 200

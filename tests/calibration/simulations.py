@@ -15,7 +15,7 @@ from metassay.statistics import resampling
 from metassay.statistics.correlation import correlate
 from metassay.statistics.resampling import percentiles
 from metassay.statistics.shares import prediction_powered_mean, rogan_gladen
-from metassay.statistics.significance import permutation_test, williams
+from metassay.statistics.significance import common, permutation_test, williams_of
 
 SYSTEMS, DOCUMENTS = 16, 100
 ALPHA = 0.05
@@ -60,7 +60,8 @@ def williams_rejects(*, gap=0.0, n=100, runs=4000, seed=0):
     rng = np.random.default_rng([seed, 2])
     hits = 0
     for _ in range(runs):
-        hits += williams(*flat_trio(rng, gap=gap, n=n), "global", "pearson").p <= ALPHA
+        trio = common(*flat_trio(rng, gap=gap, n=n)).of(0)
+        hits += williams_of(trio, "global", "pearson").p <= ALPHA
     return hits / runs
 
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from metassay.cli.main import main
-from metassay.paper_figures.inputs import LOCK, paths
+from metassay.paper_figures.draw import LOCK, paths
 from metassay.paper_figures.papers import PAPERS
 from stages.doorway import WORK
 from tests.paper_figures.feeding import feed

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from metassay.cli import sharing
+from metassay.cli import weekly
 from metassay.cli.main import main
-from metassay.cli.sharing import datasets_in
+from metassay.cli.weekly import datasets_in
 from metassay.core.params import load
 from tests.stage_setup import CHAT, tiny_project
 
@@ -38,7 +38,7 @@ def test_tables_hold_texts_of_the_dataset_and_of_what_systems_were_shown(project
 
 def test_what_a_remote_may_not_have_is_refused_whole(project, capsys, monkeypatch) -> None:
     started: list[object] = []
-    monkeypatch.setattr(sharing, "run_flows", started.append)
+    monkeypatch.setattr(weekly, "run_flows", started.append)
     change(project / "params.yaml", remotes={"team": ["credentialed"], "other": ["private"]})
     assert main(["push", "one", "--to", "nobody"]) == 2
     said = capsys.readouterr().err.splitlines()
@@ -61,7 +61,7 @@ def test_what_it_may_have_is_pushed_by_the_name_of_the_benchmark(project, monkey
         started.append((module, words, passed_on))
         return 5
 
-    monkeypatch.setattr(sharing, "run_flows", run)
+    monkeypatch.setattr(weekly, "run_flows", run)
     change(project / "params.yaml", remotes={"team": ["credentialed", "private"]})
     assert main(["push", "one", "one", "--to", "team"]) == 5
     assert started == [("flows.push", ["team", "one"], (1,))]
@@ -70,7 +70,7 @@ def test_what_it_may_have_is_pushed_by_the_name_of_the_benchmark(project, monkey
 def test_accepted_tables_go_only_where_their_class_of_then_and_of_today_may(
     project, capsys, monkeypatch
 ) -> None:
-    monkeypatch.setattr(sharing, "run_flows", lambda *_, **__: 0)
+    monkeypatch.setattr(weekly, "run_flows", lambda *_, **__: 0)
     change(project / "params.yaml", remotes={"team": ["credentialed", "private"], "none": []})
 
     def accepted(systems: dict[str, object], **access: str) -> None:
@@ -103,7 +103,7 @@ def test_accepted_tables_go_only_where_their_class_of_then_and_of_today_may(
 def test_an_accepted_lock_that_was_edited_is_not_taken_at_its_kindest_word(
     project, capsys, monkeypatch
 ) -> None:
-    monkeypatch.setattr(sharing, "run_flows", lambda *_, **__: 0)
+    monkeypatch.setattr(weekly, "run_flows", lambda *_, **__: 0)
     change(project / "params.yaml", remotes={"team": ["credentialed"]})
     change(project / "data/registry.yaml", datasets=_public(project, "one", "letters", "ward"))
 

@@ -3,7 +3,6 @@
 import copy
 import math
 import random
-from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -58,32 +57,24 @@ def spoilt(content: bytes, draw: random.Random) -> bytes:
 def _accident(content: bytes, what: str, at: float, to: float, piece: int, number: int) -> bytes:
     start, other = sorted((int(at * len(content)), int(to * len(content))))
     after = min(other, start + 64)
-    ways: dict[str, Callable[[], bytes]] = {
-        "flip": lambda: (
-            content[:start]
-            + bytes(byte ^ number for byte in content[start : start + 1])
-            + content[start + 1 :]
-        ),
-        "cut": lambda: content[:start] + content[after:],
-        "end": lambda: content[:start],
-        "zero": lambda: content[:start] + b"\0" * (after - start) + content[after:],
-        "insert": lambda: content[:start] + _PIECES[piece] + content[start:],
-        "double": lambda: content[:after] + content[start:after] + content[after:],
-        "swap": lambda: content[other:] + content[start:other] + content[:start],
-    }
-    return ways[what]()
+    before, piece_here, behind = content[:start], content[start:after], content[after:]
+    flipped = bytes(byte ^ number for byte in content[start : start + 1])
+    return {
+        "flip": before + flipped + content[start + 1 :],
+        "cut": before + behind,
+        "end": before,
+        "zero": before + b"\0" * len(piece_here) + behind,
+        "insert": before + _PIECES[piece] + content[start:],
+        "double": before + 2 * piece_here + behind,
+        "swap": content[other:] + content[start:other] + before,
+    }[what]
 
 
 def paths(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The way to every value inside a value, itself included."""
-    found = [at]
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            found += paths(inner, (*at, key))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            found += paths(inner, (*at, index))
-    return found
+    steps = value.items() if isinstance(value, dict) else ()
+    steps = enumerate(value) if isinstance(value, list) else steps
+    return [at, *(path for step, inner in steps for path in paths(inner, (*at, step)))]
 
 
 _values = st.tuples(
@@ -98,13 +89,12 @@ CHANGES = st.lists(_values, min_size=1, max_size=3)
 
 def changed(value: Any, changes: list[tuple[str, float, int]]) -> Any:
     """The value, of JSON or YAML, after these changes."""
-    found = copy.deepcopy(value)
+    result = copy.deepcopy(value)
     for what, where, new in changes:
-        places = [path for path in paths(found) if path]
-        if places:
+        if places := [path for path in paths(result) if path]:
             path = places[int(where * len(places))]
-            _change(found, path, what, copy.deepcopy(ODD_VALUES[new]))
-    return found
+            _change(result, path, what, copy.deepcopy(ODD_VALUES[new]))
+    return result
 
 
 def _change(root: Any, path: tuple[Any, ...], what: str, new: Any) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from metassay.core.errors import BadInput
 
@@ -29,6 +30,16 @@ def examples(number: int) -> settings:
 
 
 FEW = examples(EXAMPLES // 4)  # of what takes a good part of a second each
+
+
+def fuzz(check: Callable[..., object], *strategies: Any, few: bool = False) -> None:
+    """Call the check with examples of what the strategies draw."""
+
+    @given(st.tuples(*strategies))
+    def run(values: tuple[Any, ...]) -> None:
+        check(*values)
+
+    (FEW(run) if few else run)()
 
 
 class Ended(NamedTuple):

@@ -38,15 +38,8 @@ BLOCKS: dict[str, dict[str, Any]] = {
 }
 # In the order of the data; those behind them take a second or more.
 STAGES = (
-    *(
-        "ingest",
-        "generate lead",
-        "generate longest_turn",
-        "segment",
-        "decompose clauses",
-        "align rouge_topk",
-    ),
-    *("pair all", "judge lexical", "measure", "aggregate"),
+    *("ingest", "generate lead", "generate longest_turn", "segment", "decompose clauses"),
+    *("align rouge_topk", "pair all", "judge lexical", "measure", "aggregate"),
 )
 
 
@@ -64,9 +57,9 @@ def make(root: Path, documents: int = 2) -> None:
     params["aggregation"] |= {"resamples": 20}
     params["shown_as"] = {"lead": "The first five"}
     (root / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
-    own = root / "benchmarks/sample/params.yaml"
-    text = own.read_text("utf-8").replace("judges: [lexical, lexical_strict]", "judges: [lexical]")
-    own.write_text(text, encoding="utf-8")
+    file = root / "benchmarks/sample/params.yaml"
+    text = file.read_text("utf-8").replace("judges: [lexical, lexical_strict]", "judges: [lexical]")
+    file.write_text(text, encoding="utf-8")
 
 
 def shorten(folder: Path, documents: int) -> None:
@@ -74,13 +67,13 @@ def shorten(folder: Path, documents: int) -> None:
     sources = (folder / "sources.jsonl").read_text("utf-8").splitlines(keepends=True)
     sources = sorted(sources, key=len)[:documents]
     (folder / "sources.jsonl").write_text("".join(sources), encoding="utf-8")
-    kept = {json.loads(line)["doc_id"] for line in sources}
+    chosen = {json.loads(line)["doc_id"] for line in sources}
     texts = (folder / "texts.jsonl").read_text("utf-8").splitlines(keepends=True)
-    texts = [line for line in texts if json.loads(line)["doc_id"] in kept]
+    texts = [line for line in texts if json.loads(line)["doc_id"] in chosen]
     (folder / "texts.jsonl").write_text("".join(texts), encoding="utf-8")
     header, *rows = (folder / "ratings.csv").read_text("utf-8").splitlines(keepends=True)
     place = header.split(",").index("doc_id")
-    rows = [row for row in rows if row.split(",")[place] in kept]
+    rows = [row for row in rows if row.split(",")[place] in chosen]
     (folder / "ratings.csv").write_text("".join([header, *rows]), encoding="utf-8")
 
 

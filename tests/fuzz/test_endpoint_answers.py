@@ -5,24 +5,23 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.llm import estimate
-from metassay.llm.budget import spending
+from metassay.llm.budget import at_most, spending
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged
-from tests.fuzz.rule import FEW, handled
+from tests.fuzz.rule import fuzz, handled
 from tests.llm.batch_setup import PRICES, asking, request
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, completion, whole
 
 STATUSES = {"ok", "refused", "truncated", "error"}
 POLICY = Policy(attempts=2, first_wait=0.001, longest_wait=0.01, lease=1.0)
 MOST = (
-    estimate.at_most(request(99)) * PRICES.input_per_million
+    at_most(request(99)) * PRICES.input_per_million
     + request(99).max_tokens * PRICES.output_per_million
 ) / 1e6
+SOUND = completion("a sound answer")
 
 
 def check(odd: list[Answer]) -> None:
@@ -34,9 +33,9 @@ def check(odd: list[Answer]) -> None:
         return answers.get(call.prompt.rpartition("\n")[2], whole(completion("sound")))
 
     with (
-        tempfile.TemporaryDirectory() as made,
+        tempfile.TemporaryDirectory() as folder,
         ScriptedServer(script) as server,
-        Ledger(Path(made) / "ledger.sqlite") as ledger,
+        Ledger(Path(folder) / "ledger.sqlite") as ledger,
     ):
         ended = handled(lambda: asking(server.base_url, ledger, POLICY, max_cost=1.0)(requests))
         assert not ended.problems
@@ -52,28 +51,18 @@ def check(odd: list[Answer]) -> None:
         again = asking(server.base_url, ledger, POLICY, max_cost=1.0)(requests)
         missing = sum(reply.status == "error" for reply in replies)
         assert server.requests.total() - before == missing
-        assert [r.text for r in again if r.text != "again"] == [
-            r.text for r in replies if r.status != "error"
-        ]
+        stored = [reply.text for reply in replies if reply.status != "error"]
+        assert [reply.text for reply in again if reply.text != "again"] == stored
 
 
-@FEW
-@given(st.lists(ACCIDENTS, min_size=8, max_size=8))
-def test_bytes(accidents: list[Any]) -> None:
-    sound = json.dumps(completion("a sound answer")).encode()
-    check([whole(damaged(sound, each)) for each in accidents])
-
-
-@FEW
-@given(st.lists(CHANGES, min_size=8, max_size=8))
-def test_values(changes: list[Any]) -> None:
-    sound = completion("a sound answer")
-    check([whole(json.dumps(changed(sound, each))) for each in changes])
-
-
-@FEW
-@given(st.lists(ACCIDENTS, min_size=8, max_size=8))
-def test_whole_responses(accidents: list[Any]) -> None:
-    raw = whole(completion("a sound answer")).raw
+def test_bytes_values_and_whole_responses() -> None:
+    content, raw = json.dumps(SOUND).encode(), whole(SOUND).raw
     assert raw is not None
-    check([Answer(raw=damaged(raw, each), fault="close") for each in accidents])
+    ways: list[tuple[st.SearchStrategy[Any], Any]] = [
+        (ACCIDENTS, lambda each: whole(damaged(content, each))),
+        (CHANGES, lambda each: whole(json.dumps(changed(SOUND, each)))),
+        (ACCIDENTS, lambda each: Answer(raw=damaged(raw, each), fault="close")),
+    ]
+    for strategy, answer in ways:
+        eight = st.lists(strategy, min_size=8, max_size=8)
+        fuzz(lambda every, make=answer: check(list(map(make, every))), eight, few=True)

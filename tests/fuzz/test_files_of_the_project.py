@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
 from hypothesis import strategies as st
 
 from metassay.core.merges import dvc_problems
@@ -19,7 +18,7 @@ from metassay.llm.prompts import load, render
 from metassay.project.validation import configuration_problems
 from metassay.versions.code_yaml import find_stale
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, ODD_NUMBERS, changed, damaged, paths
-from tests.fuzz.rule import FEW, check_line, handled
+from tests.fuzz.rule import check_line, fuzz, handled
 from tests.fuzz.small_project import STAGES, declaration, make, run
 
 
@@ -56,12 +55,10 @@ def run_stages() -> None:
 
 def check_prompt() -> None:
     """What is taken can be filled in."""
-    ended = handled(lambda: load("claims", Path("prompts"), filled=FILLED))
+    filled: Any = {"items": "data", "least": "text", "most": "text"}
+    ended = handled(lambda: load("claims", Path("prompts"), filled=filled))
     if not ended.problems:
         handled(lambda: render(ended.value, items=[1], least=1, most=2))
-
-
-FILLED: Any = {"items": "data", "least": "text", "most": "text"}
 
 
 def check_dvc() -> None:
@@ -74,25 +71,25 @@ def check_dvc() -> None:
         assert ";" in line
 
 
+ALIGNED = "align", [("alignments", "rouge_topk")]
 CHECKS: dict[str, Callable[[], object]] = {
-    "params.yaml": check_config,
-    "benchmarks/sample/params.yaml": check_config,
-    "data/registry.yaml": check_config,
-    "prompts/claims.yaml": check_prompt,
-    "code.yaml": lambda: handled(
-        lambda: find_stale(Path(), "align", [("alignments", "rouge_topk")])
+    **dict.fromkeys(
+        ("params.yaml", "benchmarks/sample/params.yaml", "data/registry.yaml"), check_config
     ),
-    "dvc.lock": check_dvc,
-    "benchmarks/sample/dvc.lock": check_dvc,
-    "benchmarks/sample/dvc.yaml": check_dvc,
+    "prompts/claims.yaml": check_prompt,
+    "code.yaml": lambda: handled(lambda: find_stale(Path(), *ALIGNED)),
+    **dict.fromkeys(
+        ("dvc.lock", "benchmarks/sample/dvc.lock", "benchmarks/sample/dvc.yaml"), check_dvc
+    ),
 }
 
 
-def tried(file: Path, content: bytes) -> None:
+def check(name: str, content: bytes) -> None:
+    file = Path(name)
     sound = file.read_bytes()
     try:
         file.write_bytes(content)
-        CHECKS[file.as_posix()]()
+        CHECKS[name]()
         assert file.read_bytes() == content
     finally:
         file.write_bytes(sound)
@@ -108,30 +105,16 @@ def test_what_is_sound_is_taken(home: Path) -> None:
 
 
 @pytest.mark.parametrize("name", CHECKS)
-def test_bytes(name: str, home: Path) -> None:
+def test_bytes_and_values(name: str, home: Path) -> None:
     sound = (home / name).read_bytes()
+    values = json.loads(json.dumps(yaml.safe_load(sound)))
 
-    @FEW
-    @given(ACCIDENTS)
-    def one(accidents: Any) -> None:
-        content = damaged(sound, accidents)
-        tried(Path(name), content)
+    def change(changes: Any) -> None:
+        dumped = yaml.safe_dump(changed(values, changes), allow_unicode=False)
+        check(name, dumped.encode("utf-8", "surrogatepass"))
 
-    one()
-
-
-@pytest.mark.parametrize("name", CHECKS)
-def test_values(name: str, home: Path) -> None:
-    sound = json.loads(json.dumps(yaml.safe_load((home / name).read_text("utf-8"))))
-
-    @FEW
-    @given(CHANGES)
-    def one(changes: Any) -> None:
-        value = changed(sound, changes)
-        dumped = yaml.safe_dump(value, allow_unicode=False)
-        tried(Path(name), dumped.encode("utf-8", "surrogatepass"))
-
-    one()
+    fuzz(lambda accidents: check(name, damaged(sound, accidents)), ACCIDENTS, few=True)
+    fuzz(change, CHANGES, few=True)
 
 
 NUMBERS = (*ODD_NUMBERS, 2, 3, 60, 10**5, 10**6, 10**9, 2**63, 0.999999, 1e-300, -0.0, 1e16)
@@ -143,14 +126,12 @@ def test_one_number(name: str, home: Path) -> None:
     sound = yaml.safe_load((home / name).read_text("utf-8"))
     places = [at for at in paths(sound) if type(_at(sound, at)) in (int, float)]
 
-    @FEW
-    @given(st.sampled_from(places), st.sampled_from(NUMBERS))
-    def one(at: tuple[Any, ...], number: float) -> None:
+    def run(at: tuple[Any, ...], number: float) -> None:
         value = json.loads(json.dumps(sound))
         _at(value, at[:-1])[at[-1]] = number
-        tried(Path(name), yaml.safe_dump(value).encode())
+        check(name, yaml.safe_dump(value).encode())
 
-    one()
+    fuzz(run, st.sampled_from(places), st.sampled_from(NUMBERS), few=True)
 
 
 def _at(value: Any, path: tuple[Any, ...]) -> Any:

@@ -11,22 +11,21 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from hypothesis import given
 from hypothesis import strategies as st
 
 from metassay.reporting.contract_page import TABLES
 from tests.fuzz.mutations import CHANGES, ODD_NUMBERS, ODD_TEXTS, changed
-from tests.fuzz.rule import FEW
+from tests.fuzz.rule import fuzz
 from tests.fuzz.small_project import ROOT, STAGES, declaration, make, run
 
-KEPT = ["claim_recall", "words", "bleu"]  # metrics: few, so that it is quick
+METRICS = ["claim_recall", "words", "bleu"]  # few, so that it is quick
 HERE = Path("data/tables/sample")
-LAST = ("meta_evaluate", "certify", "report")
 BLOCKS = {
     "meta_evaluate": ["meta_evaluation"],
     "certify": ["certification"],
     "report": ["certification", "shown_as", "meta_evaluation"],
 }
+LAST = tuple(BLOCKS)
 OUTS: dict[str, list[str]] = {}
 REMEDIES = ("; ", ". ", "must ", "should ")
 PARAMS, SAVED = Path("params.yaml"), Path("saved")
@@ -42,32 +41,18 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.chdir(root)
         patch.setattr("metassay.reporting.figures.PNG_DPI", 20)
         params = yaml.safe_load(PARAMS.read_text("utf-8"))
-        params["meta_evaluation"] |= {
-            "resamples": 20,
-            "permutations": 20,
-            "compared": list(KEPT[:2]),
-        }
+        few = {"resamples": 20, "permutations": 20, "compared": METRICS[:2]}
+        params["meta_evaluation"] |= few
         PARAMS.write_text(json.dumps(params), encoding="utf-8")
         SAVED.mkdir()
         for words in (*STAGES, *LAST):
             if words == LAST[0]:
-                for name in ("scores", "leaderboard"):
-                    keep(HERE / f"{name}.parquet")
+                for file in (HERE / "scores.parquet", HERE / "leaderboard.parquet"):
+                    rows = pq.read_table(file)
+                    pq.write_table(rows.filter(pc.is_in(rows["metric"], pa.array(METRICS))), file)
             assert run(words, declaration(words).value).problems == ()
             OUTS[words] = sorted(declaration(words).value.outs)
         yield root
-
-
-def keep(file: Path) -> None:
-    rows = pq.read_table(file)
-    pq.write_table(rows.filter(pc.is_in(rows["metric"], pa.array(KEPT))), file)
-
-
-def tables_of(stage: str) -> list[Path]:
-    """The files of tables that a stage reads."""
-    deps = [Path(name) for name in declaration(stage).value.deps if name.startswith(str(HERE))]
-    files = [file for path in deps for file in ([path] if path.suffix else path.iterdir())]
-    return sorted(files)
 
 
 def check(stage: str, file: Path, content: bytes) -> None:
@@ -92,16 +77,6 @@ def check(stage: str, file: Path, content: bytes) -> None:
             (SAVED / str(number)).replace(out)
 
 
-def odd(kind: pa.DataType, number: int) -> Any:
-    """A value of the type that nobody expects."""
-    if pa.types.is_list(kind):
-        return [odd(kind.value_type, number + more) for more in range(number % 3)]
-    if pa.types.is_dictionary(kind):
-        return odd(kind.value_type, number)
-    values = ODD[kind]
-    return values[number % len(values)]
-
-
 ODD: dict[pa.DataType, tuple[Any, ...]] = {
     pa.int64(): (0, -1, 1, 7, 2**53, 2**63 - 1, -(2**63)),
     pa.float32(): (1.5,),
@@ -109,17 +84,20 @@ ODD: dict[pa.DataType, tuple[Any, ...]] = {
     pa.float64(): (*map(float, ODD_NUMBERS), 1e-300, -0.0, 0.5, 1e-320),
     pa.bool_(): (True, False),
     pa.binary(): (b"\xff",),
-    pa.string(): (*(one for one in ODD_TEXTS if one != "\ud800"), "x" * 70_000),
+    pa.string(): (*(text for text in ODD_TEXTS if text != "\ud800"), "x" * 70_000),
 }
-TYPES = (pa.string(), pa.int64(), pa.float64(), pa.float32(), pa.bool_(), pa.null(), pa.binary())
-WAYS = st.tuples(
-    st.sampled_from(
-        ["cell", "cell", "cell", "column", "row", "key", "twice", "rows", "gone", "more", "type"]
-    ),
-    st.integers(0, 999),
-    st.integers(0, 999),
-    st.integers(0, 999),
-)
+NUMBER = st.integers(0, 999)
+KINDS = ["cell", "cell", "cell", "column", "row", "key", "twice", "rows", "gone", "more", "type"]
+WAYS = st.tuples(st.sampled_from(KINDS), NUMBER, NUMBER, NUMBER)
+
+
+def odd(kind: pa.DataType, number: int) -> Any:
+    """A value of the type that nobody expects."""
+    if pa.types.is_list(kind):
+        return [odd(kind.value_type, number + more) for more in range(number % 3)]
+    if pa.types.is_dictionary(kind):
+        return odd(kind.value_type, number)
+    return ODD[kind][number % len(ODD[kind])]
 
 
 def mutated(rows: pa.Table, way: tuple[str, int, int, int]) -> pa.Table:
@@ -131,23 +109,22 @@ def mutated(rows: pa.Table, way: tuple[str, int, int, int]) -> pa.Table:
     if what == "more":
         return rows.append_column(odd(pa.string(), number), rows[name])
     if what == "type":
-        other = pa.nulls(len(rows), TYPES[number % len(TYPES)])
+        other = pa.nulls(len(rows), list(ODD)[number % len(ODD)])
         return rows.set_column(rows.column_names.index(name), name, other)
     if what == "rows":
         return rows.slice(row % (len(rows) or 1), number % 3)
-    found = rows.to_pylist()
+    values = rows.to_pylist()
     new = odd(rows.schema.field(name).type, number) if number % 7 else None
-    if what == "row" or not found:
-        found.append(invented(rows.schema, number))
+    if what == "row" or not values:
+        values.append(invented(rows.schema, number))
     elif what == "column":
-        found = [{**one, name: new} for one in found]
+        values = [{**each, name: new} for each in values]
     elif what == "cell":
-        found[row % len(found)][name] = new
+        values[row % len(values)][name] = new
     else:  # a row of another key, or of the same one
-        found.append({**found[row % len(found)], **({name: new} if what == "key" else {})})
-    return pa.Table.from_pylist(
-        found, pa.schema(field.with_nullable(True) for field in rows.schema)
-    )
+        values.append({**values[row % len(values)], **({name: new} if what == "key" else {})})
+    nullable = pa.schema(field.with_nullable(True) for field in rows.schema)
+    return pa.Table.from_pylist(values, nullable)
 
 
 def invented(schema: pa.Schema, number: int) -> dict[str, Any]:
@@ -163,33 +140,27 @@ def invented(schema: pa.Schema, number: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.usefixtures("home")
 @pytest.mark.parametrize("stage", LAST)
-def test_rows_and_columns(stage: str, home: Path) -> None:
-    files = tables_of(stage)
-    soundly = {file: pq.read_table(file) for file in files}
+def test_rows_columns_and_params(stage: str) -> None:
+    deps = [Path(name) for name in declaration(stage).value.deps if name.startswith(str(HERE))]
+    files = sorted(f for path in deps for f in ([path] if path.suffix else path.iterdir()))
+    tables = {file: pq.read_table(file) for file in files}
+    sound = json.loads(PARAMS.read_text("utf-8"))
 
-    @FEW
-    @given(st.sampled_from(files), st.lists(WAYS, min_size=1, max_size=2))
-    def one(file: Path, ways: list[tuple[str, int, int, int]]) -> None:
-        rows = soundly[file]
+    def change_table(file: Path, ways: list[tuple[str, int, int, int]]) -> None:
+        rows = tables[file]
         for way in ways:
             rows = mutated(rows, way)
         sink = pa.BufferOutputStream()
         pq.write_table(rows, sink)
         check(stage, file, sink.getvalue().to_pybytes())
 
-    one()
-
-
-@pytest.mark.parametrize("stage", LAST)
-def test_params(stage: str, home: Path) -> None:
-    sound = json.loads(PARAMS.read_text("utf-8"))
-
-    @FEW
-    @given(st.sampled_from(BLOCKS[stage]), CHANGES)
-    def one(block: str, changes: Any) -> None:
+    def change_params(block: str, changes: Any) -> None:
         value = sound | {block: changed({block: sound[block]}, changes).get(block)}
         content = yaml.safe_dump(value, allow_unicode=False).encode("utf-8", "surrogatepass")
         check(stage, PARAMS, content)
 
-    one()
+    ways = st.lists(WAYS, min_size=1, max_size=2)
+    fuzz(change_table, st.sampled_from(files), ways, few=True)
+    fuzz(change_params, st.sampled_from(BLOCKS[stage]), CHANGES, few=True)

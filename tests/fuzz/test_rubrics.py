@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
 
 from metassay.judges.criteria import criterion_of
 from metassay.judges.protocol import Pair
@@ -19,14 +18,10 @@ from metassay.scoring.rubrics.ask import (
 from metassay.scoring.rubrics.record import RUBRICS, load_rubric
 from metassay.tables.criteria import CRITERIA
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged
-from tests.fuzz.rule import EXAMPLES, examples, handled
-
-NAMES = ("bmrc", "facets", "note_respiratory")
-ALL = examples(EXAMPLES)
+from tests.fuzz.rule import fuzz, handled
 
 
-def tried(folder: Path, name: str, content: bytes) -> None:
-    path = folder / f"{name}.yaml"
+def check(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     ended = handled(lambda: load_rubric(path))
     if ended.problems:
@@ -35,34 +30,23 @@ def tried(folder: Path, name: str, content: bytes) -> None:
     if whole.problems:
         return
     rubric_descriptions(criteria_table(whole.value)[list(CRITERIA.columns)])
-    attributes = {one.items_from: ["a", "b"] for one in whole.value.criteria if one.items_from}
-    for one in whole.value.criteria:
-        asked = question(one, attributes)
-        criterion_of(Pair("p", one.kind, "premise", "text", context=asked))
-        assert json.loads(asked)["criterion"] == one.name
+    criteria = whole.value.criteria
+    attributes = {each.items_from: ["a", "b"] for each in criteria if each.items_from}
+    for criterion in criteria:
+        context = question(criterion, attributes)
+        criterion_of(Pair("p", criterion.kind, "premise", "text", context=context))
+        assert json.loads(context)["criterion"] == criterion.name
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_bytes(name: str, tmp_path: Path) -> None:
-    sound = (RUBRICS / f"{name}.yaml").read_bytes()
+@pytest.mark.parametrize("name", ["bmrc", "facets", "note_respiratory"])
+def test_bytes_and_values(name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{name}.yaml"
+    sound = (RUBRICS / path.name).read_bytes()
+    values = json.loads(json.dumps(yaml.safe_load(sound)))
 
-    @ALL
-    @given(ACCIDENTS)
-    def run(accidents: Any) -> None:
-        tried(tmp_path, name, damaged(sound, accidents))
+    def change(changes: Any) -> None:
+        dumped = yaml.safe_dump(changed(values, changes), allow_unicode=False)
+        check(path, dumped.encode("utf-8", "surrogatepass"))
 
-    run()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_values(name: str, tmp_path: Path) -> None:
-    sound = yaml.safe_load((RUBRICS / f"{name}.yaml").read_text("utf-8"))
-
-    @ALL
-    @given(CHANGES)
-    def run(changes: Any) -> None:
-        value = changed(json.loads(json.dumps(sound)), changes)
-        dumped = yaml.safe_dump(value, allow_unicode=False)
-        tried(tmp_path, name, dumped.encode("utf-8", "surrogatepass"))
-
-    run()
+    fuzz(lambda accidents: check(path, damaged(sound, accidents)), ACCIDENTS)
+    fuzz(change, CHANGES)

@@ -1,5 +1,8 @@
 """shown.py: what a text's writer was shown is read from its recipe, whoever wrote the text."""
 
+from pathlib import Path
+from typing import Any
+
 import pandas as pd
 import pytest
 
@@ -13,24 +16,16 @@ from metassay.llm.messages import Reply
 from metassay.llm.needs import Needs
 from metassay.llm.prompts import Decoding, datasets_in_recipes, datasets_of, examples_field
 
-STYLE = {
+# Ids may hold what parts a recipe: the second dataset must not hide behind the first id.
+NAMES = ["ward/dev/1, 2|citations:no", "clinic/train/50%/b"]
+STYLE: dict[str, Any] = {
     **{"unit": "full", "citations": True, "shots": 2, "example_citations": "none"},
-    # Ids may hold what parts a recipe: the second dataset must not hide behind the first id.
-    "examples": ["ward/dev/1, 2|citations:no", "clinic/train/50%/b"],
+    "examples": NAMES,
 }
+EXAMPLES = [Example(name, "note", [name], [""], "A note.") for name in NAMES]
 SOURCES = pd.DataFrame(
-    [
-        {
-            **{"doc_id": "d", "task": "note", "passages": ["It hurts."], "speaker": [""]},
-            **{"group": [""], "attributes": None, "dataset": "one"},
-        }
-    ]
+    {"doc_id": ["d"], "task": "note", "passages": [["It hurts."]], "speaker": [[""]]}
 )
-EXAMPLES = [Example(name, "note", [name], [""], "A note.") for name in STYLE["examples"]]  # type: ignore[attr-defined]
-
-
-def test_the_datasets_of_examples_are_known_by_their_names() -> None:
-    assert datasets_of(["ward/dev/a/1", "meqsum/train/1", "ward/dev/2"]) == ["meqsum", "ward"]
 
 
 def test_every_kind_that_is_shown_examples_is_tested_here() -> None:
@@ -38,23 +33,22 @@ def test_every_kind_that_is_shown_examples_is_tested_here() -> None:
     shown = {kind for kind, record in records.items() if record.datasets != System.datasets}
     assert System.datasets is Needs.datasets
     assert shown == {"chat", "causal"}
+    assert datasets_of(["ward/dev/a/1", "meqsum/train/1", "ward/dev/2"]) == ["meqsum", "ward"]
+    name = "meqsum/train/1-131188152.xml.txt"  # ordinary names stay as they are
+    assert examples_field([name]) == f"examples:{name}"
 
 
 def test_what_a_chat_model_was_shown() -> None:
     options = parse(ChatOptions, STYLE | {"model": "m"}, where="test")
-    decoding = Decoding("provider/m:8b", 0.0, None, 9)
     texts = write_chat(
-        SOURCES,
-        "writer",
-        options,
+        *(SOURCES, "writer", options),
         lambda requests: [Reply(r.key, "ok", "A note.", None, None, None, 1) for r in requests],
-        decoding,
-        EXAMPLES,
+        *(Decoding("provider/m:8b", 0.0, None, 9), EXAMPLES),
     )
     assert datasets_in_recipes(texts["recipe"]) == ["clinic", "ward"]
 
 
-def test_what_a_model_on_this_machine_was_shown(tmp_path) -> None:
+def test_what_a_model_on_this_machine_was_shown(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs metassay[models]")
     pytest.importorskip("transformers", reason="needs metassay[models]")
     from metassay.generation.decoding import CausalOptions, write_causal
@@ -70,9 +64,7 @@ def test_what_a_model_on_this_machine_was_shown(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("recipe", "datasets"),
     [
-        ("given|reader:files", []),
-        ("", []),
-        ("lead|passages:5|metassay:0.1", []),
+        *((recipe, []) for recipe in ("given|reader:files", "", "lead|passages:5|metassay:0.1")),
         ("chat|model:m|examples:ward/dev/e1|metassay:0.1", ["ward"]),
         ("examples:", [""]),  # nobody's, so it goes nowhere
         ("chat|examples:ward", ["ward"]),
@@ -81,8 +73,3 @@ def test_what_a_model_on_this_machine_was_shown(tmp_path) -> None:
 )
 def test_other_recipes_can_only_name_more(recipe: str, datasets: list[str]) -> None:
     assert datasets_in_recipes([recipe, "given|reader:files"]) == datasets
-
-
-def test_ordinary_names_stay_as_they_are() -> None:
-    name = "meqsum/train/1-131188152.xml.txt"
-    assert examples_field([name]) == f"examples:{name}"

@@ -1,5 +1,6 @@
 """What an LLM judge is asked, taken out of its requests, and replies in each style."""
 
+import functools
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from metassay.llm.prompts import Decoding
 PROMPTS = Path(__file__).parents[2] / "prompts"
 DECODING = Decoding("invented-1", 0.0, 7, 500)
 STYLES = ("plain", "json", "cot", "json_cot")
+REASONED = ("cot", "json_cot")
 
 
 class Asked(NamedTuple):
@@ -27,14 +29,15 @@ class Asked(NamedTuple):
         return [item["number"] for item in self.items]
 
 
-def asked_in(user: str) -> Asked:
+def values_in(user: str) -> list[Any]:
     """The values in a judge's last message: each stands on a line of its own."""
-    material, items = [
-        json.loads(line)
-        for line in user.split("\n")
-        if line[:1] in ('"', "[", "{") or line == "null"
-    ]
-    return Asked(material, items)
+    lines = user.split("\n")
+    return [json.loads(line) for line in lines if line[:1] in ('"', "[", "{") or line == "null"]
+
+
+def asked_in(user: str) -> Asked:
+    """What a judge's last message asks."""
+    return Asked(*values_in(user))
 
 
 def reply_of(style: str, entries: Sequence[dict[str, Any]]) -> str:
@@ -58,11 +61,15 @@ def reply_of(style: str, entries: Sequence[dict[str, Any]]) -> str:
 class FakeAsk:
     """Answers what a call asks by `answer(asked, repeat)`: a reply's text, or a status."""
 
-    def __init__(self, answer: Callable[[Asked, int], str]) -> None:
-        self.answer = answer
+    def __init__(self, answer: Callable[[Any, int], str], read: Any = asked_in) -> None:
+        self.answer, self.read = answer, read
         self.requests: list[ChatRequest] = []
-        self.calls: list[tuple[Asked, int]] = []
         self.rounds = 0
+
+    @property
+    def calls(self) -> list[tuple[Any, int]]:
+        """What was asked, and in which round."""
+        return [(self.read(r.messages[-1].content), r.repeat) for r in self.requests]
 
     def __call__(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         self.rounds += 1
@@ -71,12 +78,16 @@ class FakeAsk:
     def _reply(self, request: ChatRequest) -> Reply:
         assert request not in self.requests, "asked again with the same key"
         self.requests.append(request)
-        asked = asked_in(request.messages[-1].content)
-        self.calls.append((asked, request.repeat))
-        said: Any = self.answer(asked, request.repeat)
-        if said in ("refused", "truncated", "error"):
-            return Reply(request.key, said, None, None, None, None, 1)
-        return Reply(request.key, "ok", said, "stop", 10, 5, 1)
+        answer: Any = self.answer(self.read(request.messages[-1].content), request.repeat)
+        if answer in ("refused", "truncated", "error"):
+            return Reply(request.key, answer, None, None, None, None, 1)
+        return Reply(request.key, "ok", answer, "stop", 10, 5, 1)
+
+
+def always(style: str = "json", **entry: Any) -> Callable[[Asked, int], str]:
+    """The same answer to every question, "so"; entailed unless told otherwise."""
+    entry = {"reason": "so", "label": "entailed"} | entry
+    return lambda asked, _: reply_of(style, [{"number": n} | entry for n in asked.numbers])
 
 
 def options(**changes: Any) -> LlmOptions:
@@ -84,7 +95,7 @@ def options(**changes: Any) -> LlmOptions:
     return parse(LlmOptions, block | changes, where="test")
 
 
-def judge_of(ask: FakeAsk, **changes: Any) -> LlmJudge:
+def judge_of(ask: Any, **changes: Any) -> LlmJudge:
     return LlmJudge(options(**changes), ask, DECODING, prompts=PROMPTS)
 
 
@@ -96,18 +107,34 @@ def pair(hypothesis: str, instrument: str = "entailment", **changes: Any) -> Pai
     )
 
 
-def judged(pairs: Sequence[Pair], ask: FakeAsk, **changes: Any) -> list[Judgment]:
-    found = judge_of(ask, **changes).judge(pairs)
-    return [judgment for judgment in found if judgment is not None]
+class _Line:
+    """Hands requests on to whoever answers now."""
+
+    ask: Any = None
+
+    def __call__(self, requests: Sequence[ChatRequest]) -> Any:
+        return self.ask(requests)
+
+
+@functools.cache
+def _judge(changes: str) -> tuple[_Line, LlmJudge]:
+    line = _Line()
+    return line, judge_of(line, **json.loads(changes))
+
+
+def judged(pairs: Sequence[Pair], ask: Any, **changes: Any) -> list[Judgment]:
+    """Judgments by a judge that many tests share: reading its prompts takes longest."""
+    line, judge = _judge(json.dumps(changes, sort_keys=True))
+    line.ask = ask
+    return [judgment for judgment in judge.judge(pairs) if judgment is not None]
 
 
 def cited(statement: str, passages: list[str]) -> list[Pair]:
     """What is asked about each citation of a statement, beside all of them together."""
-    whole = "\n".join(passages)
-    found = []
+    whole, pairs = "\n".join(passages), []
     for place, passage in enumerate(passages):
         rest = "\n".join(passages[:place] + passages[place + 1 :])
-        found.append(pair(statement, "attribution_alone", premise=passage, context=whole))
+        pairs.append(pair(statement, "attribution_alone", premise=passage, context=whole))
         if rest:
-            found.append(pair(statement, "attribution_rest", premise=rest, context=whole))
-    return found
+            pairs.append(pair(statement, "attribution_rest", premise=rest, context=whole))
+    return pairs

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from metassay.judges.protocol import Pair
 from metassay.scoring.pairing.pairs import pair_id
+from tests.judges.llm_setup import values_in
 
 NOTE = "Cough for 3 days. No fever.\nShe smokes, and takes ibuprofen 400 mg."
 PROMPT = "dry cough for three days; no fever; do not mention smoking"
@@ -69,10 +70,8 @@ class Asked(NamedTuple):
 
 
 def asked_in(user: str) -> Asked:
-    """The three values in a message: each stands on a line of its own."""
-    starts = ('"', "[", "{")
-    lines = [line for line in user.split("\n") if line[:1] in starts or line == "null"]
-    against, text, items = map(json.loads, lines)
+    """What a message asks about."""
+    against, text, items = values_in(user)
     return Asked(against, text, {item["number"]: item for item in items})
 
 

@@ -140,10 +140,10 @@ def test_it_abstains_inside_the_band() -> None:
 
 
 def test_written_answers() -> None:
-    assert from_words([C, None, E], (C, N)).label == "entailed"
-    assert from_words([N, C], (C, N)).label == "contradicted"
-    assert from_words([N, N], (C, N)).label == "neutral"
-    assert from_words([N, None], (C, N)).status == "unparsed"
+    assert from_words([C, None, E], three=True).label == "entailed"
+    assert from_words([N, C], three=True).label == "contradicted"
+    assert from_words([N, N], three=True).label == "neutral"
+    assert from_words([N, None], three=True).status == "unparsed"
 
 
 BLOCK = {"model": "m", "device": "cpu", "dtype": "float32"}

@@ -28,34 +28,31 @@ def drawn_weights(seed: int, size: int = SIZE) -> dict[str, Any]:
     }
 
 
-def said(text: str, vectors: Any, rarity: Sequence[float] | None = None) -> features.Hypothesis:
+def read(text: str, vectors: Any, rarity: Any = 8.0) -> features.Hypothesis:
     """A text whose words have these vectors, layers x words x dimensions."""
-    count = len(words(text))
-    rare = np.full(count, 8.0) if rarity is None else np.array(rarity)
-    return features.read_hypothesis(
-        text, Text(tuple(words(text)), np.asarray(vectors, np.float32), rare)
-    )
+    spans = tuple(words(text))
+    rare = np.full(len(spans), rarity)
+    return features.read_hypothesis(text, Text(spans, np.asarray(vectors, np.float32), rare))
 
 
 def drawn(text: str, seed: int) -> features.Hypothesis:
     vectors = np.random.default_rng(seed).normal(size=(3, len(words(text)), SIZE))
-    return said(text, vectors / np.linalg.norm(vectors, axis=2, keepdims=True))
+    return read(text, vectors / np.linalg.norm(vectors, axis=2, keepdims=True))
 
 
 def pairs() -> list[Words]:
-    several = [
+    texts = [
         ("Left arm.", ["The left arm is weak.", "No fever."]),
         ("He has had no fever since the 3rd of May, says his son.", ["Fever."]),
         ("Weak.", ["The arm is as weak as it was on the day of the fall.", "He fell.", "No."]),
     ]
-    found = []
-    for number, (text, near) in enumerate(several):
+    read_pairs = []
+    for number, (text, near) in enumerate(texts):
         hypothesis = drawn(text, number)
         exact = np.random.default_rng(number).random(len(hypothesis.plain)) < 0.5
-        found.append(
-            coefficients.read_words(hypothesis, [drawn(one, 9 + number) for one in near], exact)
-        )
-    return found
+        closest = [drawn(sentence, 9 + number) for sentence in near]
+        read_pairs.append(coefficients.read_words(hypothesis, closest, exact))
+    return read_pairs
 
 
 def by_hand(weights: dict[str, Any], pair: Words) -> list[float]:
@@ -122,63 +119,46 @@ def norm(state: Any, weights: dict[str, Any], name: str) -> Any:
 def test_what_the_network_reads_of_a_pair() -> None:
     """By hand: "no Roe 20" against "Fever 20" and "no x", with vectors of two dimensions."""
     vectors = [[[1, 0], [0, 1], [1, 0]], [[0, 1], [1, 0], [0, 1]], [[0.6, 0.8], [1, 0], [0, 1]]]
-    one = said("no Roe 20", vectors, [8.0, 10.0, 20.0])
-    near = [said("Fever 20", [[[1, 0]] * 2] * 3), said("no x", [[[0, 1]] * 2] * 3)]
-    found = coefficients.read_words(one, near, np.array([True, False, True]))
-    assert found.hypothesis.tolist() == pytest.approx(
-        np.array([[0, 1, 0.6, 0.8], [1, 0, 1, 0], [0, 1, 0, 1]])
-    )
-    assert found.sentences.tolist() == [[1, 0, 1, 0]] * 2 + [[0, 1, 0, 1]] * 2
+    hypothesis = read("no Roe 20", vectors, [8.0, 10.0, 20.0])
+    near = [read("Fever 20", [[[1, 0]] * 2] * 3), read("no x", [[[0, 1]] * 2] * 3)]
+    pair = coefficients.read_words(hypothesis, near, np.array([True, False, True]))
+    both = [[0, 1, 0.6, 0.8], [1, 0, 1, 0], [0, 1, 0, 1]]
+    assert pair.hypothesis == pytest.approx(np.array(both))
+    assert pair.sentences.tolist() == [[1, 0, 1, 0]] * 2 + [[0, 1, 0, 1]] * 2
     root = 3**-0.5
     # stop, digit, name, exact, rarity, first, short, last, negated
-    assert found.flags.tolist() == pytest.approx(
-        np.array(
-            [
-                [0, 0, 0, 1, 0, 1, root, 0, 0],
-                [0, 0, 1, 0, 1, 0, root, 0, 1],
-                [0, 1, 0, 1, 2, 0, root, 1, 1],
-            ]
-        )
-    )
+    flags = [[0, 0, 0, 1, 0, 1, root, 0, 0], [0, 0, 1, 0, 1, 0, root, 0, 1]]
+    assert pair.flags == pytest.approx(np.array([*flags, [0, 1, 0, 1, 2, 0, root, 1, 1]]))
     # negated, digit, of the closest sentence
-    assert found.sentence_flags.tolist() == [[0, 0, 1], [0, 1, 1], [0, 0, 0], [1, 0, 0]]
-    assert found.same.tolist() == [[0, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]]
+    assert pair.sentence_flags.tolist() == [[0, 0, 1], [0, 1, 1], [0, 0, 0], [1, 0, 0]]
+    assert pair.same.tolist() == [[0, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]]
 
 
 def test_of_long_sentences_the_first_words_are_read() -> None:
-    long = drawn("fever " * (coefficients.MOST - 2), 1)
-    found = coefficients.read_words(
-        drawn("Fever.", 2), [long, drawn("no fever today", 3)], np.array([True])
-    )
-    assert (
-        len(found.sentences)
-        == len(found.sentence_flags)
-        == found.same.shape[1]
-        == coefficients.MOST
-    )
-    assert found.sentence_flags[-3:].tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
+    near = [drawn("fever " * (coefficients.MOST - 2), 1), drawn("no fever today", 3)]
+    pair = coefficients.read_words(drawn("Fever.", 2), near, np.array([True]))
+    sizes = {len(pair.sentences), len(pair.sentence_flags), pair.same.shape[1]}
+    assert sizes == {coefficients.MOST}
+    assert pair.sentence_flags[-3:].tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
 
 
 def test_the_doubts_are_those_worked_out_anew() -> None:
     weights = drawn_weights(1)
-    for (whole, doubts), pair in zip(
-        coefficients.read_doubts([weights], pairs()), pairs(), strict=True
-    ):
+    results = coefficients.read_doubts([weights], pairs())
+    for (whole, doubts), pair in zip(results, pairs(), strict=True):
         wanted = by_hand(weights, pair)
         assert doubts == pytest.approx(wanted, abs=1e-9)
         assert whole == pytest.approx(float(softmax(np.array(wanted)) @ wanted), abs=1e-9)
-    assert (
-        len({doubt for _, its in coefficients.read_doubts([weights], pairs()) for doubt in its})
-        > 10
-    )
+    assert len({doubt for _, each in results for doubt in each}) > 10
 
 
 def test_several_networks_say_the_mean_of_what_each_says() -> None:
     several = [drawn_weights(seed) for seed in (1, 2, 3)]
     each = [coefficients.read_doubts([weights], pairs()) for weights in several]
     for place, (whole, doubts) in enumerate(coefficients.read_doubts(several, pairs())):
-        assert whole == pytest.approx(np.mean([one[place][0] for one in each]), abs=1e-12)
-        assert doubts == pytest.approx(np.mean([one[place][1] for one in each], 0), abs=1e-12)
+        wholes, of_words = zip(*(results[place] for results in each), strict=True)
+        assert whole == pytest.approx(np.mean(wholes), abs=1e-12)
+        assert doubts == pytest.approx(np.mean(of_words, 0), abs=1e-12)
 
 
 def test_padding_and_company_change_nothing() -> None:
@@ -212,46 +192,44 @@ def toy(number: int, seed: int) -> list[Case]:
     return cases
 
 
-def lost(weights: dict[str, Any], cases: Sequence[Case]) -> float:
+def doubts_of(weights: dict[str, Any], cases: Sequence[Case]) -> Any:
+    exact = {name: values.double() for name, values in weights.items()}
+    return coefficients.read_doubts([exact], [case.words for case in cases])
+
+
+def loss(weights: dict[str, Any], cases: Sequence[Case]) -> float:
     """Mean log loss of the hypotheses."""
-    held = {name: values.double() for name, values in weights.items()}
-    doubts = coefficients.read_doubts([held], [case.words for case in cases])
     signs = [-1 if case.supported else 1 for case in cases]
-    losses = [np.logaddexp(0, -sign * one) for sign, (one, _) in zip(signs, doubts, strict=True)]
-    return float(np.mean(losses))
+    doubts = [doubt for doubt, _ in doubts_of(weights, cases)]
+    return float(np.logaddexp(0, -np.array(signs) * doubts).mean())
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    def epochs(number: int) -> None:
-        monkeypatch.setattr(training, "EPOCHS", number)
-
     monkeypatch.setattr(training, "WARM", 5)
     monkeypatch.setattr(coefficients, "TOKENS", 100)
-    return epochs
+    return lambda number: monkeypatch.setattr(training, "EPOCHS", number)
 
 
 def test_training_learns_a_toy(quick: Callable[[int], None]) -> None:
     cases, others = toy(120, 1), toy(60, 2)
     quick(0)
-    before = lost(train_network(cases, 1), others)
+    before = loss(train_network(cases, 1), others)
     quick(6)
     learnt = train_network(cases, 1)
-    assert lost(learnt, others) < before / 4
-    assert {name: tuple(its.shape) for name, its in learnt.items()} == coefficients.shapes(8)
-    held = {name: values.double() for name, values in learnt.items()}
-    doubts = coefficients.read_doubts([held], [case.words for case in others])
+    assert loss(learnt, others) < before / 4
+    assert {name: tuple(v.shape) for name, v in learnt.items()} == coefficients.shapes(8)
     marked = [(case.words.same.sum(1) == 0).tolist() for case in others]
-    told = [[one > 0 for one in its] for _, its in doubts]
-    assert np.mean([a == b for a, b in zip(marked, told, strict=True)]) > 0.9
+    doubted = [[doubt > 0 for doubt in each] for _, each in doubts_of(learnt, others)]
+    assert np.mean([a == b for a, b in zip(marked, doubted, strict=True)]) > 0.9
 
 
 def test_training_is_the_same_for_the_same_seed(quick: Callable[[int], None]) -> None:
     cases = toy(40, 1)
     quick(2)
-    one, again, other = (train_network(cases, seed) for seed in (1, 1, 2))
-    assert all(torch.equal(one[name], again[name]) for name in one)
-    assert not torch.equal(one["project"], other["project"])
+    first, again, other = (train_network(cases, seed) for seed in (1, 1, 2))
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not torch.equal(first["project"], other["project"])
 
 
 def test_what_weighs_little_is_hardly_learnt(quick: Callable[[int], None]) -> None:
@@ -260,38 +238,37 @@ def test_what_weighs_little_is_hardly_learnt(quick: Callable[[int], None]) -> No
     quick(4)
     light = [case._replace(weight=1e-6) for case in wrong]
     mixed = train_network([*cases, *light], 1)
-    assert lost(mixed, cases) < lost(train_network([*cases, *wrong], 1), cases)
+    assert loss(mixed, cases) < loss(train_network([*cases, *wrong], 1), cases)
 
 
 def boosted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], Any, Any]:
-    """Fits of scikit-learn that were made, features, and labels that they explain in part."""
+    """Fits of scikit-learn as they come, features, and labels that they explain in part."""
     ensemble = pytest.importorskip("sklearn.ensemble", reason="needs metassay[models]")
-    made = []
+    fits = []
 
-    class Kept(ensemble.HistGradientBoostingClassifier):  # type: ignore[misc, name-defined]
-        def fit(self, *given: Any, **named: Any) -> Any:
-            made.append(self)
-            return super().fit(*given, **named)
+    class Noted(ensemble.HistGradientBoostingClassifier):  # type: ignore[misc, name-defined]
+        def fit(self, *data: Any, **named: Any) -> Any:
+            fits.append(self)
+            return super().fit(*data, **named)
 
-    monkeypatch.setattr(ensemble, "HistGradientBoostingClassifier", Kept)
+    monkeypatch.setattr(ensemble, "HistGradientBoostingClassifier", Noted)
     rng = np.random.default_rng(1)
     features = rng.normal(size=(500, 3)).round(2)
     logits = 2 * features[:, 0] - features[:, 1] + 3 * np.sin(3 * features[:, 2])
-    return made, features, (logits + rng.logistic(size=500) > 0).astype(float)
+    return fits, features, (logits + rng.logistic(size=500) > 0).astype(float)
 
 
 def test_trees_say_what_scikit_learn_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, features, labels = boosted(monkeypatch)
+    fits, features, labels = boosted(monkeypatch)
     weights = np.random.default_rng(2).uniform(0.2, 2.0, len(labels))
-    exact = training.fit_trees(features, labels, weights, [1, -1, 0], 17)
-    (model,) = made
+    exact, rounded = (
+        training.fit_trees(features, labels, weights, [1, -1, 0], digits) for digits in (17, 4)
+    )
     others = np.random.default_rng(3).normal(size=(200, 3))
     for rows in (features, others):
-        assert logits(exact, rows) == pytest.approx(model.decision_function(rows), abs=1e-9)
-    rounded = training.fit_trees(features, labels, weights, [1, -1, 0], 4)
-    numbers = [rounded.constant, *(n for tree in rounded.trees for n in tree.value)]
-    numbers += [n for tree in rounded.trees for n in tree.threshold]
-    assert [n for n in numbers if float(f"{n:.4g}") != n] == []
+        assert logits(exact, rows) == pytest.approx(fits[0].decision_function(rows), abs=1e-9)
+    numbers = [n for tree in rounded.trees for n in (*tree.value, *tree.threshold)]
+    assert [n for n in (rounded.constant, *numbers) if float(f"{n:.4g}") != n] == []
     apart = np.abs(logits(rounded, others) - logits(exact, others))
     assert np.quantile(apart, 0.9) < 0.01
     assert Trees.model_validate_json(rounded.model_dump_json()) == rounded
@@ -302,11 +279,11 @@ def test_no_tree_takes_a_feature_the_wrong_way(monkeypatch: pytest.MonkeyPatch) 
     drawn = np.repeat(np.random.default_rng(4).normal(size=(20, 3)), 50, axis=0)
     turned = []
     for signs in ([1, -1, 0], [-1, 1, 0]):
-        found = training.fit_trees(features, labels, np.ones(len(labels)), signs, 4)
+        trees = training.fit_trees(features, labels, np.ones(len(labels)), signs, 4)
         for place, sign in enumerate(signs[:2]):
             rows = drawn.copy()
             rows[:, place] = np.tile(np.linspace(-3, 3, 50), 20)
-            steps = np.diff(logits(found, rows).reshape(20, 50), axis=1) * sign
+            steps = np.diff(logits(trees, rows).reshape(20, 50), axis=1) * sign
             assert steps.min() >= 0
             turned.append(float(steps.sum()))
     assert min(turned[:2]) > 0  # and those that are the right way are used

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.labelled.examine import examine
+from metassay.core.errors import BadInput
+from metassay.labelled.examine import examine, reduce_verdicts
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD, VERDICTS
@@ -19,14 +20,11 @@ ENTAILED, NOT, NEUTRAL, AGAINST = "entailed", "not_entailed", "neutral", "contra
 
 def gold_of(*labels, subset="test", kind="full", start=0):
     """Items of one subset and kind; `split` and None are without a right answer."""
+    without = {"split": "split", None: "no_label"}
     rows = [
         {
-            "item": f"i{number:02}",
-            "subset": subset,
-            "kind": kind,
-            "cluster": f"c{number}",
-            "label": None if label in ("split", None) else label,
-            "unlabelled": {"split": "split", None: "no_label"}.get(label),
+            **{"item": f"i{number:02}", "subset": subset, "kind": kind, "cluster": f"c{number}"},
+            **{"label": None if label in without else label, "unlabelled": without.get(label)},
         }
         for number, label in enumerate(labels, start=start)
     ]
@@ -100,10 +98,9 @@ def test_unknown_is_counted_and_never_wrong_or_right():
     assert "auroc" not in made.index
     assert "accuracy_3way" not in made.index
     assert found.notes == [
-        "j: 1 of 10 items have no verdict (status abstained): accuracy is given without them, and"
-        " in bounds with them",
-        "j: 1 of 10 items have no verdict (status refused): accuracy is given without them, and in"
-        " bounds with them",
+        f"j: 1 of 10 items have no verdict (status {status}): accuracy is given without them, and"
+        " in bounds with them"
+        for status in ("abstained", "refused")
     ]
 
 
@@ -155,6 +152,8 @@ def test_subsets_have_cards_and_a_plain_mean():
     assert "labels_sensitivity" not in card(found, study="mean of subsets").index
     single = examined(first, answers[:2])
     assert set(single.cards["study"]) == {"R1"}
+    nothing = examined(gold_of(None, None), [NOT, ENTAILED])
+    assert (len(nothing.cards), len(nothing.verdicts)) == (0, 2)
 
 
 def test_kinds_have_cards_of_what_is_detected_and_of_false_alarms():
@@ -191,14 +190,14 @@ def test_given_verdicts_are_cards_of_their_items_which_all_judges_have_too():
 
 def test_a_rater_is_held_against_most_of_the_others():
     # Items by raters a, b, c. Of item 2 the others of `a` are split; item 3 has nobody else.
-    said = {"a": [1, 0, 1, 1], "b": [1, 1, 1, None], "c": [1, 1, 0, None]}
+    labels = {"a": [1, 0, 1, 1], "b": [1, 1, 1, None], "c": [1, 1, 0, None]}
     ratings = pd.DataFrame(
         [
             {
                 **{"study": "s", "doc_id": f"i{number:02}", "author": "item", "part": "full"},
                 **{"unit": "claim:0", "rater": rater, "criterion": "entailed", "value": value},
             }
-            for rater, values in said.items()
+            for rater, values in labels.items()
             for number, value in enumerate(values)
             if value is not None
         ]
@@ -216,13 +215,6 @@ def test_a_rater_is_held_against_most_of_the_others():
     assert card(found, "a").loc["agreement", ["value", "n"]].tolist() == pytest.approx([1 / 3, 3])
 
 
-def test_nothing_to_hold_against_is_no_card():
-    gold = gold_of(None, None)
-    found = examined(gold, [NOT, ENTAILED])
-    assert found.cards.empty
-    assert len(found.verdicts) == 2
-
-
 def test_the_order_of_rows_changes_no_number():
     gold = pd.concat([gold_of(ENTAILED, NOT, ENTAILED), gold_of(NOT, "split", start=3)])
     answers = [(ENTAILED, 0.8), (NOT, 0.3), ("abstained", 0.5), (ENTAILED, 0.7), (NOT, 0.2)]
@@ -234,3 +226,102 @@ def test_the_order_of_rows_changes_no_number():
     key = list(JUDGE_CARDS.key)
     a, b = (one.cards.sort_values(key).reset_index(drop=True) for one in (first, second))
     pd.testing.assert_frame_equal(a, b)
+
+
+# ---- from judgments of premises to the verdict on an item
+
+NONE = None
+
+
+def tables(*items, instrument="entailment"):
+    """Pairs and judgments of items: each a list of (status, label, probability), one a premise."""
+    pairs, judgments = [], []
+    for number, premises in enumerate(items):
+        for position, (status, label, probability) in enumerate(premises):
+            pair = f"i{number}p{position}"
+            pairs.append((f"i{number}", position, pair, instrument))
+            judgments.append((pair, "j", status, label, probability, "sig"))
+    names = ["pair_id", "judge", "status", "label", "probability", "recipe"]
+    return (
+        pd.DataFrame(pairs, columns=["doc_id", "position", "pair_id", "instrument"]),
+        pd.DataFrame(judgments, columns=names).astype({"probability": "float64"}),
+    )
+
+
+def verdict(*premises, instrument="entailment"):
+    """Status, label, probability and deciding premise of one item."""
+    row = reduce_verdicts(*tables(premises, instrument=instrument)).iloc[0]
+    values = row[["status", "label", "probability", "position"]]
+    return tuple(None if pd.isna(value) else value for value in values)
+
+
+YES, NO = ("ok", "entailed", 0.9), ("ok", "not_entailed", 0.2)
+UNSURE, FAILED, CUT = ("abstained", NONE, 0.5), ("refused", NONE, NONE), ("truncated", NONE, NONE)
+
+
+@pytest.mark.parametrize(
+    ("premises", "expected"),
+    [
+        ([YES], ("ok", "entailed", 0.9, 0)),
+        ([NO], ("ok", "not_entailed", 0.2, 0)),
+        ([NO, YES, ("ok", "entailed", 0.95)], ("ok", "entailed", 0.95, 2)),
+        ([NO, ("ok", "not_entailed", 0.4)], ("ok", "not_entailed", 0.4, 1)),
+        # One that entails it decides, whatever came of the others; but then the largest
+        # probability is not known.
+        ([FAILED, YES], ("ok", "entailed", NONE, 1)),
+        ([UNSURE, YES], ("ok", "entailed", 0.9, 1)),
+        # None does, and one might have.
+        ([NO, FAILED], ("refused", NONE, NONE, NONE)),
+        ([NO, UNSURE], ("abstained", NONE, 0.5, NONE)),
+        ([UNSURE, UNSURE], ("abstained", NONE, 0.5, NONE)),
+        # A failure says more than an abstention; the first one is told.
+        ([UNSURE, CUT, FAILED], ("truncated", NONE, NONE, NONE)),
+        # Of equal premises the first decides; a judge without probabilities decides, too.
+        ([YES, YES], ("ok", "entailed", 0.9, 0)),
+        ([("ok", "not_entailed", NONE), ("ok", "entailed", NONE)], ("ok", "entailed", NONE, 1)),
+    ],
+)
+def test_two_labels(premises, expected):
+    assert verdict(*premises) == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["neutral"], "neutral"),
+        (["neutral", "contradicted"], "contradicted"),
+        (["contradicted", "entailed", "neutral"], "entailed"),
+        (["contradicted", "neutral", "neutral"], "contradicted"),
+    ],
+)
+def test_three_labels(labels, expected):
+    premises = [("ok", label, NONE) for label in labels]
+    assert verdict(*premises, instrument="three_way") == (
+        "ok",
+        expected,
+        NONE,
+        labels.index(expected),
+    )
+    # What might still be entailed is not known to be contradicted.
+    assert verdict(*premises, FAILED, instrument="three_way")[1] == (
+        "entailed" if expected == "entailed" else NONE
+    )
+
+
+def test_one_row_per_item_and_judge_counts_premises():
+    pairs, judgments = tables([NO, YES], [NO, FAILED, UNSURE])
+    again = judgments.assign(judge="k", status="error", label=None, probability=None)
+    both = pd.concat([judgments, again], ignore_index=True)
+    verdicts = reduce_verdicts(pairs, both)
+    mixed = reduce_verdicts(pairs[::-1], both.sample(frac=1, random_state=2))
+    pd.testing.assert_frame_equal(verdicts, mixed)
+    assert list(verdicts.columns) == list(VERDICTS.columns)
+    rows = verdicts[["item", "judge", "n_premises", "n_judged"]].to_numpy().tolist()
+    assert rows == [["i0", "j", 2, 2], ["i1", "j", 3, 1], ["i0", "k", 2, 0], ["i1", "k", 3, 0]]
+    assert set(verdicts["recipe"]) == {"verdict|sig|over premises: any entailed"}
+    assert set(verdicts.loc[verdicts["judge"] == "k", "status"]) == {"error"}
+
+    match = r"judgments: j has none for 3 pair\(s\).*item 'i1'; run the judge"
+    with pytest.raises(BadInput, match=match):
+        reduce_verdicts(pairs, judgments[judgments["pair_id"].str.startswith("i0")])
+    assert reduce_verdicts(pairs, judgments.iloc[:0]).equals(empty(VERDICTS))

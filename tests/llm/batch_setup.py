@@ -1,8 +1,8 @@
 """Short ways to ask a scripted server; run as a program it asks from a process of its own.
 
-The program reads one JSON line per run (base_url, ledger, count, concurrency, lease), runs each in
-a child that can be killed without paying for its imports again, and writes two lines: the child's
-process id when it starts, and the replies' statuses (or `null` for a killed child) when it ended.
+A program (`serve`) reads a JSON line per run, and runs it in a child that can be killed without
+paying for its imports again. It writes two lines: the child's process id when it starts, and what
+the run came to (`null` for a killed child) when it ended.
 """
 
 import datetime
@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -43,13 +43,11 @@ def requests(count: int) -> list[ChatRequest]:
 
 
 def endpoint(base_url: str, **changes: Any) -> EndpointOptions:
-    settings: dict[str, Any] = {"kind": "openai", "base_url": base_url, "timeout": 20.0}
-    return EndpointOptions(**(settings | changes))
+    return EndpointOptions(**({"kind": "openai", "base_url": base_url, "timeout": 20.0} | changes))
 
 
 def model(**changes: Any) -> ModelOptions:
-    settings: dict[str, Any] = {"endpoint": "here", "model": "m-1", "max_tokens": 40}
-    return ModelOptions(**(settings | changes))
+    return ModelOptions(**({"endpoint": "here", "model": "m-1", "max_tokens": 40} | changes))
 
 
 def budget_of(ledger: Ledger, max_cost: float | None = None, **changes: Any) -> Budget:
@@ -81,33 +79,35 @@ def missing(replies: Iterable[Reply]) -> dict[str, int]:
 
 
 class Asker:
-    """The program below, running."""
+    """A program of this sort, running."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
-        self._process = process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._in, self._out = process.stdin, process.stdout
 
     def start(self, **settings: Any) -> int:
-        """Start a run; returns its process id."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(settings) + "\n")
-        self._process.stdin.flush()
-        return int(self._line())
+        """Start a run; returns its process id. With `begin` it waits for `go`."""
+        self._write(json.dumps(settings))
+        return int(self._out.readline())
 
-    def result(self) -> dict[str, int] | None:
-        """Wait for the end of the run; its statuses, or None if it was killed."""
-        found: dict[str, int] | None = json.loads(self._line())
-        return found
+    def go(self) -> None:
+        self._write("go")
 
-    def _line(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline()
+    def result(self) -> Any:
+        """Wait for the end of the run; what it came to, or None if it was killed."""
+        return json.loads(self._out.readline())
+
+    def _write(self, line: str) -> None:
+        self._in.write(f"{line}\n")
+        self._in.flush()
 
 
 @contextmanager
-def another_process() -> Iterator[Asker]:
+def another_process(module: str = "tests.llm.batch_setup") -> Iterator[Asker]:
     """A process that asks."""
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.llm.batch_setup"],
+        [sys.executable, "-m", module],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -121,29 +121,35 @@ def another_process() -> Iterator[Asker]:
 def _run(settings: dict[str, Any]) -> dict[str, int]:
     policy = Policy(first_wait=0.01, longest_wait=0.2, lease=settings["lease"])
     with Ledger(Path(settings["ledger"])) as ledger:
-        ask = asking(
-            settings["base_url"], ledger, policy, concurrency=settings.get("concurrency", 8)
-        )
-        replies = ask([request(number) for number in range(settings["count"])])
-    return Counter(reply.status for reply in replies)
+        at_once = settings.get("concurrency", 8)
+        ask = asking(settings["base_url"], ledger, policy, concurrency=at_once)
+        return Counter(reply.status for reply in ask(requests(settings["count"])))
 
 
-def main() -> None:
+def serve(run: Callable[[dict[str, Any]], Any]) -> None:
     from metassay.llm import http
 
     # A shell that starts the tests in the background has interrupts ignored, and so would we.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     http._certificates()  # loaded once, before the children are made, like the openai package
     for line in sys.stdin:
+        settings = json.loads(line)
         reading, writing = os.pipe()
+        waiting, going = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(reading)
+            os.close(going)
+            os.read(waiting, 1)  # until the server knows whom to kill
             with os.fdopen(writing, "w") as result:
-                json.dump(_run(json.loads(line)), result)
+                json.dump(run(settings), result)
             os._exit(0)
         os.close(writing)
+        os.close(waiting)
         print(child, flush=True)
+        if settings.get("begin"):
+            sys.stdin.readline()
+        os.close(going)
         with os.fdopen(reading) as result:
             statuses = result.read()
         os.waitpid(child, 0)
@@ -151,4 +157,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(_run)

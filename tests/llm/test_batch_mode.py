@@ -4,11 +4,8 @@ The server counts what it charges by itself (tests/llm/batch_server.py). Costs a
 from its token counts: 10 read and 4 written each, at half of 2.5 and 10 USD per million.
 """
 
-import json
 import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,7 +29,7 @@ from metassay.tables.parquet import read
 from metassay.tables.responses import RESPONSES
 from stages.doorway import UNFINISHED
 from tests.llm.batch_server import BatchServer
-from tests.llm.batch_setup import ROOT, missing, request, requests
+from tests.llm.batch_setup import Asker, another_process, missing, request, requests, serve
 from tests.stage_setup import KEY, run_stage, tiny_project
 
 EACH = (10 * 2.5 + 4 * 10.0) / 1e6 / 2
@@ -52,20 +49,12 @@ def session(url: str, ledger: Path, *, cost: float | None = None, **changes: Any
     """A run's session for public text, whose model is asked in batches unless `mode` is given."""
     model = {"endpoint": "here", "model": "m-1", "max_tokens": 40, "prices": PRICES}
     model["mode"] = changes.pop("mode", None)
-    given = {
-        name: changes.pop(name) for name in ("access", "max_missing", "dry") if name in changes
-    }
+    access = {"sample": changes.pop("access", "public")}
+    more = {name: changes.pop(name) for name in ("max_missing", "dry") if name in changes}
     endpoint = {"kind": "openai", "base_url": url, "batch": True, "wait_s": 20.0} | changes
+    models = parse_models({"here": endpoint}, {"m": model})
     cap = None if cost is None else MaxCost(amount=cost, currency="USD")
-    return Session(
-        parse_models({"here": endpoint}, {"m": model}),
-        cap,
-        {"sample": given.pop("access", "public")},
-        ["sample"],
-        ledger=ledger,
-        policy=QUICK,
-        **given,
-    )
+    return Session(models, cap, access, ["sample"], ledger=ledger, policy=QUICK, **more)
 
 
 def asker(opened: Session) -> Ask:
@@ -84,6 +73,12 @@ def ask(
 ) -> list[Reply]:
     with run(server.base_url, folder, **changes) as (_, put):
         return put(questions)
+
+
+def spent(server: BatchServer, folder: Path) -> float:
+    """The most that can have been spent."""
+    with session(server.base_url, folder / "ledger.sqlite") as opened:
+        return opened.spent.at_most
 
 
 def journal_of(folder: Path) -> tuple[int, int, int]:
@@ -113,11 +108,8 @@ def test_answers_come_by_a_batch_at_half_the_price(batches, tmp_path) -> None:
     assert batches.steps.total() == 5
 
 
-def test_a_bar_says_how_many_are_answered_while_a_batch_goes_on(
-    batches, tmp_path, monkeypatch
-) -> None:
-    bars: list[tuple[str, int]] = []
-    done: list[int] = []
+def test_a_bar_says_how_many_are_answered(batches, tmp_path, monkeypatch) -> None:
+    bars, done = [], []
 
     @contextmanager
     def bar(model: str, total: int) -> Iterator[Any]:
@@ -145,8 +137,7 @@ def test_expired_failed_and_lost_lines_are_asked_again(batches, tmp_path) -> Non
     assert [reply.attempts for reply in replies] == [1, 2, 2, 1, 2, 2]
     assert batches.charges == dict.fromkeys(keys, 1)
     assert len(batches.batches) == 2
-    with session(batches.base_url, tmp_path / "ledger.sqlite") as opened:
-        assert opened.spent.at_most == pytest.approx(6 * EACH)
+    assert spent(batches, tmp_path) == pytest.approx(6 * EACH)
 
 
 def test_an_answer_that_nobody_gets_may_have_been_paid_for(batches, tmp_path) -> None:
@@ -242,8 +233,8 @@ def test_a_stage_ends_unfinished_and_the_next_run_goes_on(
     endpoint = {"batch": True, "wait_s": 0.0}
     root = tiny_project(tmp_path, batches.base_url, passages, endpoint=endpoint, max_missing=1)
     assert run_stage(monkeypatch, root, "generate", "writer") == UNFINISHED
-    said = capsys.readouterr().err.strip()
-    assert re.fullmatch(r"batch batch_0 of 2 requests is in progress since .*", said)
+    message = capsys.readouterr().err.strip()
+    assert re.fullmatch(r"batch batch_0 of 2 requests is in progress since .*", message)
     assert not list((root / "data/tables/one").glob("texts/*"))
     batches.looks = batches.batches["batch_0"]["looks"] = 0
     assert run_stage(monkeypatch, root, "generate", "writer") == 0
@@ -253,20 +244,14 @@ def test_a_stage_ends_unfinished_and_the_next_run_goes_on(
 
 
 def test_a_mode_may_change_while_a_batch_is_in_progress(batches, tmp_path) -> None:
-    batches.looks = 3
+    batches.looks = 4
     assert missing(ask(batches, tmp_path, requests(2), wait_s=0.0)) == {"in_batch": 2}
-    replies = ask(batches, tmp_path, requests(3), mode="single")
-    assert [reply.status for reply in replies] == ["ok"] * 3
-    assert batches.charges == {request(0).key: 1, request(1).key: 1, "alone": 1}
-
-
-def test_who_asks_alone_leaves_what_is_in_a_batch(batches, tmp_path) -> None:
-    batches.looks = 9
-    ask(batches, tmp_path, requests(2), wait_s=0.0)
     with session(batches.base_url, tmp_path / "ledger.sqlite", mode="single") as opened:
-        opened.alone = True
+        opened.alone = True  # who asks alone leaves what is in a batch
         assert missing(asker(opened)(requests(3))) == {"in_batch": 2}
     assert batches.charges["alone"] == 1
+    assert missing(ask(batches, tmp_path, requests(4), mode="single")) == {}
+    assert batches.charges == {request(0).key: 1, request(1).key: 1, "alone": 2}
 
 
 def test_a_file_has_no_more_than_its_endpoint_takes(batches, tmp_path, monkeypatch) -> None:
@@ -290,25 +275,24 @@ def test_the_cap_holds_before_anything_is_uploaded(batches, tmp_path) -> None:
     # Two at the most fit at first; their real costs then leave room for the others, one by one.
     assert missing(ask(batches, tmp_path, requests(3), cost=2.5 * most)) == {}
     assert [b["request_counts"]["total"] for b in batches.batches.values()] == [2, 1]
-    with session(batches.base_url, tmp_path / "ledger.sqlite") as opened:
-        assert opened.spent.at_most == pytest.approx(3 * EACH)
+    assert spent(batches, tmp_path) == pytest.approx(3 * EACH)
 
 
 def test_private_text_is_not_uploaded_without_leave(batches, tmp_path) -> None:
     canary = request("CANARY-7731")
     with pytest.raises(BadInput, match="sample' is private: its text does not go to endpoint"):
         ask(batches, tmp_path, [canary], access="private")
-    assert not batches.received
+    assert not batches.bodies
     # Begun with leave and killed before its upload: who has none does not send it in passing.
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         ledger.begin_batch("left", batches.base_url)
         ledger.add_line("left", canary.key, 1, canary.canonical)
     assert missing(ask(batches, tmp_path, requests(2))) == {}
-    assert not any(b"CANARY" in body for body in batches.received)
+    assert not any(b"CANARY" in body for body in batches.bodies)
     assert journal_of(tmp_path)[:2] == (0, 0)
     allowed = {"access": "private", "sends": ["private"]}
     assert missing(ask(batches, tmp_path, [canary], **allowed)) == {}
-    assert any(b"CANARY" in body for body in batches.received)
+    assert any(b"CANARY" in body for body in batches.bodies)
 
 
 def test_errors_quote_no_text(batches, tmp_path) -> None:
@@ -338,12 +322,6 @@ def test_a_batch_that_its_endpoint_does_not_know(batches, tmp_path, monkeypatch)
     assert account.at_most == pytest.approx(2 * EACH + 2 * (146 * 2.5 + 40 * 10) / 2e6)
 
 
-def test_a_missing_key_is_named(batches, tmp_path) -> None:
-    with pytest.raises(BadInput, match=r"NO_SUCH_KEY .params.yaml > endpoints > here"):
-        ask(batches, tmp_path, requests(2), key_env="NO_SUCH_KEY")
-    assert not batches.steps
-
-
 def test_the_estimate_is_halved(tmp_path) -> None:
     asked = Requests(requests(3), [1, 1, 1])
     costs = {}
@@ -355,103 +333,59 @@ def test_the_estimate_is_halved(tmp_path) -> None:
     assert costs["batch"].cost_at_most == pytest.approx(3 * (146 * 2.5 + 40 * 10) / 2e6)
 
 
-@pytest.mark.parametrize(
-    ("endpoint", "model", "said"),
-    [
-        ({"batch": "yes"}, {}, "endpoints > here > batch"),
-        ({"wait_s": -1.0}, {}, "endpoints > here > wait_s"),
-        ({}, {"mode": "bulk"}, "models > m > mode"),
-        ({}, {"prices": PRICES | {"batch_discount": 2.0}}, "models > m > prices > batch_discount"),
-        ({"kind": "azure", "api_version": "1", "batch": True}, {}, "m > mode: kind azure"),
-        ({"kind": "azure", "api_version": "1"}, {"mode": "batch"}, "m > mode: kind azure"),
-    ],
-)
-def test_options_are_checked(endpoint: Any, model: Any, said: str) -> None:
-    here = {"kind": "openai", "base_url": "http://127.0.0.1:9/v1"} | endpoint
+@pytest.mark.parametrize(("endpoint", "model"), [({"batch": True}, {}), ({}, {"mode": "batch"})])
+def test_azures_dated_api_takes_no_batches(endpoint: Any, model: Any) -> None:
+    here = {"kind": "azure", "base_url": "http://127.0.0.1:9/v1", "api_version": "1"} | endpoint
     m = {"endpoint": "here", "model": "m", "max_tokens": 9} | model
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInput, match="m > mode: kind azure"):
         parse_models({"here": here}, {"m": m})
 
 
-# Killed at each step. The program below asks in a child that was forked after all imports.
+# Killed at each step, in a child that was forked after all imports.
 
 
 @pytest.fixture(scope="module")
-def killable() -> Iterator["subprocess.Popen[str]"]:
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.llm.test_batch_mode"],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+def killable() -> Iterator[Asker]:
+    with another_process("tests.llm.test_batch_mode") as process:
         yield process
-        assert process.stdin is not None
-        process.stdin.close()
 
 
-def child(process: "subprocess.Popen[str]", **settings: Any) -> int:
-    """Start a child; its process id."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(json.dumps(settings) + "\n")
-    process.stdin.flush()
-    return int(process.stdout.readline())
+def start(process: Asker, server: BatchServer, folder: Path, count: int, **settings: Any) -> int:
+    return process.start(url=server.base_url, folder=str(folder), count=count, **settings)
 
 
-def result(process: "subprocess.Popen[str]") -> Any:
-    """The statuses that a child came to, or None if it was killed."""
-    assert process.stdout is not None
-    return json.loads(process.stdout.readline())
+def kill_at(process: Asker, server: BatchServer, folder: Path, count: int, *when: Any) -> None:
+    """Start a child that dies at a step, before it is done or after."""
+    server.killed = (start(process, server, folder, count, begin=True), *when)
+    process.go()
+    assert process.result() is None
 
 
-STEPS = [
-    (step, before) for step in ("upload", "create", "look", "read") for before in (True, False)
-]
-
-
-@pytest.mark.parametrize(("step", "before"), STEPS)
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("step", ["upload", "create", "look", "read"])
 def test_killed_at_a_step_and_charged_once(batches, tmp_path, killable, step, before) -> None:
     batches.looks = 2
-    settings = {"url": batches.base_url, "folder": str(tmp_path), "count": 7, "stores": 0}
-    batches.killed = (child(killable, **settings, begin=True), step, before)
-    assert killable.stdin is not None
-    killable.stdin.write("go\n")
-    killable.stdin.flush()
-    assert result(killable) is None
-    replies = ask(batches, tmp_path, requests(7))
-    assert missing(replies) == {}
+    kill_at(killable, batches, tmp_path, 7, step, before)
+    assert missing(ask(batches, tmp_path, requests(7))) == {}
     assert batches.charges == {question.key: 1 for question in requests(7)}
     assert journal_of(tmp_path) == (0, 0, 0)
-    with session(batches.base_url, tmp_path / "ledger.sqlite") as opened:
-        assert opened.spent.at_most == pytest.approx(7 * EACH)
+    assert spent(batches, tmp_path) == pytest.approx(7 * EACH)
 
 
 @pytest.mark.parametrize("stores", [1, 4, 7])
-def test_killed_while_answers_are_kept(batches, tmp_path, killable, stores: int) -> None:
-    child(killable, url=batches.base_url, folder=str(tmp_path), count=7, stores=stores)
-    assert result(killable) is None
+def test_killed_while_answers_are_stored(batches, tmp_path, killable, stores: int) -> None:
+    start(killable, batches, tmp_path, 7, stores=stores)
+    assert killable.result() is None
     assert missing(ask(batches, tmp_path, requests(7))) == {}
     assert set(batches.charges.values()) == {1}
-    with session(batches.base_url, tmp_path / "ledger.sqlite") as opened:
-        assert opened.spent.at_most == pytest.approx(7 * EACH)
+    assert spent(batches, tmp_path) == pytest.approx(7 * EACH)
 
 
 def test_killed_while_a_batch_is_looked_for(batches, tmp_path, killable) -> None:
-    settings = {"url": batches.base_url, "folder": str(tmp_path), "count": 3, "stores": 0}
     for step in ("create", "list"):  # on a second page of the list
-        batches.killed = (child(killable, **settings, begin=True), step, False)
-        assert killable.stdin is not None
-        killable.stdin.write("go\n")
-        killable.stdin.flush()
-        assert result(killable) is None
-        for other in ("x", "y", "z"):
-            batches.batches[step + other] = {
-                "id": step + other,
-                "metadata": None,
-                "created_at": 1 << 40,
-            }
+        kill_at(killable, batches, tmp_path, 3, step, False)
+        for other in (f"{step}{letter}" for letter in "xyz"):
+            batches.batches[other] = {"id": other, "metadata": None, "created_at": 1 << 40}
     assert missing(ask(batches, tmp_path, requests(3))) == {}
     assert batches.steps["list"] >= 1 + 4
     assert set(batches.charges.values()) == {1}
@@ -459,58 +393,27 @@ def test_killed_while_a_batch_is_looked_for(batches, tmp_path, killable) -> None
 
 def test_two_processes_send_one_batch(batches, tmp_path, killable) -> None:
     batches.looks = 20
-    settings = {"url": batches.base_url, "folder": str(tmp_path), "count": 9, "stores": 0}
-    child(killable, **settings)
+    start(killable, batches, tmp_path, 9)
     assert missing(ask(batches, tmp_path, requests(9))) == {}
-    assert result(killable) == {"ok": 9}
+    assert killable.result() == {"ok": 9}
     assert set(batches.charges.values()) == {1}
     assert batches.steps["create"] == 1
 
 
-def _asked(settings: dict[str, Any]) -> Counter[str]:
-    stores, kept = settings["stores"], Ledger.store
+def ask_in_child(settings: dict[str, Any]) -> Counter[str]:
+    left, store_as_ever = settings.get("stores", 0), Ledger.store
 
-    def store(self: Ledger, *given: Any, **named: Any) -> Any:
-        nonlocal stores
-        stores -= 1
-        if stores == 0:
+    def store(self: Ledger, *values: Any, **named: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left == 0:
             os.kill(os.getpid(), 9)
-        return kept(self, *given, **named)
+        return store_as_ever(self, *values, **named)
 
-    if stores:
-        Ledger.store = store  # type: ignore[method-assign]
+    Ledger.store = store  # type: ignore[method-assign]
     with run(settings["url"], Path(settings["folder"])) as (_, put):
         return Counter(reply.status for reply in put(requests(settings["count"])))
 
 
-def main() -> None:
-    from metassay.llm import batch_run, http
-
-    assert batch_run
-    http._certificates()
-    for line in sys.stdin:
-        settings = json.loads(line)
-        reading, writing = os.pipe()
-        waiting, going = os.pipe()
-        process = os.fork()
-        if process == 0:
-            os.close(reading)
-            os.close(going)
-            os.read(waiting, 1)  # until the server knows whom to kill
-            with os.fdopen(writing, "w") as out:
-                json.dump(_asked(settings), out)
-            os._exit(0)
-        os.close(writing)
-        os.close(waiting)
-        print(process, flush=True)
-        if settings.get("begin"):
-            sys.stdin.readline()
-        os.close(going)
-        with os.fdopen(reading) as out:
-            statuses = out.read()
-        os.waitpid(process, 0)
-        print(statuses or "null", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(ask_in_child)

@@ -11,8 +11,8 @@ import yaml
 import metassay
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.criteria import CRITERIA
-from metassay.tables.designs import DESIGNS, STRATA
 from metassay.tables.documents import SOURCES
+from metassay.tables.evidence import DESIGNS, STRATA
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS

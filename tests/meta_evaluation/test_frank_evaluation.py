@@ -29,7 +29,7 @@ from metassay.meta_evaluation.study import Study, studies
 from metassay.scoring.catalogue import descriptions
 from metassay.statistics.correlation import Coefficient
 from metassay.statistics.partials import less_system, partial_given_system
-from metassay.statistics.significance import common, williams
+from metassay.statistics.significance import common, williams_of
 from tests.support.frank_files import put, records
 
 ROOT = Path(__file__).parents[2]
@@ -175,7 +175,7 @@ def test_williams_within_systems(folder: Path) -> None:
             continue
         trio = common(values[METRICS[a]], values[METRICS[b]], study.human).of(0)
         sides = map(less_system, (trio.a, trio.b, trio.human))
-        ours = williams(*sides, "global", "pearson", alternative="greater")
+        ours = williams_of(common(*sides).of(0), "global", "pearson", alternative="greater")
         assert ours.n == len(x)
         assert ours.p == pytest.approx(by_hand(*rs, len(x)), abs=1e-9)
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from metassay.core.options import Criterion
-from metassay.meta_evaluation.rubric_agreement import rubric_agreement
+from metassay.meta_evaluation.summaries import rubric_agreement
 from metassay.statistics.document_means import Resampling
 
 HOW = Resampling(80, 0.9, 3)

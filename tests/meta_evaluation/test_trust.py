@@ -13,7 +13,7 @@ from tests.meta_evaluation import invented_study
 from tests.meta_evaluation.invented_study import (
     CERTIFICATION,
     CRITERIA,
-    one,
+    only,
     tables_of,
 )
 
@@ -49,12 +49,12 @@ def test_a_metric_that_only_knows_systems():
     found = certified(seen, {"m": level + 0.3 * rng.normal(size=quality.shape)})
     # Whoever compares systems is helped; whoever compares texts of one system is told.
     for level in ("document", "global"):
-        row = one(found, level=level)
+        row = only(found, level=level)
         assert row["value"] > 0.3
         assert row["verdict"] in ("use", "promising")
         assert row["only_between_systems"]
         assert "It tells systems apart, not two texts of one system." in row["sentence"]
-    row = one(found, level="system")
+    row = only(found, level="system")
     assert (row["verdict"], row["shown_by"]) == ("use", "system")
     assert not row["only_between_systems"]
 
@@ -67,7 +67,7 @@ def test_a_good_metric_is_used_where_texts_are_compared(coefficient):
     metrics |= {f"noise {i}": noise(rng, quality.shape) for i in range(4)}
     found = certified(seen, metrics, coefficient=coefficient)
     for level in ("global", "document"):
-        row = one(found, metric="m", level=level)
+        row = only(found, metric="m", level=level)
         assert row["verdict"] == "use"
         assert row["corrected_low"] >= 0.3
     assert not found["trusted"][found["metric"] != "m"].any()
@@ -80,9 +80,9 @@ def test_as_good_as_a_rater_and_not_quite():
     near = quality + 0.3 * rng.normal(size=quality.shape)
     far = quality + 2.5 * rng.normal(size=quality.shape)
     found = certified(seen, {"near": near, "far": far})
-    row = one(found, metric="near", level="document")
+    row = only(found, metric="near", level="document")
     assert (row["verdict"], row["as_good_as_rater"]) == ("use", True)
-    row = one(found, metric="far", level="document")
+    row = only(found, metric="far", level="document")
     assert not row["as_good_as_rater"]
     assert row["against_rater_high"] < 0
 
@@ -105,25 +105,25 @@ def test_three_systems_certify_nothing_between_systems():
     rng = np.random.default_rng(4)
     quality, seen = world(rng, 3, 100, of_system=3.0)
     found = certified(seen, {"m": quality})
-    row = one(found, level="system")
+    row = only(found, level="system")
     assert row["smallest_p"] == pytest.approx(1 / 3)
     assert row["p"] >= 1 / 3 - 1e-9
     assert row["verdict"] == "cannot tell"
     # Text by text, 300 of them tell, though not of other systems.
-    assert one(found, level="document")["verdict"] == "promising"
-    assert one(found, level="document")["shown_by"] in ("document", "within")
+    assert only(found, level="document")["verdict"] == "promising"
+    assert only(found, level="document")["shown_by"] in ("document", "within")
 
 
 def test_one_named_system_speaks_for_itself_alone():
     rng = np.random.default_rng(5)
     quality, seen = world(rng, 1, 60)
     metric = {"m": quality + 0.3 * rng.normal(size=quality.shape)}
-    row = one(certified(seen, metric, systems=["gpt"]), level="global")
+    row = only(certified(seen, metric, systems=["gpt"]), level="global")
     assert row["verdict"] == "these systems only"
     assert row["p"] < 0.05
     # Where there are no systems, only texts, documents are all that may be others.
     alone = row
-    row = one(certified(seen, metric, systems=[NAMELESS]), level="global")
+    row = only(certified(seen, metric, systems=[NAMELESS]), level="global")
     assert row["verdict"] == "these systems only"
     assert row["low"] == row["low_these_systems"] == alone["low"] > 0.3
 
@@ -143,7 +143,7 @@ def test_texts_of_other_documents_each():
     columns = ["value", "low", "high", "p", "verdict", "design"]
     assert found[columns].equals(everywhere[columns])
     assert set(found["design"]) == {"nested"}
-    assert one(found, metric="m", level="global")["verdict"] == "promising"
-    row = one(found, metric="systems", level="global")
+    assert only(found, metric="m", level="global")["verdict"] == "promising"
+    row = only(found, metric="systems", level="global")
     assert row["value"] > 0.5
     assert row["verdict"] == "cannot tell"

@@ -33,7 +33,7 @@ importlib.metadata.version = version
 from metassay.core.errors import BadInput
 from metassay.generation import decoding
 from metassay.metrics import bertscore
-from metassay.models import encoders, matching, outputs, store
+from metassay.models import encoders, matching, outputs
 
 options = bertscore.BertscoreOptions(model=sys.argv[1], device="cpu", dtype="float32", idf=False)
 # What needs no model is computed.

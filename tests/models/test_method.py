@@ -27,12 +27,12 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "58896687add5bf5a"),
+        (1, "401f0b7ec9eaf11a"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (3, "b24792883da59995"),
+        (3, "cfd1d6635b6c8f14"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -40,12 +40,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "71a24f561a1ffa89"),
+        (1, "892040c980cc1066"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding"),
-        (1, "ca44248416fc010a"),
+        (1, "e97aec89a4be716f"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -53,12 +53,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "d269d94aa8aa2989"),
+        (1, "450541b99a00eb17"),
     ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "211984c8e62ec4c8"),
+        (2, "64fc4bd8fc9fd17b"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
@@ -67,12 +67,12 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (2, "203c2398da6f1b4a"),
+        (2, "53226c256144c411"),
     ),
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores", "models/rows"),
-        (1, "da28cb45da6255cb"),
+        (1, "4baf19c66b4eee39"),
     ),
     "redress": (
         redress.METHOD,
@@ -80,7 +80,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "8731be79f0a36d73"),
+        (1, "ee138676c4ae5d9e"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "15c26ea984a95f7d"),
+        (5, "efc58c4f761340be"),
     ),
 }
 

@@ -95,7 +95,7 @@ def t5(folder: Path, *, factor: float = 20.0) -> Path:
     return save(folder, model, words, list(range(2, len(words), 5)))
 
 
-def llama(folder: Path, *, template: str | None = TEMPLATE) -> Path:
+def llama(folder: Path, *, template: str | None = TEMPLATE, places: int = 4096) -> Path:
     words = tokenizer(end=False)
     words.chat_template = template
     torch.manual_seed(4)
@@ -106,7 +106,7 @@ def llama(folder: Path, *, template: str | None = TEMPLATE) -> Path:
         num_hidden_layers=1,
         num_attention_heads=2,
         num_key_value_heads=2,
-        max_position_embeddings=4096,
+        max_position_embeddings=places,
         bos_token_id=1,
         eos_token_id=2,
         pad_token_id=0,

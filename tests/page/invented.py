@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from metassay.reporting import contract as c
-from metassay.reporting.shell import PageFolder, Shards, columns_of
+from metassay.reporting.shell import PageFolder, Shards
 
 JUDGES = ("lexical", "semantic")
 METRICS = (
@@ -98,9 +98,8 @@ class Invented:
             ],
             judges=list(JUDGES),
             parts=list(PARTS),
-            table=c.TableInfo(
-                *("index", "Texts", "", [], columns_of(index, {}), len(index)),
-                *(page.put_table("index", index), "", ""),
+            table=page.put_evidence(
+                *("index", index), means={}, title="Texts", group="", says=[], csv="", command=""
             ),
             search=shards,
             documents_in=documents.finish(),

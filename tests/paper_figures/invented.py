@@ -6,8 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from metassay.meta_evaluation.agreement import RATING_SUMMARIES
-from metassay.paper_figures.draw import Inputs
-from metassay.paper_figures.inputs import inputs_in
+from metassay.paper_figures.draw import Inputs, inputs_in
 from metassay.paper_figures.papers import EachValue, Line, Numbers, Record
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty, write

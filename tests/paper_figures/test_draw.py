@@ -241,7 +241,7 @@ import json, sys
 from pathlib import Path
 from tests.paper_figures.invented import every_form
 from tests.paper_figures.test_draw import digest, drawn
-from metassay.paper_figures.inputs import inputs_in
+from metassay.paper_figures.draw import inputs_in
 root = Path(sys.argv[1])
 drawn(root / "again", inputs_in(root), *every_form())
 print(json.dumps(digest(root / "again/out")))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import pearsonr
 
-from metassay.paper_figures.note_tables import metrics_of_notes
+from metassay.paper_figures.statement_tables import metrics_of_notes
 
 SYSTEMS = ("a", "b", "c")
 STUDIES = {"visits": range(24), "films": range(24, 40), "exam": range(40, 60)}

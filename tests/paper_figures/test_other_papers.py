@@ -15,12 +15,12 @@ import pytest
 from scipy import stats
 
 from metassay.core.options import Criterion
-from metassay.datasets.simsum import CRITERIA
+from metassay.datasets.consultations import SIMSUM_CRITERIA as CRITERIA
 from metassay.meta_evaluation.agreement import agreement, rating_summaries
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.paper_figures.cells import Cells, find_cells
 from metassay.paper_figures.derived_tables import DERIVED
-from metassay.paper_figures.inputs import PUBLISHED, inputs_in
+from metassay.paper_figures.draw import PUBLISHED, inputs_in
 from metassay.paper_figures.papers import PAPERS
 from metassay.paper_figures.printed import read_printed
 from metassay.paper_figures.published import ROUGE_VARIANTS

@@ -16,7 +16,7 @@ from metassay.paper_figures.derived_tables import (
     source_tables,
     unknown_tables,
 )
-from metassay.paper_figures.inputs import FIGURES, paths
+from metassay.paper_figures.draw import FIGURES, paths
 from metassay.paper_figures.page import describe
 from metassay.paper_figures.papers import PAPERS, Line, Record
 from metassay.paper_figures.printed import read_printed

@@ -18,32 +18,25 @@ from metassay.reporting.page import Report
 from metassay.reporting.report import ReportInput, write_report
 from metassay.statistics.document_means import Resampling
 from metassay.tables.notes import NOTES
-from metassay.tables.parquet import empty, read, write
+from metassay.tables.parquet import empty, round_trip, write
 from metassay.tables.responses import RESPONSES
 from tests.reporting import page_data
 from tests.reporting.invented_report import NAMES, PUBLISHED, SCRIPT, Frames, rows
 
 AnyReport = TypeVar("AnyReport", bound=Report)
 SCALES = {
-    "completeness": Criterion(low=0, high=100, better="higher"),
-    "coverage": Criterion(low=0, high=1, better="higher"),
-    "preference": Criterion(low=0, high=1, better="higher"),
+    name: Criterion(low=0, high=high, better="higher")
+    for name, high in (("completeness", 100), ("coverage", 1), ("preference", 1))
 }
-CERTIFICATION = CertificationOptions()
 
 
 @pytest.fixture(scope="session")
-def frames(tmp_path_factory: pytest.TempPathFactory) -> Frames:
-    """The invented tables as stages leave them: written, read back, both times validated."""
-    made = rows()
-    folder = tmp_path_factory.mktemp("tables")
-    found = {}
-    for name in NAMES:
-        table = TABLES[name]
-        path = folder / f"{name}.parquet"
-        write(table, pd.DataFrame(made[name], columns=list(table.columns)), path)
-        found[name] = read(table, path)
-    return found
+def frames() -> Frames:
+    """The invented tables as stages leave them: validated, sorted, rounded."""
+    return {
+        name: round_trip(TABLES[name], pd.DataFrame(of, columns=list(TABLES[name].columns)))
+        for name, of in rows().items()
+    }
 
 
 def changed(report: AnyReport, **changes: Any) -> AnyReport:
@@ -52,29 +45,24 @@ def changed(report: AnyReport, **changes: Any) -> AnyReport:
     return replace(report, tables={**report.tables, **changes}, **fields)
 
 
-def report_of(frames: Frames, **changes: Any) -> ReportInput:
-    report = ReportInput(
-        benchmark="tiny",
-        title=f"Tiny {SCRIPT}",
-        licence="CC0 & none",
-        citation="Nobody 2026, https://example.org/tiny",
-        invented=True,
-        seen=["words: looked at & noted"],
-        scales=SCALES,
-        certification=CERTIFICATION,
-        resampling=Resampling(resamples=50, confidence=0.95, seed=1),
-        tables=frames,
-    )
-    if "published" in changes:
-        ours = Ours(*(frames[name] for name in Ours._fields))
-        changes["published"] = compare_all(changes["published"], PUBLISHED, ours)
-    return changed(report, **changes)
-
-
 @pytest.fixture(scope="session")
 def make_report(frames: Frames) -> Callable[..., ReportInput]:
-    """The invented report, with the named fields changed."""
-    return lambda **changes: report_of(frames, **changes)
+    """The invented report, with the named fields changed; `published` names comparisons."""
+    report = ReportInput(
+        **{"benchmark": "tiny", "title": f"Tiny {SCRIPT}", "licence": "CC0 & none"},
+        **{"citation": "Nobody 2026, https://example.org/tiny", "invented": True},
+        **{"seen": ["words: looked at & noted"], "scales": SCALES, "tables": frames},
+        certification=CertificationOptions(),
+        resampling=Resampling(resamples=50, confidence=0.95, seed=1),
+    )
+    ours = Ours(*(frames[name] for name in Ours._fields))
+
+    def make(published: list[str] | None = None, **changes: Any) -> ReportInput:
+        if published:
+            changes["published"] = compare_all(published, PUBLISHED, ours)
+        return changed(report, **changes)
+
+    return make
 
 
 @pytest.fixture(scope="session")
@@ -96,7 +84,7 @@ def written(
 @pytest.fixture(scope="session")
 def head(written: Path) -> Any:
     """What the invented report's page hands over first."""
-    return page_data.head(written)
+    return page_data.value(written, "head")
 
 
 @pytest.fixture
@@ -105,14 +93,18 @@ def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("metassay.reporting.figures.draw", lambda *_: None)
 
 
+def ask_nobody(evaluation: Any, tables: Path) -> None:
+    """Write the answers of models and notes of a benchmark's or test's stages, without a row."""
+    for table in (RESPONSES, NOTES):
+        for file in files_in(evaluation, table.name):
+            write(table, empty(table), tables / f"{table.name}/{file}.parquet")
+
+
 @pytest.fixture
 def folder(frames: Frames, tmp_path: Path) -> Path:
     """The invented tables as those of the sample, which asked nobody and noted nothing."""
-    made = tmp_path / "data/tables/sample"
+    tables = tmp_path / "data/tables/sample"
     for name in ("certificates", "leaderboard", "designs"):
-        write(TABLES[name], frames[name], made / f"{name}.parquet")
-    sample = load().benchmarks["sample"]
-    for table in (RESPONSES, NOTES):
-        for file in files_in(sample, table.name):
-            write(table, empty(table), made / f"{table.name}/{file}.parquet")
-    return made
+        write(TABLES[name], frames[name], tables / f"{name}.parquet")
+    ask_nobody(load().benchmarks["sample"], tables)
+    return tables

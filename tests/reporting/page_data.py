@@ -14,10 +14,10 @@ def value(page: Path, name: str) -> Any:
     match = re.fullmatch(r"metassay\((\".*?\"),(.*)\)\n", text, re.DOTALL)
     assert match, name
     assert json.loads(match[1]) == name
-    found = json.loads(match[2])
-    if isinstance(found, dict) and "pieces" in found:
-        return json.loads("".join(value(page, piece) for piece in found["pieces"]))
-    return found
+    content = json.loads(match[2])
+    if isinstance(content, dict) and "pieces" in content:
+        return json.loads("".join(value(page, piece) for piece in content["pieces"]))
+    return content
 
 
 def everything(page: Path) -> str:
@@ -41,9 +41,9 @@ def frame(page: Path, info: dict[str, Any]) -> pd.DataFrame:
     shards = [value(page, shard)["columns"] for shard in info["shards"]]
     names = [column["name"] for column in info["columns"]]
     columns = {name: [v for s in shards for v in _plain(s[n])] for n, name in enumerate(names)}
-    found = pd.DataFrame(columns)
-    assert len(found) == info["rows"]
-    return found
+    table = pd.DataFrame(columns)
+    assert len(table) == info["rows"]
+    return table
 
 
 def table(page: Path, name: str) -> pd.DataFrame:
@@ -61,3 +61,8 @@ def documents(page: Path) -> list[Any]:
     """All documents, in the order of their shards."""
     shards = head(page)["texts"]["documents_in"]
     return [document for shard in shards for document in value(page, shard)["documents"]]
+
+
+def texts(page: Path) -> dict[tuple[str, str], Any]:
+    """All texts, by document and author."""
+    return {(of["id"], text["author"]): text for of in documents(page) for text in of["texts"]}

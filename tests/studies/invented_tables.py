@@ -5,7 +5,7 @@ import json
 import pandas as pd
 
 from metassay.core.options import Criterion
-from metassay.studies.export import Design, build_study
+from metassay.studies.export import Design, Study, build_study
 from metassay.studies.record import (
     Choice,
     Draft,
@@ -13,7 +13,6 @@ from metassay.studies.record import (
     Form,
     Question,
     SheetText,
-    Study,
     StudyDraft,
     Target,
     TargetQuestion,

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.text.headings import section_heading, stands_alone
-from metassay.text.sentences import Span, sentences
+from metassay.text.sentences import sentences
+from metassay.text.spans import Span
 
 
 def said(text: str) -> list[str]:

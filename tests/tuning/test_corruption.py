@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.models.store import STORE
+from metassay.models.outputs import STORE
 from metassay.tables.corruptions import CORRUPTIONS
 from metassay.tables.parquet import round_trip
 from metassay.tuning import corruption

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from metassay.judges.reading import NEGATIONS, RESTARTS, UNITS, Reading, read
+from metassay.judges.reading import AXES, NEGATIONS, RESTARTS, UNITS, Reading, read
 from metassay.models.words import words
 from metassay.text.vocabulary import Group, as_key, groups, terms
 
@@ -31,15 +31,6 @@ _STEM = re.compile(
     r")"
 )
 MONTH = "mayx"  # "may" is a stop word, since it can be a verb
-
-
-class Kinds(NamedTuple):
-    """Tokens by kind; sites and opposites are in sets whose members exclude each other."""
-
-    drug: frozenset[str]
-    diagnosis: frozenset[str]
-    site: tuple[frozenset[str], ...]
-    opposite: tuple[frozenset[str], ...]
 
 
 @lru_cache(maxsize=16384)
@@ -70,21 +61,6 @@ def name(word: str) -> str | None:
     return _table().get(as_key(word))
 
 
-@cache
-def kinds() -> Kinds:
-    """Return the tokens of the vocabulary's training half, by kind."""
-    sections: dict[str, set[str]] = {}
-    for group in groups("anatomy", "train"):
-        sections.setdefault(group.section, set()).add(_token(group, 0))
-    pairs = [group for kind in _PAIRS for group in groups(kind, "train")]
-    return Kinds(
-        frozenset(_token(group, 0) for group in groups("drug", "train")),
-        frozenset(_token(group, 0) for group in groups("diagnosis", "train")),
-        tuple(map(frozenset, sections.values())),
-        tuple(frozenset(_token(group, side) for side in range(2)) for group in pairs),
-    )
-
-
 @lru_cache(maxsize=65536)
 def is_drug(token: str) -> bool:
     """Return whether a token of `replace_names` is a drug, by the list or by a stem of its name.
@@ -92,7 +68,7 @@ def is_drug(token: str) -> bool:
     The stems are those of WHO's international nonproprietary names, each long enough not to match
     other words (cholesterol, April, protocol).
     """
-    return token in kinds().drug or _STEM.fullmatch(token) is not None
+    return token in DRUGS or _STEM.fullmatch(token) is not None
 
 
 @cache
@@ -111,25 +87,33 @@ def _token(group: Group, side: int) -> str:
     return "".join(filter(str.isalpha, group.sides[side][0].lower())) + "x"
 
 
-def _kinds(text: str) -> tuple[frozenset[str], ...]:
+def _sets(text: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(line.split()) for line in text.strip().splitlines())
 
 
-# Words of one line exclude each other. They are content tokens, without plural endings.
-_SIDES = _kinds("""
-left right bilateral
-upper lower
-medial lateral
-anterior posterior
-proximal distal
-""")
-_PEOPLE = _kinds("""
+# Tokens of the vocabulary's training half.
+DRUGS, DIAGNOSES = (
+    frozenset(_token(group, 0) for group in groups(kind, "train")) for kind in ("drug", "diagnosis")
+)
+# Words of one set exclude each other. They are content tokens, without plural endings.
+_ANATOMY = groups("anatomy", "train")
+SITES = tuple(
+    frozenset(_token(group, 0) for group in _ANATOMY if group.section == section)
+    for section in sorted({group.section for group in _ANATOMY})
+)
+OPPOSITES = tuple(
+    frozenset(_token(group, side) for side in range(2))
+    for kind in _PAIRS
+    for group in groups(kind, "train")
+)
+_SIDES = tuple(axis - {"unilateral"} for axis in AXES)
+_PEOPLE = _sets("""
 male female
 man woman
 boy girl
 men women
 """)
-_TIMES = _kinds(f"""
+_TIMES = _sets(f"""
 january february march april {MONTH} june july august september october november december
 monday tuesday wednesday thursday friday saturday sunday
 second minute hour day week month year decade century
@@ -147,13 +131,9 @@ _CONVERTED = {
     **{"g": ("mg", 1000), "l": ("ml", 1000), "cm": ("mm", 10)},
     **{"day": ("hour", 24), "week": ("hour", 168)},
 }
-_VOCABULARY = kinds()
 _CLASSES = {
-    "site": _VOCABULARY.site,
-    "side": _SIDES,
-    "person": _PEOPLE,
-    "time": _TIMES,
-    "opposite": _VOCABULARY.opposite,
+    **{"site": SITES, "side": _SIDES, "person": _PEOPLE, "time": _TIMES},
+    "opposite": OPPOSITES,
 }
 _LISTED = ("drug", "diagnosis", "site")
 _DOSE_WORDS = UNITS.union({"time"}, *_TIMES)
@@ -208,7 +188,7 @@ def clashes(hypothesis: str, sentence: str) -> list[float]:
     values = [
         [frozenset(token for token in both if token[0].isdigit())],
         [frozenset(token for token in both if is_drug(token))],
-        [_VOCABULARY.diagnosis],
+        [DIAGNOSES],
         *_CLASSES.values(),
     ]
     results = [

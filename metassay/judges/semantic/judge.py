@@ -29,9 +29,8 @@ from metassay.models.batches import by_texts
 from metassay.models.digits import PROBABILITY, keep_digits
 from metassay.models.encoders import Encoder
 from metassay.models.loading import NetworkOptions, identify, weights_digest
-from metassay.models.outputs import device_kind
+from metassay.models.outputs import STORE, device_kind
 from metassay.models.rows import PACKAGES, Scores, compute_outputs, task_of
-from metassay.models.store import STORE
 from metassay.models.words import Text, encode, words
 
 BLOCK = 16_384  # words that are read at once

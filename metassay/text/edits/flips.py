@@ -224,8 +224,7 @@ _SECOND_VERB = re.compile(rf"\b(?:and|or|but|then)(?: \w+ly)? (?:{_VERB_FORMS})\
 
 def negation(sentence: str) -> Iterator[str]:
     """Remove the only negation, or add a negation to a sentence without any."""
-    yes = _N.yes.search(sentence)
-    if yes:
+    if yes := _N.yes.search(sentence):
         yield replace_text(sentence, *yes.span(1), "no" if yes[1].lower() == "yes" else "yes")
         return
     cues = len(CUE.findall(sentence))
@@ -250,8 +249,7 @@ def negation(sentence: str) -> Iterator[str]:
 
 def _without_negation(sentence: str) -> Iterator[str]:
     for pattern, put in _REMOVALS:
-        match = pattern.search(sentence)
-        if match is None:
+        if (match := pattern.search(sentence)) is None:
             continue
         tail = sentence[match.end() :]
         if not _N.only_negated.search(tail):
@@ -277,8 +275,7 @@ def _with_not(sentence: str) -> Iterator[str]:
 
 
 def _with_denial(sentence: str) -> Iterator[str]:
-    statement = _STATEMENT.search(sentence)
-    if statement:
+    if statement := _STATEMENT.search(sentence):
         tail = re.sub(r"\A some\b", " any", sentence[statement.end() :])
         new = in_case_of(statement[0], _SAYING[statement[0].lower()])
         yield sentence[: statement.start()] + new + tail
@@ -289,19 +286,16 @@ def _with_no(sentence: str) -> Iterator[str]:
     if existential and not re.search(r"as well as|\bonly\b|\band\b", sentence[existential.end() :]):
         stop = existential.end() - len(existential["some"] or "")
         yield f"{sentence[:stop]} no{sentence[existential.end() :]}"
-    possession = _N.has_a.search(sentence)
-    if possession:
+    if possession := _N.has_a.search(sentence):
         yield f"{sentence[: possession.end('has')]} no {sentence[possession.end() :]}"
-    noted = _N.noted.search(sentence)
-    if noted:
+    if noted := _N.noted.search(sentence):
         finding = re.sub(r"\band\b", "or", sentence[noted.end() :])
         no = in_case_of(sentence[noted.start() :], "no")
         yield f"{sentence[: noted.start()]}{no} {finding[0].lower()}{finding[1:]}"
 
 
 def _with_do(sentence: str) -> Iterator[str]:
-    imperative = _N.order.search(sentence)
-    if imperative:
+    if imperative := _N.order.search(sentence):
         new = f"{in_case_of(imperative[0], 'do')} not {imperative[0][0].lower()}{imperative[0][1:]}"
         yield without(sentence, imperative, new)
     verb = _VERB.search(sentence)
@@ -510,8 +504,7 @@ def larger_value(value: Value) -> str:
 
 def _with(sentence: str, value: Value, new: str) -> Iterator[str]:
     """Replace a value, unless the sentence already contains the new value."""
-    present = re.search(rf"(?<!\d){re.escape(new)}(?!\d)", sentence)
-    if present is None:
+    if not re.search(rf"(?<!\d){re.escape(new)}(?!\d)", sentence):
         yield replace_text(sentence, value.start, value.end, new)
 
 

@@ -86,8 +86,7 @@ def edits(
     chosen = []
     for kind in (kind for kind in KINDS if kind in kinds):
         candidates = dict.fromkeys((FLIPS.get(kind) or KEEPS[kind])(sentence, half))
-        fitting = [text for text in candidates if _fits(kind, text, sentence, others)]
-        if fitting:
+        if fitting := [text for text in candidates if _fits(kind, text, sentence, others)]:
             digest = hashlib.sha256(f"{seed}\n{kind}\n{sentence}".encode()).digest()
             text = fitting[int.from_bytes(digest[:8], "big") % len(fitting)]
             chosen.append(Edit(kind, text, kind in KEEPS))

@@ -81,8 +81,7 @@ def list_order(sentence: str) -> Iterator[str]:
 
 def lists(sentence: str) -> Iterator[re.Match[str]]:
     """Find a list of three items or more at the end, if its first two are independent."""
-    match = _O.list.search(sentence)
-    if match is None:
+    if (match := _O.list.search(sentence)) is None:
         return
     items = (match["one"], match["two"])
     if not any(_O.shared.search(item) or len(item.split()) > _LONGEST_ITEM for item in items):

@@ -18,8 +18,7 @@ from metassay.format.frames import escape_markdown, records, to_csv, to_markdown
 from metassay.format.numbers import counted
 from metassay.reporting import contract
 from metassay.reporting.page import write_page
-from metassay.reporting.shell import PageFolder, put_since
-from metassay.reporting.text_index import put_texts, utf16
+from metassay.reporting.shell import PageFolder, put_since, put_texts, utf16
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL
 from metassay.tables.parquet import read, read_file
@@ -291,7 +290,6 @@ _CLOCK = "with a later date than this one: not shown, since a clock was wrong th
 
 
 def _notes(row: dict[str, Any]) -> str:
-    """Describe the documents behind a row."""
     one_sided = row["n_only_before"] + row["n_only_after"]
     notes = (
         f"{row['n_changed']:,} of {row['n']:,} differ",

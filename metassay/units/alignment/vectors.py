@@ -17,8 +17,8 @@ from pydantic import Field
 
 from metassay.models import encoders
 from metassay.models.matching import layers_of, recipe_parts, task_of
+from metassay.models.outputs import STORE
 from metassay.models.rows import Scores, compute_outputs
-from metassay.models.store import STORE
 from metassay.models.words import words
 from metassay.text.tokens import STOPWORDS
 from metassay.units.alignment.rouge import Reals, best
