@@ -11,7 +11,7 @@ import pytest
 from metassay.core.params import load as load_params
 from metassay.datasets.readers import ITEM_READERS, SENTENCE_READERS, reader_of
 from metassay.labelled.ingest import ingest_items
-from metassay.labelled.readers import entailment, medec, sentences
+from metassay.labelled.readers import entailment, sentences
 from metassay.labelled.records import DocumentRow, ItemRow, Items
 from metassay.labelled.types import NliOptions, choose_items, chosen_test, half_of
 from metassay.statistics.classification import auroc
@@ -269,7 +269,7 @@ def read_medec(folder: Path, *rows: dict[str, str]) -> Items:
         writer = csv.DictWriter(file, HEAD)
         writer.writeheader()
         writer.writerows(rows)
-    return medec.read(folder)
+    return entailment.read_medec(folder)
 
 
 def by_item(read: Items) -> dict[str, ItemRow]:
