@@ -73,10 +73,7 @@ def test_what_is_not_read_or_absent_is_a_warning(tmp_path: Path) -> None:
         ([record("a", output=" ")], "record 1: 'output' is empty; write it; where a system failed"),
         (["text"], "record 1: is not an object with named values; write"),
         ({"a": 1}, "is not a list of records; docs/own-data.md"),
-        (
-            [record("a", example_id=7)],
-            "record 1: 'example_id' is wrong: input should be a valid",
-        ),
+        ([record("a", example_id=7)], "record 1: 'example_id' is wrong: input should be a valid"),
         (
             [record("b", input="[0] One.\n[2] Two.")],
             "record 1: the passages of 'input' are not numbered 0, 1, 2, ... (example_id 'b')",
