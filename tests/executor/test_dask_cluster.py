@@ -141,10 +141,8 @@ def test_a_workers_bad_input_is_ours_and_a_deadly_shard_ends_the_run(
 def test_who_is_not_there_is_named_with_a_remedy(tmp_path: Path) -> None:
     with Machines(tmp_path / "machines") as machines:
         options = machines.options(tmp_path / "shards", patience_s=0.0)
-        for missing in (
-            "no scheduler answers at .*; start one",
-            "has no worker; start some in the",
-        ):
-            with Cluster(options, "a") as cluster, pytest.raises(BadInput, match=missing):
+        lacks = r"no scheduler answers at .*; start one", "has no worker; start some in the"
+        for start, lack in zip((lambda: None, machines.scheduler), lacks, strict=True):
+            start()
+            with Cluster(options, "a") as cluster, pytest.raises(BadInput, match=lack):
                 cluster.map(work.refuse, [1])
-            machines.scheduler()
