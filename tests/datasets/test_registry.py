@@ -128,26 +128,10 @@ def test_good_entries_and_lists(tmp_path: Path) -> None:
     assert problem.startswith(" > folder: missing; write where the dataset lies")
     with pytest.raises(BadInput, match=r"\.\./x: use letters, digits, _ and - of ASCII alone, fir"):
         load(tmp_path, **{"../x": GOOD})
+    with pytest.raises(BadInput, match="does not exist; run in the project's folder"):
+        load_registry(tmp_path / "none.yaml")
     (problem,) = reader_problems(load(tmp_path, mine=GOOD | {"reader": "file"}))
     assert f"mine > reader: 'file' is not known; choose from {', '.join(READERS)}" in problem
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (b"datasets: [", "not readable as YAML"),
-        (b"datasets: {a: \xe9}", "not UTF-8 at byte 14; save it as UTF-8"),
-        (b"", "must be a mapping"),
-        (b"datasets:\n  a: {}\n  a: {}\n", "datasets > a: is there twice, in lines 2 and 3; keep"),
-        (None, "does not exist; run in the project's folder"),
-    ],
-)
-def test_a_file_that_is_no_registry(tmp_path: Path, content: bytes | None, expected: str) -> None:
-    path = tmp_path / "registry.yaml"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(BadInput, match=expected):
-        load_registry(path)
 
 
 # ---- one access class per folder and file
