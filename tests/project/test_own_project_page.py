@@ -53,13 +53,9 @@ def test_two_commands_from_the_wheel_lead_to_the_report(tmp_path: Path) -> None:
     words = ["Meine Studie ä", *put_example(here)[2:], "--name", "study", "--yes", "--run"]
     environment = {"HOME": str(tmp_path / "home"), "PYTHONPATH": str(site)}
     environment |= {"PATH": os.environ["PATH"], "GIT_CONFIG_SYSTEM": os.devnull}
+    command = [sys.executable, "-m", "metassay.cli", "init", *words]
     done = subprocess.run(
-        [sys.executable, "-m", "metassay.cli", "init", *words],
-        cwd=here,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
+        command, cwd=here, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     project = here / "Meine Studie ä"
@@ -75,6 +71,6 @@ def test_two_commands_from_the_wheel_lead_to_the_report(tmp_path: Path) -> None:
     # The checkout's own environment may lie in it; its code has no part in this.
     assert not [room for room in ("metassay", "stages", "flows") if str(ROOT / room) + "/" in text]
     status = ["git", "status", "--porcelain", "--untracked-files=all"]
-    left = subprocess.run(status, cwd=project, capture_output=True, text=True, check=True).stdout
+    left = subprocess.check_output(status, cwd=project, text=True)
     new = {line[3:] for line in left.splitlines() if line.startswith("??")}
     assert new <= {"benchmarks/study/dvc.lock", "benchmarks/study/headline.json"}
