@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +35,7 @@ RIGHT = '{"items": [{"number": 1, "label": "entailed"}]}'
 
 
 @pytest.fixture
-def project(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: ScriptedServer
-) -> Iterator[dict[str, Any]]:
+def project(tmp_path, monkeypatch, server):
     """A project's params, with a model and a judge at the scripted endpoint; `write` them."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "prompts", "prompts")
@@ -65,7 +62,7 @@ def probed(params: dict[str, Any], *words: str) -> int:
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedServer]:
+def server():
     with ScriptedServer(lambda _: said(RIGHT)) as running:
         yield running
 
@@ -76,7 +73,7 @@ def blocks(shown: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", ["j", "m", "e", "judges.j", "models.m", "endpoints.e"])
-def test_what_went_and_what_came_is_shown_without_a_key(project, server, capsys, name: str) -> None:
+def test_what_went_and_what_came_is_shown_without_a_key(project, server, capsys, name):
     body = completion(RIGHT, prompt_tokens=200, completion_tokens=15, note=f"{KEY} {OTHER}")
     head = "X-Request-Id: req-7\r\nx-ratelimit-remaining-tokens: 99\r\nSet-Cookie: no=1\r\n"
     server.script = lambda _: whole(body, head=head)
@@ -99,7 +96,7 @@ def test_what_went_and_what_came_is_shown_without_a_key(project, server, capsys,
     assert "judgment: ok, label entailed; it took " in shown
 
 
-def test_it_really_asks_and_books_each_time(project, server) -> None:
+def test_it_really_asks_and_books_each_time(project, server):
     for _ in range(2):
         assert probed(project, "j") == 0
     assert len(server.calls) == 2
@@ -144,8 +141,8 @@ IN = "in params.yaml > models > m"
     ],
 )
 def test_a_refused_parameter_is_named_with_what_to_write_instead(
-    project, server, capsys, message: str, param: str | None, remedy: str
-) -> None:
+    project, server, capsys, message, param, remedy
+):
     project["models"]["m"]["reasoning_effort"] = "low"
     error = {"message": message, "type": "invalid_request_error", "param": param, "code": None}
     server.script = lambda _: whole({"error": error}, status="400 Bad Request")
@@ -173,8 +170,8 @@ def test_a_refused_parameter_is_named_with_what_to_write_instead(
     ],
 )
 def test_what_is_no_answer_is_shown_and_fails_after_one_request(
-    project, server, capsys, answer: Answer, words: str
-) -> None:
+    project, server, capsys, answer, words
+):
     if "timeout" in words:
         project["endpoints"]["e"]["timeout"] = 0.2
     server.script = lambda _: answer
@@ -185,7 +182,7 @@ def test_what_is_no_answer_is_shown_and_fails_after_one_request(
     assert len(server.calls) == 1
 
 
-def test_log_probabilities_that_came_are_counted(project, server, capsys) -> None:
+def test_log_probabilities_that_came_are_counted(project, server, capsys):
     def script(call: Call) -> Answer:
         pieces = [RIGHT[:20], RIGHT[20:]]
         tokens = [{"token": piece, "logprob": -0.5, "top_logprobs": []} for piece in pieces]
@@ -201,7 +198,7 @@ def test_log_probabilities_that_came_are_counted(project, server, capsys) -> Non
     assert "log-probabilities: asked for; none came\n" in shown
 
 
-def test_every_member_of_a_jury_is_asked_once(project, server, capsys) -> None:
+def test_every_member_of_a_jury_is_asked_once(project, server, capsys):
     project["models"]["n"] = {**project["models"]["m"], "model": "m-2"}
     members = {model: {**project["judges"]["j"], "model": model} for model in ("m", "n")}
     project["judges"]["both"] = {"kind": "jury", "by": "majority", "members": members}
@@ -212,7 +209,7 @@ def test_every_member_of_a_jury_is_asked_once(project, server, capsys) -> None:
     assert "sent to model n at" in shown
 
 
-def test_of_several_samples_one_is_drawn_and_repairs_are_shown(project, server, capsys) -> None:
+def test_of_several_samples_one_is_drawn_and_repairs_are_shown(project, server, capsys):
     project["judges"]["j"] |= {"probability": "samples", "samples": {"k": 3, "temperature": 0.7}}
     assert probed(project, "j") == 0
     (call,) = server.calls
@@ -224,7 +221,7 @@ def test_of_several_samples_one_is_drawn_and_repairs_are_shown(project, server, 
     assert "judgment: ok, label entailed, repaired yes; it took" in capsys.readouterr().out
 
 
-def test_a_judge_on_this_machine_and_a_cascade_that_asks_nobody(project, server, capsys) -> None:
+def test_a_judge_on_this_machine_and_a_cascade_that_asks_nobody(project, server, capsys):
     members = {"first": project["judges"]["lexical"], "then": project["judges"]["j"]}
     project["judges"]["c"] = {"kind": "cascade", "members": members}
     assert probed(project, "lexical") == 0
@@ -247,8 +244,8 @@ def test_a_judge_on_this_machine_and_a_cascade_that_asks_nobody(project, server,
     ],
 )
 def test_what_cannot_be_asked_is_told_and_nothing_is_sent(
-    project, server, monkeypatch, capsys, name: str, words: str
-) -> None:
+    project, server, monkeypatch, capsys, name, words
+):
     project["endpoints"]["f"] = project["endpoints"]["e"]
     if name == "m":
         monkeypatch.delenv("PROBE_KEY")

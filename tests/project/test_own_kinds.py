@@ -3,7 +3,6 @@
 import re
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ Capsys = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
-def _fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def _fresh(monkeypatch, tmp_path):
     """One stands in an empty folder; nobody has imported a module of a project."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
@@ -46,7 +45,7 @@ def forget() -> None:
 
 
 @pytest.fixture(scope="module")
-def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def example(tmp_path_factory):
     """The example that `metassay init` makes; not to be changed."""
     folder = tmp_path_factory.mktemp("once") / "example"
     assert main(["init", str(folder), "--name", "one"]) == 0
@@ -54,7 +53,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(example, tmp_path, monkeypatch):
     """That project, to change; one stands in it."""
     shutil.copytree(example, tmp_path / "example")
     monkeypatch.chdir(tmp_path / "example")
@@ -76,7 +75,7 @@ def problems(capsys: Capsys) -> str:
     return re.sub(r"(?m)^(\S+\.yaml), line \d+", r"\1", output)
 
 
-def test_the_page_shows_what_init_writes() -> None:
+def test_the_page_shows_what_init_writes():
     shown = {name: text.encode() for name, text in BLOCKS if name.endswith(".py")}
     content = kit.example_files().items()
     written = {name: text for name, text in content if re.match(r"mylab/(?!__)", name)}
@@ -84,9 +83,7 @@ def test_the_page_shows_what_init_writes() -> None:
     assert {name: shown[name] for name in written} == written
 
 
-def test_every_kind_of_the_page_runs(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
-) -> None:
+def test_every_kind_of_the_page_runs(project, monkeypatch, capsys):
     add_all_of_the_page()
     (project / "data/visits").mkdir()
     (project / "data/visits/notes.csv").write_text(VISITS, encoding="utf-8")
@@ -156,9 +153,7 @@ def add_all_of_the_page() -> None:
         ("mylab..metrics", "'mylab..metrics' is not known; choose from"),
     ],
 )  # fmt: skip
-def test_a_path_that_leads_nowhere_is_told(
-    project: Path, capsys: Capsys, kind: str, problem: str
-) -> None:
+def test_a_path_that_leads_nowhere_is_told(project, capsys, kind, problem):
     change(project / "params.yaml", '"mylab.metrics:NEGATIONS"', f'"{kind}"')
     assert problem in problems(capsys)
 
@@ -175,16 +170,14 @@ def test_a_path_that_leads_nowhere_is_told(
         ('name="negations"', 'name="bleu"', "gives a metric 'bleu', which is one of Metassay's"),
     ],
 )  # fmt: skip
-def test_a_fault_in_a_module_is_told_in_one_line(
-    project: Path, capsys: Capsys, old: str, new: str, problem: str
-) -> None:
+def test_a_fault_in_a_module_is_told_in_one_line(project, capsys, old, new, problem):
     change(project / "mylab/metrics.py", old, new)
     (line,) = [line for line in problems(capsys).splitlines() if problem in line]
     assert "params.yaml" in line
     assert "metrics > negations > kind" in line
 
 
-def test_a_reader_that_is_none_is_told(project: Path, capsys: Capsys) -> None:
+def test_a_reader_that_is_none_is_told(project, capsys):
     (project / "mylab/readers.py").write_text("read = 3\ndef rows(raw):\n    return []\n")
     change(project / "data/registry.yaml", "reader: files", "reader: mylab.readers")
     where = "data/registry.yaml > datasets > sample > reader: "
@@ -196,9 +189,7 @@ def test_a_reader_that_is_none_is_told(project: Path, capsys: Capsys) -> None:
     assert "metrics > negations > least: unknown key; remove it" in problems(capsys)
 
 
-def test_a_metric_that_gives_too_few_values_is_told(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
-) -> None:
+def test_a_metric_that_gives_too_few_values_is_told(project, monkeypatch, capsys):
     change(project / "mylab/metrics.py", "in zip(counts, tokens, strict=True)]", "in [(1, [2])]]")
     text = SETTINGS.read_text(encoding="utf-8")
     text = re.sub(r"(?m)^metrics: .*", "metrics: [negations]", text)
@@ -210,7 +201,7 @@ def test_a_metric_that_gives_too_few_values_is_told(
     assert words in capsys.readouterr().err
 
 
-def test_an_edit_makes_stale_what_depends_on_it_and_nothing_else(project: Path) -> None:
+def test_an_edit_makes_stale_what_depends_on_it_and_nothing_else(project):
     """Also of modules that are imported relatively, lazily, or from a folder without __init__."""
     (project / "mylab/words").mkdir()
     for name in ("mylab/words/lists.py", "mylab/words/more.py", "plain.py"):
@@ -244,9 +235,7 @@ def test_an_edit_makes_stale_what_depends_on_it_and_nothing_else(project: Path) 
         versions(project)
 
 
-def test_of_an_installed_package_the_version_counts(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_an_installed_package_the_version_counts(project, tmp_path, monkeypatch):
     site = tmp_path / "site-packages"
     monkeypatch.syspath_prepend(str(site))
     change(project / "params.yaml", "mylab.metrics:", "mylab_kit:")
@@ -264,7 +253,7 @@ def test_of_an_installed_package_the_version_counts(
     assert main(["validate"]) == 0
 
 
-def test_a_plain_name_is_never_imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_plain_name_is_never_imported(monkeypatch, tmp_path):
     (tmp_path / "words.py").write_text("raise SystemExit", encoding="utf-8")
     assert all(is_path(word) for word in ("a.b", "a:B", "a.b:C"))
     assert not any(is_path(word) for word in ("words", "1.5", "a:b:c", "a/b"))

@@ -29,7 +29,7 @@ def put_example(folder: Path) -> list[str]:
     return shlex.split(command)
 
 
-def test_what_the_page_shows_is_what_is_guessed(tmp_path: Path, monkeypatch, capsys) -> None:
+def test_what_the_page_shows_is_what_is_guessed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(put_example(tmp_path)) == 2
     output = capsys.readouterr()
@@ -40,7 +40,7 @@ def test_what_the_page_shows_is_what_is_guessed(tmp_path: Path, monkeypatch, cap
 
 
 @pytest.mark.slow
-def test_two_commands_from_the_wheel_lead_to_the_report(tmp_path: Path) -> None:
+def test_two_commands_from_the_wheel_lead_to_the_report(tmp_path):
     """Whatever the folder is called, with an empty home and nothing of the checkout.
 
     The environment is that of these tests, whose packages a test of its own holds against the

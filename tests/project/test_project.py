@@ -26,7 +26,7 @@ IDENTITY = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
 
 
 @pytest.fixture(autouse=True)
-def _nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _nobody(monkeypatch, tmp_path):
     """git knows nobody, and what is asked has no terminal."""
     for name, value in IDENTITY.items():
         monkeypatch.setenv(name, value)
@@ -34,12 +34,12 @@ def _nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def no_refresh(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_refresh(monkeypatch):
     monkeypatch.setattr(make, "refresh", lambda _: True)
 
 
 @pytest.fixture(scope="module")
-def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def example(tmp_path_factory):
     """A project from three spreadsheets; not to be changed."""
     folder = tmp_path_factory.mktemp("once")
     paths = files(folder, texts=LONG, ratings=RATINGS, scores=SCORES)
@@ -52,7 +52,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def here(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(example, tmp_path, monkeypatch):
     """That project, to change; one stands in it."""
     shutil.copytree(example, tmp_path / "here")
     monkeypatch.chdir(tmp_path / "here")
@@ -63,7 +63,7 @@ def git(folder: Path, *words: str) -> str:
     return subprocess.check_output(["git", *words], cwd=folder, text=True)
 
 
-def test_a_project_from_spreadsheets_is_valid_and_private(here: Path) -> None:
+def test_a_project_from_spreadsheets_is_valid_and_private(here):
     assert main(["validate"]) == 0
     params = load()
     (benchmark,) = params.benchmarks.values()
@@ -80,9 +80,7 @@ def test_a_project_from_spreadsheets_is_valid_and_private(here: Path) -> None:
     assert last["with"]["path"] == "benchmarks/*/headline.json", "a page holds texts"
 
 
-def test_others_of_the_machine_see_no_data_and_reach_no_cache(
-    tmp_path: Path, example: Path
-) -> None:
+def test_others_of_the_machine_see_no_data_and_reach_no_cache(tmp_path, example):
     def modes(root: Path, *names: str) -> set[int]:
         return {(root / name).stat().st_mode & 0o777 for name in names}
 
@@ -95,7 +93,7 @@ def test_others_of_the_machine_see_no_data_and_reach_no_cache(
     assert modes(tmp_path / "example", ".", "data") == {0o755}, "is public"
 
 
-def test_the_wheel_has_what_a_project_is_made_of(here: Path, tmp_path: Path, monkeypatch) -> None:
+def test_the_wheel_has_what_a_project_is_made_of(here, tmp_path, monkeypatch):
     """The same of it as a checkout, to the byte, and code of the same versions."""
     hashes = versions(here)
     assert read_versions(here) == hashes
@@ -112,9 +110,7 @@ def test_the_wheel_has_what_a_project_is_made_of(here: Path, tmp_path: Path, mon
         assert kit.file(name) == (ROOT / name).read_bytes()
 
 
-def test_without_confirmation_nothing_is_made_and_the_command_is_told(
-    tmp_path: Path, capsys
-) -> None:
+def test_without_confirmation_nothing_is_made_and_the_command_is_told(tmp_path, capsys):
     paths = files(tmp_path, texts=LONG)
     assert main(["init", "new", f"--texts={paths['texts'][0]}"]) == 2
     output = capsys.readouterr()
@@ -127,7 +123,7 @@ def test_without_confirmation_nothing_is_made_and_the_command_is_told(
 
 @pytest.mark.parametrize("answer", ["y", "n"])
 @pytest.mark.usefixtures("no_refresh")
-def test_one_question_is_asked(tmp_path: Path, monkeypatch, answer: str) -> None:
+def test_one_question_is_asked(tmp_path, monkeypatch, answer):
     questions: list[str] = []
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda words: questions.append(words) or answer)
@@ -137,7 +133,7 @@ def test_one_question_is_asked(tmp_path: Path, monkeypatch, answer: str) -> None
     assert (tmp_path / "new").exists() == (answer == "y")
 
 
-def test_a_folder_that_holds_something_is_left_as_it_is(tmp_path: Path, capsys) -> None:
+def test_a_folder_that_holds_something_is_left_as_it_is(tmp_path, capsys):
     there = tmp_path / "there"
     there.mkdir()
     (there / "thesis.txt").write_text("years of work", encoding="utf-8")
@@ -149,7 +145,7 @@ def test_a_folder_that_holds_something_is_left_as_it_is(tmp_path: Path, capsys) 
     assert "--texts is missing" in capsys.readouterr().err
 
 
-def test_what_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch) -> None:
+def test_what_fails_half_way_leaves_nothing(tmp_path, monkeypatch):
     def full(_: Path) -> bool:
         raise BadInput("no space left")
 
@@ -161,7 +157,7 @@ def test_what_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch) -> None
 
 
 @pytest.mark.usefixtures("no_refresh")
-def test_the_example_in_the_folder_where_one_stands(tmp_path: Path, monkeypatch, capsys) -> None:
+def test_the_example_in_the_folder_where_one_stands(tmp_path, monkeypatch, capsys):
     """Also without git, which is said, and DVC is told."""
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     (tmp_path / "demo").mkdir()
@@ -176,7 +172,7 @@ def test_the_example_in_the_folder_where_one_stands(tmp_path: Path, monkeypatch,
 
 
 @pytest.mark.usefixtures("no_refresh")
-def test_what_git_gets(tmp_path: Path, monkeypatch, capsys) -> None:
+def test_what_git_gets(tmp_path, monkeypatch, capsys):
     """Nothing within another repository; a first commit by whom git knows."""
     git(tmp_path, "init", "--quiet", "paper")
     assert main(["init", "paper/study"]) == 0
@@ -203,14 +199,12 @@ def test_what_git_gets(tmp_path: Path, monkeypatch, capsys) -> None:
         ("changes", "mine"),  # reports/changes/ is of all benchmarks
     ],
 )
-def test_a_benchmark_is_called_after_its_folder(tmp_path: Path, folder: str, name: str) -> None:
+def test_a_benchmark_is_called_after_its_folder(tmp_path, folder, name):
     assert name_of(tmp_path / folder) == name
 
 
 @pytest.mark.usefixtures("no_refresh")
-def test_odd_names_of_files_and_criteria_come_through_the_command_that_confirms(
-    tmp_path: Path, capsys
-) -> None:
+def test_odd_names_of_files_and_criteria_come_through_the_command_that_confirms(tmp_path, capsys):
     texts = put(tmp_path / "texts \N{GRINNING FACE}.csv", LONG)
     odd = [[*RATINGS[0][:3], "-x", "=1"], *RATINGS[1:]]
     words = ["init", "odd", "--texts", texts.name, "--lower=-x"]
@@ -223,7 +217,7 @@ def test_odd_names_of_files_and_criteria_come_through_the_command_that_confirms(
     assert "\N{GRINNING FACE}" in load_registry(Path("odd/data/registry.yaml"))["odd"].title
 
 
-def test_an_upgrade_of_what_is_up_to_date_does_nothing(here: Path, capsys) -> None:
+def test_an_upgrade_of_what_is_up_to_date_does_nothing(here, capsys):
     before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
     assert main(["update"]) == 0
     assert capsys.readouterr().out.startswith("up to date with Metassay")
@@ -232,14 +226,14 @@ def test_an_upgrade_of_what_is_up_to_date_does_nothing(here: Path, capsys) -> No
     assert changed <= {here / ".work/code.json"}
 
 
-def test_a_hash_that_looks_like_a_number_is_read_back(tmp_path: Path) -> None:
+def test_a_hash_that_looks_like_a_number_is_read_back(tmp_path):
     hashes = {"a": "1234567e12345678", "b": "0123456789012345", "c": "0000000000000000"}
     for files_of in (hashes, {}):
         (tmp_path / kit.RECORD).write_bytes(kit.record(files_of))
         assert kit.read_record(tmp_path) == (kit.__version__, files_of)
 
 
-def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(here: Path, capsys) -> None:
+def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(here, capsys):
     """The kit of an older version is played by other bytes in the project and in its record."""
     contents = {name: Path(name).read_bytes() for name in ("data/registry.yaml", "README.md")}
     hashes = dict(kit.read_record(here).files)  # type: ignore[union-attr]
@@ -295,9 +289,7 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(here: Path, caps
     assert [line for line in again if not line.startswith(("not restored", "up to date"))] == []
 
 
-def test_an_upgrade_writes_nothing_where_it_is_refused(
-    here: Path, tmp_path: Path, monkeypatch, capsys
-) -> None:
+def test_an_upgrade_writes_nothing_where_it_is_refused(here, tmp_path, monkeypatch, capsys):
     odd, workflow = here / "benchmarks/$(touch x)", here / ".github/workflows/metassay.yml"
     odd.mkdir()
     shutil.copy(ROOT / "benchmarks/sample/params.yaml", odd)
