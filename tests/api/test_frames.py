@@ -105,7 +105,7 @@ def test_numbers_are_not_taken_through_texts(frames) -> None:
     scores, ratings = frames
     narrow = scores["good"].astype("float32")
     each = [scores.assign(good=good) for good in (narrow, narrow.astype("float64"))]
-    assert_frame_equal(*(metassay.meta_eval(one, ratings, **FEW).correlations for one in each))
+    assert_frame_equal(*(metassay.meta_eval(s, ratings, **FEW).correlations for s in each))
 
 
 def test_faults_of_both_frames_come_at_once_with_their_labels(frames) -> None:

@@ -32,8 +32,10 @@ def models(**changes: Any) -> Models:
     return parse_models({"here": endpoint}, {"m": MODEL})
 
 
-def session(tmp_path: Path, given: Models) -> Session:
-    return Session(given, None, ACCESS, ["sample"], raw=tmp_path, ledger=tmp_path / "ledger.sqlite")
+def session(tmp_path: Path, models: Models) -> Session:
+    return Session(
+        models, None, ACCESS, ["sample"], raw=tmp_path, ledger=tmp_path / "ledger.sqlite"
+    )
 
 
 def asking(model: str = "m", max_tokens: int | None = None, reads: tuple[str, ...] = ()) -> Chosen:
@@ -49,6 +51,8 @@ def test_datasets_that_a_kind_reads_are_cleared_too(tmp_path) -> None:
             opened.provide(asking(reads=("shown",)))
         with pytest.raises(BadInput, match=r"'other' is not in data/registry.yaml.*known: sample"):
             opened.provide(asking(reads=("other",)))
+        with pytest.raises(BadInput, match="known: m"):
+            opened.provide(asking("n"))
         assert opened.finish().responses.empty
     with session(tmp_path, models(sends=["private"])) as opened:
         _, decoding = opened.provide(asking("m", 5, ("shown",))).require_model()
@@ -57,18 +61,12 @@ def test_datasets_that_a_kind_reads_are_cleared_too(tmp_path) -> None:
 
 def test_who_asks_nobody_opens_nothing(tmp_path) -> None:
     with session(tmp_path, models()) as opened:
-        given = opened.provide(Chosen("rule", Needs(), Options()))
+        resources = opened.provide(Chosen("rule", Needs(), Options()))
         assert opened.finish().responses.empty
-    assert (given.raw, given.model) == (tmp_path, None)
+    assert resources == (tmp_path, None)
     assert not (tmp_path / "ledger.sqlite").exists()
     with pytest.raises(RuntimeError, match="name it in its record"):
-        given.require_model()
-
-
-def test_an_unknown_model_is_named(tmp_path) -> None:
-    with session(tmp_path, models()) as opened, pytest.raises(BadInput, match="known: m"):
-        opened.provide(asking("n"))
-    assert not (tmp_path / "ledger.sqlite").exists()
+        resources.require_model()
 
 
 def test_models_and_prompts_are_checked_by_the_record(tmp_path) -> None:
@@ -90,27 +88,22 @@ def test_the_cap_is_in_the_currency_of_the_prices() -> None:
         cap_of(MaxCost(amount=2, currency="EUR"), model, "m")
 
 
-def test_text_is_cleared_and_the_ledger_wired_in_one_place() -> None:
-    files = [file for package in PACKAGES for file in sources(package)]
-    outside = [file for file in files if file.parts[:2] != ("metassay", "llm")]
-    assert [str(file) for file in files if "metassay.llm.endpoints.clear" in imports(file)] == [
-        "metassay/llm/session.py"
-    ]
-    assert not [(str(file), names) for file in outside if (names := WIRING & imports(file))]
-    assert [str(file) for file in outside if "metassay.llm.ledger.Ledger" in imports(file)] == [
-        "metassay/cli/ledger_commands.py"  # shows, exports and imports answers
-    ]
-
-
-def test_sessions_of_a_project_begin_where_its_registry_is_read() -> None:
-    files = [file for package in PACKAGES for file in sources(package)]
-    assert [str(file) for file in files if "Session" in called(file)] == [
-        "metassay/datasets/clearance.py"
-    ]
-
-
 def called(file: Path) -> set[str]:
     """What a file calls, by the last part of each name."""
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     return {ast.unparse(name).rpartition(".")[2] for name in calls}
+
+
+def test_text_is_cleared_and_the_ledger_wired_in_a_single_place() -> None:
+    files = {str(file): imports(file) for package in PACKAGES for file in sources(package)}
+    clearing = [file for file, names in files.items() if "metassay.llm.endpoints.clear" in names]
+    assert clearing == ["metassay/llm/session.py"]
+    outside = {f: names for f, names in files.items() if not f.startswith("metassay/llm/")}
+    assert not [file for file, names in outside.items() if WIRING & names]
+    # It shows, exports and imports answers.
+    ledgers = [file for file, names in outside.items() if "metassay.llm.ledger.Ledger" in names]
+    assert ledgers == ["metassay/cli/ledger_commands.py"]
+    # Sessions of a project begin where its registry is read.
+    sessions = [file for file in files if "Session" in called(Path(file))]
+    assert sessions == ["metassay/datasets/clearance.py"]
