@@ -62,10 +62,10 @@ def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> 
     if not chosen.wait:
         _print_start(chosen)
     from flows.recovery import (
+        UNFINISHED,
         lock_benchmarks,
         lock_project,
         mark_up_to_date,
-        request_repair,
         seems_stale,
     )
 
@@ -105,7 +105,7 @@ def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> 
         if not failed and not chosen.only:
             mark_up_to_date(root, names)
     if workers.lost:
-        request_repair(root)
+        (root / UNFINISHED).touch()  # the next run repairs
     return code
 
 
@@ -168,7 +168,6 @@ def _warn_of_stale(root: Path, papers: Iterable[str]) -> None:
 
 
 def _has_server(chosen: argparse.Namespace) -> bool:
-    """Return whether the run has its own Prefect server."""
     return not (chosen.no_prefect or chosen.only or chosen.prefect_api)
 
 

@@ -55,7 +55,6 @@ def _accept(root: Path, names: list[str], *, anyway: bool) -> None:
 
 
 def _problems(root: Path, names: list[str], plan: "Plan") -> Iterator[str]:
-    """Yield why the current numbers should not be accepted."""
     from flows.reevaluate import answers_of_benchmark
 
     for name in names:
@@ -78,7 +77,6 @@ def _problems(root: Path, names: list[str], plan: "Plan") -> Iterator[str]:
 
 
 def _compare(root: Path, name: str) -> str:
-    """Describe how the accepted numbers of a benchmark change."""
     from metassay.core.params import load
     from metassay.tracking.comparison.differences import comparison_options
     from metassay.tracking.reevaluation.outcome import (

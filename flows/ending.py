@@ -11,11 +11,11 @@ import threading
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from metassay.core.exit_codes import INTERRUPTED
+
 if TYPE_CHECKING:
     from flows.workers import Workers
 
-INTERRUPTED = 130  # as in a shell
-GOODBYE = "interrupted; the next run goes on from here"
 _PATIENCE = 2.0  # seconds for an orderly end
 
 
@@ -45,7 +45,7 @@ class Ending:
         """End since the user wants it, or the parent process is gone; the second time at once."""
         if self.code:
             self.leave()
-        self.end(INTERRUPTED, GOODBYE)
+        self.end(INTERRUPTED, "interrupted; the next run goes on from here")
 
     def end(self, code: int, message: str) -> None:
         """Kill the stages and end soon; at once if there are no stages to kill."""

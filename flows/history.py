@@ -40,8 +40,7 @@ def set_aside(file: Path) -> Path:
     """Rename a database, over one set aside before; return its new path."""
     aside = file.with_name(f"{file.name}.damaged")
     file.replace(aside)
-    for part in ("-wal", "-shm"):  # SQLite would take them for the new file's
-        file.with_name(file.name + part).unlink(missing_ok=True)
+    remove(file)  # what SQLite would take for the new file's
     return aside
 
 

@@ -23,6 +23,7 @@ from metassay.core.atomic import remove_leftovers_in
 from metassay.core.options import BENCHMARKS
 from metassay.core.work import WORK, lock_file, restrict_work
 
+UNFINISHED = WORK / "unfinished"  # is there while a run lasts, and after one that was killed
 _REEVALUATIONS = ("history", "reports/changes")
 
 
@@ -35,7 +36,7 @@ def lock_project(root: Path) -> Iterator[list[int]]:
     """
     restrict_work(root)
     (root / "data/tables").mkdir(parents=True, exist_ok=True)  # stages may make folders in it
-    unfinished = root / WORK / "unfinished"
+    unfinished = root / UNFINISHED
     with lock_file(root / WORK / "run.lock", "another run is working in this project") as lock:
         if unfinished.exists():
             repair(root)
@@ -73,11 +74,6 @@ def mark_up_to_date(root: Path, names: Iterable[str]) -> None:
     """Note that a run has brought these up to date, for `seems_stale`."""
     for name in names:
         (root / WORK / f"locks/run-{name}").touch()
-
-
-def request_repair(root: Path) -> None:
-    """Have the next run repair, after one that ended but had a process killed."""
-    (root / ".work/unfinished").touch()
 
 
 def repair(root: Path) -> None:

@@ -53,7 +53,6 @@ def outcome_of(
     """Return the outcome of the run for a benchmark; nothing is compared if a stage failed."""
     from metassay.core.params import load
     from metassay.reporting.responses import missing_lines
-    from metassay.tracking import sentinel as drift
     from metassay.tracking.comparison.differences import comparison_options
     from metassay.tracking.reevaluation.outcome import (
         Outcome,
@@ -62,6 +61,7 @@ def outcome_of(
         short_hash,
     )
     from metassay.tracking.sentinel.anchors import watched_judges
+    from metassay.tracking.sentinel.checking import check
 
     stages = [stage for stage in plan.stages.values() if stage.benchmark in ("", name)]
     lock = root / accepted_file(name)
@@ -85,7 +85,7 @@ def outcome_of(
         certificates=certificates,
         lacking=int(answers[["missing", "failed"]].to_numpy().sum()),
         missing=missing_lines(answers),
-        drift=drift.check(root, name) if watched_judges(name) else None,
+        drift=check(root, name) if watched_judges(name) else None,
         side=side,
     )
 

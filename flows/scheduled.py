@@ -16,7 +16,7 @@ from prefect.runtime import flow_run
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_KEY, PREFECT_API_URL
 from prefect.states import Completed, Crashed, Failed, State
 
-from metassay.cli.reevaluating import reevaluate
+from metassay.cli.weekly import reevaluate
 from metassay.core import parent_watch
 from metassay.core.exit_codes import MEANINGS
 

@@ -109,7 +109,6 @@ def _instances(
 def _watched(
     block: Mapping[str, Any],
 ) -> tuple[frozenset[str], frozenset[str], dict[str, tuple[str, ...]]]:
-    """Return dependencies, outputs, and keys of params by file."""
     outs = [*block["outs"], *block.get("metrics", [])]
     params = {str(PARAMS): tuple(key for key in block["params"] if isinstance(key, str))}
     for by_file in (item for item in block["params"] if isinstance(item, dict)):

@@ -22,7 +22,7 @@ from metassay.versions.code_yaml import (
 ROOT = Path(__file__).parent.parent
 
 
-def test_the_committed_file_is_true() -> None:
+def test_the_committed_file_is_true():
     assert read_versions(ROOT) == versions(ROOT), "code.yaml is stale; run `metassay update`"
     assert not refresh(ROOT)
 
@@ -30,17 +30,15 @@ def test_the_committed_file_is_true() -> None:
 MODELS_ALONE = {"train", "train_roles", "corrupt", "tune", "distill"}  # they do nothing else
 
 
-def test_versions_do_not_depend_on_the_extras_that_are_installed() -> None:
+def test_versions_do_not_depend_on_the_extras_that_are_installed():
     """The code of a stage imports only what every project has: costly kinds bring the rest."""
     about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = [*about["dependencies"], *about["optional-dependencies"]["pipeline"]]
     there = {re.split("[=<>]", line)[0] for line in lines}
     code = load_code(ROOT)
     for stage in sorted({*code.stages()} - MODELS_ALONE):
-        packages = {
-            line.partition("==")[0] for line in code.dependencies(f"stages.{stage}").packages
-        }
-        assert packages <= there, stage
+        packages = code.dependencies(f"stages.{stage}").packages
+        assert {line.partition("==")[0] for line in packages} <= there, stage
 
 
 def declared() -> Iterator[tuple[str, str, list[str]]]:
@@ -81,7 +79,7 @@ def indexes_read(code: Code, entry: str) -> set[tuple[str, str]]:
     }
 
 
-def test_a_stage_that_reads_an_index_declares_its_block() -> None:
+def test_a_stage_that_reads_an_index_declares_its_block():
     code = load_code(ROOT)
     problems = []
     for name, doorway, keys in declared():
@@ -104,40 +102,37 @@ EVERYWHERE = {"columns", "names", "notes", "parquet", "parquet_file", "checks"}
 OF_REPORTS = {path.stem for path in ROOT.glob("metassay/tables/*.py")}
 
 
-def test_a_stage_needs_the_contracts_of_its_own_tables_alone() -> None:
+def test_a_stage_needs_the_contracts_of_its_own_tables_alone():
     """So that a column of another table, such as one that a command keeps, makes nothing stale.
 
     Contracts of analyses that nothing but meta_evaluate makes stand with their code.
     """
     code, room = load_code(ROOT), "metassay.tables."
-    makers = [
-        f"meta_evaluation.{path.stem}" for path in ROOT.glob("metassay/meta_evaluation/[a-z]*.py")
-    ]
-    named = {
-        name
-        for module in ("reporting.contract_page", *makers)
-        for name in code.module(f"metassay.{module}").imports
-    }
+    files = ROOT.glob("metassay/meta_evaluation/[a-z]*.py")
+    makers = ["reporting.contract_page", *(f"meta_evaluation.{path.stem}" for path in files)]
+    names = {name for maker in makers for name in code.module(f"metassay.{maker}").imports}
     constants = [
-        name.split(".") for name in named if name.startswith(room) and name.count(".") == 3
+        name.split(".") for name in names if name.startswith(room) and name.count(".") == 3
     ]
     modules = {name.lower(): module for *_, module, name in constants if name.lower() in TABLES}
     assert modules.keys() | RESULT_TABLES.keys() == TABLES.keys()
-    own: dict[str, set[str]] = {}
+    of_doorways: dict[str, set[str]] = {}
     for folder in ("sample", "sample_claims", "sample_facets"):
         file = ROOT / "benchmarks" / folder / "dvc.yaml"
         for entry in yaml.safe_load(file.read_text(encoding="utf-8"))["stages"].values():
             body = entry.get("do", entry)
-            declared = re.findall(r"data/tables/[^/]+/(\w+)", " ".join(body["deps"] + body["outs"]))
-            there = {modules[one] for one in declared if one in modules}
-            own.setdefault(body["cmd"].split()[2], set()).update(there)
+            declared_tables = re.findall(
+                r"data/tables/[^/]+/(\w+)", " ".join(body["deps"] + body["outs"])
+            )
+            there = {modules[name] for name in declared_tables if name in modules}
+            of_doorways.setdefault(body["cmd"].split()[2], set()).update(there)
     problems = []
-    for doorway, tables in own.items():
+    for doorway, tables in of_doorways.items():
         lines = [line for line in code.dependencies(doorway).modules if line.startswith(room)]
-        found = {line.split()[0].removeprefix(room) for line in lines}
+        needed = {line.split()[0].removeprefix(room) for line in lines}
         shared = EVERYWHERE | (OF_REPORTS if doorway.startswith("stages.report") else set())
         shared |= {"corrected"} if doorway == "stages.examine" else set()  # made where cards are
-        problems += [f"{doorway} needs {one}.py for nothing" for one in found - tables - shared]
-        problems += [f"{doorway} has no use of {one}.py" for one in tables - found - shared]
-    assert len(own) > 15
+        problems += [f"{doorway} needs {name}.py for nothing" for name in needed - tables - shared]
+        problems += [f"{doorway} has no use of {name}.py" for name in tables - needed - shared]
+    assert len(of_doorways) > 15
     assert not problems, "; ".join(sorted(problems))

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.versions import closure as code_reading
+from metassay.versions import closure
 from metassay.versions.closure import code_words, hash_of, join_strings
 
 ROOT = Path(__file__).parent.parent
-
 VECTOR = '''\
 """Docstring."""
 from x import (  # a comment
@@ -40,100 +39,79 @@ class C:
             case {"k": [1, *_]} if (n := 1): return lambda: (yield)
         f"{print()}"
 '''
-VECTOR_HASH = "a41e262b34fe6e1e"  # written once, under 3.11
 
 
-def test_tokens_are_the_same_under_every_python() -> None:
-    assert hash_of(code_words(VECTOR)) == VECTOR_HASH
+def test_tokens_are_the_same_under_every_python():
+    assert hash_of(code_words(VECTOR)) == "a41e262b34fe6e1e"  # written once, under 3.11
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
-def test_every_file_of_ours_has_the_same_tokens_under(version: str) -> None:
+def test_every_file_of_ours_has_the_same_tokens_under(version):
     program = (
         "import sys, pathlib\nfrom metassay.versions.closure import code_words, hash_of\n"
         "files = sorted(pathlib.Path('.').glob('[ms]*/**/*.py'))\n"
         "print(len(files), hash_of(w for f in files for w in code_words(f.read_text('utf-8'))))\n"
     )
 
-    def answer(python: str) -> str:
-        command = [python, "-S", "-c", program]
+    def run(python: str, *, check: bool = True) -> "subprocess.CompletedProcess[str]":
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+        command = [python, "-S", "-c", program if check else ""]
+        return subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=check
         )
-        return done.stdout
 
     if version == "{}.{}".format(*sys.version_info):
         pytest.skip("that is the Python which runs this")
     python = shutil.which(f"python{version}")
-    if (
-        python is None
-        or subprocess.run([python, "-c", ""], check=False, capture_output=True).returncode != 0
-    ):
+    if python is None or run(python, check=False).returncode:
         pytest.skip(f"Python {version} is not installed")
-    assert answer(python) == answer(sys.executable)
+    assert run(python).stdout == run(sys.executable).stdout
 
 
-def test_the_parts_of_an_f_string_are_one_token(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_parts_of_an_f_string_are_one_token(monkeypatch):
     """As Python 3.12 gives them, by hand: x = f"a{f'{y}'}b" + f-string over two lines."""
     opening, middle, closing = 901, 902, 903
-    monkeypatch.setattr(code_reading, "_OPENING", {opening})
-    monkeypatch.setattr(code_reading, "_CLOSING", {closing})
+    monkeypatch.setattr(closure, "_OPENING", {opening})
+    monkeypatch.setattr(closure, "_CLOSING", {closing})
     lines = ["x = f\"a{f'{y}'}b\" + f'''é{\n", "z}'''\n"]
-    parts = [
-        (tokenize.NAME, "x", 0, 1, 1, 1),
-        (tokenize.OP, "=", 2, 3, 1, 1),
-        (opening, 'f"', 4, 6, 1, 1),
-        (middle, "a", 6, 7, 1, 1),
-        (tokenize.OP, "{", 7, 8, 1, 1),
-        (opening, "f'", 8, 10, 1, 1),
-        (tokenize.OP, "{", 10, 11, 1, 1),
-        (tokenize.NAME, "y", 11, 12, 1, 1),
-        (tokenize.OP, "}", 12, 13, 1, 1),
-        (closing, "'", 13, 14, 1, 1),
-        (tokenize.OP, "}", 14, 15, 1, 1),
-        (middle, "b", 15, 16, 1, 1),
-        (closing, '"', 16, 17, 1, 1),
-        (tokenize.OP, "+", 18, 19, 1, 1),
-        (opening, "f'''", 20, 24, 1, 1),
-        (middle, "é", 24, 25, 1, 1),
-        (tokenize.NL, "\n", 26, 27, 1, 1),
-        (tokenize.NAME, "z", 0, 1, 2, 2),
-        (closing, "'''", 2, 5, 2, 2),
+    parts = [  # kind, text, first and last column, first and last row
+        *((tokenize.NAME, "x", 0, 1, 1, 1), (tokenize.OP, "=", 2, 3, 1, 1)),
+        *((opening, 'f"', 4, 6, 1, 1), (middle, "a", 6, 7, 1, 1), (tokenize.OP, "{", 7, 8, 1, 1)),
+        *((opening, "f'", 8, 10, 1, 1), (tokenize.OP, "{", 10, 11, 1, 1)),
+        *((tokenize.NAME, "y", 11, 12, 1, 1), (tokenize.OP, "}", 12, 13, 1, 1)),
+        *((closing, "'", 13, 14, 1, 1), (tokenize.OP, "}", 14, 15, 1, 1)),
+        *((middle, "b", 15, 16, 1, 1), (closing, '"', 16, 17, 1, 1)),
+        *((tokenize.OP, "+", 18, 19, 1, 1), (opening, "f'''", 20, 24, 1, 1)),
+        *((middle, "é", 24, 25, 1, 1), (tokenize.NL, "\n", 26, 27, 1, 1)),
+        *((tokenize.NAME, "z", 0, 1, 2, 2), (closing, "'''", 2, 5, 2, 2)),
         (tokenize.NEWLINE, "\n", 5, 6, 2, 2),
     ]
     tokens = [
         tokenize.TokenInfo(kind, text, (row, left), (end, right), "")
         for kind, text, left, right, row, end in parts
     ]
-    assert [text for _, text, _ in join_strings(tokens, lines)] == [
-        "x", "=", "f\"a{f'{y}'}b\"", "+", "f'''é{\nz}'''", "\n",
-    ]  # fmt: skip
+    wanted = ["x", "=", "f\"a{f'{y}'}b\"", "+", "f'''é{\nz}'''", "\n"]
+    assert [text for _, text, _ in join_strings(tokens, lines)] == wanted
 
 
 NOISE = st.lists(
     st.sampled_from(["", "   ", "\t", "# note", '    # f\'{x}\' """', "\f"]), max_size=3
 )
 STATEMENTS = [
-    "x = [1,",
-    "2]",
-    "def f():",
-    "    if x:",
-    "        return f'{x}'",
-    "    y = (",
-    ")",
-    "z = 1",
+    *("x = [1,", "2]", "def f():", "    if x:", "        return f'{x}'", "    y = (", ")", "z = 1")
 ]
 
 
 @given(st.lists(NOISE, min_size=len(STATEMENTS), max_size=len(STATEMENTS)))
-def test_blank_lines_and_comments_may_stand_anywhere(noise: list[list[str]]) -> None:
-    lines = [line for one, said in zip(noise, STATEMENTS, strict=True) for line in [*one, said]]
+def test_blank_lines_and_comments_may_stand_anywhere(noise):
+    lines = [
+        line for before, last in zip(noise, STATEMENTS, strict=True) for line in (*before, last)
+    ]
     assert code_words("\n".join(lines)) == code_words("\n".join(STATEMENTS) + "\n")
 
 
 @given(st.integers(0, len(STATEMENTS) - 1), st.sampled_from(["q", "7", "'s'"]))
-def test_a_further_word_is_seen_anywhere(at: int, word: str) -> None:
+def test_a_further_word_is_seen_anywhere(at, word):
     lines = list(STATEMENTS)
     lines[at] = lines[at].replace("x", word).replace("2", word).replace("z", word) + f" {word}"
     with contextlib.suppress(tokenize.TokenError):

@@ -62,10 +62,10 @@ def closure(requirements: list[str], *, elsewhere: bool = False) -> set[str]:
     `elsewhere`: also what they would bring to other platforms and other versions of Python.
     """
     seen: set[tuple[str, frozenset[str]]] = set()
-    waiting = [Requirement(one) for one in requirements]
+    waiting = [Requirement(text) for text in requirements]
     while waiting:
-        one = waiting.pop()
-        name, extras = plain(one.name), frozenset({"", *one.extras})
+        requirement = waiting.pop()
+        name, extras = plain(requirement.name), frozenset({"", *requirement.extras})
         if (name, extras) in seen:
             continue
         try:
@@ -92,83 +92,74 @@ def hidden() -> list[str]:
     return sorted(
         module
         for module, by in brought.items()
-        if not {plain(one) for one in by} & core and module != "metassay"
+        if not {plain(name) for name in by} & core and module != "metassay"
     )
 
 
-@pytest.fixture
-def core(tmp_path: Path) -> Path:
-    """A folder with the package alone, as a wheel has it, and an empty one to work in."""
-    shutil.copytree(ROOT / "metassay", tmp_path / "site/metassay")
-    (tmp_path / "work").mkdir()
-    return tmp_path
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A folder with the package alone, as a wheel has it."""
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(ROOT / "metassay", folder / "metassay")
+    return folder
 
 
-def run(core: Path, *commands: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
+def run(site: Path, folder: Path, *commands: str) -> tuple[str, list[str]]:
+    """Return stdout, and the lines of stderr: an exit code per command."""
+    done = subprocess.run(
         [sys.executable, "-c", HIDING, json.dumps(hidden()), ";".join(commands)],
-        cwd=core / "work",
-        env={"PYTHONPATH": str(core / "site"), "PATH": "", "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
+        **{"cwd": folder, "capture_output": True, "text": True},
         check=False,
+        env={"PYTHONPATH": str(site), "PATH": "", "COLUMNS": "100"},
     )
+    return done.stdout, done.stderr.splitlines()
 
 
-def test_the_pipeline_is_hidden_and_the_core_is_not() -> None:
+def test_the_pipeline_is_hidden_and_the_core_is_not():
     assert set(PIPELINE) <= set(hidden())
     assert not {"pandas", "numpy", "matplotlib", "jinja2", "markupsafe"} & set(hidden())
 
 
-def test_meta_eval_runs_on_the_core_alone(core: Path) -> None:
+def test_meta_eval_runs_on_the_core_alone(site, tmp_path):
     """The first commands of docs/meta-eval.md, as they stand there but for fewer draws."""
     page = (ROOT / "docs/meta-eval.md").read_text("utf-8")
     (block,) = re.findall(r"```sh\n(.*?)```", page[: page.index("## An example")], re.DOTALL)
     first, second, third = [line.partition("#")[0].strip() for line in block.splitlines()]
     assert (first, second) == ("metassay meta-eval --example study", "cd study")
-    done = run(core, first, second, f"{third} --resamples 20 --permutations 20")
-    assert done.stderr.splitlines() == ["exit code 0"] * 2
-    assert "entails" in done.stdout
-    assert (core / "work/study/results/certificates.csv").exists()
-    assert (core / "work/study/results/index.html").exists()
+    words = f"{third} --resamples 20 --permutations 20"
+    output, codes = run(site, tmp_path, first, second, words)
+    assert codes == ["exit code 0"] * 2
+    assert "entails" in output
+    results = tmp_path / "study/results"
+    assert (results / "certificates.csv").exists()
+    assert (results / "index.html").exists()
 
 
-def test_judge_check_runs_on_the_core_alone(core: Path) -> None:
+def test_judge_check_and_import_run_on_the_core_alone(site, tmp_path):
+    """And meta-eval goes on from what an import makes, as docs/importing.md says."""
     rows = [f"q{n},{'pass' if n % 3 else 'fail'},{'pass' if n % 4 else 'fail'}" for n in range(60)]
-    (core / "work/verdicts.csv").write_text("\n".join(["id,judge,human", *rows]), "utf-8")
-    done = run(core, "metassay judge-check verdicts.csv --out results")
-    assert done.stderr.splitlines() == ["exit code 0"]
-    assert "base rate alone" in done.stdout
-    assert (core / "work/results/card.csv").exists()
-
-
-def test_import_runs_on_the_core_alone(core: Path) -> None:
-    """And meta-eval goes on from what it makes, as docs/importing.md says."""
+    (tmp_path / "verdicts.csv").write_text("\n".join(["id,judge,human", *rows]), "utf-8")
     page = (ROOT / "docs/importing.md").read_text("utf-8")
     (log,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
-    (core / "work/log.json").write_text(log, encoding="utf-8")
+    (tmp_path / "log.json").write_text(log, encoding="utf-8")
     (command,) = re.findall(r"```sh\n(.*?)\n```", page, re.DOTALL)
-    done = run(core, command, "metassay meta-eval imported/data/ratings.csv")
-    assert done.stderr.splitlines() == ["exit code 0"] * 2
-    assert "1 corrected by people" in done.stdout
+    check = "metassay judge-check verdicts.csv --out results"
+    go_on = "metassay meta-eval imported/data/ratings.csv"
+    output, codes = run(site, tmp_path, check, command, go_on)
+    assert codes == ["exit code 0"] * 3
+    assert "base rate alone" in output
+    assert (tmp_path / "results/card.csv").exists()
+    assert "1 corrected by people" in output
 
 
-def test_other_commands_say_which_extra_they_need_and_help_needs_none(core: Path) -> None:
-    commands = [
-        "list",
-        "run x --only fetch",
-        "run sample",
-        "validate",
-        "ledger cost x",
-        "ledger stats",
-    ]
-    done = run(core, *(f"metassay {command}" for command in commands), "metassay --help")
-    *said, last = done.stderr.splitlines()
-    assert len(said) == 2 * len(commands)
-    for command, line, code in zip(commands, said[::2], said[1::2], strict=True):
+def test_other_commands_say_which_extra_they_need_and_help_needs_none(site, tmp_path):
+    commands = ["list", "run x --only fetch", "run sample", "validate", "ledger stats"]
+    words = [f"metassay {command}" for command in commands]
+    output, (*lines, last) = run(site, tmp_path, *words, "metassay --help")
+    for command, line, code in zip(commands, lines[::2], lines[1::2], strict=True):
         name = command.split()[0]
         assert line.startswith(f"metassay {name} needs the extra `pipeline`, of which cronsim, ")
         assert line.endswith('not installed: pip install "metassay[pipeline]"')
         assert code == "exit code 2"
     assert last == "exit code 0"
-    assert "meta-eval" in done.stdout
+    assert "meta-eval" in output

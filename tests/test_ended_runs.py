@@ -33,15 +33,13 @@ from tests.support.invented_project import (
 
 
 @pytest.fixture
-def project(built: Path, tmp_path: Path) -> Path:
+def project(built, tmp_path):
     """A copy of it for one test."""
     return Path(shutil.copytree(built, tmp_path / "project"))
 
 
 @pytest.mark.slow
-def test_a_worker_that_was_killed_costs_no_stage_but_its_own(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_was_killed_costs_no_stage_but_its_own(project, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
     hook(project, "align-b00-rouge_topk", *SLEEP)
@@ -49,8 +47,8 @@ def test_a_worker_that_was_killed_costs_no_stage_but_its_own(
     segment, align = (
         stages[f"benchmarks/b00/dvc.yaml:{name}"] for name in ("segment", "align@rouge_topk")
     )
-    with (project / ".work/held").open("w") as held, ThreadPoolExecutor() as threads:
-        workers = Workers(project, [held.fileno()])
+    with (project / ".work/lock").open("w") as lock, ThreadPoolExecutor() as threads:
+        workers = Workers(project, [lock.fileno()])
         assert not workers.run(segment).ran
         kill_workers()  # none had a stage
         running = threads.submit(workers.run, align)
@@ -70,12 +68,11 @@ def test_a_worker_that_was_killed_costs_no_stage_but_its_own(
 
 def sleeping() -> list[psutil.Process]:
     """The processes of hooks that sleep."""
-    found = []
+    processes = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
-            if process.name() == "sleep":
-                found.append(process)
-    return found
+            processes += [process] if process.name() == "sleep" else []
+    return processes
 
 
 def kill_workers() -> None:
@@ -90,26 +87,22 @@ def interrupted(root: Path, arguments: list[str], number: int, *, when: str) -> 
     """Start a run, send it a signal when a line of its output begins so; seconds until it ended."""
     process = subprocess.Popen(
         arguments,
-        cwd=root,
-        env=environment(root),
-        stderr=subprocess.PIPE,
-        text=True,
+        **{"cwd": root, "env": environment(root), "stderr": subprocess.PIPE, "text": True},
         start_new_session=True,
     )
     assert process.stderr is not None
-    said = ""
-    while not (root / when).exists() and when not in said:
-        line = process.stderr.readline() if "looking" not in said else ""
-        said += line
+    output = ""
+    while not (root / when).exists() and when not in output:
+        output += process.stderr.readline() if "looking" not in output else ""
         time.sleep(0.05)
-        assert process.poll() is None, said
+        assert process.poll() is None, output
     children = psutil.Process(process.pid).children(recursive=True)
     start = time.perf_counter()
     os.killpg(process.pid, number)  # as a terminal does it: to all that are in the foreground
     _, rest = process.communicate(timeout=60)
     took = time.perf_counter() - start
-    assert process.returncode == 130, said + rest
-    assert "Traceback" not in said + rest
+    assert process.returncode == 130, output + rest
+    assert "Traceback" not in output + rest
     assert "interrupted; the next run goes on from here" in rest
     _, alive = psutil.wait_procs(children, timeout=30)
     assert not alive
@@ -118,7 +111,7 @@ def interrupted(root: Path, arguments: list[str], number: int, *, when: str) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_ends_at_once_and_the_next_goes_on(project: Path, number: int) -> None:
+def test_an_interrupted_run_ends_at_once_and_the_next_goes_on(project, number):
     whole = locks(project)
     change(project / "params.yaml", "judges.j0.threshold", 0.25)
     hook(project, "judge-b00-j0", *SLEEP)
@@ -134,14 +127,14 @@ def test_an_interrupted_run_ends_at_once_and_the_next_goes_on(project: Path, num
     assert dvc(project, "status", "benchmarks/b00/dvc.yaml").startswith("Data and pipelines are up")
 
 
-def test_a_run_can_be_interrupted_while_it_looks_for_what_changed(project: Path) -> None:
+def test_a_run_can_be_interrupted_while_it_looks_for_what_changed(project):
     arguments = command("b00", "b01", "--no-prefect")
     assert interrupted(project, arguments, signal.SIGINT, when="looking") < 30
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "number"), [("group", SIGTERM), ("flow", SIGKILL)])
-def test_a_killed_run_leaves_nothing_running(project: Path, target: str, number: int) -> None:
+def test_a_killed_run_leaves_nothing_running(project, target, number):
     """By the way that `metassay run` takes: neither a process, nor something that Prefect shows."""
     began = killed(project, target, number, *command("b00", "b01"))
     assert not left(began)
@@ -151,7 +144,7 @@ def test_a_killed_run_leaves_nothing_running(project: Path, target: str, number:
 
 
 @pytest.mark.parametrize(("target", "number"), [("parent", SIGKILL), ("flow", SIGKILL)])
-def test_without_prefect_nothing_goes_on_either(project: Path, target: str, number: int) -> None:
+def test_without_prefect_nothing_goes_on_either(project, target, number):
     assert not left(killed(project, target, number, *command("b00", "--no-prefect")))
 
 

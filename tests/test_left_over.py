@@ -16,30 +16,19 @@ from tests.dag_setup import answer, make_project, write_yaml
 from tests.llm.scripted_server import ScriptedServer
 from tests.stage_setup import KEY, refresh_code, run_stage
 
-OWN = Path("benchmarks/one/params.yaml")
+SETTINGS = Path("benchmarks/one/params.yaml")
 MORE = {
-    "systems": ["lead", "longest_turn"],
+    **{"systems": ["lead", "longest_turn"], "decompositions": [], "rubrics": ["vanilla"]},
+    **{"questions": ["all", "precision"], "judges": ["lexical", "strict"]},
+    **{"metrics": ["lengths", "extractiveness"], "costly_metrics": ["edit_distance"]},
     "few_shot": {"writer": "data/raw/ward"},
-    "decompositions": [],
     "released_claims": {"doclens_claims": "data/raw/doclens_aci_claims"},
     "studies": {"pilot": "studies/one/pilot/ratings.csv"},
-    "questions": ["all", "precision"],
-    "rubrics": ["vanilla"],
-    "judges": ["lexical", "strict"],
-    "metrics": ["lengths", "extractiveness"],
-    "costly_metrics": ["edit_distance"],
 }
 LESS = {
-    "systems": ["first"],
-    "few_shot": {},
-    "decompositions": ["clauses"],
-    "released_claims": {},
-    "studies": {},
-    "questions": ["all"],
-    "rubrics": [],
-    "judges": ["lexical"],
-    "metrics": ["lengths"],
-    "costly_metrics": [],
+    **{"systems": ["first"], "decompositions": ["clauses"], "questions": ["all"]},
+    **{"judges": ["lexical"], "metrics": ["lengths"], "rubrics": [], "costly_metrics": []},
+    **{"few_shot": {}, "released_claims": {}, "studies": {}},
 }
 GONE = (
     *("longest_turn", "writer", "strict", "claim_precision", "edit_distance"),
@@ -48,24 +37,24 @@ GONE = (
 
 
 @pytest.fixture(autouse=True)
-def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+def _key(monkeypatch):
     monkeypatch.setenv(KEY, "k")
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
+def server():
     with ScriptedServer(answer) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory, server: ScriptedServer) -> Path:
+def bare(tmp_path_factory, server):
     """A project of which nothing is built, and which knows all blocks of both lists."""
     root = make_project(tmp_path_factory.mktemp("left") / "project", server.base_url)
     with edited(root / "params.yaml") as params:
         params["judges"]["strict"] = params["judges"]["lexical"] | {"threshold": 0.9}
-        asked = params["questions"]["all"]
-        params["questions"]["precision"] = asked | {"measures": ["claim_precision"]}
+        whole = params["questions"]["all"]
+        params["questions"]["precision"] = whole | {"measures": ["claim_precision"]}
         params["systems"]["first"] = params["systems"]["lead"]  # the same under another name
     return root
 
@@ -78,31 +67,25 @@ def edited(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def name(root: Path, lists: dict[str, Any]) -> None:
-    with edited(root / OWN) as own:
-        own.update(lists)
+    with edited(root / SETTINGS) as settings:
+        settings.update(lists)
     refresh_code(root)
 
 
 def build(patch: pytest.MonkeyPatch, root: Path, *, last: str = "meta_evaluate") -> None:
     """Every stage of the benchmark, up to the last that is wanted."""
-    own = yaml.safe_load((root / OWN).read_text(encoding="utf-8"))
-    fanned = {
-        "generate": [*own["systems"], *own["few_shot"]],
-        "decompose": [*own["decompositions"], *own["released_claims"]],
-        "ingest_study": list(own["studies"]),
-        "align": own["alignments"],
-        "pair": own["questions"],
-        "pair_rubric": own["rubrics"],
-        "judge": own["judges"],
-        "measure": ["", *own["costly_metrics"], *own["tuned_costly_metrics"]],
-        "score_statements": [*own["statement_metrics"], *own["tuned_metrics"]],
+    lists = yaml.safe_load((root / SETTINGS).read_text(encoding="utf-8"))
+    stages = {  # by the lists of what they repeat over
+        **{"ingest": "", "generate": "systems few_shot", "ingest_study": "studies", "segment": ""},
+        **{"decompose": "decompositions released_claims", "align": "alignments"},
+        **{"pair": "questions", "pair_rubric": "rubrics", "judge": "judges"},
+        "measure": "costly_metrics tuned_costly_metrics",
+        "score_statements": "statement_metrics tuned_metrics",
+        **dict.fromkeys(("aggregate", "meta_evaluate", "certify", "report"), ""),
     }
-    writing = "ingest generate ingest_study segment decompose align"
-    scoring = (
-        "pair pair_rubric judge measure score_statements aggregate meta_evaluate certify report"
-    )
-    for stage in f"{writing} {scoring}".split():
-        for item in fanned.get(stage, [""]):
+    for stage, keys in stages.items():
+        alone = [""] if not keys or stage == "measure" else []
+        for item in [*alone, *(name for key in keys.split() for name in lists[key])]:
             assert run_stage(patch, root, stage, item) == 0, (stage, item)
         if stage == last:
             return
@@ -115,11 +98,10 @@ def built(root: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def more(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def more(bare, tmp_path, monkeypatch):
     """A project in which everything is named and built."""
     root = Path(shutil.copytree(bare, tmp_path / "more"))
-    raw = root / "data/raw/notes"
-    shutil.copytree(root / "mirror/notes", raw)
+    shutil.copytree(root / "mirror/notes", root / "data/raw/notes")
     name(root, MORE)
     build(monkeypatch, root, last="aggregate")
     return root
@@ -127,8 +109,8 @@ def more(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.slow  # every stage, three times: any of them might read what is left over
 def test_all_that_can_be_struck_off_leaves_the_tables_of_a_project_without_it(
-    more: Path, bare: Path, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    more, bare, server, tmp_path, monkeypatch
+):
     """Systems, one renamed and one with examples, a judge, questions, metrics, released claims."""
     full = built(more)
     less = Path(shutil.copytree(bare, tmp_path / "less"))
@@ -140,10 +122,10 @@ def test_all_that_can_be_struck_off_leaves_the_tables_of_a_project_without_it(
     assert run_stage(monkeypatch, more, "report") == 0
     shown = {path: data for path, data in built(more).items() if path.startswith("reports")}
     assert any(path.endswith("index.html") for path in shown)
-    said = b"".join([*shown.values(), *map(str.encode, shown)])
+    report = b"".join([*shown.values(), *map(str.encode, shown)])
     # The list of a text's claims is called that, whether or not anybody is asked about them.
-    said = said.replace(b'"id":"claim_precision"', b"")
-    assert not [gone for gone in GONE if gone.encode() in said]
+    report = report.replace(b'"id":"claim_precision"', b"")
+    assert not [gone for gone in GONE if gone.encode() in report]
     assert {path for path in stale if "responses/" in path} - built(more).keys()  # by report
     assert {path: data for path, data in built(more).items() if path not in shown} == built(less)
     # Put back, everything is as it was, and nobody was asked a second time.
@@ -156,8 +138,8 @@ def test_all_that_can_be_struck_off_leaves_the_tables_of_a_project_without_it(
 
 
 def test_a_benchmark_that_is_gone_is_nobody_s_though_its_tables_and_report_are_there(
-    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    bare, tmp_path, monkeypatch, capsys
+):
     root = Path(shutil.copytree(bare, tmp_path / "project"))
     monkeypatch.chdir(root)
     for place in ("data/tables/two", "reports/two"):

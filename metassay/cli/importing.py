@@ -7,8 +7,7 @@ from pathlib import Path
 from metassay.cli.parsing import roles_in
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
-from metassay.imports.record import Task
-from metassay.imports.records import names_in
+from metassay.imports.records import Task, names_in
 from metassay.imports.tools import FILES, READERS, describe_file, kinds_of
 from metassay.imports.writing import Database, write
 from metassay.tabular.rows import Findings, Place

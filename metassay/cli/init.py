@@ -11,10 +11,8 @@ from metassay.core.errors import BadInput
 from metassay.core.exit_codes import DONE, REFUSED
 from metassay.core.naming import name_problem
 from metassay.core.params import BESIDE_REPORTS
-from metassay.project.kit import is_own_repository, own_dags, read_record
+from metassay.project.kit import is_own_repository, own_dags, upgrade
 from metassay.project.make import Content, check_place, example, make, name_of
-from metassay.project.upgrade import upgrade as bring_up_to_date
-from metassay.project.upgrade import version_line
 from metassay.versions.code_yaml import FILE as CODE
 from metassay.versions.code_yaml import refresh, write_if_changed
 
@@ -52,17 +50,7 @@ def update(_: argparse.Namespace) -> int:
         print(f"dvc.yaml: {', '.join(dags) or 'all are up to date'}")
         print(f"{CODE} {'was updated; commit it' if refresh(Path()) else 'is up to date'}")
         return DONE
-    before = read_record(Path())
-    result = bring_up_to_date(Path())
-    for name, what in sorted(result.changed.items()):
-        print(f"{what}: {name}")
-    for name in result.beside:
-        print(f"kept as you edited it: {name}; the new version is {name}.new")
-    for name in result.removed:
-        print(f"not restored, since you removed it: {name}")
-    print(version_line(before.version if before else None))
-    if result:
-        print("review with `git diff`, then commit")
+    print("\n".join(upgrade(Path())))
     return DONE
 
 

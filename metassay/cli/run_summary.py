@@ -114,7 +114,6 @@ def _missing(name: str, answers: pd.DataFrame) -> list[str]:
 
 
 def _answer(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
-    """Return a title, and the answer in parts."""
     if name in params.benchmarks:
         return _metrics(name, params, folder)
     if name in params.tunings:

@@ -5,7 +5,6 @@ import contextlib
 import secrets
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +43,12 @@ def export(args: argparse.Namespace) -> int:
     differing = tuple(args.only_disagreements) if args.only_disagreements else None
     options = Options(seed, args.rubric, args.claims, differing, args.shares)
     form = FORMS[args.form]
-    reads, drawn_by = _reader(benchmark), dict[str, Any]()
+    reads = _reader(benchmark)
     content = form.make(reads, options)
     if args.next:
         drafts, frame, notes = next_items(content, args.decision, args.next, reads, seed)
-        content = content._replace(drafts=drafts, notes=(*content.notes, *notes))
-        drawn_by = frame._asdict()
+        notes = (*content.notes, *notes)
+        content = content._replace(drafts=drafts, notes=notes, drawn_by=frame._asdict())
     folder = args.out or STUDIES / benchmark / args.study
     public = {name for name, data in load_registry().items() if data.access == "public"}
     guarded = sorted({*content.datasets} - public)
@@ -60,7 +59,6 @@ def export(args: argparse.Namespace) -> int:
             " them"
         )
     study = build_study(benchmark, args.study, form, content, design)
-    study = replace(study, drawn_by=drawn_by)
     to_print = [*content.notes]
     if guarded:
         close(folder)

@@ -30,11 +30,14 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     Creates the parent folder. For a link the target is replaced, and the link stays. Devices, pipes
     and the file of stdout are written to directly. An OSError names `path`.
     """
+    former = None
     with _name_errors(path):
-        former = _stat(path)
-        descriptor = _open_in_place(path, former)
-        if descriptor is not None:
-            with os.fdopen(descriptor, "wb") as file:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            former = path.stat()
+        if is_stdout(path) or (former is not None and not stat.S_ISREG(former.st_mode)):
+            sys.stdout.flush()
+            in_place = os.dup(1) if is_stdout(path) else os.open(path, os.O_WRONLY)
+            with os.fdopen(in_place, "wb") as file:
                 yield file
             return
         if former is not None and path.is_symlink() and not former.st_mode & _ANY_MAY_WRITE:
@@ -43,8 +46,12 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             place = Path(os.path.realpath(path)) if path.is_symlink() else path
         place.parent.mkdir(parents=True, exist_ok=True)
         temporary = _hidden(place)
+        mode = 0o666 if former is None else 0o600  # until it has those of the former file
         try:
-            with os.fdopen(_create(temporary, former), "wb") as file:
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            with os.fdopen(handle, "wb") as file:
+                if former is not None:
+                    _copy_permissions(temporary, former)
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -101,34 +108,8 @@ def whole_folder(folder: Path, where: str, *, replace: bool = False) -> Iterator
         raise
 
 
-def _stat(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _open_in_place(path: Path, former: os.stat_result | None) -> int | None:
-    """Open a device, pipe or stdout; return None for a file that is to be replaced."""
-    if is_stdout(path):
-        sys.stdout.flush()
-        return os.dup(1)
-    if former is None or stat.S_ISREG(former.st_mode):
-        return None
-    return os.open(path, os.O_WRONLY)
-
-
 def _hidden(place: Path) -> Path:
     return place.with_name(f".{place.name}.{secrets.token_hex(4)}{_UNFINISHED}")
-
-
-def _create(path: Path, former: os.stat_result | None) -> int:
-    """Create a file with the permissions of the former one from the first byte on."""
-    mode = 0o666 if former is None else 0o600
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    if former is not None:
-        _copy_permissions(path, former)
-    return handle
 
 
 def _copy_permissions(path: Path, former: os.stat_result) -> None:

@@ -55,7 +55,10 @@ class Database:
         self._lock = threading.RLock()
         self._depth = 0
         self._open = contextlib.ExitStack()
-        _check_place(path)
+        with _explain_place(path):
+            if path.exists() and not path.is_file():
+                what = "a folder; name a file in it" if path.is_dir() else "no file; name one"
+                raise BadInput(f"{path}: {what}")
         with (
             self._open as stack,
             file_lock(path, "opening", fcntl.LOCK_EX),
@@ -128,19 +131,21 @@ class Database:
             self.checkpoint()
 
 
-def _check_place(path: Path) -> None:
+def batches(keys: Iterable[str]) -> Iterator[list[str]]:
+    """Split keys into lists that fit into the parameters of a statement."""
+    remaining = iter(keys)
+    while batch := list(itertools.islice(remaining, _PARAMETERS)):
+        yield batch
+
+
+@contextlib.contextmanager
+def _explain_place(path: Path) -> Iterator[None]:
     try:
-        if path.exists() and not path.is_file():
-            what = "a folder; name a file in it" if path.is_dir() else "no file; name one"
-            raise BadInput(f"{path}: {what}")
+        yield
     except OSError as error:
-        raise _place_error(path, error) from error
-
-
-def _place_error(path: Path, error: OSError) -> BadInput:
-    error.filename = str(path)
-    line = refusal(error)
-    return BadInput(line or f"{path}: {error.strerror}; name a file in a folder of yours")
+        error.filename = str(path)
+        line = refusal(error) or f"{path}: {error.strerror}; name a file in a folder of yours"
+        raise BadInput(line) from error
 
 
 @contextlib.contextmanager
@@ -150,11 +155,9 @@ def file_lock(path: Path, name: str, how: int) -> Iterator[None]:
     `opening`: no other process opens the file, since SQLite does not wait while another switches it
     to WAL.
     """
-    try:
+    with _explain_place(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = path.with_name(f"{path.name}-{name}").open("w")
-    except OSError as error:
-        raise _place_error(path, error) from error
     with lock:
         fcntl.flock(lock, how)
         yield

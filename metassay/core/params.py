@@ -274,11 +274,8 @@ class Params(Shared):
     @property
     def evaluations(self) -> dict[str, Evaluation]:
         """All folders with a dataset, by name."""
-        folders: dict[str, Evaluation] = {
-            **self.benchmarks,
-            **self.judge_tests,
-            **self.segment_tests,
-        }
+        folders: dict[str, Evaluation] = {**self.benchmarks, **self.judge_tests}
+        folders |= self.segment_tests
         return dict(sorted(folders.items()))
 
     @property
@@ -343,7 +340,6 @@ def folder_type(content: object) -> type[Folder]:
 
 
 def _inside(settings: Folder, folder: str) -> Iterator[str]:
-    """Describe what is wrong with a folder's settings by themselves."""
     if settings.name != folder:
         yield f"name: is {settings.name!r}, but the folder is {folder!r}; make them equal"
     for key in (*_LISTS, "rubrics"):

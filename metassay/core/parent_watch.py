@@ -23,13 +23,13 @@ def watch(end: Callable[[], None] = end_group) -> None:
 
     Does nothing in a process without ENVIRONMENT in its environment: its stdin is the user's.
     """
+
+    def wait() -> None:
+        line = select.poll()
+        line.register(0, 0)  # waits for the close without reading
+        while not line.poll():
+            pass
+        end()
+
     if ENVIRONMENT.items() <= os.environ.items():
-        threading.Thread(target=_wait, args=(end,), daemon=True, name="lifeline").start()
-
-
-def _wait(end: Callable[[], None]) -> None:
-    line = select.poll()
-    line.register(0, 0)  # waits for the close without reading
-    while not line.poll():
-        pass
-    end()
+        threading.Thread(target=wait, daemon=True, name="lifeline").start()

@@ -92,7 +92,6 @@ Stages = tuple[Stage, ...]
 
 
 def _read() -> dict[str, Stages]:
-    """Read stages.yaml: stages by sort of folder."""
     text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
     for word, meaning in yaml.load(text, Loader=LOADER)["words"].items():
         text = text.replace(f" {word}", f" {meaning}")
@@ -211,7 +210,6 @@ def _path(table: str) -> str:
 
 
 def _settings_keys(stage: Stage, stages: Stages) -> list[str]:
-    """Return the keys of the benchmark's params.yaml that a stage reads."""
     fields = f"{stage.files} {stage.kinds} {stage.shared}"
     keys = [key for key in _HOLE.findall(fields) if key not in ("name", "element")]
     keys += [f"{stage.each}.{ELEMENT}"] if stage.over_mapping else []

@@ -157,7 +157,12 @@ def _problems(root: yaml.Node) -> Iterator[str]:
             continue
         visited.add(id(node))
         if isinstance(node, yaml.ScalarNode):
-            yield from _word(place, node)
+            word = node.value
+            if not node.style and _AMBIGUOUS.fullmatch(word) and not _NOT_TEXT.fullmatch(word):
+                yield (
+                    f"{' > '.join(place)}: {one_line(word)} is read differently by readers of YAML;"
+                    " put text in quotes, and write a number in plain digits"
+                )
         elif isinstance(node, yaml.MappingNode):
             yield from _keys(place, [key for key, _ in node.value])
         if isinstance(node, yaml.CollectionNode) and node.flow_style:
@@ -174,15 +179,6 @@ def _children(node: yaml.Node) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
     elif isinstance(node, yaml.SequenceNode):
         for index, value in enumerate(node.value):
             yield str(index), value, value
-
-
-def _word(place: tuple[str, ...], node: yaml.ScalarNode) -> Iterator[str]:
-    word = node.value
-    if not node.style and _AMBIGUOUS.fullmatch(word) and not _NOT_TEXT.fullmatch(word):
-        yield (
-            f"{' > '.join(place)}: {one_line(word)} is read differently by readers of YAML; put"
-            " text in quotes, and write a number in plain digits"
-        )
 
 
 def _in_brackets(place: tuple[str, ...], node: yaml.Node) -> Iterator[str]:

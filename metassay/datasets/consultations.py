@@ -1,6 +1,8 @@
-"""Notes of consultations: ACI-BENCH, MTS-Dialog's correlation study, and PriMock57."""
+"""Notes of consultations: ACI-BENCH, MTS-Dialog's correlation study, PriMock57, and SimSUM."""
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from metassay.core.errors import shown
@@ -181,3 +183,107 @@ def _marks(text: str) -> str | None:
     if lines and lines[0][0] not in "!-":
         return None
     return "".join(line[0] for line in lines if line[0] in "!-")
+
+
+# ---- SimSUM
+
+SIMSUM_CRITERIA = (
+    *("consistency", "realism_hist", "realism_phys", "clinical_accuracy"),
+    *("compact_content", "compact_readability"),
+)
+# A single model wrote the notes, which the form does not name.
+_OF_NOTES = ("generated", FULL, "text")
+NOTES = "notes.csv"
+
+_SEE = "docs/own-data.md shows the form"
+
+
+def read_simsum(folder: Path) -> Rows:
+    """Read the form of the SimSUM expert study: raters' grades of generated clinical notes.
+
+    A folder has a CSV per rater, named after the rater, or one CSV with a column `rater`. Row i is
+    note i, with the document `note_01` and so on; the texts can be in `notes.csv`.
+
+    An empty cell is null: the rater did not grade this criterion. All raters must have the same
+    number of rows, as only rows identify notes. Without `notes.csv` there are ratings and no texts,
+    which suffices for means and agreement. A warning names columns that are not of the form; a
+    column without a name, as data frames write it, must number the rows from 0 or 1.
+    """
+    rows = Rows()
+    sheets = sorted(folder.glob("*.csv")) if folder.is_dir() else []
+    sheets = [path for path in sheets if path.name != NOTES]
+    if not sheets:
+        what = "has no CSV file of a rater" if folder.is_dir() else "is not a folder"
+        rows.wrong(Place(str(folder)), what, remedy=_SEE)
+        return rows
+    by_rater: dict[str, list[Record]] = {}
+    for path in sheets:
+        records = csv_records(path, rows.problems, required=SIMSUM_CRITERIA, remedy=_SEE)
+        for rater, of_rater in _raters(path, records, rows):
+            if rater in by_rater:
+                what = f"rater {shown(rater)} is in another file too"
+                rows.wrong(Place(path.name), what, remedy="put a rater's rows into one file")
+            by_rater[rater] = of_rater
+    ((n_notes, _),) = Counter(map(len, by_rater.values())).most_common(1) or [(0, 0)]
+    for rater, of_rater in by_rater.items():
+        if len(of_rater) != n_notes:
+            what = f"rater {shown(rater)} has {len(of_rater)} rows, others have {n_notes}"
+            fix = "give every note a row; leave the cells empty where there is no grade"
+            rows.wrong(Place(of_rater[0].at.file), what, remedy=fix)
+        for number, record in enumerate(of_rater, start=1):
+            by = dict[str, float | None]()
+            for criterion in SIMSUM_CRITERIA:
+                cell = record.fields[criterion].strip()
+                by[criterion] = finite_number(cell) if cell else None
+                if cell and by[criterion] is None:
+                    fix = "leave it empty where there is no grade"
+                    rows.wrong(record.at, f"{criterion!r} is not a number", remedy=fix)
+            key = "simsum", _name_note(number, n_notes), *_OF_NOTES, rater
+            rows.rate(record.at, key, by)
+    _add_notes(folder / NOTES, n_notes, rows)
+    return rows
+
+
+def _raters(path: Path, records: list[Record], rows: Rows) -> Iterator[tuple[str, list[Record]]]:
+    """Yield the records of each rater, in order."""
+    if not records:
+        return
+    for name in records[0].fields.keys() - {*SIMSUM_CRITERIA, "rater", ""}:
+        what, fix = f"column {shown(name)} is not read", "the form has no such column"
+        rows.warnings.add(Place(path.name, 1), what, fix)
+    by_rater: dict[str, list[Record]] = {}
+    for record in records:
+        rater = record.fields.get("rater", path.stem).strip()
+        if not rater:
+            rows.wrong(record.at, "'rater' is empty", remedy="write who graded this note")
+        by_rater.setdefault(rater, []).append(record)
+    numbers = [record.fields.get("") for record in records]
+    counted = [[str(first + i) for i in range(len(numbers))] for first in (0, 1)]
+    if "" in records[0].fields and numbers not in counted:
+        what = "the column without a name does not number the rows"
+        fix = "put the rows in the order of the notes, and remove the column or number it from 0"
+        rows.wrong(records[0].at, what, remedy=fix)
+    yield from by_rater.items()
+
+
+def _name_note(number: int, n_notes: int) -> str:
+    return f"note_{number:0{max(2, len(str(n_notes)))}d}"
+
+
+def _add_notes(path: Path, n_notes: int, rows: Rows) -> None:
+    if not path.exists():
+        at, fix = Place(str(path.parent)), "ratings are read, without texts"
+        rows.warnings.add(at, f"there is no {NOTES}", fix)
+        return
+    records = csv_records(path, rows.problems, required=("text",), remedy=_SEE)
+    if records and len(records) != n_notes:
+        what = f"has {len(records)} notes, and the raters have {n_notes} rows"
+        fix = "give every note a row, in the raters' order"
+        rows.wrong(Place(path.name), what, remedy=fix)
+    for number, record in enumerate(records, start=1):
+        doc_id, text = _name_note(number, n_notes), record.fields["text"]
+        prompt = [line for line in record.fields.get("prompt", "").split("\n") if line.strip()]
+        rows.sources.append(source_row(record.at, doc_id, "note", prompt))
+        rows.texts.append(TextRow(record.at, doc_id, *_OF_NOTES[:2], text))
+        if not text.strip():
+            rows.wrong(record.at, "'text' is empty", remedy="write the note that was graded")

@@ -1,6 +1,7 @@
 """Fetch raw files from their URLs or a mirror folder, and verify them before use."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -41,12 +42,14 @@ def fetch(name: str, dataset: Dataset, into: Path, *, mirror: Path | None = None
     into.mkdir(parents=True, exist_ok=True)
     problems, failures = [], []
     for file in dataset.files:
-        remove_leftovers(into / file.name)  # they would count as raw files
-        if _is_right(into / file.name, file):
+        path = into / file.name
+        remove_leftovers(path)  # they would count as raw files
+        complete = path.is_file() and path.stat().st_size == file.bytes
+        if complete and digest_of(path, file.kind) == file.digest:
             continue
         try:
             pieces = _download(file) if mirror is None else _copy(mirror / dataset.mirror, file)
-            with whole_file(into / file.name) as file_:
+            with whole_file(path) as file_:
                 _write(pieces, file, file_)
         except BadInput as error:
             problems += [f"{name}: {problem}" for problem in error.problems]
@@ -59,11 +62,6 @@ def fetch(name: str, dataset: Dataset, into: Path, *, mirror: Path | None = None
     if failures:
         raise FetchError("\n".join(failures))
     return [into / file.name for file in dataset.files]
-
-
-def _is_right(path: Path, file: File) -> bool:
-    complete = path.is_file() and path.stat().st_size == file.bytes
-    return complete and digest_of(path, file.kind) == file.digest
 
 
 def _failure(name: str, file: File, error: Exception) -> str:
@@ -99,8 +97,7 @@ def _copy(folder: Path, file: File) -> Iterator[bytes]:
     if not path.is_file():
         raise BadInput(f"{file.name}: the mirror has no {path}; put it there")
     with path.open("rb") as file_:
-        while piece := file_.read(_CHUNK):
-            yield piece
+        yield from iter(partial(file_.read, _CHUNK), b"")
 
 
 def _write(pieces: Iterator[bytes], file: File, file_: BinaryIO) -> None:

@@ -59,11 +59,11 @@ def ingest(
         values.setdefault(score.metric, []).append(score.value)
     metrics = {row.metric: (row.better, values.get(row.metric, [])) for row in rows.metrics}
     return Tables(
-        _frame(SOURCES, [row._asdict() | {"dataset": dataset} for row in rows.sources]),
-        _frame(TEXTS, [row._asdict() | {"recipe": recipe} for row in rows.texts]),
-        _frame(SEGMENTS, [row._asdict() for row in rows.segments]),
-        _frame(RATINGS, [row._asdict() for row in rows.ratings]),
-        _frame(MEASUREMENTS, [_measurement(row, recipe) for row in rows.scores]),
+        frame_of(SOURCES, [row._asdict() | {"dataset": dataset} for row in rows.sources]),
+        frame_of(TEXTS, [row._asdict() | {"recipe": recipe} for row in rows.texts]),
+        frame_of(SEGMENTS, [row._asdict() for row in rows.segments]),
+        frame_of(RATINGS, [row._asdict() for row in rows.ratings]),
+        frame_of(MEASUREMENTS, [_measurement(row, recipe) for row in rows.scores]),
         dataset_criteria(metrics),
         tuple(rows.warnings.lines()),
     )
@@ -75,7 +75,8 @@ def _measurement(row: ScoreRow, recipe: str) -> dict[str, Any]:
     return {**row._asdict(), **about, **counts, "low": row.value, "high": row.value}
 
 
-def _frame(table: Table, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def frame_of(table: Table, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return a frame of the rows, with the table's columns."""
     if not rows:
         return empty(table)
     return pd.DataFrame({name: [row[name] for row in rows] for name in table.columns})

@@ -1,31 +1,37 @@
-"""Read and validate folders in the format of own data.
+"""Read and validate folders in the format of own data, and in that of DocLens.
 
-A folder has sources.jsonl, texts.jsonl and optionally ratings.csv, scores.csv and segments.jsonl;
-docs/own-data.md shows an example.
+docs/own-data.md shows an example of both.
 """
 
 import functools
 import math
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, LiteralString, Self, TypeVar
 
+import pandas as pd
 from pydantic import AfterValidator, BeforeValidator, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from metassay.core.errors import BadInput, shown
-from metassay.core.options import Name, Options
-from metassay.datasets.checks import check_citations
-from metassay.tables.names import FULL
+from metassay.core.errors import BadInput, raise_problems, shown
+from metassay.core.options import Criterion, Name, Options
+from metassay.datasets.checks import check, check_citations
+from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.names import FULL, REFERENCE
+from metassay.tables.parquet import empty
+from metassay.tables.ratings import RATINGS
 from metassay.tabular.decoding import (
+    DATA,
     UNREAD,
     Record,
     check_header,
     finite_number,
     json_lines,
+    json_list,
     warn_unread,
 )
 from metassay.tabular.rows import (
@@ -40,6 +46,7 @@ from metassay.tabular.rows import (
     SegmentRow,
     SourceRow,
     TextRow,
+    source_row,
     to_json,
 )
 from metassay.tabular.sheet import read_sheet
@@ -71,13 +78,9 @@ def _check_key(value: str) -> str:
     return value
 
 
-def _attributes(value: dict[str, Any]) -> dict[str, Any]:
+def _check_attributes(value: dict[str, Any]) -> dict[str, Any]:
     _check_text(to_json(value))
     return value
-
-
-def _passage(value: object) -> object:
-    return {"text": value} if isinstance(value, str) else value
 
 
 _FACET = "write it, or remove the line if the text lacks the facet"
@@ -87,6 +90,7 @@ Written = Annotated[
     Clean, AfterValidator(partial(_check_filled, remedy=f"write it; {_STATUS_REMEDY}"))
 ]
 Key = Annotated[Filled, AfterValidator(_check_key)]
+_BARE = BeforeValidator(lambda value: {"text": value} if isinstance(value, str) else value)
 Task = Literal["note", "impression", "question", "abstract", "other"]
 
 
@@ -103,8 +107,8 @@ class Source(Options):
 
     doc_id: Key
     task: Task
-    passages: list[Annotated[Passage, BeforeValidator(_passage)]]  # [] if the input is unknown
-    attributes: Annotated[dict[str, Any], AfterValidator(_attributes)] | None = None
+    passages: list[Annotated[Passage, _BARE]]  # [] if the input is unknown
+    attributes: Annotated[dict[str, Any], AfterValidator(_check_attributes)] | None = None
 
 
 class Text(Options):
@@ -157,15 +161,6 @@ class Score(Options):
     value: str
     better: Literal["higher", "lower", "neither"] = "higher"
     part: Key = FULL
-
-
-class Example(Options):
-    """A record of a DocLens file, without its other keys."""
-
-    example_id: Key
-    input: Filled
-    reference: Written
-    output: Written
 
 
 Line = TypeVar("Line", bound=Options)
@@ -221,11 +216,8 @@ def json_number(at: Place, value: object, name: str, rows: Rows) -> float | None
     return None
 
 
-def readable_key(value: object, *names: str) -> tuple[str, ...] | None:
-    """Return the key of a row, even if the row has faults; None if the key is invalid.
-
-    A missing `part` is `full`.
-    """
+def _readable_key(value: object, names: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the key of a row, even if the row has faults; None if the key is invalid."""
     if not isinstance(value, Mapping):
         return None
     key = [value.get(name, FULL if name == "part" else None) for name in names]
@@ -263,15 +255,12 @@ SEGMENTS_FILE = "segments.jsonl"
 _SEE = "docs/own-data.md shows how it is written"
 _ABSTAINED = "write a number, or nothing where the rater abstained"
 _UNDEFINED = "write a number, or nothing where the metric is undefined"
-_REQUIRED = ("study", "doc_id", "author", "rater", "criterion", "value")
-_DEFAULTS = {"unit": "text", "part": FULL}
-_SCORED = ("doc_id", "author", "metric", "value")
-_SCORE_DEFAULTS = {"better": "higher", "part": FULL}
 _FILES = {SOURCES_FILE, TEXTS_FILE, RATINGS_FILE, SCORES_FILE, SEGMENTS_FILE}
 
 
 def read(folder: Path, beside: Collection[str] = ()) -> Rows:
-    """Read the folder; every fault becomes a problem with file, line and remedy.
+    """Read a folder with sources.jsonl, texts.jsonl and perhaps ratings.csv, scores.csv and
+    segments.jsonl; every fault becomes a problem with file, line and remedy.
 
     Citations past the last passage are problems in a reference, and warnings in a system's text,
     where scores count them as wrong. Files `beside` belong to another reader.
@@ -322,7 +311,7 @@ def _lines(
 ) -> Iterator[tuple[Place, tuple[str, ...] | None, Line | None]]:
     """Yield each line's place, its key if it is readable, and the line if it is valid."""
     for at, value in json_lines(path, rows.problems, remedy=_SEE):
-        key = readable_key(value, *keys)
+        key = _readable_key(value, keys)
         if key is None:
             rows.unreadable.add(table)
         yield at, key, None if value is UNREAD else validate(model, value, at, rows.problems)
@@ -330,7 +319,7 @@ def _lines(
 
 def read_ratings(path: Path, rows: Rows) -> None:
     """Add the ratings of a file; faults become problems of `rows`."""
-    for at, line, numbers in records(path, Rating, _REQUIRED, _DEFAULTS, _ABSTAINED, rows):
+    for at, line, numbers in records(path, Rating, _ABSTAINED, rows):
         rows.ratings.append(RatingRow(at, **{**dict(line), **numbers}))
 
 
@@ -346,7 +335,7 @@ def score_metrics(folder: Path) -> list[str]:
 def _read_scores(path: Path, rows: Rows) -> None:
     """Add scores of own metrics; all rows of a metric must have the same direction."""
     first: dict[str, MetricRow] = {}
-    for at, line, numbers in records(path, Score, _SCORED, _SCORE_DEFAULTS, _UNDEFINED, rows):
+    for at, line, numbers in records(path, Score, _UNDEFINED, rows):
         earlier = first.setdefault(line.metric, MetricRow(at, line.metric, line.better))
         if earlier.better != line.better:
             what = f"{shown(line.metric)} is better in two directions"
@@ -358,35 +347,177 @@ def _read_scores(path: Path, rows: Rows) -> None:
 
 
 def records(
-    path: Path,
-    model: type[Line],
-    required: tuple[str, ...],
-    defaults: Mapping[str, str],
-    remedy: str,
-    rows: Rows,
-    values: Sequence[str] = ("value",),
+    path: Path, model: type[Line], remedy: str, rows: Rows, values: Sequence[str] = ("value",)
 ) -> Iterator[tuple[Place, Any, dict[str, float | None]]]:
-    """Yield the valid rows of a table with these columns, each with the numbers in `values`.
+    """Yield the valid rows of a table of this model, each with the numbers in `values`.
 
     A number is None where its cell, or its column, is missing.
     """
     faults, problems = Findings(), rows.problems
+    fields = model.model_fields.items()
+    required = tuple(name for name, column in fields if column.is_required())
+    optional = tuple(name for name, column in fields if not column.is_required())
     sheet = read_sheet(path, faults, remedy=_SEE, header_alone=True)
     columns = list(sheet.columns) if sheet is not None else []
-    if sheet is not None and not check_header(
-        columns, path.name, problems, required, tuple(defaults)
-    ):
+    if sheet is not None and not check_header(columns, path.name, problems, required, optional):
         return
     problems.merge(faults)
     if sheet is None:
         return
     numbers = {name: sheet.clear_numbers(name, problems) for name in values if name in columns}
-    for at, fields in sheet.rows:
-        written = {name: cell for name, cell in fields.items() if cell or name not in defaults}
-        line = validate(model, {**defaults, **written}, at, problems)
+    for at, cells in sheet.rows:
+        written = {name: cell for name, cell in cells.items() if cell or name in required}
+        line = validate(model, written, at, problems)
         if line is not None:
-            cells = dict.fromkeys(values, None)
+            read = dict.fromkeys(values, None)
             for name, read_as in numbers.items():
                 what = f"{name!r} is not a finite number"
-                cells[name] = read_as.read(fields[name], at, what, remedy, problems)
-            yield at, line, cells
+                read[name] = read_as.read(cells[name], at, what, remedy, problems)
+            yield at, line, read
+
+
+# ---- ratings of a study: a file of `metassay study import`, or of the user
+
+
+def ingest_study(
+    file: Path,
+    study: str,
+    criteria: Mapping[str, Criterion],
+    sources: pd.DataFrame,
+    texts: pd.DataFrame,
+) -> pd.DataFrame:
+    """Return the ratings of a study as RATINGS, checked against the tables SOURCES and TEXTS.
+
+    The file has the format of `ratings.csv` (docs/own-data.md), with `study` in the column `study`
+    of every row. Raises BadInput with all problems at once, each with file, line and remedy: those
+    of datasets.checks, and rows of another study.
+    """
+    rows = Rows()
+    read_ratings(file, rows)
+    for rating in rows.ratings:
+        if rating.study != study:
+            what = f"the rating is of study {shown(rating.study)}, not of {shown(study)}"
+            fix = "correct the column, or the name under studies in the benchmark's params.yaml"
+            rows.wrong(rating.at, what, remedy=fix)
+    rows.sources = [source_row(Place(SOURCES.name), doc, "", []) for doc in sources["doc_id"]]
+    key: Any = (texts[name] for name in ("doc_id", "author", "part"))
+    rows.texts = [
+        TextRow(Place(TEXTS.name), doc, author, part, None)
+        for doc, author, part in zip(*key, strict=True)
+    ]
+    check(rows, criteria)
+    raise_problems(f"{file.parent.as_posix()}/{line}" for line in rows.problems.lines())
+    ratings = [row._asdict() for row in rows.ratings]
+    return pd.DataFrame(ratings)[list(RATINGS.columns)] if ratings else empty(RATINGS)
+
+
+# ---- DocLens's JSON: a folder with a file per system, `<system>.json`. Each is a list of records,
+# matched by example_id; input and reference must be equal in all files. `input` has a passage per
+# line; if lines begin with numbers (`[0][doctor] ...`), a line without a number continues the
+# passage above.
+
+_NUMBERED = re.compile(r"\s*\[(\d{1,9})\]\s*(.*)", re.ASCII | re.DOTALL)
+_SPEAKER = re.compile(r"\[([^\]\[\d][^\]\[]*)\]\s*(.*)", re.DOTALL)
+
+
+class Example(Options):
+    """A record of a DocLens file, without its other keys."""
+
+    example_id: Key
+    input: Filled
+    reference: Written
+    output: Written
+
+
+def _read_doclens(folder: Path, task: str) -> Rows:
+    rows = Rows()
+    paths = sorted(folder.glob("*.json"))
+    if not paths:
+        fix = f"put one per system there; {_SEE}"
+        rows.wrong(Place(str(folder)), "holds no .json file", remedy=fix)
+    first: dict[str, tuple[Place, Example]] = {}
+    for path in paths:
+        if path.stem == REFERENCE:
+            fix = "rename it to the system that wrote the outputs"
+            rows.wrong(Place(path.name), f"is named {REFERENCE}", remedy=fix)
+        if path.stem != path.stem.strip() or not path.stem.isprintable():
+            what = "the file's name has blanks at an end or characters that do not print"
+            rows.wrong(Place(shown(path.name)), what, remedy="rename it: it is the system's name")
+        for at, example in _examples(path, rows):
+            _add_example(example, at, path.stem, task, first, rows)
+    for path in sorted(set(folder.glob("*")) - set(paths)):
+        if path.suffix.lower() in DATA:
+            rows.warnings.add(Place(path.name), "is not read", "name it <system>.json if it is one")
+    check_citations(rows)
+    return rows
+
+
+read_notes = partial(_read_doclens, task="note")
+read_impressions = partial(_read_doclens, task="impression")
+read_questions = partial(_read_doclens, task="question")
+read_abstracts = partial(_read_doclens, task="abstract")
+
+
+def _examples(path: Path, rows: Rows) -> Iterator[tuple[Place, Example]]:
+    records = json_list(path, rows.problems, remedy=_SEE)
+    examples = [(at, _validate_example(record, at, rows)) for at, record in records or ()]
+    if records is None or any(example is None for _, example in examples):
+        rows.unreadable |= {"sources", "texts"}
+    yield from ((at, example) for at, example in examples if example is not None)
+
+
+def _validate_example(record: Any, at: Place, rows: Rows) -> Example | None:
+    known = Example.model_fields
+    if isinstance(record, dict):
+        if other := sorted(record.keys() - known):
+            fix = "nothing to do unless one is a misspelt key"
+            rows.warnings.add(at, f"{len(other)} key(s) are not read", fix, shown(other[0]))
+        record = {name: value for name, value in record.items() if name in known}
+    return validate(Example, record, at, rows.problems)
+
+
+def _add_example(
+    example: Example,
+    at: Place,
+    system: str,
+    task: str,
+    first: dict[str, tuple[Place, Example]],
+    rows: Rows,
+) -> None:
+    doc_id = example.example_id
+    rows.texts.append(TextRow(at, doc_id, system, FULL, example.output))
+    earlier_at, earlier = first.setdefault(doc_id, (at, example))
+    if earlier is example:
+        rows.sources.append(_example_source(example, at, task, rows))
+        rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, example.reference))
+        return
+    where = f"example_id {shown(doc_id)}"
+    for name in ("input", "reference"):
+        if getattr(example, name) != getattr(earlier, name):
+            what = f"{name!r} differs from that in {earlier_at.file}"
+            rows.wrong(at, what, where, "make them the same or give it its own example_id")
+
+
+def _example_source(example: Example, at: Place, task: str, rows: Rows) -> SourceRow:
+    numbers, lines = [], []
+    numbered = _NUMBERED.fullmatch(example.input.strip()) is not None
+    for line in example.input.splitlines():
+        match = _NUMBERED.fullmatch(line) if numbered else None
+        if match is not None:
+            numbers.append(int(match[1]))
+            lines.append(match[2].strip())
+        elif numbered:
+            lines[-1] += f"\n{line.strip()}"
+        elif line.strip():
+            lines.append(line.strip())
+    where = f"example_id {shown(example.example_id)}"
+    if numbered and numbers != list(range(len(numbers))):
+        what = "the passages of 'input' are not numbered 0, 1, 2, ..."
+        rows.wrong(at, what, where, "number them in order, from [0]")
+    spoken = [_SPEAKER.fullmatch(line) for line in lines]
+    passages = [m[2] if m else line for m, line in zip(spoken, lines, strict=True)]
+    if empty := [n for n, passage in enumerate(passages) if not passage.strip()]:
+        where += f", passage {empty[0]}"
+        rows.wrong(at, "a passage of 'input' is empty", where, "remove it or fill it in")
+    speakers = [m[1].strip() if m else "" for m in spoken]
+    return source_row(at, example.example_id, task, passages, speakers)

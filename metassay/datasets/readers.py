@@ -6,7 +6,7 @@ check less. CONTRIBUTING.md says where a new one goes. Readers are imported when
 """
 
 import importlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +16,21 @@ from metassay.datasets.registry import REGISTRY, Dataset
 
 READERS = {
     "aci_bench": "metassay.datasets.consultations:read_aci_bench",
-    "doclens_abstract": "metassay.datasets.doclens_json:read_abstracts",
-    "doclens_impression": "metassay.datasets.doclens_json:read_impressions",
-    "doclens_note": "metassay.datasets.doclens_json:read_notes",
-    "doclens_question": "metassay.datasets.doclens_json:read_questions",
-    "element_labels": "metassay.datasets.element_labels:read",
-    "fact_annotations": "metassay.datasets.fact_annotations:read",
+    "doclens_abstract": "metassay.datasets.own_data:read_abstracts",
+    "doclens_impression": "metassay.datasets.own_data:read_impressions",
+    "doclens_note": "metassay.datasets.own_data:read_notes",
+    "doclens_question": "metassay.datasets.own_data:read_questions",
+    "element_labels": "metassay.datasets.annotations:read_element_labels",
+    "fact_annotations": "metassay.datasets.annotations:read_fact_annotations",
     "files": "metassay.datasets.own_data:read",
     "frank": "metassay.datasets.scored_texts:read_frank",
     "longeval": "metassay.datasets.scored_texts:read_longeval",
     "longsciverify": "metassay.datasets.scored_texts:read_longsciverify",
     "mts_dialog": "metassay.datasets.consultations:read_mts_dialog",
     "primock57": "metassay.datasets.consultations:read_primock57",
-    "scholarsum": "metassay.datasets.scholarsum:read",
+    "scholarsum": "metassay.datasets.scored_texts:read_scholarsum",
     "sfres": "metassay.datasets.scored_texts:read_sfres",
-    "simsum": "metassay.datasets.simsum:read",
+    "simsum": "metassay.datasets.consultations:read_simsum",
     "topical_chat": "metassay.datasets.scored_texts:read_topical_chat",
     "xsum_hallucination": "metassay.datasets.scored_texts:read_xsum_hallucination",
 }
@@ -38,9 +38,9 @@ READERS = {
 # For tests of judges: they give `metassay.labelled.records.Items`.
 ITEM_READERS = {
     "anli": "metassay.labelled.readers.entailment:read_anli",
-    "claim_labels": "metassay.labelled.readers.claim_labels:read",
+    "claim_labels": "metassay.labelled.readers.entailment:read_claim_labels",
     "llm_aggrefact": "metassay.labelled.readers.entailment:read_llm_aggrefact",
-    "medec": "metassay.labelled.readers.medec:read",
+    "medec": "metassay.labelled.readers.entailment:read_medec",
     "snli": "metassay.labelled.readers.entailment:read_snli",
     "wice": "metassay.labelled.readers.entailment:read_wice",
     "xsum_factuality": "metassay.labelled.readers.entailment:read_xsum_factuality",
@@ -54,13 +54,6 @@ SENTENCE_READERS = {
 }
 
 EVERY_READER = (*READERS, *ITEM_READERS, *SENTENCE_READERS)
-
-
-def reader_mismatch(reader: str, right: Collection[str], what: str) -> str | None:
-    """Return why `what` does not take this reader; None if it does, or the reader is unknown."""
-    if reader in right or reader not in EVERY_READER:
-        return None
-    return f"reader {reader!r} does not suit {what}; it takes one of {', '.join(right)}"
 
 
 def check_type(value: object, type_: type[Any], reader: str) -> Any:

@@ -1,14 +1,37 @@
-"""Read released texts with ratings and scores: FRANK, XSum, UniEval, LongDocFACTScore."""
+"""Read released texts with ratings and scores.
 
+Those of FRANK, XSum, UniEval, LongDocFACTScore and ScholarSum.
+"""
+
+import json
 import re
 from collections import defaultdict
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from metassay.core.errors import shown
 from metassay.datasets.own_data import cell_number, json_number, release_reader
 from metassay.tables.names import FULL, REFERENCE
-from metassay.tabular.decoding import UNREAD, Record, csv_records, json_list, load_json
-from metassay.tabular.rows import AGAIN, Place, Rows, SourceRow, TextRow, source_row, to_json
+from metassay.tabular.decoding import (
+    UNREAD,
+    Record,
+    csv_records,
+    json_lines,
+    json_list,
+    load_json,
+    parse_json,
+)
+from metassay.tabular.rows import (
+    AGAIN,
+    Place,
+    Rows,
+    SegmentRow,
+    SourceRow,
+    TextRow,
+    source_row,
+    to_json,
+)
 from metassay.text.patterns import read_pairs
 
 # ---- FRANK
@@ -285,3 +308,174 @@ def _clean(text: str) -> str:
 
 def _bare(article: str) -> str:
     return article.strip().strip("0")
+
+
+# ---- ScholarSum
+
+FACETS = ("background", "method", "result", "conclusion")
+SCHOLARSUM_METRICS = read_pairs(__file__, "scholarsum metrics")
+BY_FACET = {"gpt35_fm_list": "scholarsum_fm_gpt35", "gpt4_fm_list": "scholarsum_fm_gpt4"}
+
+_NAMES = {"bartlarge": "bart_large"}  # other systems have the names in their keys
+_ASPECT = "_aspect"
+_HUMAN = "_human"
+
+
+def read_scholarsum(folder: Path) -> Rows:
+    """Read ScholarSum (Guo et al. 2024): abstracts of papers by several systems, rated by facet.
+
+    A folder has one part of the set, as a file of JSON lines; each is a paper, numbered from 0. The
+    files have no stated licence, so use them for local checks only.
+
+    Documents are named by file and number, the study `scholarsum_` and the file. Systems are those
+    with a `<system>_human` in any record; a warning names other keys. Equal records are read once.
+
+    Passages are the article's lines. Ratings: `overall`, and a criterion per facet. A facet that
+    is released as 0 is null: the reference lacks it, so it was not rated. The released metrics of
+    that facet are null, too, though the file has numbers: the released overall scores of people and
+    metrics leave it out. Segments are the released facets; an empty facet has no row.
+    """
+    rows = Rows()
+    files = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    if len(files) != 1:
+        what = f"has {len(files)} files *.json" if folder.is_dir() else "is not a folder"
+        rows.wrong(Place(str(folder)), what, remedy="put one part of ScholarSum, one file, into it")
+        return rows
+    papers = list(_papers(files[0], rows))
+    keys = {key for paper in papers for key in paper.fields}
+    rated = (key.removesuffix(_HUMAN) for key in keys if key.endswith(_HUMAN))
+    systems = sorted(filter(None, rated))
+    if papers and not systems:
+        what = "has no system that people scored: no key ends in '_human'"
+        rows.wrong(Place(files[0].name), what)
+    for paper in papers:
+        _add_paper(paper, keys, systems)
+    return rows
+
+
+class _Paper(NamedTuple):
+    """A record; a wrong field is a problem of `rows`."""
+
+    at: Place
+    doc_id: str
+    fields: dict[str, Any]
+    rows: Rows
+
+    def text(self, name: str) -> str:
+        text = self.fields.get(name)
+        if isinstance(text, str) and text.strip():
+            return text
+        self.rows.wrong(self.at, f"{shown(name)} is not text")
+        return ""
+
+    def number(self, name: str) -> float | None:
+        return json_number(self.at, self.fields.get(name), name, self.rows)
+
+    def numbers(self, name: str) -> list[float | None]:
+        """Return the values by facet."""
+        values = self.fields.get(name)
+        if not isinstance(values, list) or len(values) != len(FACETS):
+            self.rows.wrong(self.at, f"{shown(name)} is not a list of {len(FACETS)} numbers")
+            return [None] * len(FACETS)
+        return [json_number(self.at, value, name, self.rows) for value in values]
+
+    def warn(self, what: str, remedy: str) -> None:
+        self.rows.warnings.add(self.at, what, remedy)
+
+
+def _papers(path: Path, rows: Rows) -> Iterator[_Paper]:
+    """Yield every record; other lines are problems."""
+    seen: dict[str, Place] = {}
+    articles: dict[str, Place] = {}
+    for number, (at, value) in enumerate(json_lines(path, rows.problems, remedy=AGAIN)):
+        if value is UNREAD:
+            continue
+        if not isinstance(value, dict):
+            rows.wrong(at, "is not an object with named values")
+            continue
+        first = seen.setdefault(json.dumps(value, sort_keys=True), at)
+        if first is not at:
+            what, fix = "is the same record as an earlier line", "it is read once"
+            rows.warnings.add(at, what, fix, f"as line {first.row}")
+            continue
+        first = articles.setdefault(json.dumps(value.get("article")), at)
+        if first is not at:
+            what = "has the article of an earlier line, and differs in something else"
+            rows.warnings.add(at, what, "both are read", f"as line {first.row}")
+        yield _Paper(at, f"{path.stem}_{number:02d}", value, rows)
+
+
+def _add_paper(paper: _Paper, keys: Set[str], systems: Sequence[str]) -> None:
+    """Add a paper; `keys` and rated `systems` are those of all papers."""
+    at, doc_id, fields, rows = paper
+    study = f"scholarsum_{doc_id.rpartition('_')[0]}"
+    article, abstract = paper.text("article"), paper.text("human")
+    passages = [line.strip() for line in article.split("\n") if line.strip()]
+    rows.sources.append(source_row(at, doc_id, "abstract", passages))
+    rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, abstract))
+    read = {"article", "human", f"human{_ASPECT}"}
+    _add_segments(paper, REFERENCE, f"human{_ASPECT}")
+    for system in systems:
+        author = _NAMES.get(system, system)
+        key = doc_id, author, FULL
+        rows.texts.append(TextRow(at, *key, paper.text(system)))
+        _add_segments(paper, author, f"{system}{_ASPECT}")
+        overall = paper.number(f"{system}{_HUMAN}")
+        grades = [value or None for value in paper.numbers(f"{system}{_HUMAN}_list")]
+        values = {"overall": overall, **dict(zip(FACETS, grades, strict=True))}
+        rows.rate(at, (study, *key, "text", "released"), values)
+        names = [name for name in (*SCHOLARSUM_METRICS, *BY_FACET) if f"{system}_{name}" in keys]
+        for name in names:
+            rows.score(at, key, _scores(paper, f"{system}_{name}", name, grades))
+        endings = (_ASPECT, _HUMAN, f"{_HUMAN}_list", *(f"_{name}" for name in names))
+        read |= {system, *(f"{system}{ending}" for ending in endings)}
+    for name in sorted(fields.keys() - read):
+        paper.warn(f"{shown(name)} is not read", "nothing needs it; correct its spelling")
+
+
+def _scores(
+    paper: _Paper, key: str, name: str, grades: Sequence[float | None]
+) -> dict[str, float | None]:
+    """Return a metric's value, or its values by facet without those that people did not grade."""
+    if name in SCHOLARSUM_METRICS:
+        return {SCHOLARSUM_METRICS[name]: paper.number(key)}
+    return {
+        f"{BY_FACET[name]}_{facet}": None if grade is None else value
+        for facet, grade, value in zip(FACETS, grades, paper.numbers(key), strict=True)
+    }
+
+
+def _add_segments(paper: _Paper, author: str, name: str) -> None:
+    at, doc_id, fields, rows = paper
+    if name not in fields:
+        paper.warn(f"{shown(name)} is not there", "this text has no released facets")
+        return
+    facets = fields[name]
+    if isinstance(facets, str):
+        of_this = Place(at.file, f"{at.row} > {shown(name)}", at.kind)
+        facets = parse_json(facets, of_this, rows.problems)
+        if facets is UNREAD:
+            return
+    if not isinstance(facets, dict):
+        rows.wrong(at, f"{shown(name)} is not an object of facets written as JSON")
+        return
+    for facet in FACETS:
+        text = _segment(paper, facets, facet, shown(f"{name} > {facet}"))
+        if text.strip():
+            rows.segments.append(SegmentRow(at, doc_id, author, facet, text))
+    for other in sorted(facets.keys() - set(FACETS)):
+        what = f"{shown(name)} has another facet, {shown(other)}"
+        paper.warn(what, f"it is not read; facets are {', '.join(FACETS)}")
+
+
+def _segment(paper: _Paper, facets: dict[str, Any], facet: str, where: str) -> str:
+    """Return the facet's text, empty if it is absent."""
+    text = facets.get(facet)
+    if facet not in facets:
+        paper.warn(f"{where} is not there", "it counts as absent from the text")
+    elif isinstance(text, list) and all(isinstance(piece, str) for piece in text):
+        paper.warn(f"{where} is a list, not a text", "its pieces are joined by blanks")
+        return " ".join(text)
+    elif text is not None and not isinstance(text, str):
+        paper.rows.wrong(paper.at, f"{where} is not text")
+    return text if isinstance(text, str) else ""

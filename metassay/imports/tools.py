@@ -22,22 +22,29 @@ import pyarrow as pa
 
 from metassay.core import strict_yaml
 from metassay.core.errors import shown
-from metassay.imports.record import (
+from metassay.imports.records import (
+    FIX,
+    LINES,
+    TABLES,
     Item,
     Judgment,
     Object,
+    Record,
+    Steps,
     Task,
     digest,
     field,
     first,
+    is_list,
     number,
     objects,
     parse_rating,
     parse_value,
+    parts,
+    records,
     text,
     unpack,
 )
-from metassay.imports.records import FIX, LINES, TABLES, Record, Steps, is_list, parts, records
 from metassay.tabular.column_synonyms import USUAL, Role
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, read_sheet

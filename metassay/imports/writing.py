@@ -14,7 +14,7 @@ from pathlib import Path
 from metassay.core.errors import shown
 from metassay.core.naming import LONGEST, name_problem
 from metassay.format.numbers import counted
-from metassay.imports.record import Item, Task, text
+from metassay.imports.records import Item, Task, text
 from metassay.metrics.describe import RELEASED
 from metassay.scoring.catalogue import descriptions
 from metassay.tables.names import REFERENCE

@@ -81,9 +81,9 @@ class Jury:
         """Return one judgment per pair; None for a citation that makes no difference."""
         answers: dict[str, dict[str, Judgment | None]] = {pair.pair_id: {} for pair in pairs}
 
-        def poll(asked: Sequence[Pair]) -> None:
+        def poll(some: Sequence[Pair]) -> None:
             for name, member in self._members.items():
-                open_ = [pair for pair in asked if answers[pair.pair_id].get(name) is None]
+                open_ = [pair for pair in some if answers[pair.pair_id].get(name) is None]
                 judgments = member.judge(open_) if open_ else ()
                 for pair, judgment in zip(open_, judgments, strict=True):
                     answers[pair.pair_id][name] = judgment

@@ -1,7 +1,7 @@
 """Turn raw files of a test of judges into checked tables."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,6 +9,7 @@ import pandas as pd
 
 from metassay.core.errors import raise_problems, shown
 from metassay.core.naming import normalise
+from metassay.datasets.ingest import frame_of
 from metassay.datasets.readers import ITEM_READERS, READERS, check_type, reader_of
 from metassay.labelled import records
 from metassay.labelled.types import Test
@@ -24,7 +25,6 @@ from metassay.tables.names import (
     VERDICT,
 )
 from metassay.tables.pairs import PAIRS
-from metassay.tables.parquet import Table, empty
 from metassay.tables.ratings import RATINGS
 from metassay.tabular.rows import Findings, Rows
 
@@ -56,7 +56,7 @@ def ingest_items(
     index, result = (ITEM_READERS, records.Items) if test.kind.reads == "items" else (READERS, Rows)
     read = check_type(reader_of(reader, index)(raw), result, reader)
     items = test.kind.make(read, test.options)
-    n_labels = test.kind.ways(test.options)
+    n_labels = getattr(test.options, "ways", 2)  # that judges choose from
     check(items, n_labels, judges)
     raise_problems(items.problems.lines())
     instrument, recipe = INSTRUMENTS[n_labels], f"given|reader:{reader}"
@@ -85,10 +85,10 @@ def ingest_items(
     ]
     verdicts = [row._asdict() | {"recipe": recipe} for row in items.verdicts]
     return IngestedItems(
-        _frame(PAIRS, pairs),
-        _frame(GOLD, gold),
-        _frame(RATINGS, ratings),
-        _frame(GIVEN_VERDICTS, verdicts),
+        frame_of(PAIRS, pairs),
+        frame_of(GOLD, gold),
+        frame_of(RATINGS, ratings),
+        frame_of(GIVEN_VERDICTS, verdicts),
         (*items.warnings.lines(), *_without_gold([row["unlabelled"] for row in gold])),
     )
 
@@ -117,12 +117,6 @@ def _without_gold(reasons: Sequence[str | None]) -> list[str]:
     ]
 
 
-def _frame(table: Table, rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
-    if not rows:
-        return empty(table)
-    return pd.DataFrame({name: [row[name] for row in rows] for name in table.columns})
-
-
 def check(items: records.Items, n_labels: int, judges: Collection[str]) -> None:
     """Add to `items.problems` whatever no table could hold, or no statistic could use.
 
@@ -135,8 +129,7 @@ def check(items: records.Items, n_labels: int, judges: Collection[str]) -> None:
     if not items.items and not problems:
         problems.add(records.DATASET, "has no items for this test", "choose other options")
     for item in items.items:
-        _check_item(item, n_labels, problems)
-        _check_texts(item, bool(judges), problems)
+        _check_item(item, n_labels, bool(judges), problems)
     for rows, names in (
         (items.items, ("item",)),
         (items.verdicts, ("item", "judge")),
@@ -148,10 +141,8 @@ def check(items: records.Items, n_labels: int, judges: Collection[str]) -> None:
     about: list[records.VerdictRow | records.LabelRow] = [*items.verdicts, *items.labels]
     for row in about if keys else ():
         if row.item not in keys:
-            fix, similar = (
-                "correct the item's key, or add the item",
-                by_folded.get(normalise(row.item)),
-            )
+            fix = "correct the item's key, or add the item"
+            similar = by_folded.get(normalise(row.item))
             hint = f", which looks like {shown(similar)}" if similar is not None else ""
             problems.add(row.at, "the item is not there", fix, f"item {shown(row.item)}{hint}")
     for verdict in items.verdicts:
@@ -159,7 +150,7 @@ def check(items: records.Items, n_labels: int, judges: Collection[str]) -> None:
     _check_names(items, judges)
 
 
-def _check_item(item: records.ItemRow, n_labels: int, problems: Findings) -> None:
+def _check_item(item: records.ItemRow, n_labels: int, judged: bool, problems: Findings) -> None:
     where = f"item {shown(item.item)}"
     for name in ("item", "subset", "kind", *(["cluster"] if item.cluster else [])):
         if not records.is_clean(getattr(item, name)):
@@ -172,10 +163,6 @@ def _check_item(item: records.ItemRow, n_labels: int, problems: Findings) -> Non
     if item.label is not None and item.label not in (records.THREE if n_labels == 3 else EVERY):
         what = f"the gold label {item.label!r} does not fit judges that give one of three"
         problems.add(item.at, what, "set options > ways to 2", where)
-
-
-def _check_texts(item: records.ItemRow, judged: bool, problems: Findings) -> None:
-    where = f"item {shown(item.item)}"
     if not all(premise.strip() for premise in item.premises):
         problems.add(item.at, "a premise is blank", "fill it in, or remove it", where)
     fix = "add it, or write judges: [] to examine given verdicts alone"

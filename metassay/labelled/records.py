@@ -9,14 +9,13 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metassay.core.options import Options
-from metassay.datasets.own_data import validate_all
+from metassay.datasets.own_data import Line, validate_all
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import json_lines
 from metassay.tabular.rows import Findings, Place
@@ -33,7 +32,6 @@ NONE = "none"  # the label of a sentence in no facet
 Label = Literal["entailed", "not_entailed", "neutral", "contradicted"]
 DATASET = Place("the dataset")  # of problems without a file
 Names = NDArray[np.object_]
-Line = TypeVar("Line", bound=Options)
 
 
 class ItemRow(NamedTuple):

@@ -12,7 +12,7 @@ from metassay.core.errors import BadInput, shown
 from metassay.core.naming import name_problem
 from metassay.core.options import Block, Name, Options, Seed, parse, refuse
 from metassay.core.params import SEGMENTATION
-from metassay.datasets.readers import ITEM_READERS, READERS, SENTENCE_READERS, reader_mismatch
+from metassay.datasets.readers import EVERY_READER, ITEM_READERS, READERS, SENTENCE_READERS
 from metassay.labelled.records import ENTAILED, NOT_ENTAILED, ItemRow, Items, Label, hash_of
 from metassay.tables.names import REFERENCE
 from metassay.tabular.rows import Place, Rows, TextRow
@@ -93,14 +93,12 @@ class JudgeTestKind:
     `options` checks the block `options` of that file. `reads`: the readers that its dataset may
     have, `items` (those of `ITEM_READERS`) or `rows` (those of benchmarks, `READERS`).
     `make(read, options)` turns the reader's `Items` or `Rows` into the test's `Items`, with the
-    same `problems` and `warnings` and its additions to them. `ways` (options -> 2 or 3): the number
-    of labels that judges choose from.
+    same `problems` and `warnings` and its additions to them.
     """
 
     options: type[Options]
     reads: Literal["items", "rows"]
     make: Callable[[Any, Any], Items]
-    ways: Callable[[Any], int] = lambda _: 2
 
 
 def half_of(cluster: str, seed: int) -> str:
@@ -209,9 +207,7 @@ def _edited(
 TESTS: Mapping[str, JudgeTestKind] = {
     "claim_labels": JudgeTestKind(options=ClaimLabelsOptions, reads="items", make=choose_items),
     "minimal_pairs": JudgeTestKind(options=MinimalPairsOptions, reads="rows", make=minimal_pairs),
-    "nli": JudgeTestKind(
-        options=NliOptions, reads="items", make=choose_items, ways=lambda options: options.ways
-    ),
+    "nli": JudgeTestKind(options=NliOptions, reads="items", make=choose_items),
 }
 
 
@@ -242,4 +238,6 @@ def reader_problem(test: str, reader: str) -> str | None:
     right = [*SENTENCE_READERS, *READERS]
     if test != SEGMENTATION:
         right = list(ITEM_READERS if TESTS[test].reads == "items" else READERS)
-    return reader_mismatch(reader, right, f"test {test!r}")
+    if reader in right or reader not in EVERY_READER:
+        return None
+    return f"reader {reader!r} does not suit test {test!r}; it takes one of {', '.join(right)}"

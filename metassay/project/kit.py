@@ -1,4 +1,4 @@
-"""The files of Metassay's own repository that a project gets, and the record of them.
+"""The files of Metassay's own repository that a project gets, the record of them, and upgrades.
 
 A wheel has them in `files/` beside this module; a checkout has them in their own folders.
 `.metassay.yaml` records the hashes of what was written.
@@ -7,15 +7,18 @@ A wheel has them in `files/` beside this module; a checkout has them in their ow
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from metassay import __version__
 from metassay.core import strict_yaml
-from metassay.core.errors import BadInput
-from metassay.core.params import folder_type, load
-from metassay.core.stages import DAG, TRAINING, dag, figures, root_dag
+from metassay.core.atomic import whole_file
+from metassay.core.errors import BadInput, raise_problems
+from metassay.core.naming import name_problems
+from metassay.core.options import BENCHMARKS, PARAMS
+from metassay.core.params import BESIDE_REPORTS, folder_type, load
+from metassay.core.stages import CODE, DAG, TRAINING, dag, figures, root_dag
+from metassay.versions.code_yaml import refresh, write_if_changed
 
 _HERE = Path(__file__).parent
 IGNORED = ".gitignore"
@@ -42,20 +45,21 @@ def file(name: str) -> bytes:
     return (_root() / name).read_bytes()
 
 
-def files() -> dict[str, bytes]:
-    """Return what every project has and `metassay update` may replace, by path."""
+def files(params: Mapping[str, object]) -> dict[str, bytes]:
+    """Return what a project has and `metassay update` may replace, by path.
+
+    `params`: by folder of benchmarks/, the content of its params.yaml.
+    """
     contents = {"constraints.txt": file("constraints.txt")}
     for folder, pattern in _FOLDERS.items():
         contents |= _read_folder(_root(), folder, pattern)
     contents[DAG] = root_dag().encode("utf-8")  # what we train comes trained
-    contents[WORKFLOW] = (_HERE / "workflow.yml").read_bytes()
+    for name, content in params.items():
+        contents[f"{BENCHMARKS}/{name}/{DAG}"] = dag(folder_type(content)).encode("utf-8")
+    workflow = (_HERE / "workflow.yml").read_text(encoding="utf-8").replace("VERSION", __version__)
+    contents[WORKFLOW] = workflow.replace("BENCHMARK", " ".join(params)).encode("utf-8")
     contents["reports/published/README.md"] = _PRINTED.encode("utf-8")
     return contents
-
-
-def dag_of(params: object) -> bytes:
-    """Return the dvc.yaml of a folder of benchmarks/ with this content of params.yaml."""
-    return dag(folder_type(params)).encode("utf-8")
 
 
 def is_own_repository(root: Path) -> bool:
@@ -80,11 +84,6 @@ def example_params() -> str:
     return file("benchmarks/sample/params.yaml").decode("utf-8")
 
 
-def readme() -> str:
-    """Return the template of a project's README.md."""
-    return (_HERE / "readme.md").read_text(encoding="utf-8")
-
-
 def example_files() -> dict[str, bytes]:
     """Return the invented sample, and the example's own metric and judge, by path."""
     return _read_folder(_root(), "data/sample", "*") | _read_folder(_HERE, "mylab", "*.py")
@@ -100,12 +99,11 @@ def _read_folder(root: Path, folder: str, pattern: str) -> dict[str, bytes]:
     return {f"{folder}/{path.name}": path.read_bytes() for path in paths}
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """The version that wrote last, and the hash of what it wrote, by path."""
 
-    version: str = __version__
-    files: Mapping[str, str] = field(default_factory=dict)
+    version: str
+    files: Mapping[str, str]
 
 
 def hash_of(content: bytes) -> str:
@@ -134,3 +132,90 @@ def record(hashes: Mapping[str, str]) -> bytes:
     lines = [f"  {path}: {json.dumps(digits)}\n" for path, digits in sorted(hashes.items())]
     head = f"{_HEADER}metassay: {json.dumps(__version__)}\nfiles:{'' if lines else ' {}'}\n"
     return (head + "".join(lines)).encode("utf-8")
+
+
+def upgrade(root: Path) -> list[str]:
+    """Bring the project in `root` up to date with this Metassay; return lines on what changed.
+
+    Files are replaced that are as Metassay wrote them. A file that its owner edited stays: the new
+    version goes beside it, with `.new` at the end of the name. Data, registry and params do not
+    change; a second call changes nothing. Raises BadInput if it is no project, is Metassay's own
+    repository, or has invalid params.
+    """
+    latest = _latest_files(root)
+    before = read_record(root)
+    hashes = dict(before.files) if before else {}
+    changed: dict[str, str] = {}
+    beside, removed = list[str](), list[str]()
+    for name, new in latest.items():
+        outcome = _replace(root / name, new, hashes.get(name))
+        if outcome == "removed":
+            removed.append(name)
+            continue
+        hashes[name] = hash_of(new)
+        if outcome == "beside":
+            beside.append(name)
+        elif outcome:
+            changed[name] = outcome
+    for name in LINES:
+        if n_new := _add_lines(root / name, file(name).decode("utf-8")):
+            changed[name] = f"{n_new} lines added"
+    load(root)
+    if write_if_changed(root / RECORD, record(hashes).decode("utf-8")):
+        changed[str(RECORD)] = "updated"
+    if refresh(root):
+        changed[CODE] = "updated"
+    lines = [f"{what}: {name}" for name, what in sorted(changed.items())]
+    lines += [f"kept as you edited it: {n}; the new version is {n}.new" for n in beside]
+    lines += [f"not restored, since you removed it: {name}" for name in removed]
+    was = f", from {f'Metassay {before.version}' if before else 'before there was a record'}"
+    is_same = before is not None and before.version == __version__
+    lines.append(f"up to date with Metassay {__version__}{'' if is_same else was}")
+    return [*lines, *(["review with `git diff`, then commit"] if changed or beside else [])]
+
+
+def _latest_files(root: Path) -> dict[str, bytes]:
+    if not (root / PARAMS).is_file():
+        raise BadInput(f"{PARAMS}: is not here; run this in a project's folder (metassay init)")
+    if is_own_repository(root):
+        raise BadInput("this is Metassay's own repository, which is up to date with itself")
+    names = sorted(path.parent.name for path in (root / BENCHMARKS).glob(f"*/{PARAMS.name}"))
+    raise_problems(f"{BENCHMARKS}/{line}" for line in name_problems(names, BESIDE_REPORTS))
+    settings = {name: root / BENCHMARKS / name / PARAMS.name for name in names}
+    return files({name: strict_yaml.load(path) for name, path in settings.items()})
+
+
+def _replace(path: Path, new: bytes, before: str | None) -> str:
+    """Write a new version; return `added`, `updated`, `beside`, `removed` (by its owner) or ""."""
+    if not path.exists():
+        if before is not None and path.name != DAG:
+            return "removed"
+        _put(path, new)
+        return "added"
+    present, latest = hash_of(path.read_bytes()), hash_of(new)
+    if present == latest:
+        return ""
+    if present == before:
+        _put(path, new)
+        return "updated"
+    beside = path.with_name(f"{path.name}.new")
+    if before == latest or (beside.exists() and hash_of(beside.read_bytes()) == latest):
+        return ""  # edited, and ours has not changed since, or is beside it already
+    _put(beside, new)
+    return "beside"
+
+
+def _add_lines(path: Path, ours: str) -> int:
+    """Add the lines of ours that a file lacks at its end; return how many these are."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    present = {line.strip() for line in text.splitlines()}
+    lines = [n for n in ours.splitlines() if n.strip() not in present and not n.startswith("#")]
+    if lines:
+        start = text if text.endswith("\n") or not text else text + "\n"
+        _put(path, (start + "\n".join(lines) + "\n").encode("utf-8"))
+    return len(lines)
+
+
+def _put(path: Path, content: bytes) -> None:
+    with whole_file(path) as out:
+        out.write(content)

@@ -9,13 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from metassay import __version__
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput
 from metassay.core.naming import LONGEST, name_problem
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import BESIDE_REPORTS
-from metassay.core.stages import DAG
 from metassay.core.work import owner_alone, restrict_work
 from metassay.datasets.registry import REGISTRY
 from metassay.project import kit
@@ -123,13 +121,12 @@ def make(folder: Path, content: Content) -> list[str]:
 
 def _write(root: Path, folder: Path, content: Content) -> list[str]:
     """Write all files to `root`, which becomes `folder` when it is whole."""
-    replaceable = kit.files() | {f"{BENCHMARKS.name}/{content.name}/{DAG}": kit.dag_of({})}
-    workflow = replaceable[kit.WORKFLOW].decode("utf-8")
-    replaceable[kit.WORKFLOW] = fill_workflow(workflow, content.name)
+    replaceable = kit.files({content.name: {}})
     lines = {name: kit.file(name) for name in kit.LINES}
     lines[kit.IGNORED] += "".join(f"{line}\n" for line in content.ignored).encode("utf-8")
     values = {"NAME": content.name, "DATA": content.about_data}
-    readme = re.sub("NAME|DATA", lambda word: values[word[0]], kit.readme())
+    template = Path(__file__).with_name("readme.md").read_text(encoding="utf-8")
+    readme = re.sub("NAME|DATA", lambda word: values[word[0]], template)
     settings = {
         str(PARAMS): content.params.encode("utf-8"),
         f"{BENCHMARKS.name}/{content.name}/{PARAMS.name}": content.benchmark.encode("utf-8"),
@@ -152,11 +149,6 @@ def _put(root: Path, files: Mapping[str, bytes]) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-
-
-def fill_workflow(workflow: str, name: str) -> bytes:
-    """Fill in the version and the benchmark of the CI workflow."""
-    return workflow.replace("VERSION", __version__).replace("BENCHMARK", name).encode("utf-8")
 
 
 def _commit(root: Path, folder: Path) -> list[str]:

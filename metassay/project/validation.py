@@ -24,10 +24,9 @@ from metassay.core.params import (
 )
 from metassay.core.stages import DAG, MODELS, dag_problem, stages_of
 from metassay.datasets.ingest import ingest
-from metassay.datasets.own_data import score_metrics
+from metassay.datasets.own_data import ingest_study, score_metrics
 from metassay.datasets.readers import EVERY_READER, ITEM_READERS, SENTENCE_READERS, reader_problems
 from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, place_problems
-from metassay.datasets.study import ingest_study
 from metassay.judges.make import example_problems, instruments_of
 from metassay.labelled.ingest import ingest_items
 from metassay.labelled.segmentations import ingest_sentences
@@ -432,7 +431,6 @@ def _check_tunings(params: Params, named: Named) -> list[str]:
 
 
 def _check_dags(params: Params) -> Iterator[str]:
-    """Compare each dvc.yaml with the table of stages."""
     for name, folder in params.every.items():
         file, stages = BENCHMARKS / name / DAG, stages_of(folder)
         with suppress(BadInput):  # absent, or no YAML: reported elsewhere
@@ -466,7 +464,6 @@ def _params_file(benchmark: str) -> str:
 
 
 def _check_rubrics(params: Params, named: Named, judges: Answerable) -> list[str]:
-    """Check rubrics, and the names of metrics to compare."""
     problems: list[str] = []
     rubrics: dict[str, Rubric] = {}
     files = sorted(RUBRICS.glob("*.yaml"))

@@ -1,7 +1,16 @@
-"""Blind a form's items, and write them into a folder as the sheets of raters."""
+"""Draw a form's items by lot, blind and assign them, and write them as the sheets of raters.
 
+A lot is a hash of the seed and of what is drawn: the same seed draws the same on every machine, and
+an additional item changes no other lot. Whoever has the seed and the data can draw again and so
+unblind; the seed is part of the key.
+"""
+
+import hashlib
 import re
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import combinations, count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,21 +20,105 @@ from metassay.core.naming import name_problems
 from metassay.core.visible import visible
 from metassay.core.work import owner_alone
 from metassay.studies import key
-from metassay.studies.drawing import assign, draw_ids, draw_items
 from metassay.studies.record import (
     Draft,
     Form,
     Format,
     Item,
+    Sheet,
     SheetRow,
     SheetText,
-    Study,
     StudyDraft,
     Target,
 )
 
 SHEETS = "sheets"
+# Only consonants: no word, no month and no number that a spreadsheet would rewrite.
+_LETTERS = "bcdfghjklmnpqrstvwxz"
+_SHORTEST = 8
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # controls and surrogates
+
+
+def lot(seed: int, *key: str) -> int:
+    """Return the 256-bit number of a key under this seed."""
+    data = "\x1f".join([str(seed), *key]).encode("utf-8")
+    return int.from_bytes(hashlib.sha256(data).digest())
+
+
+def draw_ids(identities: Sequence[tuple[str, ...]], seed: int) -> list[str]:
+    """Return a unique id of letters for each of these distinct identities."""
+    lots = [lot(seed, "id", *identity) for identity in identities]
+    base = len(_LETTERS)
+    of_lengths = (
+        ["".join(_LETTERS[n // base**place % base] for place in range(length)) for n in lots]
+        for length in count(_SHORTEST)
+    )
+    return next(ids for ids in of_lengths if len(set(ids)) == len(ids))
+
+
+def draw_items(drafts: Sequence[Draft], n: int | None, seed: int, *, together: bool) -> list[Draft]:
+    """Draw `n` items (all if None or too few), nearly equally many of every system.
+
+    `together`: draw all items of a document before those of the next, so that systems are
+    compared on the same documents; the last document may have only some. Otherwise each combination
+    of systems has nearly equally many items, of any documents. `identity[0]` is the document.
+    """
+    shuffled = sorted(drafts, key=lambda draft: lot(seed, "choose", *draft.identity))
+    if n is None or n >= len(shuffled):
+        return sorted(shuffled, key=lambda draft: draft.identity)
+    counts: Counter[tuple[str, ...]] = Counter()
+    place: dict[tuple[str, ...], tuple[int, int]] = {}
+    for draft in shuffled:
+        group = (draft.identity[0],) if together else draft.systems
+        document = lot(seed, "document", draft.identity[0]) if together else 0
+        place[draft.identity] = (document, counts[group])
+        counts[group] += 1
+    chosen = sorted(shuffled, key=lambda draft: place[draft.identity])[:n]
+    if together:  # of the last document, the items of the systems that have the fewest
+        last = chosen[-1].identity[0]
+        whole = [draft for draft in chosen if draft.identity[0] != last]
+        n_items = Counter(system for draft in whole for system in draft.systems)
+        rest = [draft for draft in shuffled if draft.identity[0] == last]
+        rest.sort(key=lambda draft: sum(n_items[system] for system in draft.systems))
+        chosen = [*whole, *rest[: n - len(whole)]]
+    return sorted(chosen, key=lambda draft: draft.identity)
+
+
+def assign(
+    items: Mapping[str, tuple[str, ...]], raters: Sequence[str], per_item: int, seed: int
+) -> dict[str, tuple[str, ...]]:
+    """Assign each item to `per_item` raters; return each rater's items in a random order.
+
+    `items` maps an item's id to the systems whose texts it shows. The raters' numbers of items
+    differ by at most 1 for each combination of systems, and by at most 2 in total. Among equals,
+    raters who have shared few items get it. Raises ValueError for fewer raters than `per_item`.
+    """
+    if not 1 <= per_item <= len(raters):
+        raise ValueError(f"want 1 to {len(raters)} raters per item, not {per_item}")
+    by_rater: dict[str, list[str]] = {rater: [] for rater in raters}
+    of_systems: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    shared: Counter[frozenset[str]] = Counter()
+    for item in sorted(items, key=lambda item: (items[item], lot(seed, "deal", item))):
+        counts, of_item = of_systems[items[item]], list[str]()
+        while len(of_item) < per_item:
+            ranks = {
+                rater: (
+                    counts[rater],
+                    len(by_rater[rater]),
+                    sum(shared[frozenset((rater, other))] for other in of_item),
+                    lot(seed, "rater", item, rater),
+                )
+                for rater in raters
+                if rater not in of_item
+            }
+            of_item.append(min(ranks, key=ranks.__getitem__))
+        shared.update(map(frozenset, combinations(of_item, 2)))
+        counts.update(of_item)
+        for rater in of_item:
+            by_rater[rater].append(item)
+    return {
+        r: tuple(sorted(ids, key=partial(lot, seed, "order", r))) for r, ids in by_rater.items()
+    }
 
 
 class Design(NamedTuple):
@@ -37,31 +130,43 @@ class Design(NamedTuple):
     seed: int
 
 
+class Study(NamedTuple):
+    """A study as it is sent out: the key, which unblinds it, and what raters read."""
+
+    key: key.Key
+    instructions: tuple[str, ...]
+    items: tuple[Item, ...]
+
+    def sheets(self) -> list[Sheet]:
+        """Return the sheet of each rater."""
+        by_id = {item.id: item for item in self.items}
+        return [
+            Sheet(self.key.study, rater, self.instructions, tuple(by_id[item] for item in items))
+            for rater, items in self.key.assignments.items()
+        ]
+
+
 def build_study(benchmark: str, name: str, form: Form, plan: StudyDraft, design: Design) -> Study:
     """Draw items, blind and assign them; BadInput if the design is impossible."""
     _check(plan, design)
-    items = draw_items(plan.drafts, design.items, design.seed, together=form.together)
-    drafts = _drop_repeats(items)
+    drafts = draw_items(plan.drafts, design.items, design.seed, together=form.together)
+    drafts = _drop_repeats(drafts)
     ids = draw_ids([draft.identity for draft in drafts], design.seed)
-    by_id = dict(zip(ids, drafts, strict=True))
-    targets = {
-        (_row_id(item_id, number), question.column): target
-        for item_id, draft in by_id.items()
-        for number, row in enumerate(draft.rows)
-        for question, target in row.questions
-    }
+    by_id = dict(sorted(zip(ids, drafts, strict=True)))  # not in the order of documents
+    items, rows = list[Item](), dict[str, key.KeyRow]()
+    for item_id, draft in by_id.items():
+        texts, blinded = _clean(draft.texts), list[SheetRow]()
+        for number, row in enumerate(draft.rows, start=1):
+            row_id, of_row = f"{item_id}-{number:02d}", _clean(row.texts)
+            digests = {heading: key.digest(text) for heading, text in (*texts, *of_row)}
+            by_column = {pair.question.column: pair for pair in row.questions}
+            rows[row_id] = key.KeyRow(item_id, digests, by_column)
+            blinded.append(SheetRow(row_id, of_row, tuple(q for q, _ in row.questions)))
+        items.append(Item(item_id, texts, tuple(blinded)))
     systems = {item_id: draft.systems for item_id, draft in by_id.items()}
-    return Study(
-        benchmark,
-        name,
-        form.name,
-        design.seed,
-        plan.criteria,
-        plan.instructions,
-        tuple(_blind(*pair) for pair in sorted(by_id.items())),  # not in the order of documents
-        assign(systems, design.raters, design.per_item, design.seed),
-        targets,
-    )
+    assignments = assign(systems, design.raters, design.per_item, design.seed)
+    about = benchmark, name, form.name, design.seed, plan.criteria
+    return Study(key.Key(*about, rows, assignments, plan.drawn_by), plan.instructions, tuple(items))
 
 
 def write(study: Study, form: Format, folder: Path) -> list[str]:
@@ -70,7 +175,7 @@ def write(study: Study, form: Format, folder: Path) -> list[str]:
         (new / SHEETS).mkdir()
         names = [name for sheet in study.sheets() for name in form.write(sheet, new / SHEETS)]
         with owner_alone():
-            (new / key.FILE).write_bytes(key.to_bytes(study))
+            (new / key.FILE).write_bytes(key.to_bytes(study.key))
     return list(dict.fromkeys(names))
 
 
@@ -105,18 +210,6 @@ def _drop_repeats(drafts: Sequence[Draft]) -> list[Draft]:
         if rows:
             items.append(draft._replace(rows=tuple(rows)))
     return items
-
-
-def _blind(item_id: str, draft: Draft) -> Item:
-    rows = (
-        SheetRow(_row_id(item_id, n), _clean(row.texts), tuple(q for q, _ in row.questions))
-        for n, row in enumerate(draft.rows)
-    )
-    return Item(item_id, _clean(draft.texts), tuple(rows))
-
-
-def _row_id(item_id: str, number: int) -> str:
-    return f"{item_id}-{number + 1:02d}"
 
 
 def _clean(texts: Sequence[SheetText]) -> tuple[SheetText, ...]:

@@ -1,19 +1,30 @@
-"""The forms of studies: which questions each asks of a benchmark's texts."""
+"""The forms of studies: which questions each asks of a benchmark's texts.
+
+Raters read texts without citations: only some systems cite, which would tell who wrote a text.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, starmap
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from metassay.core import strict_yaml
 from metassay.core.errors import BadInput, hint, raise_problems
 from metassay.core.options import Criterion
-from metassay.datasets.element_labels import CATEGORIES, SHARES, label_shares
-from metassay.datasets.fact_annotations import FACT_CRITERIA, MOST_FACTS, fact_ratings
+from metassay.datasets.annotations import (
+    CATEGORIES,
+    FACT_CRITERIA,
+    MOST_FACTS,
+    SHARES,
+    fact_ratings,
+    label_shares,
+)
+from metassay.format.frames import rows as rows_of
 from metassay.scoring.rubrics.ask import (
     applies,
     attributes_of,
@@ -26,7 +37,7 @@ from metassay.scoring.rubrics.record import RUBRICS, SOURCE, Rubric, load_rubric
 from metassay.scoring.rubrics.record import Criterion as RubricCriterion
 from metassay.statistics.facts import STATUSES, count_facts
 from metassay.statistics.pairs import disagreements
-from metassay.studies.drawing import lot
+from metassay.studies.export import lot
 from metassay.studies.record import (
     Answer,
     Choice,
@@ -41,23 +52,21 @@ from metassay.studies.record import (
     Target,
     TargetQuestion,
 )
-from metassay.studies.texts import (
-    Texts,
-    read_attributes,
-    read_inputs,
-    read_parts,
-    read_texts,
-    read_units,
-)
+from metassay.tables.checks import without_further_references
+from metassay.tables.documents import SOURCES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import FULL, REFERENCE, metric_label
+from metassay.tables.parts import PARTS
 from metassay.tables.ratings import STATEMENT_UNIT
 from metassay.tables.scores import SCORES
+from metassay.tables.units import UNITS
+from metassay.text.citations import strip_citations
 
 _SHARE = Criterion(low=0, high=1, better="higher", scale="ordinal")
 _WORDS: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
 _Drafts = Iterator[Draft | str]  # items of a text, or why it is left out
 _Key = tuple[str, str]  # doc_id and author
+_TEXT = ["doc_id", "author"]
 _Facets = Mapping[str, str | None]  # a text's facets by name
 
 
@@ -68,6 +77,95 @@ def _question(form: str, column: str, name: str = "", **more: Any) -> Question:
     choices = (Choice(word, float(n), *means) for word, n, *means in block.pop("choices", ()))
     kind: Any = "number" if "high" in more else "choice"
     return Question(**{"kind": kind, "choices": tuple(choices)} | block | more)
+
+
+# ---- what forms read of the tables -------------------------------------------------------------
+
+
+class Texts(NamedTuple):
+    """Whole texts by doc_id and author, references among them."""
+
+    whole: Mapping[_Key, str]
+    notes: tuple[str, ...]  # what was left out
+    datasets: frozenset[str]  # whose text they may repeat
+
+    @property
+    def of_systems(self) -> list[_Key]:
+        """The sorted keys of texts that systems wrote."""
+        return sorted(key for key in self.whole if key[1] != REFERENCE)
+
+
+class Claim(NamedTuple):
+    """A claim or sentence of a text; `number` counts from 0 in the order of the whole text."""
+
+    number: int
+    text: str
+    statement: int  # the number of its sentence; -1 if it is of several
+
+
+def read_texts(read: ReadTable) -> Texts:
+    """Read every author's whole texts."""
+    parts = without_further_references(read(PARTS))
+    full = parts[parts["part"] == FULL]
+    ok = full["status"] == "ok"
+    n_failed = (~ok & (full["author"] != REFERENCE)).sum()
+    notes = (f"{n_failed} text(s) are left out: the system failed",) * bool(n_failed)
+    whole = rows_of(full[ok], *_TEXT, "text")
+    texts = {(doc, author): strip_citations(text).strip() for doc, author, text in whole}
+    datasets = frozenset(name for names in full["repeats"] for name in names)
+    return Texts(texts, notes, datasets)
+
+
+def read_inputs(read: ReadTable) -> dict[str, str]:
+    """Read each document's source, a line per passage, with its speaker."""
+    return {
+        doc: "\n".join(
+            f"{speaker}: {passage}" if speaker else passage
+            for speaker, passage in zip(speakers, passages, strict=True)
+        )
+        for doc, speakers, passages in rows_of(read(SOURCES), "doc_id", "speaker", "passages")
+    }
+
+
+def read_parts(read: ReadTable) -> dict[_Key, dict[str, str | None]]:
+    """Read the leaf parts of each text except the whole; None where a part's text is unknown."""
+    parts = read(PARTS)
+    leaves = parts[(parts["leaf"] == "yes") & (parts["part"] != FULL)]
+    by_text: dict[_Key, dict[str, str | None]] = {}
+    for doc, author, part, text, status in rows_of(leaves, *_TEXT, "part", "text", "status"):
+        content = strip_citations(text).strip() if status == "ok" else None
+        by_text.setdefault((doc, author), {})[part] = content
+    return by_text
+
+
+def read_units(read: ReadTable, kind: str) -> dict[_Key, list[Claim] | None]:
+    """Read claims or statements of each text, in its order; None if any of its units is unknown."""
+    parts, units = read(PARTS), read(UNITS)
+    first = {
+        (doc, author, part): min(starts, default=0)
+        for doc, author, part, starts in rows_of(parts, *_TEXT, "part", "starts")
+    }
+    order = [first.get(key, 0) for key in rows_of(units, *_TEXT, "part")]
+    units = units.assign(order=order).sort_values(["order", "part", "position"])
+    return {
+        (str(doc), str(author)): _number_claims(of_text, kind)
+        for (doc, author), of_text in units.groupby(_TEXT, sort=True)
+    }
+
+
+def _number_claims(units: pd.DataFrame, kind: str) -> list[Claim] | None:
+    if (units["status"] != "ok").any():
+        return None
+    places = rows_of(units[units["kind"] == "statement"], "part", "position")
+    statements = {place: number for number, place in enumerate(places)}
+    of_kind = units[units["kind"] == kind]
+    if of_kind["text"].isna().any():
+        return None
+    columns = ("part", "text", "position" if kind == "statement" else "statement")
+    return [
+        Claim(number, text, statements.get((part, position), -1))
+        for number, (part, text, position) in enumerate(rows_of(of_kind, *columns))
+    ]
 
 
 def _build(
@@ -162,7 +260,7 @@ def _draft_elements(read: ReadTable, _: Options) -> StudyDraft:
 
 
 def _rate_elements(answers: Sequence[Answer]) -> list[Answer]:
-    """Return shares of a sentence's elements: `datasets.element_labels.label_shares`."""
+    """Return shares of a sentence's elements: `datasets.annotations.label_shares`."""
     labels: dict[Target, list[tuple[str, bool] | None]] = {}
     for target, value in answers:
         n = None if value is None else int(value)
@@ -207,7 +305,7 @@ def _draft_facts(read: ReadTable, _: Options) -> StudyDraft:
 
 
 def _rate_facts(answers: Sequence[Answer]) -> list[Answer]:
-    """Return counts and scores of a text's facts: `datasets.fact_annotations.fact_ratings`."""
+    """Return counts and scores of a text's facts: `datasets.annotations.fact_ratings`."""
     values = {target.criterion: value for target, value in answers}
     omitted = values.pop(_OMITTED.name)
     counts = count_facts([None if n is None else STATUSES[int(n)] for n in values.values()])
@@ -303,7 +401,8 @@ def _draft_rubric(read: ReadTable, options: Options) -> StudyDraft:
     Criteria for every facet are asked of each facet of the texts. If a rubric compares with the
     reference, documents without a reference are left out.
     """
-    texts, sources, attributes = read_texts(read), read_inputs(read), read_attributes(read)
+    texts, sources = read_texts(read), read_inputs(read)
+    attributes = dict(rows_of(read(SOURCES), "doc_id", "attributes"))
     rubric = _expand(_load_rubric(options), read_parts(read))
 
     def draft(doc: str, author: str) -> _Drafts:

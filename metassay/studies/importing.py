@@ -33,21 +33,12 @@ class Rating(NamedTuple):
     value: float | None
 
 
-class Comment(NamedTuple):
-    """A rater's comment on a row."""
-
-    rater: str
-    row: str
-    target: Target
-    text: str
-
-
 @dataclass(frozen=True)
 class Results:
     """Ratings, comments, and how much is missing."""
 
     ratings: list[Rating]
-    comments: list[Comment]
+    comments: Sequence[Sequence[str]]  # the cells of comments.csv; the text is the last
     n_empty: int  # questions without an answer
     n_questions: int
     n_absent: int  # rows that did not come back; only with `partial`
@@ -96,7 +87,7 @@ def unblind(rows: Sequence[ReturnedRow], key: Key, form: Form, *, partial: bool)
     n_questions = sum(len(key.rows[row_id].questions) for ids in sent.values() for row_id in ids)
     n_answered = sum(value is not None for value in values.values())
     comments = [
-        Comment(rater, row_id, next(iter(key.rows[row_id].questions.values())).target, row.comment)
+        (row_id, rater, *next(iter(key.rows[row_id].questions.values())).target[:4], row.comment)
         for (rater, row_id), row in sorted(by_row.items())
         if row.comment
     ]
@@ -116,10 +107,7 @@ def write(results: Results, key: Key, folder: Path) -> None:
         (key.study, *target[:4], rater, target.criterion, "" if value is None else f"{value:.12g}")
         for target, rater, value in results.ratings
     ]
-    comments = [
-        list(map(escape_formula, (comment.row, comment.rater, *comment.target[:4], comment.text)))
-        for comment in results.comments
-    ]
+    comments = [[*map(escape_formula, cells)] for cells in results.comments]
     with owner_alone(), whole_file(folder / COMMENTS_FILE) as file:  # they may quote texts
         file.write(csv_bytes(_COMMENTS_HEADER, comments))
     with whole_file(folder / RATINGS_FILE) as file:

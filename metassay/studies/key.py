@@ -7,8 +7,8 @@ that raters read, the key has only hashes.
 import hashlib
 import json
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,8 @@ from pydantic import TypeAdapter
 from metassay.core.csv_injection import unescape_formula
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.studies.record import Question, Study, Target, TargetQuestion
+from metassay.studies.record import TargetQuestion
 
-_QUESTIONS = TypeAdapter(dict[str, Question])
-_TARGET = TypeAdapter(Target)
-_ASSIGNMENTS = TypeAdapter(dict[str, list[str]])
 FILE = "key.json"
 _VERSION = 1
 _WARNING = (
@@ -34,8 +31,8 @@ class KeyRow:
     """A row that was sent out: its item, digests of texts by heading, and questions by column."""
 
     item: str
-    digests: dict[str, str]
-    questions: dict[str, TargetQuestion]
+    digests: Mapping[str, str]
+    questions: Mapping[str, TargetQuestion]
 
 
 @dataclass(frozen=True)
@@ -46,10 +43,10 @@ class Key:
     study: str
     form: str
     seed: int
-    criteria: dict[str, Criterion]
-    rows: dict[str, KeyRow]
-    assignments: dict[str, list[str]]
-    drawn_by: dict[str, Any]  # the decision and chances of --next, if it drew the items
+    criteria: Mapping[str, Criterion]
+    rows: Mapping[str, KeyRow]
+    assignments: Mapping[str, Sequence[str]]
+    drawn_by: Mapping[str, Any] = field(default_factory=dict)  # as `StudyDraft.drawn_by`
 
     def rows_of(self, rater: str) -> list[str]:
         """Return the ids of the rows that the rater was sent."""
@@ -63,29 +60,26 @@ def digest(text: str) -> str:
     return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def to_bytes(study: Study) -> bytes:
-    """Return the content of the key's file."""
-    questions: dict[str, Question] = {}
-    rows: dict[str, Any] = {}
-    for item in study.items:
-        for row in item.rows:
-            of_row: dict[str, Any] = {}
-            for question in row.questions:
-                questions.setdefault(question.name, question)
-                target = study.targets[row.id, question.column]
-                of_row[question.column] = [question.name, *target]
-            digests = {heading: digest(text) for heading, text in (*item.texts, *row.texts)}
-            rows[row.id] = {"item": item.id, "shown": digests, "asked": of_row}
+def to_bytes(key: Key) -> bytes:
+    """Return the content of the key's file, with each question once."""
+    questions = {q.name: asdict(q) for row in key.rows.values() for q, _ in row.questions.values()}
     content = {
         "keep_secret": _WARNING,
         "version": _VERSION,
-        **{"benchmark": study.benchmark, "study": study.name, "form": study.form},
-        "seed": study.seed,
-        "criteria": {name: scale.model_dump() for name, scale in study.criteria.items()},
-        "assignments": study.assignments,
-        "questions": {name: asdict(question) for name, question in sorted(questions.items())},
-        "rows": rows,
-        **({"drawn_by": study.drawn_by} if study.drawn_by else {}),
+        **{"benchmark": key.benchmark, "study": key.study, "form": key.form, "seed": key.seed},
+        "criteria": {name: scale.model_dump() for name, scale in key.criteria.items()},
+        "assignments": key.assignments,
+        "questions": dict(sorted(questions.items())),
+        "rows": {
+            row_id: {
+                **{"item": row.item, "shown": row.digests},
+                "asked": {
+                    column: [q.name, *target] for column, (q, target) in row.questions.items()
+                },
+            }
+            for row_id, row in key.rows.items()
+        },
+        **({"drawn_by": key.drawn_by} if key.drawn_by else {}),
     }
     return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
 
@@ -107,29 +101,23 @@ def read(path: Path) -> Key:
 
 
 def _parse(content: Mapping[str, Any]) -> Key:
-    if content["version"] != _VERSION:
-        raise ValueError
-    questions = _QUESTIONS.validate_python(content["questions"])
-    rows = {}
-    for row_id, row in content["rows"].items():
-        of_row = {
-            column: TargetQuestion(questions[name], _TARGET.validate_python(target))
+    questions = {
+        row_id: {
+            column: (content["questions"][name], target)
             for column, (name, *target) in row["asked"].items()
         }
-        rows[row_id] = KeyRow(str(row["item"]), dict(row["shown"]), of_row)
-    items = {row.item for row in rows.values()}
-    if not all(row.questions for row in rows.values()):
-        raise ValueError
-    key = Key(
-        str(content["benchmark"]),
-        str(content["study"]),
-        str(content["form"]),
-        int(content["seed"]),
-        {name: Criterion.model_validate(scale) for name, scale in content["criteria"].items()},
-        rows,
-        _ASSIGNMENTS.validate_python(content["assignments"]),
-        dict(content.get("drawn_by", {})),
-    )
-    if not key.assignments or not all(items.issuperset(ids) for ids in key.assignments.values()):
+        for row_id, row in content["rows"].items()
+    }
+    rows = {
+        row_id: {"item": row["item"], "digests": row["shown"], "questions": questions[row_id]}
+        for row_id, row in content["rows"].items()
+    }
+    key = _KEY.validate_python({**content, "rows": rows})
+    items = {row.item for row in key.rows.values()}
+    whole = key.assignments and all(items.issuperset(ids) for ids in key.assignments.values())
+    if content["version"] != _VERSION or not whole or not all(questions.values()):
         raise ValueError
     return key
+
+
+_KEY = TypeAdapter(Key)

@@ -15,7 +15,7 @@ from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.format.frames import rows
 from metassay.statistics import next_labels
-from metassay.studies.drawing import lot
+from metassay.studies.export import lot
 from metassay.studies.record import Draft, ReadTable, StudyDraft
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import FULL, metric_label

@@ -7,7 +7,7 @@ There are two sides. What a form makes of a benchmark's tables names authors (`T
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -99,7 +99,8 @@ class Draft(NamedTuple):
 class StudyDraft(NamedTuple):
     """What a form makes: items, the scale of each criterion, and instructions for raters.
 
-    `notes` say what was left out and how often; `datasets` are those whose text items may repeat.
+    `notes` say what was left out and how often; `datasets` are those whose text items may repeat;
+    `drawn_by` has the decision and chances of --next, if it drew the items.
     """
 
     drafts: Sequence[Draft]
@@ -107,6 +108,7 @@ class StudyDraft(NamedTuple):
     instructions: tuple[str, ...]
     notes: tuple[str, ...] = ()
     datasets: frozenset[str] = frozenset()
+    drawn_by: Mapping[str, Any] = {}
 
 
 class Answer(NamedTuple):
@@ -213,30 +215,3 @@ class Format:
     endings: tuple[str, ...]  # of files that come back, with the dot and in lower case
     write: Callable[[Sheet, Path], list[str]]
     read: Callable[[Path, Findings], list[ReturnedRow]]
-
-
-@dataclass(frozen=True)
-class Study:
-    """A study as it was sent out; `seed` and `targets` unblind it.
-
-    `assignments` are the ids of each rater's items, in order. `targets` are by row id and column.
-    """
-
-    benchmark: str
-    name: str
-    form: str
-    seed: int
-    criteria: Mapping[str, Criterion]
-    instructions: tuple[str, ...]
-    items: tuple[Item, ...]
-    assignments: Mapping[str, tuple[str, ...]]
-    targets: Mapping[tuple[str, str], Target] = field(repr=False)
-    drawn_by: Mapping[str, Any] = field(default_factory=dict)  # the decision and chances of --next
-
-    def sheets(self) -> list[Sheet]:
-        """Return the sheet of each rater."""
-        by_id = {item.id: item for item in self.items}
-        return [
-            Sheet(self.name, rater, self.instructions, tuple(by_id[item] for item in items))
-            for rater, items in self.assignments.items()
-        ]

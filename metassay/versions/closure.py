@@ -17,7 +17,7 @@ import sys
 import time
 import tokenize
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -72,23 +72,26 @@ def read_module(path: Path, indexes: Iterable[str] = ()) -> Module:
         tree = ast.parse(source)
         tables = {name: _find_index(tree, name, path) for name in indexes}
         cut = [range(node.lineno, (node.end_lineno or 0) + 1) for node, _ in tables.values()]
-        scan = _Scan()
-        for node in _running_nodes(tree, {node for node, _ in tables.values()}):
-            scan.add(node)
+        nodes = list(_running_nodes(tree, {node for node, _ in tables.values()}))
+        names = {node.id for node in nodes if isinstance(node, ast.Name)}
+        names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
         # Docstrings count where the module or a language model reads them.
-        docstrings = scan.has_answers or "__doc__" in scan.names
+        bases = (base for node in nodes if isinstance(node, ast.ClassDef) for base in node.bases)
+        docstrings = "__doc__" in names or any("Answer" in ast.unparse(base) for base in bases)
         tokens = hash_of(code_words(source, cut, docstrings=docstrings))
     except (SyntaxError, UnicodeDecodeError, tokenize.TokenError) as error:
         line = getattr(error, "lineno", None)
         where = f"{path}: line {line}" if line else str(path)
         raise BadInput(f"{where}: is not Python; fix it") from None
+    functions = (node for node in nodes if isinstance(node, ast.FunctionDef))
+    calls = (node for node in nodes if isinstance(node, ast.Call))
     return Module(
         tokens=tokens,
-        imports=tuple(sorted(scan.imports)),
+        imports=tuple(sorted({name for node in nodes for name in _imported(node)})),
         indexes={name: table for name, (_, table) in tables.items()},
-        is_stage=scan.is_stage,
-        sets_files=scan.sets_files,
-        uses_files=bool(scan.names & FILE_LOOKUPS),
+        is_stage=any("program" in map(ast.unparse, f.decorator_list) for f in functions),
+        sets_files=any(keyword.arg == "files" for call in calls for keyword in call.keywords),
+        uses_files=bool(names & FILE_LOOKUPS),
     )
 
 
@@ -160,36 +163,18 @@ def _find_index(tree: ast.Module, name: str, path: Path) -> tuple[ast.stmt, dict
     )
 
 
-@dataclass
-class _Scan:
-    """What a module imports and uses, anywhere in it; a module's name in a string counts, too."""
-
-    imports: set[str] = field(default_factory=set)
-    names: set[str] = field(default_factory=set)
-    is_stage: bool = False
-    sets_files: bool = False
-    has_answers: bool = False  # has classes whose docstrings are sent to a language model
-
-    def add(self, node: ast.AST) -> None:
-        """Add the imports and names of a node."""
-        if isinstance(node, ast.Import):
-            self.imports.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):  # its names may be modules; leading dots stay
-            start = "." * node.level + (f"{node.module}." if node.module else "")
-            self.imports.update(f"{start}{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Name | ast.Attribute):
-            self.names.add(node.id if isinstance(node, ast.Name) else node.attr)
-        elif isinstance(node, ast.FunctionDef):
-            self.is_stage |= "program" in map(ast.unparse, node.decorator_list)
-        elif isinstance(node, ast.ClassDef):
-            self.has_answers |= any("Answer" in ast.unparse(base) for base in node.bases)
-        elif isinstance(node, ast.Call):
-            self.sets_files |= any(keyword.arg == "files" for keyword in node.keywords)
-            function = ast.unparse(node.func).rpartition(".")[2]
-            if re.search("import|module", function):
-                self.imports.update(filter(_NAME.fullmatch, map(_string, node.args)))
-        elif OUR_NAME.fullmatch(_string(node)):
-            self.imports.add(_string(node))
+def _imported(node: ast.AST) -> Iterator[str]:
+    """Yield what a node imports; a module's name in a string counts, too."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):  # its names may be modules; leading dots stay
+        start = "." * node.level + (f"{node.module}." if node.module else "")
+        yield from (f"{start}{alias.name}" for alias in node.names)
+    elif isinstance(node, ast.Call):
+        if re.search("import|module", ast.unparse(node.func).rpartition(".")[2]):
+            yield from filter(_NAME.fullmatch, map(_string, node.args))
+    elif OUR_NAME.fullmatch(_string(node)):
+        yield _string(node)
 
 
 def _string(node: ast.AST) -> str:
@@ -431,7 +416,6 @@ class Code:
         return any(str(root / name) in places for name in (*names, f"{package}/__init__.py"))
 
     def _closure(self, entry: str) -> tuple[set[str], set[str]]:
-        """Return the names of all our modules and packages that a module needs."""
         names, packages = set[str](), set[str]()
         stack = [entry]
         if entry.partition(".")[0] not in PACKAGES:
@@ -446,7 +430,6 @@ class Code:
         return names, packages
 
     def _imports(self, name: str) -> tuple[set[str], set[str]]:
-        """Return our modules, with their parents, and the packages that a module imports."""
         ours, packages = set[str](), set[str]()
         # The outermost package imports `meta_eval` on demand, and no stage demands it.
         for imported in self.module(name).imports if name not in PACKAGES else ():

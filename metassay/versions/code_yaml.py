@@ -210,17 +210,14 @@ def _version(root: Path, code: Code, block: str, name: str) -> str:
                 (learnt if read.filled is None else prompts).add(read.path)
     inside = sorted({_hash_of(code, module) for module in modules[1:]})
     version = _hash_of(code, modules[0], [entries[0], *inside])
-    return _join_parts([version, *(_hash_files(root, code, p, where) for p in (prompts, learnt))])
+    files = (_hash_files(root, code, paths, where) for paths in (prompts, learnt))
+    return "+".join([version, *files]).rstrip("+")
 
 
 def split_version(version: str) -> tuple[str, str, str]:
     """Split a version into hashes of code, prompts and learnt files; empty where there is none."""
     code, prompts, learnt = [*version.split("+"), "", ""][:3]
     return code, prompts, learnt
-
-
-def _join_parts(parts: Iterable[str]) -> str:
-    return "+".join(parts).rstrip("+")
 
 
 def _join_versions(versions: Mapping[str, str]) -> str:
@@ -231,11 +228,10 @@ def _join_versions(versions: Mapping[str, str]) -> str:
         else ""
         for parts in zip(*map(split_version, versions.values()), strict=True)
     ]
-    return _join_parts(hashes or [hash_of([])])
+    return "+".join(hashes or [hash_of([])]).rstrip("+")
 
 
 def _joint_names(file: Path, code: Code) -> dict[str, list[str]]:
-    """Return the names in a benchmark's params.yaml by joint block."""
     benchmark = parse(Benchmark, code.load_yaml(file), where=str(file))
     return {
         joint: sorted(name for key in lists for name in getattr(benchmark, key))

@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
 from metassay.cli.main import main
 from metassay.datasets.croissant import croissant
 from metassay.datasets.registry import Dataset, load_registry
+from tests.datasets.reading import ROOT
 
-ROOT = Path(__file__).parent.parent.parent
 # Of the specification, version 1.0: "Dataset-level Information" and "FileObject".
 OF_DATASETS = {"@context", "@type", "conformsTo", "name", "description", "license", "creator"}
 OF_FILES = {"@type", "@id", "name", "contentUrl", "encodingFormat", "sha256"}
@@ -32,21 +31,21 @@ def expanded(context: dict[str, Any], name: str) -> str:
 def test_every_dataset_has_what_the_specification_requires(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(ROOT)
     assert main(["list", "--croissant", str(tmp_path / "c")]) == 0
-    said = capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().out.splitlines()
     registry = load_registry()
     assert {path.stem for path in (tmp_path / "c").iterdir()} == set(registry)
     for name, dataset in registry.items():
-        told = json.loads((tmp_path / "c" / f"{name}.json").read_text("utf-8"))
-        assert set(told) >= OF_DATASETS
-        unknown = {"url", "datePublished"} - set(told)
+        description = json.loads((tmp_path / "c" / f"{name}.json").read_text("utf-8"))
+        assert set(description) >= OF_DATASETS
+        unknown = {"url", "datePublished"} - set(description)
         listed = ", ".join(key for key in ("url", "datePublished") if key in unknown)
-        assert (f"{name}: the registry does not know its {listed}" in said) == bool(unknown)
-        context = told["@context"]
+        assert (f"{name}: the registry does not know its {listed}" in lines) == bool(unknown)
+        context = description["@context"]
         assert {prefix: context[prefix] for prefix in PREFIXES} == PREFIXES
-        assert expanded(context, told["@type"]) == "https://schema.org/Dataset"
+        assert expanded(context, description["@type"]) == "https://schema.org/Dataset"
         assert expanded(context, "conformsTo") == "http://purl.org/dc/terms/conformsTo"
-        assert told["conformsTo"] == "http://mlcommons.org/croissant/1.0"
-        files = told.get("distribution", [])
+        assert description["conformsTo"] == "http://mlcommons.org/croissant/1.0"
+        files = description.get("distribution", [])
         assert len(files) >= len(dataset.files)
         for file in files:
             assert set(file) >= OF_FILES
@@ -63,9 +62,9 @@ def test_a_fetched_dataset_by_hand() -> None:
             "files": [{**file, "sha256": "0" * 64}, {**file, "name": "b", "git_blob": "1" * 40}],
         }
     )
-    told = croissant("notes", dataset)
-    del told["@context"]
-    assert told == {
+    description = croissant("notes", dataset)
+    del description["@context"]
+    assert description == {
         **{"@type": "sc:Dataset", "conformsTo": "http://mlcommons.org/croissant/1.0"},
         **{"name": "notes", "description": "Two notes", "license": "MIT"},
         **{"url": "https://example.org", "datePublished": "2021"},
@@ -85,7 +84,7 @@ def test_a_fetched_dataset_by_hand() -> None:
     }
 
 
-def test_files_of_a_folder_are_told_unless_they_are_private(tmp_path) -> None:
+def test_files_of_a_folder_are_description_unless_they_are_private(tmp_path) -> None:
     (tmp_path / "data/mine").mkdir(parents=True)
     (tmp_path / "data/mine/texts.jsonl").write_bytes(b"{}\n")
     entry = {"title": "t", "licence": "none", "folder": "data/mine"}

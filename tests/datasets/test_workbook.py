@@ -33,18 +33,17 @@ def cell(place: str, value: object = 1, more: str = "") -> str:
 @pytest.fixture
 def book(tmp_path: Path) -> Callable[[Mapping[str, str | None]], Path]:
     """Writes a small workbook with these parts in the place of its own; None takes one out."""
-    made = io.BytesIO()
-    small = openpyxl.Workbook()
+    small, content = openpyxl.Workbook(), io.BytesIO()
     small.active.append(["a", "b"])
-    small.save(made)
+    small.save(content)
 
     def write(parts: Mapping[str, str | None]) -> Path:
         path = tmp_path / "book.xlsx"
-        with zipfile.ZipFile(made) as old, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
-            own = {name: old.read(name).decode() for name in old.namelist()}
-            for name, content in {**own, **parts}.items():
-                if content is not None:
-                    new.writestr(name, content)
+        with zipfile.ZipFile(content) as old, zipfile.ZipFile(path, "w") as new:
+            whole = {name: old.read(name).decode() for name in old.namelist()}
+            for name, part in {**whole, **parts}.items():
+                if part is not None:
+                    new.writestr(name, part, zipfile.ZIP_DEFLATED)
         return path
 
     return write
@@ -55,90 +54,75 @@ def read(path: Path) -> tuple[list[Page], list[str]]:
     return read_pages(path, problems, remedy="send another"), problems.lines()
 
 
-def cells(path: Path) -> list[list[str]]:
-    (page,), said = read(path)
-    assert said == []
-    return [cells for _, cells in page.rows]
-
-
-def test_rows_far_apart_are_read_as_two(book) -> None:
-    rows = row(1, cell("A1", 7)) + row(1_048_576, cell("C1048576", 8))
-    (page,), _ = read(book({SHEET: sheet(rows)}))
-    assert [(at.row, cells) for at, cells in page.rows] == [
-        (1, ["7", "", ""]),
-        (1_048_576, ["", "", "8"]),
-    ]
-
-
-@pytest.mark.parametrize("said", ["A1", "A1:XFD1048576", "C3:D4"])
-def test_the_size_that_a_page_says_it_has_counts_for_nothing(book, said: str) -> None:
-    rows = row(1, cell("A1", 1), cell("B1", 2)) + row(2, cell("A2", 3))
-    assert cells(book({SHEET: sheet(rows, f'<dimension ref="{said}"/>')})) == [
-        ["1", "2"],
-        ["3", ""],
-    ]
-
-
-def test_a_formula_is_its_value_and_what_it_links_to_is_not_opened(book) -> None:
-    linked = cell("A1", 4, "<f>[1]Other!A1+WEBSERVICE(&quot;http://x&quot;)</f>")
-    alone = '<c r="B1"><f>1+1</f></c>'
-    parts = {SHEET: sheet(row(1, linked, alone)), "xl/externalLinks/externalLink1.xml": "<"}
-    assert cells(book(parts)) == [["4", "=1+1"]]
-
-
-def test_macros_are_passed_over(book) -> None:
-    parts = {SHEET: sheet(row(1, cell("A1"))), "xl/vbaProject.bin": "Shell"}
-    assert cells(book(parts)) == [["1"]]
-
-
-LAUGHS = "".join(f'<!ENTITY a{n + 1} "{f"&a{n};" * 10}">' for n in range(10))
+LINKED = cell("A1", 4, "<f>[1]Other!A1+WEBSERVICE(&quot;http://x&quot;)</f>")
+LINKED += '<c r="B1"><f>1+1</f></c>'
+FAR = row(1, cell("A1", 7)) + row(1_048_576, cell("C1048576", 8))
+SMALL = row(1, cell("A1", 1), cell("B1", 2)) + row(2, cell("A2", 3))
 
 
 @pytest.mark.parametrize(
-    ("parts", "said"),
+    ("parts", "rows"),
     [
-        ({SHEET: sheet(row(1, cell("A1")) + row(10**12, cell("A9")))}, "is not readable as XLSX"),
-        ({SHEET: sheet(row(1, cell("A1")) + row(1, cell("A1")))}, "is not readable as XLSX"),
-        ({SHEET: sheet(row(2, cell("A2")) + row(1, cell("A1")))}, "is not readable as XLSX"),
-        ({SHEET: sheet(row(-1, cell("A1")))}, "is not readable as XLSX"),
-        ({SHEET: sheet(row(1, cell("A1"), cell("A1", 2)))}, "is not readable as XLSX"),
-        ({SHEET: sheet(row(1, cell("B1"), cell("A1", 2)))}, "is not readable as XLSX"),
-        ({SHEET: sheet(row(1, cell("A1", "9" * 5000)))}, "is not readable as XLSX"),
-        ({SHEET: sheet(row(1, "<c/>" * 16_385))}, "is not readable as XLSX"),
-        ({SHEET: None}, "is not readable as XLSX"),
-        ({BOOK: None}, "is not readable as XLSX"),
-        (
-            {
-                TYPES: f'<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
-                f'<Override PartName="/{STRINGS}" ContentType="{_STRINGS_TYPE}"/></Types>',
-                STRINGS: f'<!DOCTYPE x [<!ENTITY a0 "ha">{LAUGHS}]><sst {_MAIN}><si><t>&a9;</t>'
-                "</si></sst>",
-            },
-            "is not readable as XLSX",
+        ({SHEET: sheet(FAR)}, {1: ["7", "", ""], 1_048_576: ["", "", "8"]}),
+        *(  # the size that a page says it has counts for nothing
+            ({SHEET: sheet(SMALL, f'<dimension ref="{size}"/>')}, {1: ["1", "2"], 2: ["3", ""]})
+            for size in ("A1", "A1:XFD1048576", "C3:D4")
         ),
+        # A formula is its value; what it links to is not opened, macros are passed over.
+        (
+            {SHEET: sheet(row(1, LINKED)), "xl/externalLinks/externalLink1.xml": "<"},
+            {1: ["4", "=1+1"]},
+        ),
+        ({SHEET: sheet(row(1, cell("A1"))), "xl/vbaProject.bin": "Shell"}, {1: ["1"]}),
+    ],
+)
+def test_what_is_read(book, parts: Mapping[str, str | None], rows: dict[int, list[str]]) -> None:
+    (page,), lines = read(book(parts))
+    assert lines == []
+    assert {at.row: cells for at, cells in page.rows} == rows
+
+
+LAUGHS = "".join(f'<!ENTITY a{n + 1} "{f"&a{n};" * 10}">' for n in range(10))
+PACKAGE = "http://schemas.openxmlformats.org/package/2006/content-types"
+ENTITIES = {
+    TYPES: f'<Types xmlns="{PACKAGE}"><Override PartName="/{STRINGS}" ContentType="{_STRINGS_TYPE}"'
+    "/></Types>",
+    STRINGS: f'<!DOCTYPE x [<!ENTITY a0 "ha">{LAUGHS}]><sst {_MAIN}><si><t>&a9;</t></si></sst>',
+}
+UNREADABLE = [
+    *(row(1, cell("A1")) + last for last in (row(10**12, cell("A9")), row(1, cell("A1")))),
+    row(2, cell("A2")) + row(1, cell("A1")),
+    row(-1, cell("A1")),
+    *(row(1, cell(first), cell("A1", 2)) for first in ("A1", "B1")),
+    row(1, cell("A1", "9" * 5000)),
+    row(1, "<c/>" * 16_385),
+]
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        *(({SHEET: sheet(rows)}, "is not readable as XLSX") for rows in UNREADABLE),
+        *((parts, "is not readable as XLSX") for parts in ({SHEET: None}, {BOOK: None}, ENTITIES)),
         ({STYLES: "<xf/>" * 500_001}, "has a part of more than 500,000 tags"),
     ],
 )
-def test_what_is_refused(book, parts: Mapping[str, str | None], said: str) -> None:
-    found, (line,) = read(book(parts))
-    assert found == []
-    assert line.startswith(f"book.xlsx: {said}")
+def test_what_is_refused(book, parts: Mapping[str, str | None], text: str) -> None:
+    pages, (line,) = read(book(parts))
+    assert pages == []
+    assert line.startswith(f"book.xlsx: {text}")
 
 
-def test_cells_far_apart_in_many_rows_are_refused(book, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_that_are_too_large_are_refused(book, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workbook, "_CELLS", 1_000)
-    rows = "".join(row(n, cell(f"XA{n}")) for n in range(1, 9))
-    _, (line,) = read(book({SHEET: sheet(rows)}))
+    _, (line,) = read(book({SHEET: sheet("".join(row(n, cell(f"XA{n}")) for n in range(1, 9)))}))
     assert "has a page of more than 1,000 cells, the empty ones counted; delete cells" in line
-
-
-def test_a_page_of_tags_alone_is_refused(book, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workbook, "_TAGS", 100)
     _, (line,) = read(book({SHEET: sheet("<row/>" * 101)}))
     assert "has a part of more than 100 tags; save the page that is to be read as CSV" in line
 
 
-def test_a_password_is_asked_to_be_taken_off(book, tmp_path: Path) -> None:
+def test_a_password_is_to_be_taken_off(book, tmp_path: Path) -> None:
     locked = book({})
     content = bytearray(locked.read_bytes())
     content[content.index(b"PK\x01\x02") + 8] |= 1
@@ -148,6 +132,5 @@ def test_a_password_is_asked_to_be_taken_off(book, tmp_path: Path) -> None:
     path = tmp_path / "office.xlsx"
     path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000))
     _, (line,) = read(path)
-    assert line.startswith(
-        "office.xlsx: is protected by a password, or of Excel's old format; save"
-    )
+    text = "office.xlsx: is protected by a password, or of Excel's old format; save"
+    assert line.startswith(text)

@@ -108,7 +108,7 @@ def unfinished(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
     def stop(number: int, ledger: Ledger) -> None:
         if number == 20:
-            ledger.database.checkpoint()
+            ledger.checkpoint()
         if number == 39:
             copies.mkdir()
             for end in ("", "-wal"):

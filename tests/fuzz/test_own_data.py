@@ -10,9 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from metassay.core.options import Criterion
+from metassay.datasets.annotations import FACT_CRITERIA, SHARES
 from metassay.datasets.consultations import LISTS, SECONDS
-from metassay.datasets.element_labels import SHARES
-from metassay.datasets.fact_annotations import FACT_CRITERIA
 from metassay.datasets.ingest import ingest
 from metassay.datasets.scored_texts import FRANK_CRITERIA
 from metassay.labelled.segmentations import ingest_sentences

@@ -17,7 +17,8 @@ from metassay.llm.messages import ChatRequest, Message
 from metassay.llm.needs import Requests, Resources, Use
 from metassay.scoring.pairing.instruments import INSTRUMENTS
 
-Script = Mapping[tuple[str, str], Judgment]  # by instrument and premise, or hypothesis
+Script = Mapping[tuple[str, str], Judgment]  # by instrument and premise
+ENTAILMENT, WHOLE = "entailment", ("attribution", "a\nb")
 
 
 class Told:
@@ -36,7 +37,7 @@ class Told:
 
 
 class ToldOptions(Options):
-    """Which of the judges that a test has made."""
+    """Which of the judges of a test."""
 
     name: str
 
@@ -49,37 +50,36 @@ def no(p: float | None = None, **more: Any) -> Judgment:
     return Judgment("ok", "not_entailed", probability=p, **more)
 
 
-def asked(*premises: str, instrument: str = "entailment") -> list[Pair]:
+def entailment(**script: Judgment) -> Told:
+    """One that answers these premises."""
+    return Told({(ENTAILMENT, premise): judgment for premise, judgment in script.items()})
+
+
+def asked(*premises: str, instrument: str = ENTAILMENT) -> list[Pair]:
     return [Pair(f"{instrument}-{premise}", instrument, premise, "h") for premise in premises]
 
 
 def cited() -> list[Pair]:
     """All questions about a statement that cites the passages a and b."""
-    places = {
-        "attribution": ["a\nb"],
-        "attribution_alone": ["a", "b"],
-        "attribution_rest": ["b", "a"],
-    }
+    places = [
+        WHOLE,
+        *(("attribution_alone", p) for p in "ab"),
+        *(("attribution_rest", p) for p in "ba"),
+    ]
     return [
-        Pair(
-            f"{instrument}-{premise}",
-            instrument,
-            premise,
-            "h",
-            context=None if instrument == "attribution" else "a\nb",
-        )
-        for instrument, premises in places.items()
+        Pair(f"{i}-{premise}", i, premise, "h", context=None if i == "attribution" else "a\nb")
+        for i, premise in places
+    ]
+
+
+def _requests(pairs: Sequence[Pair], _: ToldOptions, decoding: Any) -> Requests:
+    """A question per premise."""
+    premises = sorted({pair.premise for pair in pairs})
+    requests = [
+        ChatRequest(decoding.model, (Message("user", premise),), None, 0.0, None, 9)
         for premise in premises
     ]
-
-
-def _requests(pairs: Sequence[Pair], options: ToldOptions, decoding: Any) -> Requests:
-    """A question per premise."""
-    asked = [
-        ChatRequest(decoding.model, (Message("user", premise),), None, 0.0, None, 9)
-        for premise in sorted({pair.premise for pair in pairs})
-    ]
-    return Requests(asked, [1] * len(asked))
+    return Requests(requests, [1] * len(requests))
 
 
 def told_kinds(
@@ -100,7 +100,20 @@ def told_kinds(
         monkeypatch.setitem(sys.modules, module, SimpleNamespace(KIND=kind))
 
 
-def made(block: Mapping[str, Any]) -> Judge:
+def told(name: str, kind: str = "told") -> dict[str, Any]:
+    """The block of one of the judges of a test."""
+    return {"kind": kind, "name": name}
+
+
+def cascade_of(first: Any, then: Any, unsure: list[float] | None = None) -> dict[str, Any]:
+    return {"kind": "cascade", "unsure": unsure, "members": {"first": first, "then": then}}
+
+
+def jury_of(by: str, members: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    return {"kind": "jury", "by": by, "members": members} | more
+
+
+def judge_of(block: Mapping[str, Any]) -> Any:
     """The judge of a block."""
     chosen = choose(JUDGES, dict(block), where="judges > it")
     return make_judge(chosen, lambda _: Resources(Path("raw")))

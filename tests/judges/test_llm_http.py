@@ -5,12 +5,13 @@ that say it. There is one visit per fault, which hits the calls about two hard q
 claim and a cited statement; all else is answered truly.
 """
 
-import json
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -65,65 +66,40 @@ class Visits:
     """The tables of so many visits, whose texts all name their visit."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self.sources, self.parts, self.units = sources(names), parts(names), units(names)
+        passages = [[f"{passage} ({name})" for passage in PASSAGES] for name in names]
+        sources = pd.DataFrame({"doc_id": names, "passages": passages})
+        texts = itertools.product(names, ("reference", "sys"), ("full", "plan", "subjective"))
+        parts = pd.DataFrame(texts, columns=["doc_id", "author", "part"])
+        self.parts = parts.assign(
+            text=parts["part"] + " of " + parts["author"] + " (" + parts["doc_id"] + ")",
+            leaf=np.where(parts["part"] == "full", "no", "yes"),
+            **{"status": "ok", "repeats": [["visits"]] * len(parts)},
+        )
+        claims = [
+            (*key, "claim", place, text, [])
+            for key, texts in CLAIMS.items()
+            for place, text in enumerate(texts)
+        ]
+        rows = [("sys", "plan", "statement", n, *each) for n, each in enumerate(STATEMENTS)]
+        columns = ["author", "part", "kind", "position", "text", "citations"]
+        units = pd.DataFrame([*claims, *rows], columns=columns)
+        units = pd.concat([units.assign(doc_id=name) for name in names], ignore_index=True)
+        self.units = units.assign(status="ok", start=None, end=None)
         statements = self.units.query("kind == 'statement'")
-        aligned = statements.assign(method="none", passages=[[]] * len(statements))
-        self.pairs = build_pairs(self.sources, self.parts, self.units, {"top": aligned}, QUESTIONS)
+        aligned = {"top": statements.assign(method="none", passages=[[]] * len(statements))}
+        sources = sources.assign(task="note", dataset="visits")
+        self.pairs = build_pairs(sources, self.parts, self.units, aligned, QUESTIONS)
 
     def scores(self, judgments: pd.DataFrame) -> dict[str, dict[str, tuple[float, ...]]]:
         """By visit and metric."""
         setup = Setup("soap", "clauses", {"top": "none"}, {"all": QUESTIONS}, "1")
-        found = judged_scores(self.parts, self.units, self.pairs, judgments, setup)
-        whole = found[(found["part"] == "full") & (found["author"] == "sys")]
+        scores = judged_scores(self.parts, self.units, self.pairs, judgments, setup)
+        whole = scores[(scores["part"] == "full") & (scores["author"] == "sys")]
         names = ["value", "n_expected", "n_judged", "n_failed", "low", "high"]
         return {
             str(name): dict(zip(of["metric"], map(tuple, of[names].to_numpy(float)), strict=True))
             for name, of in whole.groupby("doc_id")
         }
-
-    def statuses(self, judgments: pd.DataFrame, name: str) -> dict[str, set[str]]:
-        """By hypothesis of one visit."""
-        own = self.pairs[self.pairs["doc_id"] == name].merge(judgments, on="pair_id")
-        return {h: set(of["status"]) for h, of in own.groupby("hypothesis", observed=True)}
-
-
-def sources(names: Sequence[str]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                **{"doc_id": name, "task": "note", "dataset": "visits"},
-                "passages": [f"{passage} ({name})" for passage in PASSAGES],
-            }
-            for name in names
-        ]
-    )
-
-
-def parts(names: Sequence[str]) -> pd.DataFrame:
-    rows = [
-        (name, author, part, f"{part} of {author} ({name})", "no" if part == "full" else "yes")
-        for name in names
-        for author in ("reference", "sys")
-        for part in ("full", "plan", "subjective")
-    ]
-    frame = pd.DataFrame(rows, columns=["doc_id", "author", "part", "text", "leaf"])
-    return frame.assign(status="ok", repeats=[["visits"]] * len(frame))
-
-
-def units(names: Sequence[str]) -> pd.DataFrame:
-    rows = [
-        (author, part, "claim", place, text, [])
-        for (author, part), texts in CLAIMS.items()
-        for place, text in enumerate(texts)
-    ]
-    rows += [
-        ("sys", "plan", "statement", place, text, citations)
-        for place, (text, citations) in enumerate(STATEMENTS)
-    ]
-    columns = ["author", "part", "kind", "position", "text", "citations"]
-    one = pd.DataFrame(rows, columns=columns)
-    frame = pd.concat([one.assign(doc_id=name) for name in names], ignore_index=True)
-    return frame.assign(status="ok", start=None, end=None)
 
 
 def asked_by(call: server.Call) -> str:
@@ -135,50 +111,36 @@ def visit_of(call: server.Call) -> str:
     return re.findall(r"\((visit-\d+)\)", asked_by(call))[0]
 
 
-def true_reply(call: server.Call, style: str) -> str:
+def true_entries(call: server.Call) -> list[dict[str, Any]]:
     asked = asked_in(asked_by(call))
     entries = []
     for item in asked.items:
         if "statement" in item:
             wanted = set(re.findall(r"P\d", item["statement"]))
             shown = {p["number"]: p["text"][:2] for p in asked.material}
-            named = sorted(number for number, name in shown.items() if name in wanted)
-            label = "entailed" if wanted <= set(shown.values()) else "not_entailed"
-            answer = {"label": label, "passages": named}
+            holds = wanted <= set(shown.values())
+            more = {"passages": sorted(n for n, name in shown.items() if name in wanted)}
         else:
-            answer = {"label": "entailed" if "holds" in item["hypothesis"] else "not_entailed"}
-        entries.append({"number": item["number"], "reason": "so it is", **answer})
-    return reply_of(style, entries)
+            holds, more = "holds" in item["hypothesis"], {}
+        label = "entailed" if holds else "not_entailed"
+        entries.append({"number": item["number"], "reason": "so it is", "label": label, **more})
+    return entries
 
 
-def fewer(call: server.Call, style: str) -> str:
-    """All answers but the last."""
-    whole = true_reply(call, style)
-    if style in ("json", "json_cot"):
-        return server.with_items(whole, len(json.loads(whole)["items"]) - 1)
-    return whole.rpartition("\n")[0]
+def true_reply(call: server.Call, style: str) -> str:
+    return reply_of(style, true_entries(call))
 
 
 def twice(call: server.Call, style: str) -> str:
     """The last question is answered twice, one way and the other."""
-    whole = true_reply(call, style)
-    if style in ("json", "json_cot"):
-        items = json.loads(whole)["items"]
-        other = "entailed" if items[-1]["label"] == "not_entailed" else "not_entailed"
-        return json.dumps({"items": [*items, items[-1] | {"label": other, "passages": []}]})
-    return "\n".join([whole, f"{asked_in(asked_by(call)).numbers[-1]}: neither"])
+    *entries, last = true_entries(call)
+    other = "entailed" if last["label"] == "not_entailed" else "not_entailed"
+    return reply_of(style, [*entries, last, last | {"label": other, "passages": []}])
 
 
 def other_numbers(call: server.Call, style: str) -> str:
     """Answers to questions that nobody asked."""
-    whole = true_reply(call, style)
-    if style in ("json", "json_cot"):
-        return re.sub(r'"number": (\d+)', r'"number": 9\1', whole)
-    return re.sub(r"(?m)^(\d+): ", r"9\1: ", whole)
-
-
-def words_before(call: server.Call, style: str) -> str:
-    return f"Sure! Here is what I think.\n\n{true_reply(call, style)}"
+    return reply_of(style, [e | {"number": e["number"] + 90} for e in true_entries(call)])
 
 
 def thoughts(call: server.Call, style: str) -> str:
@@ -194,55 +156,73 @@ class Fault(NamedTuple):
     scores: dict[str, tuple[float, ...]] = TRUTH
 
 
-def saying(words: Callable[[server.Call, str], str]) -> Callable[[server.Call, str], server.Answer]:
-    return lambda call, style: server.said(words(call, style))
+Answer = Callable[[server.Call, str], server.Answer]
 
 
-def once(wrong: Callable[[], server.Answer]) -> Callable[[server.Call, str], server.Answer]:
+def writing(words: Callable[[str], str]) -> Answer:
+    """The true reply as these words have it."""
+    return lambda call, style: server.said(words(true_reply(call, style)))
+
+
+def instead(reply: Callable[[server.Call, str], str]) -> Answer:
+    return lambda call, style: server.said(reply(call, style))
+
+
+def always(answer: Callable[[], server.Answer]) -> Answer:
+    return lambda *_: answer()
+
+
+def once(wrong: Callable[[], server.Answer]) -> Answer:
+    """Wrong at first, right when sent again."""
     return lambda call, style: (
         wrong() if call.attempt == 1 else server.said(true_reply(call, style))
     )
 
 
+def unparsed(answer: Answer) -> Fault:
+    return Fault(answer, "unparsed", HARD_LOST)
+
+
+def refused(answer: Callable[[], server.Answer]) -> Fault:
+    return Fault(always(answer), "refused", HARD_LOST)
+
+
+def lost(answer: Callable[[], server.Answer]) -> Fault:
+    """An endpoint that fails, or rejects a call, is not asked about halves of it."""
+    return Fault(always(answer), "error", CALL_LOST)
+
+
 FAULTS = {
-    # Wrong at first, right when sent again.
     "429, once": Fault(once(lambda: server.rate_limited("0.01"))),
     "500, once": Fault(once(lambda: server.failed(500))),
     "hang, once": Fault(once(server.hang)),
     "dropped, once": Fault(once(server.dropped)),
     "dropped midway, once": Fault(once(lambda: server.dropped(midway=True))),
     "half an HTTP body, once": Fault(once(lambda: server.half_json("half"))),
-    # Odd, but sound.
-    "words before": Fault(saying(words_before)),
-    "thoughts, with another answer in them": Fault(saying(thoughts)),
+    "words before": Fault(writing(lambda reply: f"Sure! Here is what I think.\n\n{reply}")),
+    "thoughts, with another answer in them": Fault(instead(thoughts)),
     "thoughts without an end": Fault(
-        saying(lambda call, style: f"<think>\nPerhaps {true_reply(call, style)}"),
-        *("truncated", HARD_LOST),
+        writing(lambda reply: f"<think>\nPerhaps {reply}"), "truncated", HARD_LOST
     ),
-    "one too few": Fault(saying(fewer), "unparsed", HARD_LOST),
-    "one twice": Fault(saying(twice), "unparsed", HARD_LOST),
-    "other numbers": Fault(saying(other_numbers), "unparsed", HARD_LOST),
-    "prose": Fault(saying(lambda *_: "All are entailed."), "unparsed", HARD_LOST),
-    "a refusal in words": Fault(saying(lambda *_: "I cannot help."), "unparsed", HARD_LOST),
-    "half of it": Fault(
-        saying(lambda call, style: true_reply(call, style)[:-6]), "unparsed", HARD_LOST
-    ),
-    "blank": Fault(saying(lambda *_: " "), "unparsed", HARD_LOST),
-    "no text": Fault(
-        lambda *_: server.whole(server.completion(["entailed"])), "unparsed", HARD_LOST
-    ),
-    "refusal": Fault(lambda *_: server.refused(), "refused", HARD_LOST),
-    "filtered answer": Fault(lambda *_: server.filtered(), "refused", HARD_LOST),
-    "filtered prompt": Fault(lambda *_: server.filtered(prompt=True), "refused", HARD_LOST),
+    "one too few": unparsed(instead(lambda call, s: reply_of(s, true_entries(call)[:-1]))),
+    "one twice": unparsed(instead(twice)),
+    "other numbers": unparsed(instead(other_numbers)),
+    "prose": unparsed(instead(lambda *_: "All are entailed.")),
+    "a refusal in words": unparsed(instead(lambda *_: "I cannot help.")),
+    "half of it": unparsed(writing(lambda reply: reply[:-6])),
+    "blank": unparsed(instead(lambda *_: " ")),
+    "no text": unparsed(always(lambda: server.whole(server.completion(["entailed"])))),
+    "refusal": refused(server.refused),
+    "filtered answer": refused(server.filtered),
+    "filtered prompt": refused(lambda: server.filtered(prompt=True)),
     "length": Fault(
         lambda call, style: server.cut(true_reply(call, style)), "truncated", HARD_LOST
     ),
-    # An endpoint that fails, or rejects a call, is not asked about halves of it.
-    "500": Fault(lambda *_: server.failed(500), "error", CALL_LOST),
-    "rejected": Fault(lambda *_: server.failed(400), "error", CALL_LOST),
-    "too long": Fault(lambda *_: server.too_long(), "error", CALL_LOST),
-    "no choices": Fault(lambda *_: server.Answer(fault="no_choices"), "error", CALL_LOST),
-    "hang": Fault(lambda *_: server.hang(), "error", CALL_LOST),
+    "500": lost(lambda: server.failed(500)),
+    "rejected": lost(lambda: server.failed(400)),
+    "too long": lost(server.too_long),
+    "no choices": lost(lambda: server.Answer(fault="no_choices")),
+    "hang": lost(server.hang),
 }
 
 VISITS = {f"visit-{number}": fault for number, fault in enumerate(FAULTS)}
@@ -252,17 +232,16 @@ MODEL = ModelOptions(endpoint="here", model="invented-1", seed=1, max_tokens=400
 def judge(
     running: server.ScriptedServer, ledger: Ledger, style: str, visits: Visits, **changes: float
 ) -> pd.DataFrame:
-    patience = Policy(attempts=2, first_wait=0.01)
     settings = {"concurrency": 32, "structured": True, **changes}
-    ask = asking(running, ledger, patience, of=MODEL, **settings)
-    own = LlmJudge(options(style=style, rounds=2), ask, Decoding.of(MODEL), prompts=PROMPTS)
-    return judge_pairs(visits.pairs, "llm", own, KIND.instruments, batch=KIND.batch)
+    ask = asking(running, ledger, Policy(attempts=2, first_wait=0.01), of=MODEL, **settings)
+    llm = LlmJudge(options(style=style, rounds=2), ask, Decoding.of(MODEL), prompts=PROMPTS)
+    return judge_pairs(visits.pairs, "llm", llm, KIND.instruments, batch=KIND.batch)
 
 
-def check(found: dict[str, tuple[float, ...]], expected: dict[str, tuple[float, ...]]) -> None:
+def check(scores: dict[str, tuple[float, ...]], expected: dict[str, tuple[float, ...]]) -> None:
     for metric, row in expected.items():
-        assert found[metric] == pytest.approx(row), metric
-        low, high = found[metric][-2:]
+        assert scores[metric] == pytest.approx(row), metric
+        low, high = scores[metric][-2:]
         assert low - 1e-9 <= TRUTH[metric][0] <= high + 1e-9
 
 
@@ -301,7 +280,6 @@ class Run(NamedTuple):
 
     visits: Visits
     judgments: pd.DataFrame
-    scores: dict[str, dict[str, tuple[float, ...]]]
     calls: list[server.Call]
     again: pd.DataFrame
     calls_again: list[server.Call]
@@ -325,7 +303,7 @@ def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         calls = list(running.calls)
         again = judge(running, ledger, style, visits, **patience)
         later = running.calls[len(calls) :]
-    return Run(visits, judgments, visits.scores(judgments), calls, again, later)
+    return Run(visits, judgments, calls, again, later)
 
 
 @pytest.mark.parametrize("name", VISITS, ids=VISITS.values())
@@ -333,11 +311,13 @@ def test_a_fault_is_a_status_of_its_questions_and_the_bounds_hold_the_truth(
     name: str, judged
 ) -> None:
     fault = FAULTS[VISITS[name]]
-    found = judged.visits.statuses(judged.judgments, name)
-    lost = {h for h in found if HARD in h or ("too" in h and fault.status == "error")}
-    assert found == {h: {fault.status if h in lost else "ok"} for h in found}
-    assert sum(HARD in h for h in found) == 2
-    check(judged.scores[name], fault.scores)
+    pairs = judged.visits.pairs[judged.visits.pairs["doc_id"] == name]
+    rows = pairs.merge(judged.judgments, on="pair_id")
+    hard = rows["hypothesis"].str.contains(HARD)
+    too = rows["hypothesis"].str.contains("too") & (fault.status == "error")
+    assert (rows["status"] == np.where(hard | too, fault.status, "ok")).all()
+    assert rows.loc[hard, "hypothesis"].nunique() == 2
+    check(judged.visits.scores(judged.judgments)[name], fault.scores)
 
     calls = [call for call in judged.calls if visit_of(call) == name]
     assert sum(HARD not in asked_by(call) for call in calls) >= CALLS - HARD_CALLS

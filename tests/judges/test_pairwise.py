@@ -24,9 +24,8 @@ class AskedAll(Colours):
         return [self.says(pair) for pair in pairs]
 
 
-def asked(text: str) -> list[tuple[str, str]]:
+def asked(text: str, judge: Colours) -> list[tuple[str, str]]:
     """The kinds of questions and the premises, in the order of asking."""
-    judge = Colours()
     judged({"d": {"sys": text}}, PASSAGES, CITATIONS, judge)
     return [(pair.instrument.removeprefix("attribution"), pair.premise) for pair in judge.asked]
 
@@ -37,70 +36,57 @@ def asked(text: str) -> list[tuple[str, str]]:
         ("It is red [0].", [("", "red")]),  # one citation is all citations
         ("It is red [0][9].", [("", "red")]),  # and one that can be read
         ("It is green [0][1].", [("", "red\nblue")]),  # not together: nothing else matters
-        # Both alone: the others don't matter.
-        (
+        (  # both alone: the others don't matter
             "It is red [0][3].",
             [("", "red\nred and blue"), ("_alone", "red"), ("_alone", "red and blue")],
         ),
-        # Blue not alone: so is it entailed without it?
-        (
+        (  # blue not alone: so is it entailed without it?
             "It is red [0][1].",
             [("", "red\nblue"), ("_alone", "blue"), ("_alone", "red"), ("_rest", "red")],
         ),
     ],
 )
 def test_only_what_can_matter_is_asked(text: str, expected: list[tuple[str, str]]) -> None:
-    assert asked(text) == expected
+    assert asked(text, Colours()) == expected
 
 
 @pytest.mark.parametrize("status", ["error", "abstained"])
 def test_a_failed_answer_may_be_either(status: str) -> None:
-    def says(pair: Pair) -> Judgment:
+    def answer(pair: Pair) -> Judgment:
         unsure = pair.instrument == "attribution" or pair.premise == "red"
         return Judgment(status) if unsure else Judgment("ok", "entailed")  # type: ignore[arg-type]
 
-    judge = Colours(says)
-    judged({"d": {"sys": "It is red [0][1]."}}, PASSAGES, CITATIONS, judge)
-    assert [(pair.instrument, pair.premise) for pair in judge.asked] == [
-        ("attribution", "red\nblue"),
-        ("attribution_alone", "blue"),
-        ("attribution_alone", "red"),
-        ("attribution_rest", "blue"),  # red may not do alone
-    ]
-
-
-def texts(rng: np.random.Generator) -> dict[str, dict[str, str | None]]:
-    """60 documents of up to 4 statements, which cite up to 5 of 6 passages, one of them absent."""
-    made: dict[str, dict[str, str | None]] = {}
-    for doc in range(60):
-        said = [
-            f"Statement {rng.integers(5)} of all"
-            + "".join(f" [{c}]" for c in rng.permutation(7)[: rng.integers(6)])
-            for _ in range(rng.integers(1, 5))
-        ]
-        made[f"d{doc:02}"] = {"sys": ". ".join(said) + "."}
-    return made
+    alone = [("_alone", "blue"), ("_alone", "red")]  # red may not do alone
+    expected = [("", "red\nblue"), *alone, ("_rest", "blue")]
+    assert asked("It is red [0][1].", Colours(answer)) == expected
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_scores_are_those_of_asking_everything(seed: int) -> None:
+    """60 documents of up to 4 statements, which cite up to 5 of 6 passages, one of them absent."""
     rng = np.random.default_rng(seed)
-    known: dict[tuple[str, str], Judgment] = {}
+    texts: dict[str, dict[str, str | None]] = {}
+    for doc in range(60):
+        statements = [
+            f"Statement {rng.integers(5)} of all"
+            + "".join(f" [{c}]" for c in rng.permutation(7)[: rng.integers(6)])
+            for _ in range(rng.integers(1, 5))
+        ]
+        texts[f"d{doc:02}"] = {"sys": ". ".join(statements) + "."}
     answers = [
         *[Judgment("ok", "entailed")] * 4,
         *[Judgment("ok", "not_entailed")] * 3,
         *(Judgment("abstained", probability=0.5), Judgment("error")),
     ]
+    known: dict[tuple[str, str], Judgment] = {}
 
-    def says(pair: Pair) -> Judgment:
-        return known.setdefault(
-            (pair.premise, pair.hypothesis), answers[rng.integers(len(answers))]
-        )
+    def answer(pair: Pair) -> Judgment:
+        drawn = answers[rng.integers(len(answers))]
+        return known.setdefault((pair.premise, pair.hypothesis), drawn)
 
     passages = ["a", "b", "a\nb", "c", "a", "d"]  # one twice, one with two lines
-    written = texts(rng)
-    everything = judged(written, passages, CITATIONS, AskedAll(says))
-    needed = judged(written, passages, CITATIONS, Colours(says))
+    everything = judged(texts, passages, CITATIONS, AskedAll(answer))
+    needed = judged(texts, passages, CITATIONS, Colours(answer))
     pd.testing.assert_frame_equal(needed.scores, everything.scores)
     assert (everything.scores["n_failed"] > 0).any()
     assert len(needed.judgments) < 0.8 * len(everything.judgments)
@@ -117,24 +103,20 @@ def test_the_order_of_pairs_changes_nothing() -> None:
         Pair("5", "attribution_alone", "b", "other", context="a\nb"),  # whose statement is missing
     ]
     judge = Colours(lambda pair: Judgment("ok", "entailed", explanation=pair.pair_id))
-    said = judge.judge(pairs)
-    assert [one and one.explanation for one in said] == [None, "2", "3", "4", "5"]
+    explained = [judgment and judgment.explanation for judgment in judge.judge(pairs)]
+    assert explained == [None, "2", "3", "4", "5"]
     assert judge_as_needed([], judge._decide) == []
 
 
 @pytest.mark.parametrize(
     ("context", "rest", "passage", "expected"),
     [
-        ("a\nb\nc", "a\nc", "b", True),
-        ("a\nb\nc", "b\nc", "a", True),
-        ("a\nb\nc", "a\nb", "c", True),
-        ("a\nb\nc", "a\nb", "b", False),
-        ("ab\nb", "ab", "b", True),
-        ("ab\nb", "a\nb", "b", False),
+        *(("a\nb\nc", "a\nc", "b", True), ("a\nb\nc", "b\nc", "a", True)),
+        *(("a\nb\nc", "a\nb", "c", True), ("a\nb\nc", "a\nb", "b", False)),
+        *(("ab\nb", "ab", "b", True), ("ab\nb", "a\nb", "b", False)),
         ("a\nb\na\nc", "a\nb\nc", "a", True),  # the second of two
     ],
 )
 def test_what_the_others_leave_out(context: str, rest: str, passage: str, expected: bool) -> None:
-    assert (
-        leaves_out(Pair("x", "attribution_rest", rest, "h", context=context), passage) is expected
-    )
+    pair = Pair("x", "attribution_rest", rest, "h", context=context)
+    assert leaves_out(pair, passage) is expected

@@ -1,6 +1,5 @@
 """The sample from its file to scores by the doorways' functions, and the page made of them."""
 
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -25,45 +24,32 @@ NAMES = ["careful", "always_method", "fails"]
 def labels_of(sentences: pd.DataFrame) -> pd.DataFrame:
     """careful is right but for objectives, always_method is what it says, fails half the time."""
     right = sentences["label"]
-    said: Mapping[str, pd.Series] = {
+    labels: Mapping[str, pd.Series] = {
         "careful": right.mask(right == "objective", "background"),
         "always_method": right.where(right == "method", "method"),
         "fails": right.where(sentences["doc_id"] < "m"),
     }
-    frames = []
-    for name, label in said.items():
-        mine = sentences[["doc_id", "author", "position"]].assign(
-            segmentation=name, label=label, recipe=f"{name},x=1"
-        )
-        frames.append(mine.assign(status=mine["label"].isna().map({True: "refused", False: "ok"})))
-    return pd.concat(frames, ignore_index=True)
+    key = sentences[["doc_id", "author", "position"]]
+    frames = [key.assign(segmentation=n, label=of, recipe=f"{n},x=1") for n, of in labels.items()]
+    frame = pd.concat(frames, ignore_index=True)
+    return frame.assign(status=frame["label"].isna().map({True: "refused", False: "ok"}))
 
 
 @pytest.fixture(scope="module")
 def make() -> Callable[..., SegmentTestReport]:
     options = segment_options({"labels": {}, "sample": None}, where="params.yaml")
-    given = ingest_sentences("sentences", SAMPLE, options)
-    segmented = labels_of(given.sentences)
-    few = MetaOptions(resamples=50, confidence=0.95, seed=7)
-    found = examine(given.sentences, segmented, few)
-    notes = pd.DataFrame(
-        [("examine_segmentations", n, note) for n, note in enumerate(found.notes)],
-        columns=list(NOTES.columns),
-    )
+    data = ingest_sentences("sentences", SAMPLE, options)
+    segmented, few = labels_of(data.sentences), MetaOptions(resamples=50, confidence=0.95, seed=7)
+    results = examine(data.sentences, segmented, few)
+    notes = [("examine_segmentations", n, note) for n, note in enumerate(results.notes)]
     report = SegmentTestReport(
         **{"benchmark": "tiny", "segmentations": NAMES, "title": f"Tiny {SCRIPT}"},
-        **{
-            "licence": "CC0",
-            "citation": "",
-            "invented": True,
-            "seen": ["words: unseen"],
-            "responses": {},
-            "models": {},
-        },
-        notes={"examine_segmentations": notes},
+        **{"licence": "CC0", "citation": "", "invented": True, "seen": ["words: unseen"]},
+        **{"responses": {}, "models": {}},
+        notes={"examine_segmentations": pd.DataFrame(notes, columns=list(NOTES.columns))},
         tables={
-            **{"texts": given.texts, "sentences": given.sentences, "segmented": segmented},
-            **{"segment_scores": found.scores, "confusions": found.confusions},
+            **{"texts": data.texts, "sentences": data.sentences, "segmented": segmented},
+            **{"segment_scores": results.scores, "confusions": results.confusions},
         },
     )
     return lambda **changes: changed(report, **changes)
@@ -76,7 +62,7 @@ def written(make, tmp_path_factory) -> Path:
     return out
 
 
-def test_the_folder_has_tables_without_texts(written) -> None:
+def test_the_folder_has_tables_without_texts_and_equal_bytes(make, written, tmp_path) -> None:
     names = {path.name for path in written.iterdir()}
     tables = ("segment_scores", "confusions", "sentences", "notes")
     assert names == {"index.html", "page"} | {f"{t}.{e}" for t in tables for e in ("csv", "md")}
@@ -84,10 +70,17 @@ def test_the_folder_has_tables_without_texts(written) -> None:
     assert list(sentences.columns[3:]) == ["label", "confidence", *NAMES]
     assert len(sentences) == 93
     assert sentences["fails"].isna().sum() == (sentences["doc_id"] >= "m").sum() > 0
-    said = "".join(file.read_text("utf-8") for file in written.glob("*.[cm]*"))
-    assert "walking group" not in said
+    assert "walking group" not in "".join(f.read_text("utf-8") for f in written.glob("*.[cm]*"))
     shards = page_data.head(written)["texts"]["documents_in"]
     assert any("Infusion pumps" in str(page_data.value(written, shard)) for shard in shards)
+    assert SCRIPT not in (written / "index.html").read_text(encoding="utf-8")
+    assert page_data.head(written)["dataset"]["title"] == f"Tiny {SCRIPT}"
+    write_segment_test(make(), tmp_path / "again")
+    for file in filter(Path.is_file, written.rglob("*.*")):
+        other = tmp_path / "again" / file.relative_to(written)
+        assert other.read_bytes() == file.read_bytes()
+    with pytest.raises(BadInput):
+        write_segment_test(make(), tmp_path)
 
 
 def test_the_answer_says_how_many_are_right_and_what_failed(make, written) -> None:
@@ -105,7 +98,7 @@ def test_the_answer_says_how_many_are_right_and_what_failed(make, written) -> No
     assert head["dataset"]["seen"] == ["words: unseen"]
     assert head["dataset"]["counts"][1:] == ["93 labelled sentences", "6 labels", "3 segmentations"]
     assert page_data.figures(head) == []
-    assert {one["kind"] for one in head["problems"]} == {"warning"}
+    assert {problem["kind"] for problem in head["problems"]} == {"warning"}
 
 
 def test_shards_have_every_number_of_the_tables(make, written) -> None:
@@ -116,16 +109,13 @@ def test_shards_have_every_number_of_the_tables(make, written) -> None:
     keys["confusions"] = ["segmentation", "label", "given"]
     for name, key in keys.items():
         expected = tables[name]
-        found = page_data.table(written, name)[list(expected)]
-        both = [frame.sort_values(key, ignore_index=True) for frame in (found, expected)]
+        shard = page_data.table(written, name)[list(expected)]
+        both = [frame.sort_values(key, ignore_index=True) for frame in (shard, expected)]
         pd.testing.assert_frame_equal(*both, check_dtype=False, check_exact=True)
     first = page_data.table(written, "segment_scores")
     assert list(first["of"].unique()) == ["all", "label", "place", "confidence", "above"]
-    assert list(first["segmentation"].unique()) == [
-        "fails",
-        "careful",
-        "always_method",
-    ]  # best first
+    best_first = ["fails", "careful", "always_method"]
+    assert list(first["segmentation"].unique()) == best_first
 
 
 def test_every_sentence_stands_with_its_labels_and_what_failed_is_not_wrong(make, written) -> None:
@@ -166,30 +156,11 @@ def test_every_sentence_stands_with_its_labels_and_what_failed_is_not_wrong(make
     assert wrong == sorted(wrong, reverse=True)
 
 
-def test_names_do_no_harm(written) -> None:
-    page = (written / "index.html").read_text(encoding="utf-8")
-    assert SCRIPT not in page
-    assert page_data.head(written)["dataset"]["title"] == f"Tiny {SCRIPT}"
-
-
-def test_equal_input_gives_equal_bytes_and_nothing_is_overwritten(make, written, tmp_path) -> None:
-    write_segment_test(make(), tmp_path / "again")
-    for file in written.rglob("*.*"):
-        if file.is_file():
-            other = tmp_path / "again" / file.relative_to(written)
-            assert other.read_bytes() == file.read_bytes()
-    with pytest.raises(BadInput):
-        write_segment_test(make(), tmp_path)
-    shutil.rmtree(tmp_path / "again")
-
-
 def test_where_every_sentence_failed_the_page_says_so(make, tmp_path) -> None:
     tables = make().tables
     nothing = tables["segmented"].assign(label=None, status="refused")
     few = MetaOptions(resamples=20, confidence=0.95, seed=7)
-    found = examine(tables["sentences"], nothing, few)
-    out = tmp_path / "out"
-    write_segment_test(
-        make(segmented=nothing, segment_scores=found.scores, confusions=found.confusions), out
-    )
+    results, out = examine(tables["sentences"], nothing, few), tmp_path / "out"
+    scores = {"segment_scores": results.scores, "confusions": results.confusions}
+    write_segment_test(make(segmented=nothing, **scores), out)
     assert "careful failed on every sentence." in page_data.head(out)["answer"]

@@ -1,4 +1,4 @@
-"""Pages on tests: their files are taken from the page and ingested, their examples are made."""
+"""Pages on tests: their files are taken from the page and ingested, their examples are tables."""
 
 import re
 from pathlib import Path
@@ -26,8 +26,8 @@ FILES = ("claims", "labels", "verdicts")
 
 
 def blocks(page: str, language: str) -> list[str]:
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    return [text for name, text in found if name == language]
+    code = re.findall(r"^```(\w*)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    return [text for name, text in code if name == language]
 
 
 def put_example(folder: Path) -> Path:
@@ -40,32 +40,31 @@ def put_example(folder: Path) -> Path:
 def test_the_example_is_ingested(tmp_path: Path) -> None:
     registered, params, *_ = map(yaml.safe_load, blocks(JUDGES, "yaml"))
     dataset = parse(Dataset, registered["datasets"]["mine"], where="the page")
-    own = parse(JudgeTest, params, where="the page")
-    assert reader_problem(own.test, str(dataset.reader)) is None
-    test = type_of(own.test, own.options, where="the page")
-    made = ingest_items(
-        test, str(dataset.reader), put_example(tmp_path / "mine"), dataset="mine", judges=own.judges
+    block = parse(JudgeTest, params, where="the page")
+    assert reader_problem(block.test, str(dataset.reader)) is None
+    test = type_of(block.test, block.options, where="the page")
+    tables = ingest_items(
+        test,
+        str(dataset.reader),
+        put_example(tmp_path / "mine"),
+        dataset="mine",
+        judges=block.judges,
     )
-    gold = made.gold.set_index("item")
+    gold = tables.gold.set_index("item")
     assert gold["label"].tolist()[:3] == ["entailed", "not_entailed", "not_entailed"]
     assert gold.loc["c4", "unlabelled"] == "split"
-    assert made.verdicts["status"].tolist() == ["ok", "ok", "ok", "refused"]
-    assert (len(made.pairs), len(made.ratings)) == (4, 12)
+    assert tables.verdicts["status"].tolist() == ["ok", "ok", "ok", "refused"]
+    assert (len(tables.pairs), len(tables.ratings)) == (4, 12)
 
 
 def test_the_example_of_a_credentialed_set_is_sound() -> None:
     registered, params = map(yaml.safe_load, blocks(JUDGES, "yaml")[2:4])
     dataset = parse(Dataset, registered["datasets"]["mednli"], where="the page")
-    own = parse(JudgeTest, params, where="the page")
-    assert (own.dataset, own.raw) == ("mednli", dataset.folder)
+    block = parse(JudgeTest, params, where="the page")
+    assert (block.dataset, block.raw) == ("mednli", dataset.folder)
     assert dataset.access == "credentialed"
-    assert reader_problem(own.test, str(dataset.reader)) is None
-    assert type_of(own.test, own.options, where="the page")
-
-
-def test_every_reader_of_items_stands_on_the_page() -> None:
-    page = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
-    assert not [name for name in ITEM_READERS if f"`{name}`" not in page]
+    assert reader_problem(block.test, str(dataset.reader)) is None
+    assert type_of(block.test, block.options, where="the page")
 
 
 def test_the_messages_on_the_page_are_the_real_ones(tmp_path: Path) -> None:
@@ -96,25 +95,25 @@ def test_the_examples_of_kinds_are_made_by_the_rules() -> None:
     named = [kind for kind, *_ in rows if kind]
     assert named == list(KINDS)
     kind = ""
-    for name, sentence, made in rows:
+    for name, sentence, edited in rows:
         kind = name or kind
-        assert made in list((FLIPS | KEEPS)[kind](sentence, "test")), kind
-    (options,) = [yaml.safe_load(one) for one in blocks(JUDGES, "yaml") if "sentences:" in one]
+        assert edited in list((FLIPS | KEEPS)[kind](sentence, "test")), kind
+    (options,) = [yaml.safe_load(text) for text in blocks(JUDGES, "yaml") if "sentences:" in text]
     assert parse(MinimalPairsOptions, options["options"], where="the page").sentences == 200
 
 
 def test_the_example_is_ingested_and_its_problem_is_told(tmp_path: Path) -> None:
     registered, params, _ = map(yaml.safe_load, blocks(SEGMENTATIONS, "yaml"))
     dataset = parse(Dataset, registered["datasets"]["mine"], where="the page")
-    own = parse(SegmentTest, params, where="the page")
-    assert reader_problem(own.test, str(dataset.reader)) is None
-    assert set(own.segmentations) <= set(load(ROOT).segmentations)
-    options = segment_options(own.options, where="the page")
+    block = parse(SegmentTest, params, where="the page")
+    assert reader_problem(block.test, str(dataset.reader)) is None
+    assert set(block.segmentations) <= set(load(ROOT).segmentations)
+    options = segment_options(block.options, where="the page")
     lines = blocks(SEGMENTATIONS, "json")[0]
     (tmp_path / "abstracts.jsonl").write_text(lines, encoding="utf-8")
-    made = ingest_sentences(str(dataset.reader), tmp_path, options)
-    assert list(made.sentences["label"])[:3] == ["population", "intervention", "outcome"]
-    assert made.sentences["confidence"].tolist()[3:] == [1.0, 0.67]
+    tables = ingest_sentences(str(dataset.reader), tmp_path, options)
+    assert list(tables.sentences["label"])[:3] == ["population", "intervention", "outcome"]
+    assert tables.sentences["confidence"].tolist()[3:] == [1.0, 0.67]
     (tmp_path / "abstracts.jsonl").write_text(lines.replace(', "outcome"], "confs"', '], "confs"'))
     with pytest.raises(BadInput) as caught:
         ingest_sentences(str(dataset.reader), tmp_path, options)
@@ -122,19 +121,18 @@ def test_the_example_is_ingested_and_its_problem_is_told(tmp_path: Path) -> None
 
 
 def test_the_example_of_pubmed_rct_is_ingested(tmp_path: Path) -> None:
-    dataset = parse(
-        Dataset,
-        yaml.safe_load(blocks(SEGMENTATIONS, "yaml")[2])["datasets"]["pubmed_rct_test"],
-        where="the page",
-    )
+    entries = yaml.safe_load(blocks(SEGMENTATIONS, "yaml")[2])["datasets"]
+    dataset = parse(Dataset, entries["pubmed_rct_test"], where="the page")
     (tmp_path / "test.txt").write_text(blocks(SEGMENTATIONS, "")[1], encoding="utf-8")
     options = segment_options({"labels": {}, "sample": None}, where="the page")
-    made = ingest_sentences(str(dataset.reader), tmp_path, options)
+    tables = ingest_sentences(str(dataset.reader), tmp_path, options)
     roles = ["objective", "method", "result", "conclusion"]
-    assert made.sentences["label"].tolist() == roles
+    assert tables.sentences["label"].tolist() == roles
 
 
-def test_the_page_of_segmentations_names_every_reader_and_number() -> None:
+def test_the_page_names_every_reader_and_number() -> None:
+    page = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
+    assert not [name for name in ITEM_READERS if f"`{name}`" not in page]
     assert not [name for name in SENTENCE_READERS if f"`{name}`" not in SEGMENTATIONS]
     numbers = SEGMENT_SCORES.columns["statistic"].choices
     assert not [name for name in numbers if f"`{name}`" not in SEGMENTATIONS]

@@ -38,24 +38,22 @@ def nobody(requests: Sequence[ChatRequest]) -> list[Reply]:
 def test_a_block_is_taken_as_it_stands(block: dict[str, Any]) -> None:
     assert set(block) <= KNOWN
     assert 0 <= block.get("max_missing", 0) <= 1
-    found = parse_models(block["endpoints"], block["models"])
-    assert {model.endpoint for model in found.models.values()} == set(found.endpoints)
-    for name, system in block.get("systems", {}).items():
-        options = choose(SYSTEMS, system, where=name).options
-        assert isinstance(options, ChatOptions)
-        assert options.model in found.models
-    for name, decomposition in block.get("decompositions", {}).items():
-        claims = choose(DECOMPOSITIONS, decomposition, where=name).options
-        assert isinstance(claims, LlmClaimOptions)
-        assert claims.model in found.models
-    for name, judge in block.get("judges", {}).items():
-        judging = choose(JUDGES, judge, where=name).options
-        assert isinstance(judging, LlmOptions)
-        assert judging.model in found.models
-        LlmJudge(judging, nobody, Decoding("m", 0.0, None, 1), prompts=ROOT / "prompts")
+    parsed = parse_models(block["endpoints"], block["models"])
+    assert {model.endpoint for model in parsed.models.values()} == set(parsed.endpoints)
+    for key, index in (
+        ("systems", SYSTEMS),
+        ("decompositions", DECOMPOSITIONS),
+        ("judges", JUDGES),
+    ):
+        for name, kind in block.get(key, {}).items():
+            options = choose(index, kind, where=name).options
+            assert isinstance(options, ChatOptions | LlmClaimOptions | LlmOptions)
+            assert options.model in parsed.models
+            if isinstance(options, LlmOptions):
+                LlmJudge(options, nobody, Decoding("m", 0.0, None, 1), prompts=ROOT / "prompts")
     if "max_cost" in block:
         cap = parse(MaxCost, block["max_cost"], where="max_cost")
-        assert {m.prices.currency for m in found.models.values() if m.prices} == {cap.currency}
+        assert {m.prices.currency for m in parsed.models.values() if m.prices} == {cap.currency}
 
 
 def test_the_benchmark_asks_for_what_the_first_block_names() -> None:

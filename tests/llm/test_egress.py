@@ -1,12 +1,14 @@
+"""Text goes to the endpoint that is cleared for it, and into no log or error."""
+
 import logging
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from metassay.core.errors import BadInput
 from metassay.llm.client import asker
-from metassay.llm.endpoints import Cleared, clear
+from metassay.llm.endpoints import clear
 from metassay.llm.limits import Policy
 from metassay.llm.messages import ChatRequest, Message
 from tests.llm.batch_setup import asking, budget_of, endpoint, model
@@ -44,14 +46,10 @@ def questions(count: int = 6) -> list[ChatRequest]:
     ]
 
 
-def test_public_text_goes_anywhere() -> None:
-    cleared = clear({"sample": "public"}, ["sample"], "here", endpoint("http://127.0.0.1:1"))
-    assert cleared.name == "here"
-
-
 @pytest.mark.parametrize(
     ("access", "sends", "may"),
     [
+        ("public", [], True),
         ("credentialed", [], False),
         ("credentialed", ["credentialed"], True),
         ("credentialed", ["private"], False),  # one class does not stand for the other
@@ -60,64 +58,65 @@ def test_public_text_goes_anywhere() -> None:
         ("secret", ["credentialed", "private"], False),  # an unknown class is nobody's to send
     ],
 )
-def test_other_text_goes_where_its_class_is_named(access: str, sends: list[str], may: bool) -> None:
+def test_text_goes_where_its_class_is_named(access: str, sends: list[str], may: bool) -> None:
     options = endpoint("https://llm.example/v1", sends=sends)
     if may:
-        assert clear({"mimic": access}, ["mimic"], "ward", options).options is options
+        cleared = clear({"mimic": access}, ["mimic"], "ward", options)
+        assert cleared == ("ward", options)
+        with pytest.raises(AttributeError):
+            cleared.options = endpoint("http://127.0.0.1:2")  # type: ignore[misc]
         return
     with pytest.raises(BadInput) as caught:
         clear({"mimic": access}, ["mimic"], "ward", options)
-    for said_ in ("mimic", access, "'ward'", "params.yaml > endpoints > ward > sends"):
-        assert said_ in str(caught.value)
+    for part in ("mimic", access, "'ward'", "params.yaml > endpoints > ward > sends"):
+        assert part in str(caught.value)
 
 
-FAULTS: dict[str, Callable[[], Answer]] = {
-    "answer": lambda: said(f"I read {CANARY}"),
-    "401": lambda: failed(401),
-    "404": lambda: failed(404),
-    "400": lambda: failed(400),
-    "context": too_long,
-    "filter": lambda: filtered(prompt=True),
-    "refused": lambda: refused(f"not about {CANARY}"),
-    "cut": lambda: cut(CANARY),
-    "429": lambda: rate_limited("0.01"),
-    "500": lambda: failed(500),
-    "drop": lambda: dropped(midway=True),
-    "half": lambda: half_json(CANARY),
-    "hang": hang,
+FAULTS: dict[str, Answer] = {
+    "answer": said(f"I read {CANARY}"),
+    "401": failed(401),
+    "404": failed(404),
+    "400": failed(400),
+    "context": too_long(),
+    "filter": filtered(prompt=True),
+    "refused": refused(f"not about {CANARY}"),
+    "cut": cut(CANARY),
+    "429": rate_limited("0.01"),
+    "500": failed(500),
+    "drop": dropped(midway=True),
+    "half": half_json(CANARY),
+    "hang": hang(),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_no_text_in_any_log_or_error(server, ledger, caplog, capfd, fault: str) -> None:
     """Every error that the server sends repeats the prompt, as real ones do."""
-    server.script = lambda call: FAULTS[fault]()
+    server.script = lambda call: FAULTS[fault]
     for name in LOGGERS:
         caplog.set_level(logging.DEBUG, logger=name)
     timeout = 0.3 if fault == "hang" else 20.0
     ask = asking(server, ledger, Policy(attempts=2, first_wait=0.01), timeout=timeout)
-    told = ""
     try:
         replies = ask(questions())
-        told = str([(reply.status, reply.error, reply.finish_reason) for reply in replies])
+        result = str([(reply.status, reply.error, reply.finish_reason) for reply in replies])
     except BadInput as error:
-        told = "".join(traceback.format_exception(error))
+        result = "".join(traceback.format_exception(error))
     assert CANARY in server.calls[0].prompt  # or there would be nothing to find
     records = [record for record in caplog.records if record.name.split(".")[0] in LOGGERS]
     assert any(record.name == "httpx2" for record in records) or fault in ("drop", "hang")
     written = "".join(f"{r.getMessage()} {r.exc_text} {r.args}" for r in caplog.records)
     assert "POST" in written
     assert CANARY not in written
-    assert CANARY not in told
+    assert CANARY not in result
     assert CANARY not in "".join(capfd.readouterr())
 
 
 def test_an_endpoint_that_is_not_allowed_sees_nothing(server, elsewhere, ledger) -> None:
     with pytest.raises(BadInput):
         clear({"ward": "private"}, ["ward"], "elsewhere", endpoint(elsewhere.base_url))
-    allowed = clear(
-        {"ward": "private"}, ["ward"], "here", endpoint(server.base_url, sends=["private"])
-    )
+    may = endpoint(server.base_url, sends=["private"])
+    allowed = clear({"ward": "private"}, ["ward"], "here", may)
     asker(allowed, model(), ledger, budget_of(ledger))(questions())
     assert server.requests.total() == 6
     assert not elsewhere.calls
@@ -146,10 +145,3 @@ def test_a_proxy_that_params_name_is_used(server, elsewhere, ledger) -> None:
     assert {reply.status for reply in ask(questions())} == {"ok"}
     assert not server.calls
     assert {call.path for call in elsewhere.calls} == {f"{server.base_url}/chat/completions"}
-
-
-def test_a_clearance_keeps_its_endpoint() -> None:
-    cleared = clear({"sample": "public"}, ["sample"], "here", endpoint("http://127.0.0.1:1"))
-    with pytest.raises(AttributeError):
-        cleared.options = endpoint("http://127.0.0.1:2")  # type: ignore[misc]
-    assert isinstance(cleared, Cleared)

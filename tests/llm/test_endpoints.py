@@ -1,3 +1,5 @@
+"""Blocks of endpoints and models: taken as they stand, or refused with every problem."""
+
 import datetime
 from typing import Any
 
@@ -29,46 +31,47 @@ def blocks(text: str = GOOD) -> tuple[Any, Any]:
     return loaded["endpoints"], loaded["models"]
 
 
+def problems(endpoints: Any, models: Any) -> str:
+    with pytest.raises(BadInput) as caught:
+        parse_models(endpoints, models)
+    text = "\n".join(caught.value.problems)
+    assert "sk-never" not in text
+    return text
+
+
 def test_good_blocks() -> None:
     endpoints, models = parse_models(*blocks())
-    assert endpoints["cloud"].timeout == 60.0
-    assert endpoints["cloud"].sends == []
+    assert (endpoints["cloud"].timeout, endpoints["cloud"].sends) == (60.0, [])
     assert endpoints["ward"].key_env is None
     assert models["large"].prices is not None
     assert models["large"].prices.date == datetime.date(2026, 11, 1)
     assert (models["large"].temperature, models["large"].limit) == (0.0, "max_tokens")
-    assert models["small"].seed == 3
+    assert (models["small"].seed, models["large"].extra) == (3, None)
 
 
 @pytest.mark.parametrize(
-    ("said", "form"),
+    ("value", "form"),
     [(True, "json_schema"), (False, "none"), ("json_object", "json_object"), ("none", "none")],
 )
-def test_structured_as_older_files_and_as_newer_ones_say_it(said: bool | str, form: str) -> None:
+def test_structured_as_older_files_and_as_newer_write_it(value: bool | str, form: str) -> None:
     endpoints, models = blocks()
-    endpoints["cloud"]["structured"] = said
-    found, asked = parse_models(endpoints, models)
-    assert found["cloud"].structured == form
-    # Only json_object is in the key of what is asked: the others are as old as the ledger.
-    own = form if form == "json_object" else None
-    assert (asked["large"].structured, asked["small"].structured) == (own, None)
-    assert sends_schemas(found["cloud"], asked["large"]) == (form == "json_schema")
+    endpoints["cloud"]["structured"] = value
+    parsed, of_models = parse_models(endpoints, models)
+    assert parsed["cloud"].structured == form
+    # Only json_object is in the key of a question: the others are as old as the ledger.
+    in_key = form if form == "json_object" else None
+    assert (of_models["large"].structured, of_models["small"].structured) == (in_key, None)
+    assert sends_schemas(parsed["cloud"], of_models["large"]) == (form == "json_schema")
     models["large"]["structured"] = "none"
     assert parse_models(endpoints, models).models["large"].structured == "none"
 
 
 def test_what_else_goes_into_a_request_is_canonical() -> None:
     endpoints, models = blocks()
-    models["small"] |= {
-        "temperature": None,
-        "top_p": 0.9,
-        "reasoning_effort": "low",
-        "chat_template_kwargs": {"enable_thinking": False},
-        "extra_body": {
-            "provider": {"require_parameters": True, "order": ["b", "a"]},
-            "aa": "\u00e9",
-        },
-    }
+    provider = {"require_parameters": True, "order": ["b", "a"]}
+    models["small"] |= {"temperature": None, "top_p": 0.9, "reasoning_effort": "low"}
+    models["small"] |= {"chat_template_kwargs": {"enable_thinking": False}}
+    models["small"] |= {"extra_body": {"provider": provider, "aa": "\u00e9"}}
     small = parse_models(endpoints, models).models["small"]
     assert small.temperature is None
     assert small.extra == (
@@ -76,25 +79,19 @@ def test_what_else_goes_into_a_request_is_canonical() -> None:
         '"provider":{"order":["b","a"],"require_parameters":true},'
         '"reasoning_effort":"low","top_p":0.9}'
     )
-    assert parse_models(endpoints, models).models["large"].extra is None
 
 
-def test_headers_hold_no_secrets_and_bodies_nothing_that_has_its_own_key() -> None:
+def test_headers_hold_no_secrets_and_bodies_nothing_that_has_a_key_of_its_own() -> None:
     endpoints, models = blocks()
-    endpoints["cloud"] |= {
-        "headers": {"X-Title": "metassay", "Api-Key": "sk-never", "Host": "x", "X-Tenant": "a"},
-        "header_env": {"x-tenant": "TENANT", "api-key": "no name"},
-    }
+    headers = {"X-Title": "metassay", "Api-Key": "sk-never", "Host": "x", "X-Tenant": "a"}
+    variables = {"x-tenant": "TENANT", "api-key": "no name"}
+    endpoints["cloud"] |= {"headers": headers, "header_env": variables}
     endpoints["ward"] |= {"headers": {"X-A": "two\nlines", "X B": "c"}}
     models["small"]["extra_body"] = {"temperature": 1, "stream": True, "top_k": 5}
     models["large"]["extra_body"] = {"day": datetime.date(2026, 1, 1), "odd": float("nan")}
-    with pytest.raises(BadInput) as caught:
-        parse_models(endpoints, models)
-    del endpoints["cloud"]["header_env"]["api-key"], endpoints["ward"]["headers"]
-    del models["large"]["extra_body"]
-    with pytest.raises(BadInput) as more:
-        parse_models(endpoints, models)
-    text = "\n".join((*caught.value.problems, *more.value.problems))
+    text = problems(endpoints, models)
+    del variables["api-key"], endpoints["ward"]["headers"], models["large"]["extra_body"]
+    text += problems(endpoints, models)
     for expected in (
         "endpoints > cloud > header_env > api-key",
         "endpoints > ward > headers > X-A",
@@ -108,30 +105,31 @@ def test_headers_hold_no_secrets_and_bodies_nothing_that_has_its_own_key() -> No
     ):
         assert expected in text
     assert "top_k" not in text
-    assert "sk-never" not in text
 
 
-def test_every_problem_at_once() -> None:
+def test_every_problem_in_one_go() -> None:
     endpoints, models = blocks()
-    endpoints["cloud"]["api_key"] = "sk-never"  # the key itself has no place here
-    endpoints["ward"]["sends"] = ["public"]
+    endpoints["cloud"] |= {"api_key": "sk-never", "batch": "yes"}  # the key has no place here
+    endpoints["ward"] |= {"sends": ["public"], "wait_s": -1.0}
     del endpoints["azure"]["api_version"]
     endpoints["with_key"] = {"kind": "openai", "base_url": "https://me:sk-never@api.example/v1"}
     endpoints["odd"] = {"kind": "openai", "base_url": "https://api.example:port/v1"}
-    models["small"]["endpoint"] = "wards"
-    models["large"]["prices"]["currency"] = "dollars"
-    with pytest.raises(BadInput) as caught:
-        parse_models(endpoints, models)
-    text = "\n".join(caught.value.problems)
-    for expected in (
+    models["small"] |= {"endpoint": "wards"}
+    models["large"]["prices"] |= {"currency": "dollars", "batch_discount": 2.0}
+    models["bulk"] = models["small"] | {"mode": "bulk"}
+    expected = [
         "endpoints > cloud > api_key: unknown key",
+        "endpoints > cloud > batch",
         "endpoints > ward > sends > 0",
+        "endpoints > ward > wait_s",
         "endpoints > azure > api_version",
         "endpoints > with_key > base_url",
         "endpoints > odd > base_url: its host or port is none",
         "models > small > endpoint: 'wards' is not in endpoints",
         "models > large > prices > currency",
-    ):
-        assert expected in text
-    assert len(caught.value.problems) == 7
-    assert "sk-never" not in text
+        "models > large > prices > batch_discount",
+        "models > bulk > mode",
+    ]
+    text = problems(endpoints, models)
+    assert [part for part in expected if part not in text] == []
+    assert len(text.splitlines()) == len(expected)

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from metassay.core.options import Criterion
-from metassay.datasets.simsum import CRITERIA
+from metassay.datasets.consultations import SIMSUM_CRITERIA as CRITERIA
 from metassay.meta_evaluation.agreement import agreement, rating_summaries
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.paper_figures.cells import Cells, find_cells

@@ -16,7 +16,7 @@ from scipy.stats import pearsonr
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.datasets.ingest import ingest
-from metassay.datasets.scholarsum import FACETS
+from metassay.datasets.scored_texts import FACETS
 from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
 from metassay.metrics import rouge

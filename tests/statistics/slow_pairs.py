@@ -32,10 +32,10 @@ def cells(*matrices):
 
 def of_systems(matrix, there):
     """System -> its mean over the cells."""
-    found = {}
+    means = {}
     for s, d in there:
-        found.setdefault(s, []).append(matrix[s][d])
-    return {s: sum(values) / len(values) for s, values in found.items()}
+        means.setdefault(s, []).append(matrix[s][d])
+    return {s: sum(values) / len(values) for s, values in means.items()}
 
 
 def difference(a, b, human, level, name):
@@ -71,34 +71,38 @@ def against_rater(metric, ratings, level, name):
     has 0.
     """
     metrics, raters = [], []
-    for number, mine in enumerate(ratings):
+    for number, theirs in enumerate(ratings):
         others = [other for place, other in enumerate(ratings) if place != number]
         known = [
             [
                 [other[s][d] for other in others if math.isfinite(other[s][d])]
-                for d in range(len(mine[0]))
+                for d in range(len(theirs[0]))
             ]
-            for s in range(len(mine))
+            for s in range(len(theirs))
         ]
         mean = [[sum(c) / len(c) if c else math.nan for c in row] for row in known]
-        there = cells(metric, mine, mean)
+        there = cells(metric, theirs, mean)
         if level == "document":
-            found = []
+            means = []
             for document in sorted({d for _, d in there}):
                 systems = [s for s, d in there if d == document]
-                rater = coefficient([(mine[s][document], mean[s][document]) for s in systems], name)
-                own = coefficient([(metric[s][document], mean[s][document]) for s in systems], name)
+                rater = coefficient(
+                    [(theirs[s][document], mean[s][document]) for s in systems], name
+                )
+                ours = coefficient(
+                    [(metric[s][document], mean[s][document]) for s in systems], name
+                )
                 if not math.isnan(rater):
-                    found.append((0.0 if math.isnan(own) else own, rater))
-            pair = [sum(side) / len(side) for side in zip(*found, strict=True)] or [math.nan] * 2
+                    means.append((0.0 if math.isnan(ours) else ours, rater))
+            pair = [sum(side) / len(side) for side in zip(*means, strict=True)] or [math.nan] * 2
         else:
             pair = []
-            for side in (metric, mine):
+            for side in (metric, theirs):
                 if level == "global":
                     pairs = [(side[s][d], mean[s][d]) for s, d in there]
                 else:
-                    one, other = of_systems(side, there), of_systems(mean, there)
-                    pairs = [(one[s], other[s]) for s in one]
+                    first, second = of_systems(side, there), of_systems(mean, there)
+                    pairs = [(first[s], second[s]) for s in first]
                 pair.append(coefficient(pairs, name))
         if not any(map(math.isnan, pair)):
             metrics.append(pair[0])

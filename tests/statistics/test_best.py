@@ -19,7 +19,7 @@ def slow(draws: object, best: int, n: int) -> list[float]:
     pairs = {}
     for i in range(size):
         for j in range(size):
-            deviations = [one[i, j] - data[i, j] for one in resampled]
+            deviations = [draw[i, j] - data[i, j] for draw in resampled]
             defined = [d for d in deviations if not np.isnan(d)]
             if np.isnan(data[i, j]) or 2 * len(defined) < len(deviations) or i == j:
                 continue
@@ -33,7 +33,7 @@ def slow(draws: object, best: int, n: int) -> list[float]:
             largest = t.isf(norm.sf(largest), (n - 1) / 2) * np.sqrt(n / (n - 1))
         reached.append(largest)
     return [
-        (1 + sum(one >= pairs[i, best][0] for one in reached)) / (1 + len(reached))
+        (1 + sum(reach >= pairs[i, best][0] for reach in reached)) / (1 + len(reached))
         if (i, best) in pairs
         else np.nan
         for i in range(size)
@@ -58,10 +58,10 @@ def test_equals_a_slow_computation(gap: bool, n: int) -> None:
 
 def test_a_copy_is_as_good_and_a_far_one_is_not() -> None:
     rng = np.random.default_rng(1)
-    one = 0.6 + rng.normal(0, 0.05, 1001)
+    best = 0.6 + rng.normal(0, 0.05, 1001)
     far = 0.1 + rng.normal(0, 0.05, 1001)
-    near = one + rng.normal(0, 0.02, 1001)
-    values = np.stack([one, one, far, near], axis=1)
+    near = best + rng.normal(0, 0.02, 1001)
+    values = np.stack([best, best, far, near], axis=1)
     values[0] = 0.6, 0.6, 0.1, 0.59
     p = behind_best(np.asarray(differences(values)), 0, 100)
     assert np.isnan(p[:2]).all()  # itself, and what never differs from it

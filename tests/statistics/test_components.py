@@ -1,3 +1,5 @@
+"""Between systems, between documents and within both: by hand, regressions, and random effects."""
+
 import warnings
 
 import numpy as np
@@ -14,9 +16,8 @@ from metassay.statistics.components import (
     value_at,
     variance_components,
 )
-from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
-
-NAN = np.nan
+from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS
+from tests.support.statistics import NAN
 
 # Three systems, four documents. Metric = system (0 3 6) + document (0 2 4 6) + rest; people =
 # system (6 0 3) + document (0 2 4 6) + rest.
@@ -36,42 +37,42 @@ def gappy(seed=0, shape=(5, 7), share=0.25):
 
 def frame_of(scores):
     system, document = np.nonzero(np.isfinite(scores))
-    return pd.DataFrame(
-        {"y": scores[np.isfinite(scores)], "system": system, "document": document, "all": 1}
-    )
+    values = scores[np.isfinite(scores)]
+    return pd.DataFrame({"y": values, "system": system, "document": document, "all": 1})
 
 
 def test_by_hand():
     """Rests of row and column sum 0, so that means are those of system and document alone."""
     np.testing.assert_allclose(double_centre(METRIC), METRIC_REST, atol=1e-12)
     np.testing.assert_allclose(double_centre(PEOPLE), PEOPLE_REST, atol=1e-12)
-    # Systems' means 3 6 9 against 9 3 6: deviations -3 0 3 and 3 -3 0, r = -9 / 18.
-    found = correlate_at(METRIC, PEOPLE, "between_systems", "pearson")
-    assert (found.value, found.n) == (pytest.approx(-0.5), 3)
-    # Documents' means 3 5 7 9 in both.
-    found = correlate_at(METRIC, PEOPLE, "between_documents", "pearson")
-    assert (found.value, found.n) == (pytest.approx(1), 4)
-    # Rests: products 2 + 2 + 2 + 2 = 8; squares 8 and 16.
-    found = correlate_at(METRIC, PEOPLE, "within", "pearson")
-    assert (found.value, found.n) == (pytest.approx(8 / np.sqrt(8 * 16)), 12)
-
-
-def test_levels_are_those_of_correlate():
-    metric, human = gappy(), gappy(1)
-    for level in LEVELS:
-        assert correlate_at(metric, human, level, "kendall") == pytest.approx(
-            correlate(metric, human, level, "kendall"), nan_ok=True
-        )
+    for component, value, n in (
+        # Systems' means 3 6 9 against 9 3 6: deviations -3 0 3 and 3 -3 0, r = -9 / 18.
+        ("between_systems", -0.5, 3),
+        ("between_documents", 1, 4),  # documents' means 3 5 7 9 in both
+        ("within", 8 / np.sqrt(8 * 16), 12),  # products 2 + 2 + 2 + 2 = 8; squares 8 and 16
+    ):
+        result = correlate_at(METRIC, PEOPLE, component, "pearson")
+        assert (result.value, result.n) == (pytest.approx(value), n)
+    # Where documents have one text only the systems' level goes.
+    scores = np.array([[1.0, 3, NAN, NAN], [NAN, NAN, 10, 30]])
+    expected = [[-1, 1, NAN, NAN], [NAN, NAN, -10, 10]]
+    np.testing.assert_allclose(double_centre(scores), expected)
 
 
 @pytest.mark.parametrize("coefficient", EVERY_COEFFICIENT)
-def test_the_value_alone_is_the_value(coefficient):
+def test_the_value_alone_is_the_value_and_levels_leave_nothing(coefficient):
     metric, human = gappy(2), gappy(3)
     both = np.isfinite(metric) & np.isfinite(human)
     sides = [np.where(both, side, NAN) for side in (metric, human)]
     for relation in (*LEVELS, *COMPONENTS):
         expected = correlate_at(metric, human, relation, coefficient).value
         assert value_at(*sides, relation, coefficient) == pytest.approx(expected, abs=1e-12)
+    # .1 + .2 is not .3 in floats: the rests are rounding errors, and must not be ranked.
+    levels = np.array([[0.1], [0.2], [0.7]]) + np.array([0.1, 0.2, 1 / 3, 0.6])
+    human = np.random.default_rng(0).normal(size=(3, 4))
+    for _ in range(2):
+        assert np.isnan(correlate_at(levels, human, "within", coefficient).value)
+        levels[0, 0] = NAN
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.5])
@@ -81,47 +82,45 @@ def test_rests_are_those_of_a_regression_on_system_and_document(share):
     fitted = models.ols("y ~ C(system) + C(document)", frame_of(scores)).fit()
     np.testing.assert_allclose(left[np.isfinite(scores)], fitted.resid, atol=1e-8)
     assert (np.isnan(left) == np.isnan(scores)).all()
-
-
-def test_where_documents_have_one_text_only_the_systems_level_goes():
-    scores = np.array([[1.0, 3, NAN, NAN], [NAN, NAN, 10, 30]])
-    expected = [[-1, 1, NAN, NAN], [NAN, NAN, -10, 10]]
-    np.testing.assert_allclose(double_centre(scores), expected)
-
-
-@pytest.mark.parametrize("coefficient", EVERY_COEFFICIENT)
-def test_levels_alone_leave_nothing_to_correlate(coefficient):
-    # .1 + .2 is not .3 in floats: the rests are rounding errors, and must not be ranked.
-    levels = np.array([[0.1], [0.2], [0.7]]) + np.array([0.1, 0.2, 1 / 3, 0.6])
-    human = np.random.default_rng(0).normal(size=(3, 4))
-    assert np.isnan(correlate_at(levels, human, "within", coefficient).value)
-    levels[0, 0] = NAN
-    assert np.isnan(correlate_at(levels, human, "within", coefficient).value)
+    metric, human = np.exp(np.random.default_rng(5).normal(size=(2, 4, 6)))
+    rests = [double_centre(side).ravel() for side in (metric, human)]
+    value = correlate_at(metric, human, "within", "spearman").value
+    assert value == pytest.approx(scipy.stats.spearmanr(*rests)[0])
 
 
 def test_undefined_and_counted():
-    one = np.array([[1.0, 2, 3]])
-    assert np.isnan(correlate_at(one, one, "between_systems", "pearson").value)
-    assert np.isnan(correlate_at(one.T, one.T, "within", "pearson").value)
-    assert np.isnan(correlate_at(one.T, one.T, "between_documents", "pearson").value)
-    assert correlate_at(one, one, "between_documents", "pearson").value == pytest.approx(1)
+    row = np.array([[1.0, 2, 3]])
+    for sides, component, value in (
+        (row, "between_systems", NAN),
+        (row.T, "within", NAN),
+        (row.T, "between_documents", NAN),
+        (row, "between_documents", 1),
+    ):
+        result = correlate_at(sides, sides, component, "pearson")
+        assert result.value == pytest.approx(value, nan_ok=True)
     some = np.array([[1.0, NAN, 3], [2, 2, NAN]])
     for component in COMPONENTS:
         assert correlate_at(some, np.ones((2, 3)), component, "pearson").n_missing == 2
     with pytest.raises(ValueError, match="want one shape"):
-        correlate_at(one, one.T, "within", "pearson")
+        correlate_at(row, row.T, "within", "pearson")
 
 
 def test_variance_components_by_hand():
     # METRIC: sums of squares, systems 4 * (9 + 0 + 9) = 72 (2 degrees), documents 3 * (9 + 1 + 1
     # + 9) = 60 (3), within 8 (6). Mean squares 36, 20, 4/3.
-    found = variance_components(METRIC)
     rest = 8 / 6
-    assert found == pytest.approx(((36 - rest) / 4, (20 - rest) / 3, rest))
+    expected = (36 - rest) / 4, (20 - rest) / 3, rest
+    assert variance_components(METRIC) == pytest.approx(expected)
     # A constant added, or a row and a column of nothing, changes nothing.
     wider = np.full((4, 5), NAN)
     wider[:3, :4] = METRIC + 1000
-    assert variance_components(wider) == pytest.approx(found)
+    assert variance_components(wider) == pytest.approx(expected)
+    for shape in ((1, 5), (5, 1), (0, 0)):
+        assert np.isnan(variance_components(np.ones(shape))).all()
+    for scores in (np.full((3, 3), NAN), np.array([[1.0, NAN], [NAN, 2]])):
+        assert np.isnan(variance_components(scores)).all()
+    # The mean of twelve .1 is a rounding error off, of which there are no shares.
+    assert variance_components(np.full((3, 4), 0.1)) == (0, 0, 0)
 
 
 def reml(scores):
@@ -138,53 +137,16 @@ def reml(scores):
 def test_variance_components_equal_restricted_maximum_likelihood():
     rng = np.random.default_rng(3)
     scores = rng.normal(size=(8, 1)) + rng.normal(size=12) + rng.normal(size=(8, 12))
-    found = variance_components(scores)
-    assert min(found) > 0
-    assert found == pytest.approx(reml(scores), rel=1e-3)
-    # With gaps the two estimators are no longer one, but near.
+    components = variance_components(scores)
+    assert min(components) > 0
+    assert components == pytest.approx(reml(scores), rel=1e-3)
+    # With gaps the two estimators are no longer one, but near, and right on average.
     scores[rng.random(scores.shape) < 0.1] = NAN
     assert variance_components(scores) == pytest.approx(reml(scores), rel=0.15)
-
-
-def test_variance_components_are_right_on_average_with_gaps():
-    rng = np.random.default_rng(2)
-    found = []
+    every = []
     for _ in range(400):
         scores = 2 * rng.normal(size=(6, 1)) + rng.normal(size=10) + 0.5 * rng.normal(size=(6, 10))
         scores[rng.random(scores.shape) < 0.3] = NAN
-        found.append(variance_components(scores))
-    error = np.std(found, axis=0) / np.sqrt(len(found))
-    assert (np.abs(np.mean(found, axis=0) - [4, 1, 0.25]) < 4 * error).all()
-
-
-def test_sums_of_squares_add_up():
-    scores = np.random.default_rng(3).normal(size=(4, 6)) + np.arange(4)[:, None]
-    s, d = scores.shape
-    found = variance_components(scores)
-    # Expected mean squares, times their degrees of freedom.
-    systems = (s - 1) * (found.within + d * found.systems)
-    documents = (d - 1) * (found.within + s * found.documents)
-    rest = (s - 1) * (d - 1) * found.within
-    assert systems + documents + rest == pytest.approx(np.sum((scores - scores.mean()) ** 2))
-    assert rest == pytest.approx(np.sum(double_centre(scores) ** 2))
-
-
-def test_no_variance_components_of_too_little():
-    for scores in (
-        np.ones((1, 5)),
-        np.ones((5, 1)),
-        np.full((3, 3), NAN),
-        np.array([[1.0, NAN], [NAN, 2]]),
-        np.empty((0, 0)),
-    ):
-        assert np.isnan(variance_components(scores)).all()
-    # The mean of twelve .1 is a rounding error off, of which there are no shares.
-    assert variance_components(np.full((3, 4), 0.1)) == (0, 0, 0)
-
-
-def test_within_by_rank_ranks_what_is_left():
-    rng = np.random.default_rng(5)
-    metric, human = np.exp(rng.normal(size=(2, 4, 6)))
-    rests = [double_centre(side).ravel() for side in (metric, human)]
-    found = correlate_at(metric, human, "within", "spearman").value
-    assert found == pytest.approx(scipy.stats.spearmanr(*rests)[0])
+        every.append(variance_components(scores))
+    error = np.std(every, axis=0) / np.sqrt(len(every))
+    assert (np.abs(np.mean(every, axis=0) - [4, 1, 0.25]) < 4 * error).all()

@@ -24,9 +24,9 @@ for n in (5, 40):
     counts = rng.integers(0, 3, size=(20, n + 20))
     for method in ("complete", "renormalised"):
         for non_negative in (False, True):
-            found = fit(overall, shares, counts, method, non_negative=non_negative)
-            assert np.isfinite(found).any()
-            bytes_.update(found.tobytes())
+            hashes = fit(overall, shares, counts, method, non_negative=non_negative)
+            assert np.isfinite(hashes).any()
+            bytes_.update(hashes.tobytes())
 print(bytes_.hexdigest())
 """
 
@@ -34,15 +34,15 @@ print(bytes_.hexdigest())
 def test_no_digit_depends_on_the_processor() -> None:
     """Four kernels of OpenBLAS, which round sums in four orders."""
     root = Path(__file__).parent.parent.parent
-    found = set()
+    hashes = set()
     for kernel in ("Prescott", "Nehalem", "Sandybridge", "Haswell"):
         environment = {**os.environ, "PYTHONPATH": str(root), "OPENBLAS_CORETYPE": kernel}
         command = [sys.executable, "-c", PROGRAM]
         done = subprocess.run(
             command, env=environment, capture_output=True, text=True, check=True, cwd=root
         )
-        found.add(done.stdout)
-    assert len(found) == 1
+        hashes.add(done.stdout)
+    assert len(hashes) == 1
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="AVX-512 is of x86")

@@ -52,8 +52,8 @@ def test_agrees_with_scipy(seed):
     whole = np.isfinite(shares).all(axis=1)
     for bounds in ((-np.inf, np.inf), (0, np.inf)):
         plain = lsq_linear(shares[whole], overall[whole], bounds=bounds, tol=1e-14).x
-        found = fit(overall, shares, once(overall), "complete", non_negative=bounds[0] == 0)[0]
-        assert found == pytest.approx(plain, abs=1e-5)
+        result = fit(overall, shares, once(overall), "complete", non_negative=bounds[0] == 0)[0]
+        assert result == pytest.approx(plain, abs=1e-5)
         other = least_squares(
             lambda w, o=overall, s=shares: o - renormalised(s, w),
             np.full(4, 0.25),
@@ -62,9 +62,9 @@ def test_agrees_with_scipy(seed):
             ftol=1e-15,
             gtol=1e-15,
         ).x
-        found = fit(overall, shares, once(overall), "renormalised", non_negative=bounds[0] == 0)[0]
-        assert found == pytest.approx(other / other.sum(), abs=1e-4)
-        assert found.sum() == pytest.approx(1.0)
+        result = fit(overall, shares, once(overall), "renormalised", non_negative=bounds[0] == 0)[0]
+        assert result == pytest.approx(other / other.sum(), abs=1e-4)
+        assert result.sum() == pytest.approx(1.0)
     assert seed % 2 or fit(overall, shares, once(overall), "complete", non_negative=True)[0, 0] == 0
 
 

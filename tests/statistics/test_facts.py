@@ -30,15 +30,15 @@ from metassay.statistics.facts import (
     ],
 )
 def test_scores_by_hand(counts: FactCounts, expected: tuple[float | None, ...]) -> None:
-    found = fact_scores(counts)
-    assert list(found) == [
+    result = fact_scores(counts)
+    assert list(result) == [
         "factual_precision",
         "factual_recall",
         "factual_f1",
         "hallucination_rate",
         "omission_rate",
     ]
-    for value, wanted in zip(found.values(), expected, strict=True):
+    for value, wanted in zip(result.values(), expected, strict=True):
         assert value == (None if wanted is None else pytest.approx(wanted, abs=5e-7))
 
 
@@ -50,11 +50,11 @@ def test_scores_of_random_counts_by_fractions() -> None:
         extra = draws.randint(0, b)
         counts = FactCounts(a, b, c, d, a + d + extra)
         assert count_contradiction(counts, a + b + c) is None
-        found = fact_scores(counts)
+        result = fact_scores(counts)
         if a + b + c and a + d + extra:
             f1 = Fraction(2 * a, a + b + c + a + d + extra)
-            assert found["factual_f1"] == pytest.approx(float(f1), abs=1e-12)
-        assert all(value is None or 0 <= value <= 1 for value in found.values())
+            assert result["factual_f1"] == pytest.approx(float(f1), abs=1e-12)
+        assert all(value is None or 0 <= value <= 1 for value in result.values())
 
 
 def test_counts_of_a_list() -> None:
@@ -79,8 +79,8 @@ def test_counts_of_a_list() -> None:
 def test_counts_that_contradict_each_other(
     counts: FactCounts, system: int | None, expected: str | None
 ) -> None:
-    found = count_contradiction(counts, system)
-    assert found is expected if expected is None else expected in str(found)
+    result = count_contradiction(counts, system)
+    assert result is expected if expected is None else expected in str(result)
 
 
 def test_phrases() -> None:
@@ -104,5 +104,5 @@ def test_phrases() -> None:
 def test_quality(
     errors: tuple[int, int, int], sentences: tuple[int, int], expected: float | None
 ) -> None:
-    found = quality(*errors, *sentences)
-    assert found == (None if expected is None else pytest.approx(expected, abs=5e-7))
+    result = quality(*errors, *sentences)
+    assert result == (None if expected is None else pytest.approx(expected, abs=5e-7))

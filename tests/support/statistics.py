@@ -1,16 +1,12 @@
 """Matrices, systems by documents, that several tests of statistics draw; published values."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
-from metassay.statistics import agreement as coefficients
-from metassay.statistics.agreement import agreement
 
 NAN = np.nan
 NLPSTATS = {"global": "global", "document": "input", "system": "system"}  # its names of our levels
@@ -40,9 +36,8 @@ def three(rng, shape=(6, 15), *, discrete=False, missing=0.0):
     return a, b, human
 
 
-def percent(a, b):
-    return agreement((a, b), coefficients.share_within)
-
-
-def krippendorff_alpha(ratings, scale):
-    return agreement(ratings, partial(coefficients.krippendorff_alpha, scale=scale))
+def texts(true_pass, false_pass, false_fail, true_fail):
+    """Judgments and people's values with these counts."""
+    judge = [1.0] * (true_pass + false_pass) + [0.0] * (false_fail + true_fail)
+    people = [1.0] * true_pass + [0.0] * false_pass + [1.0] * false_fail + [0.0] * true_fail
+    return np.array(judge), np.array(people)

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,148 +50,139 @@ pytestmark = pytest.mark.slow
 TABLES, TWO = Path("data/tables/one"), Path("benchmarks/two/params.yaml")
 DOCUMENTS, ALIGNED = 32, ["rouge_topk", "full"]
 PLACE = ["doc_id", "author", "part", "position"]
+Text = tuple[str, str, str | None]  # document, author and text
 
 
-def statements() -> list[tuple[str, str, int, str]]:
+def words(rng: random.Random) -> str:
+    return " ".join(rng.sample([*TRUE, *FAKE], 3))
+
+
+def statements() -> pd.DataFrame:
     """Of each document three by the reference, which are its passages, and eight by a system."""
-    rng, rows = random.Random(4), []
+    rng, rows = random.Random(4), list[tuple[str, str, int, str]]()
     for number in range(DOCUMENTS):
         doc_id = f"d{number:03}"
         rows += [(doc_id, "reference", place, rng.choice(SENTENCES)) for place in range(3)]
-        for place in range(8):
-            rows.append((doc_id, "system", place, " ".join(rng.sample([*TRUE, *FAKE], 3))))
-    return rows
+        rows += [(doc_id, "system", place, words(rng)) for place in range(8)]
+    return pd.DataFrame(rows, columns=["doc_id", "author", "position", "text"]).assign(part="full")
 
 
-def rated_texts() -> list[tuple[str, str, str | None]]:
+def rated_texts() -> list[Text]:
     """Of each document of benchmark `two` a reference, and six texts of systems; a few are none."""
-    rng, rows = random.Random(6), list[tuple[str, str, str | None]]()
+    rng, rows = random.Random(6), list[Text]()
+    nothing = {("n001", 0): "", ("n001", 1): None}
     for number in range(DOCUMENTS):
         doc_id = f"n{number:03}"
         rows.append((doc_id, "reference", rng.choice(SENTENCES) if number else None))
         for system in range(6):
-            text = " ".join(rng.sample([*TRUE, *FAKE], 3))
-            nothing = {("n001", 0): "", ("n001", 1): None}
-            rows.append((doc_id, f"s{system}", nothing.get((doc_id, system), text)))
+            rows.append((doc_id, f"s{system}", nothing.get((doc_id, system), words(rng))))
     return rows
 
 
-def parts_of(texts: Sequence[tuple[str, str, str | None]]) -> pd.DataFrame:
-    parts = [
-        {"doc_id": d, "author": a, "part": "full", "text": text, "starts": [0], "ends": [3]}
-        | {"leaf": "yes", "status": "error" if text is None else "ok"}
-        | {"made_up": [], "repeats": []}
-        for d, a, text in texts
-    ]
-    assert set(PARTS.columns) == set(parts[0])
-    return pd.DataFrame(parts)
-
-
-def quality(texts: Sequence[tuple[str, str, str | None]]) -> pd.DataFrame:
-    """Two raters, whose mean is the share of words that are not of FAKE; some said nothing."""
-    rows = [
-        {"study": "given", "doc_id": doc_id, "author": author, "part": "full", "unit": "text"}
-        | {"rater": rater, "criterion": "quality"}
-        | {"value": None if (doc_id, author) == ("n002", "s1") else 1 - errors(text or "") + off}
-        for doc_id, author, text in texts
-        for rater, off in (("ann", 0.1), ("ben", -0.1))
-        if (doc_id, author) != ("n002", "s0")
-    ]
-    return pd.DataFrame(rows)
-
-
-def tables(root: Path) -> None:
-    said = statements()
-    texts = rated_texts()
-    write(PARTS, parts_of(texts), root / TABLES.with_name("two") / "parts.parquet")
-    write(RATINGS, quality(texts), root / TABLES.with_name("two") / "ratings/given.parquet")
-    passages = [
-        [t for d, a, _, t in said if (d, a) == (f"d{n:03}", "reference")] for n in range(DOCUMENTS)
-    ]
-    frame = sources(["x"] * DOCUMENTS).assign(passages=passages)
-    frame["speaker"], frame["group"] = [[[""] * 3] * DOCUMENTS] * 2
-    write(SOURCES, frame, root / TABLES / "sources.parquet")
-    parts = parts_of([(d, a, text) for d, a, position, text in said if position == 0])
-    write(PARTS, parts, root / TABLES / "parts.parquet")
-    units = [
-        {"doc_id": d, "author": a, "part": "full", "kind": "statement", "position": position}
-        | {"text": text, "status": "ok", "citations": [], "statement": None}
-        | {"start": None, "end": None}
-        for d, a, position, text in said
-    ]
-    write(UNITS, pd.DataFrame(units), root / TABLES / "units.parquet")
-    for name, places in (("rouge_topk", [2, 0]), ("full", [1])):
-        aligned = pd.DataFrame(units)[PLACE].assign(method=name)
-        aligned["passages"] = [places] * len(aligned)
-        aligned["values"] = [[1.0] * len(places)] * len(aligned)
-        write(ALIGNMENTS, aligned, root / TABLES / f"alignments/{name}.parquet")
-    write(STATEMENT_SCORES, scores(said), root / TABLES / "statement_scores/judged.parquet")
-    write(RATINGS, ratings(said), root / TABLES / "ratings/given.parquet")
+def parts_of(texts: Sequence[Text]) -> pd.DataFrame:
+    parts = pd.DataFrame(texts, columns=["doc_id", "author", "text"]).assign(part="full")
+    parts["leaf"] = "yes"
+    parts["status"] = parts["text"].isna().map({True: "error", False: "ok"})
+    for name, value in (("starts", [0]), ("ends", [3]), ("made_up", []), ("repeats", [])):
+        parts[name] = [list(value) for _ in range(len(parts))]
+    assert set(PARTS.columns) == set(parts)
+    return parts
 
 
 def errors(text: str) -> float:
     return sum(word in FAKE for word in text.split()) / 3
 
 
-def scores(said: Sequence[tuple[str, str, int, str]]) -> pd.DataFrame:
-    """`truth` is what people said, turned; coverage is by chance, and so is `noise`."""
-    rng, rows = random.Random(5), []
-    for doc_id, author, position, text in said:
-        values = {"truth": -errors(text), "noise": rng.random(), "coverage": rng.random()}
-        for metric, value in values.items():
-            rows.append(
-                {"doc_id": doc_id, "author": author, "part": "full", "position": position}
-                | {"number": position, "metric": metric, "judge": "none", "value": value}
-                | {"failed": False, "unread": 0.0, "cut": False, "recipe": metric}
-                | {"better": "neither" if metric == "coverage" else "higher"}
-            )
-    return pd.DataFrame(rows)
-
-
-def ratings(said: Sequence[tuple[str, str, int, str]]) -> pd.DataFrame:
+def quality(texts: Sequence[Text]) -> pd.DataFrame:
+    """Two raters, whose mean is the share of words that are not of FAKE; some said nothing."""
     rows = [
-        {"study": "given", "doc_id": doc_id, "author": author, "part": "full"}
-        | {"unit": f"statement:{position}", "rater": "ann", "criterion": "errors"}
-        | {"value": errors(text)}
-        for doc_id, author, position, text in said
-        if author == "system"
+        (doc_id, author, rater, None)
+        if (doc_id, author) == ("n002", "s1")
+        else (doc_id, author, rater, 1 - errors(text or "") + off)
+        for doc_id, author, text in texts
+        for rater, off in (("ann", 0.1), ("ben", -0.1))
+        if (doc_id, author) != ("n002", "s0")
     ]
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame(rows, columns=["doc_id", "author", "rater", "value"])
+    return frame.assign(study="given", part="full", unit="text", criterion="quality")
 
 
-def own(
+def write_tables(root: Path) -> None:
+    rows, texts = statements(), rated_texts()
+    write(PARTS, parts_of(texts), root / TABLES.with_name("two") / "parts.parquet")
+    write(RATINGS, quality(texts), root / TABLES.with_name("two") / "ratings/given.parquet")
+    by_reference = rows[rows["author"] == "reference"].groupby("doc_id")["text"]
+    frame = sources(["x"] * DOCUMENTS).assign(passages=by_reference.agg(list).tolist())
+    frame["speaker"], frame["group"] = [[[""] * 3] * DOCUMENTS] * 2
+    write(SOURCES, frame, root / TABLES / "sources.parquet")
+    first = rows.loc[rows["position"] == 0, ["doc_id", "author", "text"]]
+    write(PARTS, parts_of(list(first.itertuples(index=False))), root / TABLES / "parts.parquet")
+    units = rows.assign(kind="statement", status="ok", statement=None, start=None, end=None)
+    units["citations"] = [[] for _ in range(len(units))]
+    write(UNITS, units, root / TABLES / "units.parquet")
+    for name, places in (("rouge_topk", [2, 0]), ("full", [1])):
+        aligned = rows[PLACE].assign(method=name)
+        aligned["passages"] = [places] * len(aligned)
+        aligned["values"] = [[1.0] * len(places)] * len(aligned)
+        write(ALIGNMENTS, aligned, root / TABLES / f"alignments/{name}.parquet")
+    # `truth` is what people said, turned; coverage is by chance, and so is `noise`.
+    rng = random.Random(5)
+    values = pd.DataFrame(
+        [(-errors(text), rng.random(), rng.random()) for text in rows["text"]],
+        columns=["truth", "noise", "coverage"],
+    )
+    scores = rows[PLACE].join(values).melt(PLACE, var_name="metric")
+    scores["better"] = scores["metric"].map({"coverage": "neither"}).fillna("higher")
+    scores = scores.assign(number=scores["position"], judge="none", failed=False, unread=0.0)
+    scores = scores.assign(cut=False, recipe=scores["metric"])
+    write(STATEMENT_SCORES, scores, root / TABLES / "statement_scores/judged.parquet")
+    rated = rows[rows["author"] == "system"]
+    ratings = rated[["doc_id", "author", "part"]].assign(study="given", rater="ann")
+    ratings["unit"] = [f"statement:{position}" for position in rated["position"]]
+    ratings = ratings.assign(criterion="errors", value=rated["text"].map(errors))
+    write(RATINGS, ratings, root / TABLES / "ratings/given.parquet")
+
+
+def folder_of(
     tune: str, base: Path, changes: dict[str, Any] | None = None, **more: Any
 ) -> dict[str, Any]:
     training = {"seed": 2, "dev_share": 0.25, "steps": 40, "epochs": None, "every": 20}
-    of_texts = tune == "quality"
+    learns = {"from": "two"} if tune == "quality" else {"from": "one", "alignments": ALIGNED}
     return {
-        **{"name": tune, "tune": tune, "from": "two" if of_texts else "one"},
-        **({} if of_texts else {"alignments": ALIGNED}),
+        **{"name": tune, "tune": tune, **learns},
         "base": {"model": str(base), "device": "cpu", "dtype": "float32"},
         "training": training | {"learning_rate": 0.01, "warmup": 2} | (changes or {}),
         **more,
     }
 
 
+def load_yaml(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def put_yaml(path: Path, value: Any) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(yaml.safe_dump(value), encoding="utf-8")
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory, filling: Path) -> Path:
     root = tiny_project(tmp_path_factory.mktemp("stages") / "p", "http://localhost:1", ["x"])
-    change = yaml.safe_load((root / OWN).read_text(encoding="utf-8")) | {
+    change = load_yaml(root / OWN) | {
         **{"systems": [], "few_shot": {}, "studies": {}, "statement_metrics": []},
         **{"alignments": ALIGNED, "decompositions": ["clauses"]},
         "criteria": {"errors": {"low": 0.0, "high": 1.0, "better": "lower"}},
         **{"costly_metrics": ["bleurt"], "tuned_costly_metrics": {"tuned": "data/models/quality"}},
     }
-    (root / OWN).write_text(yaml.safe_dump(change), encoding="utf-8")
+    put_yaml(root / OWN, change)
     good = {"low": 0.0, "high": 1.0, "better": "higher"}
     change |= {"name": "two", "criteria": change["criteria"] | {"quality": good}}
     change |= {"costly_metrics": [], "tuned_costly_metrics": {}}
-    (root / "benchmarks/two").mkdir()
-    (root / TWO).write_text(yaml.safe_dump(change), encoding="utf-8")
-    shared = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
+    put_yaml(root / TWO, change)
+    shared = load_yaml(root / "params.yaml")
     shared["alignments"] |= {"full": {"kind": "full", "tokens": 100}}
-    clauses = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))["decompositions"]
-    shared["decompositions"]["clauses"] = clauses["clauses"]
+    clauses = load_yaml(ROOT / "params.yaml")["decompositions"]["clauses"]
+    shared["decompositions"]["clauses"] = clauses
     models = root.with_name("models")
     tiny.classifier(models / "encoder", "bert", ["unused"])
     here = {"device": "cpu", "dtype": "float32"}
@@ -199,80 +190,85 @@ def project(tmp_path_factory: pytest.TempPathFactory, filling: Path) -> Path:
         "bleurt": {"kind": "bleurt", "model": str(models / "encoder"), **here},
         "tuned": {"kind": "clinical_bleurt", "model": "data/models/quality", **here},
     }
-    (root / "params.yaml").write_text(yaml.safe_dump(shared), encoding="utf-8")
+    put_yaml(root / "params.yaml", shared)
     corruption = {"model": str(filling), "device": "cpu", "dtype": "float32", "seed": 1}
     rule = {"criterion": "errors", "better": "lower", "least": 0.9}
     teachers = {"human": rule, "coverage": {"most": 0.9}}
     slower = {"steps": 400, "learning_rate": 0.005}
     for folder in (
-        own("bartscore", tiny.bart(models / "bart")),
-        own("ctc", models / "encoder", corruption=corruption),
-        own("distill", models / "encoder", {"steps": 200, "batch": 16}, teachers=teachers),
-        own("quality", models / "encoder", slower, criterion="quality"),
+        folder_of("bartscore", tiny.bart(models / "bart")),
+        folder_of("ctc", models / "encoder", corruption=corruption),
+        folder_of("distill", models / "encoder", {"steps": 200, "batch": 16}, teachers=teachers),
+        folder_of("quality", models / "encoder", slower, criterion="quality"),
     ):
-        file = root / "benchmarks" / str(folder["name"]) / "params.yaml"
-        file.parent.mkdir()
-        file.write_text(yaml.safe_dump(folder), encoding="utf-8")
+        put_yaml(root / "benchmarks" / folder["name"] / "params.yaml", folder)
     refresh_code(root)
-    tables(root)
+    write_tables(root)
     return root
 
 
-def run(monkeypatch: pytest.MonkeyPatch, root: Path, command: str) -> None:
+Run = Callable[[str], None]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, project: Path) -> Run:
     """Run a stage where only what it declares is used, and all of it."""
-    module, *arguments = shlex.split(command)
-    monkeypatch.chdir(root)
-    monkeypatch.setattr(sys, "argv", [f"{module}.py", *arguments])
-    real, handed = importlib.import_module(f"stages.{module}").main, list[StageIO]()
 
-    def keep(io: StageIO) -> None:
-        handed.append(io)
-        real(io)
+    def start(command: str) -> None:
+        module, *arguments = shlex.split(command)
+        monkeypatch.chdir(project)
+        monkeypatch.setattr(sys, "argv", [f"{module}.py", *arguments])
+        real, stage_ios = importlib.import_module(f"stages.{module}").main, list[StageIO]()
 
-    doorway.enter(keep)
-    entry = declared.find_entry(module, arguments)
-    keys = {(file, key) for file, of in entry.params.items() for key in of if file != FILE}
-    assert handed[0].used == keys | entry.deps | entry.outs
+        def keep(io: StageIO) -> None:
+            stage_ios.append(io)
+            real(io)
+
+        doorway.enter(keep)
+        entry = declared.find_entry(module, arguments)
+        keys = {(file, key) for file, of in entry.params.items() for key in of if file != FILE}
+        assert stage_ios[0].used == keys | entry.deps | entry.outs
+
+    return start
+
+
+def log_of(model: Path) -> Any:
+    return json.loads((model / "training_log.json").read_text(encoding="utf-8"))
 
 
 def test_the_models_of_each_alignment_are_of_one_table_of_corruptions(
-    project: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, run: Run
 ) -> None:
-    run(monkeypatch, project, "corrupt ctc")
+    run("corrupt ctc")
     table = project / "data/tables/ctc/corruptions.parquet"
     before = table.read_bytes()
-    for name in ALIGNED:
-        run(monkeypatch, project, f"tune ctc {name}")
-    assert table.read_bytes() == before
-    logs = [
-        json.loads((project / f"data/models/ctc-{name}/training_log.json").read_text("utf-8"))
-        for name in ALIGNED
-    ]
-    assert logs[0]["statements"] == logs[1]["statements"]
-    assert sum(logs[0]["statements"].values()) == len(read(CORRUPTIONS, table))
-    assert logs[0]["held_out"] == logs[1]["held_out"]
-    assert not [*project.glob(".work/tuning/*")]
-    weights = [project / f"data/models/ctc-{name}/model.safetensors" for name in ALIGNED]
-    assert weights[0].read_bytes() != weights[1].read_bytes()
+    models = [project / f"data/models/ctc-{name}" for name in ALIGNED]
     case = Case(tuple(SENTENCES), (SENTENCES[0],))
-    for name in ALIGNED:
-        ((value,),) = scored(ctc_consistency.KIND, [case], project / f"data/models/ctc-{name}")
+    for name, model in zip(ALIGNED, models, strict=True):
+        run(f"tune ctc {name}")
+        ((value,),) = scored(ctc_consistency.KIND, [case], model)
         assert value.value is not None
+    assert table.read_bytes() == before
+    first, second = map(log_of, models)
+    assert first["statements"] == second["statements"]
+    assert sum(first["statements"].values()) == len(read(CORRUPTIONS, table))
+    assert first["held_out"] == second["held_out"]
+    assert not [*project.glob(".work/tuning/*")]
+    weights = [(model / "model.safetensors").read_bytes() for model in models]
+    assert weights[0] != weights[1]
 
 
-def test_a_tuned_model_finds_what_it_has_read_more_likely(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run(monkeypatch, project, "tune bartscore full")
-    folder = project / "data/models/bartscore-full"
+def test_a_tuned_model_finds_what_it_has_read_more_likely(project: Path, run: Run) -> None:
+    run("tune bartscore full")
+    model = project / "data/models/bartscore-full"
     cases = [Case((text,), (text,)) for text in SENTENCES[:2]]
-    tuned = scored(bartscore.SOURCE, cases, folder)
+    tuned = scored(bartscore.SOURCE, cases, model)
     before = scored(bartscore.SOURCE, cases, project.with_name("models") / "bart")
     for (value,), (was,) in zip(tuned, before, strict=True):
         assert value.value is not None
         assert was.value is not None
         assert value.value > was.value + 1
-    card = (folder / "README.md").read_text(encoding="utf-8")
+    card = (model / "README.md").read_text(encoding="utf-8")
     assert "| benchmark | one |" in card
     assert "| documents | training 24, held_out 8 |" in card
     assert "| statements | training 72, held_out 24 |" in card
@@ -280,50 +276,44 @@ def test_a_tuned_model_finds_what_it_has_read_more_likely(
     assert note.startswith("bartscore-full: 72 statements of 24 documents; step ")
 
 
-def test_a_distilled_metric_follows_its_teachers(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run(monkeypatch, project, "distill distill full")
-    folder = project / "data/models/distill-full"
-    log = json.loads((folder / "training_log.json").read_text(encoding="utf-8"))
+def test_a_distilled_metric_follows_its_teachers(project: Path, run: Run) -> None:
+    run("distill distill full")
+    model = project / "data/models/distill-full"
+    log, rows = log_of(model), statements()
     assert log["teachers"] == ["truth"]
-    assert {one["name"]: one["teaches"] for one in log["candidates"]} == {
-        "noise": False,
-        "truth": True,
-    }
+    teaches = {each["name"]: each["teaches"] for each in log["candidates"]}
+    assert teaches == {"noise": False, "truth": True}
     assert len(log["held_out"]) == 8
-    held = [row for row in statements() if row[0] in log["held_out"] and row[1] == "system"]
-    cases = [Case((SENTENCES[0],), (text,)) for *_, text in held]
-    truth = pd.Series([-errors(text) for *_, text in held])
-    values = pd.Series([value.value for (value,) in scored(bleurt.REGRESSOR, cases, folder)])
-    assert values.corr(truth) > 0.6
+    texts = rows.loc[rows["doc_id"].isin(log["held_out"]) & (rows["author"] == "system"), "text"]
+    cases = [Case((SENTENCES[0],), (text,)) for text in texts]
+    values = pd.Series([value.value for (value,) in scored(bleurt.REGRESSOR, cases, model)])
+    assert values.corr(pd.Series([-errors(text) for text in texts])) > 0.6
     assert log["checkpoint"]["loss"] < 0.6  # the mean of all would have about 1
-    assert "| teachers | truth |" in (folder / "README.md").read_text(encoding="utf-8")
+    assert "| teachers | truth |" in (model / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_model_tuned_on_quality_finds_it_in_texts_of_another_benchmark(
-    project: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, run: Run
 ) -> None:
-    run(monkeypatch, project, "tune quality")
-    folder = project / "data/models/quality"
+    run("tune quality")
     first, second = read(NOTES, project / "data/tables/quality/notes/tune.parquet")["note"]
     assert first.startswith("quality: 136 texts of 23 documents; step ")
     assert second == (
         "of 192 texts of systems 10 are left out: 2 are empty or failed, 6 have no reference,"
         " 2 have no rating of quality"
     )
-    log = json.loads((folder / "training_log.json").read_text(encoding="utf-8"))
+    log = log_of(project / "data/models/quality")
     assert (log["criterion"], log["texts"]) == ("quality", {"training": 136, "held_out": 46})
     assert len(log["held_out"]) == 8
-    found = {}
+    rows = statements()
+    first_texts = rows[(rows["author"] == "system") & (rows["position"] == 0)]
+    planted = 1 - first_texts.set_index("doc_id")["text"].map(errors)
+    correlations = {}
     for block, metric in (("bleurt", "bleurt"), ("tuned", "clinical_bleurt")):
-        run(monkeypatch, project, f"measure one {block}")
+        run(f"measure one {block}")
         table = read(MEASUREMENTS, project / TABLES / f"measurements/{block}.parquet")
         assert set(table["metric"]) == {metric}
-        found[metric] = table.set_index("doc_id")["value"]
-    said = {d: t for d, a, position, t in statements() if (a, position) == ("system", 0)}
-    planted = pd.Series({doc_id: 1 - errors(text) for doc_id, text in said.items()})
-    correlations = {metric: values.corr(planted) for metric, values in found.items()}
+        correlations[metric] = table.set_index("doc_id")["value"].corr(planted)
     assert correlations["clinical_bleurt"] > 0.75
     assert correlations["bleurt"] < 0.5
 
@@ -331,8 +321,8 @@ def test_a_model_tuned_on_quality_finds_it_in_texts_of_another_benchmark(
 def test_no_text_of_the_data_is_in_a_card(project: Path) -> None:
     files = [*project.glob("data/models/*/README.md"), *project.glob("data/models/*/training*")]
     assert len(files) == 10
-    said = {text for *_, text in (*statements(), *rated_texts()) if text}
-    assert not [text for text in said for file in files if text in file.read_text("utf-8")]
+    texts = {*statements()["text"], *(text for *_, text in rated_texts() if text)}
+    assert not [text for text in texts for file in files if text in file.read_text("utf-8")]
 
 
 def test_commands_know_tunings(
@@ -340,11 +330,12 @@ def test_commands_know_tunings(
 ) -> None:
     monkeypatch.chdir(project)
     monkeypatch.setenv("COLUMNS", "200")
-    assert main(["list"]) == 0
-    shown = capsys.readouterr().out
-    assert "tunings of models" in shown
-    assert main(["ledger", "cost", "ctc"]) == 0
-    assert "ctc asks no language model and costs nothing" in capsys.readouterr().out
+    for command, line in (
+        (["list"], "tunings of models"),
+        (["ledger", "cost", "ctc"], "ctc asks no language model and costs nothing"),
+    ):
+        assert main(command) == 0
+        assert line in capsys.readouterr().out
     assert print_summary(["ctc"], load()) == 0
     shown = capsys.readouterr().out
     assert "ctc: data/models/ctc-rouge_topk, data/models/ctc-full" in shown
@@ -355,75 +346,86 @@ def test_commands_know_tunings(
     assert load().data_of("ctc") == load().benchmarks["one"]
 
 
+Problems = Callable[..., str]
+
+
 @pytest.fixture
-def root(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A copy of the project to spoil, without what was computed; it is the current folder."""
-    copy = tmp_path / "copy"
-    shutil.copytree(project, copy, ignore=shutil.ignore_patterns("models", "tables"))
-    (copy / "data/raw/one").mkdir(parents=True)
-    monkeypatch.chdir(copy)
-    return copy
+def problems(
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> Problems:
+    """What `validate` says of a copy without what was computed, after changes to its files."""
+    root = tmp_path / "copy"
+    shutil.copytree(project, root, ignore=shutil.ignore_patterns("models", "tables"))
+    (root / "data/raw/one").mkdir(parents=True)
+    monkeypatch.chdir(root)
+    sound: dict[Path, Any] = {}
 
-
-def test_what_is_wrong_with_a_tuning_is_told(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = root / "benchmarks/distill/params.yaml"
-    whole = yaml.safe_load(file.read_text(encoding="utf-8"))
-
-    def told(**changes: Any) -> str:
-        file.write_text(yaml.safe_dump(whole | changes), encoding="utf-8")
+    def validate(changes: dict[str, dict[str, Any]]) -> str:
+        for file, value in sound.items():
+            put_yaml(file, value)
+        for name, block in changes.items():
+            file = root / ("params.yaml" if not name else f"benchmarks/{name}/params.yaml")
+            sound.setdefault(file, load_yaml(file))
+            put_yaml(file, sound[file] | block)
         main(["validate"])
         return " ".join(capsys.readouterr().err.split())
 
-    assert "distill" not in told()
-    assert "from: 'three' is not a benchmark; name one" in told(**{"from": "three"})
-    assert "alignments: 'bs_gain' is none of 'one'" in told(alignments=["bs_gain"])
-    assert "tune: Input should be 'bartscore', 'ctc', 'distill' or 'quality'" in told(tune="cts")
-    assert "base > dtype: Input should be" in told(base=whole["base"] | {"dtype": "float16"})
-    assert "give either steps or epochs" in told(training=whole["training"] | {"epochs": 3})
-    wrong = {"human": {"criterion": "errors", "better": "higher", "least": 0.1}}
-    assert "'one' has no criterion 'errors' of which the higher is better" in told(teachers=wrong)
-    assert "corruption: unknown key" in told(corruption={})
-    benchmark = yaml.safe_load((root / OWN).read_text(encoding="utf-8"))
-    benchmark["tuned_metrics"] = {"regression": "data/models/distill-full"}
-    (root / OWN).write_text(yaml.safe_dump(benchmark), encoding="utf-8")
-    shared = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
-    checkpoint = {"model": "data/models/distill-full", "device": "cpu", "dtype": "float32"}
-    shared["statement_metrics"]["regression"] = {"kind": "bleurt", "checkpoints": {"a": checkpoint}}
-    (root / "params.yaml").write_text(yaml.safe_dump(shared), encoding="utf-8")
-    assert "metric 'regression' of 'one' reads what is distilled of its own scores" in told()
+    return validate
 
 
-def test_what_is_wrong_with_a_tuning_on_quality_is_told(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = root / "benchmarks/quality/params.yaml"
-    tuning, benchmark = (yaml.safe_load(one.read_text("utf-8")) for one in (file, root / TWO))
+def test_what_is_wrong_with_a_tuning_is_told(project: Path, problems: Problems) -> None:
+    distill, shared = (
+        load_yaml(project / file) for file in ("benchmarks/distill/params.yaml", "params.yaml")
+    )
+    human = {"criterion": "errors", "better": "higher", "least": 0.1}
+    for changes, line in (
+        ({"from": "three"}, "from: 'three' is not a benchmark; name one"),
+        ({"alignments": ["bs_gain"]}, "alignments: 'bs_gain' is none of 'one'"),
+        ({"tune": "cts"}, "tune: Input should be 'bartscore', 'ctc', 'distill' or 'quality'"),
+        ({"base": distill["base"] | {"dtype": "float16"}}, "base > dtype: Input should be"),
+        ({"training": distill["training"] | {"epochs": 3}}, "give either steps or epochs"),
+        (
+            {"teachers": {"human": human}},
+            "'one' has no criterion 'errors' of which the higher is better",
+        ),
+        ({"corruption": {}}, "corruption: unknown key"),
+    ):
+        assert line in problems({"distill": changes})
+    assert "distill" not in problems({"distill": {}})
+    model = "data/models/distill-full"
+    checkpoint = {"model": model, "device": "cpu", "dtype": "float32"}
+    regression = {"kind": "bleurt", "checkpoints": {"a": checkpoint}}
+    metrics = shared["statement_metrics"] | {"regression": regression}
+    reads = {
+        "one": {"tuned_metrics": {"regression": model}},
+        "": {"statement_metrics": metrics},
+    }
+    line = "metric 'regression' of 'one' reads what is distilled of its own scores"
+    assert line in problems(reads)
 
-    def told(own: dict[str, Any], **changes: Any) -> str:
-        (root / TWO).write_text(yaml.safe_dump(benchmark | own), encoding="utf-8")
-        file.write_text(yaml.safe_dump(tuning | changes), encoding="utf-8")
-        main(["validate"])
-        return " ".join(capsys.readouterr().err.split())
 
-    assert "quality" not in told({})
+def test_what_is_wrong_with_a_tuning_on_quality_is_told(problems: Problems) -> None:
+    watched = {"tuned_costly_metrics": {"tuned": "data/models/quality"}}
+    itself = "metric 'tuned' of 'two' reads what is tuned on its own ratings; measure it in another"
+    unwatched = "data/models/quality is trained here; name the block under tuned_costly_metrics"
+    assert "quality" not in problems({"two": {}})
     for criterion in ("nobody asked", "errors"):
-        assert (
+        line = (
             f"> criterion: {criterion!r} is not a criterion of 'two' whose higher end is"
             " better, which training needs; choose from ['quality'], or add it there"
-        ) in told({}, criterion=criterion)
-    assert "alignments: unknown key" in told({}, alignments=["full"])
-    unwatched = told({"costly_metrics": ["tuned"]})
-    assert "data/models/quality is trained here; name the block under tuned_costly_metrics" in (
-        unwatched
-    )
-    itself = "metric 'tuned' of 'two' reads what is tuned on its own ratings; measure it in another"
-    assert itself in unwatched
-    watched = {"tuned_costly_metrics": {"tuned": "data/models/quality"}}
-    assert itself in told(watched)
-    assert "is trained here" not in told(watched)
-    both = told({"costly_metrics": ["tuned"], **watched})
+        )
+        assert line in problems({"quality": {"criterion": criterion}})
+    assert "alignments: unknown key" in problems({"quality": {"alignments": ["full"]}})
+    lines = problems({"two": {"costly_metrics": ["tuned"]}})
+    assert unwatched in lines
+    assert itself in lines
+    lines = problems({"two": watched})
+    assert itself in lines
+    assert "is trained here" not in lines
+    both = problems({"two": {"costly_metrics": ["tuned"], **watched}})
     assert "costly_metrics: 'tuned' is under tuned_costly_metrics as well" in both
 
 
@@ -433,31 +435,28 @@ def test_the_blocks_of_the_page_are_right() -> None:
     folders = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
     assert [folder["tune"] for folder in folders] == list(DEFAULTS)
     for folder in folders:
-        own = parse_folder(folder, where="docs/scores.md")
-        assert isinstance(own, Tuning)
+        tuning = parse_folder(folder, where="docs/scores.md")
+        assert isinstance(tuning, Tuning)
         for key in folder.keys() - {"name", "tune", "from", "alignments", "criterion"}:
-            parse_block(own.tune, key, folder[key], where="docs/scores.md")
+            parse_block(tuning.tune, key, folder[key], where="docs/scores.md")
     rows = [row.strip("| ").split(" | ") for row in page.split("## Defaults")[1].split("\n")[4:12]]
     for place, tune in enumerate(DEFAULTS, start=1):
         training = parse_block(tune, "training", {"seed": 1}, where="docs/scores.md").model_dump()
         for row in rows:
             name = re.match(r"`?(\w+)", row[0])
             assert name is not None
-            said = yaml.safe_load(row[place].replace("`", "").replace("e-", ".0e-"))
+            cell = yaml.safe_load(row[place].replace("`", "").replace("e-", ".0e-"))
             if name[1] == "length":
-                ((unit, number),) = said.items()
+                ((unit, number),) = cell.items()
                 assert training[unit] == number
             elif name[1] in training:
-                assert training[name[1]] == (None if isinstance(said, str) else said)
+                assert training[name[1]] == (None if isinstance(cell, str) else cell)
 
 
 def test_a_run_makes_the_models_that_its_metrics_read() -> None:
     """And what these learn from, but nothing of a benchmark that reads none."""
-    root = Path(__file__).parents[2]
     trained = {"hospital_bartscore", "hospital_ctc", "hospital_distilled"}
-    found = dag._training_sources(root, ["hospital_course"])
-    assert {*found} == trained | {"hospital_course_training"}
-    assert dag._training_sources(root, ["hospital_bartscore", "hospital_course_training"]) == [
-        "hospital_ctc"
-    ]
-    assert dag._training_sources(root, ["sample"]) == []
+    training = "hospital_course_training"
+    assert {*dag._training_sources(ROOT, ["hospital_course"])} == trained | {training}
+    assert dag._training_sources(ROOT, ["hospital_bartscore", training]) == ["hospital_ctc"]
+    assert dag._training_sources(ROOT, ["sample"]) == []

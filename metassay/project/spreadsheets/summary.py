@@ -80,14 +80,12 @@ def project_of(name: str, data: OwnData, files: Iterable[str]) -> Content:
 
 
 def _params(metrics: list[str]) -> str:
-    """The root's params.yaml, which compares the data's own metrics before all others."""
     text = kit.file(str(PARAMS)).decode("utf-8")
     lines = "".join(f"    {json.dumps(metric)},\n" for metric in metrics)
     return _substitute(r"(?m)^  compared: \[\n", f"  compared: [\n{lines}", text)
 
 
 def _benchmark(name: str, folder: str, data: OwnData, settings: Settings) -> str:
-    """The example's params.yaml with the values of this benchmark."""
     text = kit.example_params()
     values: dict[str, Any] = {"name": name, "dataset": name, "raw": folder, "systems": []}
     for key, value in {**values, **settings._asdict()}.items():
@@ -116,7 +114,6 @@ def _substitute(pattern: str, replacement: str, text: str) -> str:
 
 
 def _files(rows: Rows) -> dict[str, bytes]:
-    """The files of own data, in the form of docs/own-data.md."""
     files = {
         SOURCES_FILE: _json_lines(
             {

@@ -51,8 +51,6 @@ def causes(before: Lock, after: Lock) -> list[Cause]:
 
 
 class _Pair:
-    """Two locks side by side."""
-
     def __init__(self, before: Lock, after: Lock) -> None:
         self.before, self.after = before["stages"], after["stages"]
         # The later lock has the order of the DAG; a stage that is gone comes where it was.

@@ -337,7 +337,9 @@ def _load_folder(folder: Path, name: str, benchmark: str) -> Side:
         if not file.is_file():
             remedy = f"`metassay run {benchmark}` makes it, `dvc pull` brings it"
             missing.append(f"{name}: {file} is not there; {remedy}")
-        elif outs and _md5(file) != outs[_path(benchmark, table)]:
+            continue
+        md5 = hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
+        if outs and md5 != outs[_path(benchmark, table)]:
             remedy = f"`metassay run {benchmark}` there"
             problems.append(f"{file} is not the one that {lock_path} beside it names; {remedy}")
     raise_problems([*problems, *missing])
@@ -384,10 +386,6 @@ def tables_of(benchmark: str) -> list[str]:
 
 def _path(benchmark: str, table: Table) -> str:
     return (TABLES / benchmark / f"{table.name}.parquet").as_posix()
-
-
-def _md5(file: Path) -> str:
-    return hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
 
 
 _NO_GIT = {"core": {"no_scm": True}}  # a project needs no git, as for runs

@@ -290,7 +290,6 @@ _CLOCK = "with a later date than this one: not shown, since a clock was wrong th
 
 
 def _notes(row: dict[str, Any]) -> str:
-    """Describe the documents behind a row."""
     one_sided = row["n_only_before"] + row["n_only_after"]
     notes = (
         f"{row['n_changed']:,} of {row['n']:,} differ",

@@ -289,7 +289,6 @@ def _compared(outcome: Outcome) -> str:
 
 
 def _certificates(outcome: Outcome) -> Iterator[str]:
-    """Yield the certificates that changed, by name."""
     changed = list(certificate_lines(outcome.certificates))
     if changed:
         more = len(changed) - SHOWN_CERTIFICATES

@@ -33,31 +33,7 @@ from metassay.tables import parquet
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
 from metassay.tables.tracking import ANCHORS
-from metassay.tracking.sentinel.anchors import (
-    TABLES_FOLDER,
-    Drift,
-    Failures,
-    anchors_file,
-    append_drift,
-    compare,
-    complete_anchors,
-    count_failures,
-    draw_items,
-    end_round,
-    hash_anchors,
-    lock_benchmark,
-    number_items,
-    read_anchors,
-    read_texts,
-    salt,
-    stands_out,
-    too_few_texts,
-    two_sided,
-    unused_time,
-    verdicts,
-    watched_judges,
-    write_texts,
-)
+from metassay.tracking.sentinel import anchors as store
 
 _Any = TypeVar("_Any")
 State = Literal["no alarm", "alarm", "cannot tell", "retired", "another judge"]
@@ -176,7 +152,7 @@ class FixedAnchors:
     @property
     def baseline(self) -> list[tuple[str, int, int]]:
         """By stored verdict: the answers of the repetitions, and how many differ from it."""
-        repeats = complete_anchors(self.anchors)[["verdict", "repeats"]].explode("repeats")
+        repeats = store.complete_anchors(self.anchors)[["verdict", "repeats"]].explode("repeats")
         repeats["differs"] = repeats["verdict"] != repeats["repeats"]
         counts = repeats.groupby("verdict")["differs"].agg(["size", "sum"])
         return [(str(name), int(n), int(k)) for name, n, k in counts.itertuples()]
@@ -204,7 +180,7 @@ def fix(
     params = load()
     folder, options = find_folder(params, benchmark), sentinel_options(params)
     watchable_judges(params, folder, judge)
-    file = anchors_file(benchmark, judge)
+    file = store.anchors_file(benchmark, judge)
     if file.exists() and not replace:
         raise BadInput(
             f"{file} is there: the anchors are fixed, and stay; --replace draws others, with which"
@@ -212,34 +188,36 @@ def fix(
         )
     judgments = _table(benchmark, JUDGMENTS, judge)
     pairs = [_table(benchmark, PAIRS, name) for name in files_in(folder, PAIRS.name)]
-    items = draw_items(number_items(pd.concat(pairs, ignore_index=True), judgments), anchors, seed)
+    items = store.draw_items(
+        store.number_items(pd.concat(pairs, ignore_index=True), judgments), anchors, seed
+    )
     (recipe, *others) = sorted(judgments["recipe"].unique())
     texts = items[list(PAIRS.columns)]
-    begun = salt(benchmark, judge, f"fix {anchors} {seed}", now)
+    begun = store.salt(benchmark, judge, f"fix {anchors} {seed}", now)
     with open_judge(params, folder, judge, texts, f"{SENTINEL} {begun}") as opened:
         if others or opened.judge.signature != recipe:
             raise BadInput(
                 f"judge {judge!r}: its stored verdicts are of {recipe}, and params.yaml asks for"
                 f" {opened.judge.signature}; metassay run {benchmark} brings them together"
             )
-        answers = [verdicts(opened.ask(texts, begun + _ROUNDS * n)) for n in range(repeats)]
+        answers = [store.verdicts(opened.ask(texts, begun + _ROUNDS * n)) for n in range(repeats)]
         rows = _anchors(items, answers, recipe)
-        failures = count_failures(answers)
+        failures = store.count_failures(answers)
         try:
             _require_usable(rows, judge, failures, options)
         except BadInput:
             if not failures.missing:  # the ledger would give the same answers
-                end_round(benchmark, judge)
+                store.end_round(benchmark, judge)
             raise
         spent = opened.session.spent
-    write_texts(benchmark, judge, texts)
+    store.write_texts(benchmark, judge, texts)
     parquet.write(ANCHORS, rows, file)
-    end_round(benchmark, judge)
+    store.end_round(benchmark, judge)
     return FixedAnchors(judge, file, rows, spent)
 
 
 def _table(benchmark: str, table: parquet.Table, name: str) -> pd.DataFrame:
-    file = TABLES_FOLDER / benchmark / table.name / f"{name}.parquet"
+    file = store.TABLES_FOLDER / benchmark / table.name / f"{name}.parquet"
     if not file.exists():
         raise BadInput(f"{file} does not exist; metassay run {benchmark} makes it")
     return parquet.read(table, file)
@@ -253,16 +231,16 @@ def _anchors(items: pd.DataFrame, answers: Iterable[pd.DataFrame], recipe: str) 
         for of_pair in zip(*rounds, strict=True)
     ]
     answered = rows[rows["verdict"].notna()]
-    rows["anchor_set"] = hash_anchors(answered["pair_id"], answered["verdict"])
+    rows["anchor_set"] = store.hash_anchors(answered["pair_id"], answered["verdict"])
     rows["recipe"] = recipe
     return rows[list(ANCHORS.columns)]
 
 
 def _require_usable(
-    anchors: pd.DataFrame, judge: str, failures: Failures, options: SentinelOptions
+    anchors: pd.DataFrame, judge: str, failures: store.Failures, options: SentinelOptions
 ) -> None:
     """Raise BadInput if too few anchors are complete, or they are of too few texts."""
-    stored, complete = int(anchors["verdict"].notna().sum()), len(complete_anchors(anchors))
+    stored, complete = int(anchors["verdict"].notna().sum()), len(store.complete_anchors(anchors))
     if stored - complete > options.max_failed * stored:
         remedy = (
             f"`metassay probe {judge}` shows what it answers; the same command asks all of them"
@@ -278,7 +256,7 @@ def _require_usable(
             f"judge {judge!r}: {stored - complete} of {stored} anchors were not answered in every"
             f" repetition ({failures.counts}); {remedy}"
         )
-    if too_few_texts(anchors, options.false_alarm):
+    if store.too_few_texts(anchors, options.false_alarm):
         raise BadInput(
             f"judge {judge!r}: the {complete} anchors are of too few texts to show any change;"
             " ask for more --anchors or more --repeats"
@@ -350,30 +328,31 @@ def check(
         params = load()
         folder = find_folder(params, benchmark)
         sentinel_options(params)
-        names = watched_judges(benchmark) if judge is None else [judge]
+        names = store.watched_judges(benchmark) if judge is None else [judge]
         if not names:
             raise BadInput(
                 f"benchmark {benchmark!r} has no anchors; `metassay sentinel fix {benchmark}` draws"
                 " them"
             )
         results = []
-        with lock_benchmark(benchmark):
+        with store.lock_benchmark(benchmark):
             for name in names:
-                anchors = read_anchors(benchmark, name)
-                moment = unused_time(benchmark, name, now or datetime.datetime.now(datetime.UTC))
+                anchors = store.read_anchors(benchmark, name)
+                today = now or datetime.datetime.now(datetime.UTC)
+                moment = store.unused_time(benchmark, name, today)
                 results.append(_check_judge(params, folder, name, anchors, moment))
-                append_drift(benchmark, pd.DataFrame([results[-1].row()]))
+                store.append_drift(benchmark, pd.DataFrame([results[-1].row()]))
         return results
 
 
 def _check_judge(
     params: Params, folder: Evaluation, name: str, anchors: pd.DataFrame, now: datetime.datetime
 ) -> DriftResult:
-    options, number = sentinel_options(params), len(complete_anchors(anchors))
+    options, number = sentinel_options(params), len(store.complete_anchors(anchors))
     anchor_set, recipe = (str(anchors[column].iloc[0]) for column in ("anchor_set", "recipe"))
 
     def result(
-        state: State, why: str, spent: Spending | None = None, drift: Drift | None = None
+        state: State, why: str, spent: Spending | None = None, drift: store.Drift | None = None
     ) -> DriftResult:
         answered, numbers = 0 if drift is None else drift.answered, dict[str, Any]()
         if drift is not None and state in ("alarm", "no alarm"):
@@ -381,7 +360,7 @@ def _check_judge(
             numbers = {
                 **{"changed": changed.total, "expected": changed.expected, "high": changed.high},
                 **{"p_changed": changed.more, "shift": shift.total, "shift_low": shift.low},
-                **{"shift_high": shift.high, "p_shift": two_sided(shift)},
+                **{"shift_high": shift.high, "p_shift": store.two_sided(shift)},
             }
         if spent is not None and spent.currency is not None:
             numbers |= {"spent": spent.at_most, "currency": spent.currency}
@@ -390,8 +369,8 @@ def _check_judge(
         return DriftResult(*fields, *counts, options.false_alarm, **numbers)
 
     try:
-        texts = read_texts(folder.name, name, anchors["pair_id"])
-        begun = salt(folder.name, name, f"check {anchor_set}", now)
+        texts = store.read_texts(folder.name, name, anchors["pair_id"])
+        begun = store.salt(folder.name, name, f"check {anchor_set}", now)
         with open_judge(params, folder, name, texts, f"{SENTINEL} {begun}") as opened:
             if opened.judge.signature != recipe:
                 return result(
@@ -402,29 +381,29 @@ def _check_judge(
                     " --replace` watches the new one",
                 )
             try:
-                answers = verdicts(opened.ask(texts, begun))
+                answers = store.verdicts(opened.ask(texts, begun))
             except Retired as error:
                 return result("retired", "; ".join(error.problems), opened.session.spent)
             spent = opened.session.spent
     except BadInput as error:
         return result("cannot tell", "; ".join(error.problems))
-    failures = count_failures([answers])
-    drift = compare(anchors, answers, options.false_alarm)
+    failures = store.count_failures([answers])
+    drift = store.compare(anchors, answers, options.false_alarm)
     state, why = _state_of(drift, anchors, options, name, failures)
     # With answers missing, another try reuses those that came; else it would end the same.
     if state != "cannot tell" or not failures.missing:
-        end_round(folder.name, name)
+        store.end_round(folder.name, name)
     return result(state, why, spent, drift)
 
 
 def _state_of(
-    drift: Drift | None,
+    drift: store.Drift | None,
     anchors: pd.DataFrame,
     options: SentinelOptions,
     judge: str,
-    failures: Failures,
+    failures: store.Failures,
 ) -> tuple[State, str]:
-    number = len(complete_anchors(anchors))
+    number = len(store.complete_anchors(anchors))
     without = number - (0 if drift is None else drift.answered)
     if drift is None or without > options.max_failed * number:
         remedy = f"`metassay probe {judge}` shows an answer that can be read"
@@ -434,14 +413,14 @@ def _state_of(
             f"{without} of {number} anchors have no answer ({failures.counts}), more than"
             f" params.yaml > sentinel > max_failed allows; check again once {remedy}"
         )
-    if too_few_texts(anchors, options.false_alarm):
+    if store.too_few_texts(anchors, options.false_alarm):
         reason = "the anchors are of too few texts to show any change; fix more of them"
         return "cannot tell", reason
-    alarm = stands_out(drift.changed, drift.shift, options.false_alarm)
+    alarm = store.stands_out(drift.changed, drift.shift, options.false_alarm)
     return "alarm" if alarm else "no alarm", _why(drift, judge, alarm=alarm)
 
 
-def _why(drift: Drift, judge: str, *, alarm: bool) -> str:
+def _why(drift: store.Drift, judge: str, *, alarm: bool) -> str:
     changed, shift = drift.changed, drift.shift
     message = (
         f"{changed.total} of {drift.answered} answers changed ({equals(changed.more)};"

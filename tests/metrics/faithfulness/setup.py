@@ -26,21 +26,40 @@ def scored(
     return [list(its) for its in results[name]]
 
 
-def recipe(kind: FaithfulnessMetric, model: Path, **changes: Any) -> str:
-    parsed = options(kind, model, **changes)
-    return kind.recipe(parsed, parsed.checkpoints["tiny"])
-
-
 def holds_in_any_company(score: Callable[..., list[list[Scored]]], cases: Sequence[Case]) -> None:
     """Alone, in any batch, in any order and beside repeats, with an empty store each time."""
     alone = []
     for case in cases:
-        alone += score([case])
         STORE.unlink(missing_ok=True)
+        alone += score([case])
+    STORE.unlink(missing_ok=True)
     assert score([*cases, *cases[::-1]], batch_tokens=300) == alone + alone[::-1]
     STORE.unlink(missing_ok=True)
     assert score(cases[::-1], batch_tokens=1) == alone[::-1]
     assert score(cases, batch_tokens=7) == alone  # from the store
+
+
+def plain(model: Path, head: str = "SequenceClassification", dtype: str = "float64") -> Any:
+    """The tokenizer and the model, for plain calls."""
+    import torch
+    import transformers
+
+    words = transformers.AutoTokenizer.from_pretrained(model)
+    load = getattr(transformers, f"AutoModelFor{head}").from_pretrained
+    return words, load(model, dtype=getattr(torch, dtype)).eval()
+
+
+def broken(model: Path, folder: Path) -> Path:
+    """A copy of a model whose weights are no numbers."""
+    import shutil
+
+    from safetensors.torch import load_file, save_file
+
+    copy = Path(shutil.copytree(model, folder / "broken"))
+    weights = load_file(copy / "model.safetensors")
+    nothing = {name: weight.fill_(float("nan")) for name, weight in weights.items()}
+    save_file(nothing, copy / "model.safetensors", {"format": "pt"})
+    return copy
 
 
 def fail(*_: object, **__: object) -> None:

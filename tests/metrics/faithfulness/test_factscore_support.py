@@ -1,6 +1,5 @@
 """FactScore by hand, and against one statement at a time, with global attention and without."""
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,12 +21,9 @@ LONG = "how is the knee when i climb the stairs? " * 9
 CASES = [
     Case(("the knee hurts", "it is late"), ("it hurts today", " ", "the knee")),
     Case(("it hurts",), ("it hurts today",)),
-    Case((), ("it hurts",)),
     Case(("the knee", LONG, "it hurts"), ("it hurts",)),
     Case(("the knee hurts",), (LONG,)),
-    Case(("it </s> hurts",), ("<s>",)),
 ]
-CASES = [*CASES, CASES[0]]
 
 
 def longformer(folder: Path) -> Path:
@@ -54,21 +50,16 @@ def longformer(folder: Path) -> Path:
 @pytest.fixture(scope="module", params=["bert", "longformer"])
 def model(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("factscore") / str(request.param)
-    return (
-        longformer(folder) if request.param == "longformer" else classifier(folder, "bert", NAMES)
-    )
+    return classifier(folder, "bert", NAMES) if request.param == "bert" else longformer(folder)
 
 
 def scored(cases: Sequence[Case], model: Path, **changes: Any) -> list[list[Scored]]:
     return setup.scored(factscore_support.KIND, cases, model, **changes)
 
 
-def directly(model: Path, claim: str, passages: Sequence[str]) -> Any:
-    """Logits by plain calls: <s> claim </s> passage </s> passage </s>, none of it cut."""
-    words = transformers.AutoTokenizer.from_pretrained(model)
-    weights = transformers.AutoModelForSequenceClassification.from_pretrained(
-        model, dtype=torch.float64
-    ).eval()
+def directly(model: Path, claim: str, passages: Sequence[str]) -> tuple[Any, Any]:
+    """Shares of both rules, by plain calls: <s> claim </s> passage </s> passage </s>, uncut."""
+    words, weights = setup.plain(model)
     parts = [words(text, add_special_tokens=False)["input_ids"] for text in (claim, *passages)]
     numbers = [1, *(token for part in parts for token in [*part, 2])]
     begun = len(parts[0]) + 2
@@ -79,59 +70,42 @@ def directly(model: Path, claim: str, passages: Sequence[str]) -> Any:
     else:
         inputs["token_type_ids"] = torch.tensor([[int(at >= begun) for at in range(len(numbers))]])
     with torch.no_grad():
-        return weights(**inputs).logits[0]
+        logits = weights(**inputs).logits[0]
+    shares = logits.softmax(0)[2].item(), logits[[0, 2]].softmax(0)[1].item()
+    return pytest.approx(shares[0], abs=1e-5), pytest.approx(shares[1], abs=1e-5)
 
 
-def test_by_hand() -> None:
-    """Logits -1, .5, 2 of contradicted, not enough, supported."""
+@pytest.mark.parametrize(("rule", "share"), [("printed", 0.785597), ("released", 0.952574)])
+def test_by_hand(rule: str, share: float) -> None:
+    """Logits -1, .5, 2 of contradicted, not enough, supported: e^2 of the sum of all, or of two."""
     labels = ("contradicted", "neutral", "entailed")
-    printed, released = (
-        factscore_support.support([-1, 0.5, 2], labels, rule, 6) for rule in ("printed", "released")
-    )
-    shares = [math.exp(logit) for logit in (-1, 0.5, 2)]
-    assert printed == pytest.approx(shares[2] / sum(shares), abs=1e-6)
-    assert printed == pytest.approx(0.785597, abs=1e-6)
-    assert released == pytest.approx(0.952574, abs=1e-6)
+    value = factscore_support.support([-1, 0.5, 2], labels, rule, 6)
+    assert value == pytest.approx(share, abs=1e-6)
 
 
 def test_each_statement_is_what_plain_calls_make_of_it(model: Path) -> None:
-    printed, released = (
-        scored(CASES, model, rule=rule, batch_tokens=150) for rule in ("printed", "released")
-    )
+    both = [scored(CASES, model, rule=rule, batch_tokens=150) for rule in ("printed", "released")]
     for case, place in ((0, 0), (0, 2), (1, 0)):
-        logits = directly(model, CASES[case].statements[place], CASES[case].passages)
-        assert printed[case][place].value == pytest.approx(logits.softmax(0)[2].item(), abs=1e-5)
-        against = logits[[0, 2]].softmax(0)[1].item()
-        assert released[case][place].value == pytest.approx(against, abs=1e-5)
-    assert printed[0][1] == printed[2][0] == Scored(None)
+        expected = directly(model, CASES[case].statements[place], CASES[case].passages)
+        assert tuple(results[case][place].value for results in both) == expected
 
 
 def test_what_does_not_fit_is_counted(model: Path) -> None:
-    words = transformers.AutoTokenizer.from_pretrained(model)
+    words, _ = setup.plain(model)
 
-    def size(text: str) -> int:
-        return len(words(text.strip(), add_special_tokens=False)["input_ids"])
+    def tokens(text: str) -> Any:
+        return words(text, add_special_tokens=False)["input_ids"]
 
     results = scored(CASES, model)
-    whole = sum(map(size, CASES[3].passages))
-    read = 64 - (2 + size("it hurts")) - 2  # an end mark behind each of two passages
-    assert results[3][0].unread == pytest.approx(1 - read / whole)
-    assert (results[3][0].cut, results[4][0].cut) == (False, True)
-    assert results[4][0].unread == 0
-    begun = words.decode(
-        words(LONG, add_special_tokens=False)["input_ids"][: read - size("the knee")]
-    )
-    logits = directly(model, "it hurts", ["the knee", begun])
-    assert results[3][0].value == pytest.approx(logits.softmax(0)[2].item(), abs=1e-5)
+    whole = sum(len(tokens(text.strip())) for text in CASES[2].passages)
+    read = 64 - (2 + len(tokens("it hurts"))) - 2  # an end mark behind each of two passages
+    assert results[2][0].unread == pytest.approx(1 - read / whole)
+    assert (results[2][0].cut, results[3][0].cut, results[3][0].unread) == (False, True, 0)
+    begun = words.decode(tokens(LONG)[: read - len(tokens("the knee"))])
+    assert results[2][0].value == directly(model, "it hurts", ["the knee", begun])[0]
     # A statement has all the room that passages leave.
-    room = 64 - (size("the knee hurts") + 1) - 2
-    begun = words.decode(words(LONG, add_special_tokens=False)["input_ids"][:room])
-    logits = directly(model, begun, ["the knee hurts"])
-    assert results[4][0].value == pytest.approx(logits.softmax(0)[2].item(), abs=1e-5)
-
-
-def test_neither_order_nor_neighbours_nor_repeats_change_a_value(model: Path) -> None:
-    setup.holds_in_any_company(lambda cases, **how: scored(cases, model, **how), CASES)
+    begun = words.decode(tokens(LONG)[: 64 - (len(tokens("the knee hurts")) + 1) - 2])
+    assert results[3][0].value == directly(model, begun, ["the knee hurts"])[0]
 
 
 def test_classes_must_be_known(tmp_path: Path) -> None:
@@ -141,21 +115,8 @@ def test_classes_must_be_known(tmp_path: Path) -> None:
     two = classifier(tmp_path / "b", "bert", ("entailment", "contradiction"))
     with pytest.raises(BadInput, match="has entailed and contradicted; factscore_support needs"):
         scored(CASES, two)
-    first = scored(CASES[:1], unnamed, labels=list(NAMES))[0][0].value
-    turned = scored(CASES[:1], unnamed, labels=list(NAMES[::-1]))[0][0].value
+    first, turned = (
+        scored(CASES[:1], unnamed, labels=list(names))[0][0].value for names in (NAMES, NAMES[::-1])
+    )
     assert None not in (first, turned)
     assert first != turned
-
-
-def test_what_is_not_finite_has_failed(model: Path, tmp_path: Path) -> None:
-    weights = transformers.AutoModelForSequenceClassification.from_pretrained(model)
-    with torch.no_grad():
-        next(weights.classifier.parameters()).fill_(float("nan"))
-    weights.save_pretrained(tmp_path / "broken")
-    transformers.AutoTokenizer.from_pretrained(model).save_pretrained(tmp_path / "broken")
-    assert scored(CASES[1:2], tmp_path / "broken") == [[Scored(None, failed=True)]]
-
-
-def test_its_recipe_states_what_changes_a_value(model: Path) -> None:
-    recipe = setup.recipe(factscore_support.KIND, model, rule="released")
-    assert "|rule:released|labels:None|max_tokens:None|" in recipe

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,28 +13,22 @@ from metassay.metrics import METRICS
 from metassay.metrics.faithfulness import FAITHFULNESS
 from metassay.metrics.faithfulness.summac_conv import read_head
 
-ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs/scores.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/scores.md").read_text(encoding="utf-8")
 PAGE = PAGE.partition("\n## Metrics of faithfulness")[2].partition("\n## ")[0]
-FENCED = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
-CODE = dict(FENCED.findall(PAGE))
+CODE = dict(re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL))
 
 
 def test_its_blocks_are_options_of_every_kind(tmp_path: Path) -> None:
     place = tmp_path / "page.yaml"
     place.write_text(CODE["yaml"], encoding="utf-8")
-    blocks = strict_yaml.load(place)
-    assert isinstance(blocks, dict)
-    kinds = {block["kind"] for block in blocks["statement_metrics"].values()}
-    assert kinds == set(FAITHFULNESS)
-    first = blocks["statement_metrics"]["bartscore"]
+    blocks: Any = strict_yaml.load(place)
+    assert {block["kind"] for block in blocks["statement_metrics"].values()} == set(FAITHFULNESS)
     with pytest.raises(BadInput, match="give the 40 digits"):
-        choose(FAITHFULNESS, first, where="page")
+        choose(FAITHFULNESS, blocks["statement_metrics"]["bartscore"], where="page")
     place.write_text(CODE["yaml"].replace("COMMIT", "abcdef0123" * 4), encoding="utf-8")
-    parsed = strict_yaml.load(place)
-    assert isinstance(parsed, dict)
+    blocks = strict_yaml.load(place)
     for index, name in ((FAITHFULNESS, "statement_metrics"), (METRICS, "costly_metrics")):
-        for block in parsed[name].values():
+        for block in blocks[name].values():
             choose(index, block, where="page")
 
 
@@ -41,9 +36,8 @@ def test_its_table_has_every_kind_with_its_range() -> None:
     for kind in FAITHFULNESS:
         record = record_of(FAITHFULNESS, kind)
         low, high = record.descriptions[0].range
-        ends = (
-            "any" if low is high is None else f"up to {high}" if low is None else f"{low} to {high}"
-        )
+        ends = f"up to {high}" if low is None else f"{low} to {high}"
+        ends = "any" if low is high is None else ends
         assert re.search(rf"^\| `{kind}` \| .* \| {ends} \| better \|$", PAGE, re.MULTILINE), kind
         assert all(each.better == "higher" for each in record.descriptions)
 

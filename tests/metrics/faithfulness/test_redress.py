@@ -12,29 +12,26 @@ from metassay.metrics.faithfulness import redress
 from metassay.metrics.faithfulness.record import Case, Scored
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
-transformers = pytest.importorskip("transformers", reason="needs metassay[models]")
+pytest.importorskip("transformers", reason="needs metassay[models]")
 
 from tests.metrics.faithfulness import setup  # noqa: E402 - it needs them
 from tests.models import tiny  # noqa: E402
 
 LONG = "how is the knee when i climb the stairs? " * 12  # past 64 tokens
-TEMPLATE = "{hypothesis} by {premise}"
 CASES = [
     Case(("the knee hurts", "it is late"), ("it hurts today", " ", "the knee")),
     Case(("it hurts",), ("it hurts",)),
-    Case((), ("it hurts",)),
+    Case(("how is the knee?",), ("when i climb the stairs",)),
     Case(("it hurts", LONG), ("the knee",)),
     Case(("the knee hurts",), (LONG,)),
-    Case(("how is the knee?",), ("when i climb the stairs",)),
 ]
-CASES = [*CASES, CASES[0]]
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """It ends some of its texts within 12 tokens, and others not."""
     place = tiny.bart(tmp_path_factory.mktemp("bart") / "model", ends=list(range(3, 300, 11)))
-    weights = transformers.AutoModelForSeq2SeqLM.from_pretrained(place)
+    _, weights = setup.plain(place, "Seq2SeqLM", "float32")
     torch.manual_seed(4)
     with torch.no_grad():
         for name, weight in weights.named_parameters():
@@ -45,23 +42,19 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.encoder(tmp_path_factory.mktemp("encoder") / "bert", "bert")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    place = tiny.encoder(tmp_path_factory.mktemp("encoder") / "bert", "bert")
+    return {"model": str(place), "device": "cpu", "dtype": "float64", "layers": 3}
 
 
-def scored(cases: Sequence[Case], model: Path, encoder: Path, **changes: Any) -> list[list[Scored]]:
-    how = {"template": TEMPLATE, "max_new_tokens": 12, "encoder": compares(encoder)} | changes
-    return setup.scored(redress.KIND, cases, model, **how)
-
-
-def compares(encoder: Path) -> dict[str, Any]:
-    return {"model": str(encoder), "device": "cpu", "dtype": "float64", "layers": 3}
+def scored(model: Path, encoder: Any, **changes: Any) -> list[list[Scored]]:
+    how = {"template": "{hypothesis} by {premise}", "max_new_tokens": 12, "encoder": encoder}
+    return setup.scored(redress.KIND, CASES, model, **how | changes)
 
 
 def directly(model: Path, statement: str, passages: Sequence[str]) -> str | None:
     """The likeliest token, one at a time, until an end mark; None if there is none."""
-    words = transformers.AutoTokenizer.from_pretrained(model)
-    weights = transformers.AutoModelForSeq2SeqLM.from_pretrained(model, dtype=torch.float64).eval()
+    words, weights = setup.plain(model, "Seq2SeqLM")
     inputs = words(f"{statement} by {' '.join(passages)}", return_tensors="pt")
     ends, tokens = weights.generation_config.eos_token_id, [2]
     with torch.no_grad():
@@ -73,42 +66,26 @@ def directly(model: Path, statement: str, passages: Sequence[str]) -> str | None
     return None
 
 
-def test_it_is_the_f1_between_a_statement_and_its_revision(model: Path, encoder: Path) -> None:
-    results = scored(CASES, model, encoder, batch_tokens=100)
-    options = bertscore.BertscoreOptions(**compares(encoder), idf=False)
-    places = [(0, 0), (0, 2), (1, 0), (5, 0)]
-    texts = [directly(model, CASES[c].statements[p], CASES[c].passages) for c, p in places]
+def test_it_is_the_f1_between_a_statement_and_its_revision(model: Path, encoder: Any) -> None:
+    results = scored(model, encoder, batch_tokens=100)
+    options = bertscore.BertscoreOptions(**encoder, idf=False)
+    texts = []
+    for case, place in [(0, 0), (0, 2), (1, 0), (2, 0)]:
+        statement = CASES[case].statements[place]
+        texts.append(text := directly(model, statement, CASES[case].passages))
+        expected = Scored(None, failed=True)
+        if text is not None:
+            f1 = bertscore.measure([statement], [text], options)["bertscore_f1"]
+            expected = Scored(f1[0].value)
+        assert results[case][place] == expected
     assert None in texts
     assert len({text for text in texts if text}) > 1
-    for (case, place), text in zip(places, texts, strict=True):
-        if text is None:
-            assert results[case][place] == Scored(None, failed=True)
-        else:
-            (f1,) = bertscore.measure([CASES[case].statements[place]], [text], options)[
-                "bertscore_f1"
-            ]
-            assert results[case][place] == Scored(f1.value)
-    assert results[0][1] == results[2][0] == Scored(None)
-
-
-def test_what_is_not_read_is_counted(model: Path, encoder: Path) -> None:
-    results = scored(CASES, model, encoder)
     assert 0.3 < results[3][0].unread < 1
-    assert not results[3][0].cut
-    assert results[4][0].cut
-
-
-def test_neither_order_nor_neighbours_nor_repeats_change_a_value(
-    model: Path, encoder: Path
-) -> None:
-    setup.holds_in_any_company(lambda cases, **how: scored(cases, model, encoder, **how), CASES)
-
-
-def test_recipes_and_templates(model: Path, encoder: Path) -> None:
+    assert (results[3][0].cut, results[4][0].cut) == (False, True)
     with pytest.raises(BadInput, match=r"template must have \{premise\} and \{hypothesis\}"):
-        scored(CASES, model, encoder, template="{hypothesis}")
-    block = {"template": TEMPLATE, "encoder": compares(encoder)}
-    recipe = setup.recipe(redress.KIND, model, **block)
-    assert f"|template:{TEMPLATE}|max_new_tokens:256|max_tokens:None|" in recipe
+        scored(model, encoder, template="{hypothesis}")
+    parsed = setup.options(redress.KIND, model, template="{premise}{hypothesis}", encoder=encoder)
+    recipe = redress.KIND.recipe(parsed, parsed.checkpoints["tiny"])
+    assert "|max_new_tokens:256|" in recipe
     assert "|encoder|model:bert#" in recipe
     assert "|layers:3|idf:no|" in recipe

@@ -2,8 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from metassay.core.errors import BadInput
 from metassay.project.spreadsheets.read import Inputs, OwnData, read_all
+from metassay.project.spreadsheets.summary import lines, settings_of
 
 DOCS, SYSTEMS, RATERS = ("v1", "v2", "v3"), ("alba", "brise"), ("ann", "ben")
 SOURCE = "Doctor: How is the cough?\nPatient: Gone since {}.\nDoctor: Then no more tablets."
@@ -57,6 +62,21 @@ def files(folder: Path, **tables: Table) -> dict[str, list[Path]]:
     return {kind: [put(folder / f"{kind}.csv", table)] for kind, table in tables.items()}
 
 
-def found(folder: Path, *columns: str, **tables: Table) -> OwnData:
-    """What is read of them."""
-    return read_all(Inputs(files(folder, **tables), columns))
+def read(folder: Path, *columns: str, texts: Table = LONG, **more: Any) -> OwnData:
+    """Return what is read of tables by kind; all else in `more` is an option."""
+    tables = {kind: more.pop(kind) for kind in ("ratings", "scores") if kind in more}
+    return read_all(Inputs(files(folder, texts=texts, **tables), columns, **more))
+
+
+def refused(folder: Path, *columns: str, **more: Any) -> str:
+    """Return the problems in lines, which quote no text."""
+    with pytest.raises(BadInput) as caught:
+        read(folder, *columns, **more)
+    message = "\n".join(caught.value.problems)
+    assert "cough" not in message
+    return message
+
+
+def confirmed(data: OwnData) -> str:
+    """Return the lines that a user confirms."""
+    return "\n".join(lines(data, settings_of(data.rows)))

@@ -8,7 +8,6 @@ from metassay.cli.main import main
 from metassay.core.errors import BadInput
 from metassay.project import make
 from metassay.project.spreadsheets.read import Inputs, OwnData, read_all
-from metassay.project.spreadsheets.summary import lines, settings_of
 from tests.project.spreadsheets.sheets import (
     DOCS,
     LONG,
@@ -17,6 +16,7 @@ from tests.project.spreadsheets.sheets import (
     SCORES,
     SYSTEMS,
     Table,
+    confirmed,
     put,
 )
 
@@ -30,117 +30,96 @@ def of(rater: str, *, named: bool = False) -> list[list[str]]:
     return [[*row[:2], *(row[2:] if named else row[3:])] for row in rows]
 
 
-def read(folder: Path, *columns: str, **tables: dict[str, Table]) -> OwnData:
+def read(folder: Path, **tables: dict[str, Table]) -> OwnData:
     """What is read of the files of each kind, by name."""
-    named = {"texts": {"texts.csv": LONG}, **tables}
-    files = {
-        kind: [put(folder / name, table) for name, table in each.items()]
-        for kind, each in named.items()
+    kinds = {"texts": {"texts.csv": LONG}, **tables}
+    paths = {
+        kind: [put(folder / n, table) for n, table in of.items()] for kind, of in kinds.items()
     }
-    return read_all(Inputs(files, columns))
+    return read_all(Inputs(paths))
 
 
-def refused(folder: Path, **tables: dict[str, Table]) -> str:
-    with pytest.raises(BadInput) as caught:
-        read(folder, **tables)
-    return "\n".join(caught.value.problems)
-
-
-def test_a_file_of_each_rater_is_one_of_all_raters(tmp_path: Path) -> None:
-    whole = read(tmp_path, ratings={"ratings.csv": RATINGS}).rows
+def test_a_file_of_each_rater_is_one_of_all_raters(tmp_path):
+    whole = {rating[1:] for rating in read(tmp_path, ratings={"r.csv": RATINGS}).rows.ratings}
     for named in (True, False):
-        ratings = {f"{rater}.csv": of(rater, named=named) for rater in RATERS}
-        data = read(tmp_path, ratings=ratings)
-        assert {rating[1:] for rating in data.rows.ratings} == {
-            rating[1:] for rating in whole.ratings
-        }
-        output = "\n".join(lines(data, settings_of(data.rows)))
+        data = read(tmp_path, ratings={f"{r}.csv": of(r, named=named) for r in RATERS})
+        assert {rating[1:] for rating in data.rows.ratings} == whole
+        output = confirmed(data)
         assert ("rater = the file's name" in output) is not named
         assert "ann.csv, ben.csv, 12 rows" in output
 
 
-def test_texts_and_scores_in_several_files_and_metrics_in_files_of_their_own(
-    tmp_path: Path,
-) -> None:
+def test_texts_and_scores_in_several_files_and_metrics_in_files_of_their_own(tmp_path):
     data = read(tmp_path, scores={"scores.csv": SCORES}).rows
     texts = {"t1.csv": LONG[:4], "t2.csv": [LONG[0], *LONG[4:]]}
     scores = {f"{n}.csv": [[*row[:2], row[n]] for row in SCORES] for n in (2, 3, 4)}
-    found = read(tmp_path, texts=texts, scores=scores).rows
-    assert [text[1:] for text in found.texts] == [text[1:] for text in data.texts]
-    assert {score[1:] for score in found.scores} == {score[1:] for score in data.scores}
+    rows = read(tmp_path, texts=texts, scores=scores).rows
+    assert [text[1:] for text in rows.texts] == [text[1:] for text in data.texts]
+    assert {score[1:] for score in rows.scores} == {score[1:] for score in data.scores}
 
 
-def test_numbers_that_count_the_rows_of_each_file_are_no_ratings(tmp_path: Path) -> None:
-    table = [[*HEAD, "item", "fluency"], *([d, s, "0", "3"] for d, s in TEXTS * 2)]
-    counted = [table[0], *([*row[:2], str(n), row[3]] for n, row in enumerate(table[1:], 1))]
+def test_numbers_that_count_the_rows_of_each_file_are_no_ratings(tmp_path):
     texts = [LONG[0], *([f"{d}{n}", *row] for n in "ab" for d, *row in LONG[1:])]
-    for n, row in enumerate(counted[1:]):
-        row[0] += "ab"[n >= len(TEXTS)]
+    counted = [[*HEAD, "item", "fluency"]]
+    keys = [(f"{d}{n}", s) for n in "ab" for d, s in TEXTS]
+    counted += [[d, s, str(n), "3"] for n, (d, s) in enumerate(keys, 1)]
     files = {"ann.csv": counted, "ben.csv": counted}
-    data = read(tmp_path, texts={"texts.csv": texts}, ratings=files)
-    assert {*data.criteria} == {"fluency"}
+    assert {*read(tmp_path, texts={"t.csv": texts}, ratings=files).criteria} == {"fluency"}
+
+
+ANN, BEN, NAMED = of("ann"), of("ben"), of("ann", named=True)
+OTHER = [LONG[0], ["v1", "cedar", "Some text.", "Another source.", ""]]
 
 
 @pytest.mark.parametrize(
-    ("files", "words"),
+    ("tables", "words"),
     [
+        ({"ann": ANN, "ben": [*BEN, BEN[1]]}, "ben.csv: line 8: rates a text again, and no column"),
+        ({"ann": NAMED, "ann2": NAMED}, "same as ann.csv line 2"),
         (
-            {"ann.csv": of("ann"), "ben.csv": [*of("ben"), of("ben")[1]]},
-            "ben.csv: line 8: rates a text again, and no column says who rated",
-        ),
-        (
-            {"ann.csv": of("ann", named=True), "ann2.csv": of("ann", named=True)},
-            "same as ann.csv line 2",
-        ),
-        (
-            {"ann.csv": of("ann", named=True), "ben.csv": of("ben")},
+            {"ann": NAMED, "ben": BEN},
             "ben.csv: has no column 'rater', which holds the rater in other files; add it",
         ),
         (
-            {"ann.csv": of("ann"), "ben.csv": [["case", *of("ben")[0][1:]], *of("ben")[1:]]},
+            {"ann": ANN, "ben": [["case", *BEN[0][1:]], *BEN[1:]]},
             "ben.csv: has no column 'visit_id', which holds the doc in other files; add it",
         ),
         (
-            {"ann.csv": of("ann"), "ben.csv": [[*HEAD, "note"], *([d, s, "so"] for d, s in TEXTS)]},
+            {"ann": ANN, "ben": [[*HEAD, "note"], *([d, s, "so"] for d, s in TEXTS)]},
             "ben.csv: has none of the columns that hold ratings in other files",
         ),
-        (
-            {"ann.csv": of("ann"), "ben.csv": [of("ben")[0]]},
-            "ben.csv: has no row that fits its header",
-        ),
+        ({"ann": ANN, "ben": [BEN[0]]}, "ben.csv: has no row that fits its header"),
     ],
 )
-def test_what_contradicts_is_refused(tmp_path: Path, files: dict[str, Table], words: str) -> None:
-    assert words in refused(tmp_path, ratings=files)
+def test_what_contradicts_is_refused(tmp_path, tables, words):
+    with pytest.raises(BadInput) as caught:
+        read(tmp_path, ratings={f"{name}.csv": table for name, table in tables.items()})
+    assert words in "\n".join(caught.value.problems)
 
 
-def test_a_source_that_differs_from_another_file_s(tmp_path: Path) -> None:
-    other = [LONG[0], ["v1", "cedar", "Some text.", "Another source.", ""]]
-    message = refused(tmp_path, texts={"t1.csv": LONG, "t2.csv": other})
-    assert (
-        "t2.csv: line 2: the source differs from an earlier row's (doc 'v1', t1.csv line" in message
-    )
+def test_a_source_that_differs_from_another_file_s(tmp_path):
+    words = r"t2\.csv: line 2: the source differs from an earlier row's \(doc 'v1', t1\.csv line"
+    with pytest.raises(BadInput, match=words):
+        read(tmp_path, texts={"t1.csv": LONG, "t2.csv": OTHER})
 
 
-def test_one_file_twice_and_two_of_one_name(tmp_path: Path) -> None:
+def test_one_file_twice_and_two_of_one_name(tmp_path):
     texts = put(tmp_path / "texts.csv", LONG)
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         put(tmp_path / folder / "r.csv", RATINGS)
-    same = tmp_path / "a/r.csv"
-    for files, words in (
-        ([same, tmp_path / "b/../a/r.csv"], "r.csv: is named twice; name it once"),
-        ([same, tmp_path / "b/r.csv"], "r.csv: 2 files have this name, by which raters"),
+    for other, words in (
+        ("b/../a/r.csv", r"r\.csv: is named twice; name it once"),
+        ("b/r.csv", r"r\.csv: 2 files have this name, by which raters"),
     ):
-        with pytest.raises(BadInput) as caught:
-            read_all(Inputs({"texts": [texts], "ratings": files}))
-        assert words in "\n".join(caught.value.problems)
+        with pytest.raises(BadInput, match=words):
+            read_all(
+                Inputs({"texts": [texts], "ratings": [tmp_path / "a/r.csv", tmp_path / other]})
+            )
 
 
-def test_the_command_takes_them_all_and_says_them_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(make, "refresh", lambda made: True)
+def test_the_command_takes_them_all_and_says_them_all(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(make, "refresh", lambda _: True)
     monkeypatch.chdir(tmp_path)
     words = ["init", "study", "--texts", put(tmp_path / "texts.csv", LONG).name]
     for rater in RATERS:

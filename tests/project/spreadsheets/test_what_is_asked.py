@@ -1,14 +1,25 @@
 """What would change numbers if it were guessed wrongly is asked for, or read as it is meant."""
 
-import shlex
 from pathlib import Path
 
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.project.spreadsheets.read import Inputs, OwnData, read_all
-from metassay.project.spreadsheets.summary import command, lines, settings_of
-from tests.project.spreadsheets.sheets import DOCS, LONG, RATERS, SYSTEMS, TEXT, Table, files, put
+from metassay.project.spreadsheets.read import Inputs, read_all
+from metassay.project.spreadsheets.summary import command
+from tests.project.spreadsheets.sheets import (
+    DOCS,
+    LONG,
+    RATERS,
+    SYSTEMS,
+    TEXT,
+    Table,
+    confirmed,
+    files,
+    put,
+    read,
+    refused,
+)
 
 TEXTS = [("v1", "alba"), ("v1", "brise"), ("v2", "alba"), ("v2", "brise"), ("v3", "alba")]
 HEAD = ["visit_id", "model", "rater"]
@@ -22,23 +33,13 @@ def by_rater(*columns: str, cells: str = "1 2 5 4 3 2 1 5 4 2") -> Table:
     return [[*HEAD, *columns], *body]
 
 
-def by_text(*columns: str) -> Table:
-    return [
-        ["visit_id", "model", *columns],
-        *([d, s, *"1234567"[: len(columns)]] for d, s in TEXTS),
-    ]
+def by_text(*columns: str, cells: str = "1234567") -> Table:
+    body = ([d, s, *cells[: len(columns)]] for d, s in TEXTS)
+    return [["visit_id", "model", *columns], *body]
 
 
-def read(folder: Path, tables: dict[str, Table], *columns: str, **said: object) -> OwnData:
-    return read_all(Inputs(files(folder, **{"texts": LONG, **tables}), columns, **said))  # type: ignore[arg-type]
-
-
-def refused(folder: Path, tables: dict[str, Table], *columns: str, **said: object) -> str:
-    with pytest.raises(BadInput) as caught:
-        read(folder, tables, *columns, **said)
-    message = "\n".join(caught.value.problems)
-    assert "cough" not in message
-    return message
+def wide(*names: str) -> Table:
+    return [["id", *names], *([d, *(TEXT.format(n, d, "x") for n in names)] for d in DOCS)]
 
 
 @pytest.mark.parametrize(
@@ -49,18 +50,20 @@ def refused(folder: Path, tables: dict[str, Table], *columns: str, **said: objec
         *(("rouge", "higher"), ("faithfulness", "higher"), ("rerank_free_text", "higher")),
     ],
 )
-def test_of_what_less_is_better(tmp_path: Path, name: str, better: str) -> None:
-    assert read(tmp_path, {"ratings": by_rater(name)}).criteria[name].better == better
+def test_of_what_less_is_better(tmp_path, name, better):
+    assert read(tmp_path, ratings=by_rater(name)).criteria[name].better == better
 
 
-@pytest.mark.parametrize("name", ["error_free", "no hallucinations", "Fehlerfreiheit"])
-def test_a_turned_name_is_asked_for_and_either_answer_is_taken(tmp_path: Path, name: str) -> None:
-    tables = {"ratings": by_rater(name)}
-    assert f"say --higher {shlex.quote(name)} if more is better" in refused(tmp_path, tables)
+@pytest.mark.parametrize("name", ["error_free", "'no hallucinations'", "Fehlerfreiheit", "Length"])
+def test_a_turned_name_is_asked_for_and_either_answer_is_taken(tmp_path, name):
+    table, column = by_rater(name.strip("'")), name.strip("'")
+    message = refused(tmp_path, ratings=table)
+    assert f"say --higher {name}" in message
+    assert "neither" not in message
     for better in ("higher", "lower"):
-        data = read(tmp_path, tables, **{better: [name]})
-        assert data.criteria[name].better == better
-    assert "by --lower and --higher" in refused(tmp_path, tables, higher=[name], lower=[name])
+        assert read(tmp_path, ratings=table, **{better: [column]}).criteria[column].better == better
+    both = refused(tmp_path, ratings=table, higher=[column], lower=[column])
+    assert "by --lower and --higher" in both
 
 
 @pytest.mark.parametrize(
@@ -72,23 +75,21 @@ def test_a_turned_name_is_asked_for_and_either_answer_is_taken(tmp_path: Path, n
         (["fluency (rater 1)", "fluency (rater 2)"], "{criterion} ({rater})"),
     ],
 )
-def test_columns_of_a_rater_and_a_criterion(tmp_path: Path, names: list[str], pattern: str) -> None:
-    data = read(tmp_path, {"ratings": by_text(*names)})
+def test_columns_of_a_rater_and_a_criterion(tmp_path, names, pattern):
+    data = read(tmp_path, ratings=by_text(*names))
     assert data.tables["ratings"].columns.pattern == pattern
     assert len({rating.rater for rating in data.rows.ratings}) == 2
     assert {*data.criteria} <= {"fluency", "errors"}
     assert len(data.rows.ratings) == len(TEXTS) * len(names)
-    again = read(tmp_path, {"ratings": by_text(*names)}, f"ratings.wide={pattern}")
+    again = read(tmp_path, f"ratings.wide={pattern}", ratings=by_text(*names))
     assert again.rows.ratings == data.rows.ratings
 
 
-def test_columns_of_a_system_and_what_is_said_of_it(tmp_path: Path) -> None:
-    ratings = [
-        ["visit_id", "rater", "Alba_fluency", "brise_fluency"],
-        *([d, "x", "1", "2"] for d in DOCS),
-    ]
+def test_columns_of_a_system_and_what_is_said_of_it(tmp_path):
+    ratings = [["visit_id", "rater", "Alba_fluency", "brise_fluency"]]
+    ratings += [[d, "x", "1", "2"] for d in DOCS]
     scores = [["visit_id", "alba_f1", "brise_f1"], *([d, ".1", ".2"] for d in DOCS)]
-    rows = read(tmp_path, {"ratings": ratings, "scores": scores}).rows
+    rows = read(tmp_path, ratings=ratings, scores=scores).rows
     assert {(rating.author, rating.criterion, rating.value) for rating in rows.ratings} == {
         ("alba", "fluency", 1), ("brise", "fluency", 2)
     }  # fmt: skip
@@ -106,45 +107,32 @@ def test_columns_of_a_system_and_what_is_said_of_it(tmp_path: Path) -> None:
         (["fluency1", "fluency2"], "the names seem to have two parts each"),
     ],
 )
-def test_raters_and_criteria_are_not_taken_for_each_other(
-    tmp_path: Path, columns: list[str], words: str
-) -> None:
-    table = by_text(*columns)
-    table = [table[0], *([*row[:2], *("2" for _ in columns)] for row in table[1:])]
-    assert words in refused(tmp_path, {"ratings": table})
-    data = read(tmp_path, {"ratings": table}, f"ratings.raters={','.join(columns)}")
+def test_raters_and_criteria_are_not_taken_for_each_other(tmp_path, columns, words):
+    table = by_text(*columns, cells="2222")
+    assert words in refused(tmp_path, ratings=table)
+    data = read(tmp_path, f"ratings.raters={','.join(columns)}", ratings=table)
     assert {rating.rater for rating in data.rows.ratings} == {*columns}
 
 
-@pytest.mark.parametrize("winner", ["1", "B"])
-def test_comparisons_of_two_texts_are_not_ratings_of_one(tmp_path: Path, winner: str) -> None:
-    table = [["visit_id", "system_a", "system_b", "preference"]]
-    table += [[d, *SYSTEMS, winner] for d in DOCS]
-    assert "'system_a', 'system_b' all name systems" in refused(tmp_path, {"ratings": table})
-
-
-def test_what_programs_add_beside_ratings_is_named_and_not_read(tmp_path: Path) -> None:
+def test_what_programs_add_beside_ratings_is_named_and_not_read(tmp_path):
     beside = ["Unnamed: 0", "lead_time", "annotation_id", "Duration (in seconds)", "rater_age"]
-    data = read(tmp_path, {"ratings": by_rater("fluency", "error_count", "up_to_date", *beside)})
+    data = read(tmp_path, ratings=by_rater("fluency", "error_count", "up_to_date", *beside))
     assert {*data.criteria} == {"fluency", "error_count", "up_to_date"}
-    output = "\n".join(lines(data, settings_of(data.rows)))
-    assert "numbers that are not read: 'Unnamed: 0', 'lead_time'" in output
+    assert "numbers that are not read: 'Unnamed: 0', 'lead_time'" in confirmed(data)
     counted = [[*HEAD, "fluency", "x"]]
     counted += [[*row, str(n)] for n, row in enumerate(by_rater("fluency")[1:], start=41)]
-    assert {*read(tmp_path, {"ratings": counted}).criteria} == {"fluency"}
+    assert {*read(tmp_path, ratings=counted).criteria} == {"fluency"}
 
 
-def test_qualtrics_rows_below_the_first_one(tmp_path: Path) -> None:
+def test_qualtrics_rows_below_the_first_one(tmp_path):
     head, *body = by_rater("Q1")
     table = [head, [*HEAD, "How fluent is it?"], ['{"ImportId":"x"}'] * 4, *body]
+    quoted = [[f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in row] for row in table]
     path = tmp_path / "q.csv"
-    path.write_text(
-        "\n".join(",".join(f'"{c.replace(chr(34), chr(34) * 2)}"' for c in row) for row in table)
-    )
-    paths = files(tmp_path, texts=LONG)
-    data = read_all(Inputs({**paths, "ratings": [path]}))
+    path.write_text("\n".join(map(",".join, quoted)))
+    data = read_all(Inputs({**files(tmp_path, texts=LONG), "ratings": [path]}))
     assert len(data.rows.ratings) == len(body)
-    assert "2 rows below the first one" in "\n".join(lines(data, settings_of(data.rows)))
+    assert "2 rows below the first one" in confirmed(data)
 
 
 @pytest.mark.parametrize(
@@ -157,92 +145,143 @@ def test_qualtrics_rows_below_the_first_one(tmp_path: Path) -> None:
         ("1 2 3 4 5 good good good 1 1", "has numbers in 70% of its cells"),
         ("-99 -99 -99 -99 -99 -99 -99 -99 -99 -99", "line 2: 'ok' has the value -99, as where"),
         ("1 2 3 4 5 -99 1 1 1 -99", "has the value -99, far from all others"),
+        ("5 99 1 2 3 4 5 1 2 3", "has the value 99, far from all others"),
         ("5-Mar 2-Mar 1-Mar 5-Mar 5-Mar 1-Mar 2-Mar 3-Mar 4-Mar 1-Mar", "no column of numbers"),
+        ("95 99 90 91 92 93 94 95 96 97", ""),  # all are grades
     ],
 )
-def test_numbers_that_may_mean_two_things(tmp_path: Path, cells: str, words: str) -> None:
-    paths = files(tmp_path, texts=LONG)
-    paths["ratings"] = [put(tmp_path / "r.tsv", by_rater("ok", cells=cells), "\t")]
+def test_numbers_that_may_mean_two_things(tmp_path, cells, words):
+    ratings = put(tmp_path / "r.tsv", by_rater("ok", cells=cells), "\t")
+    inputs = Inputs({**files(tmp_path, texts=LONG), "ratings": [ratings]})
+    if not words:
+        assert len(read_all(inputs).rows.ratings) == 10
+        return
     with pytest.raises(BadInput) as caught:
-        read_all(Inputs(paths))
+        read_all(inputs)
     assert words in "\n".join(caught.value.problems)
 
 
-def test_a_metric_s_name_of_60_000_letters_is_refused(tmp_path: Path) -> None:
+ENGINE = [["engine used" if name == "model" else name for name in LONG[0]], *LONG[1:]]
+
+
+QUALITIES = "good|poor|fair|good|poor|good|fair|fair|ok|ok"
+KEYS = [(n, s) for n in (1, 2) for s in SYSTEMS]
+ZEROS = {
+    "texts": [["id", "model", "text"], *([f"00{n}", s, "It is."] for n, s in KEYS)],
+    "ratings": [["id", "model", "f"], *([f"{n}", s, "1"] for n, s in KEYS)],
+}
+
+
+def pairs(winner: str) -> Table:
+    head = ["visit_id", "system_a", "system_b", "preference"]
+    return [head, *([d, *SYSTEMS, winner] for d in DOCS)]
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"),
+    [
+        ({"ratings": pairs("1")}, "'system_a', 'system_b' all name systems"),
+        ({"ratings": pairs("B")}, "'system_a', 'system_b' all name systems"),
+        ({"ratings": by_rater("quality", cells=QUALITIES)}, "no column of numbers"),
+        (ZEROS, "but for zeros, case or .0"),
+        ({"texts": ENGINE, "ratings": by_rater("fluency")}, "clearly names the system of each"),
+        ({"texts": ENGINE, "ratings": by_rater("fluency")}, "--columns texts.system=COLUMN"),
+    ],
+)
+def test_what_is_refused(tmp_path, tables, words):
+    message = refused(tmp_path, **tables)
+    assert words in message
+    assert "twice" not in message, "which only follows from it"
+
+
+def test_a_metric_s_name_of_60_000_letters_is_refused(tmp_path):
     scores = [["visit_id", "model", "m" * 60_000], *([d, s, ".5"] for d, s in TEXTS)]
-    message = refused(tmp_path, {"scores": scores})
+    message = refused(tmp_path, scores=scores)
     assert "cannot be a name; rename it: has 60000 characters; shorten it to 200" in message
 
 
-def test_a_device_is_told_by_its_whole_path(tmp_path: Path) -> None:
+def test_a_device_is_told_by_its_whole_path(tmp_path):
     with pytest.raises(BadInput, match=r"^/dev/null: is a pipe or device, not a file; save its"):
         read_all(Inputs({"texts": [Path("/dev/null")]}))
 
 
-def test_grades_in_words_are_asked_for_in_their_order(tmp_path: Path) -> None:
-    cells = "Agree|Disagree|Neutral|Agree|Agree|Agree|Disagree|Strongly agree|Agree|Agree"
-    tables = {"ratings": by_rater("It is fluent", cells=cells)}
-    message = refused(tmp_path, tables)
-    assert "--scale 'It is fluent=disagree<neutral<agree<strongly agree'" in message
-    grades = "It is fluent=Strongly disagree<Disagree<Neutral<Agree<Strongly agree"
-    data = read(tmp_path, tables, scales=[grades])
-    assert [rating.value for rating in data.rows.ratings][:4] == [4, 2, 3, 4]
-    assert (data.criteria["It is fluent"].low, data.criteria["It is fluent"].high) == (1, 5)
-    inputs = Inputs(files(tmp_path, texts=LONG, **tables), scales=[grades])
-    assert f"--scale '{grades}'" in command(Path("x"), inputs, data, [])
+AGREE = "Agree|Disagree|Neutral|Agree|Agree|Agree|Disagree|Strongly agree|Agree|Agree"
 
 
-def test_the_ends_of_a_scale_that_a_question_says(tmp_path: Path) -> None:
-    table = by_rater("Is it clear, and fluent? (1-7)")
-    data = read(tmp_path, {"ratings": table})
-    criterion = data.criteria["Is it clear, and fluent? (1-7)"]
-    assert (criterion.low, criterion.high) == (1, 7)
+@pytest.mark.parametrize(
+    ("name", "cells", "words", "scale", "first"),
+    [
+        (
+            *("It is fluent", AGREE),
+            "--scale 'It is fluent=disagree<neutral<agree<strongly agree'",
+            *("Strongly disagree<Disagree<Neutral<Agree<Strongly agree", [4, 2, 3, 4]),
+        ),
+        (
+            *("quality", "good|poor|" * 4 + "fair|good", "--scale 'quality=poor<fair<good'"),
+            *("poor<fair<good", [3, 1, 3, 1]),
+        ),
+        (
+            *("verdict", "keep|drop|" * 4 + "keep|drop", "--scale COLUMN=WORST<...<BEST"),
+            *("drop<keep", [2, 1, 2, 1]),
+        ),
+    ],
+)
+def test_grades_in_words_are_asked_for_in_their_order(tmp_path, name, cells, words, scale, first):
+    ratings = by_rater(name, cells=cells)
+    assert words in refused(tmp_path, ratings=ratings)
+    data = read(tmp_path, ratings=ratings, scales=[f"{name}={scale}"])
+    assert [rating.value for rating in data.rows.ratings][:4] == first
+    assert (data.criteria[name].low, data.criteria[name].high) == (1, scale.count("<") + 1)
+    inputs = Inputs(files(tmp_path, texts=LONG, ratings=ratings), scales=[f"{name}={scale}"])
+    assert f"--scale '{name}={scale}'" in command(Path("x"), inputs, data, [])
+
+
+def test_the_ends_of_a_scale_that_a_question_says(tmp_path):
+    name = "Is it clear, and fluent? (1-7)"
+    data = read(tmp_path, ratings=by_rater(name))
+    assert (data.criteria[name].low, data.criteria[name].high) == (1, 7)
     columns = [*data.tables["ratings"].columns.words("ratings")]
-    assert read(tmp_path, {"ratings": table}, *columns).rows.ratings == data.rows.ratings
-    assert table[0][-1] in "\n".join(lines(data, settings_of(data.rows)))
-
-
-def wide(*names: str) -> Table:
-    return [["id", *names], *([d, *(TEXT.format(n, d, "x") for n in names)] for d in DOCS)]
+    again = read(tmp_path, *columns, ratings=by_rater(name))
+    assert again.rows.ratings == data.rows.ratings
+    assert name in confirmed(data)
 
 
 @pytest.mark.parametrize(
     "name", ["ground_truth", "Gold standard", "Reference summary", "human_reference"]
 )
-def test_a_reference_is_no_system(tmp_path: Path, name: str) -> None:
+def test_a_reference_is_no_system(tmp_path, name):
     ratings = [["id", "system", "f"], *([d, s, "1"] for d in DOCS for s in ("alba", name))]
-    data = read(tmp_path, {"texts": wide("alba", name), "ratings": ratings})
-    assert {text.author for text in data.rows.texts} == {"alba", "reference"}
-    assert {rating.author for rating in data.rows.ratings} == {"alba", "reference"}
+    rows = read(tmp_path, texts=wide("alba", name), ratings=ratings).rows
+    for of_kind in (rows.texts, rows.ratings):
+        assert {row.author for row in of_kind} == {"alba", "reference"}
 
 
-def test_further_references(tmp_path: Path) -> None:
-    data = read(tmp_path, {"texts": wide("reference_1", "reference_2", "alba")})
-    assert {text.author for text in data.rows.texts} == {"reference", "reference:2", "alba"}
-    output = "\n".join(lines(data, settings_of(data.rows)))
+def authors(folder: Path, *names: str, **options: str) -> set[str]:
+    return {text.author for text in read(folder, texts=wide(*names), **options).rows.texts}
+
+
+def test_who_may_have_written_references_is_asked_for(tmp_path):
+    two = ("reference_1", "reference_2", "alba")
+    assert authors(tmp_path, *two) == {"reference", "reference:2", "alba"}
+    output = confirmed(read(tmp_path, texts=wide(*two)))
     assert "further references, which rubrics alone read: 'reference_2'" in output
-
-
-def test_who_may_have_written_references_is_asked_for(tmp_path: Path) -> None:
-    tables = {"texts": wide("alba", "reference-free model")}
-    assert "or --reference '' if not" in refused(tmp_path, tables)
-    assert len({text.author for text in read(tmp_path, tables, reference="").rows.texts}) == 2
-    data = read(tmp_path, {"texts": wide("alba", "physician")})
+    doubtful = ("alba", "reference-free model")
+    assert "or --reference '' if not" in refused(tmp_path, texts=wide(*doubtful))
+    assert authors(tmp_path, *doubtful, reference="") == {*doubtful}
+    data = read(tmp_path, texts=wide("alba", "physician"))
     assert "'physician' is taken for a system" in "\n".join(data.rows.warnings.lines())
 
 
 @pytest.mark.parametrize("name", ["impression", "note", "discharge_summary"])
-def test_a_column_called_after_a_kind_of_text_may_be_no_system(tmp_path: Path, name: str) -> None:
-    tables = {"texts": wide("alba", name)}
-    assert f"{name!r} may be a system's text" in refused(tmp_path, tables)
-    data = read(tmp_path, tables, f"texts.reference={name}")
+def test_a_column_called_after_a_kind_of_text_may_be_no_system(tmp_path, name):
+    texts = wide("alba", name)
+    assert f"{name!r} may be a system's text" in refused(tmp_path, texts=texts)
+    data = read(tmp_path, f"texts.reference={name}", texts=texts)
     assert {text.author for text in data.rows.texts} == {"alba", "reference"}
-    assert {
-        text.author for text in read(tmp_path, {"texts": wide("note", "comments")}).rows.texts
-    } == {"note"}
+    assert authors(tmp_path, "note", "comments") == {"note"}
 
 
-def test_one_file_of_texts_and_their_ratings(tmp_path: Path) -> None:
+def test_one_file_of_texts_and_their_ratings(tmp_path):
     table = [[*HEAD, "note", "fluency"]]
     table += [[d, s, r, f"{s} writes of {d} here", "3"] for d, s in TEXTS for r in RATERS]
     path = put(tmp_path / "all.csv", table)
@@ -250,92 +289,35 @@ def test_one_file_of_texts_and_their_ratings(tmp_path: Path) -> None:
     assert (len(rows.texts), len(rows.ratings)) == (5, 10)
 
 
-def test_ids_that_a_program_changed_are_told(tmp_path: Path) -> None:
-    texts = [["id", "model", "text"], *([f"00{n}", s, "It is."] for n in (1, 2) for s in SYSTEMS)]
-    ratings = [["id", "model", "f"], *([f"{n}", s, "1"] for n in (1, 2) for s in SYSTEMS)]
-    assert "but for zeros, case or .0" in refused(tmp_path, {"texts": texts, "ratings": ratings})
-
-
-def test_what_goes_against_people_is_warned_of(tmp_path: Path) -> None:
-    docs = [f"d{n}" for n in range(12)]
-    texts = [["id", "model", "text"], *([d, s, "It is."] for d in docs for s in SYSTEMS)]
-    keys = [[d, s] for d in docs for s in SYSTEMS]
+def test_what_goes_against_people_is_warned_of(tmp_path):
+    keys = [[f"d{n}", s] for n in range(12) for s in SYSTEMS]
+    texts = [["id", "model", "text"], *([*key, "It is."] for key in keys)]
     ratings = [["id", "model", "fluency"], *([*key, str(n % 5)] for n, key in enumerate(keys))]
     scores = [["id", "model", "good", "bad"]]
     scores += [[*key, str(n % 5 + n / 99), str(9 - n % 5)] for n, key in enumerate(keys)]
     tables = {"texts": texts, "ratings": ratings, "scores": scores}
-    (line,) = read(tmp_path, tables).rows.warnings.lines()
+    (line,) = read(tmp_path, **tables).rows.warnings.lines()
     assert "metric 'bad' disagrees with people" in line
-    assert not read(tmp_path, tables, lower=["bad"]).rows.warnings
-    assert not read(tmp_path, tables, higher=["bad"]).rows.warnings
+    for better in ("lower", "higher"):
+        assert not read(tmp_path, **tables, **{better: ["bad"]}).rows.warnings
 
 
-def test_texts_of_several_systems_whose_column_cannot_be_told(tmp_path: Path) -> None:
-    """It is asked for, and nothing else is said that only follows from it."""
-    head, *body = LONG
-    named = [["engine used" if name == "model" else name for name in head], *body]
-    message = refused(tmp_path, {"texts": named, "ratings": by_rater("fluency")})
-    assert "no column clearly names the system of each" in message
-    assert "--columns texts.system=COLUMN" in message
-    assert "engine used" in message
-    assert "twice" not in message
-    data = read(tmp_path, {"texts": named}, "texts.system=engine used")
+def test_columns_that_are_named_are_taken(tmp_path):
+    data = read(tmp_path, "texts.system=engine used", texts=ENGINE)
     assert {text.author for text in data.rows.texts} == {*SYSTEMS, "reference"}
-
-
-def test_scores_of_one_metric_by_system_need_no_name(tmp_path: Path) -> None:
-    wide = [["visit_id", *SYSTEMS], *([doc, ".25", ".5"] for doc in DOCS)]
-    data = read(tmp_path, {"scores": wide})
+    scores = [["visit_id", "model", "align", "n"], *([d, s, ".5", "7"] for d, s in TEXTS)]
+    data = read(tmp_path, "scores.value=align", scores=scores)
+    assert {(score.metric, score.value) for score in data.rows.scores} == {("align", 0.5)}
+    data = read(tmp_path, scores=[["visit_id", *SYSTEMS], *([doc, ".25", ".5"] for doc in DOCS)])
     first = {score.author: score.value for score in data.rows.scores if score.doc_id == DOCS[0]}
     assert first == dict(zip(SYSTEMS, (0.25, 0.5), strict=True))
     assert {score.metric for score in data.rows.scores} == {"score"}
 
 
-@pytest.mark.parametrize(
-    ("cells", "code"),
-    [("95 99 90 91 92 93 94 95 96 97", None), ("5 99 1 2 3 4 5 1 2 3", "99")],
-)
-def test_a_code_is_far_from_all_grades(tmp_path: Path, cells: str, code: str | None) -> None:
-    tables = {"ratings": by_rater("overall", cells=cells)}
-    if code is None:
-        assert len(read(tmp_path, tables).rows.ratings) == 10
-    else:
-        assert f"has the value {code}, far from all others" in refused(tmp_path, tables)
-
-
-def test_a_metric_whose_column_is_said_is_called_as_it(tmp_path: Path) -> None:
-    table = [["visit_id", "model", "align", "n"], *([d, s, ".5", "7"] for d, s in TEXTS)]
-    data = read(tmp_path, {"scores": table}, "scores.value=align")
-    assert {(score.metric, score.value) for score in data.rows.scores} == {("align", 0.5)}
-
-
 @pytest.mark.parametrize("name", ["rater", "annotator", "rater_id", "participant"])
-def test_numbered_raters_who_share_the_texts(tmp_path: Path, name: str) -> None:
+def test_numbered_raters_who_share_the_texts(tmp_path, name):
     table = [["visit_id", "model", name, "fluency"]]
     table += [[d, s, str(n % 2), "4"] for n, (d, s) in enumerate(TEXTS)]
-    data = read(tmp_path, {"ratings": table})
+    data = read(tmp_path, ratings=table)
     assert {rating.rater for rating in data.rows.ratings} == {"0", "1"}
     assert {*data.criteria} == {"fluency"}
-
-
-def test_a_criterion_called_as_an_amount_is_asked_for(tmp_path: Path) -> None:
-    message = refused(tmp_path, {"ratings": by_rater("Length")})
-    assert "say --higher Length or --lower Length" in message
-    assert "neither" not in message
-    assert read(tmp_path, {"ratings": by_rater("Length")}, higher=["Length"]).criteria
-
-
-def test_words_as_grades_of_quality_name_no_criteria(tmp_path: Path) -> None:
-    tables = {"ratings": by_rater("quality", cells="good|poor|fair|good|poor|good|fair|fair|ok|ok")}
-    assert "no column of numbers" in refused(tmp_path, tables)
-    tables = {"ratings": by_rater("quality", cells="good|poor|" * 4 + "fair|good")}
-    assert "--scale 'quality=poor<fair<good'" in refused(tmp_path, tables)
-    data = read(tmp_path, tables, scales=["quality=poor<fair<good"])
-    assert {rating.value for rating in data.rows.ratings} == {1, 2, 3}
-
-
-def test_grades_in_words_that_are_unknown(tmp_path: Path) -> None:
-    tables = {"ratings": by_rater("verdict", cells="keep|drop|" * 4 + "keep|drop")}
-    assert "--scale COLUMN=WORST<...<BEST" in refused(tmp_path, tables)
-    data = read(tmp_path, tables, scales=["verdict=drop<keep"])
-    assert [rating.value for rating in data.rows.ratings][:2] == [2, 1]
