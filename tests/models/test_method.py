@@ -40,7 +40,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "892040c980cc1066"),
+        (1, "2f3a69ef169e28cc"),
     ),
     "decoding": (
         decoding.METHOD,
