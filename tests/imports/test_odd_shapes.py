@@ -20,7 +20,7 @@ WHOLE: dict[str, Any] = {
     "deepeval": {"testCases": CASES, "identifier": "r"},
     "promptfoo": {"evalId": "e", "results": {"results": PROMPTFOO[:3]}},
     "langfuse": SCORES,
-    "phoenix": [{"span_id": name, **one} for name, one in SPANS],
+    "phoenix": [{"span_id": name, **row} for name, row in SPANS],
     "mlflow": TRACES,
     "label-studio": TASKS,
 }

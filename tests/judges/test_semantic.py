@@ -157,14 +157,6 @@ def test_nothing_to_judge_is_an_error_and_nothing_to_read_supports_nothing(block
     assert [note.partition(": ")[2][:11] for note in semantic.notes] == ["1 words of "]
 
 
-def test_citations_are_asked_as_far_as_needed(block: Block) -> None:
-    whole = f"{NOTE}\n{TALK}"
-    singles = [Pair(p, "attribution_alone", p, "Pain.", context=whole) for p in (NOTE, TALK)]
-    pairs = [Pair("all", "attribution", whole, "Pain."), *singles]
-    answers = judge({**block, "threshold": 1.0}).judge(pairs)
-    assert [answer is None for answer in answers] == [False, True, True]
-
-
 def test_labels_that_hang_on_last_digits_are_counted(block: Block) -> None:
     single = {**block, "dtype": "float32"}
     shares = sorted(v for v in values(judge(single).judge(PAIRS)) if v is not None)

@@ -129,9 +129,13 @@ class BatchServer(ScriptedServer):
             wrong.append(_json(row | {"response": {"status_code": fate, "body": error}}))
         else:
             self.charges[key] += 1
-            body = answer_to(line["body"], self.charges[key])
-            good = _json(row | {"response": {"status_code": 200, "body": body}})
-            out += {"missing": [], "garbled": [good[:-9]], "twice": [good, good]}.get(fate, [good])
+            good, other = (
+                _json(row | {"response": {"status_code": 200, "body": answer_to(line["body"], n)}})
+                for n in (self.charges[key], 99)
+            )
+            bad = _json(row | {"response": {"status_code": 500, "body": {}}})
+            lines = {"missing": [], "garbled": [good[:-9]], "twice": [good, other]}
+            out += lines.get(fate, [good]) if fate != "first failed" else [bad, good]
 
     def _list(self, path: str, head: str, body: bytes) -> Any:
         query = body.decode()

@@ -62,11 +62,11 @@ def cycle(*cells: str) -> Callable[[int], str]:
 
 
 def as_csv(table: Rows, folder: Path, name: str, separator: str = ",") -> Path:
-    made = io.StringIO()
-    csv.writer(made, delimiter=separator).writerows(table)
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator).writerows(table)
     path = folder / f"{name}.csv"
     # As Excel writes it, where it writes semicolons.
-    path.write_text(made.getvalue(), encoding="utf-8-sig" if separator == ";" else "utf-8")
+    path.write_text(text.getvalue(), encoding="utf-8-sig" if separator == ";" else "utf-8")
     return path
 
 
@@ -201,20 +201,13 @@ def by_meta_eval(paths: dict[str, Path], **better: list[str]) -> dict[str, Any]:
 def evaluated(of_scores: Any, of_ratings: Any, **better: list[str]) -> dict[str, Any]:
     read = _read_all([of_scores], [of_ratings], EvalRequest(Roles(), better, {}, None, [], {}))
     assert read.scores is not None
-    rated = read.ratings.table
+    scored = read.scores.table[["doc_id", "author", "metric", "value"]]
+    rated = read.ratings.table[["doc_id", "author", "rater", "criterion", "value"]]
     return {
-        "scores": frozenset(
-            read.scores.table[["doc_id", "author", "metric", "value"]].itertuples(
-                index=False, name=None
-            )
-        ),
-        "ratings": frozenset(
-            rated[["doc_id", "author", "rater", "criterion", "value"]].itertuples(
-                index=False, name=None
-            )
-        ),
+        "scores": frozenset(scored.itertuples(index=False, name=None)),
+        "ratings": frozenset(rated.itertuples(index=False, name=None)),
         "metrics": read.settings.better,
-        "criteria": {name: one.better for name, one in read.settings.criteria.items()},
+        "criteria": {name: scale.better for name, scale in read.settings.criteria.items()},
         "lines": [line for line in read.settings.notes if " is better (" in line],
     }
 
@@ -223,30 +216,24 @@ def by_init(paths: dict[str, Path], folder: Path, **better: list[str]) -> dict[s
     """What init evaluates, and what own data hold that it wrote."""
     texts = as_csv(TEXTS, folder, "texts")
     files = {"texts": [texts], **{kind: [path] for kind, path in paths.items()}}
-    found = read_all(Inputs(files, **better))
-    content = project_of("mine", found, ["texts.csv"])
-    data = folder / "own"
+    inputs = read_all(Inputs(files, **better))
+    content = project_of("mine", inputs, ["texts.csv"])
+    data = folder / "data"
     data.mkdir(exist_ok=True)
-    for name, held in content.data.items():
-        (data / Path(name).name).write_bytes(held)
+    for name, data_bytes in content.data.items():
+        (data / Path(name).name).write_bytes(data_bytes)
     rows = own_data.read(data)
     assert not rows.problems, rows.problems.lines()
-    theirs = {new: old for old, new in found.renamed.items()}
-    assert [r[1:] for r in rows.ratings] == [r[1:] for r in found.rows.ratings]
+    theirs = {new: old for old, new in inputs.renamed.items()}
+    assert [r[1:] for r in rows.ratings] == [r[1:] for r in inputs.rows.ratings]
+    scored = [(r.doc_id, r.author, theirs[r.metric], r.value) for r in rows.scores]
+    rated = [(r.doc_id, r.author, r.rater, r.criterion, r.value) for r in rows.ratings]
     return {
-        "scores": frozenset(
-            (r.doc_id, r.author, theirs[r.metric], r.value)
-            for r in rows.scores
-            if r.value is not None
-        ),
-        "ratings": frozenset(
-            (r.doc_id, r.author, r.rater, r.criterion, r.value)
-            for r in rows.ratings
-            if r.value is not None
-        ),
-        "metrics": {theirs[one.metric]: one.better for one in rows.metrics},
-        "criteria": {name: one.better for name, one in found.criteria.items()},
-        "lines": list(found.directions),
+        "scores": frozenset(row for row in scored if row[-1] is not None),
+        "ratings": frozenset(row for row in rated if row[-1] is not None),
+        "metrics": {theirs[row.metric]: row.better for row in rows.metrics},
+        "criteria": {name: scale.better for name, scale in inputs.criteria.items()},
+        "lines": list(inputs.directions),
     }
 
 
@@ -261,18 +248,23 @@ def test_every_command_reads_the_same_whatever_it_is_kept_in(tmp_path: Path, nam
     both = dict(zip(("scores", "ratings"), SETS[name], strict=True))
     # What a title stands above, or counts without a name, is not a table to any program.
     forms = FILES[:4] if "" in SETS[name][0][0] else FILES
-    found = []
+    results = []
     for n, form in enumerate(forms):
         paths = {kind: form(table, tmp_path, kind) for kind, table in both.items()}
-        found.append(by_meta_eval(paths))
+        results.append(by_meta_eval(paths))
         if n in (0, len(name) % len(forms)):
-            found.append(by_init(paths, tmp_path))
+            results.append(by_init(paths, tmp_path))
     if forms == FILES:
         sheets = [frame_sheet(as_frame(table), "frame", Findings()) for table in both.values()]
-        found.append(evaluated(*sheets))
-    assert all(one == found[0] for one in found[1:])
-    assert len(found[0]["scores"]) >= 11
-    assert len(found[0]["ratings"]) >= 9
+        results.append(evaluated(*sheets))
+    assert all(result == results[0] for result in results[1:])
+    assert len(results[0]["scores"]) >= 11
+    assert len(results[0]["ratings"]) >= 9
+
+
+def plain_files(folder: Path) -> dict[str, Path]:
+    both = zip(("scores", "ratings"), PLAIN, strict=True)
+    return {kind: as_csv(table, folder, kind) for kind, table in both}
 
 
 class Polars:
@@ -310,23 +302,17 @@ def test_frames(tmp_path: Path, make: Callable[..., Any]) -> None:
     faults = Findings()
     sheets = [frame_sheet(make(records(table)), "frame", faults) for table in PLAIN]
     assert not faults
-    paths = {
-        kind: as_csv(t, tmp_path, kind)
-        for kind, t in zip(("scores", "ratings"), PLAIN, strict=True)
-    }
+    paths = plain_files(tmp_path)
     assert evaluated(*sheets) == by_meta_eval(paths)
     assert frame_sheet(3, "frame", faults) is None
     assert "is not a data frame" in faults.lines()[0]
 
 
 def test_what_is_said_of_directions_goes_before_the_name(tmp_path: Path) -> None:
-    paths = {
-        kind: as_csv(t, tmp_path, kind)
-        for kind, t in zip(("scores", "ratings"), PLAIN, strict=True)
-    }
-    found = by_meta_eval(paths, higher=["error_rate"], lower=["fluency"])
-    assert found == by_init(paths, tmp_path, higher=["error_rate"], lower=["fluency"])
-    assert found["metrics"] == {"error_rate": "higher", "align": "higher"}
-    assert found["criteria"] == {"fluency": "lower"}
-    assert "metrics, more is better (as you say): 'error_rate'" in found["lines"]
+    paths = plain_files(tmp_path)
+    result = by_meta_eval(paths, higher=["error_rate"], lower=["fluency"])
+    assert result == by_init(paths, tmp_path, higher=["error_rate"], lower=["fluency"])
+    assert result["metrics"] == {"error_rate": "higher", "align": "higher"}
+    assert result["criteria"] == {"fluency": "lower"}
+    assert "metrics, more is better (as you say): 'error_rate'" in result["lines"]
     assert by_meta_eval(paths)["metrics"]["error_rate"] == "lower"

@@ -68,9 +68,9 @@ def test_clinical_sentences(marked: str) -> None:
 @settings(deadline=None)
 @given(st.text(st.characters(codec="utf-8"), max_size=80))
 def test_any_text_has_boundaries_before_visible_characters(line: str) -> None:
-    found = boundaries(line)
-    assert found == sorted(set(found))
-    assert all(0 < at < len(line) and not line[at].isspace() for at in found)
+    starts = boundaries(line)
+    assert starts == sorted(set(starts))
+    assert all(0 < at < len(line) and not line[at].isspace() for at in starts)
 
 
 @pytest.mark.parametrize(

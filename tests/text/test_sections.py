@@ -86,87 +86,76 @@ def test_original_rules(line: str, section: str | None) -> None:
     ],
 )
 def test_own_rules(line: str, section: str | None, rest: str | None) -> None:
-    found = section_heading(line)
-    assert (found and found[0]) == section
-    if found:
-        assert line[found[1] :].strip() == rest
+    heading = section_heading(line)
+    assert (heading and heading[0]) == section
+    if heading:
+        assert line[heading[1] :].strip() == rest
 
 
 def test_lines_that_are_only_a_heading() -> None:
-    assert all(
-        map(stands_alone, ["PLAN", "Results:", "# Results #", "Social History", "**Skin**:"])
-    )
+    headings = ["PLAN", "Results:", "# Results #", "Social History", "**Skin**:"]
+    assert all(map(stands_alone, headings))
     assert not any(map(stands_alone, ["Plan: rest", "Gout", "Skin: dry", "Diabetes:"]))
 
 
-NOTE = (
-    "Seen today.\nEXAM\nLungs clear.\n**Results:** film clear.\nPlan: rest.\nRESULTS\nMRI clear.\n"
-)
+def pieces_of(note: str) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """By our rules, and by those of Table 24."""
+    first, second = (
+        {name: [note[a:b] for a, b in pieces] for name, pieces in divisions.items()}
+        for divisions in _both(note)
+    )
+    return first, second
 
 
-def test_every_occurrence_of_a_section_is_kept() -> None:
-    found = {name: [NOTE[a:b] for a, b in pieces] for name, pieces in _both(NOTE)[0].items()}
-    assert found == {
+def test_notes_by_hand() -> None:
+    note = (
+        "Seen today.\nEXAM\nLungs clear.\n**Results:** film clear.\nPlan: rest.\nRESULTS\n"
+        "MRI clear.\n"
+    )
+    ours, table24 = pieces_of(note)
+    assert ours == {
         S: ["Seen today."],
         E: ["EXAM\nLungs clear."],
         R: ["**Results:** film clear.", "RESULTS\nMRI clear."],
         A: ["Plan: rest."],
     }
-
-
-def test_table24_counts_first_occurrences_and_keeps_white_space() -> None:
-    found = {name: [NOTE[a:b] for a, b in pieces] for name, pieces in _both(NOTE)[1].items()}
     # **Results:** is no heading there, so the exam goes on, and the last section runs to the end.
-    assert found == {
+    assert table24 == {
         S: ["Seen today.\n"],
         E: ["EXAM\nLungs clear.\n**Results:** film clear.\n"],
         R: ["RESULTS\nMRI clear.\n"],
         A: ["Plan: rest.\n"],
     }
-
-
-def test_text_before_the_first_heading_is_subjective() -> None:
-    note = "\nEXAM\nClear.\nHPI: cough"
-    ours, table24 = _both(note)
-    assert [note[a:b] for a, b in ours[S]] == ["HPI: cough"]  # nothing is said before
-    assert [note[a:b] for a, b in table24[S]] == ["\n"]  # that was the first occurrence
-    assert [note[a:b] for a, b in table24[E]] == ["EXAM\nClear.\nHPI: cough"]
+    # Text before the first heading is subjective.
+    ours, table24 = pieces_of("\nEXAM\nClear.\nHPI: cough")
+    assert ours[S] == ["HPI: cough"]  # nothing is said before
+    assert table24[S] == ["\n"]  # that was the first occurrence
+    assert table24[E] == ["EXAM\nClear.\nHPI: cough"]
     assert _both("All is well.") == ({}, {S: [(0, 12)]})
 
 
-LINES = [
-    "EXAM",
-    "Exam: ok",
-    "Results:",
-    "A/P: rest",
-    "HPI: cough",
-    "text",
-    "",
-    " ",
-    "## Plan",
-    "PLAN",
-]
+LINES = ["EXAM", "Exam: ok", "Results:", "A/P: rest", "HPI: cough", "text", "", " ", "## Plan"]
 
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(LINES), max_size=8).map("\n".join))
 def test_pieces_hold_every_visible_character_once(note: str) -> None:
-    for found in _both(note):
-        pieces = sorted(piece for pieces in found.values() for piece in pieces)
-        assert list(found) == [name for name in SECTIONS if name in found]
-        assert all(one.end <= two.start for one, two in pairwise(pieces))
-        if found:
-            held = "".join(note[start:end] for start, end in pieces)
-            assert "".join(held.split()) == "".join(note.split())
+    for sections in _both(note):
+        pieces = sorted(piece for pieces in sections.values() for piece in pieces)
+        assert list(sections) == [name for name in SECTIONS if name in sections]
+        assert all(first.end <= second.start for first, second in pairwise(pieces))
+        if sections:
+            text = "".join(note[start:end] for start, end in pieces)
+            assert "".join(text.split()) == "".join(note.split())
 
 
 def test_the_reference_notes_divide_and_eight_have_no_results(mirror: Path) -> None:
     notes = pd.read_csv(mirror / "aci_bench_test1" / "clinicalnlp_taskB_test1.csv")["note"]
     assert len(notes) == 40
     for compat in (0, 1):
-        found = [_both(note)[compat] for note in notes]
-        assert all(set(one) >= {S, E, A} for one in found)
-        assert sum(R not in one for one in found) == 8
+        divisions = [_both(note)[compat] for note in notes]
+        assert all(set(sections) >= {S, E, A} for sections in divisions)
+        assert sum(R not in sections for sections in divisions) == 8
 
 
 def _both(note: str) -> tuple[dict, dict]:  # type: ignore[type-arg]

@@ -12,7 +12,7 @@ from metassay.text.sentences import sentences
 from metassay.text.spans import Span
 
 
-def said(text: str) -> list[str]:
+def texts_of(text: str) -> list[str]:
     return [text[span.start : span.end] for span in sentences(text)]
 
 
@@ -46,10 +46,8 @@ def said(text: str) -> list[str]:
     ],
 )
 def test_sentences(text: str, expected: list[str]) -> None:
-    assert said(text) == expected
-
-
-def test_repeated_sentences_have_spans_of_their_own() -> None:
+    assert texts_of(text) == expected
+    # Repeated sentences have each its span.
     assert sentences("No. No. No.") == [Span(0, 3), Span(4, 7), Span(8, 11)]
 
 
@@ -73,7 +71,7 @@ def test_spans_are_exact_disjoint_and_ordered(text: str) -> None:
         assert sentence == sentence.strip()
         assert "\n" not in sentence
         assert any(map(str.isalnum, sentence))
-    assert all(one.end <= two.start for one, two in pairwise(spans))
+    assert all(first.end <= second.start for first, second in pairwise(spans))
 
 
 @settings(deadline=None)

@@ -37,13 +37,14 @@ def test_published_coverage_density_and_length(
     folder = mirror / "aci_bench_test1"
     dialogues = pd.read_csv(folder / "clinicalnlp_taskB_test1.csv").set_index("encounter_id")
     notes = pd.read_csv(folder / file).set_index("encounter_id")["note"]
-    found = []
+    rows = []
     for key, note in notes.items():
-        said = alphanumeric(note)
-        lengths = np.array(_fragments(alphanumeric(dialogues.loc[key, "dialogue"]), said))
-        found.append((lengths.sum() / len(said), (lengths**2).sum() / len(said), len(words(note))))
-    means = np.mean(found, axis=0)
-    assert len(found) == 40
+        tokens = alphanumeric(note)
+        lengths = np.array(_fragments(alphanumeric(dialogues.loc[key, "dialogue"]), tokens))
+        n = len(tokens)
+        rows.append((lengths.sum() / n, (lengths**2).sum() / n, len(words(note))))
+    means = np.mean(rows, axis=0)
+    assert len(rows) == 40
     assert means[0] == pytest.approx(coverage, abs=0.0006)
     assert means[1] == pytest.approx(density, abs=0.006)
     assert means[2] == pytest.approx(count, abs=0.06)
@@ -94,13 +95,14 @@ def test_content_tokens(text: str, tokens: str) -> None:
 
 
 def test_negations_and_laterality_are_no_stopwords() -> None:
-    kept = {"no", "not", "nor", "never", "none", "without", "left", "right", "both", "neither"}
-    assert not kept & STOPWORDS
+    negations = {"no", "not", "nor", "never", "none", "without", "left", "right", "both", "neither"}
+    assert not negations & STOPWORDS
 
 
 @settings(deadline=None)
 @given(LINES, LINES)
-def test_lines_are_read_independently_and_case_does_not_matter(one: str, two: str) -> None:
-    assert content_tokens(one + "\n" + two) == content_tokens(one) + content_tokens(two)
-    assert content_tokens(one.upper().lower()) == content_tokens(one.upper())
-    assert not STOPWORDS & {token for token in content_tokens(one) if len(token) < 3}
+def test_lines_are_read_independently_and_case_does_not_matter(first: str, second: str) -> None:
+    both = content_tokens(first) + content_tokens(second)
+    assert content_tokens(first + "\n" + second) == both
+    assert content_tokens(first.upper().lower()) == content_tokens(first.upper())
+    assert not STOPWORDS & {token for token in both if len(token) < 3}

@@ -55,6 +55,9 @@ def test_spans_are_masked_from_the_top_by_their_size_and_height() -> None:
     assert by_script(WORDS, NO, low, high, 0.11, NO, 0.12, 0.12, 0.1) == [(1, 2), (4, 5), (8, 9)]
     assert by_script(WORDS, 0.18, NO, 0.11) == [(0, 5), (7, 9)]
     assert by_script(WORDS, 0.19, high, NO, high, NO, 0.14) == [(5, 9)]
+    assert context_of(WORDS, [(1, 2), (4, 5)]) == ("The ", " has a ", ", and was given fluids.")
+    assert context_of(WORDS, [(0, 5), (7, 9)]) == ("", ", and was ", ".")
+    assert context_of(WORDS, []) == (TEXT,)
 
 
 def test_tries_that_are_no_use() -> None:
@@ -66,35 +69,26 @@ def test_tries_that_are_no_use() -> None:
     assert by_script(["fever,", "then,", "cough"], NO, NO, 0.3, NO, NO, 0.1) == [(0, 1), (2, 3)]
 
 
-def test_what_stands_around_masks() -> None:
-    assert context_of(WORDS, [(1, 2), (4, 5)]) == ("The ", " has a ", ", and was given fluids.")
-    assert context_of(WORDS, [(0, 5), (7, 9)]) == ("", ", and was ", ".")
-    assert context_of(WORDS, []) == (TEXT,)
-
-
 @pytest.mark.parametrize(
     ("filled", "words", "fake"),
     [
         ("The woman has a fever, and was given fluids.", "woman", [1]),
         ("The old man has a  fever, and was given fluids.", "old man", [1, 1]),
         ("The Patient has a fever, and was given fluids.", "Patient", [0]),
-        ("The woman had a fever, and was given fluids.", None, None),  # more than the mask
-        ("The  has a fever, and was given fluids.", None, None),  # nothing for the mask
-        ("", None, None),
+        ("The woman had a fever, and was given fluids.", "", []),  # more than the mask
+        ("The  has a fever, and was given fluids.", "", []),  # nothing for the mask
+        ("", "", []),
     ],
 )
-def test_which_words_are_fake(filled: str, words: str | None, fake: list[int] | None) -> None:
-    if words is None or fake is None:
-        assert find_fakes(WORDS, [(1, 2)], filled) == ([], [])
-        return
-    rest = ["has", "a", "fever,", "and", "was", "given", "fluids."]
+def test_which_words_are_fake(filled: str, words: str, fake: list[int]) -> None:
+    rest = WORDS[2:]
     expected = ["The", *words.split(), *rest], [0, *fake, *[0] * len(rest)]
-    assert find_fakes(WORDS, [(1, 2)], filled) == expected
-
-
-def test_a_word_with_punctuation_that_was_not_masked_is_fake() -> None:
-    words, fake = find_fakes(WORDS, [(4, 5), (8, 9)], TEXT.replace("fever", "bad cough"))
-    assert [word for word, is_fake in zip(words, fake, strict=True) if is_fake] == ["bad", "cough,"]
+    assert find_fakes(WORDS, [(1, 2)], filled) == (expected if words else ([], []))
+    # Punctuation that was not masked stays with its word.
+    each = zip(
+        *find_fakes(WORDS, [(4, 5), (8, 9)], TEXT.replace("fever", "bad cough")), strict=True
+    )
+    assert [word for word, is_fake in each if is_fake] == ["bad", "cough,"]
 
 
 # ---- corrupt ------------------------------------------------------------------------------------
@@ -172,7 +166,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def asked(seeds: Sequence[int]) -> list[tuple[tuple[str, ...], str]]:
+def sentences_of(seeds: Sequence[int]) -> list[tuple[tuple[str, ...], str]]:
     texts = [("", " hurts, climb"), ("stairs, ", ""), ("today ", ", stairs knee")]
     return [(text, f"{n}") for n in seeds for text in texts]
 
@@ -181,7 +175,7 @@ def test_what_is_filled_depends_on_the_sentence_and_its_seed_alone(
     filling: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = options(model=str(filling), batch_tokens=40, dtype="float64")
-    sentences = asked(range(4))
+    sentences = sentences_of(range(4))
     texts = make_filler(here)(sentences)
     assert len(set(texts)) > 6
     STORE.unlink()
@@ -207,13 +201,11 @@ def test_a_token_is_drawn_among_the_likeliest_as_often_as_it_is_probable() -> No
 def test_the_likeliest_alone_is_what_greedy_decoding_writes(filling: Path) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(filling)
     network = transformers.AutoModelForSeq2SeqLM.from_pretrained(filling).eval()
-    texts = make_filler(options(model=str(filling), top_p=1e-9))(asked([1]))
-    for (pieces, _), text in zip(asked([1]), texts, strict=True):
+    texts = make_filler(options(model=str(filling), top_p=1e-9))(sentences_of([1]))
+    tokens = {"decoder_start_token_id": 2, "eos_token_id": 2, "pad_token_id": 0, "bos_token_id": 1}
+    settings = transformers.GenerationConfig(do_sample=False, max_new_tokens=40, **tokens)
+    for (pieces, _), text in zip(sentences_of([1]), texts, strict=True):
         read = tokenizer("<mask>".join(pieces), return_tensors="pt")
-        settings = transformers.GenerationConfig(
-            do_sample=False, max_new_tokens=40, decoder_start_token_id=2, eos_token_id=2,
-            pad_token_id=0, bos_token_id=1,
-        )  # fmt: skip
         written = network.generate(**read, generation_config=settings)
         assert text == tokenizer.decode(written[0], skip_special_tokens=True)
 
@@ -223,7 +215,7 @@ def test_a_model_without_a_mask_is_refused(tmp_path: Path) -> None:
 
     fill = make_filler(options(model=str(bart(tmp_path / "bart"))))
     with pytest.raises(BadInput, match="has no mask token; choose one such as BART"):
-        fill(asked([1]))
+        fill(sentences_of([1]))
 
 
 def test_corrupting_leaves_what_it_should(filling: Path) -> None:

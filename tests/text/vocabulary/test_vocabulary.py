@@ -59,22 +59,20 @@ def _names(group: vocabulary.Group) -> set[str]:
 
 
 def test_a_word_is_of_one_group_of_all_kinds() -> None:
-    found = Counter(
+    counts = Counter(
         word
         for kind in (*SPLIT, CLOSED)
         for word, its in terms(kind).items()
         for _ in {term.group for term in its}
     )
-    assert [word for word, count in found.items() if count > 1] == []
+    assert [word for word, count in counts.items() if count > 1] == []
 
 
 def test_what_is_only_written_is_not_read() -> None:
     assert "show" not in terms("synonym")
     assert "demonstrated" in terms("synonym")
     assert "RA" not in terms("diagnosis")
-
-
-def test_abbreviations_are_read_in_capitals_alone() -> None:
+    # Abbreviations are read in capitals alone.
     assert {"COPD", "UTI", "UTIs"} <= terms("diagnosis").keys()
     assert "copd" not in terms("diagnosis")
 
