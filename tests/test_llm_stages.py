@@ -42,7 +42,7 @@ GENERATED = "data/tables/one/responses/generate-writer.parquet"
 DECOMPOSED = "data/tables/one/responses/decompose.parquet"
 NOTED = "data/tables/one/notes/generate-writer.parquet"
 POLICY = replace(QUICK, attempts=2)
-MADE = [
+OUTPUTS = [
     *(TEXTS_AT, GENERATED, NOTED, "data/tables/one/units.parquet", DECOMPOSED),
     "data/tables/one/notes/decompose.parquet",
 ]
@@ -63,16 +63,16 @@ def server() -> Iterator[ScriptedServer]:
 
 def faulty(call: Call) -> Answer:
     """Writes of the kind that the last message names; takes everything apart but `torn`."""
-    asked = str(call.body["messages"][-1]["content"])
+    question = str(call.body["messages"][-1]["content"])
     if call.is_claims:
-        if "torn" in asked:
+        if "torn" in question:
             return failed(503)
         return said(json.dumps({"items": [{"number": 1, "claims": ["The knee hurts."]}]}))
     kinds = {
         **{"down": failed(500), "hangs": hang(), "lost": dropped(), "wrong": failed(400)},
         **{"declines": refused(), "long": cut("The kn")},
     }
-    kind = re.findall(r"It (\w+)", asked)[-1]
+    kind = re.findall(r"It (\w+)", question)[-1]
     return kinds.get(kind) or said(f"The knee hurts [0]. It is {kind}.")
 
 
@@ -93,7 +93,7 @@ def both_stages(monkeypatch: pytest.MonkeyPatch, root: Path) -> dict[str, bytes]
     assert run_stage(monkeypatch, root, "generate", "writer") == 0
     one_part_each(root)
     assert run_stage(monkeypatch, root, "decompose", "apart") == 0
-    return {name: (root / name).read_bytes() for name in MADE}
+    return {name: (root / name).read_bytes() for name in OUTPUTS}
 
 
 def bring(root: Path, tables: list[Path]) -> tuple[int, ...]:
@@ -111,7 +111,7 @@ def test_a_run_with_failures_is_repeated_to_the_byte_without_a_request(
     endpoint = {"timeout": 1.0} | ({} if with_key else {"key_env": None})
     settings = {"endpoint": endpoint, "max_missing": 0.5}
     first = tiny_project(tmp_path / "first", server.base_url, PASSAGES, **settings)
-    made = both_stages(monkeypatch, first)
+    outputs = both_stages(monkeypatch, first)
     assert read(TEXTS, first / TEXTS_AT)["status"].tolist() == STATUSES
     units = read(UNITS, first / "data/tables/one/units.parquet").query("kind == 'claim'")
     assert units.set_index("doc_id")["status"].to_dict() == {"d000": "ok", "d007": "error"}
@@ -134,7 +134,7 @@ def test_a_run_with_failures_is_repeated_to_the_byte_without_a_request(
     settings["max_missing"] = 0  # of what nobody can ask for, none is missing too much
     clone = tiny_project(tmp_path / "clone", again, PASSAGES, **settings)
     assert bring(clone, [first / GENERATED, first / DECOMPOSED]) == (10, 10, 0, 0)
-    assert both_stages(monkeypatch, clone) == made
+    assert both_stages(monkeypatch, clone) == outputs
     assert server.requests.total() == sent
     assert "4 question(s) without an answer are not asked again" in caplog.text
     assert "knee" not in caplog.text

@@ -301,13 +301,6 @@ def test_ratings_alone_are_agreement_and_means(here, frames, results, capsys) ->
     assert alone._repr_html_().count("<p>") == len(repr(alone).splitlines())
 
 
-def test_one_rating_has_no_deviation() -> None:
-    ratings = pd.DataFrame({"doc_id": ["1", "2"], "rater": ["x", "y"], "c": [1.0, 2.0]})
-    sd = metassay.meta_eval(ratings=ratings, **FEW).raters.set_index(["rater", "author"])["sd"]
-    assert np.isnan(sd["x", EVERYBODY])
-    assert sd[EVERYBODY, EVERYBODY] == pytest.approx(0.5**0.5)
-
-
 @pytest.mark.parametrize(
     "words",
     [

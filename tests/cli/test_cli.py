@@ -20,13 +20,13 @@ from tests.stage_setup import CHAT, tiny_project
 
 
 @pytest.fixture
-def here(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(project, monkeypatch):
     monkeypatch.chdir(project)
     return project
 
 
 @pytest.fixture
-def unchanged(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def unchanged(clone, monkeypatch):
     monkeypatch.chdir(clone)
     return clone
 
@@ -42,7 +42,7 @@ def edited(path: Path) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize(
     "command", [["run", "nope"], ["run", "nope", "--only", "fetch"], ["run", "sample", "nope"]]
 )
-def test_an_unknown_benchmark_is_bad_usage(unchanged, capsys, command: list[str]) -> None:
+def test_an_unknown_benchmark_is_bad_usage(unchanged, capsys, command):
     assert main(command) == 2
     error = capsys.readouterr().err
     assert "benchmarks/: no 'nope'; there are: aci_bench, aci_bench_table24, " in error
@@ -50,14 +50,14 @@ def test_an_unknown_benchmark_is_bad_usage(unchanged, capsys, command: list[str]
     assert not any((unchanged / "data/tables").glob("*"))
 
 
-def test_a_benchmark_s_folder_without_params_is_not_called_unknown(here, capsys) -> None:
+def test_a_benchmark_s_folder_without_params_is_not_called_unknown(here, capsys):
     (here / "benchmarks/sample/params.yaml").unlink()
     assert main(["watch", "accept", "sample"]) == 2
     error = capsys.readouterr().err
     assert error == "benchmarks/sample/params.yaml does not exist; bring it back, as by git\n"
 
 
-def test_validate_names_every_problem_in_one_go_and_nothing_runs(here, capsys) -> None:
+def test_validate_names_every_problem_in_one_go_and_nothing_runs(here, capsys):
     with edited(here / "params.yaml") as params:
         params["metrics"]["rouge"]["stemer"] = True
         params["judges"]["lexical"]["threshold"] = 3.0
@@ -98,7 +98,7 @@ def test_validate_names_every_problem_in_one_go_and_nothing_runs(here, capsys) -
     assert "> stemer: unknown key" in capsys.readouterr().err
 
 
-def test_validate_is_content_with_the_project_as_it_is(here, capsys) -> None:
+def test_validate_is_content_with_the_project_as_it_is(here, capsys):
     assert main(["validate"]) == 0
     output, error = capsys.readouterr()
     assert "no problem found" in output
@@ -110,7 +110,7 @@ def test_validate_is_content_with_the_project_as_it_is(here, capsys) -> None:
     assert "sample: ratings.csv: " in capsys.readouterr().err
 
 
-def test_list_shows_benchmarks_and_datasets(unchanged, capsys) -> None:
+def test_list_shows_benchmarks_and_datasets(unchanged, capsys):
     assert main(["list"]) == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     listed = {
@@ -122,7 +122,7 @@ def test_list_shows_benchmarks_and_datasets(unchanged, capsys) -> None:
         assert any(name in line for line in lines[start:end])
 
 
-def test_fetch_from_a_mirror(here, mirror, tmp_path, capsys) -> None:
+def test_fetch_from_a_mirror(here, mirror, tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     words = ["run", "mts_dialog", "--only", "fetch", "--mirror"]
     assert main([*words, str(tmp_path / "empty")]) == 2
@@ -132,7 +132,7 @@ def test_fetch_from_a_mirror(here, mirror, tmp_path, capsys) -> None:
     assert len(list((here / "data/raw/mts_dialog").iterdir())) == 3
 
 
-def test_outside_a_project(tmp_path, monkeypatch, capsys) -> None:
+def test_outside_a_project(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["run", "sample"]) == 2
     assert "params.yaml does not exist; run in the project's folder" in capsys.readouterr().err
@@ -154,14 +154,14 @@ def test_outside_a_project(tmp_path, monkeypatch, capsys) -> None:
         ("judge-check verdicts.csv --require sensitivity", "write it as sensitivity=.9"),
     ],
 )
-def test_bad_usage_exits_with_2_and_says_what_was_meant(words, problem, capsys) -> None:
+def test_bad_usage_exits_with_2_and_says_what_was_meant(words, problem, capsys):
     with pytest.raises(SystemExit) as caught:
         main(words.split())
     assert caught.value.code == 2
     assert problem in capsys.readouterr().err
 
 
-def test_former_names_answer_with_the_new_one(capsys) -> None:
+def test_former_names_answer_with_the_new_one(capsys):
     for former, new in FORMER.items():
         assert main([former, "x"]) == 2
         assert capsys.readouterr().err == f"metassay {former} is now metassay {new}\n"
@@ -171,7 +171,7 @@ def test_former_names_answer_with_the_new_one(capsys) -> None:
         capsys.readouterr()
 
 
-def test_choices_of_the_command_line_are_those_of_the_options() -> None:
+def test_choices_of_the_command_line_are_those_of_the_options():
     settings = COMMANDS["meta-eval"]["arguments"]
     for name in ("coefficient", "resample"):
         field = MetaOptions.model_fields[name]
@@ -187,7 +187,7 @@ def arguments(of: argparse.ArgumentParser, name: str) -> Iterator[tuple[str, arg
                 yield from arguments(command, f"{name} {key}")
 
 
-def test_an_option_means_the_same_in_every_command() -> None:
+def test_an_option_means_the_same_in_every_command():
     """Its metavar, and how many words it takes, say what it takes; a benchmark is positional."""
     takes: dict[str, dict[str, tuple[object, ...]]] = {}
     for command, action in arguments(parser(), "metassay"):
@@ -201,7 +201,7 @@ def test_an_option_means_the_same_in_every_command() -> None:
     assert not {"--benchmark", "--study", "--doc"} & set(takes)
 
 
-def test_the_command_line_is_there_before_any_table_is() -> None:
+def test_the_command_line_is_there_before_any_table_is():
     """pandas and numpy take half a second: no help, and no completion, waits for them."""
     program = "import sys, metassay.cli.main; print(*{'pandas', 'numpy', 'torch'} & {*sys.modules})"
     assert subprocess.check_output([sys.executable, "-c", program], text=True).strip() == ""
@@ -214,9 +214,7 @@ def test_the_command_line_is_there_before_any_table_is() -> None:
         *((1, FAILED, "not every stage succeeded"), (-9, FAILED, "the run was killed")),
     ],
 )
-def test_each_end_of_a_run_has_its_code_and_its_words(
-    monkeypatch, capsys, ended: int, code: int, words: str
-) -> None:
+def test_each_end_of_a_run_has_its_code_and_its_words(monkeypatch, capsys, ended, code, words):
     monkeypatch.setattr(running, "_run_watched", lambda *_: ended)
     assert running.run_flows(["sample"], {}) == code
     assert capsys.readouterr().err.startswith(words)
@@ -241,8 +239,8 @@ LOCK = yaml.safe_dump({"stages": {"a": {"outs": [{"path": "data/tables/old", "md
     ],
 )
 def test_what_cannot_be_compared_or_stored_is_told_before_the_run(
-    file: str, text: str, words: str, tmp_path, monkeypatch, capsys
-) -> None:
+    file, text, words, tmp_path, monkeypatch, capsys
+):
     root = tiny_project(tmp_path, "http://127.0.0.1:9/v1", ["Nothing."], system=CHAT)
     monkeypatch.chdir(root)
     (root / file).parent.mkdir(parents=True, exist_ok=True)

@@ -39,7 +39,7 @@ def tab(folder: Path, *lines: str, path: str | None = None) -> list[list[str]]:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path):
     """Only what completion may look at: names of folders, and the registry."""
     for name in ("alpha", "alpine", "beta"):
         (tmp_path / "benchmarks" / name).mkdir(parents=True)
@@ -51,7 +51,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_every_command_and_every_option_of_one(project) -> None:
+def test_every_command_and_every_option_of_one(project):
     whole = parser()
     (commands,) = (a for a in whole._actions if isinstance(a, argparse._SubParsersAction))
     names = list(commands.choices)
@@ -61,7 +61,7 @@ def test_every_command_and_every_option_of_one(project) -> None:
         assert set(offered) == set(commands.choices[name]._option_string_actions), name
 
 
-def test_names_come_from_the_project(project) -> None:
+def test_names_come_from_the_project(project):
     wanted = {
         "metassay run al": ["alpha", "alpine"],
         "metassay run --no-prefect alpha b": ["beta"],
@@ -75,7 +75,7 @@ def test_names_come_from_the_project(project) -> None:
     assert tab(project, *wanted) == list(wanted.values())
 
 
-def test_names_to_probe_are_those_of_three_blocks(project) -> None:
+def test_names_to_probe_are_those_of_three_blocks(project):
     (project / "params.yaml").write_text(
         "judges: # a note\n  lexical: {kind: lexical}\n  # not: this\n  mini:\n    kind: llm\n"
         "metrics:\n  rouge: {}\nmodels: {}\nendpoints:\n  local: {kind: openai}\n"
@@ -88,7 +88,7 @@ def test_names_to_probe_are_those_of_three_blocks(project) -> None:
     assert not (project / "ran").exists()
 
 
-def test_only_names_of_a_project_are_offered_and_nothing_is_run(project, tmp_path) -> None:
+def test_only_names_of_a_project_are_offered_and_nothing_is_run(project, tmp_path):
     for name in ("$(touch ran)", "`touch ran`", "my bench", "*"):
         (project / "benchmarks" / name).mkdir()
         (project / "benchmarks" / name / "params.yaml").touch()
@@ -99,7 +99,7 @@ def test_only_names_of_a_project_are_offered_and_nothing_is_run(project, tmp_pat
     assert tab(tmp_path / "empty", *commands) == [[], [], [], ["list"]]
 
 
-def test_python_does_not_start(project, tmp_path) -> None:
+def test_python_does_not_start(project, tmp_path):
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in ("bash", "find", "sed", "sort"):
@@ -108,7 +108,7 @@ def test_python_does_not_start(project, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_command_prints_what_the_shell_can_read(shell: str, tmp_path, capsys) -> None:
+def test_the_command_prints_what_the_shell_can_read(shell, tmp_path, capsys):
     assert main(["completion", shell]) == 0
     printed = capsys.readouterr().out
     assert "_metassay_benchmark" in set(printed.replace("(", " ").split())
@@ -118,7 +118,7 @@ def test_the_command_prints_what_the_shell_can_read(shell: str, tmp_path, capsys
         subprocess.run([shell, "-n", str(file)], check=True)
 
 
-def test_fish_offers_names(project) -> None:
+def test_fish_offers_names(project):
     if not shutil.which("fish"):
         pytest.skip("needs fish")
     (project / "c.fish").write_text(script(parser(), "fish"))

@@ -21,7 +21,7 @@ ACI = [path for path in OF_DOCLENS if path.startswith("data/tables/aci_bench/")]
 
 
 @pytest.fixture
-def here(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(project, monkeypatch):
     """A clone with the benchmarks that these figures read: DVC reads every dvc.yaml there is."""
     for folder in (project / "benchmarks").iterdir():
         if folder.name not in READ:
@@ -30,7 +30,7 @@ def here(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return project
 
 
-def test_what_can_be_drawn_is_and_the_rest_is_named(here, capsys) -> None:
+def test_what_can_be_drawn_is_and_the_rest_is_named(here, capsys):
     """With no table, with those of one benchmark, and of a paper that is open."""
     assert main(["figures", "--paper", "doclens"]) == 1
     output = capsys.readouterr().out
@@ -67,12 +67,12 @@ def test_what_can_be_drawn_is_and_the_rest_is_named(here, capsys) -> None:
     assert "simsum: nothing drawn; 0 of 0 drawn, 1 open" in capsys.readouterr().out
 
 
-def test_who_draws_waits_for_the_stage_of_the_paper() -> None:
+def test_who_draws_waits_for_the_stage_of_the_paper():
     """The lock that is held is the one of stages/doorway.py."""
     assert Path(LOCK.format("fm")) == WORK / "locks" / "-".join(["figures", "fm"])
 
 
-def test_a_project_without_benchmarks_of_papers_is_told_so(here, capsys) -> None:
+def test_a_project_without_benchmarks_of_papers_is_told_so(here, capsys):
     for name in ("mts_dialog", "sample_facts"):
         (here / f"benchmarks/{name}/params.yaml").unlink()
     assert main(["figures", "--paper", "benabacha"]) == 2
@@ -82,7 +82,7 @@ def test_a_project_without_benchmarks_of_papers_is_told_so(here, capsys) -> None
 
 
 @pytest.mark.slow  # DVC itself runs the stage, twice
-def test_a_whole_paper_is_drawn_by_its_stage_and_again_only_what_changed(here) -> None:
+def test_a_whole_paper_is_drawn_by_its_stage_and_again_only_what_changed(here):
     feed(here, OF_DOCLENS)
     first = figures(here)
     assert ": 1 drawn, 0 as before; 18 open" in first

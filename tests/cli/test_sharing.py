@@ -15,7 +15,7 @@ ACCESS = {"one": "credentialed", "ward": "private", "letters": "private"}
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path, monkeypatch):
     """Its system is shown an example of another dataset."""
     shown = {"shots": 1, "examples": ["ward/dev/d000"]}
     root = tiny_project(
@@ -31,7 +31,7 @@ def change(file: Path, **changes: object) -> None:
     file.write_text(yaml.safe_dump(content | changes), encoding="utf-8")
 
 
-def test_what_a_remote_may_not_have_is_refused_whole(project, capsys, monkeypatch) -> None:
+def test_what_a_remote_may_not_have_is_refused_whole(project, capsys, monkeypatch):
     params = load(project)
     assert datasets_in(params.benchmarks["one"], params) == ["one", "ward"]
     started: list[object] = []
@@ -61,7 +61,7 @@ def test_what_a_remote_may_not_have_is_refused_whole(project, capsys, monkeypatc
 
 def test_accepted_tables_go_only_where_their_class_of_then_and_of_today_may(
     project, capsys, monkeypatch
-) -> None:
+):
     monkeypatch.setattr(weekly, "run_flows", lambda *_, **__: 0)
     change(project / "params.yaml", remotes={"team": ["credentialed", "private"], "none": []})
 

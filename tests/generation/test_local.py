@@ -262,20 +262,11 @@ def test_only_what_is_new_is_decoded(models: Models, monkeypatch: pytest.MonkeyP
     pd.testing.assert_frame_equal(texts, write(models("bart")).texts)
 
 
-@pytest.mark.parametrize(
-    ("kind", "system"),
-    [("bart", {"kind": "seq2seq"}), ("llama", STYLE | {"kind": "causal"})],
-)
 def test_the_stage_asks_nobody_and_failed_documents_are_rows(
-    models: Models,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: Any,
-    kind: str,
-    system: Any,
+    models: Models, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:
     passages = ["how is the knee?", "", "the stairs hurt " * 2000, "it hurts", "when i climb"]
-    block = COMMON | {"model": str(models(kind))} | system
+    block = COMMON | {"kind": "seq2seq", "model": str(models("bart"))}
     root = tiny_project(tmp_path / "project", "http://127.0.0.1:9/v1", passages, system=block)
     path = root / "data/tables/one/texts/writer.parquet"
     assert run_stage(monkeypatch, root, "generate", "writer") == 0

@@ -201,7 +201,7 @@ class ScriptedServer:
         self.open: set[_Connection] = set()
         self._at_once = 0
         self._left: int | None = None
-        self._held: list[Callable[[], None]] = []
+        self._waiting: list[Callable[[], None]] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._ready = threading.Event()
@@ -231,13 +231,13 @@ class ScriptedServer:
     @property
     def holding(self) -> int:
         """Answers kept back at the moment."""
-        return len(self._held)
+        return len(self._waiting)
 
     def let_go(self) -> None:
         """Hold no longer, and send what was kept back to those who still listen."""
         self._left = None
-        held, self._held = self._held, []
-        for send in held:
+        waiting, self._waiting = self._waiting, []
+        for send in waiting:
             self._loop.call_soon_threadsafe(send)
 
     def _serve(self) -> None:
@@ -284,7 +284,7 @@ class ScriptedServer:
         if connection.lost:  # who asked is gone: nothing is answered
             return
         if self._left == 0:
-            self._held.append(lambda: self._send(connection, call, answer))
+            self._waiting.append(lambda: self._send(connection, call, answer))
             return
         if self._left is not None:
             self._left -= 1

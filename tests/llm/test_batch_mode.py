@@ -319,12 +319,12 @@ def test_a_batch_that_its_endpoint_does_not_know(batches, tmp_path, monkeypatch)
 
 
 def test_the_estimate_is_halved(tmp_path) -> None:
-    asked = Requests(requests(3), [1, 1, 1])
+    first = Requests(requests(3), [1, 1, 1])
     costs = {}
     for mode in ("single", "batch"):
         place = tmp_path / "ledger.sqlite"
         with session("http://127.0.0.1:9/v1", place, mode=mode, dry=True) as opened:
-            costs[mode] = opened.estimate(Use("m", None), asked, [4.0] * 3)
+            costs[mode] = opened.estimate(Use("m", None), first, [4.0] * 3)
     assert costs["single"].cost == pytest.approx(2 * costs["batch"].cost)
     assert costs["batch"].cost_at_most == pytest.approx(3 * (146 * 2.5 + 40 * 10) / 2e6)
 

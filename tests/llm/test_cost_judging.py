@@ -44,7 +44,7 @@ from tests.support.cost_plans import planned as plan_of
 from tests.units.dividing import parts_of
 
 LEXICAL = {"kind": "lexical", "threshold": 0.6, "window": 60}
-ASKS, TOLD = {"kind": "asks", "name": "x"}, {"kind": "told", "name": "x"}
+ASKS, SILENT = {"kind": "asks", "name": "x"}, {"kind": "told", "name": "x"}
 LLM = {"kind": "llm", "model": "m", "style": "json", "per_call": "part", "shots": 1, "rounds": 1}
 MODELS = models_at("http://127.0.0.1:9/v1")
 
@@ -77,7 +77,7 @@ MINI = {"one": CHAT, "two": CHAT | {"citations": False}}
 @pytest.mark.parametrize(
     ("judge", "systems", "more", "expected", "note"),
     [
-        (TOLD, {"lead": LEAD}, {}, [], None),
+        (SILENT, {"lead": LEAD}, {}, [], None),
         (ASKS, {"lead": LEAD}, {}, [("judge-j", 1)], None),
         # For claim_precision it is the reference, whoever made the claims.
         (ASKS, {"a": LEAD, "b": LEAD}, {"measures": ("claim_precision",)}, [("judge-j", 1)], None),
@@ -111,8 +111,8 @@ def test_what_the_ledger_has_is_not_asked(known, ledger) -> None:
 
 def test_members_are_counted_and_what_two_judges_ask_is_asked_once(known, ledger) -> None:
     judges = {
-        "panel": {"kind": "jury", "by": "majority", "members": {"a": ASKS, "b": TOLD, "c": ASKS}},
-        "steps": {"kind": "cascade", "members": {"first": TOLD, "then": ASKS}},
+        "panel": {"kind": "jury", "by": "majority", "members": {"a": ASKS, "b": SILENT, "c": ASKS}},
+        "steps": {"kind": "cascade", "members": {"first": SILENT, "then": ASKS}},
     }
     notes = len(known.sources)
     plan = planned(known, ledger, judges, {"lead": LEAD})

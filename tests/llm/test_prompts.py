@@ -81,15 +81,15 @@ def test_every_prompt_says_that_the_material_is_no_instruction(name: str) -> Non
 
 @pytest.mark.parametrize("name", FORMS_OF_ANSWERS)
 def test_the_form_of_answers_holds_no_material_and_follows_what_is_asked(name: str) -> None:
-    form, asked = load(name, ROOT / "prompts"), load("judge-entailment", ROOT / "prompts")
+    form, question = load(name, ROOT / "prompts"), load("judge-entailment", ROOT / "prompts")
     assert set(form.variables.values()) == {"text"}
-    both = join(asked, form)
+    both = join(question, form)
     assert [message.role for message in both.text] == ["system", "user"]
-    for message, first, then in zip(both.text, asked.text, form.text, strict=True):
+    for message, first, then in zip(both.text, question.text, form.text, strict=True):
         assert message.content == f"{first.content}\n\n{then.content}"
-    assert both.variables == {**asked.variables, **form.variables}
-    assert both.examples == asked.examples != ()
-    assert len({both.hash, asked.hash, form.hash}) == 3
+    assert both.variables == {**question.variables, **form.variables}
+    assert both.examples == question.examples != ()
+    assert len({both.hash, question.hash, form.hash}) == 3
     assert both.signature == f"judge-entailment+{name}#{both.hash}"
 
 
@@ -136,8 +136,8 @@ def test_data_stay_data_whatever_they_say(value: object) -> None:
     )
     (system, user) = render(prompt, material=value)
     assert system.content == "Read."
-    found = user.content.removeprefix("Material: ").removesuffix(" End.")
-    assert json.loads(found) == value
+    shown = user.content.removeprefix("Material: ").removesuffix(" End.")
+    assert json.loads(shown) == value
 
 
 def test_values_are_put_in_by_kind_and_a_place_within_a_value_stays_text(tmp_path) -> None:

@@ -11,7 +11,15 @@ from metassay.core.kinds import Chosen
 from metassay.core.options import Options
 from metassay.core.params import MaxCost
 from metassay.llm.endpoints import ModelOptions, Models, parse_models
-from metassay.llm.needs import Needs, PromptFile, Use
+from metassay.llm.needs import (
+    FEW_SHOT,
+    RELEASED_CLAIMS,
+    Needs,
+    PromptFile,
+    Use,
+    all_datasets,
+    folder_problems,
+)
 from metassay.llm.session import Session, cap_of, model_problems
 from tests.architecture import PACKAGES, ROOT, imports, sources
 
@@ -107,3 +115,47 @@ def test_text_is_cleared_and_the_ledger_wired_in_a_single_place() -> None:
     # Sessions of a project begin where its registry is read.
     sessions = [file for file in files if "Session" in called(Path(file))]
     assert sessions == ["metassay/datasets/clearance.py"]
+
+
+# ---- whoever reads another dataset stands in the list whose folders DVC watches ---------------
+
+
+@pytest.mark.parametrize(
+    ("datasets", "folder", "words"),
+    [
+        ([], None, None),
+        (["ward"], "data/raw/ward", None),
+        (["ward"], "data/raw", None),
+        (["ward", "clinic"], "data/raw", None),
+        (["ward", "ward"], "data/raw/ward", None),
+        (["ward"], None, "params > systems: 's' reads data/raw/ward; name it under few_shot"
+         " instead, with the folder data/raw/ward"),
+        ([], "data/raw/ward", "params > few_shot > s: it reads no other dataset; name it under"),
+        (["ward"], "data/raw/wards", "is data/raw/wards, but it reads data/raw/ward; name the"),
+        (["a", "b"], "data/raw/a", "reads data/raw/a, data/raw/b; name the folder data/raw, so"),
+    ],
+)  # fmt: skip
+def test_what_is_not_watched_is_named_with_its_remedy(datasets, folder, words) -> None:
+    folders = {} if folder is None else {"s": folder}
+    settings = {"where": "params", "lists": FEW_SHOT}
+    lines = folder_problems({"s": datasets}, folders, Path("data/raw"), **settings)
+    assert len(lines) == (words is not None)
+    assert all(words in line for line in lines)
+
+
+def test_names_of_a_kind_are_checked_together() -> None:
+    lines = folder_problems(
+        *({"a": ["x"], "b": [], "c": ["x"]}, {"b": "data/raw/x", "c": "data/raw/x"}),
+        *(Path("data/raw"),),
+        **{"where": "params", "lists": RELEASED_CLAIMS},
+    )
+    places = [line.split(":")[0] for line in lines]
+    assert places == ["params > decompositions", "params > released_claims > b"]
+
+
+def test_datasets_of_several_kinds_are_named_once() -> None:
+    kinds = [
+        Chosen("k", Needs(datasets=lambda _, names=names: names), Options())
+        for names in (("b", "a"), (), ("a",))
+    ]
+    assert all_datasets(kinds) == ["a", "b"]

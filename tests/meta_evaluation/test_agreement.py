@@ -139,20 +139,6 @@ def test_values_are_those_of_other_programs_whoever_else_rates():
     assert of_all[ICC].tolist() == pytest.approx(icc.tolist(), abs=1e-9)
 
 
-def test_intervals_draw_the_things_rated_again():
-    rng = np.random.default_rng(0)
-    amy = rng.integers(0, 2, 400)
-    rows = rated("coverage", amy=amy, bob=np.where(rng.random(400) < 0.2, 1 - amy, amy))
-    table = agreed(*rows, options=OPTIONS.model_copy(update={"resamples": 4000}))
-    row = only(table, coefficient="percent")
-    # A share of n things has the standard error sqrt(p (1 - p) / n); 90 % reach 1.645 of it.
-    reach = 1.645 * np.sqrt(row["value"] * (1 - row["value"]) / 400)
-    ends = row["value"] - reach, row["value"] + reach
-    assert (row["low"], row["high"]) == pytest.approx(ends, abs=0.004)
-    assert ((table["low"] < table["value"]) & (table["value"] < table["high"])).all()
-    assert (table["n_resamples"] == 4000).all()
-
-
 def test_a_crowd_that_shares_little_is_told_of_cheaply():
     rng = np.random.default_rng(1)
     crowd = [f"r{n:02}" for n in range(40)]

@@ -118,15 +118,6 @@ def test_the_best_is_chosen_with_whole_documents_held_out():
     assert np.isnan([row["low"], row["high"]]).all()
 
 
-def test_noise_is_not_chosen_beside_what_sees_people():
-    ratings, errors, metrics = three_metrics(documents=40)
-    rng = np.random.default_rng(5)
-    metrics["a"] = {key: -value for key, value in errors.items()}
-    metrics["b"] = {key: rng.normal() for key in errors}
-    row = only(combined(metrics, ratings), kind="best")
-    assert (row["members"], row["value"], row["in_sample"]) == ("a", pytest.approx(1), 1)
-
-
 @pytest.mark.parametrize(("documents", "enough"), [(5, False), (6, True)])
 def test_too_few_documents_for_the_folds(documents, enough):
     ratings, _, metrics = three_metrics(documents=documents)

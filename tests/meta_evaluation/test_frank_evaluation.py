@@ -78,7 +78,7 @@ def pooled(tables: Tables) -> pd.Series:
         {
             (study.criterion, metric.metric): partial_given_system(
                 metric.oriented, study.oriented, "global", "pearson"
-            ).value
+            )[0].value
             for study in studies_of(tables)
             for metric in study.metrics
         }

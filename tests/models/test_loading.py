@@ -79,11 +79,11 @@ def test_code_that_a_model_brings_is_never_run_and_nobody_is_asked(
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("limited", [True, False])
 @pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert", "t5"])
-def test_a_text_is_cut_at_what_the_encoder_reads(tmp_path: Path, kind: str, told: bool) -> None:
-    loaded = load_encoder(options(encoder(tmp_path / kind, kind, told=told)), 2)
-    assert loaded.limit == (None if kind == "t5" and not told else 64)
+def test_a_text_is_cut_at_what_the_encoder_reads(tmp_path: Path, kind: str, limited: bool) -> None:
+    loaded = load_encoder(options(encoder(tmp_path / kind, kind, limited=limited)), 2)
+    assert loaded.limit == (None if kind == "t5" and not limited else 64)
     (whole,) = tokens(loaded, ["the knee"])
     fits = ["a" * 62, "a" * 63]  # no merges were learnt for these: a token each, and two special
     full, over = tokens(loaded, fits)

@@ -114,8 +114,8 @@ def scatter(model: Any) -> Any:
     return model
 
 
-def encoder(folder: Path, kind: str, *, places: int = 64, told: bool = True) -> Path:
-    """An encoder of four layers; `told`: its tokenizer knows how many tokens it reads."""
+def encoder(folder: Path, kind: str, *, places: int = 64, limited: bool = True) -> Path:
+    """An encoder of four layers; `limited`: its tokenizer knows how many tokens it reads."""
     words = framed("<s> $A </s>")
     sizes = {**BERT, "num_hidden_layers": 4}
     # RoBERTa's positions are counted from after that of the padding.
@@ -134,7 +134,7 @@ def encoder(folder: Path, kind: str, *, places: int = 64, told: bool = True) -> 
     torch.manual_seed(5)
     config = configs[kind]()
     config.vocab_size, config.pad_token_id = len(words), 0
-    words.model_max_length = places if told else 10**30
+    words.model_max_length = places if limited else 10**30
     scatter(transformers.AutoModel.from_config(config)).save_pretrained(folder)
     words.save_pretrained(folder)
     return folder

@@ -6,7 +6,6 @@ What is sent is compared whole, so that no text can be in it.
 import json
 import sys
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -62,7 +61,7 @@ class Tracking:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Tracking, str]]:
+def server(monkeypatch):
     for name in ("TOKEN", "USERNAME", "PASSWORD"):
         monkeypatch.delenv(f"MLFLOW_TRACKING_{name}", raising=False)
     tracking = Tracking()
@@ -97,7 +96,7 @@ def project(folder: Path) -> Path:
     return folder
 
 
-def test_a_headline_is_numbers_and_names_of_metrics(tmp_path) -> None:
+def test_a_headline_is_numbers_and_names_of_metrics(tmp_path):
     numbers, names = headline("one", project(tmp_path))
     at = "best/faithful _overall_/global"
     assert numbers == {f"{at}/value": 0.5, f"{at}/trusted": 1.0, "answers/missing": 0.0}
@@ -106,7 +105,7 @@ def test_a_headline_is_numbers_and_names_of_metrics(tmp_path) -> None:
         headline("two", tmp_path)
 
 
-def test_mlflow_gets_a_run_with_the_numbers_and_nothing_else(tmp_path, server) -> None:
+def test_mlflow_gets_a_run_with_the_numbers_and_nothing_else(tmp_path, server):
     tracking, address = server
     values = headline("one", project(tmp_path))
     assert [to_mlflow("one", *values, address) for _ in range(2)] == ["r1"] * 2
@@ -135,7 +134,7 @@ def test_mlflow_gets_a_run_with_the_numbers_and_nothing_else(tmp_path, server) -
     assert [len(batch) for batch in batches] == [1000, 1000, 500]
 
 
-def test_credentials_are_those_of_mlflows_own_variables(server, monkeypatch) -> None:
+def test_credentials_are_those_of_mlflows_own_variables(server, monkeypatch):
     tracking, address = server
     monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", "ann")
     monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "word")
@@ -147,7 +146,7 @@ def test_credentials_are_those_of_mlflows_own_variables(server, monkeypatch) -> 
 
 
 @pytest.mark.parametrize(("status", "error"), [(403, BadInput), (302, BadInput), (500, Unfinished)])
-def test_what_the_server_refuses_is_told_without_its_words(server, status, error) -> None:
+def test_what_the_server_refuses_is_told_without_its_words(server, status, error):
     tracking, address = server
     tracking.status = status
     with pytest.raises(error) as caught:
@@ -156,7 +155,7 @@ def test_what_the_server_refuses_is_told_without_its_words(server, status, error
     assert len(tracking.requests) == 1
 
 
-def test_the_command_sends_numbers_of_any_dataset(tmp_path, server, monkeypatch, capsys) -> None:
+def test_the_command_sends_numbers_of_any_dataset(tmp_path, server, monkeypatch, capsys):
     tracking, address = server
     access = {"one": "private", "ward": "private"}
     where = tmp_path, "http://127.0.0.1:9/v1", ["Nothing."]
@@ -173,7 +172,7 @@ def test_the_command_sends_numbers_of_any_dataset(tmp_path, server, monkeypatch,
     assert capsys.readouterr().err.strip().endswith("HTTPError; try again")
 
 
-def test_wandb_is_told_to_send_nothing_by_itself(monkeypatch) -> None:
+def test_wandb_is_told_to_send_nothing_by_itself(monkeypatch):
     seen: dict[str, Any] = {}
     run = SimpleNamespace(id="w1", log=lambda numbers: seen.update(log=numbers))
     run.finish = lambda: seen.update(finished=True)

@@ -11,7 +11,7 @@ from tests.tracking.comparison.states import Project, scores
 
 
 @pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory):
     """States `base`, and `worse` in which one system lost; the latter is what is here."""
     project = Project.begin(tmp_path_factory.mktemp("states") / "project")
     project.state("base", scores())
@@ -20,7 +20,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def two(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+def two(template, tmp_path, monkeypatch):
     """A copy that is the working folder; its versions are invented, as its states are."""
     root = Path(shutil.copytree(template, tmp_path / "project"))
     monkeypatch.chdir(root)

@@ -1,7 +1,6 @@
 """Why numbers differ: one planted change each, named right; what changes no number is not named."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,13 +104,11 @@ def roots(plant: Plant, **hashes: str) -> list[Root]:
 
 
 @pytest.mark.parametrize(("plant", "wanted"), [*PLANTED.values(), *MORE.values()])
-def test_a_planted_change_is_named_and_nothing_else(plant: Plant, wanted: list[Root]) -> None:
+def test_a_planted_change_is_named_and_nothing_else(plant, wanted):
     assert roots(plant) == wanted
 
 
-def test_four_revisions_with_one_planted_change_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_four_revisions_with_one_planted_change_each(tmp_path, monkeypatch, capsys):
     project = Project.begin(tmp_path / "project")
     monkeypatch.chdir(project.root)
     project.state("base", scores())
@@ -126,12 +123,12 @@ def test_four_revisions_with_one_planted_change_each(
         assert [head for head in heads if head in kinds] == [kind]
 
 
-def test_the_same_questions_with_other_answers() -> None:
+def test_the_same_questions_with_other_answers():
     answers = {f"{TABLES}/judgments/reader.parquet": "other"}
     assert roots(lambda _: None, **answers)[0][:2] == ("answers", JUDGE)
 
 
-def test_what_did_not_move_the_scores_is_no_cause() -> None:
+def test_what_did_not_move_the_scores_is_no_cause():
     before, after = rerun(base_lock()), base_lock()
     all_of(FAR, OTHER_PROMPT)(after)
     stages = {name: stage for name, stage in before["stages"].items() if name != "certify"}
@@ -141,7 +138,7 @@ def test_what_did_not_move_the_scores_is_no_cause() -> None:
     assert causes(before, before) == []
 
 
-def test_a_joint_version_yields_to_the_name_that_changed() -> None:
+def test_a_joint_version_yields_to_the_name_that_changed():
     locks = []
     for version in ("c+p", "c+q"):
         locks.append(base_lock())
@@ -164,7 +161,7 @@ A, B = ({"kind": "jury", "members": {"a": {"model": model}}} for model in ("mini
         (CODE, "0ld", "c0de+a5c", ("code", "")),  # of a lock before prompts had a hash
     ],
 )
-def test_settings_of_a_block(file: str, before: Any, after: Any, wanted: tuple[str, str]) -> None:
+def test_settings_of_a_block(file, before, after, wanted):
     kind, place = wanted
     ours, theirs = ({file: {"judges.reader": block}} for block in (before, after))
     what = f"{'code of ' if file == CODE else ''}judges.reader{place}"

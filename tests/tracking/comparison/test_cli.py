@@ -23,7 +23,7 @@ SYSTEMS = ("--systems", "lead", "longest_turn")
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
+def run(capsys):
     """Runs `compare`: returns the exit code, and what was printed to both streams."""
 
     def ended(*words: str) -> tuple[int, str, str]:
@@ -34,7 +34,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return ended
 
 
-def test_a_regression_is_told_and_ends_with_its_own_code(two: Project, run: Run) -> None:
+def test_a_regression_is_told_and_ends_with_its_own_code(two, run):
     code, out, err = run(*BASE)
     assert (code, err) == (4, "regressed: sample\n")
     for words in (
@@ -55,9 +55,7 @@ def test_a_regression_is_told_and_ends_with_its_own_code(two: Project, run: Run)
     assert run("--after", "base", *SYSTEMS)[0] == 0
 
 
-def test_folders_of_tables_need_neither_git_nor_dvc(
-    two: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_folders_of_tables_need_neither_git_nor_dvc(two, tmp_path, monkeypatch, run):
     for branch in ("base", "worse"):
         two.git("checkout", "-q", branch)
         (tmp_path / branch).mkdir()
@@ -76,7 +74,7 @@ def test_folders_of_tables_need_neither_git_nor_dvc(
     assert "name only one" in run("a", "b", *BASE, "--after", "./worse")[2]
 
 
-def test_a_folder_of_a_checkout_brings_its_lock(two: Project, tmp_path: Path, run: Run) -> None:
+def test_a_folder_of_a_checkout_brings_its_lock(two, tmp_path, run):
     shutil.copytree(two.root, tmp_path / "other")
     two.state("base", scores())
     code, out, _ = run("--before", TABLES, "--after", f"{tmp_path}/other/{TABLES}")
@@ -86,7 +84,7 @@ def test_a_folder_of_a_checkout_brings_its_lock(two: Project, tmp_path: Path, ru
     assert words in run("--before", "worse")[2]
 
 
-def test_a_state_that_wants_another_run_does_not_end_green(two: Project, run: Run) -> None:
+def test_a_state_that_wants_another_run_does_not_end_green(two, run):
     states = (*BASE, "--after", "worse", "--fail-on", "nothing")
     assert run(*states)[::2] == (0, "regressed: sample\n")
     params = two.root / "params.yaml"
@@ -103,7 +101,7 @@ def test_a_state_that_wants_another_run_does_not_end_green(two: Project, run: Ru
     assert run("--before", "HEAD", "--after", "HEAD~")[0] == 0  # of the numbers that were, a note
 
 
-def test_a_big_change_stays_readable_in_markdown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_big_change_stays_readable_in_markdown(monkeypatch):
     monkeypatch.setattr(page_words, "ROWS", 1)
     after = side(scores(lead=-0.05, longest_turn=-0.05))
     comparison = compare(side(scores()), after, ComparisonOptions(permutations=500))
@@ -120,7 +118,7 @@ def paths(folder: Path) -> tuple[list[Path], list[str]]:
     return files, [f"--{file.suffix[1:]}={file}" for file in files]
 
 
-def test_files_have_every_row(two: Project, tmp_path: Path, run: Run) -> None:
+def test_files_have_every_row(two, tmp_path, run):
     files, options = paths(tmp_path)
     assert run(*BASE, *options)[0] == 4
     rows = list(csv.DictReader(files[0].read_text(encoding="utf-8").splitlines()))
@@ -159,7 +157,7 @@ def check_junit(file: Path) -> list[ElementTree.Element]:
     return list(root.iter("testcase"))
 
 
-def test_junit_has_a_case_per_metric_and_system(two: Project, tmp_path: Path, run: Run) -> None:
+def test_junit_has_a_case_per_metric_and_system(two, tmp_path, run):
     two.state("few", scores(4, lead=-0.05))
     first, second = (tmp_path / name for name in ("a.xml", "b.xml"))
     assert run(*BASE, "--after", "worse", "--junit", str(first))[0] == 4
@@ -176,9 +174,7 @@ def test_junit_has_a_case_per_metric_and_system(two: Project, tmp_path: Path, ru
 
 
 @pytest.mark.usefixtures("two")
-def test_a_hyphen_is_stdout_which_one_file_has_alone(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_hyphen_is_stdout_which_one_file_has_alone(tmp_path, capfd):
     words = ["compare", *BASE]
     main([*words, "--md", str(tmp_path / "page.md")])
     screen = capfd.readouterr()
@@ -190,7 +186,7 @@ def test_a_hyphen_is_stdout_which_one_file_has_alone(
     assert "--csv and --md: stdout takes only one" in capfd.readouterr().err
 
 
-def test_odd_names_break_no_file(two: Project, tmp_path: Path, run: Run) -> None:
+def test_odd_names_break_no_file(two, tmp_path, run):
     odd = {"d000": 'a<b>&"\x1b[31m]]>|', "d001": "=SUM(A1)", "d002": "line\nend\u2028x"}
     for name, change in (("base", 0.0), ("worse", -0.05)):
         rows = scores(7, lead=change)
@@ -201,7 +197,7 @@ def test_odd_names_break_no_file(two: Project, tmp_path: Path, run: Run) -> None
     assert not any("\x1b" in file.read_text(encoding="utf-8") for file in files)
 
 
-def test_answers_that_are_missing_do_not_end_green(two: Project, run: Run) -> None:
+def test_answers_that_are_missing_do_not_end_green(two, run):
     after = scores()
     which = (after["doc_id"] < "d003") & (after["metric"] == "rouge1")
     after.loc[which, ["value", "n_failed", "low", "high"]] = [None, 1, 0.0, 1.0]
@@ -239,9 +235,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("words", "problem"), REFUSED)
-def test_what_cannot_be_compared_is_told(
-    spoilt: Path, monkeypatch: pytest.MonkeyPatch, run: Run, words: str, problem: str
-) -> None:
+def test_what_cannot_be_compared_is_told(spoilt, monkeypatch, run, words, problem):
     monkeypatch.chdir(spoilt)
     code, _, err = run(*words.split(" "))
     assert problem in err
@@ -249,7 +243,7 @@ def test_what_cannot_be_compared_is_told(
 
 
 @pytest.fixture(scope="module")
-def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def spoilt(tmp_path_factory):
     """A project with states in which something is wrong."""
     project = Project.begin(tmp_path_factory.mktemp("spoilt"))
     project.git("commit", "-q", "--allow-empty", "-m", "empty")
@@ -272,7 +266,7 @@ def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 # docs/weekly.md advises to have no default remote; one may be out of reach, or lack the tables.
 @pytest.mark.parametrize("default", ["[core]\n    remote = there\n", ""])
-def test_what_a_remote_has_is_brought(two: Project, tmp_path: Path, run: Run, default: str) -> None:
+def test_what_a_remote_has_is_brought(two, tmp_path, run, default):
     cache, there = two.root / ".dvc/cache", tmp_path / "remote"
     shutil.move(cache, there)
     places = {"bad": "s3://out-of-reach/x", "empty": tmp_path / "none", "there": there}
@@ -282,9 +276,7 @@ def test_what_a_remote_has_is_brought(two: Project, tmp_path: Path, run: Run, de
     assert any(cache.rglob("*"))
 
 
-def test_a_project_may_lie_in_a_folder_of_a_repository(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_project_may_lie_in_a_folder_of_a_repository(tmp_path, run, monkeypatch):
     inside = tmp_path / "whole/inside"
     inside.mkdir(parents=True)
     project = Project.begin(inside)
@@ -296,7 +288,7 @@ def test_a_project_may_lie_in_a_folder_of_a_repository(
     assert run(*BASE)[0] == 4
 
 
-def test_the_workflow_for_github_runs_on_a_project(two: Project, tmp_path: Path) -> None:
+def test_the_workflow_for_github_runs_on_a_project(two, tmp_path):
     """Its steps from `compare` on, as GitHub runs them; those before install and run."""
     clone, programs, summary = (tmp_path / name for name in ("clone", "bin", "summary.md"))
     two.git("branch", "-f", "main", "base")

@@ -56,7 +56,7 @@ def failed(table: pd.DataFrame, documents: int, low: Any = 0.0, high: Any = 1.0)
         ("words", -0.05, "changed"),
     ],
 )
-def test_a_verdict_knows_which_direction_is_better(metric: str, by: float, verdict: str) -> None:
+def test_a_verdict_knows_which_direction_is_better(metric, by, verdict):
     result = compared(scores(), moved(by, metric))
     assert row_of(result, metric)["verdict"] == verdict
     assert row_of(result, metric)["difference"] == pytest.approx(by)
@@ -66,7 +66,7 @@ def test_a_verdict_knows_which_direction_is_better(metric: str, by: float, verdi
     assert others["p"].isna().all()
 
 
-def test_other_answers_at_random_show_nothing_and_the_same_give_the_same_tables() -> None:
+def test_other_answers_at_random_show_nothing_and_the_same_give_the_same_tables():
     first = compared(scores(seed=1), scores(seed=2))
     assert set(first.changes["verdict"]) == {"no difference shown"}
     assert (first.changes["p_adjusted"] >= first.changes["p"]).all()
@@ -76,7 +76,7 @@ def test_other_answers_at_random_show_nothing_and_the_same_give_the_same_tables(
     pd.testing.assert_frame_equal(first.documents, second.documents)
 
 
-def test_few_documents_cannot_tell() -> None:
+def test_few_documents_cannot_tell():
     few = row_of(compared(scores(5), moved(-0.3, documents=5)))
     assert few["verdict"] == "cannot tell"
     assert few["smallest_p"] == 1 / 16
@@ -91,7 +91,7 @@ def test_few_documents_cannot_tell() -> None:
     assert few_signs["why"].endswith("permutations to 340 or more")
 
 
-def test_rounding_is_no_difference() -> None:
+def test_rounding_is_no_difference():
     before = scores()
     zeros = before.copy()
     zeros.loc[zeros["doc_id"] < "d010", BOUNDED] = 0.0
@@ -100,7 +100,7 @@ def test_rounding_is_no_difference() -> None:
         assert set(changes["verdict"]) == {"same numbers"}
 
 
-def test_what_only_one_side_has_is_told() -> None:
+def test_what_only_one_side_has_is_told():
     before, after = scores(), moved(-0.05)
     before = before[before["doc_id"] != "d000"]
     after = after[~after["doc_id"].isin(["d001", "d002"])]
@@ -121,7 +121,7 @@ def test_what_only_one_side_has_is_told() -> None:
     assert row_of(result, "words")["same_recipe"]
 
 
-def test_sides_with_nothing_in_common_are_refused() -> None:
+def test_sides_with_nothing_in_common_are_refused():
     other, plan = scores(), scores().assign(part="plan")
     for before, after, words in (
         (other, other.assign(doc_id="x" + other["doc_id"]), "no document of sample in common"),
@@ -161,16 +161,14 @@ SWAPPED = SWAPPED.sort_values(["author", "metric", "doc_id"])
         (failed(scores(), 1), SWAPPED, "same numbers", "", False),
     ],
 )
-def test_missing_answers_may_leave_a_verdict_open(
-    before: pd.DataFrame, after: pd.DataFrame, verdict: str, why: str, lacks: bool
-) -> None:
+def test_missing_answers_may_leave_a_verdict_open(before, after, verdict, why, lacks):
     result = compared(before, after)
     assert row_of(result)["verdict"] == verdict
     assert why in row_of(result)["why"]
     assert (row_of(result)["lacks_answers"], result.lacking) == (lacks, lacks)
 
 
-def test_the_ends_of_what_missing_answers_could_be() -> None:
+def test_the_ends_of_what_missing_answers_could_be():
     few = row_of(compared(scores(), failed(moved(-0.05), 1, high=0.5)))
     assert few["least"] < few["difference"] < few["most"]
     assert row_of(compared(failed(scores(), 3), failed(moved(-0.05), 3)))["n"] == 23
@@ -181,7 +179,7 @@ def test_the_ends_of_what_missing_answers_could_be() -> None:
         assert row_of(compared(before, PART))[["least", "most"]].tolist() == ends
 
 
-def test_rows_that_could_show_nothing_among_so_many_say_so() -> None:
+def test_rows_that_could_show_nothing_among_so_many_say_so():
     """Six documents changed, all one way: alone that is shown, beside busier rows it is not."""
     before, after = scores(seed=1), scores(seed=1)
     after.loc[of_lead(after) & (after["doc_id"] < "d006"), BOUNDED] -= 0.3
@@ -194,7 +192,7 @@ def test_rows_that_could_show_nothing_among_so_many_say_so() -> None:
     assert result["why"] == why
 
 
-def test_the_documents_behind_a_row_are_those_that_moved_furthest() -> None:
+def test_the_documents_behind_a_row_are_those_that_moved_furthest():
     after = scores()
     for document, by in (("d003", -0.3), ("d001", 0.2), ("d007", -0.1)):
         after.loc[after["doc_id"] == document, BOUNDED] += by
@@ -204,7 +202,7 @@ def test_the_documents_behind_a_row_are_those_that_moved_furthest() -> None:
     assert rows["difference"].tolist() == pytest.approx([-0.3, 0.2] * 2)
 
 
-def test_two_systems_are_compared_on_the_same_documents() -> None:
+def test_two_systems_are_compared_on_the_same_documents():
     state = side(scores(lead=0.2))
     changes = compare_systems(state, "lead", "longest_turn", OPTIONS).differences.changes
     assert set(changes["author"]) == {"longest_turn"}
@@ -219,7 +217,7 @@ def test_two_systems_are_compared_on_the_same_documents() -> None:
             compare_systems(state, "lead", name, OPTIONS)
 
 
-def test_certificates_with_another_verdict() -> None:
+def test_certificates_with_another_verdict():
     def state(**verdicts: str) -> Any:
         key = {"study": "s", "criterion": "c", "part": "full", "judge": "none", "level": "global"}
         rows = [{**key, "metric": name, "verdict": verdict} for name, verdict in verdicts.items()]
@@ -237,7 +235,7 @@ def clusters(documents: int, size: int) -> dict[str, str]:
     return {f"d{at:03}": f"t{at // size}" for at in range(documents)}
 
 
-def test_documents_of_a_topic_count_as_one() -> None:
+def test_documents_of_a_topic_count_as_one():
     """Two draws of 8 topics of 5 documents: what differs by topic alone is no difference shown."""
     topic = np.repeat(np.arange(8), 5)
     alarms = {True: 0, False: 0}
@@ -255,7 +253,7 @@ def test_documents_of_a_topic_count_as_one() -> None:
     assert alarms[True] <= 8 < alarms[False]  # at most 1 of 20, and the noise of 60
 
 
-def test_topics_whose_documents_cancel_out_or_that_are_few_show_nothing() -> None:
+def test_topics_whose_documents_cancel_out_or_that_are_few_show_nothing():
     after = scores(30)
     after.loc[of_lead(after), "value"] += np.tile([0.1, 0.2, -0.3], 10)  # is no 0 of floats
     result = row_of(differences(side(scores(30)), side(after, clusters=clusters(30, 3)), OPTIONS))

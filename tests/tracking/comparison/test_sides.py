@@ -37,9 +37,7 @@ ALIGN = {  # of a benchmark that could name a single alignment
         ({"judge@mini": {"cmd": "a"}, "aggregate": {"cmd": "b"}}, ["aggregate", "judge@mini"]),
     ],
 )
-def test_stages_that_were_struck_off_are_left_out_wherever_they_stand(
-    stages: dict[str, object], left: list[str]
-) -> None:
+def test_stages_that_were_struck_off_are_left_out_wherever_they_stand(stages, left):
     lock = parse_lock(yaml.safe_dump({"stages": stages}, sort_keys=False), "dvc.lock")
     assert sorted(lock["stages"]) == left
     if "decompose_released@given" in left:
@@ -55,13 +53,13 @@ def test_stages_that_were_struck_off_are_left_out_wherever_they_stand(
     ],
     ids=lambda stage: stage[:30],
 )
-def test_a_stage_in_another_form_than_dvc_writes_makes_it_no_lock(stage: str) -> None:
+def test_a_stage_in_another_form_than_dvc_writes_makes_it_no_lock(stage):
     with pytest.raises(BadInput, match=r"accepted\.lock: is not a dvc\.lock with stages"):
         parse_lock(f"stages: {{aggregate: {stage}}}", "accepted.lock")
 
 
 @pytest.mark.parametrize("damage", ["bytes", "folder", "pipe", "nothing"])
-def test_a_file_that_is_no_lock_is_named_and_not_waited_for(tmp_path: Path, damage: str) -> None:
+def test_a_file_that_is_no_lock_is_named_and_not_waited_for(tmp_path, damage):
     file = tmp_path / "accepted.lock"
     if damage == "bytes":
         file.write_bytes(b"stages:\n  a\xff: {}\n")
@@ -84,15 +82,13 @@ def fetch(patch: pytest.MonkeyPatch, root: Path, error: Exception) -> str:
     return str(caught.value)
 
 
-def test_what_the_disk_refuses_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_disk_refuses_is_told(tmp_path, monkeypatch):
     error = PermissionError(errno.EACCES, "Permission denied", str(Path.cwd() / ".work/dvc"))
     problem = fetch(monkeypatch, tmp_path, error)
     assert problem.startswith("accepted: .work/dvc: you lack the permission for this; `ls -ld`")
 
 
-def test_a_full_disk_on_which_dvc_keeps_nothing_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_on_which_dvc_keeps_nothing_is_told(tmp_path, monkeypatch):
     full = sqlite3.OperationalError("database or disk is full")
     problem = fetch(monkeypatch, tmp_path, full)
     assert problem.startswith("accepted: DVC can't be asked ")

@@ -67,7 +67,7 @@ def report(root: Path, result: Outcome) -> Path:
     return root / "reports/changes/one"
 
 
-def test_what_regressed_is_named_with_system_metric_documents_and_cause() -> None:
+def test_what_regressed_is_named_with_system_metric_documents_and_cause():
     output = lines(outcome(worse=True))
     assert output[0] == "one: 2 of 3 scores got worse, all of `good`."
     assert output[1] == "one: what differs: data: data/raw/one (stage ingest)."
@@ -91,14 +91,12 @@ def test_what_regressed_is_named_with_system_metric_documents_and_cause() -> Non
         ({"worse": True, "failed": ["one: report"], "differences": None}, 1, "metassay.failed"),
     ],
 )
-def test_the_exit_code_is_the_worst_that_happened(
-    fields: dict[str, Any], status: int, name: str
-) -> None:
+def test_the_exit_code_is_the_worst_that_happened(fields, status, name):
     result = outcome(**fields)
     assert (result.status, event(result)) == (status, name)
 
 
-def test_a_system_whose_texts_fail_now_does_not_end_green(tmp_path: Path) -> None:
+def test_a_system_whose_texts_fail_now_does_not_end_green(tmp_path):
     now = side(worse=False)
     gone = now.scores["author"] == "good"
     numbers = now.scores[["value", "n_judged", "n_failed"]]
@@ -118,7 +116,7 @@ def test_a_system_whose_texts_fail_now_does_not_end_green(tmp_path: Path) -> Non
     assert f"- cannot tell: {result.counts['cannot tell']} rows" in page
 
 
-def test_certificates_that_changed_are_named_everywhere(tmp_path: Path) -> None:
+def test_certificates_that_changed_are_named_everywhere(tmp_path):
     keys = ("people", "faithful", "full", "rouge1", NO_JUDGE, "system")
     changed = pd.DataFrame([dict(zip(DECISION, keys, strict=True))])
     result = outcome(certificates=changed.assign(before="promising", after="cannot tell"))
@@ -128,7 +126,7 @@ def test_certificates_that_changed_are_named_everywhere(tmp_path: Path) -> None:
     assert f"- {words}" in (report(tmp_path, result) / "changes.md").read_text("utf-8")
 
 
-def test_texts_are_on_the_page_alone(tmp_path: Path) -> None:
+def test_texts_are_on_the_page_alone(tmp_path):
     result = outcome(worse=True)
     key = {"part": "full", "status": "ok", "recipe": "", "author": "good"}
     rows = [{"doc_id": f"d{n:02d}", "text": f"text {n}<", **key} for n in range(20)]
@@ -146,7 +144,7 @@ def test_texts_are_on_the_page_alone(tmp_path: Path) -> None:
     assert "text 1" not in "\n".join([*lines(result), str(payload(result))])
 
 
-def test_texts_stand_as_accepted_and_now_with_the_words_that_differ_marked(tmp_path: Path) -> None:
+def test_texts_stand_as_accepted_and_now_with_the_words_that_differ_marked(tmp_path):
     result = outcome(worse=True)
     texts = [
         ChangedText("d01", "good", "\U0001f600 pain gone.", "\U0001f600 pain back now.", ("a",)),
@@ -175,7 +173,7 @@ def test_texts_stand_as_accepted_and_now_with_the_words_that_differ_marked(tmp_p
     assert put_changed_texts(page, result, []) is None
 
 
-def test_the_page_has_every_row_once_the_worst_first_and_what_it_says(tmp_path: Path) -> None:
+def test_the_page_has_every_row_once_the_worst_first_and_what_it_says(tmp_path):
     result = outcome(worse=True, missing=["3 of 9 are missing"])
     page = report(tmp_path, result)
     head = page_data.head(page)
@@ -195,7 +193,7 @@ def test_the_page_has_every_row_once_the_worst_first_and_what_it_says(tmp_path: 
     assert page_data.figures(head) == ["history"]
 
 
-def test_a_key_that_may_be_somebodys_text_is_not_written_out(tmp_path: Path) -> None:
+def test_a_key_that_may_be_somebodys_text_is_not_written_out(tmp_path):
     canary = "She has had a cough for three weeks, worse at night."
     changes = outcome(worse=True).differences
     assert changes is not None
@@ -207,7 +205,7 @@ def test_a_key_that_may_be_somebodys_text_is_not_written_out(tmp_path: Path) -> 
     assert f"{len(canary)} characters, sha256" in output
 
 
-def test_what_was_added_or_removed_is_named_and_no_open_question() -> None:
+def test_what_was_added_or_removed_is_named_and_no_open_question():
     before, after = side(worse=False), side(worse=False)
     rest = after.scores[after.scores["author"] != "plain"]
     after = replace(after, scores=rest[rest["metric"] != "rouge2"])
@@ -234,7 +232,7 @@ def test_what_was_added_or_removed_is_named_and_no_open_question() -> None:
     ]
 
 
-def test_means_of_today_are_kept_though_a_clock_of_2100_had_the_same(tmp_path: Path) -> None:
+def test_means_of_today_are_kept_though_a_clock_of_2100_had_the_same(tmp_path):
     for when in (FAR, TODAY, WEEK_LATER):
         runs, means = append(tmp_path, outcome(when=when, stages=0))
     assert sorted(runs["run"]) == [TODAY, WEEK_LATER, FAR]
@@ -243,7 +241,7 @@ def test_means_of_today_are_kept_though_a_clock_of_2100_had_the_same(tmp_path: P
     assert set(means["run"]) == {TODAY, WEEK_LATER, FAR}, "another command made these"
 
 
-def test_a_run_by_a_clock_of_2100_is_not_the_last_one_of_the_page(tmp_path: Path) -> None:
+def test_a_run_by_a_clock_of_2100_is_not_the_last_one_of_the_page(tmp_path):
     page = report(tmp_path, outcome(worse=True, when=FAR)) / "changes.md"
     assert "2100-01-01 00:00:00" in page.read_text("utf-8")
     report(tmp_path, outcome())
@@ -252,9 +250,7 @@ def test_a_run_by_a_clock_of_2100_is_not_the_last_one_of_the_page(tmp_path: Path
     assert words in page.read_text("utf-8")
 
 
-def test_the_history_has_a_row_per_run_and_means_where_they_were_made_again(
-    tmp_path: Path,
-) -> None:
+def test_the_history_has_a_row_per_run_and_means_where_they_were_made_again(tmp_path):
     append(tmp_path, outcome())
     quiet = outcome(when=WEEK_LATER, stages=0)
     runs, means = append(tmp_path, quiet)
@@ -268,7 +264,7 @@ def test_the_history_has_a_row_per_run_and_means_where_they_were_made_again(
         append(tmp_path, quiet)
 
 
-def test_without_accepted_numbers_it_says_how_to_accept(tmp_path: Path) -> None:
+def test_without_accepted_numbers_it_says_how_to_accept(tmp_path):
     result = outcome(differences=None, accepted=None, causes=())
     assert result.status == 0
     assert "`metassay watch accept one`" in headline(result)[0]
@@ -279,7 +275,7 @@ def test_without_accepted_numbers_it_says_how_to_accept(tmp_path: Path) -> None:
         accepted_side(tmp_path, "one")
 
 
-def test_equal_outcomes_give_equal_pages_without_a_text_that_runs(tmp_path: Path) -> None:
+def test_equal_outcomes_give_equal_pages_without_a_text_that_runs(tmp_path):
     result = outcome(worse=True, causes=[Cause("data", "ingest", "<script>|x")])
     pages = []
     for _ in range(2):

@@ -34,13 +34,13 @@ def judgments(labels: dict[str, str | None]) -> pd.DataFrame:
     return frame
 
 
-def test_questions_that_make_one_number_are_one_family() -> None:
+def test_questions_that_make_one_number_are_one_family():
     assert family("citation_recall") == family("citation_alone") == family("citation_rest")
     assert family("claim_recall") != family("claim_precision") != family("faithfulness")
     assert family("verdict") == "verdict"  # of a test of judges, no measure
 
 
-def test_an_item_is_drawn_whole_or_not_at_all() -> None:
+def test_an_item_is_drawn_whole_or_not_at_all():
     rows = pairs(
         ("citation_recall", "attribution", "d0", 0, -1),
         ("citation_alone", "attribution_alone", "d0", 0, 3),
@@ -61,7 +61,7 @@ def test_an_item_is_drawn_whole_or_not_at_all() -> None:
     assert set(drawn["stratum"]) == {"citation_alone: entailed", "faithfulness: entailed"}
 
 
-def test_drawing_is_a_matter_of_the_seed_and_weighs_what_it_left_out() -> None:
+def test_drawing_is_a_matter_of_the_seed_and_weighs_what_it_left_out():
     rows = pairs(*(("faithfulness", "entailment", f"d{n}", 0, -1) for n in range(40)))
     labels = ["not_entailed"] * 4 + ["entailed"] * 36
     items = number_items(rows, judgments(dict(zip(rows["pair_id"], labels, strict=True))))
@@ -72,7 +72,7 @@ def test_drawing_is_a_matter_of_the_seed_and_weighs_what_it_left_out() -> None:
     assert (once["covered"] == 1).all()
 
 
-def test_grades_are_verdicts_too() -> None:
+def test_grades_are_verdicts_too():
     frame = judgments({"a": "x", "b": "x", "c": None}).assign(
         label=None, grade=[2.0, 3.0, None], status=["ok", "truncated", "error"]
     )
@@ -107,7 +107,7 @@ def drift(rows: pd.DataFrame, answers: str) -> Drift:
     return result
 
 
-def test_changes_and_their_sum_are_counted_against_the_stored_verdicts() -> None:
+def test_changes_and_their_sum_are_counted_against_the_stored_verdicts():
     result = drift(anchors("eennnn", "eennnn", "nennnn"), "enenen")
     assert (result.changed.total, result.shift.total) == (3, 1)
     assert result.changed.expected == 1 / 2  # of the two repetitions one has one
@@ -122,7 +122,7 @@ def test_changes_and_their_sum_are_counted_against_the_stored_verdicts() -> None
     assert compare(anchors("ee", "ee"), nothing, 0.02) is None
 
 
-def test_answers_of_a_text_move_together() -> None:
+def test_answers_of_a_text_move_together():
     apart = anchors("e" * 12, "e" * 12, "e" * 12, "e" * 12)
     together = apart.assign(doc_id="d")
     alone, whole = (drift(rows, "n" * 12) for rows in (apart, together))

@@ -3,7 +3,7 @@
 import contextlib
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,13 +32,13 @@ OTHER_MODEL = {"m": {"endpoint": "here", "model": "m-3", "max_tokens": 200}}
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedServer]:
+def server():
     with ScriptedServer(script(truth)) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory):
     """A project that was judged, and its anchors fixed."""
     root = tmp_path_factory.mktemp("template") / "project"
     root.mkdir()
@@ -49,9 +49,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def here(
-    template: Path, tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def here(template, tmp_path, server, monkeypatch):
     monkeypatch.chdir(shutil.copytree(template, tmp_path / "project"))
     edit(endpoints={"here": endpoint(server)})
 
@@ -91,7 +89,7 @@ def edit(**changes: dict[str, object]) -> None:
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
 
 
-def test_anchors_have_both_labels_of_each_system_and_no_text(server: ScriptedServer) -> None:
+def test_anchors_have_both_labels_of_each_system_and_no_text(server):
     before = server.requests.total()
     fixed = fix_others()
     assert server.requests.total() - before == fixed.spent.calls
@@ -108,7 +106,7 @@ def test_anchors_have_both_labels_of_each_system_and_no_text(server: ScriptedSer
         fix("one", "reader")
 
 
-def test_each_check_is_fresh_kept_and_paid_for_by_itself(server: ScriptedServer) -> None:
+def test_each_check_is_fresh_kept_and_paid_for_by_itself(server):
     with Ledger(LEDGER) as ledger:
         before, sent = ledger.holdings()[0][2], server.requests.total()
     results = [check_after(week) for week in (1, 2)]
@@ -121,9 +119,7 @@ def test_each_check_is_fresh_kept_and_paid_for_by_itself(server: ScriptedServer)
     assert rows()["changed"].tolist() == [0, 0]
 
 
-def test_a_second_check_waits_for_the_first_and_asks_anew(
-    server: ScriptedServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_second_check_waits_for_the_first_and_asks_anew(server, capsys):
     sent = server.requests.total()
     first = check_after()
     once = server.requests.total() - sent
@@ -140,7 +136,7 @@ def test_a_second_check_waits_for_the_first_and_asks_anew(
     assert rows()["when"].tolist() == [f"2026-11-30T06:00:0{n}Z" for n in range(3)]
 
 
-def test_a_check_that_was_cut_off_pays_for_nothing_twice(server: ScriptedServer) -> None:
+def test_a_check_that_was_cut_off_pays_for_nothing_twice(server):
     sent = server.requests.total()
     server.script = lambda call: failed(401) if call.number > sent + 9 else script(truth)(call)
     assert check_after().state == "cannot tell"
@@ -157,9 +153,7 @@ def test_a_check_that_was_cut_off_pays_for_nothing_twice(server: ScriptedServer)
 
 
 @pytest.mark.parametrize("one_way", [True, False])
-def test_another_model_behind_the_same_name_raises_the_alarm(
-    server: ScriptedServer, *, one_way: bool
-) -> None:
+def test_another_model_behind_the_same_name_raises_the_alarm(server, *, one_way):
     fix_others(100)
     server.script = script(changed_by(one_way=one_way))
     result = check_after()
@@ -173,7 +167,7 @@ def test_another_model_behind_the_same_name_raises_the_alarm(
     assert "do not compare new verdicts with old ones" in result.why
 
 
-def test_what_fails_is_unknown_and_too_much_of_it_tells_nothing(server: ScriptedServer) -> None:
+def test_what_fails_is_unknown_and_too_much_of_it_tells_nothing(server):
     usual = script(truth)
 
     def fail(share: int) -> None:
@@ -195,7 +189,7 @@ def test_what_fails_is_unknown_and_too_much_of_it_tells_nothing(server: Scripted
     assert 0 < server.answered.total() - paid < 20  # what had failed, and no more
 
 
-def test_a_cap_of_its_own_holds() -> None:
+def test_a_cap_of_its_own_holds():
     edit(sentinel={"max_cost": 0.001}, max_cost={"amount": 0, "currency": "USD"})
     with Ledger(LEDGER) as ledger:
         before = spending(ledger, ACCOUNT)
@@ -236,13 +230,7 @@ def close(_: ScriptedServer) -> None:
         ),
     ],
 )
-def test_a_judge_that_cannot_be_asked_is_a_result_that_says_why(
-    server: ScriptedServer,
-    act: Callable[[ScriptedServer], None],
-    state: str,
-    most: int,
-    words: str,
-) -> None:
+def test_a_judge_that_cannot_be_asked_is_a_result_that_says_why(server, act, state, most, words):
     sent = server.requests.total()
     act(server)
     result = check_after()
@@ -251,7 +239,7 @@ def test_a_judge_that_cannot_be_asked_is_a_result_that_says_why(
     assert server.requests.total() - sent <= most
 
 
-def test_anchors_outlive_edited_texts_and_another_clone_has_them_by_hash() -> None:
+def test_anchors_outlive_edited_texts_and_another_clone_has_them_by_hash():
     pairs, content = read(PAIRS, TABLES / "pairs/all.parquet"), TEXTS.read_bytes()
     TEXTS.unlink()
     assert check_after(1).state == "no alarm"  # from the tables
@@ -264,7 +252,7 @@ def test_anchors_outlive_edited_texts_and_another_clone_has_them_by_hash() -> No
     assert check_after(3).state == "no alarm"
 
 
-def test_who_needs_no_sentinel_is_told_so() -> None:
+def test_who_needs_no_sentinel_is_told_so():
     with pytest.raises(BadInput, match=r"lexical: asks no language model.*needs no sentinel"):
         fix("one", "lexical")
     anchors.anchors_file("one", "reader").unlink()
@@ -279,9 +267,7 @@ def test_who_needs_no_sentinel_is_told_so() -> None:
         fix_others()
 
 
-def test_answers_that_cannot_be_read_are_named_and_not_taken_from_the_ledger_again(
-    server: ScriptedServer,
-) -> None:
+def test_answers_that_cannot_be_read_are_named_and_not_taken_from_the_ledger_again(server):
     server.script = lambda _: whole(completion("perhaps"))
     result = check_after()
     assert result.state == "cannot tell"
@@ -308,9 +294,7 @@ def usual(call: Call) -> str:
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_what_a_server_says_beside_its_answers_changes_no_verdict(
-    server: ScriptedServer, lie: str
-) -> None:
+def test_what_a_server_says_beside_its_answers_changes_no_verdict(server, lie):
     server.script = lambda call: whole(completion(**{"content": usual(call)} | LIES[lie](call)))
     result = check_after()
     assert (result.state, result.changed, result.failed) == ("no alarm", 0, 0)
