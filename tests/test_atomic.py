@@ -3,7 +3,6 @@
 import os
 import stat
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ def names(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
-def test_a_file_is_replaced_at_the_end(tmp_path: Path) -> None:
+def test_a_file_is_replaced_at_the_end(tmp_path):
     path = tmp_path / "new" / "a.txt"
     with whole_file(path) as file:
         file.write(b"whole")
@@ -36,7 +35,7 @@ def test_a_file_is_replaced_at_the_end(tmp_path: Path) -> None:
     assert names(tmp_path) == ["new", "new/a.txt"]
 
 
-def test_a_folder_appears_at_the_end(tmp_path: Path) -> None:
+def test_a_folder_appears_at_the_end(tmp_path):
     out = tmp_path / "out"
     with whole_folder(out, "--out") as folder:
         (folder / "a.txt").touch()
@@ -58,7 +57,7 @@ def test_a_folder_appears_at_the_end(tmp_path: Path) -> None:
     ("name", "words"),
     [("out", "holds something already"), ("out/file", "is a file"), ("out/file/in", "cannot be")],
 )
-def test_a_folder_that_is_taken(tmp_path: Path, name: str, words: str) -> None:
+def test_a_folder_that_is_taken(tmp_path, name, words):
     (tmp_path / "out").mkdir()
     (tmp_path / "out/file").write_text("of a user")
     refused = pytest.raises(BadInput, match=f"^--out .*: {words}")
@@ -67,7 +66,7 @@ def test_a_folder_that_is_taken(tmp_path: Path, name: str, words: str) -> None:
     assert (tmp_path / "out/file").read_text() == "of a user"
 
 
-def test_leftovers_of_one_name_go(tmp_path: Path) -> None:
+def test_leftovers_of_one_name_go(tmp_path):
     for name in (".out.x.unfinished", "out"):
         (tmp_path / name).mkdir()
     for name in (".out.y.unfinished", ".other.x.unfinished"):
@@ -78,14 +77,14 @@ def test_leftovers_of_one_name_go(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def umask() -> Iterator[None]:
+def umask():
     before = os.umask(0o027)
     yield
     os.umask(before)
 
 
 @pytest.mark.usefixtures("umask")
-def test_a_file_keeps_its_mode_and_a_new_one_has_that_of_the_umask(tmp_path: Path) -> None:
+def test_a_file_keeps_its_mode_and_a_new_one_has_that_of_the_umask(tmp_path):
     for before in (0o600, 0o664, 0o444):
         path = tmp_path / f"{before:o}"
         path.touch()
@@ -100,7 +99,7 @@ def test_a_file_keeps_its_mode_and_a_new_one_has_that_of_the_umask(tmp_path: Pat
 
 
 @pytest.mark.usefixtures("umask")
-def test_a_folder_keeps_its_mode_and_a_new_one_has_that_of_the_umask(tmp_path: Path) -> None:
+def test_a_folder_keeps_its_mode_and_a_new_one_has_that_of_the_umask(tmp_path):
     (tmp_path / "old").mkdir(0o700)
     for name, expected in (("old", 0o700), ("new", 0o750)):
         with whole_folder(tmp_path / name, "--out") as folder:
@@ -109,7 +108,7 @@ def test_a_folder_keeps_its_mode_and_a_new_one_has_that_of_the_umask(tmp_path: P
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may give files away")
-def test_a_file_that_root_writes_again_stays_its_owners(tmp_path: Path) -> None:
+def test_a_file_that_root_writes_again_stays_its_owners(tmp_path):
     path = tmp_path / "theirs"
     path.touch(0o600)
     os.chown(path, 65534, 65534)
@@ -117,7 +116,7 @@ def test_a_file_that_root_writes_again_stays_its_owners(tmp_path: Path) -> None:
     assert (path.stat().st_uid, path.stat().st_gid, mode(path)) == (65534, 65534, 0o600)
 
 
-def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path):
     (tmp_path / "far").mkdir()
     (tmp_path / "far/target").write_bytes(b"old")
     for name, target in (("link", "far/target"), ("to_nothing", "far/absent")):
@@ -128,7 +127,7 @@ def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
     assert names(tmp_path / "far") == ["absent", "target"]
 
 
-def test_a_link_into_a_cache_that_nobody_may_write_to_makes_way(tmp_path: Path) -> None:
+def test_a_link_into_a_cache_that_nobody_may_write_to_makes_way(tmp_path):
     (tmp_path / "cached").write_bytes(b"old")
     (tmp_path / "cached").chmod(0o444)
     (tmp_path / "table").symlink_to("cached")
@@ -137,7 +136,7 @@ def test_a_link_into_a_cache_that_nobody_may_write_to_makes_way(tmp_path: Path) 
     assert [(tmp_path / name).read_bytes() for name in ("cached", "table")] == [b"old", b"new"]
 
 
-def test_a_link_that_leads_to_itself_is_named(tmp_path: Path) -> None:
+def test_a_link_that_leads_to_itself_is_named(tmp_path):
     loop = tmp_path / "loop"
     loop.symlink_to("loop")
     with pytest.raises(OSError, match="loop") as raised:
@@ -148,7 +147,7 @@ def test_a_link_that_leads_to_itself_is_named(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [loop]
 
 
-def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writing = threading.Thread(target=put, args=(pipe,))
@@ -159,12 +158,12 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [pipe]
 
 
-def test_a_device_is_written_to_and_stays_a_device() -> None:
+def test_a_device_is_written_to_and_stays_a_device():
     put(Path(os.devnull))
     assert Path(os.devnull).is_char_device()
 
 
-def test_stdout_is_written_to_wherever_it_goes(capfd: pytest.CaptureFixture[str]) -> None:
+def test_stdout_is_written_to_wherever_it_goes(capfd):
     # capfd has stdout go to a file, which is not replaced either: what follows would be lost.
     print("before")
     put(out_file("-"), b"table\n")

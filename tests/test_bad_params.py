@@ -37,7 +37,7 @@ def panel(member: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Any:
+def refused(tmp_path, monkeypatch, capsys):
     """The project is the working folder; returns the lines that `validate` refuses it with."""
     for name in (*FILES, "dvc.yaml", "benchmarks/sample/dvc.yaml"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -76,12 +76,12 @@ def put_models() -> None:
 
 
 @pytest.mark.usefixtures("refused")
-def test_what_is_put_is_otherwise_sound() -> None:
+def test_what_is_put_is_otherwise_sound():
     put_models()
     assert main(["validate"]) == 0
 
 
-def test_statement_metrics_that_cannot_be_are_refused(refused: Any) -> None:
+def test_statement_metrics_that_cannot_be_are_refused(refused):
     model = {"model": "none", "device": "cpu", "dtype": "float64"}
     blocks = {
         "bart": {"kind": "bartscore", "checkpoints": {"tiny": model}, "alignments": ["gain"]},
@@ -110,7 +110,7 @@ def test_statement_metrics_that_cannot_be_are_refused(refused: Any) -> None:
     assert "alignments: List should have at least 1 item" in "\n".join(refused())
 
 
-def test_a_combination_needs_what_it_combines(refused: Any) -> None:
+def test_a_combination_needs_what_it_combines(refused):
     """Its judges' scores are told when they are there; what nobody measures is told before."""
     put("combinations", ["mist_comb1"], SAMPLE)
     problems = "\n".join(refused())
@@ -174,7 +174,7 @@ PARAMS = [
 
 
 @pytest.mark.parametrize(("at", "value", "words"), PARAMS)
-def test_params_are_refused_with_the_line(refused: Any, at: str, value: Any, words: str) -> None:
+def test_params_are_refused_with_the_line(refused, at, value, words):
     put_models()
     put(at, value)
     problem = next(line for line in refused() if at in line)
@@ -199,9 +199,7 @@ def test_params_are_refused_with_the_line(refused: Any, at: str, value: Any, wor
         ("judges", ["Lexical"], "'Lexical' is not in params.yaml > judges"),
     ],
 )
-def test_params_of_a_benchmark_are_refused_with_the_line(
-    refused: Any, at: str, value: Any, words: str
-) -> None:
+def test_params_of_a_benchmark_are_refused_with_the_line(refused, at, value, words):
     put(at, value, SAMPLE)
     problem = next(line for line in refused() if at in line)
     assert problem.startswith(f"{SAMPLE}, line ")
@@ -209,7 +207,7 @@ def test_params_of_a_benchmark_are_refused_with_the_line(
     assert words in problem
 
 
-def test_questions_that_a_judge_cannot_answer_are_told(refused: Any) -> None:
+def test_questions_that_a_judge_cannot_answer_are_told(refused):
     put("questions > all > measures", ["claim_recall", "preference"])
     put("judges > lexical", panel(LEXICAL))
     words = "judges > lexical: cannot answer instrument 'preference', which preference asks"
@@ -230,7 +228,7 @@ def test_questions_that_a_judge_cannot_answer_are_told(refused: Any) -> None:
     ],
     ids=lambda content: str(content)[:20],
 )
-def test_files_that_hold_no_params(refused: Any, file: str, content: bytes, words: str) -> None:
+def test_files_that_hold_no_params(refused, file, content, words):
     Path(file).write_bytes(content)
     problem = next(line for line in refused() if line.startswith(file))
     assert words in problem
@@ -247,9 +245,7 @@ def test_files_that_hold_no_params(refused: Any, file: str, content: bytes, word
         ("write-section-cited", "", "", "prompts/write-section-cited.yaml does not exist"),
     ],
 )
-def test_prompts_that_kinds_use_without_naming_them(
-    refused: Any, name: str, old: str, new: str, words: str
-) -> None:
+def test_prompts_that_kinds_use_without_naming_them(refused, name, old, new, words):
     put_models()
     path = Path(f"prompts/{name}.yaml")
     text = path.read_text("utf-8")
@@ -280,9 +276,7 @@ levels: {"1": Cold., "2": Warm.}}
         ("tone", TONE.replace("reads: full", "reads: every facet"), ["lexical"], "has no facets"),
     ],
 )
-def test_rubrics_that_a_benchmark_cannot_use_are_refused(
-    refused: Any, name: str, rubric: str, judges: list[str], words: str
-) -> None:
+def test_rubrics_that_a_benchmark_cannot_use_are_refused(refused, name, rubric, judges, words):
     if rubric:
         Path(f"rubrics/{name}.yaml").write_text(rubric, encoding="utf-8")
     put("judges > nli", NLI)
@@ -292,9 +286,7 @@ def test_rubrics_that_a_benchmark_cannot_use_are_refused(
     assert problem.startswith(f"{SAMPLE}, line ")
 
 
-def test_a_rubric_is_checked_and_its_metrics_compared_though_no_benchmark_names_it(
-    refused: Any,
-) -> None:
+def test_a_rubric_is_checked_and_its_metrics_compared_though_no_benchmark_names_it(refused):
     file = Path("rubrics/tone.yaml")
     file.write_text(TONE.replace("overall: none", "overall: sum"), encoding="utf-8")
     (problem,) = refused()

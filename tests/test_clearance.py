@@ -6,7 +6,7 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +41,6 @@ def answer(call: Call) -> Answer:
 
 
 @pytest.fixture
-def allowed() -> Iterator[ScriptedServer]:
-    with ScriptedServer(answer) as running:
-        yield running
-
-
-@pytest.fixture
 def elsewhere() -> Iterator[ScriptedServer]:
     with ScriptedServer(answer) as running:
         yield running
@@ -62,45 +56,55 @@ def put(folder: Path, words: str) -> Path:
     return folder
 
 
+PARAMS, REGISTRY = Path("params.yaml"), Path("data/registry.yaml")
+
+
+def load(root: Path, file: Path = PARAMS) -> Any:
+    return yaml.safe_load((root / file).read_text(encoding="utf-8"))
+
+
 def edit(root: Path, file: Path, **changes: Any) -> None:
-    content = yaml.safe_load((root / file).read_text(encoding="utf-8"))
-    (root / file).write_text(yaml.safe_dump(content | changes), encoding="utf-8")
+    (root / file).write_text(yaml.safe_dump(load(root, file) | changes), encoding="utf-8")
     refresh_code(root)
+
+
+def add(root: Path, key: str, **blocks: Any) -> None:
+    """Change or add blocks of params.yaml."""
+    edit(root, PARAMS, **{key: load(root)[key] | blocks})
 
 
 def register(root: Path, **entries: dict[str, Any]) -> None:
     """Change or add entries of the registry."""
-    path = root / "data/registry.yaml"
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    datasets = load(root, REGISTRY)["datasets"]
     plain = {"reader": "files", "title": "tiny", "licence": "none"}
-    for name, entry in entries.items():
-        content["datasets"][name] = content["datasets"].get(name, plain) | entry
-    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    merged = {name: datasets.get(name, plain) | entry for name, entry in entries.items()}
+    edit(root, REGISTRY, datasets=datasets | merged)
 
 
 @pytest.fixture
-def written(tmp_path: Path, allowed: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A public benchmark, divided, whose writer was shown private examples and repeats them."""
+def written(tmp_path: Path, elsewhere: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A public benchmark, divided, whose writer was shown private examples and repeats them.
+
+    Another endpoint is asked from then on.
+    """
     root = tmp_path / "project"
     put(root / "data/raw/ward/dev", CANARY)
     put(root / "data/raw/clinic/dev", "elbow")
-    system, folder = CHAT | SHOWN, "data/raw/ward"
-    access = {"ward": "private", "clinic": "public"}
-    may = {"sends": ["private"]}
-    tiny_project(
-        *(root, allowed.base_url, PUBLIC),
-        **{"system": system, "examples": folder, "access": access, "endpoint": may},
-    )
-    edit(root, OWN, segmentation="whole")
-    assert run_stage(monkeypatch, root, "generate", "writer") == 0
-    assert CANARY in allowed.calls[0].prompt
-    lead = {"lead": {"kind": "lead", "passages": 1}}
-    params = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
-    edit(root, Path("params.yaml"), systems=params["systems"] | lead)
+    settings = {"system": CHAT | SHOWN, "examples": "data/raw/ward"}
+    settings |= {"access": {"ward": "private", "clinic": "public"}}
+    settings |= {"endpoint": {"sends": ["private"]}}
+    with ScriptedServer(answer) as allowed:
+        tiny_project(root, allowed.base_url, PUBLIC, **settings)
+        edit(root, OWN, segmentation="whole")
+        assert run_stage(monkeypatch, root, "generate", "writer") == 0
+        assert CANARY in allowed.calls[0].prompt
+    add(root, "systems", lead={"kind": "lead", "passages": 1})
     edit(root, OWN, systems=["lead"])
     assert run_stage(monkeypatch, root, "generate", "lead") == 0
     write(TEXTS, empty(TEXTS), root / "data/tables/one/texts/given.parquet")
     assert run_stage(monkeypatch, root, "segment") == 0
+    here = load(root)["endpoints"]["here"] | {"base_url": elsewhere.base_url, "sends": []}
+    add(root, "endpoints", here=here)
     return root
 
 
@@ -108,7 +112,7 @@ def written(tmp_path: Path, allowed: ScriptedServer, monkeypatch: pytest.MonkeyP
 def refusal(monkeypatch, capfd, elsewhere):
     """What a stage says that sends nothing, without the text that it may not send."""
 
-    def said(root: Path, *stage: str) -> str:
+    def message_of(root: Path, *stage: str) -> str:
         sent = len(elsewhere.calls)
         assert run_stage(monkeypatch, root, *stage) == BAD_INPUT
         message = capfd.readouterr().err
@@ -116,14 +120,7 @@ def refusal(monkeypatch, capfd, elsewhere):
         assert len(elsewhere.calls) == sent
         return re.sub(r", line \d+", "", message)
 
-    return said
-
-
-def move(root: Path, to: ScriptedServer) -> None:
-    """Another endpoint is asked from now on, which may have public text."""
-    params = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
-    here = params["endpoints"]["here"] | {"base_url": to.base_url, "sends": []}
-    edit(root, Path("params.yaml"), endpoints={"here": here})
+    return message_of
 
 
 def struck_off(root: Path) -> None:
@@ -131,18 +128,14 @@ def struck_off(root: Path) -> None:
 
 
 def shown_others(root: Path) -> None:
-    others = CHAT | SHOWN | {"examples": ["clinic/dev/e1"]}
-    own = yaml.safe_load((root / OWN).read_text(encoding="utf-8"))
-    systems = [name for name in own["systems"] if name != "writer"]
+    systems = [name for name in load(root, OWN)["systems"] if name != "writer"]
     edit(root, OWN, few_shot={"writer": "data/raw/clinic"}, systems=systems)
-    params = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
-    edit(root, Path("params.yaml"), systems=params["systems"] | {"writer": others})
+    add(root, "systems", writer=CHAT | SHOWN | {"examples": ["clinic/dev/e1"]})
 
 
 def shown_nothing(root: Path) -> None:
     edit(root, OWN, few_shot={}, systems=["lead", "writer"])
-    params = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
-    edit(root, Path("params.yaml"), systems=params["systems"] | {"writer": CHAT})
+    add(root, "systems", writer=CHAT)
 
 
 def set_aside(root: Path) -> None:
@@ -155,9 +148,8 @@ WAYS = [struck_off, shown_others, shown_nothing, set_aside]
 
 @pytest.mark.parametrize("change", WAYS, ids=lambda change: change.__name__)
 def test_a_text_that_repeats_private_examples_stays_whatever_the_params_say_now(
-    written, elsewhere, change: Any, refusal
+    written, change: Any, refusal
 ) -> None:
-    move(written, elsewhere)
     change(written)
     message = refusal(written, "decompose", "apart")
     assert "dataset 'ward' is private" in message
@@ -167,18 +159,14 @@ def test_a_text_that_repeats_private_examples_stays_whatever_the_params_say_now(
 def test_a_judge_gets_no_text_that_repeats_private_examples_or_claims(
     written, elsewhere, monkeypatch, capfd
 ) -> None:
-    move(written, elsewhere)
-    params = yaml.safe_load((written / "params.yaml").read_text(encoding="utf-8"))
-    kinds = {"clauses": {"kind": "clauses"}, "released": {"kind": "doclens_claims"}}
-    decompositions = params["decompositions"] | kinds
-    # The one that asks is deep inside: where there are no log-probabilities, all is its.
-    words, reader = params["judges"]["lexical"], params["judges"]["reader"]
-    unlikely = reader | {"probability": "logprobs"}
-    members = {"first": unlikely, "then": reader}
+    # The judge that asks is deep inside: where there are no log-probabilities, all is its.
+    words, reader = (load(written)["judges"][name] for name in ("lexical", "reader"))
+    members = {"first": reader | {"probability": "logprobs"}, "then": reader}
     steps = {"kind": "cascade", "unsure": [0, 1], "members": members}
     panel = {"kind": "jury", "by": "majority", "members": {"words": words, "steps": steps}}
-    judges = params["judges"] | {"reader": panel}
-    edit(written, Path("params.yaml"), decompositions=decompositions, judges=judges)
+    add(written, "judges", reader=panel)
+    kinds = {"clauses": {"kind": "clauses"}, "released": {"kind": "doclens_claims"}}
+    add(written, "decompositions", **kinds)
     edit(written, OWN, decompositions=["clauses"], judges=["reader"])
     write(PAIRS, empty(PAIRS), written / "data/tables/one/pairs/given.parquet")
 
@@ -208,25 +196,19 @@ def test_a_judge_gets_no_text_that_repeats_private_examples_or_claims(
     assert len(elsewhere.calls) == before
 
 
-def test_examples_of_an_entry_that_is_gone_are_nobody_s_to_send(
-    written, elsewhere, refusal
-) -> None:
-    move(written, elsewhere)
+def test_examples_of_an_entry_that_is_gone_are_nobody_s_to_send(written, refusal) -> None:
     struck_off(written)
-    registry = yaml.safe_load((written / "data/registry.yaml").read_text(encoding="utf-8"))
-    del registry["datasets"]["ward"]
-    (written / "data/registry.yaml").write_text(yaml.safe_dump(registry), encoding="utf-8")
+    datasets = load(written, REGISTRY)["datasets"]
+    del datasets["ward"]
+    edit(written, REGISTRY, datasets=datasets)
     message = refusal(written, "decompose", "apart")
     assert "dataset 'ward' is not in data/registry.yaml" in message
     assert "remove the system whose texts repeat its examples" in message
 
 
 def test_once_the_texts_are_gone_the_others_may_be_sent(written, elsewhere, monkeypatch) -> None:
-    move(written, elsewhere)
     struck_off(written)
-    public = {"public_writer": CHAT}
-    params = yaml.safe_load((written / "params.yaml").read_text(encoding="utf-8"))
-    edit(written, Path("params.yaml"), systems=params["systems"] | public)
+    add(written, "systems", public_writer=CHAT)
     edit(written, OWN, systems=["lead", "public_writer"])
     # What is left over keeps nobody from writing from the sources.
     assert run_stage(monkeypatch, written, "generate", "public_writer") == 0
@@ -251,70 +233,79 @@ def test_sources_keep_the_class_of_the_dataset_that_they_are_of(
 # ---- an access class belongs to a place ------------------------------------------------------
 
 
-def in_another_folder(root: Path) -> str:
-    edit(root, OWN, raw="data/raw/ward")
-    return "data/raw/ward is not the folder of dataset 'one', which is public and lies in data/raw/"
+def raw(folder: str) -> Callable[[Path], None]:
+    return lambda root: edit(root, OWN, raw=folder)
 
 
-def above_it(root: Path) -> str:
-    edit(root, OWN, raw="data/raw")
-    return "data/raw is not the folder of dataset 'one'"
-
-
-def through_a_link(root: Path) -> str:
+def linked(root: Path) -> None:
     shutil.rmtree(root / "data/raw/one")
     (root / "data/raw/one").symlink_to("ward")
-    return "one: is public, and 'ward' is private, but data/raw/one and data/raw/ward share files"
 
 
-def by_a_copied_block(root: Path) -> str:
+def copied_block(root: Path) -> None:
     register(root, one={"folder": "data/raw/ward"})
     edit(root, OWN, raw="data/raw/ward")
-    return "one: is public, and 'ward' is private, but data/raw/ward and data/raw/ward share files"
 
 
-def by_a_block_of_a_folder_inside(root: Path) -> str:
+def inner_block(root: Path) -> None:
     put(root / "data/raw/ward/inner", CANARY)
     register(root, one={"folder": "data/raw/ward/inner"})
     edit(root, OWN, raw="data/raw/ward/inner")
-    return "data/raw/ward/inner and data/raw/ward share files"
 
 
-def without_a_folder(root: Path) -> str:
-    register(root, one={"folder": ""})
-    return "data/registry.yaml > datasets > one > folder: missing; write where the dataset lies"
-
-
-def by_a_copied_file(root: Path) -> str:
+def copied_file(root: Path) -> None:
     shutil.copy(root / "data/raw/ward/sources.jsonl", root / "data/raw/one/more.jsonl")
-    return (
-        "data/raw/one/more.jsonl: lies in the folder of 'one', which is public, but it is"
-        " data/raw/ward/sources.jsonl of 'ward', which is private; take it out"
-    )
 
 
-def by_a_linked_file(root: Path) -> str:
+def linked_file(root: Path) -> None:
     (root / "data/raw/one/texts.jsonl").unlink()
     (root / "data/raw/one/texts.jsonl").symlink_to("../ward/texts.jsonl")
-    return "it is data/raw/ward/texts.jsonl of 'ward', which is private"
 
 
-def by_a_linked_folder(root: Path) -> str:
-    (root / "data/raw/one/deep").symlink_to("../ward")
-    return "data/raw/one/deep/sources.jsonl: lies in the folder of 'one'"
-
-
-def in_an_example_s_folder(root: Path) -> str:
+def examples_folder(root: Path) -> None:
     shutil.copytree(root / "data/raw/ward", root / "data/raw/clinic/dev", dirs_exist_ok=True)
     register(root, clinic={"access": "public", "folder": "data/raw/clinic"})
     shown_others(root)
-    return "data/raw/clinic/dev/sources.jsonl: lies in the folder of 'clinic', which is public"
 
 
-def with_examples_of_another_folder(root: Path) -> str:
+def other_folder(root: Path) -> None:
     register(root, clinic={"access": "public", "folder": "data/clinic"})
     shown_others(root)
-    return "data/raw/clinic is not the folder of dataset 'clinic', which is public and lies in data"
+
+
+SHARED = "one: is public, and 'ward' is private, but data/raw/"
+LABELS: dict[str, tuple[Callable[[Path], None], str]] = {
+    "another folder": (
+        raw("data/raw/ward"),
+        "data/raw/ward is not the folder of dataset 'one', which is public and lies in data/raw/",
+    ),
+    "above it": (raw("data/raw"), "data/raw is not the folder of dataset 'one'"),
+    "a link": (linked, f"{SHARED}one and data/raw/ward share files"),
+    "a copied block": (copied_block, f"{SHARED}ward and data/raw/ward share files"),
+    "a folder inside": (inner_block, "data/raw/ward/inner and data/raw/ward share files"),
+    "no folder": (
+        lambda root: register(root, one={"folder": ""}),
+        "data/registry.yaml > datasets > one > folder: missing; write where the dataset lies",
+    ),
+    "a copied file": (
+        copied_file,
+        "data/raw/one/more.jsonl: lies in the folder of 'one', which is public, but it is"
+        " data/raw/ward/sources.jsonl of 'ward', which is private; take it out",
+    ),
+    "a linked file": (linked_file, "it is data/raw/ward/texts.jsonl of 'ward', which is private"),
+    "a linked folder": (
+        lambda root: (root / "data/raw/one/deep").symlink_to("../ward"),
+        "data/raw/one/deep/sources.jsonl: lies in the folder of 'one'",
+    ),
+    "an example's folder": (
+        examples_folder,
+        "data/raw/clinic/dev/sources.jsonl: lies in the folder of 'clinic', which is public",
+    ),
+    "examples of another folder": (
+        other_folder,
+        "data/raw/clinic is not the folder of dataset 'clinic', which is public and lies in data",
+    ),
+}
 
 
 @pytest.fixture
@@ -330,33 +321,27 @@ def labelled(tmp_path: Path, elsewhere: ScriptedServer, monkeypatch: pytest.Monk
     return root
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        *(in_another_folder, above_it, through_a_link, by_a_copied_block, without_a_folder),
-        *(by_a_block_of_a_folder_inside, by_a_copied_file, by_a_linked_file, by_a_linked_folder),
-        *(in_an_example_s_folder, with_examples_of_another_folder),
-    ],
-    ids=lambda how: how.__name__,
-)
-def test_private_text_that_is_labelled_public_is_not_sent(labelled, how: Any, refusal) -> None:
-    expected = how(labelled)
+@pytest.mark.parametrize("name", LABELS)
+def test_private_text_that_is_labelled_public_is_not_sent(labelled, name: str, refusal) -> None:
+    change, expected = LABELS[name]
+    change(labelled)
     assert expected in refusal(labelled, "generate", "writer")
 
 
-@pytest.mark.parametrize("how", [in_another_folder, above_it], ids=lambda how: how.__name__)
-def test_ingest_reads_a_dataset_s_own_folder_alone(labelled, how: Any, refusal) -> None:
+@pytest.mark.parametrize("name", ["another folder", "above it"])
+def test_ingest_reads_a_dataset_s_own_folder_alone(labelled, name: str, refusal) -> None:
     before = (labelled / "data/tables/one/sources.parquet").read_bytes()
-    expected = how(labelled)
-    said = refusal(labelled, "ingest")
-    assert f"benchmarks/one/params.yaml > raw: {expected}" in said
+    change, expected = LABELS[name]
+    change(labelled)
+    message = refusal(labelled, "ingest")
+    assert f"benchmarks/one/params.yaml > raw: {expected}" in message
     assert (labelled / "data/tables/one/sources.parquet").read_bytes() == before
 
 
 def test_the_folder_may_be_named_by_another_path(labelled, elsewhere, monkeypatch) -> None:
     (labelled / "link").symlink_to("data/raw/one")
-    for raw in ("link", "data/raw/../raw/one", str(labelled / "data/raw/one")):
-        edit(labelled, OWN, raw=raw)
+    for folder in ("link", "data/raw/../raw/one", str(labelled / "data/raw/one")):
+        edit(labelled, OWN, raw=folder)
         assert run_stage(monkeypatch, labelled, "ingest") == 0
     assert run_stage(monkeypatch, labelled, "generate", "writer") == 0
     assert elsewhere.calls

@@ -22,7 +22,7 @@ from metassay.versions.code_yaml import (
 ROOT = Path(__file__).parent.parent
 
 
-def test_the_committed_file_is_true() -> None:
+def test_the_committed_file_is_true():
     assert read_versions(ROOT) == versions(ROOT), "code.yaml is stale; run `metassay update`"
     assert not refresh(ROOT)
 
@@ -30,7 +30,7 @@ def test_the_committed_file_is_true() -> None:
 MODELS_ALONE = {"train", "train_roles", "corrupt", "tune", "distill"}  # they do nothing else
 
 
-def test_versions_do_not_depend_on_the_extras_that_are_installed() -> None:
+def test_versions_do_not_depend_on_the_extras_that_are_installed():
     """The code of a stage imports only what every project has: costly kinds bring the rest."""
     about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = [*about["dependencies"], *about["optional-dependencies"]["pipeline"]]
@@ -79,7 +79,7 @@ def indexes_read(code: Code, entry: str) -> set[tuple[str, str]]:
     }
 
 
-def test_a_stage_that_reads_an_index_declares_its_block() -> None:
+def test_a_stage_that_reads_an_index_declares_its_block():
     code = load_code(ROOT)
     problems = []
     for name, doorway, keys in declared():
@@ -102,7 +102,7 @@ EVERYWHERE = {"columns", "names", "notes", "parquet", "parquet_file", "checks"}
 OF_REPORTS = {path.stem for path in ROOT.glob("metassay/tables/*.py")}
 
 
-def test_a_stage_needs_the_contracts_of_its_own_tables_alone() -> None:
+def test_a_stage_needs_the_contracts_of_its_own_tables_alone():
     """So that a column of another table, such as one that a command keeps, makes nothing stale.
 
     Contracts of analyses that nothing but meta_evaluate makes stand with their code.

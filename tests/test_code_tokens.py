@@ -41,12 +41,12 @@ class C:
 '''
 
 
-def test_tokens_are_the_same_under_every_python() -> None:
+def test_tokens_are_the_same_under_every_python():
     assert hash_of(code_words(VECTOR)) == "a41e262b34fe6e1e"  # written once, under 3.11
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
-def test_every_file_of_ours_has_the_same_tokens_under(version: str) -> None:
+def test_every_file_of_ours_has_the_same_tokens_under(version):
     program = (
         "import sys, pathlib\nfrom metassay.versions.closure import code_words, hash_of\n"
         "files = sorted(pathlib.Path('.').glob('[ms]*/**/*.py'))\n"
@@ -68,7 +68,7 @@ def test_every_file_of_ours_has_the_same_tokens_under(version: str) -> None:
     assert run(python).stdout == run(sys.executable).stdout
 
 
-def test_the_parts_of_an_f_string_are_one_token(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_parts_of_an_f_string_are_one_token(monkeypatch):
     """As Python 3.12 gives them, by hand: x = f"a{f'{y}'}b" + f-string over two lines."""
     opening, middle, closing = 901, 902, 903
     monkeypatch.setattr(closure, "_OPENING", {opening})
@@ -103,7 +103,7 @@ STATEMENTS = [
 
 
 @given(st.lists(NOISE, min_size=len(STATEMENTS), max_size=len(STATEMENTS)))
-def test_blank_lines_and_comments_may_stand_anywhere(noise: list[list[str]]) -> None:
+def test_blank_lines_and_comments_may_stand_anywhere(noise):
     lines = [
         line for before, last in zip(noise, STATEMENTS, strict=True) for line in (*before, last)
     ]
@@ -111,7 +111,7 @@ def test_blank_lines_and_comments_may_stand_anywhere(noise: list[list[str]]) -> 
 
 
 @given(st.integers(0, len(STATEMENTS) - 1), st.sampled_from(["q", "7", "'s'"]))
-def test_a_further_word_is_seen_anywhere(at: int, word: str) -> None:
+def test_a_further_word_is_seen_anywhere(at, word):
     lines = list(STATEMENTS)
     lines[at] = lines[at].replace("x", word).replace("2", word).replace("z", word) + f" {word}"
     with contextlib.suppress(tokenize.TokenError):

@@ -109,7 +109,7 @@ Changed = Callable[..., set[str]]
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path, monkeypatch):
     texts = dict(PROJECT)
     for name, like, content in (
         ("params.yaml", "params.yaml", SHARED),
@@ -130,7 +130,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def changed(project: Path) -> Changed:
+def changed(project):
     """Replaces text in a file; returns the entries that have another version since.
 
     The joint entry of the benchmark must be among them exactly if one of its names is.
@@ -155,7 +155,7 @@ def changed(project: Path) -> Changed:
     return change
 
 
-def test_names_in_use_have_a_version_and_no_others(project: Path) -> None:
+def test_names_in_use_have_a_version_and_no_others(project):
     blocks = versions(project)
     assert list(blocks) == ["stages", *BLOCKS, *JOINT]
     assert {block: sorted(names) for block, names in blocks.items()} == {
@@ -214,13 +214,11 @@ EDITS: list[tuple[str, str, str, set[str]]] = [
 
 
 @pytest.mark.parametrize(("name", "old", "new", "whose"), EDITS)
-def test_an_edit_changes_the_versions_of_who_runs_it(
-    changed: Changed, name: str, old: str, new: str, whose: set[str]
-) -> None:
+def test_an_edit_changes_the_versions_of_who_runs_it(changed, name, old, new, whose):
     assert changed(name, old, new) == whose
 
 
-def test_what_else_is_in_a_version(changed: Changed) -> None:
+def test_what_else_is_in_a_version(changed):
     """A text file of a module's name; the version that is printed; names in strings; docstrings."""
     page, measure = "metassay/reporting/page.txt", "stages/measure.py"
     assert changed(page, "", "a") == {"stages.report"}
@@ -237,9 +235,7 @@ def test_what_else_is_in_a_version(changed: Changed) -> None:
     assert changed(lexical, "good", "bad") == {"judges.lexical"}, "language models read it"
 
 
-def test_a_new_kind_changes_nothing_and_a_chosen_one_its_own(
-    project: Path, changed: Changed
-) -> None:
+def test_a_new_kind_changes_nothing_and_a_chosen_one_its_own(project, changed):
     line = '    "bleu": "metassay.metrics.bleu",\n'
     assert changed(METRICS, line, line + '    "chars": "metassay.metrics.rouge",\n') == set()
     assert changed("params.yaml", "kind: bleu", "kind: chars") == {"metrics.bleu"}
@@ -248,7 +244,7 @@ def test_a_new_kind_changes_nothing_and_a_chosen_one_its_own(
     assert metrics["bleu"] == metrics["rouge"]  # DVC watches the kind in params
 
 
-def test_a_version_tells_code_from_prompts_and_from_what_was_learnt(project: Path) -> None:
+def test_a_version_tells_code_from_prompts_and_from_what_was_learnt(project):
     def parts() -> list[str]:
         return versions(project)["systems"]["mini"].split("+")
 
@@ -266,7 +262,7 @@ def test_a_version_tells_code_from_prompts_and_from_what_was_learnt(project: Pat
     assert (parts()[:2], len(parts())) == ([edited[0], ""], 3)
 
 
-def test_a_joint_version_has_the_parts_of_its_names() -> None:
+def test_a_joint_version_has_the_parts_of_its_names():
     whole = split_version(_join_versions({"a": "1", "b": "2+3"}))
     for others, same in (({"b": "2+4"}, [True, False]), ({"a": "0"}, [False, True])):
         other = split_version(_join_versions({"a": "1", "b": "2+3"} | others))
@@ -275,7 +271,7 @@ def test_a_joint_version_has_the_parts_of_its_names() -> None:
     assert split_version(_join_versions({}))[0]
 
 
-def test_a_judge_has_the_code_of_those_inside_it(project: Path, changed: Changed) -> None:
+def test_a_judge_has_the_code_of_those_inside_it(project, changed):
     for kind in ("jury", "nli", "semantic"):
         changed("metassay/judges/__init__.py", "{", f'{{"{kind}": "metassay.judges.{kind}", ')
         changed(f"metassay/judges/{kind}.py", "", "X = 1\n")
@@ -291,9 +287,7 @@ def test_a_judge_has_the_code_of_those_inside_it(project: Path, changed: Changed
         changed("params.yaml", "kind: nli", "kind: nlii")
 
 
-def test_packages_that_make_numbers_are_in_a_version(
-    project: Path, changed: Changed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_packages_that_make_numbers_are_in_a_version(project, changed, monkeypatch):
     rouge = "metassay.metrics.rouge"
     assert changed("metassay/tables/parquet.py", "yaml", "rich") == {"metrics.rouge"}  # tokens only
     installed, numpy = load_code(project).package_versions, importlib.metadata.version("numpy")
@@ -313,7 +307,7 @@ def test_packages_that_make_numbers_are_in_a_version(
     assert load_code(project).dependencies(rouge).packages == ("numpy==0",)
 
 
-def test_the_file_is_the_same_for_the_same_code_and_is_left_alone(project: Path) -> None:
+def test_the_file_is_the_same_for_the_same_code_and_is_left_alone(project):
     assert refresh(project)
     first, when = (project / FILE).read_bytes(), (project / FILE).stat().st_mtime_ns
     assert not refresh(project)
@@ -327,7 +321,7 @@ def test_the_file_is_the_same_for_the_same_code_and_is_left_alone(project: Path)
     assert [p.name for p in project.iterdir() if p.name.startswith(".")] == [".work"]
 
 
-def test_a_doorway_hears_of_its_own_entries_alone(project: Path) -> None:
+def test_a_doorway_hears_of_its_own_entries_alone(project):
     blocks = [("metrics", "rouge"), ("questions", "all")]
     remedy = "run `metassay update`, then this again"
     assert find_stale(project, "measure", blocks) == [
@@ -346,7 +340,7 @@ def test_a_doorway_hears_of_its_own_entries_alone(project: Path) -> None:
     assert find_stale(project, "measure", [("metrics", "")]) == []
 
 
-def test_what_cannot_be_read_is_told_at_once(project: Path) -> None:
+def test_what_cannot_be_read_is_told_at_once(project):
     (project / "metassay/units/whole.py").write_text("X = (\n")
     (project / "metassay/units/alignment/full.py").write_text("X = 'é'\n", encoding="latin-1")
     (project / "prompts/note.yaml").unlink()
@@ -361,9 +355,7 @@ def test_what_cannot_be_read_is_told_at_once(project: Path) -> None:
 
 
 @pytest.mark.parametrize("registry", ["", "- one\n", None])
-def test_a_registry_without_blocks_or_that_is_gone_is_no_crash(
-    project: Path, registry: str | None
-) -> None:
+def test_a_registry_without_blocks_or_that_is_gone_is_no_crash(project, registry):
     file = project / "data/registry.yaml"
     file.unlink()
     if registry is not None:
@@ -372,7 +364,7 @@ def test_a_registry_without_blocks_or_that_is_gone_is_no_crash(
         versions(project)
 
 
-def test_an_index_must_be_literal_and_have_the_kind(project: Path) -> None:
+def test_an_index_must_be_literal_and_have_the_kind(project):
     index = project / METRICS
     index.write_text(index.read_text().replace("rouge", "other"))
     with pytest.raises(BadInput, match="metrics > rouge > kind: 'rouge' is not known; choose from"):
@@ -383,7 +375,7 @@ def test_an_index_must_be_literal_and_have_the_kind(project: Path) -> None:
 
 
 @pytest.fixture
-def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def reads(monkeypatch):
     """The names of modules that were read, each time one is; files count as settled at once."""
     monkeypatch.setattr(closure, "SETTLING_TIME", 0.0)
     names: list[str] = []
@@ -397,9 +389,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_nothing_is_read_twice_and_what_is_gone_is_forgotten(
-    project: Path, reads: list[str]
-) -> None:
+def test_nothing_is_read_twice_and_what_is_gone_is_forgotten(project, reads):
     first = versions(project)
     assert "rouge.py" in reads
     reads.clear()
@@ -421,7 +411,7 @@ def test_nothing_is_read_twice_and_what_is_gone_is_forgotten(
     assert [key for key in entries if key.endswith("measure.py")]
 
 
-def test_two_edits_within_one_tick_are_both_seen(project: Path) -> None:
+def test_two_edits_within_one_tick_are_both_seen(project):
     path = project / ROUGE
     state, first = path.stat(), versions(project)
     path.write_text(path.read_text().replace("+ 1", "+ 2"))
@@ -430,7 +420,7 @@ def test_two_edits_within_one_tick_are_both_seen(project: Path) -> None:
 
 
 @pytest.mark.usefixtures("reads")
-def test_the_file_of_what_was_read_may_be_damaged_or_written_by_several(project: Path) -> None:
+def test_the_file_of_what_was_read_may_be_damaged_or_written_by_several(project):
     first, file = versions(project), project / ".work/code.json"
     for text in ("{", "[]", '{"about": 1}', '{"entries": {}}'):
         file.write_text(text)

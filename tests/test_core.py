@@ -97,7 +97,7 @@ def hidden() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory):
     """A folder with the package alone, as a wheel has it."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(ROOT / "metassay", folder / "metassay")
@@ -115,12 +115,12 @@ def run(site: Path, folder: Path, *commands: str) -> tuple[str, list[str]]:
     return done.stdout, done.stderr.splitlines()
 
 
-def test_the_pipeline_is_hidden_and_the_core_is_not() -> None:
+def test_the_pipeline_is_hidden_and_the_core_is_not():
     assert set(PIPELINE) <= set(hidden())
     assert not {"pandas", "numpy", "matplotlib", "jinja2", "markupsafe"} & set(hidden())
 
 
-def test_meta_eval_runs_on_the_core_alone(site: Path, tmp_path: Path) -> None:
+def test_meta_eval_runs_on_the_core_alone(site, tmp_path):
     """The first commands of docs/meta-eval.md, as they stand there but for fewer draws."""
     page = (ROOT / "docs/meta-eval.md").read_text("utf-8")
     (block,) = re.findall(r"```sh\n(.*?)```", page[: page.index("## An example")], re.DOTALL)
@@ -135,7 +135,7 @@ def test_meta_eval_runs_on_the_core_alone(site: Path, tmp_path: Path) -> None:
     assert (results / "index.html").exists()
 
 
-def test_judge_check_and_import_run_on_the_core_alone(site: Path, tmp_path: Path) -> None:
+def test_judge_check_and_import_run_on_the_core_alone(site, tmp_path):
     """And meta-eval goes on from what an import makes, as docs/importing.md says."""
     rows = [f"q{n},{'pass' if n % 3 else 'fail'},{'pass' if n % 4 else 'fail'}" for n in range(60)]
     (tmp_path / "verdicts.csv").write_text("\n".join(["id,judge,human", *rows]), "utf-8")
@@ -152,9 +152,7 @@ def test_judge_check_and_import_run_on_the_core_alone(site: Path, tmp_path: Path
     assert "1 corrected by people" in output
 
 
-def test_other_commands_say_which_extra_they_need_and_help_needs_none(
-    site: Path, tmp_path: Path
-) -> None:
+def test_other_commands_say_which_extra_they_need_and_help_needs_none(site, tmp_path):
     commands = ["list", "run x --only fetch", "run sample", "validate", "ledger stats"]
     words = [f"metassay {command}" for command in commands]
     output, (*lines, last) = run(site, tmp_path, *words, "metassay --help")

@@ -33,15 +33,13 @@ from tests.support.invented_project import (
 
 
 @pytest.fixture
-def project(built: Path, tmp_path: Path) -> Path:
+def project(built, tmp_path):
     """A copy of it for one test."""
     return Path(shutil.copytree(built, tmp_path / "project"))
 
 
 @pytest.mark.slow
-def test_a_worker_that_was_killed_costs_no_stage_but_its_own(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_was_killed_costs_no_stage_but_its_own(project, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
     hook(project, "align-b00-rouge_topk", *SLEEP)
@@ -113,7 +111,7 @@ def interrupted(root: Path, arguments: list[str], number: int, *, when: str) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_ends_at_once_and_the_next_goes_on(project: Path, number: int) -> None:
+def test_an_interrupted_run_ends_at_once_and_the_next_goes_on(project, number):
     whole = locks(project)
     change(project / "params.yaml", "judges.j0.threshold", 0.25)
     hook(project, "judge-b00-j0", *SLEEP)
@@ -129,14 +127,14 @@ def test_an_interrupted_run_ends_at_once_and_the_next_goes_on(project: Path, num
     assert dvc(project, "status", "benchmarks/b00/dvc.yaml").startswith("Data and pipelines are up")
 
 
-def test_a_run_can_be_interrupted_while_it_looks_for_what_changed(project: Path) -> None:
+def test_a_run_can_be_interrupted_while_it_looks_for_what_changed(project):
     arguments = command("b00", "b01", "--no-prefect")
     assert interrupted(project, arguments, signal.SIGINT, when="looking") < 30
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "number"), [("group", SIGTERM), ("flow", SIGKILL)])
-def test_a_killed_run_leaves_nothing_running(project: Path, target: str, number: int) -> None:
+def test_a_killed_run_leaves_nothing_running(project, target, number):
     """By the way that `metassay run` takes: neither a process, nor something that Prefect shows."""
     began = killed(project, target, number, *command("b00", "b01"))
     assert not left(began)
@@ -146,7 +144,7 @@ def test_a_killed_run_leaves_nothing_running(project: Path, target: str, number:
 
 
 @pytest.mark.parametrize(("target", "number"), [("parent", SIGKILL), ("flow", SIGKILL)])
-def test_without_prefect_nothing_goes_on_either(project: Path, target: str, number: int) -> None:
+def test_without_prefect_nothing_goes_on_either(project, target, number):
     assert not left(killed(project, target, number, *command("b00", "--no-prefect")))
 
 

@@ -37,18 +37,18 @@ GONE = (
 
 
 @pytest.fixture(autouse=True)
-def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+def _key(monkeypatch):
     monkeypatch.setenv(KEY, "k")
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
+def server():
     with ScriptedServer(answer) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory, server: ScriptedServer) -> Path:
+def bare(tmp_path_factory, server):
     """A project of which nothing is built, and which knows all blocks of both lists."""
     root = make_project(tmp_path_factory.mktemp("left") / "project", server.base_url)
     with edited(root / "params.yaml") as params:
@@ -98,7 +98,7 @@ def built(root: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def more(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def more(bare, tmp_path, monkeypatch):
     """A project in which everything is named and built."""
     root = Path(shutil.copytree(bare, tmp_path / "more"))
     shutil.copytree(root / "mirror/notes", root / "data/raw/notes")
@@ -109,8 +109,8 @@ def more(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.slow  # every stage, three times: any of them might read what is left over
 def test_all_that_can_be_struck_off_leaves_the_tables_of_a_project_without_it(
-    more: Path, bare: Path, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    more, bare, server, tmp_path, monkeypatch
+):
     """Systems, one renamed and one with examples, a judge, questions, metrics, released claims."""
     full = built(more)
     less = Path(shutil.copytree(bare, tmp_path / "less"))
@@ -138,8 +138,8 @@ def test_all_that_can_be_struck_off_leaves_the_tables_of_a_project_without_it(
 
 
 def test_a_benchmark_that_is_gone_is_nobody_s_though_its_tables_and_report_are_there(
-    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    bare, tmp_path, monkeypatch, capsys
+):
     root = Path(shutil.copytree(bare, tmp_path / "project"))
     monkeypatch.chdir(root)
     for place in ("data/tables/two", "reports/two"):

@@ -36,14 +36,14 @@ def test_private_text_stays_where_it_may_be(tmp_path) -> None:
         assert done.returncode == 3, done.stderr  # for its answer is missing
         assert any(CANARY in call.prompt for call in server.calls)
     lacking = "Answers of m-1 (generate-writer): 1 of 2 failed for good (http_400 1)."
-    ((told,),) = prefect(root, "select message from flow_run_state where type = 'COMPLETED'")
-    assert f"\none: {lacking}\n" in told
+    ((message,),) = prefect(root, "select message from flow_run_state where type = 'COMPLETED'")
+    assert f"\none: {lacking}\n" in message
     rows = dict(prefect(root, "select key, data from artifact"))
-    asked = json.loads(json.loads(rows["one-answers"]))
-    assert [row["failed"] for row in asked] == [0, 1]
-    paid = [(row["prompt_tokens"] + 2 * row["completion_tokens"]) / 1e6 for row in asked]
-    assert [row["cost"] for row in asked] == pytest.approx(paid)
-    assert {row["currency"] for row in asked} == {"USD"}
+    answers = json.loads(json.loads(rows["one-answers"]))
+    assert [row["failed"] for row in answers] == [0, 1]
+    paid = [(row["prompt_tokens"] + 2 * row["completion_tokens"]) / 1e6 for row in answers]
+    assert [row["cost"] for row in answers] == pytest.approx(paid)
+    assert {row["currency"] for row in answers} == {"USD"}
     with ScriptedServer(
         script
     ) as elsewhere:  # who wrote is struck off, and the data are relabelled
@@ -57,8 +57,8 @@ def test_private_text_stays_where_it_may_be(tmp_path) -> None:
         assert "knee" not in run.stdout + run.stderr
         assert "canary" not in run.stdout + run.stderr.replace(f"d-{CANARY}", "")
     tables = ("cache", "tables", "left_over")  # these hold texts, and so does the ledger
-    kept = [f for place in (".work", ".dvc", "benchmarks") for f in (root / place).rglob("*")]
-    logs = [f for f in [*kept, root / "code.yaml"] if f.is_file() and "ledger" not in f.name]
+    files = [f for place in (".work", ".dvc", "benchmarks") for f in (root / place).rglob("*")]
+    logs = [f for f in [*files, root / "code.yaml"] if f.is_file() and "ledger" not in f.name]
     logs = [f for f in logs if not set(tables).intersection(f.relative_to(root).parts)]
     assert any(f.suffix == ".db" for f in logs), "Prefect's database is looked through, too"
     passage = f"Case {CANARY}".encode()

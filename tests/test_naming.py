@@ -33,7 +33,7 @@ BLOCKS = (
 )
 
 
-def test_upper_case_is_a_name_and_likeness_is_told() -> None:
+def test_upper_case_is_a_name_and_likeness_is_told():
     assert [name for name in BAD if not name_problem(name)] == []
     assert [name for name in GOOD if name_problem(name)] == []
     assert name_problem("Given", ["given"]) == "the name is taken; choose another"
@@ -43,7 +43,7 @@ def test_upper_case_is_a_name_and_likeness_is_told() -> None:
     ]
 
 
-def test_prefect_has_a_key_for_every_name() -> None:
+def test_prefect_has_a_key_for_every_name():
     for name in GOOD:
         assert re.fullmatch("[a-z0-9-]+", prefect_key(f"{name}-leaderboard"))  # Prefect's own rule
 
@@ -62,7 +62,7 @@ def project(root: Path, shared: dict[str, Any], folder: str = "sample") -> Path:
     return put(root / "params.yaml", whole | blocks)
 
 
-def test_the_rule_holds_for_every_block(tmp_path: Path) -> None:
+def test_the_rule_holds_for_every_block(tmp_path):
     project(tmp_path, {block: {name: {} for name in (*BAD, *GOOD)} for block in BLOCKS})
     with pytest.raises(BadInput) as caught:
         load(tmp_path)
@@ -74,14 +74,14 @@ def test_the_rule_holds_for_every_block(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x;touch y;", "Mine.v2", "$(touch y)", "published", "é", "123"])
-def test_the_rule_holds_for_benchmarks(tmp_path: Path, name: str) -> None:
+def test_the_rule_holds_for_benchmarks(tmp_path, name):
     project(tmp_path, {}, name)
     with pytest.raises(BadInput, match=r"^benchmarks/.+: ") as caught:
         load(tmp_path)
     assert len(caught.value.problems) == 1
 
 
-def test_the_rule_holds_for_datasets_and_prompts(tmp_path: Path) -> None:
+def test_the_rule_holds_for_datasets_and_prompts(tmp_path):
     entry = {"reader": "files", "title": "t", "licence": "none", "access": "public", "folder": "x"}
     datasets = dict.fromkeys([*BAD, *GOOD, "MINE"], entry)
     path = put(tmp_path / "registry.yaml", {"fetched": [], "datasets": datasets})
@@ -102,7 +102,7 @@ def commands(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", [name for name in BAD if "'" not in name and name.isprintable()])
-def test_a_shell_takes_each_name_as_one_word_and_runs_nothing(tmp_path: Path, name: str) -> None:
+def test_a_shell_takes_each_name_as_one_word_and_runs_nothing(tmp_path, name):
     python = tmp_path / "python"
     python.write_text('#!/bin/sh\nshift 2\nfor word; do printf "%s\\n" "$word"; done\n')
     python.chmod(0o755)
@@ -126,9 +126,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, root: Path, *words: str) -> None:
     assert ended.value.code == BAD_INPUT
 
 
-def test_a_doorway_refuses_the_name_and_writes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_doorway_refuses_the_name_and_writes_nothing(tmp_path, monkeypatch, capsys):
     project(tmp_path / "in" / "it", {})
     before = sorted(tmp_path.rglob("*"))
     for name in BAD:
@@ -138,9 +136,7 @@ def test_a_doorway_refuses_the_name_and_writes_nothing(
         assert sorted(tmp_path.rglob("*")) == before, name
 
 
-def test_a_doorway_refuses_params_with_the_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_doorway_refuses_params_with_the_line(tmp_path, monkeypatch, capsys):
     file = project(tmp_path, {"systems": {"openai/gpt-4o": {"kind": "lead", "passages": 1}}})
     refused(monkeypatch, tmp_path, "segment.py", "sample")
     number = file.read_text("utf-8").splitlines().index('  "openai/gpt-4o": {') + 1
@@ -150,7 +146,7 @@ def test_a_doorway_refuses_params_with_the_line(
     assert error.endswith("; its real name goes to shown_as\n")
 
 
-def test_a_declared_stage_is_found_by_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_declared_stage_is_found_by_its_words(monkeypatch):
     monkeypatch.chdir(ROOT)
     assert find_entry("judge", ["sample", "lexical"]).name == "judge@lexical"
     with pytest.raises(BadInput, match=r"no dvc\.yaml has the command 'python -m stages.judge"):

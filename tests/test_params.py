@@ -35,7 +35,7 @@ def problems(root: Path) -> list[str]:
     return list(caught.value.problems)
 
 
-def test_committed_params_are_sound(tmp_path: Path) -> None:
+def test_committed_params_are_sound(tmp_path):
     params = load(ROOT)
     assert list(params.every) == sorted(path.name for path in (ROOT / "benchmarks").iterdir())
     assert params.judge_tests["wice_dev"].test == "nli"
@@ -44,7 +44,7 @@ def test_committed_params_are_sound(tmp_path: Path) -> None:
     assert load(project(tmp_path, seen={"lexical": "fitted: half of it"}))
 
 
-def test_every_problem_is_told_at_once_with_what_is_known(tmp_path: Path) -> None:
+def test_every_problem_is_told_at_once_with_what_is_known(tmp_path):
     sample = {"segmentaton": "soap", "published": "t", "dataset": ...}
     assert problems(project(tmp_path, shared={"pairng": {}}, **sample)) == [
         "params.yaml > pairng: unknown key; remove it or correct its spelling",
@@ -81,14 +81,12 @@ def test_every_problem_is_told_at_once_with_what_is_known(tmp_path: Path) -> Non
         ),
     ],
 )
-def test_a_benchmark_must_make_sense_by_itself(
-    tmp_path: Path, changes: dict[str, Any], problem: str
-) -> None:
+def test_a_benchmark_must_make_sense_by_itself(tmp_path, changes, problem):
     (line,) = problems(project(tmp_path, **{"judges": ["lexical"], "seen": {}} | changes))
     assert line.removeprefix(f"{SAMPLE} > ").replace("Value error, ", "").startswith(problem)
 
 
-def test_a_folder_with_a_test_is_checked_as_that(tmp_path: Path) -> None:
+def test_a_folder_with_a_test_is_checked_as_that(tmp_path):
     root, lead = project(tmp_path), f"{TRIED} > "
     base = {"name": "tried", "dataset": "d", "raw": "r", "seen": {}, "options": {}}
     judges = base | {"test": "nli", "judges": [], "published": []}
@@ -120,7 +118,7 @@ def test_a_folder_with_a_test_is_checked_as_that(tmp_path: Path) -> None:
     assert (list(params.segment_tests), params.judge_tests) == (["tried"], {})
 
 
-def test_names_of_every_block_follow_one_rule(tmp_path: Path) -> None:
+def test_names_of_every_block_follow_one_rule(tmp_path):
     """A dot would part a key of DVC, `given` is the file that the dataset itself brings, and
     `reference` is an author."""
     shared = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
@@ -146,7 +144,7 @@ def test_names_of_every_block_follow_one_rule(tmp_path: Path) -> None:
     ]
 
 
-def test_criteria_are_words_that_a_page_can_show(tmp_path: Path) -> None:
+def test_criteria_are_words_that_a_page_can_show(tmp_path):
     scale = {"low": 0, "high": 1, "better": "higher"}
     names = ["Fluency (1-5)", "fluency (1-5)", "caf\u00e9", "cafe\u0301", "a\tb", " ", "x" * 201]
     lines = problems(project(tmp_path, criteria={name: scale for name in names}))
@@ -173,9 +171,7 @@ class Kind(Options):
         ({"kind": "one", "k": 1, "j": 2}, "here > j: unknown key"),
     ],
 )
-def test_blocks_are_checked_against_their_kind(
-    monkeypatch: pytest.MonkeyPatch, block: dict[str, Any], problem: str
-) -> None:
+def test_blocks_are_checked_against_their_kind(monkeypatch, block, problem):
     record = SimpleNamespace(options=Kind)
     monkeypatch.setattr(kinds, "record_of", lambda _index, _kind: record)
     with pytest.raises(BadInput) as caught:
@@ -183,6 +179,6 @@ def test_blocks_are_checked_against_their_kind(
     assert problem in caught.value.problems[0]
 
 
-def test_blocks_print_the_same_whatever_their_order() -> None:
+def test_blocks_print_the_same_whatever_their_order():
     blocks = {"kind": "soap", "b": 2, "a": 1}, {"a": 1, "kind": "soap", "b": 2}
     assert {recipe_text(block) for block in blocks} == {"soap,a=1,b=2"}

@@ -17,7 +17,7 @@ LOADERS = [yaml.SafeLoader, *([yaml.CSafeLoader] if yaml.__with_libyaml__ else [
 
 
 @pytest.fixture(params=LOADERS, autouse=True, ids=lambda loader: loader.__name__)
-def _loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _loader(request, monkeypatch):
     monkeypatch.setattr(strict_yaml, "LOADER", request.param)
 
 
@@ -45,7 +45,7 @@ def problems(path: Path) -> list[str]:
     ],
     ids=lambda text: repr(text[:9]),
 )
-def test_what_yaml_allows_is_what_pyyaml_reads(tmp_path: Path, text: str) -> None:
+def test_what_yaml_allows_is_what_pyyaml_reads(tmp_path, text):
     assert strict_yaml.load(written(tmp_path, text)) == yaml.safe_load(text)
 
 
@@ -71,7 +71,7 @@ CHAIN = "a0: &a0 [1]\n" + "".join(f"a{n + 1}: &a{n + 1} [*a{n}]\n" for n in rang
     ],
     ids=["deep", "chain", "bomb", "many", "itself", "set", "python", "directive"],
 )
-def test_what_no_reader_comes_to_an_end_with(tmp_path: Path, text: str, expected: str) -> None:
+def test_what_no_reader_comes_to_an_end_with(tmp_path, text, expected):
     (problem,) = problems(written(tmp_path, text))
     assert problem.startswith(expected)
 
@@ -83,7 +83,7 @@ SOME = (
 
 
 @pytest.mark.parametrize("word", SOME)
-def test_words_that_readers_differ_about_are_refused(tmp_path: Path, word: str) -> None:
+def test_words_that_readers_differ_about_are_refused(tmp_path, word):
     (value,) = problems(written(tmp_path, f"a:\n  b: [x, {word}]\n"))
     assert value.startswith(" > a > b > 1: ")
     assert " is read differently by readers of YAML; put text in quotes" in value
@@ -92,7 +92,7 @@ def test_words_that_readers_differ_about_are_refused(tmp_path: Path, word: str) 
     assert strict_yaml.load(written(tmp_path, f"'{word}': '{word}'\n")) == {word: word}
 
 
-def test_what_is_read_is_what_dvc_reads(tmp_path: Path) -> None:
+def test_what_is_read_is_what_dvc_reads(tmp_path):
     """Of thousands of words, alone in a line and between brackets; DVC reads with this reader."""
     rng = random.Random(20261122)
     letters = "0123456789+-._:eExXoObBTZnyauflNY~"
@@ -109,7 +109,7 @@ def test_what_is_read_is_what_dvc_reads(tmp_path: Path) -> None:
         assert repr(strict_yaml.load(path)) == repr(YAML(typ="safe").load(path))
 
 
-def test_every_repeated_key_is_told_with_where_it_is_and_its_lines(tmp_path: Path) -> None:
+def test_every_repeated_key_is_told_with_where_it_is_and_its_lines(tmp_path):
     text = """\
 metrics:
   rouge: {kind: rouge, stemmer: true, stemmer: false}
@@ -146,13 +146,13 @@ again: *shared
         (b"a: \xe9", ": not UTF-8 at byte 3; save it as UTF-8"),
     ],
 )
-def test_what_is_no_yaml_is_told_in_one_line(tmp_path: Path, text: str, expected: str) -> None:
+def test_what_is_no_yaml_is_told_in_one_line(tmp_path, text, expected):
     (problem,) = problems(written(tmp_path, text))
     assert problem.startswith(expected)
     assert "\n" not in problem
 
 
-def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
     assert problems(tmp_path / "params.yaml") == [" does not exist; run in the project's folder"]
     assert problems(tmp_path) == [": cannot be read: Is a directory; put a file there"]
 
@@ -163,9 +163,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert problems(written(tmp_path, "a: 1\n"))[0].startswith(": you lack the permission for this")
 
 
-def test_messages_get_the_line_of_the_key_that_they_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_messages_get_the_line_of_the_key_that_they_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = "judges:\n  lexical:\n    kind: lexical\n    'a > b': [x,\n     y]\nmetrics: {}\n"
     written(tmp_path, text)
@@ -193,9 +191,7 @@ def test_messages_get_the_line_of_the_key_that_they_name(
 
 
 @pytest.mark.parametrize("target", ["pipe", "/dev/zero", "endless"])
-def test_what_is_no_file_or_has_no_end_is_named_and_not_waited_for(
-    tmp_path: Path, target: str
-) -> None:
+def test_what_is_no_file_or_has_no_end_is_named_and_not_waited_for(tmp_path, target):
     path = tmp_path / "params.yaml"
     if target == "pipe":
         os.mkfifo(path)
@@ -209,7 +205,7 @@ def test_what_is_no_file_or_has_no_end_is_named_and_not_waited_for(
     assert problem.startswith(words)
 
 
-def test_a_thousand_problems_find_their_lines_at_once(tmp_path: Path) -> None:
+def test_a_thousand_problems_find_their_lines_at_once(tmp_path):
     path = written(tmp_path, "judges:\n" + "".join(f"- k{n}: 1\n" for n in range(10_000)))
     start = time.monotonic()
     lines = strict_yaml.add_lines(f"{path} > judges > {n} > k{n}: wrong" for n in range(10_000))

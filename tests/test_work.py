@@ -5,9 +5,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -40,14 +38,14 @@ true
 
 
 @pytest.fixture(autouse=True)
-def _umask() -> Iterator[None]:
+def _umask():
     before = os.umask(0o022)
     yield
     os.umask(before)
 
 
 @pytest.fixture
-def shared() -> Iterator[Path]:
+def shared():
     """A folder that all users of this machine may enter, as pytest's own are not."""
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
@@ -85,7 +83,7 @@ def tried(*paths: Path) -> list[str]:
 
 @AS_ANOTHER
 @pytest.mark.slow
-def test_another_user_can_neither_read_nor_replace_what_is_not_public(shared: Path) -> None:
+def test_another_user_can_neither_read_nor_replace_what_is_not_public(shared):
     """Nor what `.work` and DVC's cache have, whatever it is of."""
     root = shared / "project"
     build(root)
@@ -109,7 +107,7 @@ def test_another_user_can_neither_read_nor_replace_what_is_not_public(shared: Pa
     assert mode(root / "data/tables") == 0o755, "what else is there may be public"
 
 
-def test_what_others_put_where_dvc_unpickles_goes(shared: Path) -> None:
+def test_what_others_put_where_dvc_unpickles_goes(shared):
     repo = shared / ".work/dvc/repo"
     for name in ("ours", "theirs"):
         (repo / name).mkdir(parents=True)
@@ -127,9 +125,7 @@ def test_what_others_put_where_dvc_unpickles_goes(shared: Path) -> None:
     ("config", "expected"),
     [("", 0o700), ("[cache]\n  shared = group", 0o775), ("no UTF-8: \udc9f", 0o700)],
 )
-def test_the_cache_is_its_owners_unless_dvc_is_told_to_share_it(
-    tmp_path: Path, config: str, expected: int
-) -> None:
+def test_the_cache_is_its_owners_unless_dvc_is_told_to_share_it(tmp_path, config, expected):
     (tmp_path / ".dvc/cache").mkdir(parents=True)
     (tmp_path / ".dvc/cache").chmod(0o775)
     (tmp_path / ".dvc/config").write_text(config, "utf-8", "surrogateescape")
@@ -141,8 +137,8 @@ def test_the_cache_is_its_owners_unless_dvc_is_told_to_share_it(
     ("access", "file", "folder"), [("private", 0o600, 0o700), ("public", 0o644, 0o755)]
 )
 def test_a_stage_leaves_others_nothing_of_what_is_not_public(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, access: str, file: int, folder: int
-) -> None:
+    tmp_path, monkeypatch, access, file, folder
+):
     lead = {"kind": "lead", "passages": 2}
     root = tiny_project(tmp_path, NOWHERE, ["A."], system=lead, access={"one": access})
     (root / "reports/one").mkdir(parents=True)  # of before
@@ -154,9 +150,7 @@ def test_a_stage_leaves_others_nothing_of_what_is_not_public(
     assert os.umask(0o022) == 0o022, "nothing else is hidden"
 
 
-def test_what_the_ledger_exports_is_its_owners_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_the_ledger_exports_is_its_owners_alone(tmp_path, monkeypatch, capfd):
     """It has prompts, whosever text they quote; to stdout it goes alone."""
     monkeypatch.chdir(tmp_path)
     assert main(["ledger", "export", "answers.parquet"]) == 0
@@ -185,8 +179,8 @@ CLAIMS = {"released_claims": {"apart": "data/raw/shown/deep"}, "decompositions":
     ],
 )
 def test_what_may_repeat_a_text_that_is_not_public_is_closed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, access: str, changes: Any, expected: bool
-) -> None:
+    tmp_path, monkeypatch, access, changes, expected
+):
     classes = {"one": access, "shown": "private"}
     root = tiny_project(tmp_path, NOWHERE, ["A."], access=classes)
     monkeypatch.chdir(root)

@@ -219,22 +219,27 @@ def read_simsum(folder: Path) -> Rows:
     by_rater: dict[str, list[Record]] = {}
     for path in sheets:
         records = csv_records(path, rows.problems, required=SIMSUM_CRITERIA, remedy=_SEE)
-        for rater, records_of in _raters(path, records, rows):
+        for rater, of_rater in _raters(path, records, rows):
             if rater in by_rater:
                 what = f"rater {shown(rater)} is in another file too"
                 rows.wrong(Place(path.name), what, remedy="put a rater's rows into one file")
-            by_rater[rater] = records_of
-    n_notes = _count_notes(by_rater, rows)
-    for rater, records_of in by_rater.items():
-        for number, record in enumerate(records_of, start=1):
+            by_rater[rater] = of_rater
+    ((n_notes, _),) = Counter(map(len, by_rater.values())).most_common(1) or [(0, 0)]
+    for rater, of_rater in by_rater.items():
+        if len(of_rater) != n_notes:
+            what = f"rater {shown(rater)} has {len(of_rater)} rows, others have {n_notes}"
+            fix = "give every note a row; leave the cells empty where there is no grade"
+            rows.wrong(Place(of_rater[0].at.file), what, remedy=fix)
+        for number, record in enumerate(of_rater, start=1):
             by = dict[str, float | None]()
             for criterion in SIMSUM_CRITERIA:
-                written = record.fields[criterion].strip()
-                by[criterion] = finite_number(written) if written else None
-                if written and by[criterion] is None:
+                cell = record.fields[criterion].strip()
+                by[criterion] = finite_number(cell) if cell else None
+                if cell and by[criterion] is None:
                     fix = "leave it empty where there is no grade"
                     rows.wrong(record.at, f"{criterion!r} is not a number", remedy=fix)
-            rows.rate(record.at, ("simsum", _name_note(number, n_notes), *_OF_NOTES, rater), by)
+            key = "simsum", _name_note(number, n_notes), *_OF_NOTES, rater
+            rows.rate(record.at, key, by)
     _add_notes(folder / NOTES, n_notes, rows)
     return rows
 
@@ -259,19 +264,6 @@ def _raters(path: Path, records: list[Record], rows: Rows) -> Iterator[tuple[str
         fix = "put the rows in the order of the notes, and remove the column or number it from 0"
         rows.wrong(records[0].at, what, remedy=fix)
     yield from by_rater.items()
-
-
-def _count_notes(by_rater: dict[str, list[Record]], rows: Rows) -> int:
-    """Count the notes; a problem for every rater with more or fewer rows."""
-    if not by_rater:
-        return 0
-    usual, _ = Counter(map(len, by_rater.values())).most_common(1)[0]
-    for rater, records in by_rater.items():
-        if len(records) != usual:
-            what = f"rater {shown(rater)} has {len(records)} rows, others have {usual}"
-            fix = "give every note a row; leave the cells empty where there is no grade"
-            rows.wrong(Place(records[0].at.file), what, remedy=fix)
-    return usual
 
 
 def _name_note(number: int, n_notes: int) -> str:

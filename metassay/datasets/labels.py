@@ -7,19 +7,11 @@ datasets' folders. A copy with a changed byte is not recognised.
 import contextlib
 import functools
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import NamedTuple
 
 from metassay.datasets.registry import Dataset, digest_of, folder_of, place_problems
-
-
-class _KnownFile(NamedTuple):
-    """A file of a dataset, with its known hashes."""
-
-    dataset: str
-    name: str
-    digests: Callable[[], Set[str]]
 
 
 def label_problems(
@@ -39,47 +31,38 @@ def label_problems(
     ]
     for name in dict.fromkeys([*repeated, *(name for name, _ in read)]):
         if name in datasets:
-            dataset = datasets[name]
-            laxer = "public", dataset.access
-            stricter = {n: d for n, d in datasets.items() if d.access not in laxer}
-            problems += _find_mislabelled(name, _by_size(stricter), datasets)
+            problems += _find_mislabelled(name, datasets)
     return problems
 
 
-def _find_mislabelled(
-    name: str, known: Mapping[int, Sequence[_KnownFile]], datasets: Mapping[str, Dataset]
-) -> Iterator[str]:
+def _find_mislabelled(name: str, datasets: Mapping[str, Dataset]) -> Iterator[str]:
     dataset = datasets[name]
+    # Files of stricter datasets by size: the dataset, the file's name, and its known hashes.
+    known = defaultdict[int, list[tuple[str, str, Callable[[], Set[str]]]]](list)
+    for other, entry in datasets.items():
+        if entry.access not in ("public", dataset.access):
+            for file in entry.files:
+                listed_hash = functools.partial(frozenset[str], (file.digest,))
+                known[file.bytes].append((other, file.name, listed_hash))
+            for path, size in _files(folder_of(other, entry)):
+                read = functools.cache(functools.partial(_digests, path))
+                known[size].append((other, str(path), read))
     listed = {file.digest for file in dataset.files}
     for path, size in _files(folder_of(name, dataset)):
-        candidates = known.get(size, ())
-        digests = _digests(path) if candidates else set()
-        if listed & digests:
+        hashes = _digests(path) if known[size] else set()
+        if listed & hashes:
             continue
-        if candidates and not digests:
+        if known[size] and not hashes:
             yield f"{path}: cannot be read; allow it, or take it out of the folder"
-            continue
-        for other in candidates:
-            if other.digests() & digests:
-                access = datasets[other.dataset].access
+        for other, file_name, digests in known[size]:
+            if digests() & hashes:
+                access = datasets[other].access
                 yield (
                     f"{path}: lies in the folder of {name!r}, which is {dataset.access}, but it is"
-                    f" {other.name} of {other.dataset!r}, which is {access}; take it out, or"
-                    f" write access: {access} at {name!r} in data/registry.yaml"
+                    f" {file_name} of {other!r}, which is {access}; take it out, or write access:"
+                    f" {access} at {name!r} in data/registry.yaml"
                 )
                 break
-
-
-def _by_size(datasets: Mapping[str, Dataset]) -> dict[int, list[_KnownFile]]:
-    files: dict[int, list[_KnownFile]] = {}
-    for name, dataset in datasets.items():
-        for file in dataset.files:
-            known_file = _KnownFile(name, file.name, functools.partial(frozenset, (file.digest,)))
-            files.setdefault(file.bytes, []).append(known_file)
-        for path, size in _files(folder_of(name, dataset)):
-            digests = functools.cache(functools.partial(_digests, path))
-            files.setdefault(size, []).append(_KnownFile(name, str(path), digests))
-    return files
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, int]]:

@@ -40,7 +40,7 @@ ITEM_READERS = {
     "anli": "metassay.labelled.readers.entailment:read_anli",
     "claim_labels": "metassay.labelled.readers.entailment:read_claim_labels",
     "llm_aggrefact": "metassay.labelled.readers.entailment:read_llm_aggrefact",
-    "medec": "metassay.labelled.readers.medec:read",
+    "medec": "metassay.labelled.readers.entailment:read_medec",
     "snli": "metassay.labelled.readers.entailment:read_snli",
     "wice": "metassay.labelled.readers.entailment:read_wice",
     "xsum_factuality": "metassay.labelled.readers.entailment:read_xsum_factuality",

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from metassay.core.errors import shown
 from metassay.datasets.own_data import cell_number, json_number, release_reader
@@ -336,31 +336,55 @@ def read_scholarsum(folder: Path) -> Rows:
     metrics leave it out. Segments are the released facets; an empty facet has no row.
     """
     rows = Rows()
-    path = _only_file(folder, rows)
-    if path is None:
+    files = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    if len(files) != 1:
+        what = f"has {len(files)} files *.json" if folder.is_dir() else "is not a folder"
+        rows.wrong(Place(str(folder)), what, remedy="put one part of ScholarSum, one file, into it")
         return rows
-    papers = list(_papers(path, rows))
-    keys = {key for _, _, paper in papers for key in paper}
+    papers = list(_papers(files[0], rows))
+    keys = {key for paper in papers for key in paper.fields}
     rated = (key.removesuffix(_HUMAN) for key in keys if key.endswith(_HUMAN))
     systems = sorted(filter(None, rated))
     if papers and not systems:
-        rows.wrong(Place(path.name), "has no system that people scored: no key ends in '_human'")
-    for at, number, paper in papers:
-        _add_paper(at, f"{path.stem}_{number:02d}", paper, keys, systems, rows)
+        what = "has no system that people scored: no key ends in '_human'"
+        rows.wrong(Place(files[0].name), what)
+    for paper in papers:
+        _add_paper(paper, keys, systems)
     return rows
 
 
-def _only_file(folder: Path, rows: Rows) -> Path | None:
-    files = sorted(folder.glob("*.json")) if folder.is_dir() else []
-    if len(files) == 1:
-        return files[0]
-    what = f"has {len(files)} files *.json" if folder.is_dir() else "is not a folder"
-    rows.wrong(Place(str(folder)), what, remedy="put one part of ScholarSum, one file, into it")
-    return None
+class _Paper(NamedTuple):
+    """A record; a wrong field is a problem of `rows`."""
+
+    at: Place
+    doc_id: str
+    fields: dict[str, Any]
+    rows: Rows
+
+    def text(self, name: str) -> str:
+        text = self.fields.get(name)
+        if isinstance(text, str) and text.strip():
+            return text
+        self.rows.wrong(self.at, f"{shown(name)} is not text")
+        return ""
+
+    def number(self, name: str) -> float | None:
+        return json_number(self.at, self.fields.get(name), name, self.rows)
+
+    def numbers(self, name: str) -> list[float | None]:
+        """Return the values by facet."""
+        values = self.fields.get(name)
+        if not isinstance(values, list) or len(values) != len(FACETS):
+            self.rows.wrong(self.at, f"{shown(name)} is not a list of {len(FACETS)} numbers")
+            return [None] * len(FACETS)
+        return [json_number(self.at, value, name, self.rows) for value in values]
+
+    def warn(self, what: str, remedy: str) -> None:
+        self.rows.warnings.add(self.at, what, remedy)
 
 
-def _papers(path: Path, rows: Rows) -> Iterator[tuple[Place, int, dict[str, Any]]]:
-    """Yield every record with its place and number; other lines are problems."""
+def _papers(path: Path, rows: Rows) -> Iterator[_Paper]:
+    """Yield every record; other lines are problems."""
     seen: dict[str, Place] = {}
     articles: dict[str, Place] = {}
     for number, (at, value) in enumerate(json_lines(path, rows.problems, remedy=AGAIN)):
@@ -369,58 +393,64 @@ def _papers(path: Path, rows: Rows) -> Iterator[tuple[Place, int, dict[str, Any]
         if not isinstance(value, dict):
             rows.wrong(at, "is not an object with named values")
             continue
-        whole = json.dumps(value, sort_keys=True)
-        first = seen.setdefault(whole, at)
+        first = seen.setdefault(json.dumps(value, sort_keys=True), at)
         if first is not at:
             what, fix = "is the same record as an earlier line", "it is read once"
             rows.warnings.add(at, what, fix, f"as line {first.row}")
             continue
-        article = json.dumps(value.get("article"))
-        first = articles.setdefault(article, at)
+        first = articles.setdefault(json.dumps(value.get("article")), at)
         if first is not at:
             what = "has the article of an earlier line, and differs in something else"
             rows.warnings.add(at, what, "both are read", f"as line {first.row}")
-        yield at, number, value
+        yield _Paper(at, f"{path.stem}_{number:02d}", value, rows)
 
 
-def _add_paper(
-    at: Place,
-    doc_id: str,
-    paper: dict[str, Any],
-    keys: Set[str],
-    systems: Sequence[str],
-    rows: Rows,
-) -> None:
+def _add_paper(paper: _Paper, keys: Set[str], systems: Sequence[str]) -> None:
     """Add a paper; `keys` and rated `systems` are those of all papers."""
-    part = doc_id.rpartition("_")[0]
-    article, abstract = (_text(at, paper, name, rows) for name in ("article", "human"))
+    at, doc_id, fields, rows = paper
+    study = f"scholarsum_{doc_id.rpartition('_')[0]}"
+    article, abstract = paper.text("article"), paper.text("human")
     passages = [line.strip() for line in article.split("\n") if line.strip()]
     rows.sources.append(source_row(at, doc_id, "abstract", passages))
     rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, abstract))
     read = {"article", "human", f"human{_ASPECT}"}
-    _add_segments(at, doc_id, REFERENCE, f"human{_ASPECT}", paper, rows)
+    _add_segments(paper, REFERENCE, f"human{_ASPECT}")
     for system in systems:
         author = _NAMES.get(system, system)
-        rows.texts.append(TextRow(at, doc_id, author, FULL, _text(at, paper, system, rows)))
-        _add_segments(at, doc_id, author, f"{system}{_ASPECT}", paper, rows)
-        grades = _add_ratings(at, doc_id, author, system, paper, part, rows)
+        key = doc_id, author, FULL
+        rows.texts.append(TextRow(at, *key, paper.text(system)))
+        _add_segments(paper, author, f"{system}{_ASPECT}")
+        overall = paper.number(f"{system}{_HUMAN}")
+        grades = [value or None for value in paper.numbers(f"{system}{_HUMAN}_list")]
+        values = {"overall": overall, **dict(zip(FACETS, grades, strict=True))}
+        rows.rate(at, (study, *key, "text", "released"), values)
         names = [name for name in (*SCHOLARSUM_METRICS, *BY_FACET) if f"{system}_{name}" in keys]
         for name in names:
-            by = dict(_scores(at, f"{system}_{name}", name, paper, grades, rows))
-            rows.score(at, (doc_id, author, FULL), by)
+            rows.score(at, key, _scores(paper, f"{system}_{name}", name, grades))
         endings = (_ASPECT, _HUMAN, f"{_HUMAN}_list", *(f"_{name}" for name in names))
         read |= {system, *(f"{system}{ending}" for ending in endings)}
-    for key in sorted(paper.keys() - read):
-        rows.warnings.add(at, f"{shown(key)} is not read", "nothing needs it; correct its spelling")
+    for name in sorted(fields.keys() - read):
+        paper.warn(f"{shown(name)} is not read", "nothing needs it; correct its spelling")
 
 
-def _add_segments(
-    at: Place, doc_id: str, author: str, name: str, paper: dict[str, Any], rows: Rows
-) -> None:
-    if name not in paper:
-        rows.warnings.add(at, f"{shown(name)} is not there", "this text has no released facets")
+def _scores(
+    paper: _Paper, key: str, name: str, grades: Sequence[float | None]
+) -> dict[str, float | None]:
+    """Return a metric's value, or its values by facet without those that people did not grade."""
+    if name in SCHOLARSUM_METRICS:
+        return {SCHOLARSUM_METRICS[name]: paper.number(key)}
+    return {
+        f"{BY_FACET[name]}_{facet}": None if grade is None else value
+        for facet, grade, value in zip(FACETS, grades, paper.numbers(key), strict=True)
+    }
+
+
+def _add_segments(paper: _Paper, author: str, name: str) -> None:
+    at, doc_id, fields, rows = paper
+    if name not in fields:
+        paper.warn(f"{shown(name)} is not there", "this text has no released facets")
         return
-    facets = paper[name]
+    facets = fields[name]
     if isinstance(facets, str):
         of_this = Place(at.file, f"{at.row} > {shown(name)}", at.kind)
         facets = parse_json(facets, of_this, rows.problems)
@@ -430,63 +460,22 @@ def _add_segments(
         rows.wrong(at, f"{shown(name)} is not an object of facets written as JSON")
         return
     for facet in FACETS:
-        text = _segment(at, facets, facet, f"{name} > {facet}", rows)
+        text = _segment(paper, facets, facet, shown(f"{name} > {facet}"))
         if text.strip():
             rows.segments.append(SegmentRow(at, doc_id, author, facet, text))
     for other in sorted(facets.keys() - set(FACETS)):
         what = f"{shown(name)} has another facet, {shown(other)}"
-        rows.warnings.add(at, what, f"it is not read; facets are {', '.join(FACETS)}")
+        paper.warn(what, f"it is not read; facets are {', '.join(FACETS)}")
 
 
-def _segment(at: Place, facets: dict[str, Any], facet: str, name: str, rows: Rows) -> str:
+def _segment(paper: _Paper, facets: dict[str, Any], facet: str, where: str) -> str:
     """Return the facet's text, empty if it is absent."""
     text = facets.get(facet)
     if facet not in facets:
-        rows.warnings.add(at, f"{shown(name)} is not there", "it counts as absent from the text")
+        paper.warn(f"{where} is not there", "it counts as absent from the text")
     elif isinstance(text, list) and all(isinstance(piece, str) for piece in text):
-        rows.warnings.add(
-            at, f"{shown(name)} is a list, not a text", "its pieces are joined by blanks"
-        )
+        paper.warn(f"{where} is a list, not a text", "its pieces are joined by blanks")
         return " ".join(text)
     elif text is not None and not isinstance(text, str):
-        rows.wrong(at, f"{shown(name)} is not text")
+        paper.rows.wrong(paper.at, f"{where} is not text")
     return text if isinstance(text, str) else ""
-
-
-def _add_ratings(
-    at: Place, doc_id: str, author: str, system: str, paper: dict[str, Any], part: str, rows: Rows
-) -> list[float | None]:
-    """Add ratings; return the grades of the facets, None where not rated."""
-    name = f"{system}{_HUMAN}"
-    overall = json_number(at, paper.get(name), name, rows)
-    grades = [value or None for value in _by_facet(at, paper, f"{name}_list", rows)]
-    values = {"overall": overall, **dict(zip(FACETS, grades, strict=True))}
-    rows.rate(at, (f"scholarsum_{part}", doc_id, author, FULL, "text", "released"), values)
-    return grades
-
-
-def _scores(
-    at: Place, key: str, name: str, paper: dict[str, Any], grades: list[float | None], rows: Rows
-) -> Iterator[tuple[str, float | None]]:
-    if name in SCHOLARSUM_METRICS:
-        yield SCHOLARSUM_METRICS[name], json_number(at, paper.get(key), key, rows)
-        return
-    values = _by_facet(at, paper, key, rows)
-    for facet, grade, value in zip(FACETS, grades, values, strict=True):
-        yield f"{BY_FACET[name]}_{facet}", None if grade is None else value
-
-
-def _by_facet(at: Place, paper: dict[str, Any], name: str, rows: Rows) -> list[float | None]:
-    values = paper.get(name)
-    if not isinstance(values, list) or len(values) != len(FACETS):
-        rows.wrong(at, f"{shown(name)} is not a list of {len(FACETS)} numbers")
-        return [None] * len(FACETS)
-    return [json_number(at, value, name, rows) for value in values]
-
-
-def _text(at: Place, paper: dict[str, Any], name: str, rows: Rows) -> str:
-    text = paper.get(name)
-    if isinstance(text, str) and text.strip():
-        return text
-    rows.wrong(at, f"{shown(name)} is not text")
-    return ""

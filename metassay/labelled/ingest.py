@@ -56,7 +56,7 @@ def ingest_items(
     index, result = (ITEM_READERS, records.Items) if test.kind.reads == "items" else (READERS, Rows)
     read = check_type(reader_of(reader, index)(raw), result, reader)
     items = test.kind.make(read, test.options)
-    n_labels = test.kind.ways(test.options)
+    n_labels = getattr(test.options, "ways", 2)  # that judges choose from
     check(items, n_labels, judges)
     raise_problems(items.problems.lines())
     instrument, recipe = INSTRUMENTS[n_labels], f"given|reader:{reader}"

@@ -93,14 +93,12 @@ class JudgeTestKind:
     `options` checks the block `options` of that file. `reads`: the readers that its dataset may
     have, `items` (those of `ITEM_READERS`) or `rows` (those of benchmarks, `READERS`).
     `make(read, options)` turns the reader's `Items` or `Rows` into the test's `Items`, with the
-    same `problems` and `warnings` and its additions to them. `ways` (options -> 2 or 3): the number
-    of labels that judges choose from.
+    same `problems` and `warnings` and its additions to them.
     """
 
     options: type[Options]
     reads: Literal["items", "rows"]
     make: Callable[[Any, Any], Items]
-    ways: Callable[[Any], int] = lambda _: 2
 
 
 def half_of(cluster: str, seed: int) -> str:
@@ -209,9 +207,7 @@ def _edited(
 TESTS: Mapping[str, JudgeTestKind] = {
     "claim_labels": JudgeTestKind(options=ClaimLabelsOptions, reads="items", make=choose_items),
     "minimal_pairs": JudgeTestKind(options=MinimalPairsOptions, reads="rows", make=minimal_pairs),
-    "nli": JudgeTestKind(
-        options=NliOptions, reads="items", make=choose_items, ways=lambda options: options.ways
-    ),
+    "nli": JudgeTestKind(options=NliOptions, reads="items", make=choose_items),
 }
 
 

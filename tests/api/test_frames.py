@@ -105,7 +105,7 @@ def test_numbers_are_not_taken_through_texts(frames) -> None:
     scores, ratings = frames
     narrow = scores["good"].astype("float32")
     each = [scores.assign(good=good) for good in (narrow, narrow.astype("float64"))]
-    assert_frame_equal(*(metassay.meta_eval(one, ratings, **FEW).correlations for one in each))
+    assert_frame_equal(*(metassay.meta_eval(s, ratings, **FEW).correlations for s in each))
 
 
 def test_faults_of_both_frames_come_at_once_with_their_labels(frames) -> None:
@@ -299,13 +299,6 @@ def test_ratings_alone_are_agreement_and_means(here, frames, results, capsys) ->
     assert alone.answer == ()
     assert "agreement" in repr(alone)
     assert alone._repr_html_().count("<p>") == len(repr(alone).splitlines())
-
-
-def test_one_rating_has_no_deviation() -> None:
-    ratings = pd.DataFrame({"doc_id": ["1", "2"], "rater": ["x", "y"], "c": [1.0, 2.0]})
-    sd = metassay.meta_eval(ratings=ratings, **FEW).raters.set_index(["rater", "author"])["sd"]
-    assert np.isnan(sd["x", EVERYBODY])
-    assert sd[EVERYBODY, EVERYBODY] == pytest.approx(0.5**0.5)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """What belongs together by columns, the metric named before anybody looked, and digits."""
 
-import json
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -94,26 +92,6 @@ def test_systems_are_compared_within_their_stratum(two) -> None:
     (row,) = rows[(rows["metric"] == "apart") & (rows["level"] == "system")].to_dict("records")
     assert (row["value"], row["accuracy"]) == pytest.approx((1.0, 1.0))
     assert row["n_pairs"] == 10 + 6
-
-
-def test_frank_by_strata_is_what_its_two_data_sets_say(mirror: Path) -> None:
-    names = {"hash": "doc_id", "model_name": "system"}
-    ratings, scores = (
-        pd.DataFrame(json.loads((mirror / "frank" / name).read_text("utf-8"))).rename(columns=names)
-        for name in ("human_annotations.json", "baseline_factuality_metrics_outputs.json")
-    )
-    scores = scores[[*TEXT, "FEQA", "BertScore P Art", "Dep Entail"]]
-    options: dict[str, Any] = {"compared": "FEQA", **FEW}
-    ratings = ratings[[*TEXT, "dataset", "Factuality"]]
-    results = metassay.meta_eval(scores, ratings, strata="dataset", by="dataset", **options)
-    beside, whole = strata_are_the_slices(results), of_study(results.certificates)
-    between = whole[(whole["level"] == "system") & (whole["metric"] == "FEQA")]
-    each = beside[(beside["level"] == "system") & (beside["metric"] == "FEQA")]["value"]
-    assert each.min() <= between["value"].item() <= each.max()
-    assert not whole[whole["level"] == "system"]["trusted"].any()
-    unlabelled = metassay.meta_eval(scores, ratings.drop(columns="dataset"), **options)
-    numbers = ["value", "low", "high", "p", "verdict"]
-    assert_frame_equal(unlabelled.certificates[numbers], whole[numbers])
 
 
 def test_a_cluster_counts_as_one_document() -> None:

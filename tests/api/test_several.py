@@ -29,8 +29,8 @@ def test_files_of_raters_and_of_metrics_are_as_one_file(folder) -> None:
     whole = read(["scores.csv"], ["ratings.csv"])
     for several in (["ann.csv", "bob.csv"], ["named_ann.parquet", "named_bob.parquet"]):
         apart = read(["good.csv", "noise.csv", "words.csv"], several)
-        for one, other in zip(apart, whole, strict=True):
-            assert in_order(one.table).equals(in_order(other.table))
+        for ours, theirs in zip(apart, whole, strict=True):
+            assert in_order(ours.table).equals(in_order(theirs.table))
 
 
 def test_the_command_takes_them_all(folder, capsys) -> None:

@@ -31,6 +31,7 @@ from tests.calibration import (
 from tests.calibration.summary import summary, table
 from tests.calibration.verdicts import (
     DESIGNS,
+    Claims,
     below_a_rater,
     below_useful,
     best_of_many,
@@ -96,7 +97,7 @@ def jobs() -> Iterator[Job]:
     yield Job("next", (), next_labels.rates)
     yield Job("weights", (), facet_weights.rates)
     yield Job("raters", (), standing_out.rates)
-    yield Job("best", (), best.rates)
+    yield Job("behind the best", (), best.rates)
     yield Job("comparisons", (), comparisons.rates)
     yield Job("drift", (), drift.rates)
 
@@ -194,12 +195,29 @@ def simulate(workers: int | None = None) -> dict[tuple[str, tuple[Any, ...]], An
     """Every job's result, by section and key."""
     every = list(jobs())
     with ProcessPoolExecutor(workers or os.cpu_count()) as pool:
-        found = pool.map(run, range(len(every)))
-        return {(job.section, job.key): one for job, one in zip(every, found, strict=True)}
+        results = pool.map(run, range(len(every)))
+        return {(job.section, job.key): r for job, r in zip(every, results, strict=True)}
 
 
 def _percent(share: float) -> str:
     return "–" if np.isnan(share) else f"{100 * share:.1f} %"
+
+
+def _by(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape))
+
+
+def _of(results: dict, wanted: str) -> dict[tuple[Any, ...], Any]:
+    """A section's results by key."""
+    return {key: value for (section, key), value in results.items() if section == wanted}
+
+
+def _of_name(results: dict, wanted: str) -> dict[Any, list[Any]]:
+    """A section's results by the first part of the key."""
+    by_name: dict[Any, list[Any]] = {}
+    for (name, *_), value in _of(results, wanted).items():
+        by_name.setdefault(name, []).append(value)
+    return by_name
 
 
 def _claims(claims) -> str:
@@ -207,14 +225,9 @@ def _claims(claims) -> str:
     return f"{_percent(claims.promising)} ({_percent(claims.trusted)})"
 
 
-def _mean(claims) -> Any:
-    """Of claims of as many studies each."""
-    every = list(claims)
-    return type(every[0])(*np.mean(every, axis=0))
-
-
-def _by_level(found, levels=LEVELS) -> list[str]:
-    mean = {level: _mean(one[level] for one in found) for level in levels}
+def _by_level(results, levels=LEVELS) -> list[str]:
+    """Means of claims of as many studies each."""
+    mean = {level: Claims(*np.mean([r[level] for r in results], axis=0)) for level in levels}
     return [
         *(_percent(mean[level].related) for level in levels),
         *(_claims(mean[level]) for level in levels),
@@ -223,37 +236,28 @@ def _by_level(found, levels=LEVELS) -> list[str]:
 
 _HEADS = ["related, global", "document", "system", "`promising` or `use`, global"]
 _HEADS += ["document", "system"]
+_PLACE = ["systems x documents", "level"]
+_OF_TWO = ["studies", "related, global", "system", _HEADS[3], "system"]
 
 
-def _false(found: dict) -> list[str]:
-    cells = {key: value for (section, key), value in found.items() if section == "false"}
-    rows = []
-    for shape in DESIGNS:
-        mine = [value for (s, _), value in cells.items() if s == shape]
-        rows.append([f"{shape[0]} x {shape[1]}", str(len(mine) * RUNS), *_by_level(mine)])
-    by_world = []
-    for world in WORLDS:
-        mine = [value for (_, w), value in cells.items() if w == world.name]
-        by_world.append([world.name, str(len(mine) * RUNS), *_by_level(mine)])
-    others = {key[0]: [] for section, key in found if section == "false other"}
-    for (section, key), value in found.items():
-        if section == "false other":
-            others[key[0]].append(value)
-    more = [[name, str(PROMISED), *_by_level(mine)] for name, mine in others.items()]
+def _false(results: dict) -> list[str]:
+    cells = _of(results, "false")
+    named = {_by(shape): [v for (s, _), v in cells.items() if s == shape] for shape in DESIGNS}
+    rows = [[name, str(len(every) * RUNS), *_by_level(every)] for name, every in named.items()]
+    named = {w.name: [v for (_, name), v in cells.items() if name == w.name] for w in WORLDS}
+    by_world = [[name, str(len(every) * RUNS), *_by_level(every)] for name, every in named.items()]
+    others = _of_name(results, "false other").items()
+    more = [[name, str(PROMISED), *_by_level(every)] for name, every in others]
+    ends = ("global", "system")
     nested = [
-        [", ".join(map(str, sizes)), str(PROMISED), _percent(one["global"].related),
-         _percent(one["system"].related), _claims(one["global"]), _claims(one["system"])]
-        for (section, (sizes, *_)), one in (
-            ((section, key), value) for (section, key), value in found.items()
-            if section == "nested"
-        )
-    ]  # fmt: skip
+        [", ".join(map(str, sizes)), str(PROMISED), *_by_level([claims], ends)]
+        for (sizes,), claims in _of(results, "nested").items()
+    ]
+    held = _of(results, "statements' intervals")
     of_statements = [
-        [" x ".join(map(str, shape)), str(PROMISED), _percent(one["global"].related),
-         _percent(one["system"].related), _claims(one["global"]), _claims(one["system"]),
-         _percent(found["statements' intervals", (shape,)][0])]
-        for (section, (shape, *_)), one in found.items() if section == "statements"
-    ]  # fmt: skip
+        [_by(shape), str(PROMISED), *_by_level([claims], ends), _percent(held[shape,][0])]
+        for (shape,), claims in _of(results, "statements").items()
+    ]
     error = np.sqrt(0.025 * 0.975 / (len(WORLDS) * RUNS))
     return [
         "## Nothing is claimed that is not there",
@@ -274,53 +278,38 @@ def _false(found: dict) -> list[str]:
         *table(["kind of study", "studies", *_HEADS], more),
         "Each document has the text of one system only; texts per system:",
         "",
-        *table(["texts", "studies", "related, global", "system", _HEADS[3], "system"], nested),
+        *table(["texts", *_OF_TWO], nested),
         "Single statements, of which people mark 4 elements each, most of them right. People and"
         " metrics find documents, systems and texts better or worse, each their own; documents are"
         " clusters. The last column is of another simulation, where half of a metric's variance is"
         " people's: how often its 95 % interval over statements holds its mean over such studies:",
         "",
         *table(
-            [
-                "documents x systems x statements of a text",
-                "studies",
-                "related, global",
-                "system",
-                _HEADS[3],
-                "system",
-                "intervals that hold r",
-            ],
+            ["documents x systems x statements of a text", *_OF_TWO, "intervals that hold r"],
             of_statements,
         ),
     ]
 
 
-def _alike(found: dict) -> list[str]:
+def _alike(results: dict) -> list[str]:
+    shapes_of = {kind.name: kind.shape for kind in (*alike.GIVEN, *alike.FOUND)}
+    known = {kind.name for kind in alike.GIVEN}
+
     def rows_of(wanted: str) -> list[list[str]]:
-        by_name: dict[str, list[Any]] = {}
-        for (section, key), value in found.items():
-            if section == wanted:
-                by_name.setdefault(key[0], []).append(value)
         rows = []
-        for name, mine in by_name.items():
-            noticed = float(np.mean([seen for _, seen in mine]))
-            shape = next((k.shape for k in every if k.name == name.partition(";")[0]), (0, 0))
-            design = f"{shape[0]} x {shape[1]}"
-            levels = _by_level([claims for claims, _ in mine])
-            rows.append([name, design, *levels, _percent(noticed)])
+        for name, every in _of_name(results, wanted).items():
+            noticed = float(np.mean([seen for _, seen in every]))
+            shape = shapes_of.get(name.partition(";")[0], (0, 0))
+            levels = _by_level([claims for claims, _ in every])
+            rows.append([name, _by(shape), *levels, _percent(noticed)])
         return rows
 
-    every = (*alike.GIVEN, *alike.FOUND)
-    known = {kind.name for kind in alike.GIVEN}
     rows = rows_of("alike")
-    given = [row[:-1] for row in rows if row[0].partition(";")[0] in known]
-    seen = [row for row in rows if row[0] not in {row[0] for row in given}]
-    noticed = [value for (section, _), value in found.items() if section == "noticed"]
+    by_user = [row[:-1] for row in rows if row[0].partition(";")[0] in known]
+    seen = [row for row in rows if row[0].partition(";")[0] not in known]
+    noticed = list(_of(results, "noticed").values())
     powers = [
-        [name, _percent(used), _percent(promising)]
-        for (section, (name, *_)), (used, promising) in (
-            (key, value) for key, value in found.items() if key[0] == "alike power"
-        )
+        [name, *map(_percent, shares)] for (name,), shares in _of(results, "alike power").items()
     ]
     heads = ["kind of study", "systems x documents", *_HEADS]
     return [
@@ -333,7 +322,7 @@ def _alike(found: dict) -> list[str]:
         "",
         "The user says what belongs together (`cluster`, `family`, `strata`):",
         "",
-        *table(heads, given),
+        *table(heads, by_user),
         "The data show it; the last column says in how many studies they do:",
         "",
         *table([*heads, "found"], seen),
@@ -353,11 +342,11 @@ def _alike(found: dict) -> list[str]:
     ]
 
 
-def _below(found: dict) -> list[str]:
-    cells = {key: value for (section, key), value in found.items() if section == "below"}
+def _below(results: dict) -> list[str]:
+    cells = _of(results, "below")
     names = dict.fromkeys((shape, world, c) for shape, _, world, c in cells)
     rows = [
-        [f"{shape[0]} x {shape[1]}", world if c == "pearson" else f"{world}; {c}",
+        [_by(shape), world if c == "pearson" else f"{world}; {c}",
          *(_percent(cells[shape, level, world, c]) for level in LEVELS)]
         for shape, world, c in names
     ]  # fmt: skip
@@ -373,21 +362,21 @@ def _below(found: dict) -> list[str]:
     ]
 
 
-def _powers(found: dict) -> list[str]:
-    cells = {key: value for (section, key), value in found.items() if section == "power"}
+def _powers(results: dict) -> list[str]:
+    cells = _of(results, "power")
 
-    def row(shape, level, coefficient, primary, strengths):
-        said = [cells[shape, level, r, coefficient, primary] for r in strengths]
-        name = f"{shape[0]} x {shape[1]}, {level}"
+    def row(shape, level, strengths=STRENGTHS, coefficient="pearson", primary=False):
+        shares = [cells[shape, level, r, coefficient, primary] for r in strengths]
+        name = f"{_by(shape)}, {level}"
         name += "" if coefficient == "pearson" else f", {coefficient}"
         name += ", primary" if primary else ""
-        return [name, *(f"{100 * used:.0f} / {100 * more:.0f}" for used, more in said)]
+        return [name, *(f"{100 * used:.0f} / {100 * more:.0f}" for used, more in shares)]
 
-    rows = [row(shape, level, "pearson", False, STRENGTHS) for shape, level in POWERS]
-    rows.append(row((8, 40), "global", "pearson", True, STRENGTHS))
-    rows += [row((8, 40), "global", c, False, STRENGTHS) for c in ("spearman", "kendall")]
+    rows = [row(shape, level) for shape, level in POWERS]
+    rows.append(row((8, 40), "global", primary=True))
+    rows += [row((8, 40), "global", coefficient=c) for c in ("spearman", "kendall")]
     system = (0.7, 0.85, 0.95)
-    between = [row(shape, "system", "pearson", False, system) for shape in ((8, 40), (16, 100))]
+    between = [row(shape, "system", system) for shape in ((8, 40), (16, 100))]
     return [
         "## What it takes to be used",
         "",
@@ -401,18 +390,18 @@ def _powers(found: dict) -> list[str]:
     ]
 
 
-def _shapes(found: dict) -> list[str]:
+def _shapes(results: dict) -> list[str]:
     places = list(product(SHAPED, LEVELS))
 
     def rows_of(wanted: str) -> list[list[str]]:
-        names = dict.fromkeys(key[0] for section, key in found if section == wanted)
-        return [
-            [name, *(_percent(found.get((wanted, (name, shape)), {}).get(level, np.nan))
-                     for shape, level in places)]
-            for name in names
-        ]  # fmt: skip
+        cells = _of(results, wanted)
+        shares = {
+            name: [cells.get((name, shape), {}).get(level, np.nan) for shape, level in places]
+            for name, _ in cells
+        }
+        return [[name, *map(_percent, every)] for name, every in shares.items()]
 
-    heads = ["shape", *(f"{s[0]} x {s[1]}, {level}" for s, level in places)]
+    heads = ["shape", *(f"{_by(shape)}, {level}" for shape, level in places)]
     return [
         "## Confounds of any shape",
         "",
@@ -428,21 +417,13 @@ def _shapes(found: dict) -> list[str]:
     ]
 
 
-def _covers(found: dict) -> list[str]:
-    rows = []
-    for level in LEVELS:
-        for shape in COVERED:
-            mine = [found["covers", (level, shape, world.name)] for world in COVERED_WORLDS]
-            crossed = [one.crossed for one in mine]
-            rows.append(
-                [
-                    level,
-                    f"{shape[0]} x {shape[1]}",
-                    " / ".join(_percent(one) for one in crossed),
-                    " / ".join(_percent(one.these) for one in mine),
-                    "–" if np.isnan(mine[0].width) else f"{mine[0].width:.2f}",
-                ]
-            )
+def _covers(results: dict) -> list[str]:
+    cells, rows = _of(results, "covers"), []
+    for level, shape in product(LEVELS, COVERED):
+        every = [cells[level, shape, world.name] for world in COVERED_WORLDS]
+        ends = (" / ".join(_percent(c[place]) for c in every) for place in (0, 1))
+        width = "–" if np.isnan(every[0].width) else f"{every[0].width:.2f}"
+        rows.append([level, _by(shape), *ends, width])
     names = "; ".join(world.name for world in COVERED_WORLDS)
     return [
         "## Intervals hold what they are for",
@@ -454,44 +435,21 @@ def _covers(found: dict) -> list[str]:
         " systems there is none between systems. 400 studies (720 for the narrower one) per number;"
         f" the four numbers are of: {names}.",
         "",
-        *table(
-            [
-                "level",
-                "systems x documents",
-                "other systems and documents",
-                "these systems",
-                "width",
-            ],
-            rows,
-        ),
+        *table([*_PLACE[::-1], "other systems and documents", "these systems", "width"], rows),
     ]
 
 
-def _decisions(found: dict) -> list[str]:
+def _decisions(results: dict) -> list[str]:
     margin = [
-        [f"{shape[0]} x {shape[1]}", level, _percent(value)]
-        for (section, key), value in found.items()
-        if section == "margin"
-        for shape, level in [key]
+        [_by(shape), level, _percent(value)]
+        for (shape, level), value in _of(results, "margin").items()
     ]
     flags = [
-        [f"{shape[0]} x {shape[1]}", _percent(good), _percent(used)]
-        for (section, key), (good, used) in (
-            (key, value) for key, value in found.items() if key[0] == "flag"
-        )
-        for (shape,) in [key]
+        [_by(shape), *map(_percent, shares)] for (shape,), shares in _of(results, "flag").items()
     ]
-    best = [
-        [
-            f"{s[0]} x {s[1]}",
-            level,
-            f"{v['plain']:+.3f}",
-            f"{v['corrected']:+.3f}",
-            _percent(v["covers"]),
-        ]
-        for (section, key), v in found.items()
-        if section == "best"
-        for s, level in [key]
+    best_rows = [
+        [_by(s), level, f"{v['plain']:+.3f}", f"{v['corrected']:+.3f}", _percent(v["covers"])]
+        for (s, level), v in _of(results, "best").items()
     ]
     return [
         "## As good as a rater, and the best of many",
@@ -499,7 +457,7 @@ def _decisions(found: dict) -> list[str]:
         "**Below a rater.** All of 20 metrics lie .05, the margin, below a rater: how often is any"
         f" called as good as one? At most 5 % is promised. {PROMISED} studies.",
         "",
-        *table(["systems x documents", "level", "any called as good"], margin),
+        *table([*_PLACE, "any called as good"], margin),
         "**A flag of rare faults**, which is right where it fires and says nothing in most"
         " documents: how often is it called as good as a rater, and how often one to use? Of 16"
         " systems some text is flagged in most documents, and then the flag is a useful metric."
@@ -510,12 +468,12 @@ def _decisions(found: dict) -> list[str]:
         " too high, as it is and corrected for the choice, and how often the interval beside the"
         " corrected value holds the truth. 100 studies.",
         "",
-        *table(["systems x documents", "level", "plain", "corrected", "covers"], best),
+        *table([*_PLACE, "plain", "corrected", "covers"], best_rows),
     ]
 
 
-def page(found: dict, widths: Any) -> str:
-    """The page from what `simulate` found."""
+def page(results: dict, widths: Any) -> str:
+    """The page from the results of `simulate`."""
     head = [
         "# Do verdicts, intervals and tests keep their word?",
         "",
@@ -523,35 +481,40 @@ def page(found: dict, widths: Any) -> str:
         " `python -m tests.calibration.page`; `pytest -m calibration` checks some of it again.",
         "",
     ]
-    tests = simulations.section(found["other", ()], widths)
-    weights = facet_weights.section(found["weights", ()])
-    raters = standing_out.section(found["raters", ()]) + best.section(found["best", ()])
-    parts = [_false(found), _alike(found), _below(found), _powers(found), _shapes(found)]
-    parts += [_decisions(found), _covers(found), tests, weights, raters]
-    parts += [drift.section(found["drift", ()]), comparisons.section(*found["comparisons", ()])]
-    parts.append(judge_check.section(found["checks", ()]))
-    parts.append(annotator_test.section(found["replaces", ()]))
-    parts.append(next_labels.section(found["next", ()]))
-    parts.append(_cards(found))
+    whole = {section: value for (section, key), value in results.items() if not key}
+    of_page = (_false, _alike, _below, _powers, _shapes, _decisions, _covers)
+    parts = [
+        *(section(results) for section in of_page),
+        simulations.section(whole["other"], widths),
+        facet_weights.section(whole["weights"]),
+        standing_out.section(whole["raters"]),
+        best.section(whole["behind the best"]),
+        drift.section(whole["drift"]),
+        comparisons.section(*whole["comparisons"]),
+        judge_check.section(whole["checks"]),
+        annotator_test.section(whole["replaces"]),
+        next_labels.section(whole["next"]),
+        _cards(whole["cards"]),
+    ]
     sections = "\n".join(line for part in parts for line in part)
     return "\n".join([*head, *summary(sections), sections])
 
 
-def _cards(found: dict) -> list[str]:
+def _cards(rates: list[simulations.Rate]) -> list[str]:
     """Coverage of each number: its worst world, the mean of the worlds, and the widest one."""
     worlds = {"worst world": 0, "mean of worlds": 1, "widest world": 2}
     numbers: dict[str, list[simulations.Rate | None]] = {}
-    for rate in found["cards", ()]:
+    for rate in rates:
         what, _, world = rate.what.removesuffix(": covers").rpartition(", ")
         if world not in worlds:  # a number of one world
             what, world = f"{what}, {world}", "worst world"
         numbers.setdefault(what, [None] * len(worlds))[worlds[world]] = rate
     rows = []
-    for what, rates in numbers.items():
-        shares = [f"{100 * rate.share:.1f}" if rate else "" for rate in rates]
-        bounds = [f"{100 * rate.low:.0f} to {100 * rate.high:.0f}" for rate in rates[:2] if rate]
-        kept = all(rate.low <= rate.share <= rate.high for rate in rates if rate)
-        rows.append([what, *shares, "; ".join(bounds), "yes" if kept else "NO"])
+    for what, of_worlds in numbers.items():
+        shares = [f"{100 * rate.share:.1f}" if rate else "" for rate in of_worlds]
+        bounds = [f"{100 * r.low:.0f} to {100 * r.high:.0f}" for r in of_worlds[:2] if r]
+        within = all(rate.low <= rate.share <= rate.high for rate in of_worlds if rate)
+        rows.append([what, *shares, "; ".join(bounds), "yes" if within else "NO"])
     return [
         "## Judges' cards",
         "",

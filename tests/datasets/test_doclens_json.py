@@ -69,14 +69,9 @@ def test_what_is_not_read_or_absent_is_a_warning(tmp_path: Path) -> None:
         ([record("a", reference="Another.")], "record 1: 'reference' differs from that in x.json"),
         ([record("a", input="Another.")], "record 1: 'input' differs from that in x.json (exam"),
         ([record("a")] * 2, "record 2: the key (doc_id, author, part) is there twice (same as rec"),
-        ([dict(list(record("a").items())[:3])], "record 1: 'output' is missing; add it"),
-        ([record("a", output=" ")], "record 1: 'output' is empty; write it; where a system failed"),
         (["text"], "record 1: is not an object with named values; write"),
         ({"a": 1}, "is not a list of records; docs/own-data.md"),
-        (
-            [record("a", example_id=7)],
-            "record 1: 'example_id' is wrong: input should be a valid",
-        ),
+        ([record("a", example_id=7)], "record 1: 'example_id' is wrong: input should be a valid"),
         (
             [record("b", input="[0] One.\n[2] Two.")],
             "record 1: the passages of 'input' are not numbered 0, 1, 2, ... (example_id 'b')",
@@ -104,12 +99,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for name in ("a", "reference", "\x1b[31m"):
         put(tmp_path, name, [record("a")])
     (tmp_path / "b.json").write_bytes(b'[\n{"example_id": "a",\n"input": "\xe9"}]')
-    (tmp_path / "c.json").write_text('[\n{"example_id": }]')
-    (tmp_path / "d.json").write_text("")
-    assert [problem.split(";")[0] for problem in problems(tmp_path)[:5]] == [
+    assert [problem.split(";")[0] for problem in problems(tmp_path)[:3]] == [
         r"'\x1b[31m.json': the file's name has blanks at an end or characters that do not print",
         "b.json: line 3: is not UTF-8 (byte 32 of the file is 0xe9)",
-        "c.json: is not valid JSON (expecting value at column 16 of line 2)",
-        "d.json: is empty",
         "reference.json: is named reference",
     ]

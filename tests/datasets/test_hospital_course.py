@@ -241,37 +241,3 @@ def test_every_text_is_read_word_by_word_and_can_be_written_again(transformers: 
         tokens = words(text)["input_ids"]
         assert words.unk_token_id not in tokens, text
         assert words.decode(tokens, skip_special_tokens=True) == text
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_the_filler_writes_a_value_for_each_mask_and_all_else_again(transformers: Any) -> None:
-    import torch
-
-    from metassay.tuning.corruption import context_of, draw_tokens, find_fakes
-    from tests.support import hospital_models
-
-    words = transformers.AutoTokenizer.from_pretrained(MODELS / "filler")
-    network = transformers.AutoModelForSeq2SeqLM.from_pretrained(
-        MODELS / "filler", dtype=torch.float32
-    )
-    _, values = hospital_models.words()
-    new = {value.removeprefix("▁") for value in values}
-    rng = hospital_models.np.random.default_rng(1)
-    for text in texts()[:600:75]:
-        parts = text.split()
-        at = int(rng.integers(len(parts)))
-        span = [(at, at + 1)]
-        row = words(words.mask_token.join(context_of(parts, span)), return_tensors="pt")
-        with torch.inference_mode():
-            decoded = torch.full((1, 1), network.config.decoder_start_token_id)
-            for _ in range(60):
-                scores = network(**row, decoder_input_ids=decoded).logits[:, -1]
-                token = draw_tokens(scores, [rng], 0.95).argmax(-1)
-                decoded = torch.cat([decoded, token[:, None]], 1)
-                if token.item() == words.eos_token_id:
-                    break
-        written, fake = find_fakes(parts, span, words.decode(decoded[0], skip_special_tokens=True))
-        assert len(written) == len(parts), text
-        if any(fake):
-            assert [fake.index(1)] == [at]
-            assert written[at].rstrip(".,") in new

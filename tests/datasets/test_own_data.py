@@ -6,7 +6,6 @@ tests/fuzz/test_own_data.py damages them by chance, and writes what is read as t
 import gzip
 import json
 import os
-import random
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -24,10 +23,7 @@ from metassay.datasets.registry import load_registry
 from metassay.metrics.describe import RELEASED
 from metassay.scoring.catalogue import check_given
 from metassay.scoring.rubrics.ask import rubric_descriptions
-from metassay.tables import parquet
 from metassay.tables.criteria import dataset_criteria, rubric_criteria
-from metassay.tables.documents import SOURCES as SOURCES_TABLE
-from metassay.tables.documents import TEXTS as TEXTS_TABLE
 from metassay.tables.ratings import RATINGS as RATINGS_TABLE
 from tests.datasets import reading
 from tests.datasets.reading import ROOT, put_lines
@@ -287,7 +283,7 @@ def bad() -> Iterator[tuple[str, str, str, str]]:
     yield "sources.jsonl", "end", SOURCES[0], "line 3: the key (doc_id) is there twice (same as li"
     yield "ratings.csv", "0", HEADER.replace("part", "unit"), "line 1: column 'unit' is there twice"
     yield "ratings.csv", "0", f"{HEADER},comment", "line 1: 1 column(s) are unknown (column 9)"
-    for value in ("inf", "-Infinity", "1e999", "1_0", "4;0", "٤"):
+    for value in ("inf", "1e999", "1_0", "٤"):
         start = "line 7: 'value' is not a finite number; write a number, or nothing"
         yield "ratings.csv", "end", f"s,d1,alpha,cat,usefulness,{value},,", start
     for number in ("1e309", "-1e999", "1" + "0" * 400 + ".5"):
@@ -303,9 +299,8 @@ def test_bad_input_names_file_row_and_remedy(
     lines = (folder / name).read_text(encoding="utf-8").splitlines()
     at = len(lines) if place == "end" else int(place)
     put_lines(folder / name, *lines[:at], *line.split(" ++ "), *lines[at + 1 :])
-    assert problems(folder)[0].startswith(f"{name}: {start}")
-    if not line.endswith("comment"):
-        assert len(problems(folder)) == 1
+    (problem,) = problems(folder)
+    assert problem.startswith(f"{name}: {start}")
 
 
 def test_every_problem_in_one_go(folder: Path) -> None:
@@ -469,31 +464,6 @@ def test_a_text_in_the_place_of_a_key_is_in_no_message(folder: Path, name: str, 
         except BadInput as error:
             lines = error.problems
         assert SECRET not in "".join(lines)
-
-
-def test_the_order_of_lines_does_not_change_the_tables(tmp_path: Path) -> None:
-    lines = {
-        "sources.jsonl": '{{"doc_id": "d{n}", "task": "question", "passages": ["Why {n}?"]}}',
-        "texts.jsonl": '{{"doc_id": "d{n}", "author": "alpha", "text": "Why {n}?"}}',
-        "ratings.csv": "s,d{n},alpha,ann,usefulness,{value},,",
-    }
-
-    def written(shuffle: bool) -> list[bytes]:
-        for name, line in lines.items():
-            rows = [line.format(n=n, value=n % 5 + 1) for n in range(9)]
-            if shuffle:
-                random.Random(name).shuffle(rows)
-            put_lines(tmp_path / name, *[HEADER] * name.endswith("csv"), *rows)
-        path, pieces = tmp_path / "table.parquet", []
-        tables = (SOURCES_TABLE, TEXTS_TABLE, RATINGS_TABLE)
-        data = read(tmp_path)
-        for table, frame in zip(tables, (data.sources, data.texts, data.ratings), strict=True):
-            parquet.write(table, frame, path)
-            pieces.append(path.read_bytes())
-        path.unlink()
-        return pieces
-
-    assert written(False) == written(True)
 
 
 # ---- docs/own-data.md: its examples are taken from the page, and ingested as they stand

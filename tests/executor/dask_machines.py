@@ -18,9 +18,9 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 class Machines:
@@ -35,8 +35,8 @@ class Machines:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for one in list(self.processes):
-            self.kill(one)
+        for process in list(self.processes):
+            self.kill(process)
 
     def scheduler(self) -> subprocess.Popen[bytes]:
         words = ["scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard"]

@@ -59,8 +59,8 @@ def test_workers_die_and_the_scheduler_is_restarted_and_nothing_is_done_again(
 
     def restart() -> None:
         machines.kill(machines.processes[0])
-        for one in list(machines.processes):  # they end by themselves, which takes them a while
-            machines.kill(one)
+        for process in list(machines.processes):  # they end by themselves, after a while
+            machines.kill(process)
         machines.scheduler()
         machines.worker()
 
@@ -95,7 +95,7 @@ def test_a_hanging_worker_is_given_up_and_another_version_refused(
         pytest.raises(BadInput, match=r"none of the 1 worker\(s\) of .* can be used"),
     ):
         squares(cluster, log)
-    (refused,) = [one.getMessage() for one in caplog.records if "refused" in one.getMessage()]
+    (refused,) = [message for message in caplog.messages if "refused" in message]
     assert "is refused: metassay " in refused
     assert " instead of " in refused
     assert "\n" not in refused
@@ -110,12 +110,11 @@ def test_a_hanging_worker_is_given_up_and_another_version_refused(
     with Cluster(machines.options(storage, limit_s=3.0), "a") as cluster:
         assert squares(cluster, log) == SQUARES
     stop.join()
-    told = [one.getMessage() for one in caplog.records]
-    assert [line for line in told if "is given up: a shard took more than 3 s there" in line]
+    assert "is given up: a shard took more than 3 s there" in caplog.text
     assert Counter(Counter(number for number, _ in work.noted(log)).values())[1] >= 23
 
 
-def test_what_a_worker_says_of_bad_input_is_ours_and_a_deadly_shard_ends_the_run(
+def test_a_workers_bad_input_is_ours_and_a_deadly_shard_ends_the_run(
     machines: Machines, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     storage = tmp_path / "shards"
@@ -139,17 +138,11 @@ def test_what_a_worker_says_of_bad_input_is_ours_and_a_deadly_shard_ends_the_run
             cluster.map(work.end, [1])
 
 
-def test_who_is_not_there_is_told_with_a_remedy(tmp_path: Path) -> None:
+def test_who_is_not_there_is_named_with_a_remedy(tmp_path: Path) -> None:
     with Machines(tmp_path / "machines") as machines:
         options = machines.options(tmp_path / "shards", patience_s=0.0)
-        with (
-            Cluster(options, "a") as cluster,
-            pytest.raises(BadInput, match=r"no scheduler answers at .*; start one"),
-        ):
-            cluster.map(work.refuse, [1])
-        machines.scheduler()
-        with (
-            Cluster(options, "a") as cluster,
-            pytest.raises(BadInput, match="has no worker; start some in the project's folder"),
-        ):
-            cluster.map(work.refuse, [1])
+        lacks = r"no scheduler answers at .*; start one", "has no worker; start some in the"
+        for start, lack in zip((lambda: None, machines.scheduler), lacks, strict=True):
+            start()
+            with Cluster(options, "a") as cluster, pytest.raises(BadInput, match=lack):
+                cluster.map(work.refuse, [1])

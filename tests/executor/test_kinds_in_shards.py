@@ -18,14 +18,14 @@ from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.evaluate import evaluate
 from metassay.metrics.bertscore import KIND as BERTSCORE
 from stages import workers
-from tests.executor.test_stages_on_workers import change
+from tests.executor.test_stages_on_workers import change, tables
 from tests.meta_evaluation.invented_study import CRITERIA, OPTIONS, rate, ratings_of, scores_of
 from tests.stage_setup import OWN, ROOT, refresh_code, run_stage, tiny_project
 from tests.test_llm_pipeline import data
 
 pytestmark = pytest.mark.slow
 
-MADE = [  # stages whose tables follow, here
+BEFORE = [  # stages whose tables follow, here
     *(("ingest", ""), ("generate", "lead"), ("segment", ""), ("decompose", "clauses")),
     *(("align", name) for name in ("rouge_topk", "entity_chain", "bs_topk")),
     ("pair", "all"),
@@ -53,13 +53,12 @@ class Cutting:
         files: Sequence[Path] = (),
     ) -> list[Any]:
         assert all(file.is_file() for file in files)
-        found = []
+        answers = []
         for shard in cut(pieces):
-            sent = cloudpickle.dumps((function, shard, common), 5)
-            there, its, known = pickle.loads(sent)
-            found.append(pickle.loads(pickle.dumps(there(its, *known), 5)))
+            there, pieces_, more = pickle.loads(cloudpickle.dumps((function, shard, common), 5))
+            answers.append(pickle.loads(pickle.dumps(there(pieces_, *more), 5)))
             self.shards += 1
-        return found or [function(pieces, *common)]
+        return answers or [function(pieces, *common)]
 
 
 @pytest.fixture(scope="module")
@@ -71,32 +70,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for folder in ("terms", "judges"):
         shutil.copytree(ROOT / "data" / folder, root / "data" / folder)
     shared = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
-    one = shared["statement_metrics"]["bertscore_source"] | {"alignments": ["rouge_topk"]}
-    change(
-        root,
-        "params.yaml",
-        systems={"lead": {"kind": "lead", "passages": 3}},
-        decompositions={"clauses": {"kind": "clauses"}},
-        statement_metrics=shared["statement_metrics"] | {"bertscore_source": one},
-    )
-    lists = {
-        "systems": ["lead"],
-        "decompositions": ["clauses"],
-        "alignments": ["rouge_topk", "entity_chain", "bs_topk"],
-        "judges": ["lexical", "semantic"],
-        "costly_metrics": ["bertscore"],
-        "statement_metrics": ["bertscore_source"],
-    }
+    metrics = shared["statement_metrics"]
+    metrics["bertscore_source"] |= {"alignments": ["rouge_topk"]}
+    blocks = {"systems": {"lead": {"kind": "lead", "passages": 3}}, "statement_metrics": metrics}
+    change(root, "params.yaml", decompositions={"clauses": {"kind": "clauses"}}, **blocks)
+    lists = {"systems": ["lead"], "decompositions": ["clauses"], "costly_metrics": ["bertscore"]}
+    lists |= {"alignments": ["rouge_topk", "entity_chain", "bs_topk"]}
+    lists |= {"judges": ["lexical", "semantic"], "statement_metrics": ["bertscore_source"]}
     change(root, str(OWN), **lists)
     refresh_code(root)
     with pytest.MonkeyPatch.context() as patch:
-        assert [run_stage(patch, root, *one) for one in MADE] == [0] * len(MADE)
+        assert [run_stage(patch, root, *stage) for stage in BEFORE] == [0] * len(BEFORE)
     return root
-
-
-def tables(root: Path) -> dict[Path, bytes]:
-    files = (root / "data/tables").rglob("*.parquet")
-    return {file.relative_to(root): file.read_bytes() for file in files}
 
 
 @pytest.mark.parametrize(("stage", "item"), CUT)
@@ -115,29 +100,25 @@ def test_a_stage_in_shards_makes_the_same_tables(
 
 
 def test_what_hangs_on_all_texts_is_never_cut() -> None:
-    options = BERTSCORE.options.model_construct(idf=True)
-    assert BERTSCORE.whole(options)
-    assert not BERTSCORE.whole(BERTSCORE.options.model_construct(idf=False))
+    for idf in (True, False):
+        assert BERTSCORE.whole(BERTSCORE.options.model_construct(idf=idf)) is idf
 
 
 def test_levels_families_and_ensembles_of_a_study_in_shards() -> None:
     rng = np.random.default_rng(5)
     texts = [(f"d{d}", f"s{s}") for d in range(9) for s in range(5)]
-    scores = pd.concat(
-        [scores_of({t: float(rng.normal()) for t in texts}, metric=one) for one in "abc"]
-    )
+    values = [{text: float(rng.normal()) for text in texts} for _ in "abc"]
+    scores = pd.concat([scores_of(of, metric=name) for of, name in zip(values, "abc", strict=True)])
     rated = [
         rate("grade", author, doc, rater, float(rng.integers(1, 5)))
         for rater in ("amy", "bob")
         for doc, author in texts
     ]
-    options = OPTIONS.model_copy(
-        update={"resamples": 50, "permutations": 50, "compared": ["a", "b", "c"]}
-    )
+    few = {"resamples": 50, "permutations": 50, "compared": ["a", "b", "c"]}
     better = dict.fromkeys("abc", "higher")
-    given = (scores, ratings_of(*rated), CRITERIA, better, options)
-    cutting, here = Cutting(), evaluate(Evaluation(*given))
-    there = evaluate(Evaluation(*given, executor=cutting))
+    study = (scores, ratings_of(*rated), CRITERIA, better, OPTIONS.model_copy(update=few))
+    cutting, here = Cutting(), evaluate(Evaluation(*study))
+    there = evaluate(Evaluation(*study, executor=cutting))
     assert here.keys() == there.keys()
     for name, frame in here.items():
         pd.testing.assert_frame_equal(frame, there[name], check_exact=True)

@@ -23,19 +23,15 @@ def test_shards_are_the_pieces_in_their_order() -> None:
             assert len(shards) == n
         else:
             assert max(64, n / 64) / 1.4 < len(shards) < max(128, n / 64) * 1.4
-
-
-def test_a_piece_more_changes_its_own_shard_alone() -> None:
+    assert max(len(shard) for shard in cut(["same"] * 10_000)) <= 256  # equal pieces end in time
+    # A piece more changes its shard alone.
     pieces = [f"piece {number}" for number in range(4000)]
     before = {tuple(shard) for shard in cut(pieces)}
     after = {tuple(shard) for shard in cut([*pieces[:1234], "new", *pieces[1234:]])}
     assert len(before - after) <= 2
     assert len(after - before) <= 3
-
-
-def test_equal_pieces_end_in_time() -> None:
-    sizes = [len(shard) for shard in cut(["same"] * 10_000)]
-    assert max(sizes) <= 256
+    assert LOCAL.map(sorted, [3, 1, 2]) == [[1, 2, 3]]
+    assert LOCAL.map(sorted, []) == [[]]
 
 
 @pytest.mark.parametrize("place", ["folder", "memory://metassay-test"])
@@ -58,7 +54,7 @@ def test_a_storage_has_files_that_are_whole_or_not_there(
     assert not storage.has("a")
 
 
-def test_other_versions_are_told_in_one_line(tmp_path: Path) -> None:
+def test_other_versions_are_named_in_a_line(tmp_path: Path) -> None:
     known = {"python": "3.11", "numpy": "2.4", "torch": "2.13"}
     assert difference(known, known) == ""
     assert difference(known, {**known, "numpy": "2.5", "torch": "not there", "other": "1"}) == (
@@ -71,11 +67,6 @@ def test_other_versions_are_told_in_one_line(tmp_path: Path) -> None:
     assert first[str(tmp_path / "none")] == "not there"
     file.write_text("b", encoding="utf-8")
     assert contents([file]) != {str(file): first[str(file)]}
-
-
-def test_here_all_pieces_are_one_shard() -> None:
-    assert LOCAL.map(sorted, [3, 1, 2]) == [[1, 2, 3]]
-    assert LOCAL.map(sorted, []) == [[]]
 
 
 def test_without_a_cluster_no_stage_loads_dask() -> None:

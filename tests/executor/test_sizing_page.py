@@ -24,8 +24,8 @@ def test_the_page_has_the_rows_that_are_measured(head: Sequence[str], labels: li
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "words"),
     [(59.0, "seconds"), (90.0, "1.5 core minutes"), (3_600.0 * 123, "120 core hours")],
 )
-def test_time_is_told_as_people_say_it(seconds: float, said: str) -> None:
-    assert sizing.core(seconds) == said
+def test_time_is_told_as_people_say_it(seconds: float, words: str) -> None:
+    assert sizing.core(seconds) == words

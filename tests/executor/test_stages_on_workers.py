@@ -61,7 +61,7 @@ class Unsure:
             file.write(f"{os.getpid()}\\n")
         time.sleep(0.1)
         sure = [int(pair.pair_id[:8], 16) % 2 for pair in pairs]
-        return [Judgment("ok", "entailed", probability=0.9 if one else 0.5) for one in sure]
+        return [Judgment("ok", "entailed", probability=0.9 if s else 0.5) for s in sure]
 
 
 KIND = JudgeKind(
@@ -82,13 +82,9 @@ def project(tmp_path_factory: pytest.TempPathFactory, server: ScriptedServer) ->
     root = tmp_path_factory.mktemp("ward") / "project"
     tiny_project(root, server.base_url, ["Replaced."])
     data(root / "data/raw/one", [f"{CANARY}-{number}" for number in range(12)])
-    unsure = {
-        **{"kind": "cascade", "unsure": [0.2, 0.8]},
-        "members": {
-            "first": {"kind": "unsure:KIND"},
-            "then": READER | {"style": "json_cot", "per_call": "claim"},
-        },
-    }
+    then = READER | {"style": "json_cot", "per_call": "claim"}
+    members = {"first": {"kind": "unsure:KIND"}, "then": then}
+    unsure = {"kind": "cascade", "unsure": [0.2, 0.8], "members": members}
     (root / "unsure.py").write_text(UNSURE, encoding="utf-8")
     change(root, "params.yaml", systems={"lead": {"kind": "lead", "passages": 4}})
     change(root, "params.yaml", decompositions={"clauses": {"kind": "clauses"}})
@@ -158,11 +154,11 @@ def test_a_model_is_asked_once_and_within_the_budget_though_a_worker_dies(
     change(project, "params.yaml", max_cost=cap(10))
     assert run_stage(monkeypatch, project, "judge", "unsure") == 0
     assert set(server.requests.values()) == {1}
-    there, asked = tables(project), len(server.requests)
+    there, sent = tables(project), len(server.requests)
     monkeypatch.setenv(DASK, "local")
     assert run_stage(monkeypatch, project, "judge", "unsure") == 0
     assert tables(project) == there
-    assert len(server.requests) == asked > 10
+    assert len(server.requests) == sent > 10
 
 
 def cap(amount: float) -> dict[str, Any]:
@@ -170,10 +166,7 @@ def cap(amount: float) -> dict[str, Any]:
 
 
 def test_no_private_text_reaches_a_worker_without_leave(
-    project: Path,
-    machines: Machines,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    project: Path, machines: Machines, monkeypatch: pytest.MonkeyPatch, capfd
 ) -> None:
     monkeypatch.setenv(DASK, machines.address)
     registry = yaml.safe_load((project / "data/registry.yaml").read_text(encoding="utf-8"))
@@ -182,22 +175,18 @@ def test_no_private_text_reaches_a_worker_without_leave(
     for stage in STAGES:
         if stage[0] != "pair":  # it only makes rows
             assert run_stage(monkeypatch, project, *stage) == BAD_INPUT, stage
-    told = "".join(capfd.readouterr())
-    assert (
-        f"dataset 'one' is private: its text does not go to the workers of {machines.address}"
-        in (told)
-    )
-    assert "params.yaml > executor > sends; else run on this machine alone (--dask local)" in told
-    assert CANARY not in told
-    assert not (project / ".work/shards").exists() or not list(
-        (project / ".work/shards").rglob("*.shard")
-    )
+    messages = "".join(capfd.readouterr())
+    workers = f"the workers of {machines.address}"
+    assert f"dataset 'one' is private: its text does not go to {workers}" in messages
+    assert "params.yaml > executor > sends; else run on this machine alone (--dask" in messages
+    assert CANARY not in messages
+    assert not list(project.glob(".work/shards/**/*.shard"))
     assert CANARY.encode() not in (project / "dask.log").read_bytes()
 
     change(project, "params.yaml", executor={"kind": "dask", "address": machines.address})
     monkeypatch.delenv(DASK)
     assert run_stage(monkeypatch, project, "measure") == BAD_INPUT
-    given = {"kind": "dask", "address": machines.address, "sends": ["private"]}
-    change(project, "params.yaml", executor=given)
+    may = {"kind": "dask", "address": machines.address, "sends": ["private"]}
+    change(project, "params.yaml", executor=may)
     assert run_stage(monkeypatch, project, "measure") == 0
     assert CANARY.encode() not in (project / "dask.log").read_bytes()

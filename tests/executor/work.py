@@ -10,13 +10,13 @@ from metassay.core.errors import BadInput
 
 def squares(shard: Sequence[int], seconds: float, log: str) -> list[int]:
     """Squares, each after a while; the log has a line for each, with the process."""
-    found = []
+    results = []
     for number in shard:
         with Path(log).open("a", encoding="utf-8") as file:
             file.write(f"{number} {os.getpid()}\n")
         time.sleep(seconds)
-        found.append(number * number)
-    return found
+        results.append(number * number)
+    return results
 
 
 def noted(log: Path) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Run `metassay import` on files that a test writes, and read back what it made."""
+"""Run `metassay import` on files that a test writes, and read back what it wrote."""
 
 import csv
 import json
@@ -14,7 +14,7 @@ from metassay.cli.main import main
 class Imported(NamedTuple):
     """What the command printed, and its tables by name."""
 
-    said: list[str]
+    lines: list[str]
     tables: dict[str, list[dict[str, str]]]
     folder: Path
 

@@ -9,9 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from metassay.cli.main import main
-from tests.imports.test_corrections import PROMPTFOO, TRACES
-from tests.imports.test_inspect import CORRECTED, log
-from tests.imports.test_inspect import sample as inspect_sample
+from tests.imports.test_corrections import CORRECTED, PROMPTFOO, TRACES, log
+from tests.imports.test_corrections import sample as inspect_sample
 from tests.imports.test_tools import CASES, GENERATED, SCORES, SPANS, TASKS
 
 WHOLE: dict[str, Any] = {
@@ -21,7 +20,7 @@ WHOLE: dict[str, Any] = {
     "deepeval": {"testCases": CASES, "identifier": "r"},
     "promptfoo": {"evalId": "e", "results": {"results": PROMPTFOO[:3]}},
     "langfuse": SCORES,
-    "phoenix": [{"span_id": name, **one} for name, one in SPANS],
+    "phoenix": [{"span_id": name, **row} for name, row in SPANS],
     "mlflow": TRACES,
     "label-studio": TASKS,
 }
@@ -35,34 +34,33 @@ def places(value: Any) -> list[tuple[Any, ...]]:
     if not isinstance(value, dict | list):
         return []
     inner = value.items() if isinstance(value, dict) else enumerate(value)
-    return [way for step, one in inner for way in ((step,), *((step, *r) for r in places(one)))]
+    return [way for step, v in inner for way in ((step,), *((step, *r) for r in places(v)))]
 
 
 def changed(value: Any, way: tuple[Any, ...], odd: Any) -> Any:
-    made = copy.deepcopy(value)
-    held = made
+    whole = inner = copy.deepcopy(value)
     for step in way[:-1]:
-        held = held[step]
-    held[way[-1]] = odd
-    return made
+        inner = inner[step]
+    inner[way[-1]] = odd
+    return whole
 
 
 @pytest.mark.parametrize("kind", WHOLE)
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_any_value_in_any_place(tmp_path_factory, capsys, kind: str, data: st.DataObject) -> None:
     whole = WHOLE[kind]
     way = data.draw(st.sampled_from(places(whole)))
-    made = changed(whole, way, data.draw(ODD))
+    odd = changed(whole, way, data.draw(ODD))
     folder = tmp_path_factory.mktemp("odd")
     path = folder / "one.json"
-    path.write_text(json.dumps(made), encoding="utf-8")
+    path.write_text(json.dumps(odd), encoding="utf-8")
     out = folder / "out"
     code = main(["import", kind, str(path), "--out", str(out)])
-    said = capsys.readouterr()
+    printed = capsys.readouterr()
     assert code in (0, 2)
     assert out.exists() == (code == 0)
-    assert not [one for one in folder.iterdir() if one.name.startswith(".")]
-    assert bool(said.err) == (code == 2)
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+    assert bool(printed.err) == (code == 2)

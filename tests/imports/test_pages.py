@@ -76,10 +76,10 @@ def test_the_scorer_for_inspect(monkeypatch) -> None:
         output=SimpleNamespace(completion="the cough is gone"), input_text="the cough is gone now"
     )
     target = SimpleNamespace(text="the cough is gone now")
-    given = asyncio.run(names["texts"]()(state, target))
+    score = asyncio.run(names["texts"]()(state, target))
     # ROUGE-L: 4 of 4 and 4 of 5 words; one fragment of 4 words, 16 / 4.
-    assert given.value == {"rougeL_fmeasure": pytest.approx(8 / 9), "density": 4.0}
-    assert given.answer == "the cough is gone"
+    assert score.value == {"rougeL_fmeasure": pytest.approx(8 / 9), "density": 4.0}
+    assert score.answer == "the cough is gone"
     values = [math.nan, *(n / 20 for n in range(20))]
     scores = [SimpleNamespace(score=Score(value=value)) for value in values]
     assert names["worst_tenth"]()(scores) == pytest.approx((0 + 1 / 20) / 2)
@@ -90,5 +90,5 @@ def test_compute_as_evaluate_has_it() -> None:
     names: dict[str, Any] = {}
     for block in blocks("integrations.md", "python")[1:]:
         exec(compile(block, "page", "exec"), names)
-    found = names["compute"](predictions=["a", None], references=["a", "b"])
-    assert (found["rouge1_fmeasure"], found["rouge1_fmeasure_n"]) == (1.0, 1)
+    values = names["compute"](predictions=["a", None], references=["a", "b"])
+    assert (values["rouge1_fmeasure"], values["rouge1_fmeasure_n"]) == (1.0, 1)

@@ -26,9 +26,9 @@ def leaves(value: Any, steps: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...
     if value in ([], {}):
         return [(steps, None)]
     if isinstance(value, dict):
-        return [leaf for name, one in value.items() for leaf in leaves(one, (*steps, name))]
+        return [leaf for name, v in value.items() for leaf in leaves(v, (*steps, name))]
     if isinstance(value, list):
-        return [leaf for one in value for leaf in leaves(one, steps)]
+        return [leaf for v in value for leaf in leaves(v, steps)]
     return [(steps, value)]
 
 
@@ -37,35 +37,24 @@ def leaves(value: Any, steps: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...
 @example(value={"a": 12345, "b": []}, piece=3, ascii_=True, indent=1)
 def test_pieces_are_read_as_the_whole_is(tmp_path_factory, value, piece, ascii_, indent) -> None:
     path = tmp_path_factory.mktemp("json") / "one.json"
-    written = json.dumps(value, ensure_ascii=ascii_, indent=indent)
-    path.write_bytes(written.encode("utf-8", "replace"))
+    content = json.dumps(value, ensure_ascii=ascii_, indent=indent)
+    path.write_bytes(content.encode("utf-8", "replace"))
     whole = json.loads(path.read_text("utf-8"))
     problems = Findings()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "_PIECE", piece)
-        every = [(one.steps, one.value) for one in parts(path, lambda _: False, problems)]
-        at_top = [
-            one.value for one in parts(path, lambda steps: not steps, problems) if one.is_element
-        ]
+        every = [(p.steps, p.value) for p in parts(path, lambda _: False, problems)]
+        at_top = [p.value for p in parts(path, lambda s: not s, problems) if p.is_element]
     assert not problems
     assert every == leaves(whole)
     assert at_top == (whole if isinstance(whole, list) else [])
 
 
-@pytest.mark.parametrize(
-    ("cut", "at"),
-    [
-        *[
-            ('{"a": [1, 2', 12),
-            ("1x", 2),
-            ("  [1, 22x", 9),
-            ('{"a" 1}', 6),
-            ("[1 2]", 4),
-            ('{"a": tru}', 7),
-        ],
-        *[('["x', 2), ("{,}", 2), ("[1,]", 4)],
-    ],
-)
+CUT = [('{"a": [1, 2', 12), ("1x", 2), ("  [1, 22x", 9), ('{"a" 1}', 6), ("[1 2]", 4)]
+CUT += [('{"a": tru}', 7), ('["x', 2), ("{,}", 2), ("[1,]", 4)]
+
+
+@pytest.mark.parametrize(("cut", "at"), CUT)
 @pytest.mark.parametrize("piece", [1, 4, 99])
 def test_what_is_no_json_is_a_problem(tmp_path, monkeypatch, cut, at, piece) -> None:
     monkeypatch.setattr(reading, "_PIECE", piece)
@@ -78,12 +67,11 @@ def test_what_is_no_json_is_a_problem(tmp_path, monkeypatch, cut, at, piece) -> 
     assert f", character {at})" in line
 
 
-def test_lines_that_are_no_objects_are_told_together(tmp_path) -> None:
+def test_lines_that_are_no_objects_are_a_single_problem(tmp_path) -> None:
     path = tmp_path / "one.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"a": 1}\n\n[1]\n{"a": \n{"a": NaN}\n\xff\n2\n')
     problems = Findings()
-    found = list(records(path, problems))
-    assert [at.row for at, _ in found] == [1, 5]
+    assert [at.row for at, _ in records(path, problems)] == [1, 5]
     assert problems.lines() == [
         "one.jsonl: 2 lines: is not an object with named values (first: line 3);"
         " write it again, or correct it",
@@ -109,13 +97,7 @@ WRITERS = {
         },
         ('{"evalId": "e", "results": {"results": [', ",", "]}}"),
     ),
-    "langfuse": (
-        "s.json",
-        lambda n: {"traceId": str(n), "name": "ok", "value": n % 2, "dataType": "NUMERIC",
-                   "source": "EVAL", "comment": TEXT},
-        ('{"data": [', ",", "]}"),
-    ),
-}  # fmt: skip
+}
 PEAK = """
 import resource, sys
 from metassay.cli.main import main
@@ -137,8 +119,8 @@ def peak(folder: Path, kind: str, count: int) -> int:
     out = str(folder / f"out{count}")
     command = [sys.executable, "-c", PEAK, "import", kind, str(path), "--out", out]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    *said, last = done.stdout.splitlines()
-    assert said[0].startswith(f"{count:,} records, 1 scorer")
+    *lines, last = done.stdout.splitlines()
+    assert lines[0].startswith(f"{count:,} records, 1 scorer")
     code, megabytes = map(int, last.split())
     assert code == 0
     return megabytes

@@ -32,15 +32,15 @@ def main() -> None:
     pairs = [Pair(str(n), "entailment", row[0], row[3]) for n, row in enumerate(rows)]
     with tempfile.TemporaryDirectory() as folder:
         judged = SemanticJudge(options, store=Path(folder) / "store.sqlite").judge(pairs)
-    found = np.array([one.probability for one in judged if one is not None], float)
+    scores = np.array([j.probability for j in judged if j is not None], float)
     entailed = np.array([row[2] == "entailed" for row in rows])
     edited = ~entailed & np.array([row[1] != UNSUPPORTED for row in rows])
-    print(f"{len(rows)} claims, AUROC {roc_auc_score(entailed, found):.3f}")
-    print(f"at .5: caught {(found[edited] < 0.5).mean():.3f}, false", end=" ")
-    print(f"{(found[entailed] < 0.5).mean():.3f}")
+    print(f"{len(rows)} claims, AUROC {roc_auc_score(entailed, scores):.3f}")
+    print(f"at .5: caught {(scores[edited] < 0.5).mean():.3f}, false", end=" ")
+    print(f"{(scores[entailed] < 0.5).mean():.3f}")
     for share in (0.1, 0.2):
-        edge = np.quantile(found[entailed], share)
-        print(f"at {share:.2f} false alarms: caught {(found[edited] < edge).mean():.3f}")
+        edge = np.quantile(scores[entailed], share)
+        print(f"at {share:.2f} false alarms: caught {(scores[edited] < edge).mean():.3f}")
 
 
 if __name__ == "__main__":

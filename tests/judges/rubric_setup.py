@@ -11,9 +11,7 @@ from tests.judges.llm_setup import values_in
 NOTE = "Cough for 3 days. No fever.\nShe smokes, and takes ibuprofen 400 mg."
 PROMPT = "dry cough for three days; no fever; do not mention smoking"
 BACKGROUND: dict[str, Any] = {
-    "kind": "scale",
-    "criterion": "background",
-    "asks": "Does it say why?",
+    **{"kind": "scale", "criterion": "background", "asks": "Does it say why?"},
     "levels": {"1": "No.", "2": "In part.", "3": "Yes."},
     "examples": [
         {"against": "Why: A.", "text": "For A.", "grade": 3, "reason": "It is.", "quotes": ["A"]},
@@ -21,42 +19,25 @@ BACKGROUND: dict[str, Any] = {
     ],
 }
 FLUENT: dict[str, Any] = {
-    "kind": "scale",
-    "criterion": "fluent",
-    "asks": "Does it read well?",
+    **{"kind": "scale", "criterion": "fluent", "asks": "Does it read well?"},
     "levels": {"0": "No.", "1": "Yes."},
 }
+WET = {
+    **{"against": "dry cough", "text": "Wet cough.", "grade": 1, "reason": "It is wet."},
+    "violations": [{"item": 1, "quote": "Wet cough"}],
+}
 SYMPTOMS: dict[str, Any] = {
-    "kind": "penalties",
-    "criterion": "1A",
-    "asks": "Which of these does it get wrong?",
+    **{"kind": "penalties", "criterion": "1A", "asks": "Which of these does it get wrong?"},
     "items": ["cough: dry", "fever: no", "smoking: unmentioned"],
-    "cap": 2,
-    "examples": [
-        {
-            "against": "dry cough",
-            "text": "Wet cough.",
-            "grade": 1,
-            "reason": "It is wet.",
-            "violations": [{"item": 1, "quote": "Wet cough"}],
-        },
-        {"text": "Dry cough.", "grade": 0},
-    ],
+    **{"cap": 2, "examples": [WET, {"text": "Dry cough.", "grade": 0}]},
+}
+ASTHMA = {
+    **{"text": "Asthma.", "grade": 1, "reason": "Asthma is added."},
+    "violations": [{"what": "asthma", "quote": "Asthma"}],
 }
 ADDED: dict[str, Any] = {
-    "kind": "penalties",
-    "criterion": "1C",
-    "asks": "What does it add?",
-    "items": None,
-    "cap": 4,
-    "examples": [
-        {
-            "text": "Asthma.",
-            "grade": 1,
-            "reason": "Asthma is added.",
-            "violations": [{"what": "asthma", "quote": "Asthma"}],
-        },
-    ],
+    **{"kind": "penalties", "criterion": "1C", "asks": "What does it add?", "items": None},
+    **{"cap": 4, "examples": [ASTHMA]},
 }
 FREE = ADDED | {"criterion": "1D", "cap": None}
 

@@ -1,12 +1,103 @@
-"""The lexical baseline: its rules."""
+"""The lexical baseline: what it sees in a text, its rules, and its accuracy."""
+
+from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from metassay.core.kinds import choose
+from metassay.judges import JUDGES
 from metassay.judges.lexical import LexicalJudge, LexicalOptions
+from metassay.judges.make import make_judge
 from metassay.judges.protocol import Judgment, Pair
+from metassay.judges.reading import digits, read, read_plainly
+from metassay.llm.needs import Resources
+
+write = digits(["tablet", "week"])
+
+
+def tokens_at(text: str) -> dict[int, str]:
+    return {place: token for token, places in read(text).places.items() for place in places}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *(("No chest pain.", "chest pain"), ("No fever but has a cough.", "fever")),
+        *(("Denies fever, chills or cough.", "fever chill cough"), ("No fever. Cough.", "fever")),
+        *(("Denies fever, reports cough.", "fever"), ("No fever\ncough", "fever")),
+        *(("Negative for blood.", "blood"), ("She is free of pain.", "pain")),
+        *(("Murphy sign negative.", "murphy sign"), ("Chest pain: denied.", "chest pain")),
+        *(("Absent reflexes.", "reflex"), ("She doesn't smoke.", "smoke")),
+        *(("No, my knee hurts.", ""), ("It hurts.\nno, it started today", "")),
+        *(("Nothing of note.", ""), ("", "")),
+        ("No a1 b2 c3 d4 e5 f6 g7 h8 i9.", "a1 b2 c3 d4 e5 f6 g7 h8"),
+    ],
+)
+def test_negation(text: str, expected: str) -> None:
+    at = tokens_at(text)
+    assert {at[place] for place in read(text).negated} == set(expected.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Left knee pain today.", {"knee": {"left"}, "pain": {"left"}}),
+        ("Knee pain on the left.", {"knee": {"left"}, "pain": {"left"}}),
+        ("Right upper lobe.", {"lobe": {"right", "upper"}}),
+        ("Both knees.", {"knee": {"bilateral"}}),
+        ("Knee pain on the right side only.", {"knee": {"right"}, "pain": {"right"}}),
+        ("Tender lateral aspect of the knee.", {"knee": {"lateral"}}),
+        ("He left. Knee pain.", {}),
+    ],
+)
+def test_sides(text: str, expected: dict[str, set[str]]) -> None:
+    at = tokens_at(text)
+    assert {at[place]: sides for place, sides in read(text).sides.items()} == expected
+
+
+def test_units_under_one_name() -> None:
+    text = "5 milligrams, 2.50mcg, 3 of them, 4 wks"
+    at = tokens_at(text)
+    units = {at[place]: unit for place, unit in read(text).units.items()}
+    assert units == {"5": "mg", "2.5": "mcg", "4": "week"}
+
+
+def test_plain_reading_keeps_stopwords() -> None:
+    assert read_plainly("He did it, he did.").places == {"he": [0, 3], "did": [1, 4], "it": [2]}
+    assert read_plainly("?!").places == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *(("twelve days", "12 days"), ("forty five", "45"), ("two hundred", "200"), ("", "")),
+        *(("sixty-five-year-old", "65-year-old"), ("one hundred and twenty", "120")),
+        *(("three hundred and five mg", "305 mg"), ("one forty over ninety", "140/90")),
+        *(("one twenty eight over eighty-two", "128/82"), ("98 over sixty", "98/60")),
+        *(("one hundred ten over seventy", "110/70"), ("120 / 80", "120/80")),
+        *(("two forty", "2 40"), ("two and three", "2 and 3"), ("seven eight nine", "7 8 9")),
+        ("five hundred and two hundred", "502 100"),  # no sense in, none out, but no error
+        *(("one tablet", "1 tablet"), ("one week ago", "1 week ago")),
+        *((text, text) for text in ("the one on the left", "someone often")),
+        ("moved over two chairs", "moved over 2 chairs"),
+    ],
+)
+def test_digits(text: str, expected: str) -> None:
+    assert write(text) == expected
+
+
+def test_every_number_below_a_hundred_can_be_read() -> None:
+    ones = "one two three four five six seven eight nine".split()  # noqa: SIM905
+    tens = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
+    numbers = {
+        f"{t} {o}": str(10 * a + b) for a, t in enumerate(tens, 2) for b, o in enumerate(ones, 1)
+    }
+    assert {text: write(text) for text in numbers} == numbers
+
 
 NOTE = (
     "Ms. Vale denies fever, chills and numbness. Left knee pain began two weeks ago, no fall."
@@ -154,3 +245,114 @@ def test_order_of_pairs_changes_nothing() -> None:
     pairs = [Pair(f"{p}{h}", "entailment", p, h) for p in (NOTE, NOTE[:90]) for h in hypotheses]
     both = LexicalJudge(LexicalOptions(threshold=0.75, window=60))
     assert both.judge(pairs[::-1]) == both.judge(pairs)[::-1]
+
+
+ROOT = Path(__file__).parents[2]
+VISIT = (
+    "Mr. Ardent is a 59-year-old man seen for left knee pain that began two weeks ago after a fall."
+    " He takes metformin 500 mg twice daily and lisinopril 10 mg daily. He denies fever, chills, or"
+    " numbness. Exam: blood pressure 128/82, swelling of the left knee, no redness. X-ray shows no"
+    " fracture. Plan: ibuprofen 400 mg as needed, ice, and follow-up in 3 weeks."
+)
+TALK = (
+    "what brings you in today\nmy right shoulder has been hurting for about four days\n"
+    "any weakness in the arm\nno, just the shoulder\nokay your blood pressure is one forty over"
+    " ninety\nlet's start you on amlodipine five milligrams a day"
+)
+
+# A group per line; then whether it is entailed, the premise and the hypothesis.
+CASES = r"""
+restated
++ VISIT => The left knee pain began two weeks ago after a fall.
++ VISIT => He takes lisinopril 10 mg daily.
++ VISIT => Blood pressure is 128/82.
++ VISIT => Swelling of the left knee on exam.
++ VISIT => Follow-up in 3 weeks.
++ TALK => The right shoulder has been hurting for four days.
++ Lungs are clear to auscultation. => Clear lungs.
++ She smokes 1 pack per day. => She smokes one pack per day.
+negation
++ VISIT => He denies chills.
++ VISIT => No fever.
+- VISIT => He has fever.
+- VISIT => X-ray shows a fracture.
+- VISIT => There is no swelling of the left knee.
++ Negative for nausea and vomiting. => The patient has no vomiting.
+- Edema: absent. Rash: present. => Edema is present.
+- Edema: absent. Rash: present. => No rash.
++ She reports cough but denies wheezing. => She has a cough.
+- She doesn't have headaches. => She has headaches.
++ Denies cough, reports dyspnea. => Dyspnea is reported.
+side
+- VISIT => He has pain in the right knee.
++ VISIT => Left knee swelling.
+- Right hip replaced in 2011; left hip is sore. => The right hip is sore.
++ Bilateral ankle edema is noted. => Edema of the right ankle is noted.
+- Left ankle edema is noted. => Bilateral ankle edema is noted.
+- Crackles in the lower lobe of the lung. => Upper lobe lung crackles.
+- TALK => The left shoulder has been hurting for four days.
+dose
++ VISIT => He takes metformin 500 mg twice daily.
+- VISIT => He takes metformin 50 mg twice daily.
+- VISIT => Ibuprofen 800 mg as needed.
+- VISIT => He takes lisinopril 500 mg daily.
++ TALK => Start amlodipine 5 mg a day.
+- TALK => Start amlodipine 10 mg a day.
++ Warfarin 2.50 mg nightly. => Warfarin 2.5 mg nightly.
+- Warfarin 2.5 mg nightly. => Warfarin 25 mg nightly.
+- VISIT => Metformin 10 mg twice daily.
+number
+- VISIT => Mr. Ardent is 95 years old.
++ VISIT => Mr. Ardent is 59 years old.
+- VISIT => Follow-up in 6 weeks.
++ TALK => Blood pressure is 140/90.
+- TALK => Blood pressure is 140/80.
++ White count of 11,200 today. => White count is 11200.
++ Symptoms for twelve days. => Symptoms for 12 days.
+unit
+- Levothyroxine 50 mcg every morning. => Levothyroxine 50 mg every morning.
++ Levothyroxine 50mcg every morning. => Levothyroxine 50 micrograms mornings.
+- Cough for 3 weeks. => Cough for 3 days.
++ Weight 80 kg. => Weight is 80 kilograms.
+- Weight 80 kg. => Weight is 80 pounds.
+missing
+- VISIT => He was referred to physical therapy.
+- VISIT => He has a history of gout.
+- VISIT => The right elbow was operated on in childhood.
+- TALK => An MRI of the shoulder will be ordered.
+paraphrase
++ VISIT => The patient is diabetic.
++ VISIT => He is afebrile by history.
++ She is short of breath. => She has dyspnea.
++ He quit smoking. => He is a former smoker.
+inference
+- Any chest pain?\nNo. => The patient has chest pain.
+- Her mother has asthma. => She has asthma.
+- If pain persists, order a CT scan. => A CT scan was ordered.
+"""
+
+
+def test_accuracy_is_as_stated() -> None:
+    """What it can do: restatements, flipped negations, sides, numbers and units, missing content.
+
+    What it cannot: a paraphrase, a value that is there but belongs to something else, an answer in
+    another turn, somebody else's disease, an order that was only thought of, and "is reported" for
+    "reports".
+    """
+    block = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))["judges"]["lexical"]
+    judge = make_judge(choose(JUDGES, block, where="x"), lambda _: Resources(Path()))
+    right: dict[str, list[bool]] = {}
+    for line in CASES.strip().splitlines():
+        if line[:2] not in ("+ ", "- "):
+            group = right.setdefault(line, [])
+            continue
+        premise, hypothesis = line[2:].replace("\\n", "\n").split(" => ")
+        premise = {"VISIT": VISIT, "TALK": TALK}.get(premise, premise)
+        (judgment,) = judge.judge([Pair("", "entailment", premise, hypothesis)])
+        assert judgment is not None
+        group.append((judgment.label == "entailed") == (line[0] == "+"))
+    assert {group: (sum(each), len(each)) for group, each in right.items()} == {
+        **{"restated": (8, 8), "negation": (10, 11), "side": (7, 7), "dose": (7, 9)},
+        **{"number": (7, 7), "unit": (5, 5), "missing": (4, 4), "paraphrase": (0, 4)},
+        "inference": (0, 3),
+    }

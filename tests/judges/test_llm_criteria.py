@@ -196,32 +196,30 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("style", "name", "wrong"),
-    [
-        *(("json", name, wrong) for name, each in WRONG.items() for wrong in each),
-        *(("plain", name, {"line": wrong}) for name, each in LINES.items() for wrong in each),
-    ],
-)
-def test_an_answer_that_does_not_fit_is_asked_for_again_that_criterion_alone(
-    style: str, name: str, wrong: dict[str, Any]
-) -> None:
-    right, faulty = answering(ANSWERS, style), answering(ANSWERS | {name: wrong}, style)
-    names = [other for other in EVERY if (other[0] == "1") == (name[0] == "1")]
-    pairs = [asks(EVERY[other]) for other in names]
-    ask = fake(lambda asked, repeat: (right if repeat else faulty)(asked, repeat))
-    judgments = judged(pairs, ask, style=style, rounds=2)
-    assert names_in(ask) == [sorted(names), [name]]
-    expected = [(TRUTH[other][0], 1 + (other == name)) for other in names]
-    assert [(j.grade, j.attempts) for j in judgments] == expected
-
-    lost = dict(zip(names, judged(pairs, fake(faulty), style=style, rounds=2), strict=True))
-    judgment = lost.pop(name)
+def test_an_answer_that_does_not_fit_is_asked_for_again_that_criterion_alone() -> None:
+    wrong = answering(ANSWERS | {"1A": WRONG["1A"][0]})
+    ask = fake(lambda asked, n: (answering(ANSWERS) if n else wrong)(asked, n))
+    right, lost = judged(ALL, ask, rounds=2), judged(ALL, fake(wrong), rounds=2)
+    assert names_in(ask)[2:] == [["1A"]]
+    assert [(j.grade, j.attempts) for j in right] == [
+        (TRUTH[name][0], 1 + (name == "1A")) for name in EVERY
+    ]
+    judgment = lost.pop([*EVERY].index("1A"))
     assert (judgment.status, judgment.grade, judgment.attempts) == ("unparsed", None, 3)
     assert (judgment.quotes, judgment.quote_starts, judgment.explanation) == ((), (), None)
-    assert {n: (j.status, j.grade) for n, j in lost.items()} == {
-        n: ("ok", TRUTH[n][0]) for n in lost
-    }
+    assert lost == [j for j, name in zip(right, EVERY, strict=True) if name != "1A"]
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_no_answer_is_not_read(name: str) -> None:
+    for style, wrong in (
+        *(("json", entry) for entry in WRONG[name]),
+        *(("plain", {"line": line}) for line in LINES[name]),
+    ):
+        (judgment,) = judged(
+            [asks(EVERY[name])], fake(answering({name: wrong}, style)), style=style, rounds=0
+        )
+        assert judgment.status == "unparsed", wrong
 
 
 def test_a_text_that_speaks_like_an_answer_is_only_quoted() -> None:

@@ -1,4 +1,4 @@
-"""Probabilities of labels: by tokens worked by hand, by samples, and against known truth."""
+"""Probabilities of labels: by tokens worked by hand, as they were drawn, and by samples."""
 
 import math
 import re
@@ -7,22 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.calibration import calibration_curve
-from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from metassay.judges.llm import KIND
 from metassay.judges.llm_probability import by_tokens, starts_of
 from metassay.judges.protocol import Judgment
-from metassay.judges.run import judge_pairs
-from metassay.labelled.examine import examine
 from metassay.llm.messages import ChatRequest, Reply, TokenLogprobs
-from metassay.meta_evaluation.options import MetaOptions
-from metassay.tables.judge_tests import GIVEN_VERDICTS
-from metassay.tables.judgments import JUDGMENTS
-from metassay.tables.parquet import empty, round_trip
-from metassay.tables.ratings import RATINGS
 from tests.judges.llm_setup import DECODING, STYLES, asked_in, judge_of, options, pair, reply_of
-from tests.labelled.test_examine import answered, gold_of
 
 YES, NO, BAD = "entailed", "not_entailed", "perhaps"
 TWO, THREE = (YES, NO), ("entailed", "neutral", "contradicted")
@@ -142,33 +132,14 @@ class Model:
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_auroc_and_calibration_are_those_of_the_probabilities_that_were_drawn(style: str) -> None:
-    """Truth is drawn by the probabilities; scikit-learn and a loop over bins know the numbers."""
-    rng = np.random.default_rng(20)
-    drawn = np.round(rng.uniform(0.01, 0.99, 400), 4)
-    right = rng.random(400) < drawn
-    gold = gold_of(*(TWO[not passed] for passed in right))
-    pairs, _ = answered(gold, ["entailed"] * 400)
-    pairs = pairs.assign(hypothesis=[f"h{n}" for n in range(400)], settled=None)
-    truth = dict(zip(pairs["hypothesis"], drawn.tolist(), strict=True))
+def test_probabilities_are_those_that_were_drawn(style: str) -> None:
+    drawn = np.round(np.random.default_rng(20).uniform(0.01, 0.99, 200), 4)
+    truth = {f"h{n}": float(p) for n, p in enumerate(drawn)}
     judge = judge_of(Model(truth, style), style=style, probability="logprobs", most=7)
-    judgments = round_trip(JUDGMENTS, judge_pairs(pairs, "j", judge, ["entailment"]))
-    both = pairs.merge(judgments, on="pair_id")
-    assert np.allclose(both["probability"], drawn, atol=1e-6)
-    assert (both["label"] == np.where(drawn >= 0.5, *TWO)).all()
+    judgments = judge.judge([pair(hypothesis) for hypothesis in truth])
+    assert [j and j.probability for j in judgments] == pytest.approx([*truth.values()], abs=1e-9)
+    assert [j and j.label for j in judgments] == [TWO[p < 0.5] for p in truth.values()]
     assert judge.notes == []
-
-    none = [empty(table) for table in (RATINGS, GIVEN_VERDICTS)]
-    settings = MetaOptions(resamples=20, confidence=0.95, seed=1)
-    examined = examine(*(pairs, judgments, gold, *none), settings)
-    cards = examined.cards[examined.cards["part"] == "full"].set_index("statistic")
-    assert cards["value"]["auroc"] == pytest.approx(roc_auc_score(right, drawn))
-    assert cards["value"]["brier"] == pytest.approx(brier_score_loss(right, drawn))
-    passed, mean = calibration_curve(right, drawn, n_bins=10, strategy="quantile")
-    assert len(examined.bins) == len(mean) == 10
-    assert cards["value"]["ece"] == pytest.approx(np.abs(passed - mean).mean())
-    # Drawn by these probabilities, the truth is no farther from them than chance makes it.
-    assert cards["value"]["ece"] < cards["high"]["ece_by_chance"]
 
 
 def test_without_log_probabilities_there_is_none_and_the_notes_say_so() -> None:

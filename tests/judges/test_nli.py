@@ -5,18 +5,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.core.kinds import choose
 from metassay.core.options import parse
-from metassay.judges import JUDGES
-from metassay.judges.make import make_judge
 from metassay.judges.nli import NliJudge, NliOptions
 from metassay.judges.protocol import Judgment, Pair
-from metassay.judges.run import judge_pairs
-from metassay.llm.needs import Resources
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
 transformers = pytest.importorskip("transformers", reason="needs metassay[models]")
@@ -387,15 +381,6 @@ def test_what_cannot_be_asked_or_computed_has_status_error(
     assert judgments == [Judgment("error", explanation=reason) for reason in reasons]
 
 
-def test_too_little_memory_is_named(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_: object) -> None:
-        raise torch.OutOfMemoryError
-
-    monkeypatch.setattr(pair_scores, "_listed", full)
-    with pytest.raises(BadInput, match=r"cpu has too little memory for 1 inputs of \d+ tokens"):
-        judge(models("bert", places=128), batch_tokens=9).judge(PAIRS)
-
-
 STRICT = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no') }}{% endif %}x"
 ASKED = {"form": "causal", "template": TEMPLATE, "words": WORDS}
 
@@ -441,35 +426,3 @@ def test_whatever_can_change_an_answer_is_in_the_signature(models: Models) -> No
     assert len(set(signatures)) == len(changes) + 1
     assert str(model.parent) not in "".join(signatures)
     assert judge(model, batch_tokens=9).signature == signatures[0]
-
-
-def test_citations_are_asked_about_only_as_far_as_they_matter(models: Models) -> None:
-    """With nothing entailed by all passages together, none of the single ones is asked about."""
-    both = "the knee\nthe stairs"
-    pairs = [
-        Pair("whole", "attribution", both, "it hurts"),
-        Pair("alone", "attribution_alone", "the knee", "it hurts", context=both),
-        Pair("rest", "attribution_rest", "the stairs", "it hurts", context=both),
-    ]
-    for threshold, labels in ((1.0, ["not_entailed", None]), (0.0, ["entailed", "entailed"])):
-        judgments = judge(models("bert"), threshold=threshold).judge(pairs)
-        assert [judgment and judgment.label for judgment in judgments] == [*labels, None]
-
-
-def test_the_stage_judges_with_a_block_of_params(models: Models) -> None:
-    model = models("bert", places=24)
-    block = {"kind": "nli", "form": "classification", "model": str(model)}
-    chosen = choose(JUDGES, block | {"device": "cpu", "dtype": "float32"}, where="params.yaml > x")
-    maker = make_judge(chosen, lambda _: Resources(Path("data/raw")))
-    frame = pd.DataFrame(TEXTS, columns=["premise", "hypothesis"]).assign(
-        pair_id=[pair.pair_id for pair in PAIRS],
-        instrument=["three_way" if n % 2 else "entailment" for n in range(len(PAIRS))],
-        **{"measure": "m", "part": "full", "author": "a", "context": None, "settled": None},
-    )
-    answers = judge_pairs(frame, "mine", maker, chosen.record.instruments).set_index("pair_id")
-    assert list(answers["status"]) == ["ok"] * len(TEXTS)
-    assert set(answers["recipe"]) == {maker.signature}
-    alone = [answered(judge(model), [pair])[0].probability for pair in PAIRS]
-    assert list(answers["probability"].sort_index()) == pytest.approx(alone, abs=CLOSE)
-    assert len(maker.notes) == 1  # two premises are longer than it reads
-    assert str(model.parent) not in maker.notes[0]

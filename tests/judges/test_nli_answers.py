@@ -19,67 +19,65 @@ from metassay.judges.nli import (
     two_way,
     windows,
 )
+from metassay.judges.protocol import Judgment
 from metassay.models.pair_scores import labels_of, meaning, shares
 
-E, N, C = "entailed", "neutral", "contradicted"
+E, N, C, NOT = "entailed", "neutral", "contradicted", "not_entailed"
 
 
 @pytest.mark.parametrize(
     ("name", "label"),
     [
-        ("ENTAILMENT", E),
-        ("entails", E),
-        ("not_entailment", "not_entailed"),
-        ("Non-Entailed", "not_entailed"),
-        ("NEUTRAL", N),
-        ("contradiction", C),
-        ("SUPPORTS", E),
-        ("NOT ENOUGH INFO", N),
-        ("REFUTES", C),
-        ("LABEL_0", None),
-        ("1", None),
-        ("consistent", None),
-        ("entailment_or_neutral", None),
+        *((name, E) for name in ("ENTAILMENT", "entails", "SUPPORTS")),
+        *(("not_entailment", NOT), ("Non-Entailed", NOT)),
+        *(("NEUTRAL", N), ("NOT ENOUGH INFO", N), ("contradiction", C), ("REFUTES", C)),
+        *((name, None) for name in ("LABEL_0", "1", "consistent", "entailment_or_neutral")),
     ],
 )
 def test_a_class_is_known_by_its_name(name: str, label: str | None) -> None:
     assert meaning(name) == label
 
 
-def test_classes_stand_in_the_order_of_their_names() -> None:
-    assert labels_of(["CONTRADICTION", "NEUTRAL", "ENTAILMENT"]) == (C, N, E)
-    assert labels_of(["entailment", "not_entailment"]) == (E, "not_entailed")
-    assert labels_of(["LABEL_0"]) == (E,)
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [
+        (["CONTRADICTION", "NEUTRAL", "ENTAILMENT"], (C, N, E)),
+        *((["entailment", "not_entailment"], (E, NOT)), (["LABEL_0"], (E,))),
+        *((["LABEL_0", "LABEL_1"], None), (["entailment", "entails"], None)),
+        (["neutral", "contradiction"], None),
+        (["entailment", "LABEL_1", "contradiction"], None),
+    ],
+)
+def test_classes_are_in_the_order_of_their_names(
+    names: list[str], labels: tuple[str, ...] | None
+) -> None:
+    if labels is None:
+        with pytest.raises(BadInput, match="do not say what they mean; give `labels`"):
+            labels_of(names)
+    else:
+        assert labels_of(names) == labels
+
+
+LOGS = [math.log(6), math.log(3), math.log(1)]
 
 
 @pytest.mark.parametrize(
-    "names",
+    ("numbers", "labels", "digits", "expected"),
     [
-        ["LABEL_0", "LABEL_1"],
-        ["entailment", "entails"],
-        ["neutral", "contradiction"],
-        ["entailment", "LABEL_1", "contradiction"],
+        # Softmax of log 6, log 3, log 1 is .6, .3, .1; the logistic function of log 3 is .75.
+        (LOGS, (C, E, N), 6, {C: 0.6, E: 0.3, N: 0.1}),
+        (LOGS, (E, E, C), 6, {E: 0.9, C: 0.1}),
+        ([math.log(3)], (E,), 6, {E: 0.75}),
+        ([1000.0, -1000.0], (E, C), 6, {E: 1.0, C: 0.0}),
+        # Digits of the nearer end: of log 2 it is 2/3; of log 1/7000 it is 1/7001.
+        ([math.log(2)], (E,), 3, {E: 0.667}),
+        *(([-math.log(7000)], (E,), 2, {E: 0.00014}), ([math.log(7000)], (E,), 2, {E: 0.99986})),
     ],
 )
-def test_names_that_do_not_tell_are_refused(names: list[str]) -> None:
-    with pytest.raises(BadInput, match="do not say what they mean; give `labels`"):
-        labels_of(names)
-
-
-def test_numbers_become_probabilities() -> None:
-    """Softmax of log 6, log 3, log 1 is .6, .3, .1; the logistic function of log 3 is .75."""
-    logs = [math.log(6), math.log(3), math.log(1)]
-    assert shares(logs, (C, E, N), 6) == pytest.approx({C: 0.6, E: 0.3, N: 0.1})
-    assert shares(logs, (E, E, C), 6) == pytest.approx({E: 0.9, C: 0.1})
-    assert shares([math.log(3)], (E,), 6) == pytest.approx({E: 0.75})
-    assert shares([1000.0, -1000.0], (E, C), 6) == {E: 1.0, C: 0.0}
-
-
-def test_what_holds_of_a_probability_is_kept_at_either_end() -> None:
-    """Logistic function of log 2 is 2/3; of log 1/7000 it is 1/7001, of its inverse the rest."""
-    assert shares([math.log(2)], (E,), 3) == {E: 0.667}
-    assert shares([-math.log(7000)], (E,), 2) == {E: 0.00014}
-    assert shares([math.log(7000)], (E,), 2) == {E: 0.99986}
+def test_numbers_become_probabilities(
+    numbers: list[float], labels: tuple[str, ...], digits: int, expected: dict[str, float]
+) -> None:
+    assert shares(numbers, labels, digits) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -100,50 +98,51 @@ def test_a_label_that_a_last_digit_decides_hangs(
 
 
 def test_the_likeliest_label_hangs_where_another_is_about_as_likely() -> None:
-    close, clear = {E: 0.3, N: 0.3505, C: 0.3495}, {E: 0.3, N: 0.36, C: 0.34}
-    assert is_fragile([close], 0.002, lambda shifted: three_way(shifted, None))
-    assert not is_fragile([clear], 0.002, lambda shifted: three_way(shifted, None))
+    for window, expected in (
+        ({E: 0.3, N: 0.3505, C: 0.3495}, True),
+        ({E: 0.3, N: 0.36, C: 0.34}, False),
+    ):
+        assert is_fragile([window], 0.002, lambda shifted: three_way(shifted, None)) is expected
 
 
-def test_one_window_that_entails_is_enough() -> None:
-    windows = [{E: 0.2, N: 0.8, C: 0.0}, {E: 0.6, N: 0.3, C: 0.1}, {E: 0.1, N: 0.1, C: 0.8}]
-    found = two_way(windows, 0.5, None)
-    assert (found.status, found.label, found.probability) == ("ok", "entailed", 0.6)
-    said = "entailed 0.600, neutral 0.300, contradicted 0.100 in window 2 of 3"
-    assert found.explanation == said
-    assert two_way(windows, 0.6, None).label == "entailed"
-    assert two_way(windows, 0.61, None).label == "not_entailed"
-    assert three_way(windows, None).label == "entailed"
+ENTAILING = [{E: 0.2, N: 0.8, C: 0.0}, {E: 0.6, N: 0.3, C: 0.1}, {E: 0.1, N: 0.1, C: 0.8}]
+REFUTING = [{E: 0.4, N: 0.5, C: 0.1}, {E: 0.1, N: 0.1, C: 0.8}, {E: 0.0, N: 1.0, C: 0.0}]
+SHOWN = "entailed {:.3f}, neutral {:.3f}, contradicted {:.3f} in window 2 of 3"
 
 
-def test_a_contradiction_weighs_more_than_passages_that_say_nothing() -> None:
-    windows = [{E: 0.4, N: 0.5, C: 0.1}, {E: 0.1, N: 0.1, C: 0.8}, {E: 0.0, N: 1.0, C: 0.0}]
-    found = three_way(windows, None)
-    assert (found.label, found.probability) == ("contradicted", 0.4)
-    assert found.explanation == (
-        "entailed 0.100, neutral 0.100, contradicted 0.800 in window 2 of 3"
-    )
-    assert three_way(windows[::2], None).label == "neutral"
+def test_a_window_that_entails_is_enough_and_a_contradiction_weighs_more_than_silence() -> None:
+    shown = SHOWN.format(0.6, 0.3, 0.1)
+    assert two_way(ENTAILING, 0.5, None) == Judgment("ok", E, 0.6, explanation=shown)
+    assert [two_way(ENTAILING, edge, None).label for edge in (0.6, 0.61)] == [E, NOT]
+    assert three_way(ENTAILING, None).label == E
+    shown = SHOWN.format(0.1, 0.1, 0.8)
+    assert three_way(REFUTING, None) == Judgment("ok", C, 0.4, explanation=shown)
+    assert three_way(REFUTING[::2], None).label == N
 
 
 def test_it_abstains_inside_the_band() -> None:
-    def status(probability: float) -> str:
-        window = {E: probability, "not_entailed": 1 - probability}
-        return two_way([window], 0.5, [0.4, 0.7]).status
-
-    assert [status(p) for p in (0.4, 0.41, 0.69, 0.7)] == ["ok", "abstained", "abstained", "ok"]
+    statuses = [two_way([{E: p}], 0.5, [0.4, 0.7]).status for p in (0.4, 0.41, 0.69, 0.7)]
+    assert statuses == ["ok", "abstained", "abstained", "ok"]
     unsure = two_way([{E: 0.6}], 0.5, [0.4, 0.7])
     assert (unsure.label, unsure.probability) == (None, 0.6)
     unsure = three_way([{E: 0.3, N: 0.1, C: 0.6}], [0.4, 0.7])
     assert (unsure.status, unsure.label, unsure.probability) == ("abstained", None, 0.3)
-    assert three_way([{E: 0.2, N: 0.1, C: 0.7}], [0.4, 0.7]).label == "contradicted"
+    assert three_way([{E: 0.2, N: 0.1, C: 0.7}], [0.4, 0.7]).label == C
 
 
-def test_written_answers() -> None:
-    assert from_words([C, None, E], three=True).label == "entailed"
-    assert from_words([N, C], three=True).label == "contradicted"
-    assert from_words([N, N], three=True).label == "neutral"
-    assert from_words([N, None], three=True).status == "unparsed"
+@pytest.mark.parametrize(
+    ("answers", "two", "three"),
+    [
+        *(([C, None, E], E, E), ([N, C], NOT, C), ([N, N], NOT, N), ([NOT], NOT, N)),
+        ([N, None], None, None),
+    ],
+)
+def test_written_answers(answers: list[str | None], two: str | None, three: str | None) -> None:
+    for label, judgment in (
+        (two, from_words(answers, three=False)),
+        (three, from_words(answers, three=True)),
+    ):
+        assert (judgment.status, judgment.label) == ("ok" if label else "unparsed", label)
 
 
 BLOCK = {"model": "m", "device": "cpu", "dtype": "float32"}
@@ -152,25 +151,28 @@ ASKED = {"template": "{premise} {hypothesis}", "words": WORDS}
 
 
 @pytest.mark.parametrize(
-    ("block", "problem"),
+    ("form", "block", "problem"),
     [
-        ({"form": "seq2seq", "words": WORDS}, "form seq2seq needs a template"),
-        ({"form": "seq2seq", "template": "{premise}"}, "must have {premise} and {hypothesis}"),
-        ({"form": "causal", **ASKED, "words": {"entailed": "1"}}, "needs words, for entailed and"),
-        ({"form": "causal", **ASKED, "read": "generated"}, "read is not for form causal"),
-        ({"form": "classification", "words": WORDS}, "words is not for form classification"),
-        ({"form": "classification", "labels": ["a", "b"]}, "classes called 'a', 'b' do not say"),
-        ({"form": "classification", "abstain": [0.6, 0.7]}, "around the threshold"),
-        ({"form": "classification", "stride": 9}, "stride must not be more than window"),
-        ({"form": "seq2seq", **ASKED, "read": "generated", "abstain": [0, 1.0]}, "probabilities"),
-        ({"form": "causal", **ASKED, "system": "Be brief."}, "add chat: true"),
+        ("seq2seq", {"words": WORDS}, "form seq2seq needs a template"),
+        ("seq2seq", {"template": "{premise}"}, "must have {premise} and {hypothesis}"),
+        ("causal", {**ASKED, "words": {"entailed": "1"}}, "needs words, for entailed and"),
+        ("causal", {**ASKED, "read": "generated"}, "read is not for form causal"),
+        ("classification", {"words": WORDS}, "words is not for form classification"),
+        ("classification", {"labels": ["a", "b"]}, "classes called 'a', 'b' do not say"),
+        ("classification", {"abstain": [0.6, 0.7]}, "around the threshold"),
+        ("classification", {"window": 8, "stride": 9}, "stride must not be more than window"),
+        ("seq2seq", {**ASKED, "read": "generated", "abstain": [0, 1.0]}, "probabilities"),
+        ("causal", {**ASKED, "system": "Be brief."}, "add chat: true"),
     ],
 )
-def test_options_that_do_not_fit_together_are_refused(block: dict[str, Any], problem: str) -> None:
+def test_options_that_do_not_fit_together_are_refused(
+    form: str, block: dict[str, Any], problem: str
+) -> None:
     with pytest.raises(BadInput) as refused:
-        parse(NliOptions, BLOCK | block, where="judges > nli")
+        parse(NliOptions, BLOCK | {"form": form} | block, where="judges > nli")
     assert str(refused.value).startswith("judges > nli: ")
     assert problem in str(refused.value)
+    parse(NliOptions, BLOCK | {"form": "classification", "window": 9, "stride": 9}, where="x")
 
 
 def test_a_heading_stays_with_what_follows_it() -> None:
@@ -181,22 +183,19 @@ def test_a_heading_stays_with_what_follows_it() -> None:
 
 @settings(max_examples=30)
 @given(st.text(max_size=200))
-def test_every_character_is_in_one_piece(text: str) -> None:
+def test_every_character_is_in_exactly_one_piece(text: str) -> None:
     assert "".join(text[slice(*span)] for span in pieces(text)) == text
 
 
 @pytest.mark.parametrize(
     ("lengths", "most", "stride", "expected"),
     [
-        ([3, 4, 2, 5], 20, 20, [(0, 4)]),
-        ([3, 4, 2, 5], 7, 7, [(0, 2), (2, 4)]),
+        *(([3, 4, 2, 5], 20, 20, [(0, 4)]), ([3, 4, 2, 5], 7, 7, [(0, 2), (2, 4)])),
         ([3, 4, 2, 5], 9, 3, [(0, 3), (2, 4)]),  # from the second: nothing new
         ([3, 4, 2, 5], 11, 3, [(0, 3), (1, 4)]),
         ([3, 4, 2, 5], 6, 6, [(0, 1), (1, 3), (3, 4)]),  # 6 tokens on would leave out the second
-        ([30, 4, 30], 6, 6, [(0, 1), (1, 2), (2, 3)]),  # a long sentence is a window of its own
-        ([3, 4, 9], 9, 3, [(0, 2), (2, 3)]),
-        ([0], 5, 5, [(0, 1)]),
-        ([0, 0, 0], 5, 5, [(0, 3)]),
+        ([30, 4, 30], 6, 6, [(0, 1), (1, 2), (2, 3)]),  # a long sentence is a window by itself
+        *(([3, 4, 9], 9, 3, [(0, 2), (2, 3)]), ([0], 5, 5, [(0, 1)]), ([0, 0], 5, 5, [(0, 2)])),
     ],
 )
 def test_windows_are_runs_of_sentences(
@@ -207,8 +206,7 @@ def test_windows_are_runs_of_sentences(
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=12), st.integers(1, 20), st.data())
 def test_no_sentence_is_left_out(lengths: list[int], most: int, data: st.DataObject) -> None:
-    stride = data.draw(st.integers(1, most))
-    runs = list(windows(lengths, most, stride))
+    runs = list(windows(lengths, most, data.draw(st.integers(1, most))))
     assert sorted({at for run in runs for at in run}) == list(range(len(lengths)))
     assert all(len(run) == 1 or sum(lengths[at] for at in run) <= most for run in runs)
     assert all(a.start < b.start and a.stop < b.stop for a, b in pairwise(runs))

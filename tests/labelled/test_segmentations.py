@@ -229,10 +229,10 @@ Labels = Mapping[str, Sequence[str | None]]  # by document
 NAMES = ["doc_id", "author", "position", "start", "end", "label", "confidence"]
 B, M, R = "background", "method", "result"
 RIGHT: Labels = {"one": [B, M, R], "two": [B, B, M, M, R, R]}
-GIVEN: Labels = {"one": [B, M, M], "two": [B, M, M, "none", R, R]}
+PREDICTED: Labels = {"one": [B, M, M], "two": [B, M, M, "none", R, R]}
 
 
-def examined(right: Labels, *, sure: Sequence[float] | None = None, **given: Labels) -> Results:
+def examined(right: Labels, *, sure: Sequence[float] | None = None, **runs: Labels) -> Results:
     """Scores of segmentations, each with its labels."""
     rows = [
         (doc, "reference", place, 10 * place, 10 * place + 9, label, None)
@@ -241,7 +241,7 @@ def examined(right: Labels, *, sure: Sequence[float] | None = None, **given: Lab
     ]
     segmented = [
         (name, doc, "reference", place, "ok" if label else "truncated", label, "r")
-        for name, labels in given.items()
+        for name, labels in runs.items()
         for doc, of_text in labels.items()
         for place, label in enumerate(of_text)
     ]
@@ -261,7 +261,7 @@ def values(results: Results, of: str = "all", name: str = "all") -> dict[str, fl
 
 
 def test_by_hand() -> None:
-    results = examined(RIGHT, mine=GIVEN)
+    results = examined(RIGHT, mine=PREDICTED)
     assert results.notes == []
     # Right of background 2 of 3, method 2 of 3, result 2 of 3; method is given 4 times.
     each = {B: (1.0, 2 / 3, 0.8), M: (0.5, 2 / 3, 4 / 7), R: (1.0, 2 / 3, 0.8)}
@@ -284,7 +284,7 @@ def test_by_hand() -> None:
     assert [third["accuracy"] for third in thirds] == pytest.approx([2 / 3, 2 / 3, 2 / 3])
     assert "confidence" not in set(results.scores["of"])
     # Labels that people were less sure of are by themselves.
-    results = examined(RIGHT, sure=[0.5, 0.6, 0.7, *[1.0] * 6], mine=GIVEN)
+    results = examined(RIGHT, sure=[0.5, 0.6, 0.7, *[1.0] * 6], mine=PREDICTED)
     assert values(results, "confidence", "lower")["accuracy"] == pytest.approx(2 / 3)
     assert values(results, "confidence", "higher")["accuracy"] == pytest.approx(4 / 6)
     with pytest.raises(BadInput, match="mine lacks 6 sentences; run it again"):
@@ -295,12 +295,12 @@ def test_as_scikit_learn_has_them() -> None:
     rng = np.random.default_rng(4)
     labels = np.array([B, M, R, "objective", "none"], dtype=object)
     right = {f"d{n}": list(rng.choice(labels[:4], rng.integers(2, 9))) for n in range(30)}
-    given = {
+    answers = {
         doc_id: [label if rng.random() < 0.6 else str(rng.choice(labels)) for label in of_text]
         for doc_id, of_text in right.items()
     }
-    value = values(examined(right, mine=given))
-    x, y = ([label for of_text in part.values() for label in of_text] for part in (right, given))
+    value = values(examined(right, mine=answers))
+    x, y = ([label for of_text in part.values() for label in of_text] for part in (right, answers))
     for average in ("macro", "weighted"):
         expected = metrics.f1_score(x, y, average=average, zero_division=0)
         assert value[f"{average}_f1"] == pytest.approx(expected)
@@ -309,7 +309,7 @@ def test_as_scikit_learn_has_them() -> None:
 
 
 def test_unknown_is_not_wrong_and_bounds_say_what_it_may_be() -> None:
-    results = examined(RIGHT, mine={**GIVEN, "one": [None, None, None]})
+    results = examined(RIGHT, mine={**PREDICTED, "one": [None, None, None]})
     whole = values(results)
     assert whole["accuracy"] == pytest.approx(4 / 6)
     assert whole["failed"] == pytest.approx(3 / 9)
@@ -331,14 +331,14 @@ def test_unknown_is_not_wrong_and_bounds_say_what_it_may_be() -> None:
 def test_intervals_are_for_documents_and_shared_by_segmentations() -> None:
     """One document all right and nine all wrong; another segmentation with the same labels."""
     right = {f"d{n}": [B, M, R] for n in range(10)}
-    given = {name: [R, R, B] for name in right} | {"d0": [B, M, R]}
-    rows = examined(right, mine=given, same=given).scores
+    answers = {name: [R, R, B] for name in right} | {"d0": [B, M, R]}
+    rows = examined(right, mine=answers, same=answers).scores
     rows = rows.query("of == 'all' and statistic == 'accuracy'")
-    mine, same = rows.to_dict("records")
-    assert (mine["low"], mine["high"]) == (same["low"], same["high"])
-    assert mine["value"] == pytest.approx(0.1)
-    assert mine["low"] == 0.0
-    assert 0.2 <= mine["high"] <= 0.4  # of 30 sentences taken for independent it would be .2
+    first, same = rows.to_dict("records")
+    assert (first["low"], first["high"]) == (same["low"], same["high"])
+    assert first["value"] == pytest.approx(0.1)
+    assert first["low"] == 0.0
+    assert 0.2 <= first["high"] <= 0.4  # of 30 sentences taken for independent it would be .2
     assert examined({"d0": [B, M]}, mine={"d0": [B, R]}).scores["low"].isna().all()
 
 

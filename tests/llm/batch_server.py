@@ -1,131 +1,82 @@
 """A batch endpoint on loopback that does what its script says, and counts what it charges.
 
 It speaks /v1/files, /v1/batches and /v1/chat/completions. Each request of a batch that it runs is a
-charge, under its `custom_id`; one that expires or fails is none. A batch runs the moment it is
-created, and is told of as in progress for as many looks as `looks` says.
+charge, under its `custom_id`; a request that expires or fails is none. A batch runs the moment it
+is created, and is called in progress for as many looks as `looks` says.
 """
 
-import contextlib
 import json
 import os
 import re
 import signal
-import threading
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from email import message_from_bytes
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-USED = {"prompt_tokens": 10, "completion_tokens": 4}
+from tests.llm.scripted_server import ScriptedServer, completion, http
 
 # What becomes of a line: "ok", "expired", "missing", "twice", "garbled", or an HTTP status.
 Fate = str | int
 
 
-@dataclass
-class BatchServer:
-    """Started and stopped as a context. `fate(key, time)` is asked for the time-th run of a key.
+class BatchServer(ScriptedServer):
+    """Started and stopped as a context.
 
-    `killed`: (process, step, before) kills that process when this step is reached for the first
-    time, before the server does it or after; steps are `upload`, `create`, `list`, `look`, `read`,
-    `chat`. `lose_uploads`: so many uploads are acknowledged and lost. `fail_batches`: codes with
-    which the next batches fail as a whole. `errors`: statuses that the next calls of a step get,
-    after the server did what was asked for if they are negative.
+    `fate(key, time)` is asked for the time-th run of a key. `killed`: (process, step, before) kills
+    that process when this step is reached for the first time, before the server does it or after;
+    steps are `upload`, `create`, `list`, `look`, `read`, `chat`. `lose_uploads`: so many uploads
+    are acknowledged and lost. `fail_batches`: codes with which the next batches fail as a whole.
+    `errors`: statuses that the next calls of a step get, after the server did what was asked for if
+    they are negative.
     """
 
-    fate: Callable[[str, int], Fate] = lambda key, time: "ok"
-    looks: int = 1
-    lose_uploads: int = 0
-    fail_batches: list[str] = field(default_factory=list)
-    killed: tuple[int, str, bool] | None = None
-    errors: dict[str, list[int]] = field(default_factory=dict)
-    ended: str = "completed"
-    charges: Counter[str] = field(default_factory=Counter)
-    runs: Counter[str] = field(default_factory=Counter)
-    steps: Counter[str] = field(default_factory=Counter)
-    files: dict[str, bytes] = field(default_factory=dict)
-    received: list[bytes] = field(default_factory=list)
-    batches: dict[str, dict[str, Any]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        super().__init__()
+        self.fate: Callable[[str, int], Fate] = lambda key, time: "ok"
+        self.looks, self.lose_uploads, self.ended = 1, 0, "completed"
+        self.fail_batches: list[str] = []
+        self.killed: tuple[int, str, bool] | None = None
+        self.errors: dict[str, list[int]] = {}
+        self.charges, self.runs, self.steps = Counter[str](), Counter[str](), Counter[str]()
+        self.files: dict[str, bytes] = {}
+        self.bodies: list[bytes] = []
+        self.batches: dict[str, dict[str, Any]] = {}
 
-    def __post_init__(self) -> None:
-        outer = self
+    def received(self, connection: Any, path: str, head: str, body: bytes) -> None:
+        self.bodies.append(body)
+        path, _, query = path.removeprefix("/v1").partition("?")
+        method = head.partition(" ")[0]
+        sent = body if method == "POST" else query.encode()
+        status, content = self._step(method, path, head, sent)
+        connection.answer(http(status, content), "none")
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-            def do_GET(self) -> None:
-                outer.answer(self)
-
-            def do_POST(self) -> None:
-                outer.answer(self)
-
-        self._lock = threading.Lock()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-
-    @property
-    def base_url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
-
-    def __enter__(self) -> "BatchServer":
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
-    def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        size = int(handler.headers.get("Content-Length") or 0)
-        body = handler.rfile.read(size)
-        path, _, query = handler.path.removeprefix("/v1").partition("?")
-        with self._lock:
-            self.received.append(body)
-            status, content = self._step(
-                handler.command, path, handler.headers, body or query.encode()
-            )
-        with contextlib.suppress(OSError):  # who asked may be dead
-            handler.send_response(status)
-            handler.send_header("Content-Length", str(len(content)))
-            handler.end_headers()
-            handler.wfile.write(content)
-
-    def _step(self, method: str, path: str, headers: Any, body: bytes) -> tuple[int, bytes]:
-        step = {
-            ("POST", "files"): "upload",
-            ("POST", "batches"): "create",
-            ("POST", "chat"): "chat",
-            ("GET", "batches"): "list" if path == "/batches" else "look",
-            ("GET", "files"): "read",
-        }[method, path.split("/")[1]]
+    def _step(self, method: str, path: str, head: str, body: bytes) -> tuple[int, bytes]:
+        look = "list" if path == "/batches" else "look"
+        steps = {
+            "POST": {"files": "upload", "batches": "create", "chat": "chat"},
+            "GET": {"batches": look, "files": "read"},
+        }
+        step = steps[method][path.split("/")[1]]
         self.steps[step] += 1
         status = self.errors[step].pop(0) if self.errors.get(step) else 0
         if status > 0:
             return status, _json({"error": {"message": "not now", "code": None}})
         self._kill(step, before=True)
-        found = getattr(self, f"_{step}")(path, headers, body)
+        content = getattr(self, f"_{step}")(path, head, body)
         self._kill(step, before=False)
-        if status < 0:
-            return -status, _json({"error": {"message": "not now", "code": None}})
-        if found is None:
-            return 404, _json({"error": {"message": "no such thing", "code": None}})
-        return 200, found if isinstance(found, bytes) else _json(found)
+        if status < 0 or content is None:
+            return -status or 404, _json({"error": {"message": "not now", "code": None}})
+        return 200, content if isinstance(content, bytes) else _json(content)
 
     def _kill(self, step: str, *, before: bool) -> None:
         if self.killed is not None and self.killed[1:] == (step, before):
             os.kill(self.killed[0], signal.SIGKILL)
             self.killed = None
 
-    def _upload(self, path: str, headers: Any, body: bytes) -> Any:
-        head = f"Content-Type: {headers['Content-Type']}\r\n\r\n".encode()
-        parts = message_from_bytes(head + body).get_payload()
+    def _upload(self, path: str, head: str, body: bytes) -> Any:
+        lines = head.partition("\r\n")[2].encode()
+        parts = message_from_bytes(lines + b"\r\n\r\n" + body).get_payload()
         by_name = {
             part.get_param("name", header="content-disposition"): part.get_payload(decode=True)
             for part in parts  # type: ignore[union-attr]
@@ -138,23 +89,19 @@ class BatchServer:
             self.files[name] = by_name["file"]  # type: ignore[index]
         return {"id": name, "object": "file"}
 
-    def _create(self, path: str, headers: Any, body: bytes) -> Any:
-        asked = json.loads(body)
-        assert (asked["completion_window"], asked["endpoint"]) == ("24h", "/v1/chat/completions")
-        if asked["input_file_id"] not in self.files:
+    def _create(self, path: str, head: str, body: bytes) -> Any:
+        order = json.loads(body)
+        assert (order["completion_window"], order["endpoint"]) == ("24h", "/v1/chat/completions")
+        if order["input_file_id"] not in self.files:
             return None
         number = f"batch_{len(self.batches)}"
-        lines = [json.loads(line) for line in self.files[asked["input_file_id"]].splitlines()]
+        lines = [json.loads(line) for line in self.files[order["input_file_id"]].splitlines()]
         assert all(len(line["custom_id"]) <= 64 for line in lines)
+        counts = {"total": len(lines), "completed": 0, "failed": 0}
         batch = {
-            "id": number,
-            "object": "batch",
-            "status": "in_progress",
-            "created_at": 1 << 40,
-            "metadata": asked["metadata"],
-            "looks": self.looks,
-            "ends": self.ended,
-            "request_counts": {"total": len(lines), "completed": 0, "failed": 0},
+            **{"id": number, "object": "batch", "status": "in_progress", "created_at": 1 << 40},
+            **{"metadata": order["metadata"], "looks": self.looks, "ends": self.ended},
+            "request_counts": counts,
         }
         self.batches[number] = batch
         if self.fail_batches:
@@ -167,35 +114,37 @@ class BatchServer:
             if written:
                 self.files[f"{number}-{kind}"] = b"\n".join(written) + b"\n"
                 batch[f"{kind}_file_id"] = f"{number}-{kind}"
-        batch["request_counts"] = {
-            "total": len(lines), "completed": len(out), "failed": len(wrong)
-        }  # fmt: skip
+        counts |= {"completed": len(out), "failed": len(wrong)}
         return batch
 
     def _run(self, key: str, line: dict[str, Any], out: list[bytes], wrong: list[bytes]) -> None:
         self.runs[key] += 1
         fate = self.fate(key, self.runs[key])
-        said: dict[str, Any] = {"id": "r", "custom_id": key, "response": None, "error": None}
+        row: dict[str, Any] = {"id": "r", "custom_id": key, "response": None, "error": None}
         if fate == "expired":
-            wrong.append(_json(said | {"error": {"code": "batch_expired", "message": "late"}}))
+            wrong.append(_json(row | {"error": {"code": "batch_expired", "message": "late"}}))
         elif isinstance(fate, int):
             quoted = line["body"]["messages"][-1]["content"]
             error = {"error": {"message": f"cannot serve {quoted}", "code": None}}
-            wrong.append(_json(said | {"response": {"status_code": fate, "body": error}}))
+            wrong.append(_json(row | {"response": {"status_code": fate, "body": error}}))
         else:
             self.charges[key] += 1
-            body = completion(line["body"], self.charges[key])
-            good = _json(said | {"response": {"status_code": 200, "body": body}})
-            out += {"missing": [], "garbled": [good[:-9]], "twice": [good, good]}.get(fate, [good])
+            good, other = (
+                _json(row | {"response": {"status_code": 200, "body": answer_to(line["body"], n)}})
+                for n in (self.charges[key], 99)
+            )
+            bad = _json(row | {"response": {"status_code": 500, "body": {}}})
+            lines = {"missing": [], "garbled": [good[:-9]], "twice": [good, other]}
+            out += lines.get(fate, [good]) if fate != "first failed" else [bad, good]
 
-    def _list(self, path: str, headers: Any, body: bytes) -> Any:
+    def _list(self, path: str, head: str, body: bytes) -> Any:
         query = body.decode()
         batches = list(reversed(self.batches.values()))
         after = re.search(r"after=(\w+)", query)
-        start = 1 + [one["id"] for one in batches].index(after[1]) if after else 0
+        start = 1 + [batch["id"] for batch in batches].index(after[1]) if after else 0
         return {"data": batches[start : start + 2], "has_more": start + 2 < len(batches)}
 
-    def _look(self, path: str, headers: Any, body: bytes) -> Any:
+    def _look(self, path: str, head: str, body: bytes) -> Any:
         batch = self.batches.get(path.rpartition("/")[2])
         if batch is not None and batch["looks"] <= 0:
             return batch | {"status": batch["ends"]}
@@ -203,24 +152,18 @@ class BatchServer:
             batch["looks"] -= 1
         return batch
 
-    def _read(self, path: str, headers: Any, body: bytes) -> Any:
+    def _read(self, path: str, head: str, body: bytes) -> Any:
         return self.files.get(path.split("/")[2])
 
-    def _chat(self, path: str, headers: Any, body: bytes) -> Any:
-        asked = json.loads(body)
+    def _chat(self, path: str, head: str, body: bytes) -> Any:
         self.charges["alone"] += 1
-        return completion(asked, 1)
+        return answer_to(json.loads(body), 1)
 
 
-def completion(body: dict[str, Any], time: int) -> dict[str, Any]:
-    """The answer to a body, which says how often it was answered."""
+def answer_to(body: dict[str, Any], time: int) -> dict[str, Any]:
+    """The answer to a body, with the number of times that it was answered."""
     text = f"answer {time} to {body['messages'][-1]['content']}"
-    message = {"role": "assistant", "content": text, "refusal": None}
-    return {
-        "id": "c",
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": USED | {"total_tokens": sum(USED.values())},
-    }
+    return completion(text, prompt_tokens=10, completion_tokens=4)
 
 
 def _json(value: object) -> bytes:

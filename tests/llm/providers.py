@@ -12,7 +12,6 @@ has beside OpenAI's.
 - OpenRouter: https://openrouter.ai/docs/api-reference/overview, .../errors
 """
 
-import json
 from typing import Any
 
 from tests.llm.scripted_server import Answer, Call, completion, whole
@@ -51,9 +50,6 @@ def anthropic(call: Call) -> Answer:
     body = call.body
     if call.path != "/v1/chat/completions" or body.get("n", 1) != 1 or "max_tokens" not in body:
         return _error(400, "max_tokens: Field required")
-    thinking = body.get("thinking", {}).get("type") == "enabled"
-    if thinking and body.get("temperature", 1) != 1:
-        return _error(400, "`temperature` may only be set to 1 when thinking is enabled.")
     left = {"anthropic-ratelimit-requests-remaining": "49"}
     return _answer(call, {"refusal": ""}, None, head=left)
 
@@ -80,11 +76,6 @@ def ollama(call: Call) -> Answer:
 
 def openrouter(call: Call) -> Answer:
     """OpenRouter: passes the provider's error on, and can fail with status 200."""
-    if (call.body.get("temperature") or 0) > 1.5:
-        raw = {"error": {"message": "Invalid 'temperature'", "param": "temperature", "code": "x"}}
-        about = {"raw": json.dumps(raw), "provider_name": "OpenAI"}
-        error = {"message": "Provider returned error", "code": 400, "metadata": about}
-        return whole({"error": error}, status="400 Bad Request")
     if call.attempt == 1 and "flaky" in call.prompt:
         return whole(completion("", reason="error", error={"code": 502, "message": "down"}))
     native = {"native_finish_reason": "completed"}

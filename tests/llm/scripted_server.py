@@ -19,11 +19,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Literal
 
 _PIECES = re.compile(r"[A-Z]{2,3}(?![a-z])|[^\W\d_]{1,9}|\d{1,3}|[^\w\s]{1,2}|\n")
-_REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found"}
 
 
 def count(text: str) -> int:
@@ -88,7 +86,6 @@ Script = Callable[[Call], Answer]
 
 
 def said(text: str, delay: float = 0.0) -> Answer:
-    """A plain answer."""
     return Answer(text, delay=delay)
 
 
@@ -104,17 +101,14 @@ def rate_limited(retry_after: str | None = "1") -> Answer:
 
 
 def failed(status: int = 500, code: str | None = None) -> Answer:
-    """A request that the server could not or would not serve."""
     return Answer(status=status, code=code)
 
 
 def too_long() -> Answer:
-    """The prompt does not fit into the model's context."""
     return Answer(status=400, code="context_length_exceeded")
 
 
 def hang() -> Answer:
-    """No answer, ever, on an open connection."""
     return Answer(fault="hang")
 
 
@@ -129,20 +123,17 @@ def half_json(text: str = "half of it") -> Answer:
 
 
 def refused(words: str = "I cannot help with that.") -> Answer:
-    """The model declines in the field that is meant for it."""
     return Answer(refusal=words)
 
 
 def cut(text: str) -> Answer:
-    """The answer reached max_tokens."""
     return Answer(text, finish_reason="length")
 
 
 def filtered(*, prompt: bool = False) -> Answer:
     """The content filter took the answer, or (as Azure does) would not even take the prompt."""
-    if prompt:
-        return Answer(status=400, code="content_filter")
-    return Answer(finish_reason="content_filter")
+    reason = "content_filter"
+    return Answer(status=400, code=reason) if prompt else Answer(finish_reason=reason)
 
 
 def whole(body: bytes | str | object, *, status: str = "200 OK", head: str = "") -> Answer:
@@ -203,7 +194,7 @@ class ScriptedServer:
         self.open: set[_Connection] = set()
         self._at_once = 0
         self._left: int | None = None
-        self._held: list[Callable[[], None]] = []
+        self._waiting: list[Callable[[], None]] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._ready = threading.Event()
@@ -217,12 +208,7 @@ class ScriptedServer:
         self._ready.wait()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 
@@ -238,13 +224,13 @@ class ScriptedServer:
     @property
     def holding(self) -> int:
         """Answers kept back at the moment."""
-        return len(self._held)
+        return len(self._waiting)
 
     def let_go(self) -> None:
         """Hold no longer, and send what was kept back to those who still listen."""
         self._left = None
-        held, self._held = self._held, []
-        for send in held:
+        waiting, self._waiting = self._waiting, []
+        for send in waiting:
             self._loop.call_soon_threadsafe(send)
 
     def _serve(self) -> None:
@@ -283,15 +269,15 @@ class ScriptedServer:
         delay = self.latency + answer.delay
         self._loop.call_later(delay, self._due, connection, call, answer)
 
-    def _due(self, connection: "_Connection", call: Call, answer: Answer) -> None:
+    def _due(self, *sent: Any) -> None:
         self._at_once -= 1
-        self._send(connection, call, answer)
+        self._send(*sent)
 
     def _send(self, connection: "_Connection", call: Call, answer: Answer) -> None:
         if connection.lost:  # who asked is gone: nothing is answered
             return
         if self._left == 0:
-            self._held.append(lambda: self._send(connection, call, answer))
+            self._waiting.append(lambda: self._send(connection, call, answer))
             return
         if self._left is not None:
             self._left -= 1
@@ -302,24 +288,19 @@ class ScriptedServer:
             return answer.raw
         if answer.status != 200:
             error = {"message": f"refused: {call.prompt[:200]}", "code": answer.code, "type": "x"}
-            return _http(answer, {"error": error})
+            return http(answer.status, json.dumps({"error": error}).encode(), answer.headers)
         used = {"prompt": call.prompt_tokens, "completion": count(answer.text or "")}
         if answer.fault in ("none", "half_json"):
             self.tokens.update(used)
         if answer.fault == "none":
             self.answered[call.key] += 1
-        message = {"role": "assistant", "content": answer.text, "refusal": answer.refusal}
-        choice = {"index": 0, "message": message, "finish_reason": answer.finish_reason}
-        usage = {f"{name}_tokens": number for name, number in used.items()}
-        body = {
-            "id": f"chatcmpl-{call.number}",
-            "object": "chat.completion",
-            "created": 0,
-            "model": call.body["model"],
-            "choices": [] if answer.fault == "no_choices" else [choice],
-            "usage": usage | {"total_tokens": sum(used.values())},
-        }
-        return _http(answer, body)
+        counts = {f"{name}_tokens": number for name, number in used.items()}
+        settings = {"refusal": answer.refusal, "reason": answer.finish_reason}
+        body = completion(answer.text, **settings, **counts, model=call.body["model"])
+        body |= {"choices": []} if answer.fault == "no_choices" else {}
+        content = json.dumps(body).encode()
+        cut_ = len(content) // 2 if answer.fault == "half_json" else None
+        return http(200, content[:cut_], answer.headers)
 
 
 class _Connection(asyncio.Protocol):
@@ -381,17 +362,11 @@ class _Connection(asyncio.Protocol):
             asyncio.get_running_loop().call_later(0.001, self._go_on)
 
 
-def _http(answer: Answer, body: dict[str, Any]) -> bytes:
-    content = json.dumps(body).encode()
-    if answer.fault == "half_json":
-        content = content[: len(content) // 2]
-    lines = [
-        f"HTTP/1.1 {answer.status} {_REASONS.get(answer.status, 'Trouble')}",
-        "Content-Type: application/json",
-        f"Content-Length: {len(content)}",
-        *(f"{name}: {value}" for name, value in answer.headers.items()),
-    ]
-    return "\r\n".join(lines).encode() + b"\r\n\r\n" + content
+def http(status: int, content: bytes, headers: dict[str, str] | None = None) -> bytes:
+    """A response with a JSON body."""
+    length = {"Content-Type": "application/json", "Content-Length": str(len(content))}
+    lines = [f"{name}: {value}" for name, value in (length | (headers or {})).items()]
+    return "\r\n".join([f"HTTP/1.1 {status} x", *lines, "\r\n"]).encode() + content
 
 
 def main() -> None:

@@ -127,29 +127,25 @@ def test_a_bar_says_how_many_are_answered(batches, tmp_path, monkeypatch) -> Non
     assert (bars[1], done) == (("answers of m-1", 4), [1, 2, 3, 4])
 
 
-def test_expired_failed_and_lost_lines_are_asked_again(batches, tmp_path) -> None:
-    keys = [question.key for question in requests(6)]
-    first = dict(zip(keys, ["ok", "expired", 500, "twice", 429, "expired"], strict=True))
-    batches.fate = lambda key, time: first[key] if time == 1 else "ok"
-    batches.ended = "expired"
-    replies = ask(batches, tmp_path, requests(6))
-    assert [reply.status for reply in replies] == ["ok"] * 6
-    assert [reply.attempts for reply in replies] == [1, 2, 2, 1, 2, 2]
-    assert batches.charges == dict.fromkeys(keys, 1)
-    assert len(batches.batches) == 2
-    assert spent(batches, tmp_path) == pytest.approx(6 * EACH)
-
-
-def test_an_answer_that_nobody_gets_may_have_been_paid_for(batches, tmp_path) -> None:
-    keys = [question.key for question in requests(3)]
-    lost = dict(zip(keys, ["missing", "garbled", "ok"], strict=True))
-    batches.fate = lambda key, time: lost[key] if time == 1 else "ok"
+@pytest.mark.parametrize("ended", ["completed", "expired"])
+def test_expired_failed_and_lost_lines_are_asked_again(batches, tmp_path, ended: str) -> None:
+    keys = [question.key for question in requests(8)]
+    fates = ["ok", "expired", 500, "twice", "first failed", 429, "missing", "garbled"]
+    batches.fate = lambda key, time: fates[keys.index(key)] if time == 1 else "ok"
+    batches.ended = ended
     with run(batches.base_url, tmp_path) as (opened, put):
-        assert {reply.status for reply in put(requests(3))} == {"ok"}
+        replies = put(requests(8))
         account = opened.spent
-    assert account.spent == pytest.approx(3 * EACH)
-    # 64 + 2 * 32 + 7 + 11 bytes, and 40 tokens, at the most.
-    assert account.at_most == pytest.approx(3 * EACH + 2 * (146 * 2.5 + 40 * 10) / 2e6)
+    times = [1, 1, 1, 1, 1, 1, 2, 2]
+    texts = [f"answer {time} to Question {n}?" for n, time in enumerate(times)]
+    assert [reply.text for reply in replies] == texts
+    assert [reply.attempts for reply in replies] == [1, 2, 2, 1, 1, 2, 2, 2]
+    assert batches.charges == dict(zip(keys, times, strict=True))
+    assert len(batches.batches) == 2
+    # An answer that nobody gets may have been paid for: 64 + 2 * 32 + 7 + 11 bytes, and 40 tokens.
+    assert account.spent == pytest.approx(8 * EACH)
+    lost = 2 if ended == "completed" else 0
+    assert account.at_most == pytest.approx(8 * EACH + lost * (146 * 2.5 + 40 * 10) / 2e6)
 
 
 def test_a_line_that_always_fails_ends_as_an_error(batches, tmp_path) -> None:
@@ -282,17 +278,17 @@ def test_private_text_is_not_uploaded_without_leave(batches, tmp_path) -> None:
     canary = request("CANARY-7731")
     with pytest.raises(BadInput, match="sample' is private: its text does not go to endpoint"):
         ask(batches, tmp_path, [canary], access="private")
-    assert not batches.received
+    assert not batches.bodies
     # Begun with leave and killed before its upload: who has none does not send it in passing.
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         ledger.begin_batch("left", batches.base_url)
         ledger.add_line("left", canary.key, 1, canary.canonical)
     assert missing(ask(batches, tmp_path, requests(2))) == {}
-    assert not any(b"CANARY" in body for body in batches.received)
+    assert not any(b"CANARY" in body for body in batches.bodies)
     assert journal_of(tmp_path)[:2] == (0, 0)
     allowed = {"access": "private", "sends": ["private"]}
     assert missing(ask(batches, tmp_path, [canary], **allowed)) == {}
-    assert any(b"CANARY" in body for body in batches.received)
+    assert any(b"CANARY" in body for body in batches.bodies)
 
 
 def test_errors_quote_no_text(batches, tmp_path) -> None:
@@ -323,12 +319,12 @@ def test_a_batch_that_its_endpoint_does_not_know(batches, tmp_path, monkeypatch)
 
 
 def test_the_estimate_is_halved(tmp_path) -> None:
-    asked = Requests(requests(3), [1, 1, 1])
+    first = Requests(requests(3), [1, 1, 1])
     costs = {}
     for mode in ("single", "batch"):
         place = tmp_path / "ledger.sqlite"
         with session("http://127.0.0.1:9/v1", place, mode=mode, dry=True) as opened:
-            costs[mode] = opened.estimate(Use("m", None), asked, [4.0] * 3)
+            costs[mode] = opened.estimate(Use("m", None), first, [4.0] * 3)
     assert costs["single"].cost == pytest.approx(2 * costs["batch"].cost)
     assert costs["batch"].cost_at_most == pytest.approx(3 * (146 * 2.5 + 40 * 10) / 2e6)
 

@@ -15,7 +15,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Reply
-from tests.llm.batch_setup import QUICK, asking, missing, request, requests
+from tests.llm.batch_setup import asking, missing, request, requests
 from tests.llm.scripted_server import (
     Answer,
     Call,
@@ -170,26 +170,6 @@ def test_nothing_goes_out_before_the_time_that_a_server_gives(server, ledger, wa
     # A date counts whole seconds. Nobody waits for the longest wait of all, a minute.
     later = [at - times[0] for at in times[2:]]
     assert (0.5 if wait == "date" else 0.95) <= min(later) < 20
-
-
-def test_who_is_not_turned_away_goes_on_with_as_many_at_once(server, ledger) -> None:
-    server.hold_after(12)
-    with ThreadPoolExecutor() as pool:
-        running = pool.submit(asking(server, ledger, concurrency=8), requests(30))
-        give_up = time.monotonic() + 30
-        while server.holding < 8 and time.monotonic() < give_up:
-            time.sleep(0.01)
-        at_once = server.holding
-        server.let_go()
-        assert at_once == 8
-        assert statuses(running.result()) == {"ok"}
-
-
-def test_an_endless_retry_after_is_cut_short(server, ledger) -> None:
-    server.script = lambda call: rate_limited("86400") if call.attempt == 1 else echo(call)
-    start = time.monotonic()
-    assert statuses(asking(server, ledger, QUICK)([request(1)])) == {"ok"}
-    assert time.monotonic() - start < 60
 
 
 @pytest.mark.parametrize(

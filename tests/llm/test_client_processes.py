@@ -93,12 +93,12 @@ def test_killed_in_the_middle_of_anything(server, ledger, tmp_path, processes, u
         time.sleep(wait)
         os.kill(process, signal.SIGKILL)
         child.result()
-        with Ledger(ledger.path) as found:  # sound, or this would raise
-            held = found.lookup(request(n).key for n in range(QUESTIONS))
+        with Ledger(ledger.path) as checked:  # sound, or this would raise
+            answered = checked.lookup(request(n).key for n in range(QUESTIONS))
         before_resuming = server.requests.copy()
-        child.start(base_url=server.base_url, **(settings | {"count": len(held)}))
+        child.start(base_url=server.base_url, **(settings | {"count": len(answered)}))
         child.result()
-        assert len(server.requests - before_resuming) <= len(held)
+        assert len(server.requests - before_resuming) <= len(answered)
     child.start(base_url=server.base_url, **settings)
     assert child.result() == {"ok": QUESTIONS}
     # Only an answer on its way when its process died, at most one per worker, is asked again.

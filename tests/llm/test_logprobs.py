@@ -29,7 +29,7 @@ READ = (
     TokenLogprobs("yes", -0.105361, (("yes", -0.105361), ("no", -2.302585))),
     TokenLogprobs(".", 0.0, ()),
 )
-ASKED = request(1, logprobs=2)
+QUESTION = request(1, logprobs=2)
 
 
 def saying(text: str, logprobs: Any, **message: Any) -> Answer:
@@ -44,20 +44,20 @@ def test_they_come_with_the_answer_and_from_the_ledger_and_travel(server, ledger
     server.script = lambda call: saying("yes.", {"content": CONTENT, "refusal": None})
     ask = asking(server, ledger)
     for _ in range(2):
-        assert ask([ASKED])[0].logprobs == READ
+        assert ask([QUESTION])[0].logprobs == READ
     assert server.requests.total() == 1
     assert ask([request(1)])[0].logprobs is None  # nobody asked for them: another question
     table = tmp_path / "r.parquet"
     export(ledger, table)
     with Ledger(tmp_path / "other.sqlite") as other:
         assert tuple(import_(other, [table])) == (2, 2, 0, 0)
-        assert replayer(other)([ASKED])[0].logprobs == READ
+        assert replayer(other)([QUESTION])[0].logprobs == READ
         assert tuple(import_(other, [table], replace=True)) == (2, 0, 2, 0)
         changed = read(RESPONSES, table)
         changed["logprobs"] = changed["logprobs"].str.replace("-0.105361", "-0.2")
         write(RESPONSES, changed, tmp_path / "changed.parquet")
         assert tuple(import_(other, [tmp_path / "changed.parquet"], replace=True)) == (2, 0, 1, 1)
-        (reply,) = replayer(other)([ASKED])
+        (reply,) = replayer(other)([QUESTION])
         assert reply.logprobs is not None
         assert reply.logprobs[0].logprob == -0.2
 
@@ -78,7 +78,7 @@ def test_what_is_no_log_probability_costs_them_and_not_the_answer(
     server, ledger, logprobs: Any
 ) -> None:
     server.script = lambda call: saying("yes", logprobs)
-    (reply,) = asking(server, ledger)([ASKED])
+    (reply,) = asking(server, ledger)([QUESTION])
     assert (reply.status, reply.text, reply.logprobs) == ("ok", "yes", None)
 
 
@@ -87,7 +87,7 @@ def test_odd_numbers_and_tokens_are_stored_as_what_they_mean(server, ledger) -> 
     content = [entry("ye", 1e-7), entry("s", -1, ("no", minus), ("\ud83d", -3))]
     content[0]["top_logprobs"] = None
     server.script = lambda call: saying("yes", {"content": content})
-    (reply,) = asking(server, ledger)([ASKED])
+    (reply,) = asking(server, ledger)([QUESTION])
     assert reply.logprobs == (
         TokenLogprobs("ye", 0.0, ()),
         TokenLogprobs("s", -1.0, (("no", -9999.0), ("?", -3.0))),
@@ -119,12 +119,12 @@ def test_odd_numbers_and_tokens_are_stored_as_what_they_mean(server, ledger) -> 
 def test_thoughts_have_none(server, ledger, text, message, tokens, left) -> None:
     content = {"content": [entry(token, -0.5) for token in tokens]}
     server.script = lambda call: saying(text, content, **message)
-    (reply,) = asking(server, ledger)([ASKED])
+    (reply,) = asking(server, ledger)([QUESTION])
     assert (reply.logprobs and [token.token for token in reply.logprobs]) == left
     assert reply.text == (None if text == "<think>no" else text.rpartition("</think>\n")[2])
     stored = responses(ledger).set_index("key")["text"]
-    assert stored[ASKED.key] == text
-    assert replayer(ledger)([ASKED]) == [reply._replace(attempts=0)]
+    assert stored[QUESTION.key] == text
+    assert replayer(ledger)([QUESTION]) == [reply._replace(attempts=0)]
 
 
 def test_a_table_without_any_is_as_the_version_before_wrote_it(server, ledger, tmp_path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from metassay.core.errors import BadInput
 from metassay.llm.endpoints import ModelOptions
-from metassay.llm.messages import Message
+from metassay.llm.messages import ChatRequest, Message
 from metassay.llm.prompts import Decoding, Prompt, join, load, render
 
 ROOT = Path(__file__).parents[2]
@@ -65,10 +65,7 @@ def test_rendered_text_is_the_reviewed_one(name: str) -> None:
     write = f"{snapshot.name}: run `PYTHONPATH=. python tests/llm/test_prompts.py`, review it"
     assert snapshot.exists(), write
     assert rendered(name) == snapshot.read_text(encoding="utf-8"), write
-
-
-def test_no_snapshot_is_left_over() -> None:
-    assert sorted(path.stem for path in SNAPSHOTS.glob("*.txt")) == NAMES
+    assert sorted(path.stem for path in SNAPSHOTS.glob("*.txt")) == NAMES  # none is left over
 
 
 FORMS_OF_ANSWERS = [name for name in NAMES if name.startswith("answer-")]  # no material is in them
@@ -84,15 +81,15 @@ def test_every_prompt_says_that_the_material_is_no_instruction(name: str) -> Non
 
 @pytest.mark.parametrize("name", FORMS_OF_ANSWERS)
 def test_the_form_of_answers_holds_no_material_and_follows_what_is_asked(name: str) -> None:
-    form, asked = load(name, ROOT / "prompts"), load("judge-entailment", ROOT / "prompts")
+    form, question = load(name, ROOT / "prompts"), load("judge-entailment", ROOT / "prompts")
     assert set(form.variables.values()) == {"text"}
-    both = join(asked, form)
+    both = join(question, form)
     assert [message.role for message in both.text] == ["system", "user"]
-    for message, first, then in zip(both.text, asked.text, form.text, strict=True):
+    for message, first, then in zip(both.text, question.text, form.text, strict=True):
         assert message.content == f"{first.content}\n\n{then.content}"
-    assert both.variables == {**asked.variables, **form.variables}
-    assert both.examples == asked.examples != ()
-    assert len({both.hash, asked.hash, form.hash}) == 3
+    assert both.variables == {**question.variables, **form.variables}
+    assert both.examples == question.examples != ()
+    assert len({both.hash, question.hash, form.hash}) == 3
     assert both.signature == f"judge-entailment+{name}#{both.hash}"
 
 
@@ -108,13 +105,6 @@ def test_examples_have_the_files_data_and_nothing_else(tmp_path) -> None:
     ]
 
 
-def test_values_are_put_in_by_kind(tmp_path) -> None:
-    assert render(tiny(tmp_path), material=["ä", None, 1.5], count=3) == (
-        Message("system", "Count to 3."),
-        Message("user", 'Material: ["ä",null,1.5] End.'),
-    )
-
-
 @pytest.mark.parametrize(
     ("variables", "complaint"),
     [
@@ -124,6 +114,7 @@ def test_values_are_put_in_by_kind(tmp_path) -> None:
         ({"material": float("nan"), "count": 3}, "variable 'material' cannot be written as data"),
         ({"material": "x", "count": ["3"]}, "variable 'count' cannot be written as text"),
         ({"material": "x", "count": True}, "variable 'count' cannot be written as text"),
+        ({"other": 1}, "variable 'material' is missing"),  # and two more problems
     ],
 )
 def test_wrong_variables_are_named_with_their_file(
@@ -132,12 +123,7 @@ def test_wrong_variables_are_named_with_their_file(
     with pytest.raises(BadInput) as raised:
         render(tiny(tmp_path), **variables)
     assert raised.value.problems[0].startswith(f"{tmp_path / 'tiny.yaml'}: {complaint}")
-
-
-def test_all_wrong_variables_are_named_at_once(tmp_path) -> None:
-    with pytest.raises(BadInput) as raised:
-        render(tiny(tmp_path), other=1)
-    assert len(raised.value.problems) == 3
+    assert len(raised.value.problems) == (3 if variables == {"other": 1} else 1)
 
 
 @given(st.recursive(st.text() | st.integers() | st.none(), lambda x: st.lists(x, max_size=3)))
@@ -150,13 +136,15 @@ def test_data_stay_data_whatever_they_say(value: object) -> None:
     )
     (system, user) = render(prompt, material=value)
     assert system.content == "Read."
-    found = user.content.removeprefix("Material: ").removesuffix(" End.")
-    assert json.loads(found) == value
+    shown = user.content.removeprefix("Material: ").removesuffix(" End.")
+    assert json.loads(shown) == value
 
 
-def test_a_place_within_a_value_stays_text(tmp_path) -> None:
-    _, user = render(tiny(tmp_path), material='"} {{count}} {{material}}', count=7)
-    assert user.content == 'Material: "\\"} {{count}} {{material}}" End.'
+def test_values_are_put_in_by_kind_and_a_place_within_a_value_stays_text(tmp_path) -> None:
+    assert render(tiny(tmp_path), material=["ä", None, '"} {{count}}'], count=3) == (
+        Message("system", "Count to 3."),
+        Message("user", 'Material: ["ä",null,"\\"} {{count}}"] End.'),
+    )
 
 
 @pytest.mark.parametrize(
@@ -204,35 +192,25 @@ def test_the_hash_is_that_of_the_wording_alone(tmp_path) -> None:
 
 def test_decoding_makes_a_request_that_carries_all_of_it() -> None:
     decoding = Decoding("some-model", 0.0, 7, 100)
-    request = decoding.request([Message("user", "Hello")], schema="{}")
-    assert (request.model, request.temperature, request.seed) == ("some-model", 0.0, 7)
-    assert (request.max_tokens, request.schema, request.repeat) == (100, "{}", 0)
-    assert request.messages == (Message("user", "Hello"),)
+    hello = [Message("user", "Hello")]
+    request = decoding.request(hello, schema="{}")
+    settings = {"schema": "{}", "temperature": 0.0, "seed": 7, "max_tokens": 100}
+    assert request == ChatRequest("some-model", tuple(hello), **settings)
     assert decoding.signature == "model:some-model|temperature:0|seed:7|max_tokens:100"
     model = ModelOptions(endpoint="here", model="some-model", seed=7, max_tokens=100)
     assert Decoding.of(model) == decoding
     assert Decoding.of(model, 20) == decoding._replace(max_tokens=20)
-    assert decoding._replace(seed=None).signature.endswith("|seed:none|max_tokens:100")
-
-
-def test_decoding_has_the_newer_parameters_only_where_they_are_set() -> None:
-    model = ModelOptions(
-        endpoint="here",
-        model="some-model",
-        temperature=None,
-        max_tokens=100,
-        structured="json_object",
-        extra_body={"stop": ["a|b"], "examples": "|examples:secret"},
-    )
-    decoding = Decoding.of(model)
+    # The newer parameters only where they are set
+    extra = {"stop": ["a|b"], "examples": "|examples:secret"}
+    newer = {"temperature": None, "seed": None, "structured": "json_object", "extra_body": extra}
+    decoding = Decoding.of(model.model_copy(update=newer))
     assert decoding.signature == (
         "model:some-model|temperature:none|seed:none|max_tokens:100|structured:json_object"
         '|extra:{"examples":"\\u007cexamples:secret","stop":["a\\u007cb"]}'
     )
-    said = [Message("user", "Hello")]
-    with_schema, without = decoding.request(said, "{}"), decoding.request(said)
+    with_schema, without = decoding.request(hello, "{}"), decoding.request(hello)
     assert (with_schema.structured, without.structured) == ("json_object", None)
-    assert with_schema.extra == without.extra == model.extra
+    assert with_schema.extra == without.extra == decoding.extra
     assert without.temperature is None
 
 

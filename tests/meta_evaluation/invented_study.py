@@ -40,8 +40,8 @@ def correlated(scores, ratings, criteria=CRITERIA, options=OPTIONS, **more):
 
 
 def certified(scores, ratings, better=HIGHER, options=OPTIONS, **more):
-    found = gathered(scores, ratings, options=options, better=better)
-    numbers = evidence(found, confounds(found, options), options, **more)
+    tests = gathered(scores, ratings, options=options, better=better)
+    numbers = evidence(tests, confounds(tests, options), options, **more)
     return make_certificates(numbers, CERTIFICATION)
 
 
@@ -61,25 +61,15 @@ def table_of(metrics):
 
 def scores_of(values, *, metric="m", judge="none", part="full", recipe="m|v1"):
     """values: (doc_id, author) -> value."""
-    rows = [
-        {
-            "doc_id": doc,
-            "author": author,
-            "part": part,
-            "metric": metric,
-            "judge": judge,
-            "value": value,
-            "n_expected": 1,
-            "n_judged": 1,
-            "n_failed": 0,
-            "recipe": recipe,
-        }
-        for (doc, author), value in values.items()
-    ]
-    return pd.DataFrame(rows, columns=list(SCORES.columns))
+    rows = [(*text, value) for text, value in values.items()]
+    frame = pd.DataFrame(rows, columns=["doc_id", "author", "value"])
+    counts = {"n_expected": 1, "n_judged": 1, "n_failed": 0}
+    frame = frame.assign(part=part, metric=metric, judge=judge, recipe=recipe, **counts)
+    return frame.reindex(columns=list(SCORES.columns))
 
 
-def one(frame, **key):
+def only(frame, **key):
+    """The single row of a frame that has these values."""
     for name, value in key.items():
         frame = frame[frame[name] == value]
     (row,) = frame.to_dict("records")
@@ -104,12 +94,9 @@ def tables_of(raters, metrics, systems=None):
     ratings = ratings_of(
         *(
             rate("grade", author, doc, f"rater {i}", value)
-            for i, one_rater in enumerate(raters)
-            for (doc, author), value in zip(keys, np.ravel(one_rater), strict=True)
+            for i, of_rater in enumerate(raters)
+            for (doc, author), value in zip(keys, np.ravel(of_rater), strict=True)
         )
     )
-    scores = [
-        scores_of(dict(zip(keys, np.ravel(values), strict=True)), metric=name)
-        for name, values in metrics.items()
-    ]
-    return pd.concat(scores), ratings
+    by_text = {name: dict(zip(keys, np.ravel(v), strict=True)) for name, v in metrics.items()}
+    return table_of(by_text), ratings

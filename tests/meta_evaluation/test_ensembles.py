@@ -5,14 +5,12 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from metassay.meta_evaluation.ensembles import ENSEMBLES, ensembles
+from metassay.meta_evaluation.ensembles import ensembles
 from metassay.statistics.ensembles import best_subset
 from metassay.statistics.resampling import generator
-from metassay.tables.parquet import empty, read, write
-from metassay.tables.ratings import RATINGS
 from tests.meta_evaluation.invented_study import (
     OPTIONS,
-    one,
+    only,
     rate,
     ratings_of,
     scores_of,
@@ -23,6 +21,7 @@ from tests.meta_evaluation.invented_study import (
 
 COMPARED = OPTIONS.model_copy(update={"compared": ["a", "b", "less"], "folds": 3})
 BETTER = {"a": "higher", "b": "higher", "less": "lower", "length": "neither"}
+SIGN = {"a": -1, "b": -1, "less": 1}
 SCIPY = {
     "pearson": scipy.stats.pearsonr,
     "spearman": scipy.stats.spearmanr,
@@ -31,17 +30,17 @@ SCIPY = {
 }
 
 
-def combined(scores, ratings, options=COMPARED):
-    return ensembles(studied(scores, ratings, options=options, better=BETTER), options)
+def combined(metrics, ratings, options=COMPARED, **more):
+    studies = studied(table_of(metrics), ratings, options=options, better=BETTER)
+    return ensembles(studies, options, **more)
 
 
 def three_metrics(documents=6):
     ratings, _, errors = study(seed=2, documents=documents)
     rng = np.random.default_rng(0)
-    sign = {"a": -1, "b": -1, "less": 1}
     metrics = {
-        name: {key: sign[name] * value + 3 * rng.normal() for key, value in errors.items()}
-        for name in sign
+        name: {key: sign * value + 3 * rng.normal() for key, value in errors.items()}
+        for name, sign in SIGN.items()
     }
     return ratings, errors, metrics
 
@@ -49,27 +48,24 @@ def three_metrics(documents=6):
 def test_by_hand():
     # a, standardised, is (-1.2247, 0, 1.2247), b (0, -1.2247, 1.2247): their mean is half of
     # 1.2247 (-1, -1, 2). People 1, 2, 3: r of a is 1, of b 1/2, of both (0 + 3) / sqrt(6 * 2).
-    people = {("d", "x"): 1, ("d", "y"): 2, ("d", "z"): 3}
-    ratings = ratings_of(*(rate("grade", a, d, "r", v) for (d, a), v in people.items()))
-    metrics = {
-        "a": {("d", "x"): 10, ("d", "y"): 20, ("d", "z"): 30},
-        "b": {("d", "x"): 2, ("d", "y"): 1, ("d", "z"): 3},
-    }
-    found = combined(table_of(metrics), ratings)
-    values = {
-        row["members"]: row["value"] for row in found.to_dict("records") if row["kind"] == "subset"
-    }
-    both = 3 / np.sqrt(12)
-    assert values == pytest.approx({"a": 1, "b": 1 / 2, "a + b": both})
-    containing = found[found["kind"] == "containing"].set_index("members")
-    assert containing["value"].to_dict() == pytest.approx(
-        {"a": (1 + both) / 2, "b": (1 / 2 + both) / 2}
+    ratings = ratings_of(
+        *(rate("grade", author, "d", "r", v) for author, v in zip("xyz", (1, 2, 3), strict=False))
     )
+    metrics = {
+        name: {("d", author): v for author, v in zip("xyz", values, strict=False)}
+        for name, values in (("a", (10, 20, 30)), ("b", (2, 1, 3)))
+    }
+    table = combined(metrics, ratings)
+    value = table.set_index(["kind", "members"])["value"]
+    both = 3 / np.sqrt(12)
+    assert value["subset"].to_dict() == pytest.approx({"a": 1, "b": 1 / 2, "a + b": both})
+    containing = {"a": (1 + both) / 2, "b": (1 / 2 + both) / 2}
+    assert value["containing"].to_dict() == pytest.approx(containing)
     # The paper's interval is of its two values drawn again.
-    assert containing.loc["a", "low_of_values"] == pytest.approx(both)
-    assert containing.loc["a", "high_of_values"] == pytest.approx(1)
+    row = only(table, kind="containing", members="a")
+    assert (row["low_of_values"], row["high_of_values"]) == pytest.approx((both, 1))
     # One document cannot be dealt into folds.
-    best = one(found, kind="best")
+    best = only(table, kind="best")
     assert (best["members"], best["size"], best["n"]) == ("", 0, 3)
     assert np.isnan([best["value"], best["in_sample"]]).all()
 
@@ -77,13 +73,11 @@ def test_by_hand():
 @pytest.mark.parametrize("coefficient", SCIPY)
 def test_subsets_against_scipy(coefficient):
     ratings, errors, metrics = three_metrics()
-    options = COMPARED.model_copy(update={"coefficient": coefficient})
-    found = combined(table_of(metrics), ratings, options)
-    assert set(found["coefficient"]) == {coefficient}
-    keys = sorted(errors)
-    human = np.array([-errors[key] for key in keys])
+    table = combined(metrics, ratings, COMPARED.model_copy(update={"coefficient": coefficient}))
+    assert set(table["coefficient"]) == {coefficient}
+    human = [-errors[key] for key in sorted(errors)]
     z = {
-        name: scipy.stats.zscore([(-1 if name == "less" else 1) * values[key] for key in keys])
+        name: scipy.stats.zscore([-SIGN[name] * values[key] for key in sorted(errors)])
         for name, values in metrics.items()
     }
     expected = {
@@ -91,28 +85,27 @@ def test_subsets_against_scipy(coefficient):
         for size in (1, 2, 3)
         for members in combinations(sorted(z), size)
     }
-    subsets = found[found["kind"] == "subset"].set_index("members")
+    subsets = table[table["kind"] == "subset"].set_index("members")
     assert subsets["value"].to_dict() == pytest.approx(expected, abs=1e-9)
     assert (subsets["size"] == subsets.index.str.count(r"\+") + 1).all()
-    assert (subsets["low"] <= subsets["value"]).all()
-    assert (subsets["value"] <= subsets["high"]).all()
+    assert ((subsets["low"] <= subsets["value"]) & (subsets["value"] <= subsets["high"])).all()
     assert subsets[["low_of_values", "high_of_values", "in_sample"]].isna().to_numpy().all()
-    for label, row in found[found["kind"] == "containing"].set_index("members").iterrows():
-        mine = [value for members, value in expected.items() if label in members.split(" + ")]
-        assert row["value"] == pytest.approx(np.mean(mine))
+    for label, row in table[table["kind"] == "containing"].set_index("members").iterrows():
+        with_it = [value for members, value in expected.items() if label in members.split(" + ")]
+        assert row["value"] == pytest.approx(np.mean(with_it))
         assert row["low"] < row["value"] < row["high"]
         assert row["low_of_values"] <= row["value"] <= row["high_of_values"]
     # The search for the best is by Pearson alone.
-    assert (found["kind"] == "best").sum() == (coefficient == "pearson")
+    assert (table["kind"] == "best").sum() == (coefficient == "pearson")
 
 
 def test_the_best_is_chosen_with_whole_documents_held_out():
     ratings, errors, metrics = three_metrics(documents=8)
-    row = one(combined(table_of(metrics), ratings), kind="best")
+    row = only(combined(metrics, ratings), kind="best")
     keys = [(f"d{d}", author) for author in "xyz" for d in range(8)]
-    rows = [[(-1 if m == "less" else 1) * metrics[m][key] for key in keys] for m in sorted(metrics)]
+    names = sorted(metrics)
     expected = best_subset(
-        rows,
+        [[-SIGN[name] * metrics[name][key] for key in keys] for name in names],
         [-errors[key] for key in keys],
         folds=3,
         rng=generator(0, "ensembles", "best", "s1", "errors", "full"),
@@ -120,100 +113,56 @@ def test_the_best_is_chosen_with_whole_documents_held_out():
     )
     assert row["value"] == pytest.approx(expected.value, abs=1e-12)
     assert row["in_sample"] == pytest.approx(expected.in_sample, abs=1e-12)
-    chosen = [m for m, there in zip(sorted(metrics), expected.members, strict=True) if there]
-    assert row["members"] == " + ".join(chosen)
-    assert row["size"] == len(chosen)
+    chosen = [name for name, there in zip(names, expected.members, strict=True) if there]
+    assert (row["members"], row["size"]) == (" + ".join(chosen), len(chosen))
     assert np.isnan([row["low"], row["high"]]).all()
-
-
-def test_noise_is_not_chosen_beside_what_sees_people():
-    ratings, errors, metrics = three_metrics(documents=40)
-    metrics["a"] = {key: -value for key, value in errors.items()}
-    rng = np.random.default_rng(5)
-    metrics["b"] = {key: rng.normal() for key in errors}
-    row = one(combined(table_of(metrics), ratings), kind="best")
-    assert (row["members"], row["value"], row["in_sample"]) == ("a", pytest.approx(1), 1)
 
 
 @pytest.mark.parametrize(("documents", "enough"), [(5, False), (6, True)])
 def test_too_few_documents_for_the_folds(documents, enough):
     ratings, _, metrics = three_metrics(documents=documents)
-    row = one(combined(table_of(metrics), ratings), kind="best")
-    assert np.isfinite(row["value"]) == enough
-    assert (row["size"] > 0) == enough
+    row = only(combined(metrics, ratings), kind="best")
+    assert np.isfinite(row["value"]) == (row["size"] > 0) == enough
 
 
 def test_gaps_are_counted():
     ratings, _, metrics = three_metrics()
     del metrics["a"]["d0", "x"]
     metrics["b"]["d0", "y"] = None
-    scores = table_of(metrics)
-    unrated = ratings[~((ratings["doc_id"] == "d1") & (ratings["author"] == "z"))]
-    found = combined(scores, unrated)
-    assert (found["n"] == 15).all()
-    assert (found["n_missing"] == 2).all()  # the text that nobody rated is not one of them
-
-
-def test_nothing_hangs_on_the_order_of_rows_or_other_studies(tmp_path):
-    ratings, _, metrics = three_metrics()
-    alone = combined(table_of(metrics), ratings)
-    others = pd.concat([ratings, ratings.assign(study="s0")])
-    beside = pd.concat([table_of(metrics), scores_of(metrics["a"], metric="length")])
-    shuffled = combined(
-        beside.sample(frac=1, random_state=1), others.sample(frac=1, random_state=2)
-    )
-    write(ENSEMBLES, alone, tmp_path / "alone.parquet")
-    write(ENSEMBLES, shuffled[shuffled["study"] == "s1"], tmp_path / "mine.parquet")
-    assert (tmp_path / "alone.parquet").read_bytes() == (tmp_path / "mine.parquet").read_bytes()
-    assert len(read(ENSEMBLES, tmp_path / "mine.parquet")) == 7 + 3 + 1
+    table = combined(metrics, ratings[~((ratings["doc_id"] == "d1") & (ratings["author"] == "z"))])
+    # The text that nobody rated is not one of those that are missing.
+    assert table[["n", "n_missing"]].drop_duplicates().to_numpy().tolist() == [[15, 2]]
+    for key in list(metrics["a"]):
+        del metrics["a" if key[0] < "d3" else "b"][key]
+    apart = combined(metrics, ratings)  # no text has every metric
+    assert len(apart) == 3 + 3 + 4 + 1
+    assert apart[["n", "n_missing"]].drop_duplicates().to_numpy().tolist() == [[0, 18]]
+    assert apart["value"].isna().all()
 
 
 def test_constants_have_no_value_and_spoil_none():
     ratings, errors, metrics = three_metrics()
     metrics["b"] = dict.fromkeys(errors, 1.0)
-    found = combined(table_of(metrics), ratings)
-    assert len(found) == 3 + 2 + 1
-    assert not found["members"].str.contains("b").any()
-    assert found["value"].notna().all()
-    equal = combined(table_of(metrics), ratings.assign(value=3.0))  # now people are constant
+    table = combined(metrics, ratings)
+    assert len(table) == 3 + 2 + 1
+    assert not table["members"].str.contains("b").any()
+    assert table["value"].notna().all()
+    equal = combined(metrics, ratings.assign(value=3.0))  # now people are constant
     assert equal[["value", "low", "high", "in_sample"]].isna().to_numpy().all()
-    assert one(equal, kind="best")["members"] == ""
+    assert only(equal, kind="best")["members"] == ""
     assert (equal["n"] == 18).all()
-
-
-def test_no_text_with_every_metric():
-    ratings, _, metrics = three_metrics()
-    for key in list(metrics["a"]):
-        del metrics["a" if key[0] < "d3" else "b"][key]
-    found = combined(table_of(metrics), ratings)
-    assert len(found) == 11
-    assert (found["n"] == 0).all()
-    assert (found["n_missing"] == 18).all()
-    assert found["value"].isna().all()
-
-
-def test_fewer_than_two_metrics_have_no_rows(tmp_path):
-    ratings, _, metrics = three_metrics()
-    for found in (
-        combined(scores_of(metrics["a"], metric="a"), ratings),
-        combined(table_of(metrics), empty(RATINGS)),
-        combined(table_of(metrics), ratings, OPTIONS),
-    ):
-        assert len(found) == 0
-        write(ENSEMBLES, found, tmp_path / "e.parquet")
+    assert combined({"a": metrics["a"]}, ratings).empty
+    assert combined(metrics, ratings, OPTIONS).empty
 
 
 def test_of_too_many_metrics_the_first_that_are_named_take_part():
     ratings, _, metrics = three_metrics()
     order = {"compared": ["less", "b", "a"], "largest_ensemble": 2}
-    options = COMPARED.model_copy(update=order)
     both = pd.concat([ratings, ratings.assign(study="s2")])
     notes: list[str] = []
-    found = ensembles(
-        studied(table_of(metrics), both, options=options, better=BETTER), options, note=notes.append
-    )
-    members = {name for joined in found["members"].dropna() for name in joined.split(" + ")}
-    assert members == {"b", "less"}
+    options = COMPARED.model_copy(update=order)
+    table = combined(metrics, both, options, note=notes.append)
+    assert set(table["members"]) - {""} <= {"b", "less", "b + less"}
     assert [note.partition(";")[0] for note in notes] == [
         f"ensembles of study {study}: 3 metrics are compared, and 2 is the most that are combined"
         for study in ("s1", "s2")
@@ -223,7 +172,9 @@ def test_of_too_many_metrics_the_first_that_are_named_take_part():
 
 def test_a_label_names_one_judge_s_metric_alone():
     ratings, _, metrics = three_metrics()
-    scores = pd.concat([table_of(metrics), table_of(metrics).assign(judge="j")], ignore_index=True)
+    both = pd.concat(
+        [scores_of(metrics[m], metric=m, judge=j) for m in "ab" for j in ("none", "j")]
+    )
     options = COMPARED.model_copy(update={"compared": ["a (j)", "b"]})
-    (found,) = studied(scores, ratings, options=options, better=BETTER)
-    assert sorted(one.label for one in found.compared(options)) == ["a (j)", "b", "b (j)"]
+    (whole,) = studied(both, ratings, options=options, better=BETTER)
+    assert sorted(m.label for m in whole.compared(options)) == ["a (j)", "b", "b (j)"]

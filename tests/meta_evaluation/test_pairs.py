@@ -1,7 +1,7 @@
 """What is compared is compared on the same texts of the same documents.
 
-`METASSAY_FUZZ=200 python -m pytest tests/meta_evaluation/test_pairs.py` holds 200 random studies
-against a slow computation.
+`METASSAY_FUZZ=200 python -m pytest tests/meta_evaluation/test_pairs.py` compares 200 random studies
+with a slow computation.
 """
 
 import os
@@ -15,7 +15,7 @@ from metassay.meta_evaluation.exact_tests import run_tests
 from metassay.meta_evaluation.significance import significance
 from metassay.statistics.agreement import against_rater
 from metassay.statistics.correlation import LEVELS
-from tests.meta_evaluation.invented_study import OPTIONS, confounds, one, studied, tables_of
+from tests.meta_evaluation.invented_study import OPTIONS, confounds, only, studied, tables_of
 from tests.statistics import slow_pairs
 
 NAN = np.nan
@@ -42,43 +42,38 @@ def random_study(seed):
     return raters, holed, ("pearson", "spearman", "kendall")[seed % 3]
 
 
-def test_differences_between_metrics_are_paired():
-    compared = 0
+def evidence_of(raters, metrics, options=OPTIONS):
+    tests = run_tests(studied(*tables_of(raters, metrics)), options)
+    return evidence(tests, confounds(tests, options), options)
+
+
+def test_metrics_and_raters_are_compared_on_the_same_texts():
+    pairs, with_raters = 0, 0
     for seed in range(STUDIES):
         raters, metrics, coefficient = random_study(seed)
         more = {"coefficient": coefficient, "compared": [*METRICS], "permutations": 9}
         options = OPTIONS.model_copy(update=more)
         (study,) = studied(*tables_of(raters, metrics))
-        found = significance([study], options)
-        matrices = {measured.metric: measured.values.tolist() for measured in study.metrics}
+        table = significance([study], options)
+        matrices = {metric.metric: metric.values.tolist() for metric in study.metrics}
         for level in LEVELS:
+            how = level, coefficient
             for a, b in combinations(METRICS, 2):
-                expected, n = slow_pairs.difference(
-                    matrices[a], matrices[b], study.human.tolist(), level, coefficient
-                )
+                sides = matrices[a], matrices[b], study.human.tolist()
+                expected, n = slow_pairs.difference(*sides, *how)
                 for test in ("permutation_documents", "bootstrap_documents"):
-                    row = one(found, level=level, test=test, metric_a=a, metric_b=b)
+                    row = only(table, level=level, test=test, metric_a=a, metric_b=b)
                     assert row["difference"] == pytest.approx(expected, abs=1e-9, nan_ok=True)
                     assert row["n"] == n
-                compared += not np.isnan(expected)
-    assert compared > 4 * STUDIES
-
-
-def test_metric_and_rater_are_compared_on_the_same_documents():
-    compared = 0
-    for seed in range(STUDIES):
-        raters, metrics, coefficient = random_study(seed)
-        for level in LEVELS:
+                pairs += not np.isnan(expected)
             for values in metrics.values():
-                found = against_rater(values, raters, level, coefficient)
-                mine, rater, n = slow_pairs.against_rater(
-                    values.tolist(), raters.tolist(), level, coefficient
-                )
-                assert found.n == n
-                assert found.metric.value == pytest.approx(mine, abs=1e-9, nan_ok=True)
-                assert found.rater.value == pytest.approx(rater, abs=1e-9, nan_ok=True)
-                compared += n > 0
-    assert compared > 6 * STUDIES
+                ours = against_rater(values, raters, *how)
+                expected = slow_pairs.against_rater(values.tolist(), raters.tolist(), *how)
+                numbers = ours.metric.value, ours.rater.value, ours.n
+                assert numbers == pytest.approx(expected, abs=1e-9, nan_ok=True)
+                with_raters += ours.n > 0
+    assert pairs > 4 * STUDIES
+    assert with_raters > 6 * STUDIES
 
 
 def test_a_flag_of_a_rare_fault_does_not_pass_for_its_share():
@@ -86,9 +81,7 @@ def test_a_flag_of_a_rare_fault_does_not_pass_for_its_share():
     rng = np.random.default_rng(1)
     quality = rng.normal(size=(8, 60))
     raters = quality + 0.6 * rng.normal(size=(3, 8, 60))
-    flag = -(quality < -2.2).astype(float)
-    found = run_tests(studied(*tables_of(raters, {"flag": flag})), OPTIONS)
-    row = one(evidence(found, confounds(found, OPTIONS), OPTIONS), level="document")
+    row = only(evidence_of(raters, {"flag": -(quality < -2.2).astype(float)}), level="document")
     assert row["n"] + row["n_tied"] == 60 == row["n_against_rater"]
     assert row["n"] < row["n_tied"]
     # Over the documents where it fires it does as well as a rater or better; over all, far worse.
@@ -100,12 +93,9 @@ def test_a_flag_of_a_rare_fault_does_not_pass_for_its_share():
 def test_intervals_of_differences_lie_where_differences_can_be():
     for seed in range(12):
         raters, metrics, coefficient = random_study(seed)
-        options = OPTIONS.model_copy(update={"coefficient": coefficient})
-        found = run_tests(studied(*tables_of(raters, metrics)), options)
-        rows = evidence(found, confounds(found, options), options)
+        rows = evidence_of(raters, metrics, OPTIONS.model_copy(update={"coefficient": coefficient}))
         known = rows.dropna(subset=["against_rater_low"])
-        assert (known["against_rater_low"] >= -2).all()
-        assert (known["against_rater_high"] <= 2).all()
-        assert (known["against_rater_low"] <= known["against_rater"]).all()
+        low, high = known["against_rater_low"], known["against_rater_high"]
+        assert ((low >= -2) & (high <= 2) & (low <= known["against_rater"])).all()
         # Where nearly everything is possible, nothing is said.
-        assert (known["against_rater_high"] - known["against_rater_low"] < 3.9).all()
+        assert (high - low < 3.9).all()

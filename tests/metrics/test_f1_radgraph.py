@@ -16,11 +16,9 @@ from metassay.core.options import parse
 from metassay.metrics import f1_radgraph
 from metassay.metrics.describe import Measured
 
-LEVELS = ("simple", "partial", "complete")
-ABSENT, ANATOMY, PRESENT = (
-    *("Observation::definitely absent", "Anatomy::definitely present"),
-    "Observation::definitely present",
-)
+ABSENT, PRESENT = "Observation::definitely absent", "Observation::definitely present"
+ANATOMY = "Anatomy::definitely present"
+NONE = (None,) * 3
 
 
 def entity(tokens: str, label: str, *relations: list[str]) -> dict[str, Any]:
@@ -32,21 +30,20 @@ WITH = {
     "2": entity("chest", ANATOMY),
     "3": entity("Tube", PRESENT, ["located_at", "2"]),
 }
-WITHOUT = {**WITH, "3": entity("tube", PRESENT)}
 TEXTS = {
     "No pneumothorax, chest tube.": WITH,
-    "No pneumothorax. Chest. Tube.": WITHOUT,
+    "No pneumothorax. Chest. Tube.": {**WITH, "3": entity("tube", PRESENT)},
     "Quiet.": {},
     "Two tubes.": {"1": entity("tubes", PRESENT), "2": entity("chest", ANATOMY)},
 }
 
 
 @pytest.fixture(scope="module")
-def annotations(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def annotations(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("radgraph") / "annotations.jsonl"
-    lines = [json.dumps({"text": text, "entities": its}) for text, its in TEXTS.items()]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
+    lines = [json.dumps({"text": text, "entities": its}) + "\n" for text, its in TEXTS.items()]
+    path.write_text("".join(lines), encoding="utf-8")
+    return str(path)
 
 
 def options(**block: Any) -> f1_radgraph.RadgraphOptions:
@@ -54,27 +51,22 @@ def options(**block: Any) -> f1_radgraph.RadgraphOptions:
 
 
 def values(pairs: list[tuple[str, str]], **block: Any) -> list[tuple[Any, ...]]:
-    texts, references = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    found = f1_radgraph.measure(texts, references, options(**block))
-    assert list(found) == [one.name for one in f1_radgraph.KIND.descriptions]
-    columns = [[one.value for one in found[f"f1_radgraph_{level}"]] for level in LEVELS]
-    return list(zip(*columns, strict=True))
+    """By level: simple, partial, complete."""
+    texts, references = [text for text, _ in pairs], [right for _, right in pairs]
+    columns = f1_radgraph.measure(texts, references, options(**block))
+    assert list(columns) == [each.name for each in f1_radgraph.KIND.descriptions]
+    return list(zip(*([each.value for each in its] for its in columns.values()), strict=True))
 
 
-def test_the_example_of_the_definition(annotations: Path) -> None:
+def test_the_example_of_the_definition(annotations: str) -> None:
     pair = ("No pneumothorax, chest tube.", "No pneumothorax.\nChest.  Tube.")
-    found = values([pair], annotations=str(annotations))
-    assert found == [pytest.approx((1, 0.666667, 0.666667), abs=1e-6)]
-    chosen = options(annotations=str(annotations))
-    measured = f1_radgraph.measure(list(pair[:1]), list(pair[1:]), chosen)
-    assert measured["f1_radgraph_partial"] == [Measured(4 / 6, (4, 6))]
-
-
-def test_a_side_without_entities(annotations: Path) -> None:
-    one, none = "Two tubes.", (None,) * 3
-    pairs = [("Quiet.", one), (one, ""), ("", "Quiet."), (" ", ""), (one, one)]
-    zero = (0, 0, 0)
-    assert values(pairs, annotations=str(annotations)) == [zero, zero, none, none, (1, 1, 1)]
+    (row,) = values([pair], annotations=annotations)
+    assert row == pytest.approx((1, 0.666667, 0.666667), abs=1e-6)
+    columns = f1_radgraph.measure([pair[0]], [pair[1]], options(annotations=annotations))
+    assert columns["f1_radgraph_partial"] == [Measured(4 / 6, (4, 6))]
+    two, zero = "Two tubes.", (0, 0, 0)
+    pairs = [("Quiet.", two), (two, ""), ("", "Quiet."), (" ", ""), (two, two)]
+    assert values(pairs, annotations=annotations) == [zero, zero, NONE, NONE, (1, 1, 1)]
 
 
 class RadGraph:
@@ -93,28 +85,25 @@ class RadGraph:
         }
 
 
-def test_by_the_package(monkeypatch: pytest.MonkeyPatch, annotations: Path) -> None:
+def test_by_the_package(monkeypatch: pytest.MonkeyPatch, annotations: str) -> None:
     pairs = [(a, b) for a in [*TEXTS, ""] for b in [*TEXTS, ""]]
     with pytest.raises(BadInput, match="radgraph is not installed; run: pip install radgraph, or"):
         values(pairs, model="radgraph-xl")
     module = ModuleType("radgraph")
     module.RadGraph = RadGraph  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "radgraph", module)
-    assert values(pairs, model="radgraph-xl") == values(pairs, annotations=str(annotations))
-    assert values([("", "")], model="radgraph-xl") == [(None,) * 3]
-    recipe = f1_radgraph.KIND.recipe(options(model="radgraph-xl"))
-    assert recipe == "model:radgraph-xl|radgraph:absent"
-    assert f1_radgraph.KIND.files(options(model="radgraph-xl")) == []
+    assert values(pairs, model="radgraph-xl") == values(pairs, annotations=annotations)
+    assert values([("", "")], model="radgraph-xl") == [NONE]
 
 
-def by_loops(text: str, reference: str) -> tuple[float | None, ...]:
-    found = []
-    for level in LEVELS:
+def by_loops(text: str, reference: str) -> tuple[Any, ...]:
+    values = []
+    for level in ("simple", "partial", "complete"):
         sides = []
         for its in (TEXTS.get(text, {}), TEXTS.get(reference, {})):
             facts = set()
-            for one in its.values():
-                word, label, relations = one["tokens"].lower(), one["label"], one["relations"]
+            for each in its.values():
+                word, label, relations = each["tokens"].lower(), each["label"], each["relations"]
                 if level == "simple" or (level == "complete" and not relations):
                     facts.add(f"{word} {label}")
                 elif level == "partial":
@@ -126,8 +115,8 @@ def by_loops(text: str, reference: str) -> tuple[float | None, ...]:
         shared = len(a & b)
         precision, recall = shared / max(len(a), 1), shared / max(len(b), 1)
         f1 = 2 * precision * recall / (precision + recall) if shared else 0.0
-        found.append(f1 if a or b else None)
-    return tuple(found)
+        values.append(pytest.approx(f1) if a or b else None)
+    return tuple(values)
 
 
 SAMPLE = st.sampled_from([*TEXTS, ""])
@@ -135,14 +124,13 @@ SAMPLE = st.sampled_from([*TEXTS, ""])
 
 @given(st.lists(st.tuples(SAMPLE, SAMPLE), max_size=6))
 def test_equal_to_plain_loops_in_any_batch_and_order(
-    annotations: Path, pairs: list[tuple[str, str]]
+    annotations: str, pairs: list[tuple[str, str]]
 ) -> None:
-    found = values(pairs, annotations=str(annotations))
-    for pair, row in zip(pairs, found, strict=True):
-        expected = by_loops(*pair)
-        assert row == tuple(None if one is None else pytest.approx(one) for one in expected)
-        assert values([pair], annotations=str(annotations)) == [row]
-    assert values(pairs[::-1], annotations=str(annotations)) == found[::-1]
+    rows = values(pairs, annotations=annotations)
+    for pair, row in zip(pairs, rows, strict=True):
+        assert row == by_loops(*pair)
+        assert values([pair], annotations=annotations) == [row]
+    assert values(pairs[::-1], annotations=annotations) == rows[::-1]
 
 
 @pytest.mark.parametrize(
@@ -164,10 +152,16 @@ def test_annotations_that_are_none(tmp_path: Path, line: str, expected: str) -> 
         values([("a", "")], annotations=str(path))
 
 
-def test_either_a_model_or_annotations(annotations: Path) -> None:
-    for block in ({}, {"model": "radgraph", "annotations": str(annotations)}):
+def test_its_record(annotations: str) -> None:
+    for block in ({}, {"model": "radgraph", "annotations": annotations}):
         with pytest.raises(BadInput, match="give either `model` or `annotations`"):
             options(**block)
-    chosen = options(annotations=str(annotations))
-    assert [one.path for one in f1_radgraph.KIND.files(chosen)] == [annotations]
-    assert f1_radgraph.KIND.recipe(chosen).startswith("annotations:annotations.jsonl:")
+    kind, file, model = (
+        f1_radgraph.KIND,
+        options(annotations=annotations),
+        options(model="radgraph"),
+    )
+    assert kind.costly
+    assert [str(each.path) for each in kind.files(file)] == [annotations]
+    assert kind.recipe(file).startswith("annotations:annotations.jsonl:")
+    assert (kind.recipe(model), kind.files(model)) == ("model:radgraph|radgraph:absent", [])

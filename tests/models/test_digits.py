@@ -49,24 +49,15 @@ print(json.dumps(found | {"single": vectors()}))
 
 
 def test_a_grid_has_no_negative_zero() -> None:
-    found = on_grid(np.array([0.3, -0.3, 0.12499, -1e-9]), 2)
-    assert found.tolist() == [0.25, -0.25, 0.0, 0.0]
-    assert not np.signbit(found[3])
+    values = on_grid(np.array([0.3, -0.3, 0.12499, -1e-9]), 2)
+    assert values.tolist() == [0.25, -0.25, 0.0, 0.0]
+    assert not np.signbit(values[3])
 
 
-@pytest.mark.parametrize(
-    ("probability", "expected"),
-    [
-        (0.123456, 0.123),
-        (0.999876543, 0.999877),
-        (0.00012344, 0.000123),
-        (0.5, 0.5),
-        (1, 1),
-        (0, 0),
-    ],
-)
-def test_digits_count_from_the_nearer_end(probability: float, expected: float) -> None:
-    assert keep_digits(probability, 3) == pytest.approx(expected, abs=1e-15)
+def test_digits_count_from_the_nearer_end() -> None:
+    cases = {0.123456: 0.123, 0.999876543: 0.999877, 0.00012344: 0.000123, 0.5: 0.5, 1: 1, 0: 0}
+    for probability, expected in cases.items():
+        assert keep_digits(probability, 3) == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.slow  # two processes that load a real encoder
@@ -84,9 +75,9 @@ def test_two_processors_compute_the_same() -> None:
         )
         for processor, threads in (("native", 1), ("default", 1))
     ]
-    said = [process.communicate(timeout=300) for process in started]
-    assert [process.returncode for process in started] == [0, 0], said
-    native, plain = (json.loads(out) for out, _ in said)
+    outs = [process.communicate(timeout=300) for process in started]
+    assert [process.returncode for process in started] == [0, 0], outs
+    native, plain = (json.loads(out) for out, _ in outs)
     capability, single = native.pop("capability"), native.pop("single")
     assert plain.pop("capability") == "DEFAULT"
     assert (plain.pop("single") == single) is (capability == "DEFAULT")

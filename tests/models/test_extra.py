@@ -50,18 +50,11 @@ for use in (
 """
 
 
-def test_what_is_not_there_says_what_to_install() -> None:
-    with pytest.raises(BadInput, match=f"no_such_package {HINT}"):
-        extra.module("no_such_package")
-    with pytest.raises(BadInput, match=f"no_such_package {HINT}"):
-        extra.version("no_such_package")
-    with pytest.raises(BadInput, match=f"no_such_package {HINT}"):
-        extra.folder("no_such_package")
-
-
-def test_a_package_that_is_there_but_broken_is_not_called_absent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_there_says_what_to_install(tmp_path: Path, monkeypatch) -> None:
+    for use in (extra.module, extra.version, extra.folder):
+        with pytest.raises(BadInput, match=f"no_such_package {HINT}"):
+            use("no_such_package")
+    # A package that is there but broken is not called absent.
     (tmp_path / "broken_package.py").write_text("import lacks_this", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="lacks_this"):

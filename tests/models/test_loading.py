@@ -54,9 +54,11 @@ def test_a_model_of_the_hub_is_known_by_its_commit() -> None:
         identify(options("someone/model"))
 
 
-def test_weights_that_are_missing_are_not_invented(bert: Path) -> None:
+def test_weights_and_layers_that_are_missing_are_not_invented(bert: Path) -> None:
     with pytest.raises(BadInput, match="weights of AutoModelForTokenClassification, the first is"):
         load("AutoModelForTokenClassification", options(bert))
+    with pytest.raises(BadInput, match="has 4 layers, not 5"):
+        load_encoder(options(bert), 5)
 
 
 def test_code_that_a_model_brings_is_never_run_and_nobody_is_asked(
@@ -64,10 +66,10 @@ def test_code_that_a_model_brings_is_never_run_and_nobody_is_asked(
 ) -> None:
     brought = shutil.copytree(bert, tmp_path / "brought")
     file = brought / "config.json"
-    told = json.loads(file.read_text(encoding="utf-8"))
+    config = json.loads(file.read_text(encoding="utf-8"))
     theirs = {"AutoConfig": "own.Own", "AutoModel": "own.Own", "AutoTokenizer": ["own.Own", None]}
-    told |= {"auto_map": theirs, "model_type": "theirs"}
-    file.write_text(json.dumps(told), encoding="utf-8")
+    config |= {"auto_map": theirs, "model_type": "theirs"}
+    file.write_text(json.dumps(config), encoding="utf-8")
     (brought / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Own: pass\n")
     monkeypatch.setenv("HF_MODULES_CACHE", str(tmp_path / "modules"))
     monkeypatch.setattr("builtins.input", lambda *_: "y")
@@ -77,11 +79,11 @@ def test_code_that_a_model_brings_is_never_run_and_nobody_is_asked(
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("limited", [True, False])
 @pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert", "t5"])
-def test_a_text_is_cut_at_what_the_encoder_reads(tmp_path: Path, kind: str, told: bool) -> None:
-    loaded = load_encoder(options(encoder(tmp_path / kind, kind, told=told)), 2)
-    assert loaded.limit == (None if kind == "t5" and not told else 64)
+def test_a_text_is_cut_at_what_the_encoder_reads(tmp_path: Path, kind: str, limited: bool) -> None:
+    loaded = load_encoder(options(encoder(tmp_path / kind, kind, limited=limited)), 2)
+    assert loaded.limit == (None if kind == "t5" and not limited else 64)
     (whole,) = tokens(loaded, ["the knee"])
     fits = ["a" * 62, "a" * 63]  # no merges were learnt for these: a token each, and two special
     full, over = tokens(loaded, fits)
@@ -95,17 +97,6 @@ def test_a_text_is_cut_at_what_the_encoder_reads(tmp_path: Path, kind: str, told
     ]
 
 
-def test_a_model_with_fewer_layers_is_refused(bert: Path) -> None:
-    with pytest.raises(BadInput, match="has 4 layers, not 5"):
-        load_encoder(options(bert), 5)
-
-
-def test_half_precision_gives_single(bert: Path) -> None:
-    loaded = load_encoder(options(bert, dtype="bfloat16"))
-    (encoded,) = vectors(loaded, [[1, 5, 2]], 100)
-    assert str(encoded.dtype) == "torch.float32"
-
-
 def test_vectors_of_double_precision_are_on_a_grid(bert: Path) -> None:
     row = [1, *range(5, 50), 2]
     loaded = load_encoder(options(bert, dtype="float64"))
@@ -117,6 +108,8 @@ def test_vectors_of_double_precision_are_on_a_grid(bert: Path) -> None:
     assert bool((alone == beside).all())
     (single,) = vectors(load_encoder(options(bert)), [row], 100)
     assert float((alone - single).abs().max()) < 1e-5  # half a step is 0.2e-5
+    (half,) = vectors(load_encoder(options(bert, dtype="bfloat16")), [row], 100)
+    assert str(half.dtype) == "torch.float32"
 
 
 def test_a_package_carries_a_model_that_is_known_by_its_weights(

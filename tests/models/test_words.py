@@ -27,8 +27,8 @@ def loaded(folder: Path, kind: str) -> Encoder:
 
 
 def test_words_are_runs_of_letters_and_whole_numbers() -> None:
-    said = [TEXT[word.start : word.end] for word in words(TEXT)]
-    assert said == ["the", "knee", "hurts", "1,000", "stairs", "20", "mg", "aren't", "5", "%"]
+    texts = [TEXT[word.start : word.end] for word in words(TEXT)]
+    assert texts == ["the", "knee", "hurts", "1,000", "stairs", "20", "mg", "aren't", "5", "%"]
 
 
 @pytest.mark.parametrize("kind", ["bert", "albert", "distilbert", "t5"])
@@ -51,15 +51,6 @@ def test_a_word_is_the_mean_of_its_pieces(tmp_path: Path, kind: str) -> None:
     assert np.linalg.norm(again.vectors, axis=-1) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_products_of_word_vectors_are_exact(tmp_path: Path) -> None:
-    model = loaded(tmp_path / "bert", "bert")
-    (read,) = encode(model, [TEXT], 64)
-    steps = read.vectors.astype(float) * 2**20
-    assert np.array_equal(steps, steps.round())
-    one, other = read.vectors[2, 0].astype(float), read.vectors[2, 1].astype(float)
-    assert one @ other == math.fsum(float(a) * float(b) for a, b in zip(one, other, strict=True))
-
-
 def test_long_texts_are_read_in_parts_and_only_a_long_word_is_cut(tmp_path: Path) -> None:
     model = loaded(tmp_path / "bert", "bert")
     whole, endless, blank = encode(model, [" ".join(["stairs"] * 200), "a " + "x" * 500, ""], 256)
@@ -67,6 +58,12 @@ def test_long_texts_are_read_in_parts_and_only_a_long_word_is_cut(tmp_path: Path
     assert np.linalg.norm(whole.vectors, axis=-1) == pytest.approx(1.0, abs=1e-5)
     assert (len(endless.words), endless.cut) == (2, 1)
     assert (len(blank.words), blank.vectors.shape[1]) == (0, 0)
+    # Products of the vectors are exact.
+    steps = whole.vectors.astype(float) * 2**20
+    assert np.array_equal(steps, steps.round())
+    first, other = (endless.vectors[2, 0].astype(float), whole.vectors[2, 1].astype(float))
+    products = [float(a) * float(b) for a, b in zip(first, other, strict=True)]
+    assert first @ other == math.fsum(products)
 
 
 def test_a_token_counts_for_every_word_that_it_overlaps() -> None:

@@ -41,6 +41,15 @@ def tokenizer(end: bool, corpus: Sequence[str] = CORPUS) -> Any:
     )
 
 
+MARKS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+BERT = {"hidden_size": 16, "intermediate_size": 32, "num_attention_heads": 2}
+BART = {
+    **{"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 32},
+    **{"decoder_ffn_dim": 32, "encoder_attention_heads": 2, "decoder_attention_heads": 2},
+}
+T5 = {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_heads": 2}
+
+
 def save(folder: Path, model: Any, words: Any, ends: list[int] | int) -> Path:
     model.generation_config.eos_token_id = ends
     # Settings that would make it sample and stop early must not matter.
@@ -54,21 +63,9 @@ def bart(folder: Path, *, forced: bool = False, ends: list[int] | None = None) -
     words = tokenizer(end=True)
     torch.manual_seed(2)
     config = transformers.BartConfig(
-        vocab_size=len(words),
-        d_model=16,
-        encoder_layers=1,
-        decoder_layers=1,
-        encoder_attention_heads=2,
-        decoder_attention_heads=2,
-        encoder_ffn_dim=32,
-        decoder_ffn_dim=32,
-        max_position_embeddings=64,
-        pad_token_id=0,
-        bos_token_id=1,
-        eos_token_id=2,
-        decoder_start_token_id=2,
-        forced_eos_token_id=2 if forced else None,
-        init_std=0.3,
+        **{"vocab_size": len(words), "max_position_embeddings": 64, "init_std": 0.3},
+        **{"decoder_start_token_id": 2, "forced_eos_token_id": 2 if forced else None},
+        **(BART | MARKS),
     )
     model = transformers.BartForConditionalGeneration(config)
     return save(folder, model, words, [2, *(ends or [])])
@@ -79,17 +76,9 @@ def t5(folder: Path, *, factor: float = 20.0) -> Path:
     words = tokenizer(end=True)
     torch.manual_seed(3)
     config = transformers.T5Config(
-        vocab_size=len(words),
-        d_model=16,
-        d_kv=8,
-        d_ff=32,
-        num_layers=1,
-        num_heads=2,
-        pad_token_id=0,
-        eos_token_id=2,
-        decoder_start_token_id=0,
-        initializer_factor=factor,
-        tie_word_embeddings=False,
+        **{"vocab_size": len(words), "num_layers": 1, "pad_token_id": 0, "eos_token_id": 2},
+        **{"decoder_start_token_id": 0, "initializer_factor": factor, "tie_word_embeddings": False},
+        **T5,
     )
     model = transformers.T5ForConditionalGeneration(config)
     return save(folder, model, words, list(range(2, len(words), 5)))
@@ -100,62 +89,53 @@ def llama(folder: Path, *, template: str | None = TEMPLATE, places: int = 4096) 
     words.chat_template = template
     torch.manual_seed(4)
     config = transformers.LlamaConfig(
-        vocab_size=len(words),
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-        max_position_embeddings=places,
-        bos_token_id=1,
-        eos_token_id=2,
-        pad_token_id=0,
-        initializer_range=0.5,
+        **{"vocab_size": len(words), "max_position_embeddings": places, "initializer_range": 0.5},
+        **{"num_hidden_layers": 1, "num_key_value_heads": 2, **BERT, **MARKS},
     )
     return save(folder, transformers.LlamaForCausalLM(config), words, list(range(2, len(words), 9)))
 
 
-def encoder(folder: Path, kind: str, *, places: int = 64, told: bool = True) -> Path:
-    """An encoder of four layers; `told`: its tokenizer knows how many tokens it reads."""
+def framed(single: str, pair: str | None = None) -> Any:
+    """A tokenizer with a mark at the start and the end of an input."""
     words = tokenizer(end=True)
     words.cls_token, words.sep_token = "<s>", "</s>"
     words.backend_tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
-        single="<s> $A </s>", special_tokens=[("<s>", 1), ("</s>", 2)]
+        single=single, pair=pair, special_tokens=[("<s>", 1), ("</s>", 2)]
     )
-    common: dict[str, Any] = {"vocab_size": len(words), "pad_token_id": 0}
-    sizes: dict[str, Any] = {
-        **{"hidden_size": 16, "intermediate_size": 32},
-        **{"num_hidden_layers": 4, "num_attention_heads": 2},
-    }
-    bart_sizes = {
-        **{"d_model": 16, "encoder_layers": 4, "decoder_layers": 1, "encoder_ffn_dim": 32},
-        **{"decoder_ffn_dim": 32, "encoder_attention_heads": 2, "decoder_attention_heads": 2},
-    }
-    configs = {
-        "bert": lambda: transformers.BertConfig(**sizes, max_position_embeddings=places),
-        # Its positions are counted from after that of the padding.
-        "roberta": lambda: transformers.RobertaConfig(**sizes, max_position_embeddings=places + 1),
-        "distilbert": lambda: transformers.DistilBertConfig(
-            dim=16, hidden_dim=32, n_layers=4, n_heads=2, max_position_embeddings=places
-        ),
-        "albert": lambda: transformers.AlbertConfig(
-            **sizes, embedding_size=8, max_position_embeddings=places
-        ),
-        "xlnet": lambda: transformers.XLNetConfig(d_model=16, d_inner=32, n_layer=4, n_head=2),
-        "t5": lambda: transformers.T5Config(d_model=16, d_kv=8, d_ff=32, num_layers=4, num_heads=2),
-        "bart": lambda: transformers.BartConfig(**bart_sizes, max_position_embeddings=places),
-    }
-    torch.manual_seed(5)
-    config = configs[kind]()
-    for name, value in common.items():
-        setattr(config, name, value)
-    model = transformers.AutoModel.from_config(config)
+    return words
+
+
+def scatter(model: Any) -> Any:
+    """Draw all matrices, larger than those of an untrained model."""
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() > 1:
                 parameter.normal_(0, 0.3)
-    words.model_max_length = places if told else 10**30
-    model.save_pretrained(folder)
+    return model
+
+
+def encoder(folder: Path, kind: str, *, places: int = 64, limited: bool = True) -> Path:
+    """An encoder of four layers; `limited`: its tokenizer knows how many tokens it reads."""
+    words = framed("<s> $A </s>")
+    sizes = {**BERT, "num_hidden_layers": 4}
+    # RoBERTa's positions are counted from after that of the padding.
+    at = {"max_position_embeddings": places + (kind == "roberta")}
+    configs = {
+        "bert": lambda: transformers.BertConfig(**sizes, **at),
+        "roberta": lambda: transformers.RobertaConfig(**sizes, **at),
+        "distilbert": lambda: transformers.DistilBertConfig(
+            dim=16, hidden_dim=32, n_layers=4, n_heads=2, **at
+        ),
+        "albert": lambda: transformers.AlbertConfig(**sizes, embedding_size=8, **at),
+        "xlnet": lambda: transformers.XLNetConfig(d_model=16, d_inner=32, n_layer=4, n_head=2),
+        "t5": lambda: transformers.T5Config(**T5, num_layers=4),
+        "bart": lambda: transformers.BartConfig(**(BART | {"encoder_layers": 4}), **at),
+    }
+    torch.manual_seed(5)
+    config = configs[kind]()
+    config.vocab_size, config.pad_token_id = len(words), 0
+    words.model_max_length = places if limited else 10**30
+    scatter(transformers.AutoModel.from_config(config)).save_pretrained(folder)
     words.save_pretrained(folder)
     return folder
 
@@ -164,56 +144,33 @@ def classifier(
     folder: Path, kind: str, classes: Sequence[str], *, places: int = 64, head: str = "Sequence"
 ) -> Path:
     """A classifier of pairs; what its classes are called is in its configuration."""
-    words = tokenizer(end=True)
-    words.cls_token, words.sep_token = "<s>", "</s>"
     typed = kind == "bert"
-    words.backend_tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
-        single="<s> $A </s>",
-        pair="<s> $A </s> $B:1 </s>:1" if typed else "<s> $A </s> </s> $B </s>",
-        special_tokens=[("<s>", 1), ("</s>", 2)],
+    words = framed(
+        "<s> $A </s>", "<s> $A </s> $B:1 </s>:1" if typed else "<s> $A </s> </s> $B </s>"
     )
     if typed:
-        told = ["input_ids", "token_type_ids", "attention_mask"]
-        words.model_input_names = words.init_kwargs["model_input_names"] = told
+        names = ["input_ids", "token_type_ids", "attention_mask"]
+        words.model_input_names = words.init_kwargs["model_input_names"] = names
     words.model_max_length = places
-    sizes: dict[str, Any] = {
-        **{"hidden_size": 16, "intermediate_size": 32},
-        **{"num_hidden_layers": 2, "num_attention_heads": 2},
-    }
     common: dict[str, Any] = {
-        **{
-            "vocab_size": len(words),
-            "pad_token_id": 0,
-            "bos_token_id": 1,
-            "eos_token_id": 2,
-            "decoder_start_token_id": 0,
-        },
+        **{"vocab_size": len(words), "decoder_start_token_id": 0, **MARKS},
         "id2label": dict(enumerate(classes)),
         "label2id": {name: place for place, name in enumerate(classes)},
     }
+    sizes = {**BERT, "num_hidden_layers": 2, **common}
+    at = {"max_position_embeddings": places + (kind == "roberta")}
     configs = {
-        "bert": lambda: transformers.BertConfig(**sizes, max_position_embeddings=places, **common),
-        "roberta": lambda: transformers.RobertaConfig(
-            **sizes, max_position_embeddings=places + 1, **common
-        ),
+        "bert": lambda: transformers.BertConfig(**sizes, **at),
+        "roberta": lambda: transformers.RobertaConfig(**sizes, **at),
         "deberta": lambda: transformers.DebertaV2Config(
-            **sizes,
-            **{"max_position_embeddings": places, "position_biased_input": False},
-            **{"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 8},
-            **{"share_att_key": True, "norm_rel_ebd": "layer_norm", "type_vocab_size": 0},
-            **common,
+            **{"position_biased_input": False, "relative_attention": True, "share_att_key": True},
+            **{"pos_att_type": ["p2c", "c2p"], "position_buckets": 8, "type_vocab_size": 0},
+            **{"norm_rel_ebd": "layer_norm", **sizes, **at},
         ),
-        "t5": lambda: transformers.T5Config(
-            d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, **common
-        ),
+        "t5": lambda: transformers.T5Config(**T5, num_layers=2, **common),
     }
     torch.manual_seed(6)
-    made = getattr(transformers, f"AutoModelFor{head}Classification")
-    model = made.from_config(configs[kind]())
-    with torch.no_grad():
-        for parameter in model.parameters():
-            if parameter.dim() > 1:
-                parameter.normal_(0, 0.3)
-    model.save_pretrained(folder)
+    build = getattr(transformers, f"AutoModelFor{head}Classification").from_config
+    scatter(build(configs[kind]())).save_pretrained(folder)
     words.save_pretrained(folder)
     return folder

@@ -2,13 +2,14 @@
 
 import random
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from metassay.reporting import contract as c
-from metassay.reporting.shell import PageFolder, Shards
+from metassay.reporting.shell import PageFolder, put_texts
 
 JUDGES = ("lexical", "semantic")
 METRICS = (
@@ -67,50 +68,32 @@ class Invented:
         if hostile:
             self.systems[0] = f"sys\"><b>'& {SCRIPT}"
         self.authors = ["reference", *self.systems]
-        self.index: list[dict[str, Any]] = []
-        self.searched: list[str] = []
+        self.scores: list[tuple[str, dict[str, float | None]]] = []  # of each text, by author
 
     def write(self, folder: Path) -> Path:
         """Write the page; returns its index.html."""
         page = PageFolder(folder)
-        documents = Shards(page, "documents", "documents")
-        for document in self._documents():
-            home = documents.add(document)
-            for text in document.texts:
-                self._note(document, text, home)
-        index = pd.DataFrame(self.index)
-        tables = [
-            page.put_evidence(name, frame, means=MEANS, **how)
-            for name, frame, how in self._tables(index)
-        ]
-        for name, frame, _ in self._tables(index):
-            frame.to_csv(folder / f"{name}.csv", index=False, encoding="utf-8", errors="replace")
-        shards = self._search(page)
-        texts = c.TextsInfo(
-            documents=self.documents,
-            texts=len(index),
+        texts = put_texts(
+            page,
+            self._documents(),
             noun="document",
-            authors=list(self.authors),
-            references=["reference"],
-            measures=[
-                *(c.Measure(label(m, j), f"m{i}", way) for i, (m, j, way) in enumerate(METRICS)),
-                *(c.Measure(f"people: {n}", f"c{i}", way) for i, (n, way) in enumerate(CRITERIA)),
-            ],
-            judges=list(JUDGES),
-            parts=list(PARTS),
-            table=page.put_evidence(
-                *("index", index), means={}, title="Texts", group="", says=[], csv="", command=""
-            ),
-            search=shards,
-            documents_in=documents.finish(),
+            judges=JUDGES,
+            metrics={label(metric, judge): better for metric, judge, better in METRICS},
+            criteria=dict(CRITERIA),
+            parts=PARTS,
         )
+        tables = []
+        for name, frame, how in self._tables():
+            tables.append(page.put_evidence(name, frame, means=MEANS, **how))
+            frame.to_csv(folder / f"{name}.csv", index=False, encoding="utf-8", errors="replace")
         page.finish(self._head(tables, texts))
         return folder / "index.html"
 
     def _words(self, n: int) -> str:
         return " ".join(self.random.choices(WORDS, k=n)).capitalize() + "."
 
-    def _documents(self) -> Iterator[c.Document]:
+    def _documents(self) -> Iterator[tuple[c.Document, list[int]]]:
+        """Each with the number of lines, per text, on which a judge and most people differ."""
         for n in range(self.documents):
             passages = [
                 c.Passage("doctor" if i % 2 else "patient", "", self._words(14)) for i in range(12)
@@ -119,10 +102,18 @@ class Invented:
             if self.hostile:
                 passages += [c.Passage(evil, evil, evil) for evil in HOSTILE]
                 name = f'{name}"{HOSTILE[n % 6]}'  # tables hold no lone surrogates
-            yield c.Document(
-                *(name, "summary", [f"age: {30 + n}"], passages),
-                [self._text(author, n) for author in self.authors],
-            )
+            texts = [self._text(author, n) for author in self.authors]
+            self.scores += [(text.author, dict(text.scores)) for text in texts]
+            splits = [
+                sum(
+                    (line.judgments[0].side == "for")
+                    != (sum(r.value or 0 for r in line.people) >= 2)
+                    for block in text.blocks
+                    for line in block.lines
+                )
+                for text in texts
+            ]
+            yield c.Document(name, "summary", [f"age: {30 + n}"], passages, texts), splits
 
     def _text(self, author: str, n: int) -> c.Text:
         skill = 0.4 + 0.5 * self.authors.index(author) / len(self.authors)
@@ -146,13 +137,7 @@ class Invented:
                 for rater in RATERS
                 if judged
             ],
-            scores=[
-                (
-                    label(m, j),
-                    None if self.random.random() < 0.03 else self.random.gauss(skill, 0.1),
-                )
-                for m, j, _ in METRICS
-            ],
+            scores=[(label(m, j), self._score(skill)) for m, j, _ in METRICS],
             blocks=[self._block(said, starts, skill)] if judged else [],
         )
 
@@ -198,53 +183,13 @@ class Invented:
             ["the left knee"] if right else [],
         )
 
-    def _note(self, document: c.Document, text: c.Text, home: int) -> None:
-        lines = [line for block in text.blocks for line in block.lines]
-        sides = [[line.judgments[j].side for line in lines] for j in range(len(JUDGES))]
-        row: dict[str, Any] = {
-            "document": document.id,
-            "author": text.author,
-            "task": document.task,
-            "home": home,
-            "status": "truncated" if text.problems else "ok",
-            "words": len(text.text.split()),
-            "rated": sum(r.value is not None for r in text.ratings),
-        }
-        for j, of in enumerate(sides):
-            row |= {f"{side}_{j}": of.count(side) for side in ("for", "against", "unknown")}
-        row["split"] = sum(
-            (line.judgments[0].side == "for") != (sum(r.value or 0 for r in line.people) >= 2)
-            for line in lines
-        )
-        row["parts"] = " ".join(str(PARTS.index(mark.part)) for mark in text.marks)
-        scores = dict(text.scores)
-        for i, (m, j, _) in enumerate(METRICS):
-            row[f"m{i}"] = scores.get(label(m, j))
-        for i, (name, _) in enumerate(CRITERIA):
-            values = [r.value for r in text.ratings if r.criterion == name and r.value is not None]
-            row[f"c{i}"] = sum(values) / len(values) if values else None
-        self.index.append(row)
-        self.searched.append(" \n".join([text.text, *(line.text for line in lines)]))
-
-    def _search(self, page: PageFolder) -> list[str]:
-        shards = []
-        for place, first in enumerate(range(0, len(self.searched), 1000)):
-            texts = self.searched[first : first + 1000]
-            shards.append(page.put(f"search/{place}", {"texts": texts}))
-        return shards
-
-    def _tables(self, index: pd.DataFrame) -> list[tuple[str, pd.DataFrame, dict[str, Any]]]:
+    def _tables(self) -> list[tuple[str, pd.DataFrame, dict[str, Any]]]:
         def how(title: str, group: str, **others: Any) -> dict[str, Any]:
             says = [f"{title}: an invented table that says how to read it."]
             name = title.lower().replace(" ", "_")
             return {
-                **{
-                    "title": title,
-                    "group": group,
-                    "says": says,
-                    "command": "metassay run invented",
-                },
-                **{"csv": f"{name}.csv", **others},
+                **{"title": title, "group": group, "says": says, "csv": f"{name}.csv"},
+                **{"command": "metassay run invented", **others},
             }
 
         estimate = c.CellInfo("value", "low", "high")
@@ -264,7 +209,7 @@ class Invented:
             ),
             (
                 "leaderboard",
-                self._leaderboard(index),
+                self._leaderboard(),
                 how("Leaderboard", "Systems", pick=["part"]) | {"lead": ["author"], "cell": mean},
             ),
             ("groups", self._groups(), how("Groups", "Systems")),
@@ -272,34 +217,30 @@ class Invented:
 
     def _certificates(self) -> pd.DataFrame:
         dice = random.Random(7)
+        shared = {"study": "invented", "part": "full", "advice": "rate 5 or more systems"}
+        shared |= {"smallest_p": 0.0002, "shown_by": "document", "n": 70, "n_systems": 6}
+        shared |= {"n_documents": 12, "with_raters": 0.61, "rater": 0.7, "against_rater": -0.09}
+        shared |= {"against_rater_low": -0.2, "against_rater_high": 0.02, "confound": "words"}
+        shared |= {"given_confound": 0.41, "needed_systems": 9.0, "needed_documents": 120.0}
         rows = []
-        for name, _ in CRITERIA:
-            for level in LEVELS:
-                for i, (metric, judge, _) in enumerate(METRICS * 2):
-                    value = None if i == 4 else dice.gauss(0.35, 0.25)
-                    verdict = VERDICTS[5 if value is None else min(4, int(4 * abs(value - 0.8)))]
-                    rows.append(
-                        {
-                            **{"study": "invented", "criterion": name, "part": "full"},
-                            "metric": metric if i < len(METRICS) else f"{metric}_of_facets",
-                            **{"judge": judge, "level": level},
-                            "verdict": verdict.kind + " length" * (verdict.kind == "explained by"),
-                            "advice": "rate 5 or more systems",
-                            "value": value,
-                            "low": value and value - 0.3,
-                            "high": value and min(value + 0.25, 1.0),
-                            "low_these_systems": value and value - 0.12,
-                            "high_these_systems": value and min(value + 0.1, 1.0),
-                            **{"p": 0.0004 * (i + 1), "smallest_p": 0.0002, "shown_by": "document"},
-                            **{"n": 70, "n_systems": 6, "n_documents": 12, "n_missing": i % 3},
-                            **{"with_raters": 0.61, "rater": 0.7, "against_rater": -0.09},
-                            **{"against_rater_low": -0.2, "against_rater_high": 0.02},
-                            **{"confound": "words", "given_confound": 0.41},
-                            **{"needed_systems": 9.0, "needed_documents": 120.0},
-                            "sentence": f"{verdict.kind}: {label(metric, judge)} puts"
-                            f" two texts of a document in the order of {name}, more or less.",
-                        }
-                    )
+        for (name, _), level in product(CRITERIA, LEVELS):
+            for i, (metric, judge, _) in enumerate(METRICS * 2):
+                value = None if i == 4 else dice.gauss(0.35, 0.25)
+                verdict = VERDICTS[5 if value is None else min(4, int(4 * abs(value - 0.8)))]
+                rows.append(
+                    {
+                        **{**shared, "criterion": name, "level": level, "judge": judge},
+                        "metric": metric if i < len(METRICS) else f"{metric}_of_facets",
+                        "verdict": verdict.kind + " length" * (verdict.kind == "explained by"),
+                        **{"value": value, "low": value and value - 0.3},
+                        "high": value and min(value + 0.25, 1.0),
+                        "low_these_systems": value and value - 0.12,
+                        "high_these_systems": value and min(value + 0.1, 1.0),
+                        **{"p": 0.0004 * (i + 1), "n_missing": i % 3},
+                        "sentence": f"{verdict.kind}: {label(metric, judge)} puts two texts of a"
+                        f" document in the order of {name}, more or less.",
+                    }
+                )
         return pd.DataFrame(rows)
 
     def _confounds(self) -> pd.DataFrame:
@@ -315,17 +256,20 @@ class Invented:
             for confound in ("words", "copying", "density")
         )
 
-    def _leaderboard(self, index: pd.DataFrame) -> pd.DataFrame:
+    def _leaderboard(self) -> pd.DataFrame:
         rows = []
-        for i, (metric, judge, better) in enumerate(METRICS):
+        for metric, judge, better in METRICS:
             for author in self.systems:
-                values = index.loc[index["author"] == author, f"m{i}"].astype(float)
-                mean = values.mean()
+                of_author = [
+                    of[1].get(label(metric, judge)) for of in self.scores if of[0] == author
+                ]
+                values = [value for value in of_author if value is not None]
+                mean = sum(values) / len(values)
                 rows.append(
                     {
                         **{"part": "full", "metric": metric, "judge": judge, "author": author},
                         **{"macro": mean, "low": mean - 0.05, "high": mean + 0.04},
-                        **{"n": int(values.count()), "n_missing": int(values.isna().sum())},
+                        **{"n": len(values), "n_missing": len(of_author) - len(values)},
                         "better": better,
                     }
                 )

@@ -1,4 +1,4 @@
-"""Tables of single statements for figures, against pandas and scipy, and by hand."""
+"""Tables of people's marks and counts beside scores, against pandas and scipy, and by hand."""
 
 from itertools import product
 
@@ -16,6 +16,7 @@ from metassay.paper_figures.statement_tables import (
     distilled,
     errors_by_position,
     least_copied_statements,
+    metrics_of_notes,
     sizes,
     statement_correlations,
     tuning_by_use,
@@ -67,25 +68,25 @@ def r(a: Values) -> float:
 
 def both(name: str, turned: int = 1) -> Values:
     (values,) = (of for (metric, *_), of in METRICS.items() if metric == name)
-    found: Values = stats.zscore(turned * values)
-    return found + stats.zscore(COPIED)
+    standardised: Values = stats.zscore(turned * values) + stats.zscore(COPIED)
+    return standardised
 
 
 def test_shares_of_statements_are_by_the_coverage_of_what_a_metric_reads() -> None:
-    found = least_copied_statements(frames()).set_index(["metric", "share", "what"])
-    assert set(found["criterion"]) == {"error"}
-    for metric, coverage in (("close@gain", "coverage@gain"), ("close@full", "coverage@full")):
-        values, copied = (
-            METRICS[name, "none", b] for name, b in ((metric, "higher"), (coverage, "neither"))
-        )
+    table = least_copied_statements(frames())
+    assert set(table["criterion"]) == {"error"}
+    table = table.set_index(["metric", "share", "what"])
+    for alignment in ("gain", "full"):
+        values = METRICS[f"close@{alignment}", "none", "higher"]
+        copied = METRICS[f"coverage@{alignment}", "none", "neither"]
         for share, n in (("25", 12), ("50", 24), ("75", 36), ("100", 48)):
             least = np.argsort(copied)[:n]
             expected = stats.pearsonr(values[least], ERRORS[least]).statistic
-            assert found.loc[(metric, share, ALONE), "value"] == pytest.approx(expected)
-            assert found.loc[(metric, share, ALONE), "n"] == n
-    assert found.loc[("close@gain", "100", ADDED), "value"] == pytest.approx(r(both("close@gain")))
-    assert ("coverage@gain", "100", ALONE) in found.index
-    assert ("coverage@gain", "100", ADDED) not in found.index
+            row = table.loc[(f"close@{alignment}", share, ALONE)]
+            assert row[["value", "n"]].tolist() == [pytest.approx(expected), n]
+    assert table.loc[("close@gain", "100", ADDED), "value"] == pytest.approx(r(both("close@gain")))
+    assert ("coverage@gain", "100", ALONE) in table.index
+    assert ("coverage@gain", "100", ADDED) not in table.index
 
 
 def williams(r12: float, r13: float, r23: float, n: int) -> float:
@@ -102,63 +103,57 @@ def p_of(ours: Values, other: Values) -> float:
 
 
 def test_the_distilled_metric_stands_beside_every_other_one() -> None:
-    found = distilled(frames())
+    table = distilled(frames())
     ours = METRICS["regressor@gain", "distilled", "higher"]
     others = {
         "doubt@gain": -METRICS["doubt@gain", "none", "lower"],
         "close@gain": METRICS["close@gain", "none", "higher"],
         "close@full": METRICS["close@full", "none", "higher"],
     }
-    each = found[found["which"] == "other"].set_index("metric")
+    each = table[table["which"] == "other"].set_index("metric")
     assert set(each.index) == set(others)
-    best = found[found["which"] == "best other"]
-    assert list(best["metric"]) == ["doubt@gain"]
     for name, values in others.items():
         row = each.loc[name]
         assert row["value"] == pytest.approx(r(values))
         assert row["less"] == pytest.approx(r(ours) - r(values))
         assert row["p"] == pytest.approx(p_of(ours, values))
         assert row["less_low"] < row["less"] < row["less_high"]
-    assert best.drop(columns="which").to_dict("records") == [
-        {"metric": "doubt@gain", **each.loc["doubt@gain"].drop("which")}
-    ]
-    assert 0 < best["p"].item() < 0.5
-    distilled_one = found[found["which"] == "distilled"].squeeze()
-    assert distilled_one["metric"] == "regressor@gain (distilled)"
-    assert distilled_one["value"] == pytest.approx(r(ours))
-    assert np.isnan(distilled_one["p"])
-
-
-def test_with_coverage_the_best_one_is_chosen_anew() -> None:
-    found = distilled(frames()).set_index("which")
-    others = {name: both(name, turned) for name, turned in (("doubt@gain", -1), ("close@gain", 1))}
-    best = min(others, key=lambda name: r(others[name]))
-    ours, row = both("regressor@gain"), found.loc["best other with coverage"]
-    assert row["metric"] == best
-    assert row["value"] == pytest.approx(r(others[best]))
-    assert row["less"] == pytest.approx(r(ours) - r(others[best]))
-    assert row["p"] == pytest.approx(p_of(ours, others[best]))
-    assert found.loc["distilled with coverage", "value"] == pytest.approx(r(ours))
+    by_which = table[table["which"] != "other"].set_index("which")
+    best = by_which.loc["best other"]
+    assert best.to_dict() == {"metric": "doubt@gain", **each.loc["doubt@gain"].drop("which")}
+    assert 0 < best["p"] < 0.5
+    row = by_which.loc["distilled"]
+    assert row["metric"] == "regressor@gain (distilled)"
+    assert row["value"] == pytest.approx(r(ours))
+    assert np.isnan(row["p"])
+    # With coverage the best one is chosen anew.
+    added = {name: both(name, turned) for name, turned in (("doubt@gain", -1), ("close@gain", 1))}
+    best_name = min(added, key=lambda name: r(added[name]))
+    ours, row = both("regressor@gain"), by_which.loc["best other with coverage"]
+    assert row["metric"] == best_name
+    assert row["value"] == pytest.approx(r(added[best_name]))
+    assert row["less"] == pytest.approx(r(ours) - r(added[best_name]))
+    assert row["p"] == pytest.approx(p_of(ours, added[best_name]))
+    assert by_which.loc["distilled with coverage", "value"] == pytest.approx(r(ours))
 
 
 def test_without_a_distilled_metric_there_are_the_others_alone() -> None:
-    given = frames()
-    scores = given["statement_scores"]
-    given["statement_scores"] = scores[scores["judge"] == "none"]
-    found = distilled(given)
-    assert set(found["which"]) == {"other", "best other", "best other with coverage"}
-    assert found["less"].isna().all()
+    tables = frames()
+    scores = tables["statement_scores"]
+    table = distilled({**tables, "statement_scores": scores[scores["judge"] == "none"]})
+    assert set(table["which"]) == {"other", "best other", "best other with coverage"}
+    assert table["less"].isna().all()
 
 
 def test_errors_by_place_are_means_over_statements() -> None:
-    found = errors_by_position({"ratings": marks()}).set_index(["author", "place"])
+    table = errors_by_position({"ratings": marks()}).set_index(["author", "place"])
     errors = pd.Series(ERRORS, index=pd.MultiIndex.from_tuples(STATEMENTS, names=KEY))
     for place, expected in errors.groupby("number").mean().items():
-        assert found.loc[(EVERY, str(place + 1)), "value"] == pytest.approx(expected)
-        assert found.loc[(EVERY, str(place + 1)), "n"] == 16
+        row = table.loc[(EVERY, str(place + 1))]
+        assert row[["value", "n"]].tolist() == [pytest.approx(expected), 16]
     for (author, place), expected in errors.groupby(["author", "number"]).mean().items():
-        assert found.loc[(author, str(place + 1)), "value"] == pytest.approx(expected)
-    assert len(found) == 9
+        assert table.loc[(author, str(place + 1)), "value"] == pytest.approx(expected)
+    assert len(table) == 9
 
 
 def correlations() -> pd.DataFrame:
@@ -180,60 +175,151 @@ def correlations() -> pd.DataFrame:
 
 
 def test_names_of_metrics_fall_into_their_pieces() -> None:
-    found = statement_correlations({"correlations": correlations()}).set_index(["metric", "judge"])
-    assert len(found) == 8
+    table = statement_correlations({"correlations": correlations()}).set_index(["metric", "judge"])
+    assert len(table) == 8
     pieces = ["base", "alignment", "by"]
-    assert found.loc[("b@gain@text", "tuned_gain"), pieces].tolist() == ["b", "gain", "text"]
-    assert found.loc[("doubt@gain", "untrained"), pieces].tolist() == ["doubt", "gain", "statement"]
+    assert table.loc[("b@gain@text", "tuned_gain"), pieces].tolist() == ["b", "gain", "text"]
+    assert table.loc[("doubt@gain", "untrained"), pieces].tolist() == ["doubt", "gain", "statement"]
 
 
 def test_means_by_tuning_and_use() -> None:
     """By hand: -.4 = (-.5 - .3) / 2; averages are of the means, each counted once."""
-    found = tuning_by_use({"correlations": correlations()}).set_index(["tuning", "use"])["value"]
-    assert found.to_dict() == pytest.approx(
-        {
-            **{("gain", "gain"): -0.4, ("gain", "full"): -0.1, ("gain", AVERAGE): -0.25},
-            **{("full", "gain"): -0.2, ("full", "full"): -0.4, ("full", AVERAGE): -0.3},
-            **{(AVERAGE, "gain"): -0.3, (AVERAGE, "full"): -0.25, (AVERAGE, AVERAGE): -0.275},
-        }
-    )
+    table = tuning_by_use({"correlations": correlations()}).pivot(index="tuning", columns="use")
+    means = table["value"].loc[["gain", "full", AVERAGE], ["gain", "full", AVERAGE]]
+    expected = [[-0.4, -0.1, -0.25], [-0.2, -0.4, -0.3], [-0.3, -0.25, -0.275]]
+    np.testing.assert_allclose(means, expected)
 
 
 def test_spreads_are_of_metrics_with_a_direction_turned_so_that_more_is_better() -> None:
     better = {"b@gain": "higher", "b@full": "higher", "c@gain": "higher", "doubt@gain": "lower"}
     better |= {"coverage@gain": "neither", "b@gain@text": "higher"}
     scores = pd.DataFrame(better.items(), columns=["metric", "better"])
-    found = correlation_spread({"correlations": correlations(), "statement_scores": scores})
-    draws = found.set_index("alignment")["draws"].to_dict()
-    assert draws["gain"] == pytest.approx([-0.7, -0.5, -0.3, -0.2])
-    assert draws["full"] == pytest.approx([-0.4, -0.1])
-    assert len(draws[EVERY]) == 6
-    assert found.set_index("alignment").loc["gain", "value"] == pytest.approx(-0.425)
+    table = correlation_spread({"correlations": correlations(), "statement_scores": scores})
+    table = table.set_index("alignment")
+    assert table.loc["gain", "draws"] == pytest.approx([-0.7, -0.5, -0.3, -0.2])
+    assert table.loc["full", "draws"] == pytest.approx([-0.4, -0.1])
+    assert len(table.loc[EVERY, "draws"]) == 6
+    assert table.loc["gain", "value"] == pytest.approx(-0.425)
 
 
 def test_sizes_by_hand() -> None:
-    sources = pd.DataFrame(
-        {
-            "doc_id": ["a", "b"],
-            "passages": [["one two", "three"], ["four"]],
-            "group": [["E", "A"], ["E"]],
-        }
-    )
-    texts = [
-        ("a", "reference", "full", "x y z"),
-        ("a", "x", "full", "y"),
-        ("a", "reference", "p", "y"),
-    ]
-    parts = pd.DataFrame(texts, columns=["doc_id", "author", "part", "text"])
-    said = [("a", "reference", "statement")] * 2 + [
-        ("a", "reference", "claim"),
-        ("a", "x", "statement"),
-    ]
-    units = pd.DataFrame(said, columns=["doc_id", "author", "kind"])
-    found = sizes({"sources": sources, "parts": parts, "units": units}).set_index("what")["value"]
-    assert found.to_dict() == {
+    passages, groups = [["one two", "three"], ["four"]], [["E", "A"], ["E"]]
+    sources = pd.DataFrame({"doc_id": ["a", "b"], "passages": passages, "group": groups})
+    rows = [("reference", "full", "x y z"), ("x", "full", "y"), ("reference", "p", "y")]
+    parts = pd.DataFrame(rows, columns=["author", "part", "text"]).assign(doc_id="a")
+    kinds = [*[("reference", "statement")] * 2, ("reference", "claim"), ("x", "statement")]
+    units = pd.DataFrame(kinds, columns=["author", "kind"]).assign(doc_id="a")
+    table = sizes({"sources": sources, "parts": parts, "units": units}).set_index("what")
+    assert table["value"].to_dict() == {
         **{"documents": 2.0, "notes": 1.5, "source_words": 2.0},
         **{"reference_sentences": 2.0, "reference_words": 3.0},
     }
     systems = {"parts": parts[parts["author"] == "x"], "units": units[units["author"] == "x"]}
     assert len(sizes({"sources": sources, **systems})) == 3
+
+
+# ---- metrics against counts in whole texts, beside scipy -------------------------------------
+
+SYSTEMS = ("a", "b", "c")
+STUDIES = {"visits": range(24), "films": range(24, 40), "exam": range(40, 60)}
+RATES = ["factual_precision", "factual_recall", "factual_f1", "hallucination_rate", "omission_rate"]
+COUNTS = ["hallucination_count", "omission_count"]
+NOISE = {  # of metric and judge: how far it is from what is right, and which is better
+    **{("best", "none"): (0.3, "higher"), ("good", "none"): (0.4, "higher")},
+    **{("poor", "none"): (3.0, "higher"), ("poor", "j"): (5.0, "higher")},
+    **{("errors", "none"): (1.0, "lower"), ("length", "none"): (0.1, "neither")},
+    ("near", "none"): (0.4, "higher"),
+}
+
+
+@pytest.fixture(scope="module")
+def notes() -> dict[str, pd.DataFrame]:
+    rng = np.random.default_rng(8)
+    scores, ratings = [], []
+    for study, numbers in STUDIES.items():
+        criteria = COUNTS if study == "exam" else RATES
+        for number, author in product(numbers, (*SYSTEMS, "reference")):
+            doc_id, quality = f"d{number:02}", rng.normal()
+            for criterion, rater in product(criteria, ("r1", "r2")):
+                good = 1 if criterion.startswith("factual") else -1
+                value = good * quality + rng.normal(0, 0.4)
+                value = np.nan if rng.random() < 0.05 else value
+                ratings.append((study, doc_id, author, rater, criterion, value))
+            for (metric, judge), (noise, better) in NOISE.items():
+                value = (-1 if better == "lower" else 1) * quality + rng.normal(0, noise)
+                value = np.nan if metric == "good" and rng.random() < 0.3 else value
+                scores.append((doc_id, author, "full", metric, judge, value))
+                scores.append((doc_id, author, "plan", metric, judge, rng.normal()))
+    names = ["study", "doc_id", "author", "rater", "criterion", "value"]
+    board = [(*key, better) for key, (_, better) in NOISE.items()]
+    columns = ["doc_id", "author", "part", "metric", "judge", "value"]
+    return {
+        "scores": pd.DataFrame(scores, columns=columns),
+        "ratings": pd.DataFrame(ratings, columns=names).assign(unit="text", part="full"),
+        "leaderboard": pd.DataFrame(board, columns=["metric", "judge", "better"]),
+    }
+
+
+@pytest.fixture(scope="module")
+def of_notes(notes: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    keys = ["study", "criterion", "metric", "judge"]
+    return metrics_of_notes(notes).set_index(keys).sort_index()
+
+
+def by_hand(
+    notes: dict[str, pd.DataFrame], study: str, criterion: str, metric: str, judge: str = "none"
+) -> tuple[float, int]:
+    key, people, scores = ["doc_id", "author"], notes["ratings"], notes["scores"]
+    people = people[(people["study"] == study) & (people["criterion"] == criterion)]
+    scores = scores[(scores["metric"] == metric) & (scores["judge"] == judge)]
+    values = scores[(scores["part"] == "full") & scores["author"].isin(SYSTEMS)].set_index(key)
+    both = pd.concat([values["value"], people.groupby(key)["value"].mean()], axis=1).dropna()
+    sign = -1 if metric == "errors" else 1
+    return sign * float(stats.pearsonr(*both.to_numpy().T).statistic), len(both)
+
+
+def test_each_correlation_is_scipys(notes: dict[str, pd.DataFrame], of_notes: pd.DataFrame) -> None:
+    names = [("best", "none"), ("good", "none"), ("poor", "j"), ("errors", "none")]
+    for study in STUDIES:
+        for criterion, name in product(COUNTS if study == "exam" else RATES, names):
+            row = of_notes.loc[(study, criterion, *name)]
+            value, n = by_hand(notes, study, criterion, *name)
+            assert row["value"] == pytest.approx(value, abs=1e-12)
+            assert row["n"] == n
+            assert row["low"] <= row["value"] <= row["high"]
+    assert "length" not in of_notes.index.get_level_values("metric")
+    assert metrics_of_notes({**notes, "ratings": notes["ratings"][:0]}).empty
+
+
+def test_aggregate_and_averages(notes: dict[str, pd.DataFrame], of_notes: pd.DataFrame) -> None:
+    for metric in ("best", "errors"):
+        each = {key: by_hand(notes, *key, metric)[0] for key in product(("visits", "films"), RATES)}
+        each |= {("exam", of): by_hand(notes, "exam", of, metric)[0] for of in COUNTS}
+        values = of_notes["value"].xs((metric, "none"), level=("metric", "judge"))
+        for study in ("visits", "films"):
+            f1, hallucinated, omitted = (each[study, name] for name in RATES[2:])
+            whole = (2 * f1 - hallucinated - omitted) / 4
+            assert values[study, "aggregate"] == pytest.approx(whole, abs=1e-12)
+        mean = {name: (each["visits", name] + each["films", name]) / 2 for name in RATES}
+        for rate, count in zip(RATES[3:], COUNTS, strict=True):
+            mean[rate] = (mean[rate] + each["exam", count]) / 2
+        mean["aggregate"] = (2 * mean[RATES[2]] - mean[RATES[3]] - mean[RATES[4]]) / 4
+        for name, value in mean.items():
+            assert values["average", name] == pytest.approx(value)
+
+
+def test_places_have_the_good_sign_and_what_is_far_behind_is_told(of_notes: pd.DataFrame) -> None:
+    ranked = of_notes.drop(index="good", level="metric")
+    recall = ranked.loc["visits", "factual_recall"]
+    omission = ranked.loc["visits", "omission_rate"]
+    assert recall["value"].idxmax() == recall["place"].eq(1).idxmax()
+    assert omission["value"].idxmin() == omission["place"].eq(1).idxmax()
+    assert sorted(recall["place"]) == [1, 2, 3, 4, 5]
+    good = of_notes.xs("good", level="metric")  # scores seven in ten texts: others than the rest
+    assert good[["place", "p"]].isna().all(axis=None)
+    assert good["value"].notna().all()
+    average = ranked.loc["average", "aggregate"]
+    assert average.loc[("poor", "j"), "p"] < 0.05
+    assert average["p"].isna().sum() == 1
+    near = average[average["place"] == 2]["p"].iloc[0]
+    assert near > average.loc[("poor", "j"), "p"]

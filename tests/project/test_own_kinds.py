@@ -3,7 +3,6 @@
 import re
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,21 +26,26 @@ visit,dialogue,reference,terse,rating
 v1,How is the cough?|It is gone.,The cough is gone.,Cough gone; no fever. [1],4
 v2,Any fever?|None for a week.,There is no fever.,No fever. [1],5
 """
-OWN = Path("benchmarks/one/params.yaml")
+SETTINGS = Path("benchmarks/one/params.yaml")
+Capsys = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
-def _fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def _fresh(monkeypatch, tmp_path):
     """One stands in an empty folder; nobody has imported a module of a project."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     yield
+    forget()
+
+
+def forget() -> None:
     for name in [name for name in sys.modules if name.split(".")[0].startswith("mylab")]:
         del sys.modules[name]
 
 
 @pytest.fixture(scope="module")
-def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def example(tmp_path_factory):
     """The example that `metassay init` makes; not to be changed."""
     folder = tmp_path_factory.mktemp("once") / "example"
     assert main(["init", str(folder), "--name", "one"]) == 0
@@ -49,7 +53,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(example, tmp_path, monkeypatch):
     """That project, to change; one stands in it."""
     shutil.copytree(example, tmp_path / "example")
     monkeypatch.chdir(tmp_path / "example")
@@ -62,15 +66,16 @@ def change(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def problems(capsys: pytest.CaptureFixture[str]) -> str:
+def problems(capsys: Capsys) -> str:
     capsys.readouterr()
-    for name in [name for name in sys.modules if name.split(".")[0] == "mylab"]:
-        del sys.modules[name]
+    forget()
     assert main(["validate"]) == 2
-    return re.sub(r"(?m)^(\S+\.yaml), line \d+", r"\1", capsys.readouterr().err)
+    output = capsys.readouterr().err
+    assert "Traceback" not in output
+    return re.sub(r"(?m)^(\S+\.yaml), line \d+", r"\1", output)
 
 
-def test_the_page_shows_what_init_writes() -> None:
+def test_the_page_shows_what_init_writes():
     shown = {name: text.encode() for name, text in BLOCKS if name.endswith(".py")}
     content = kit.example_files().items()
     written = {name: text for name, text in content if re.match(r"mylab/(?!__)", name)}
@@ -78,10 +83,8 @@ def test_the_page_shows_what_init_writes() -> None:
     assert {name: shown[name] for name in written} == written
 
 
-def test_every_kind_of_the_page_runs(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _all_of_the_page()
+def test_every_kind_of_the_page_runs(project, monkeypatch, capsys):
+    add_all_of_the_page()
     (project / "data/visits").mkdir()
     (project / "data/visits/notes.csv").write_text(VISITS, encoding="utf-8")
     assert main(["validate"]) == 0, capsys.readouterr().err
@@ -96,25 +99,25 @@ def test_every_kind_of_the_page_runs(
         *(("score_statements", "numbers_found"), ("aggregate", "")),
     ):
         assert run_stage(monkeypatch, project, stage, item) == 0, capsys.readouterr().err
-    tables = project / "data/tables/one"
-    units = pd.read_parquet(tables / "units.parquet")
+
+    def read(table: str) -> pd.DataFrame:
+        return pd.read_parquet(project / f"data/tables/one/{table}.parquet")
+
+    units = read("units")
     claims = units[(units["author"] == "terse") & (units["kind"] == "claim")]
     assert list(claims["text"]) == ["Cough gone", "no fever.", "No fever."]
-    texts = pd.read_parquet(tables / "texts/last.parquet")
-    assert list(texts["text"]) == ["It is gone. [1]", "None for a week. [1]"]
-    aligned = pd.read_parquet(tables / "alignments/words.parquet")
-    assert [list(one) for one in aligned["passages"][aligned["author"] == "last"]] == [[1, 0], [1]]
-    statements = pd.read_parquet(tables / "statement_scores/numbers_found.parquet")
-    assert set(statements["metric"]) == {"numbers_found"}
-    assert set(statements["judge"]) == {"none"}
-    judgments = pd.read_parquet(tables / "judgments/verbatim.parquet")
-    assert set(judgments["label"]) == {"entailed", "not_entailed"}
-    board = pd.read_parquet(tables / "leaderboard.parquet").set_index(["metric", "author"])
+    assert list(read("texts/last")["text"]) == ["It is gone. [1]", "None for a week. [1]"]
+    aligned = read("alignments/words").set_index("author").loc["last", "passages"]
+    assert list(map(list, aligned)) == [[1, 0], [1]]
+    statements = read("statement_scores/numbers_found")
+    assert set(statements[["metric", "judge"]].to_numpy().ravel()) == {"numbers_found", "none"}
+    assert set(read("judgments/verbatim")["label"]) == {"entailed", "not_entailed"}
+    board = read("leaderboard").set_index(["metric", "author"])
     assert board.loc[("negations", "terse"), "macro"].item() == pytest.approx((1 / 4 + 1 / 2) / 2)
     assert set(board.loc["negations", "better"]) == {"neither"}
 
 
-def _all_of_the_page() -> None:
+def add_all_of_the_page() -> None:
     """Take every block of the page into the project, and let its benchmark use them."""
     params: Any = yaml.safe_load(Path("params.yaml").read_text(encoding="utf-8"))
     registry: Any = yaml.safe_load(Path("data/registry.yaml").read_text(encoding="utf-8"))
@@ -125,17 +128,14 @@ def _all_of_the_page() -> None:
             whole = params if name == "params.yaml" else registry
             for block, entries in yaml.safe_load(text).items():
                 whole[block] |= entries
-    own = yaml.safe_load(OWN.read_text(encoding="utf-8"))
-    own |= {
-        "dataset": "visits",
-        "raw": "data/visits",
-        "systems": ["last"],
-        "metrics": ["negations"],
-        "statement_metrics": ["numbers_found"],
+    settings = yaml.safe_load(SETTINGS.read_text(encoding="utf-8")) | {
+        **{"dataset": "visits", "raw": "data/visits", "systems": ["last"]},
+        **{"metrics": ["negations"], "statement_metrics": ["numbers_found"]},
+        **{"segmentation": "lines", "decompositions": ["semicolons"], "alignments": ["words"]},
+        **{"judges": ["verbatim"], "criteria": {"fit": {"low": 1, "high": 5, "better": "higher"}}},
     }
-    own |= {"segmentation": "lines", "decompositions": ["semicolons"], "alignments": ["words"]}
-    own |= {"judges": ["verbatim"], "criteria": {"fit": {"low": 1, "high": 5, "better": "higher"}}}
-    for file, content in (("params.yaml", params), ("data/registry.yaml", registry), (OWN, own)):
+    files = {"params.yaml": params, "data/registry.yaml": registry, SETTINGS: settings}
+    for file, content in files.items():
         Path(file).write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
 
 
@@ -153,13 +153,9 @@ def _all_of_the_page() -> None:
         ("mylab..metrics", "'mylab..metrics' is not known; choose from"),
     ],
 )  # fmt: skip
-def test_a_path_that_leads_nowhere_is_told(
-    project: Path, capsys: pytest.CaptureFixture[str], kind: str, problem: str
-) -> None:
+def test_a_path_that_leads_nowhere_is_told(project, capsys, kind, problem):
     change(project / "params.yaml", '"mylab.metrics:NEGATIONS"', f'"{kind}"')
-    output = problems(capsys)
-    assert problem in output
-    assert "Traceback" not in output
+    assert problem in problems(capsys)
 
 
 @pytest.mark.parametrize(
@@ -174,52 +170,38 @@ def test_a_path_that_leads_nowhere_is_told(
         ('name="negations"', 'name="bleu"', "gives a metric 'bleu', which is one of Metassay's"),
     ],
 )  # fmt: skip
-def test_a_fault_in_a_module_is_told_in_one_line(
-    project: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, problem: str
-) -> None:
+def test_a_fault_in_a_module_is_told_in_one_line(project, capsys, old, new, problem):
     change(project / "mylab/metrics.py", old, new)
-    output = problems(capsys)
-    (line,) = [line for line in output.splitlines() if problem in line]
+    (line,) = [line for line in problems(capsys).splitlines() if problem in line]
     assert "params.yaml" in line
     assert "metrics > negations > kind" in line
-    assert "Traceback" not in output
 
 
-def test_a_reader_that_is_none_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_reader_that_is_none_is_told(project, capsys):
     (project / "mylab/readers.py").write_text("read = 3\ndef rows(raw):\n    return []\n")
     change(project / "data/registry.yaml", "reader: files", "reader: mylab.readers")
     where = "data/registry.yaml > datasets > sample > reader: "
     assert f"{where}'mylab.readers' is not a function of a folder" in problems(capsys)
     change(project / "data/registry.yaml", "mylab.readers", "mylab.readers:rows")
-    output = problems(capsys)
     message = "reader 'mylab.readers:rows' returned list, and metassay.kinds.Rows is needed here"
-    assert message in output
-
-
-def test_options_are_checked_as_those_of_any_kind(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    assert message in problems(capsys)
     change(project / "params.yaml", "never, without]", "never], least: 3")
     assert "metrics > negations > least: unknown key; remove it" in problems(capsys)
 
 
-def test_a_metric_that_gives_too_few_values_is_told(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_metric_that_gives_too_few_values_is_told(project, monkeypatch, capsys):
     change(project / "mylab/metrics.py", "in zip(counts, tokens, strict=True)]", "in [(1, [2])]]")
-    own = OWN.read_text(encoding="utf-8")
-    OWN.write_text(re.sub(r"(?m)^metrics: .*", "metrics: [negations]", own), encoding="utf-8")
+    text = SETTINGS.read_text(encoding="utf-8")
+    text = re.sub(r"(?m)^metrics: .*", "metrics: [negations]", text)
+    SETTINGS.write_text(re.sub(r"(?m)^systems: .*", "systems: []", text), encoding="utf-8")
     refresh(project)
-    for stage, item in (("ingest", ""), ("generate", "lead"), ("generate", "longest_turn")):
-        assert run_stage(monkeypatch, project, stage, item) == 0
-    assert run_stage(monkeypatch, project, "segment") == 0
-    assert run_stage(monkeypatch, project, "measure") == 78
-    assert "mylab.metrics:NEGATIONS: returned {'negations': 1} values, not" in (
-        capsys.readouterr().err
-    )
+    codes = [run_stage(monkeypatch, project, name) for name in ("ingest", "segment", "measure")]
+    assert codes == [0, 0, 78]
+    words = "mylab.metrics:NEGATIONS: returned {'negations': 1} values, not"
+    assert words in capsys.readouterr().err
 
 
-def test_an_edit_makes_stale_what_depends_on_it_and_nothing_else(project: Path) -> None:
+def test_an_edit_makes_stale_what_depends_on_it_and_nothing_else(project):
     """Also of modules that are imported relatively, lazily, or from a folder without __init__."""
     (project / "mylab/words").mkdir()
     for name in ("mylab/words/lists.py", "mylab/words/more.py", "plain.py"):
@@ -236,10 +218,10 @@ def test_an_edit_makes_stale_what_depends_on_it_and_nothing_else(project: Path) 
         (project / name).write_text("A = 2\n", encoding="utf-8")
         after = versions(project)
         changed = {
-            f"{block}.{one}"
-            for block, names in after.items()
-            for one in names
-            if before[block][one] != names[one]
+            f"{block}.{key}"
+            for block, hashes in after.items()
+            for key, version in hashes.items()
+            if before[block][key] != version
         }
         assert changed == {"metrics.negations", "metrics_of.one"}, name
         assert find_stale(project, "measure", [("metrics_of", "one")])
@@ -253,37 +235,27 @@ def test_an_edit_makes_stale_what_depends_on_it_and_nothing_else(project: Path) 
         versions(project)
 
 
-def test_of_an_installed_package_the_version_counts(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_an_installed_package_the_version_counts(project, tmp_path, monkeypatch):
     site = tmp_path / "site-packages"
     monkeypatch.syspath_prepend(str(site))
-    seen = []
+    change(project / "params.yaml", "mylab.metrics:", "mylab_kit:")
+    hashes = []
     for version in ("1.0", "1.1"):
         about = site / f"mylab_kit-{version}.dist-info"
         about.mkdir(parents=True)
-        (about / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: mylab-kit\nVersion: {version}\n", encoding="utf-8"
-        )
+        metadata = f"Metadata-Version: 2.1\nName: mylab-kit\nVersion: {version}\n"
+        (about / "METADATA").write_text(metadata, encoding="utf-8")
         (about / "top_level.txt").write_text("mylab_kit\n", encoding="utf-8")
-        text = (project / "mylab/metrics.py").read_text(encoding="utf-8")
-        (site / "mylab_kit.py").write_text(text, encoding="utf-8")
-        params = project / "params.yaml"
-        params.write_text(
-            params.read_text(encoding="utf-8").replace("mylab.metrics:", "mylab_kit:"), "utf-8"
-        )
-        seen.append(versions(project)["metrics"]["negations"])
-        for file in about.iterdir():
-            file.unlink()
-        about.rmdir()
-    assert seen[0] != seen[1]
+        shutil.copy(project / "mylab/metrics.py", site / "mylab_kit.py")
+        hashes.append(versions(project)["metrics"]["negations"])
+        shutil.rmtree(about)
+    assert hashes[0] != hashes[1]
     assert main(["validate"]) == 0
 
 
-def test_a_plain_name_is_never_imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_plain_name_is_never_imported(monkeypatch, tmp_path):
     (tmp_path / "words.py").write_text("raise SystemExit", encoding="utf-8")
-    assert [is_path(one) for one in ("words", "a.b", "a:B", "a.b:C", "1.5", "a:b:c", "a/b")] == [
-        *(False, True, True, True, False, False, False)
-    ]
+    assert all(is_path(word) for word in ("a.b", "a:B", "a.b:C"))
+    assert not any(is_path(word) for word in ("words", "1.5", "a:b:c", "a/b"))
     with pytest.raises(BadInput, match="'words' is not known; choose from"):
         choose(METRICS, {"kind": "words"}, where="params.yaml > metrics > w")

@@ -29,7 +29,7 @@ def put_example(folder: Path) -> list[str]:
     return shlex.split(command)
 
 
-def test_what_the_page_shows_is_what_is_guessed(tmp_path: Path, monkeypatch, capsys) -> None:
+def test_what_the_page_shows_is_what_is_guessed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(put_example(tmp_path)) == 2
     output = capsys.readouterr()
@@ -40,7 +40,7 @@ def test_what_the_page_shows_is_what_is_guessed(tmp_path: Path, monkeypatch, cap
 
 
 @pytest.mark.slow
-def test_two_commands_from_the_wheel_lead_to_the_report(tmp_path: Path) -> None:
+def test_two_commands_from_the_wheel_lead_to_the_report(tmp_path):
     """Whatever the folder is called, with an empty home and nothing of the checkout.
 
     The environment is that of these tests, whose packages a test of its own holds against the
@@ -53,13 +53,9 @@ def test_two_commands_from_the_wheel_lead_to_the_report(tmp_path: Path) -> None:
     words = ["Meine Studie ä", *put_example(here)[2:], "--name", "study", "--yes", "--run"]
     environment = {"HOME": str(tmp_path / "home"), "PYTHONPATH": str(site)}
     environment |= {"PATH": os.environ["PATH"], "GIT_CONFIG_SYSTEM": os.devnull}
+    command = [sys.executable, "-m", "metassay.cli", "init", *words]
     done = subprocess.run(
-        [sys.executable, "-m", "metassay.cli", "init", *words],
-        cwd=here,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
+        command, cwd=here, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     project = here / "Meine Studie ä"
@@ -75,6 +71,6 @@ def test_two_commands_from_the_wheel_lead_to_the_report(tmp_path: Path) -> None:
     # The checkout's own environment may lie in it; its code has no part in this.
     assert not [room for room in ("metassay", "stages", "flows") if str(ROOT / room) + "/" in text]
     status = ["git", "status", "--porcelain", "--untracked-files=all"]
-    left = subprocess.run(status, cwd=project, capture_output=True, text=True, check=True).stdout
+    left = subprocess.check_output(status, cwd=project, text=True)
     new = {line[3:] for line in left.splitlines() if line.startswith("??")}
     assert new <= {"benchmarks/study/dvc.lock", "benchmarks/study/headline.json"}

@@ -26,15 +26,20 @@ IDENTITY = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
 
 
 @pytest.fixture(autouse=True)
-def _nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _nobody(monkeypatch, tmp_path):
     """git knows nobody, and what is asked has no terminal."""
     for name, value in IDENTITY.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.fixture
+def no_refresh(monkeypatch):
+    monkeypatch.setattr(make, "refresh", lambda _: True)
+
+
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def example(tmp_path_factory):
     """A project from three spreadsheets; not to be changed."""
     folder = tmp_path_factory.mktemp("once")
     paths = files(folder, texts=LONG, ratings=RATINGS, scores=SCORES)
@@ -47,19 +52,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def own(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(example, tmp_path, monkeypatch):
     """That project, to change; one stands in it."""
-    shutil.copytree(made, tmp_path / "own")
-    monkeypatch.chdir(tmp_path / "own")
-    return tmp_path / "own"
+    shutil.copytree(example, tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
 
 
 def git(folder: Path, *words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout
+    return subprocess.check_output(["git", *words], cwd=folder, text=True)
 
 
-def test_a_project_from_spreadsheets_is_valid_and_private(own: Path, capsys) -> None:
+def test_a_project_from_spreadsheets_is_valid_and_private(here):
     assert main(["validate"]) == 0
     params = load()
     (benchmark,) = params.benchmarks.values()
@@ -68,54 +72,45 @@ def test_a_project_from_spreadsheets_is_valid_and_private(own: Path, capsys) -> 
     assert params.meta_evaluation["compared"][:3] == ["TER", "align_score", "own_bleu"]
     registry = yaml.safe_load(Path("data/registry.yaml").read_text("utf-8"))
     assert registry["datasets"]["Koeln_Sued"]["access"] == "private"
-    staged = git(own, "ls-files").splitlines()
-    assert "benchmarks/Koeln_Sued/params.yaml" in staged
-    assert "code.yaml" in staged
+    staged = git(here, "ls-files").splitlines()
+    assert {"benchmarks/Koeln_Sued/params.yaml", "code.yaml"} <= {*staged}
     assert not [name for name in staged if name.startswith(("data/Koeln", ".work"))]
     workflow = yaml.safe_load(Path(".github/workflows/metassay.yml").read_text("utf-8"))
-    kept = [step["with"]["path"] for step in workflow["jobs"]["reports"]["steps"][-1:]]
-    assert kept == ["benchmarks/*/headline.json"], "a page holds texts"
+    last = workflow["jobs"]["reports"]["steps"][-1]
+    assert last["with"]["path"] == "benchmarks/*/headline.json", "a page holds texts"
 
 
-def test_others_of_the_machine_see_no_data_and_reach_no_cache(tmp_path: Path, made: Path) -> None:
+def test_others_of_the_machine_see_no_data_and_reach_no_cache(tmp_path, example):
     def modes(root: Path, *names: str) -> set[int]:
         return {(root / name).stat().st_mode & 0o777 for name in names}
 
-    data = [path for path in (made / "data" / name_of(made)).rglob("*")]
-    assert data
-    assert modes(made, *map(str, data)) == {0o600}
-    assert modes(made, str(data[0].parent), ".work", ".work/dvc", ".dvc/cache") == {0o700}
+    data = [*(example / "data" / name_of(example)).rglob("*")]
+    assert modes(example, *map(str, data)) == {0o600}
+    assert modes(example, str(data[0].parent), ".work", ".work/dvc", ".dvc/cache") == {0o700}
     before = os.umask(0o022)
     assert main(["init", str(tmp_path / "example")]) == 0
     os.umask(before)
     assert modes(tmp_path / "example", ".", "data") == {0o755}, "is public"
 
 
-def test_code_yaml_is_true_and_the_same_from_the_wheel(own: Path, tmp_path: Path) -> None:
-    here = versions(own)
-    assert read_versions(own) == {block: names for block, names in here.items()}
-    both = shutil.copytree(own, tmp_path / "both")
+def test_the_wheel_has_what_a_project_is_made_of(here, tmp_path, monkeypatch):
+    """The same of it as a checkout, to the byte, and code of the same versions."""
+    hashes = versions(here)
+    assert read_versions(here) == hashes
+    both = shutil.copytree(here, tmp_path / "both")
     with zipfile.ZipFile(wheel(tmp_path)) as packed:
         packed.extractall(both)  # as they would lie in site-packages, but found first
     assert (both / "metassay/project/files/params.yaml").exists()
-    assert versions(both) == here
-
-
-def test_the_wheel_has_what_a_project_is_made_of(tmp_path: Path, monkeypatch) -> None:
-    """And the same of it as a checkout, to the byte."""
+    assert versions(both) == hashes
     folders = {"a": {}, "b": {"test": "segmentation"}, "c": {"test": "claim_labels"}}
     from_checkout = {**kit.files(folders), **kit.example_files()}
-    with zipfile.ZipFile(wheel(tmp_path)) as packed:
-        packed.extractall(tmp_path / "site")
-    monkeypatch.setattr(kit, "_HERE", tmp_path / "site/metassay/project")
+    monkeypatch.setattr(kit, "_HERE", both / "metassay/project")
     assert {**kit.files(folders), **kit.example_files()} == from_checkout
     for name in (*kit.LINES, ".dvc/config", "params.yaml", "data/registry.yaml"):
         assert kit.file(name) == (ROOT / name).read_bytes()
 
 
-def test_without_confirmation_nothing_is_made_and_the_command_is_told(
-    tmp_path: Path, capsys
-) -> None:
+def test_without_confirmation_nothing_is_made_and_the_command_is_told(tmp_path, capsys):
     paths = files(tmp_path, texts=LONG)
     assert main(["init", "new", f"--texts={paths['texts'][0]}"]) == 2
     output = capsys.readouterr()
@@ -127,28 +122,31 @@ def test_without_confirmation_nothing_is_made_and_the_command_is_told(
 
 
 @pytest.mark.parametrize("answer", ["y", "n"])
-def test_one_question_is_asked(tmp_path: Path, monkeypatch, capsys, answer: str) -> None:
-    asked: list[str] = []
+@pytest.mark.usefixtures("no_refresh")
+def test_one_question_is_asked(tmp_path, monkeypatch, answer):
+    questions: list[str] = []
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("builtins.input", lambda words: asked.append(words) or answer)
-    monkeypatch.setattr(make, "refresh", lambda made: True)
+    monkeypatch.setattr("builtins.input", lambda words: questions.append(words) or answer)
     paths = files(tmp_path, texts=LONG)
     assert main(["init", "new", f"--texts={paths['texts'][0]}"]) == (0 if answer == "y" else 2)
-    assert asked == ["Is all of this right? [y/n] "]
+    assert questions == ["Is all of this right? [y/n] "]
     assert (tmp_path / "new").exists() == (answer == "y")
 
 
-def test_a_folder_that_holds_something_is_left_as_it_is(tmp_path: Path, capsys) -> None:
+def test_a_folder_that_holds_something_is_left_as_it_is(tmp_path, capsys):
     there = tmp_path / "there"
     there.mkdir()
     (there / "thesis.txt").write_text("years of work", encoding="utf-8")
     assert main(["init", "there"]) == 2
     assert "holds something already, and nothing was changed" in capsys.readouterr().err
     assert [path.name for path in there.iterdir()] == ["thesis.txt"]
+    ratings = put(tmp_path / "r.csv", RATINGS)
+    assert main(["init", "new", f"--ratings={ratings}"]) == 2
+    assert "--texts is missing" in capsys.readouterr().err
 
 
-def test_what_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch) -> None:
-    def full(made: Path) -> bool:
+def test_what_fails_half_way_leaves_nothing(tmp_path, monkeypatch):
+    def full(_: Path) -> bool:
         raise BadInput("no space left")
 
     monkeypatch.setattr(make, "refresh", full)
@@ -158,9 +156,9 @@ def test_what_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch) -> None
     assert [path.name for path in tmp_path.rglob("*")] == ["empty"]
 
 
-def test_the_example_in_the_folder_where_one_stands(tmp_path: Path, monkeypatch, capsys) -> None:
+@pytest.mark.usefixtures("no_refresh")
+def test_the_example_in_the_folder_where_one_stands(tmp_path, monkeypatch, capsys):
     """Also without git, which is said, and DVC is told."""
-    monkeypatch.setattr(make, "refresh", lambda made: True)
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     (tmp_path / "demo").mkdir()
     monkeypatch.chdir(tmp_path / "demo")
@@ -173,17 +171,14 @@ def test_the_example_in_the_folder_where_one_stands(tmp_path: Path, monkeypatch,
     assert list(load().benchmarks) == ["demo"]
 
 
-def test_within_another_repository_nothing_is_added(tmp_path: Path, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(make, "refresh", lambda made: True)
+@pytest.mark.usefixtures("no_refresh")
+def test_what_git_gets(tmp_path, monkeypatch, capsys):
+    """Nothing within another repository; a first commit by whom git knows."""
     git(tmp_path, "init", "--quiet", "paper")
     assert main(["init", "paper/study"]) == 0
     assert "lies in the git repository" in capsys.readouterr().out
     assert not (tmp_path / "paper/study/.git").exists()
     assert git(tmp_path / "paper", "ls-files") == ""
-
-
-def test_a_first_commit_is_made_by_whom_git_knows(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(make, "refresh", lambda made: True)
     for role in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{role}_DATE", "2026-01-01T00:00:00Z")
     config = tmp_path / "gitconfig"
@@ -192,6 +187,9 @@ def test_a_first_commit_is_made_by_whom_git_knows(tmp_path: Path, monkeypatch) -
     assert main(["init", "demo"]) == 0
     assert git(tmp_path / "demo", "log", "--format=%an %s").startswith("A A Metassay project")
     assert git(tmp_path / "demo", "status", "--porcelain") == ""
+    assert main(["init", "MYDATA_NAME"]) == 0  # though the template has room for both words
+    readme = Path("MYDATA_NAME/README.md").read_text(encoding="utf-8")
+    assert readme.startswith("# MYDATA_NAME\n")
 
 
 @pytest.mark.parametrize(
@@ -201,21 +199,12 @@ def test_a_first_commit_is_made_by_whom_git_knows(tmp_path: Path, monkeypatch) -
         ("changes", "mine"),  # reports/changes/ is of all benchmarks
     ],
 )
-def test_a_benchmark_is_called_after_its_folder(tmp_path: Path, folder: str, name: str) -> None:
+def test_a_benchmark_is_called_after_its_folder(tmp_path, folder, name):
     assert name_of(tmp_path / folder) == name
 
 
-def test_a_name_that_the_readme_leaves_room_for_is_only_a_name(monkeypatch) -> None:
-    monkeypatch.setattr(make, "refresh", lambda made: True)
-    assert main(["init", "MYDATA_NAME"]) == 0
-    readme = Path("MYDATA_NAME/README.md").read_text(encoding="utf-8")
-    assert readme.startswith("# MYDATA_NAME\n")
-
-
-def test_odd_names_of_files_and_criteria_come_through_the_command_that_confirms(
-    tmp_path: Path, monkeypatch, capsys
-) -> None:
-    monkeypatch.setattr(make, "refresh", lambda made: True)
+@pytest.mark.usefixtures("no_refresh")
+def test_odd_names_of_files_and_criteria_come_through_the_command_that_confirms(tmp_path, capsys):
     texts = put(tmp_path / "texts \N{GRINNING FACE}.csv", LONG)
     odd = [[*RATINGS[0][:3], "-x", "=1"], *RATINGS[1:]]
     words = ["init", "odd", "--texts", texts.name, "--lower=-x"]
@@ -223,62 +212,56 @@ def test_odd_names_of_files_and_criteria_come_through_the_command_that_confirms(
     assert main(words) == 2
     command = capsys.readouterr().err.partition("run it: metassay ")[2]
     assert main(shlex.split(command)) == 0
-    own = load(tmp_path / "odd").benchmarks["odd"]
-    assert {name: one.better for name, one in own.criteria.items()} == {
-        "-x": "lower",
-        "=1": "higher",
-    }
+    criteria = load(tmp_path / "odd").benchmarks["odd"].criteria
+    assert {name: c.better for name, c in criteria.items()} == {"-x": "lower", "=1": "higher"}
     assert "\N{GRINNING FACE}" in load_registry(Path("odd/data/registry.yaml"))["odd"].title
 
 
-def test_an_upgrade_of_what_is_up_to_date_does_nothing(own: Path, capsys) -> None:
-    before = {path: path.read_bytes() for path in own.rglob("*") if path.is_file()}
+def test_an_upgrade_of_what_is_up_to_date_does_nothing(here, capsys):
+    before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
     assert main(["update"]) == 0
     assert capsys.readouterr().out.startswith("up to date with Metassay")
-    after = {path: path.read_bytes() for path in own.rglob("*") if path.is_file()}
-    assert {p for p in before | after if before.get(p) != after.get(p)} <= {own / ".work/code.json"}
+    after = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
+    changed = {path for path in before | after if before.get(path) != after.get(path)}
+    assert changed <= {here / ".work/code.json"}
 
 
-def test_a_hash_that_looks_like_a_number_is_read_back(tmp_path: Path) -> None:
+def test_a_hash_that_looks_like_a_number_is_read_back(tmp_path):
     hashes = {"a": "1234567e12345678", "b": "0123456789012345", "c": "0000000000000000"}
-    for given in (hashes, {}):
-        (tmp_path / kit.RECORD).write_bytes(kit.record(given))
-        assert kit.read_record(tmp_path) == (kit.__version__, given)
+    for files_of in (hashes, {}):
+        (tmp_path / kit.RECORD).write_bytes(kit.record(files_of))
+        assert kit.read_record(tmp_path) == (kit.__version__, files_of)
 
 
-def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsys) -> None:
+def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(here, capsys):
     """The kit of an older version is played by other bytes in the project and in its record."""
     contents = {name: Path(name).read_bytes() for name in ("data/registry.yaml", "README.md")}
-    hashes = dict(kit.read_record(own).files)  # type: ignore[union-attr]
+    hashes = dict(kit.read_record(here).files)  # type: ignore[union-attr]
     for name in ("prompts/claims.yaml", "prompts/facets.yaml", "dvc.yaml"):
-        put_bytes(Path(name), Path(name).read_bytes() + b"# of an older version\n")
+        Path(name).write_bytes(Path(name).read_bytes() + b"# of an older version\n")
         hashes[name] = kit.hash_of(Path(name).read_bytes())
     edited = Path("prompts/claims.yaml").read_bytes() + b"# and my own words\n"
-    put_bytes(Path("prompts/claims.yaml"), edited)
+    Path("prompts/claims.yaml").write_bytes(edited)
     Path("rubrics/bmrc.yaml").unlink()
     del hashes["prompts/judge-scale.yaml"]  # as if it were new
     Path("prompts/judge-scale.yaml").unlink()
     kit.RECORD.write_bytes(kit.record(hashes))
     ignored = Path(".gitignore")
     ignored.write_text("/mine/\n" + ignored.read_text("utf-8").replace("/dist/\n", ""), "utf-8")
-    params = Path("params.yaml")
+    params, facets = Path("params.yaml"), ROOT / "benchmarks/sample_facets"
     text = params.read_text("utf-8").replace("threshold: 0.6", "threshold: 0.7")
     params.write_text(text, encoding="utf-8")
     sort = Path("benchmarks/tried")
-    sort.mkdir()
-    shutil.copy(ROOT / "benchmarks/sample_facets/params.yaml", sort)
-    settings = (sort / "params.yaml").read_text("utf-8")
-    (sort / "params.yaml").write_text(
-        settings.replace("name: sample_facets", "name: tried"), "utf-8"
+    for folder in (sort, here / "data/sample_facets"):
+        folder.mkdir()
+    settings = (facets / "params.yaml").read_text("utf-8")
+    settings = settings.replace("name: sample_facets", "name: tried")
+    (sort / "params.yaml").write_text(settings, "utf-8")
+    contents["data/registry.yaml"] += (
+        b"  sample_facets: {reader: sentences, title: t, licence: l, access: public,"
+        b" folder: data/sample_facets}\n"
     )
-    (own / "data/sample_facets").mkdir()
-    entry = (
-        "  sample_facets: {reader: sentences, title: t, licence: l, access: public,"
-        " folder: data/sample_facets}\n"
-    )
-    with Path("data/registry.yaml").open("a", encoding="utf-8") as file:
-        file.write(entry)
-    contents["data/registry.yaml"] += entry.encode()
+    Path("data/registry.yaml").write_bytes(contents["data/registry.yaml"])
     assert main(["update"]) == 0
     output = capsys.readouterr().out
     ours = kit.files({})
@@ -290,9 +273,7 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
     assert ignored.read_text("utf-8").startswith("/mine/\n")
     assert "\n/dist/\n" in ignored.read_text("utf-8")
     assert "threshold: 0.7" in params.read_text("utf-8")
-    assert (sort / "dvc.yaml").read_bytes() == (
-        ROOT / "benchmarks/sample_facets/dvc.yaml"
-    ).read_bytes()
+    assert (sort / "dvc.yaml").read_bytes() == (facets / "dvc.yaml").read_bytes()
     assert {name: Path(name).read_bytes() for name in contents} == contents
     for line in (
         "kept as you edited it: prompts/claims.yaml; the new version is prompts/claims.yaml.new",
@@ -302,34 +283,21 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
         "not restored, since you removed it: rubrics/bmrc.yaml",
     ):
         assert line in output, output
-    assert read_versions(own) == versions(own)
+    assert read_versions(here) == versions(here)
     assert main(["update"]) == 0
     again = capsys.readouterr().out.splitlines()
     assert [line for line in again if not line.startswith(("not restored", "up to date"))] == []
 
 
-def test_an_upgrade_writes_nothing_where_a_folder_has_no_name(own: Path, capsys) -> None:
-    odd = own / "benchmarks/$(touch x)"
+def test_an_upgrade_writes_nothing_where_it_is_refused(here, tmp_path, monkeypatch, capsys):
+    odd, workflow = here / "benchmarks/$(touch x)", here / ".github/workflows/metassay.yml"
     odd.mkdir()
     shutil.copy(ROOT / "benchmarks/sample/params.yaml", odd)
     kit.RECORD.unlink()
-    before = sorted(own.rglob("*")), Path(".github/workflows/metassay.yml").read_bytes()
+    before = sorted(here.rglob("*")), workflow.read_bytes()
     assert main(["update"]) == 2
     assert "benchmarks/$(touch x): " in capsys.readouterr().err
-    assert (sorted(own.rglob("*")), Path(".github/workflows/metassay.yml").read_bytes()) == before
-
-
-def put_bytes(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
-
-
-def test_an_upgrade_elsewhere_is_refused(tmp_path: Path, monkeypatch, capsys) -> None:
+    assert (sorted(here.rglob("*")), workflow.read_bytes()) == before
     monkeypatch.chdir(tmp_path)
     assert main(["update"]) == 2
     assert "run this in a project's folder" in capsys.readouterr().err
-
-
-def test_spreadsheets_need_texts(tmp_path: Path, capsys) -> None:
-    ratings = put(tmp_path / "r.csv", RATINGS)
-    assert main(["init", "new", f"--ratings={ratings}"]) == 2
-    assert "--texts is missing" in capsys.readouterr().err

@@ -12,8 +12,7 @@ from tests.conftest import ROOT
 def _built(folder: Path) -> Path:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    (found,) = folder.glob("*.whl")
-    return found
+    return next(folder.glob("*.whl"))
 
 
 def wheel(tmp_path: Path) -> Path:

@@ -93,13 +93,18 @@ def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("metassay.reporting.figures.draw", lambda *_: None)
 
 
+def ask_nobody(evaluation: Any, tables: Path) -> None:
+    """Write the answers of models and notes of a benchmark's or test's stages, without a row."""
+    for table in (RESPONSES, NOTES):
+        for file in files_in(evaluation, table.name):
+            write(table, empty(table), tables / f"{table.name}/{file}.parquet")
+
+
 @pytest.fixture
 def folder(frames: Frames, tmp_path: Path) -> Path:
     """The invented tables as those of the sample, which asked nobody and noted nothing."""
     tables = tmp_path / "data/tables/sample"
     for name in ("certificates", "leaderboard", "designs"):
         write(TABLES[name], frames[name], tables / f"{name}.parquet")
-    for table in (RESPONSES, NOTES):
-        for file in files_in(load().benchmarks["sample"], table.name):
-            write(table, empty(table), tables / f"{table.name}/{file}.parquet")
+    ask_nobody(load().benchmarks["sample"], tables)
     return tables

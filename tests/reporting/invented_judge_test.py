@@ -4,8 +4,6 @@
 has given verdicts on two items only; `anna`, `ben` and `cleo` labelled the items of mli_test_v1.
 """
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -14,8 +12,9 @@ from metassay.meta_evaluation.options import MetaOptions
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
+from metassay.tables.parquet import Table
 from metassay.tables.ratings import RATINGS
-from tests.reporting.invented_report import SCRIPT
+from tests.reporting.invented_meta import SCRIPT, Rows, lines
 
 YES, NO = "entailed", "not_entailed"
 # item: subset, kind, right answer, what words says, meaning's probability
@@ -30,70 +29,66 @@ ITEMS = {
 LABELLED = {"anna": (0, 0, 1, 1), "ben": (0, 0, 1, 1), "cleo": (0, 1, 1, 1)}
 
 
-def _frame(table: Any, rows: list[dict[str, Any]]) -> pd.DataFrame:
+def _frame(table: Table, rows: Rows) -> pd.DataFrame:
     return pd.DataFrame([dict.fromkeys(table.columns) | row for row in rows])
 
 
-def _pairs() -> list[dict[str, Any]]:
+def _judgments() -> Rows:
     """m2 has two premises, of which the second one decides."""
-    made = []
-    for item in ITEMS:
-        for position in range(2 if item == "m2" else 1):
-            made.append(
-                {
-                    **{"pair_id": f"{item}-{position}", "instrument": "entailment"},
-                    **{"measure": "verdict", "doc_id": item, "author": "item", "part": "full"},
-                    **{"position": position, "citation": -1, "repeats": "invented"},
-                    "premise": f"Premise {position} of {item}. {SCRIPT}",
-                    "hypothesis": f"Hypothesis of {item} {SCRIPT}",
-                }
-            )
-    return made
-
-
-def _judgments() -> list[dict[str, Any]]:
-    made = []
+    rows: Rows = []
     for item, (_, _, _, word, p) in ITEMS.items():
         last = "m2-1" if item == "m2" else f"{item}-0"
         status = "abstained" if p == 0.5 else "ok"
         sure = None if status != "ok" else YES if p > 0.5 else NO
-        answers = [("words", "ok", word, np.nan), ("meaning", status, sure, p)]
-        for judge, said, label, probability in answers:
-            row = {"judge": judge, "attempts": 1, "repaired": False, "recipe": f"recipe of {judge}"}
-            why = f"{judge} on {item} {SCRIPT}"
-            row |= {"status": said, "label": label, "probability": probability}
-            made.append({**row, "pair_id": last, "explanation": why})
+        heads = "judge status label probability"
+        answers = (("words", "ok", word, np.nan), ("meaning", status, sure, p))
+        for row in lines(heads, *answers, attempts=1, repaired=False):
+            judge = row["judge"]
+            row |= {"recipe": f"recipe of {judge}", "explanation": f"{judge} on {item} {SCRIPT}"}
+            rows.append({**row, "pair_id": last})
             if item == "m2":
                 low = np.nan if judge == "words" else 0.05
-                made.append({**row, "pair_id": "m2-0", "label": NO, "probability": low})
-    return made
+                row |= {"explanation": None, "label": NO, "probability": low}
+                rows.append({**row, "pair_id": "m2-0"})
+    return rows
 
 
 def tables() -> dict[str, pd.DataFrame]:
     """The tables of the test, by the names that its report takes."""
+    pairs = [
+        {
+            **{"pair_id": f"{item}-{position}", "instrument": "entailment", "measure": "verdict"},
+            **{"doc_id": item, "author": "item", "part": "full", "position": position},
+            **{"citation": -1, "repeats": "invented"},
+            "premise": f"Premise {position} of {item}. {SCRIPT}",
+            "hypothesis": f"Hypothesis of {item} {SCRIPT}",
+        }
+        for item in ITEMS
+        for position in range(2 if item == "m2" else 1)
+    ]
     gold = [
         {"item": item, "subset": subset, "kind": kind, "cluster": item, "label": right}
         for item, (subset, kind, right, *_) in ITEMS.items()
     ]
-    given = [
-        {"item": item, "judge": "released", "status": "ok", "probability": p, "recipe": "given"}
-        for item, p in (("m1", 0.3), ("m2", 0.4))
-    ]
-    ratings = [
-        {
-            **{"study": "invented", "doc_id": f"m{place + 1}", "author": "item", "part": "full"},
-            **{"unit": "claim:0", "rater": rater, "criterion": YES, "value": float(value)},
-        }
+    shared = {"judge": "released", "status": "ok", "recipe": "given"}
+    brought = lines("item probability", ("m1", 0.3), ("m2", 0.4), **shared)
+    shared = {"study": "invented", "author": "item", "part": "full", "unit": "claim:0"}
+    labels = [
+        {**shared, "doc_id": f"m{n}", "rater": rater, "criterion": YES, "value": float(value)}
         for rater, values in LABELLED.items()
-        for place, value in enumerate(values)
+        for n, value in enumerate(values, start=1)
     ]
-    pairs, people = _frame(PAIRS, _pairs()), _frame(RATINGS, ratings)
-    judgments = _frame(JUDGMENTS, _judgments()).astype({"probability": "float64"})
-    right, brought = _frame(GOLD, gold), _frame(GIVEN_VERDICTS, given)
-    options = MetaOptions(resamples=100, confidence=0.95, seed=1)
-    found = examine(pairs, judgments, right, people, brought, options)
+    frames = {
+        **{"pairs": _frame(PAIRS, pairs), "gold": _frame(GOLD, gold)},
+        "judgments": _frame(JUDGMENTS, _judgments()).astype({"probability": "float64"}),
+        "ratings": _frame(RATINGS, labels),
+    }
+    results = examine(
+        *(frames[name] for name in ("pairs", "judgments", "gold", "ratings")),
+        _frame(GIVEN_VERDICTS, brought),
+        MetaOptions(resamples=100, confidence=0.95, seed=1),
+    )
     return {
-        **{"pairs": pairs, "judgments": judgments, "gold": right},
-        **{"ratings": people, "verdicts": found.verdicts},
-        **{"judge_cards": found.cards, "calibration": found.bins},
+        **{**frames, "verdicts": results.verdicts},
+        **{"judge_cards": results.cards, "calibration": results.bins},
     }

@@ -1,21 +1,24 @@
-"""Pages and the terminal call a system or judge as `shown_as` says; files keep its name."""
+"""Names on pages: a system or judge as `shown_as` says, and in which order metrics stand."""
 
 import re
 
 import pandas as pd
 import pytest
 
-from metassay.cli.run_summary import print_summary
-from metassay.cli.show import table_of
 from metassay.core.errors import BadInput
-from metassay.core.params import load
-from metassay.core.stages import files_in
-from metassay.reporting.contract_page import TABLES
-from metassay.reporting.names import ShownAs, describe_seen
+from metassay.reporting.names import (
+    ShownAs,
+    by_criterion,
+    describe_seen,
+    headline_metrics,
+    known_names,
+    sorted_metrics,
+    sorted_parts,
+)
 from metassay.reporting.report import write_report
-from metassay.tables.notes import NOTES
-from metassay.tables.parquet import empty, write
-from metassay.tables.responses import RESPONSES
+from metassay.scoring.rubrics.ask import criteria_table
+from metassay.scoring.rubrics.record import RUBRICS, load_rubric
+from metassay.tables.names import sorted_authors
 from tests.reporting import page_data
 
 SHOWN = ShownAs.of(
@@ -28,33 +31,32 @@ SHOWN = ShownAs.of(
 def test_the_page_and_its_figures_say_other_words_and_files_the_name(
     make_report, written, tmp_path
 ):
-    report = make_report(published=["doclens_table20"], shown_as=SHOWN)
-    write_report(report, tmp_path / "out")
-    before, said = page_data.everything(written), page_data.everything(tmp_path / "out")
-    for name, other in (("plain", "openai/gpt-4o [β]"), ("lexical", "Word overlap")):
+    out = tmp_path / "out"
+    write_report(make_report(published=["doclens_table20"], shown_as=SHOWN), out)
+    before, after = page_data.everything(written), page_data.everything(out)
+    for name, other in (SHOWN.authors | SHOWN.judges).items():
+        as_name = rf'(?:"|\()({name})(?:"|\))'
         assert other not in before
-        assert other in said
-        assert re.search(rf'(?:"|\()({name})(?:"|\))', before)
-        assert not re.search(rf'(?:"|\()({name})(?:"|\))', said)
-    figure = (tmp_path / "out/figures/leaderboard.svg").read_text("utf-8")
-    assert "openai/gpt-4o [β]" in figure
+        assert other in after
+        assert re.search(as_name, before)
+        assert not re.search(as_name, after)
+    assert "openai/gpt-4o [β]" in (out / "figures/leaderboard.svg").read_text("utf-8")
     for file in (*written.glob("*.csv"), *written.glob("*.md")):
-        assert (tmp_path / "out" / file.name).read_bytes() == file.read_bytes()
+        assert (out / file.name).read_bytes() == file.read_bytes()
 
 
 def test_names_within_labels_are_others_too():
     labels = ["bleu", "claim_recall (lexical)", "claim_recall (lexical) + recall (nli)", None]
-    frame = pd.DataFrame(
-        {"metric_a": labels, "members": labels, "judge": ["lexical", "none", "nli", None]}
-    )
-    made = SHOWN.frame(frame)
-    assert made["members"].tolist()[:3] == [
+    judges = ["lexical", "none", "nli", None]
+    frame = pd.DataFrame({"metric_a": labels, "members": labels, "judge": judges})
+    shown = SHOWN.frame(frame)
+    assert shown["members"].tolist()[:3] == [
         "bleu",
         "claim_recall (Word overlap)",
         "claim_recall (Word overlap) + recall (nli)",
     ]
-    assert made["metric_a"].equals(made["members"])
-    assert made["judge"].tolist()[:3] == ["Word overlap", "none", "nli"]
+    assert shown["metric_a"].equals(shown["members"])
+    assert shown["judge"].tolist()[:3] == ["Word overlap", "none", "nli"]
     assert frame["judge"][0] == "lexical"
 
 
@@ -65,29 +67,37 @@ def test_two_authors_are_never_shown_under_one_name(make_report, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_closing_tables_say_other_words(frames, tmp_path, monkeypatch, capsys):
-    params = load()
-    own = params.benchmarks["sample"].model_copy(update={"systems": ["plain"]})
-    shown_as = {"plain": "openai/gpt-4o [b]", "lexical": "Word overlap"}
-    changed = params.model_copy(update={"benchmarks": {"sample": own}, "shown_as": shown_as})
-    for name in ("leaderboard", "certificates", "designs"):
-        write(TABLES[name], frames[name], tmp_path / f"data/tables/sample/{name}.parquet")
-    for table in (NOTES, RESPONSES):
-        for name in files_in(own, table.name):
-            write(table, empty(table), tmp_path / f"data/tables/sample/{table.name}/{name}.parquet")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
-    print_summary(["sample"], changed)
-    said = capsys.readouterr().out
-    assert "(Word overlap)" in said
-    assert "lexical" not in said
-    for table in ("means", "trust"):
-        said += table_of("sample", table, changed)[0].to_csv()
-    assert "openai/gpt-4o [b]" in said
-    assert "Word overlap" in said
-    assert "lexical" not in said
-
-
 def test_of_each_name_it_is_said_what_choices_saw() -> None:
-    said = describe_seen({"mini": "unseen"}, ["mini", "words"], {"mini": "GPT mini"})
-    assert said == ["GPT mini: unseen", "words: not stated"]
+    lines = describe_seen({"mini": "unseen"}, ["mini", "words"], {"mini": "GPT mini"})
+    assert lines == ["GPT mini: unseen", "words: not stated"]
+
+
+def test_orders() -> None:
+    metrics = [("zeta", "none"), ("rouge1_recall", "none"), ("claim_recall", "b"), ("bleu", "none")]
+    names = [metric for metric, _ in sorted_metrics([*metrics, ("claim_recall", "a")])]
+    assert names == ["claim_recall", "claim_recall", "bleu", "rouge1_recall", "zeta"]
+    assert headline_metrics(metrics) == [("claim_recall", "b")]
+    parts = ["plan", "assessment_and_plan", "full", "subjective"]
+    assert sorted_parts(parts) == ["full", "subjective", "assessment_and_plan", "plan"]
+    assert sorted_authors(["b", "reference", "a"]) == ["reference", "a", "b"]
+
+
+def test_metrics_of_rubrics_and_what_people_rate_stand_in_the_order_of_their_criteria() -> None:
+    rubrics = ("vanilla", "note_respiratory", "bmrc")
+    criteria = pd.concat(criteria_table(load_rubric(RUBRICS / f"{of}.yaml")) for of in rubrics)
+    names = ["vanilla_rating", "bmrc_overall", "bmrc_method", "bmrc_background", "mine"]
+    names += ["note_respiratory_1A", "note_respiratory_penalties", "rouge1_fmeasure"]
+    metrics = [(name, "m") for name in names]
+    rated = ["conclusion", "background", "method", "aim"]
+    frame = pd.DataFrame({"study": "s", "criterion": rated, "part": "full"})
+    assert [key[1] for key, _ in by_criterion(frame)] == sorted(rated)
+    with known_names(criteria, ["method", "conclusion"]):
+        assert [name for name, _ in sorted_metrics(metrics)] == [
+            *("bmrc_background", "bmrc_method", "bmrc_overall", "note_respiratory_1A"),
+            *("note_respiratory_penalties", "vanilla_rating", "rouge1_fmeasure", "mine"),
+        ]
+        assert {name for name, _ in headline_metrics(metrics)} == {
+            *("bmrc_overall", "note_respiratory_penalties", "vanilla_rating", "rouge1_fmeasure"),
+        }
+        ordered = [key[1] for key, _ in by_criterion(frame)]
+    assert ordered == ["method", "conclusion", "aim", "background"]

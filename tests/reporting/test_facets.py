@@ -24,37 +24,22 @@ TEXT = "Pain hurts. We gave a drug and it helped."
 
 
 def part(doc_id, author, name, spans, text=TEXT, *, status="ok", made_up=()):
-    own = None if status != "ok" else " ".join(text[start:end] for start, end in spans)
     return {
-        "doc_id": doc_id,
-        "author": author,
-        "part": name,
-        "text": own,
-        "starts": [start for start, _ in spans],
-        "ends": [end for _, end in spans],
-        "leaf": "no" if name == "full" else "yes",
-        "status": status,
-        "made_up": list(made_up),
+        **{"doc_id": doc_id, "author": author, "part": name, "status": status},
+        "text": None if status != "ok" else " ".join(text[start:end] for start, end in spans),
+        **{"starts": [start for start, _ in spans], "ends": [end for _, end in spans]},
+        **{"leaf": "no" if name == "full" else "yes", "made_up": [*made_up]},
         "repeats": ["invented"],
     }
-
-
-def parts_of(*found):
-    return pd.DataFrame(found)
 
 
 def whole(doc_id, author, text=TEXT):
     return part(doc_id, author, "full", [(0, len(text))], text)
 
 
-@pytest.fixture
-def parts():
-    return some_parts()
-
-
-def some_parts():
-    """The reference has all; EVIL lacks two, of which one is made up; plain's answer failed."""
-    return parts_of(
+# The reference has all; EVIL lacks two, of which one is made up; plain's answer failed.
+PARTS = pd.DataFrame(
+    [
         whole(DOC, "reference"),
         part(DOC, "reference", "background", [(0, 11)]),
         part(DOC, "reference", "method", [(12, 26)]),
@@ -65,19 +50,21 @@ def some_parts():
         whole(DOC, "plain"),
         *(part(DOC, "plain", name, [], status="refused") for name in FACETS),
         part("doc-2", EVIL, "full", [], status="truncated"),
-    )
+    ]
+)
 
 
-def test_counts_and_shares_by_hand(parts):
-    table = facets_table(parts, FACETS, HOW)
+def test_counts_and_shares_by_hand():
+    table = facets_table(PARTS, FACETS, HOW)
     columns = ("n_present", "n_absent", "n_wholly_made_up", "n_unknown", "n_segments", "n_made_up")
-    counts = {(a, f): found for a, f, *found in rows(table, "author", "facet", *columns)}
+    counts = {(a, f): values for a, f, *values in rows(table, "author", "facet", *columns)}
     assert counts["reference", "method"] == [1, 0, 0, 0, 1, 0]
     assert counts[EVIL, "background"] == [1, 0, 0, 1, 1, 0]
     assert counts[EVIL, "method"] == [0, 1, 0, 1, 0, 0]
     assert counts[EVIL, "result"] == [0, 1, 1, 1, 1, 1]
     assert counts["plain", "background"] == [0, 0, 0, 1, 0, 0]
-    shares = {(a, f): found for a, f, *found in rows(table, "author", "facet", "share", "n_shares")}
+    columns = ("author", "facet", "share", "n_shares")
+    shares = {(a, f): values for a, f, *values in rows(table, *columns)}
     # Of 9 words: Pain hurts. | We gave a | drug (in two, half in each) | and | it helped.
     assert shares["reference", "background"] == [2 / 9, 1]
     assert shares["reference", "method"] == [3.5 / 9, 1]
@@ -90,45 +77,37 @@ def test_counts_and_shares_by_hand(parts):
 
 def test_interval_is_over_documents_and_one_document_has_none():
     half = "one two"
-    found = [
+    parts = [
         row
-        for doc_id, n in (("d1", 2), ("d2", 1))
-        for row in (
-            whole(doc_id, "a", half),
-            part(doc_id, "a", "x", [(0, 3 if n == 1 else 7)], half),
-        )
+        for doc_id, end in (("d1", 7), ("d2", 3))
+        for row in (whole(doc_id, "a", half), part(doc_id, "a", "x", [(0, end)], half))
     ]
-    table = facets_table(parts_of(*found), ["x"], HOW)
+    table = facets_table(pd.DataFrame(parts), ["x"], HOW)
     assert list(table["share"]) == [0.75, 0.25]
     assert list(table["low"]) == [0.5, 0.0]  # both times the second document, or the first
     assert list(table["high"]) == [1.0, 0.5]
-    assert facets_table(parts_of(*found[:2]), ["x"], HOW)["low"].isna().all()
+    assert facets_table(pd.DataFrame(parts[:2]), ["x"], HOW)["low"].isna().all()
 
 
-def test_facets_are_those_declared_and_sections_those_that_any_text_has(parts):
-    assert facet_names(parts, ("result", "cause")) == ["result", "cause", "background", "method"]
-    assert facet_names(parts[parts["part"] == "full"], ()) == []
+def test_facets_are_those_declared_and_sections_those_that_any_text_has():
+    assert facet_names(PARTS, ("result", "cause")) == ["result", "cause", "background", "method"]
+    assert facet_names(PARTS[PARTS["part"] == "full"], ()) == []
 
 
 def test_a_facet_whose_place_is_not_known_has_no_share():
-    found = parts_of(whole("d", "a"), {**part("d", "a", "x", []), "text": "Pain hurts."})
-    table = facets_table(found, ["x"], HOW)
+    parts = pd.DataFrame([whole("d", "a"), part("d", "a", "x", []) | {"text": "Pain hurts."}])
+    table = facets_table(parts, ["x"], HOW)
     assert list(table["n_present"]) == [1, 0]
     assert table["share"].isna().all()
 
 
-def test_marks_are_cut_where_pieces_start_and_end_and_never_overlap(parts):
-    texts = divide_texts(parts, FACETS)
-    found = marks_of(texts[DOC, "reference"], FACETS)
-    assert found == [
+def test_marks_never_overlap_and_what_is_absent_made_up_or_unknown_is_said():
+    texts = divide_texts(PARTS, FACETS)
+    assert marks_of(texts[DOC, "reference"], FACETS) == [
         *(Mark(0, 11, "background"), Mark(12, 22, "method"), Mark(22, 26, "method")),
         Mark(26, 30, "result"),
     ]
     assert marks_of(texts["doc-2", EVIL], FACETS) == []
-
-
-def test_what_is_absent_made_up_or_unknown_is_said(parts):
-    texts = divide_texts(parts, FACETS)
     assert what_lacks(texts[DOC, "reference"], FACETS) == ""
     assert what_lacks(texts[DOC, EVIL], FACETS) == (
         f"Absent: method, result. Returned, but not in the text: result: “It cured all. {SCRIPT}”."
@@ -138,37 +117,23 @@ def test_what_is_absent_made_up_or_unknown_is_said(parts):
     assert what_lacks(texts["doc-2", EVIL], FACETS) == ""
 
 
-@pytest.fixture(scope="module")
-def made(make_report, tmp_path_factory):
-    """The folder of a report with facets."""
-    out = tmp_path_factory.mktemp("facets") / "out"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("metassay.reporting.figures.draw", lambda *_: None)
-        write_report(make_report(parts=some_parts(), facets=FACETS), out)
-    return out
-
-
-def test_numbers_of_the_page_are_those_of_the_file(made):
-    table = pd.read_csv(made / "facets.csv")
-    assert page_data.table(made, "facets")["share"].equals(table["share"])
-
-
-def test_a_benchmark_without_facets_says_nothing_of_them(written, head):
-    assert "facets" not in {table["name"] for table in head["tables"]}
+@pytest.mark.usefixtures("no_figures")
+def test_the_page_of_a_benchmark_with_facets_has_the_numbers_of_the_file(
+    make_report, written, tmp_path
+):
+    write_report(make_report(parts=PARTS, facets=FACETS), tmp_path / "out")
+    table = pd.read_csv(tmp_path / "out/facets.csv")
+    assert page_data.table(tmp_path / "out", "facets")["share"].equals(table["share"])
+    assert "facets" not in {table["name"] for table in page_data.head(written)["tables"]}
     assert not (written / "facets.csv").exists()
 
 
 def test_a_text_without_sections_lacks_none():
-    found = parts_of(
-        whole("d1", "a"),
-        part("d1", "a", "plan", [(0, 11)]),
-        whole("d1", "b"),
-        whole("d2", "a"),
-        whole("d2", "b"),
-    )
-    table = facets_table(found, (), HOW)
-    lines = {(row["author"], row["facet"]): row for row in records(table)}
+    every = [whole(doc_id, author) for doc_id in ("d1", "d2") for author in "ab"]
+    parts = pd.DataFrame([*every, part("d1", "a", "plan", [(0, 11)])])
+    table = facets_table(parts, (), HOW)
+    by_key = {(row["author"], row["facet"]): row for row in records(table)}
     counts = ("n_texts", "n_present", "n_absent", "n_unknown", "n_undivided", "n_shares")
-    assert [lines["a", "plan"][name] for name in counts] == [2, 1, 0, 0, 1, 1]
-    assert [lines["b", "plan"][name] for name in counts] == [2, 0, 0, 0, 2, 0]
-    assert what_lacks(divide_texts(found, ())["d2", "a"], ["plan"]) == ""
+    assert [by_key["a", "plan"][name] for name in counts] == [2, 1, 0, 0, 1, 1]
+    assert [by_key["b", "plan"][name] for name in counts] == [2, 0, 0, 0, 2, 0]
+    assert what_lacks(divide_texts(parts, ())["d2", "a"], ["plan"]) == ""

@@ -1,5 +1,6 @@
 """The page of a test of judges: the verdict first, then every number with what it rests on."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
+from metassay.format.frames import rows
 from metassay.labelled.results import Cards, cards_of, kinds_table, with_right_answers
-from metassay.paper_figures.published import JUDGE_COMPARISONS, compare_judges
+from metassay.paper_figures.published import compare_judges
 from metassay.reporting.judge_test import JudgeTestReport, kinds_verdict, verdict, write_judge_test
 from metassay.reporting.names import ShownAs
 from metassay.reporting.page import NO_MORE
@@ -19,6 +21,7 @@ from tests.reporting.invented_report import PUBLISHED, SCRIPT
 
 RATERS = frozenset(invented_judge_test.LABELLED)
 BALANCED = "balanced_accuracy"
+TABLES = ["judge_cards", "kinds", "calibration", "verdicts", "answers", "published_doclens_table4"]
 
 
 @pytest.fixture(scope="module")
@@ -34,26 +37,13 @@ def known(frames) -> Cards:
 
 
 @pytest.fixture(scope="module")
-def make(frames) -> Callable[..., JudgeTestReport]:
-    cards = cards_of(frames["judge_cards"], RATERS)
-
-    def made(**changes: object) -> JudgeTestReport:
-        report = JudgeTestReport(
-            **{"benchmark": "tiny", "test": "nli", "title": f"Tiny {SCRIPT}"},
-            **{
-                "licence": "CC0",
-                "citation": "",
-                "invented": True,
-                "seen": ["words: unseen"],
-                "responses": {},
-                "notes": {},
-            },
-            **{"models": {}, "published": compare_judges(["doclens_table4"], PUBLISHED, cards)},
-            **{"tables": frames},
-        )
-        return changed(report, **changes)
-
-    return made
+def make(frames, known) -> Callable[..., JudgeTestReport]:
+    report = JudgeTestReport(
+        **{"benchmark": "tiny", "test": "nli", "title": f"Tiny {SCRIPT}", "licence": "CC0"},
+        **{"citation": "", "invented": True, "seen": ["words: unseen"], "tables": frames},
+        published=compare_judges(["doclens_table4"], PUBLISHED, known),
+    )
+    return lambda **changes: changed(report, **changes)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +65,7 @@ def test_studies_stand_with_all_items_first_and_people_last(known):
     assert known.comparable("mli_test_v1", "agreement") == ["meaning", "words"]
 
 
-def test_the_verdict_by_hand(known):
+def test_the_verdict_by_hand(known, frames):
     # words: of mli_test_v1 1 of 2 each way, all of R1_test: (.5 + 1) / 2
     # meaning: of mli_test_v1 1 of 2 and 1 of 1
     # and all of R1_test: (.75 + 1) / 2 = .875, by two decimals .88
@@ -83,42 +73,33 @@ def test_the_verdict_by_hand(known):
     assert best.startswith("meaning agrees best with the right answers: balanced accuracy (mean of")
     assert "the test sets) .88 [" in best
     # of mli_test_v1 2 of 4 at least, 3 at most; of R1_test both
-    said = "with the items without a verdict its accuracy is between .75 and .88."
-    assert best.endswith(f"on 5 of 6 items (a coin gets .50); {said}")
+    ends = "with the items without a verdict its accuracy is between .75 and .88."
+    assert best.endswith(f"on 5 of 6 items (a coin gets .50); {ends}")
     assert second.startswith("words: .75 [")
-    assert second.endswith(
-        "] on 6 items; its interval overlaps that of meaning, so their order is open."
-    )
+    overlap = "its interval overlaps that of meaning, so their order is open."
+    assert second.endswith(f"] on 6 items; {overlap}")
     # of the two items of released none is entailed, so that balanced accuracy is undefined there
     common = verdict(known, "agreement")[2]
     assert common.startswith("On the 2 items that released has verdicts on, accuracy is: released")
     # cleo differs of m2 from the other two, who each are split there between the other two
     assert people.startswith("The accuracy of a rater against most of the others is from .75 [")
     assert people.endswith("(3 raters), which is what people reach.")
-
-
-def test_without_a_card_nothing_is_said_to_be_best(frames):
-    none = cards_of(frames["judge_cards"].head(0), RATERS)
-    (said,) = verdict(none, BALANCED)
-    assert said.startswith("No item has both")
-    assert kinds_table(none).empty
-
-
-def test_where_judges_are_ranked_by_accuracy_a_guess_stands_beside_it(frames):
     cards = frames["judge_cards"]
-    only = cards_of(cards[(cards["judge"] == "words") & (cards["study"] == "mli_test_v1")], set())
-    (said,) = verdict(only, "agreement")
-    assert said.startswith("words is the only judge: accuracy .50 [")
-    assert said.endswith("] on 4 items (always the commoner answer gets .50).")
+    alone = cards[(cards["judge"] == "words") & (cards["study"] == "mli_test_v1")]
+    (sentence,) = verdict(cards_of(alone, set()), "agreement")
+    assert sentence.startswith("words is the only judge: accuracy .50 [")
+    assert sentence.endswith("] on 4 items (always the commoner answer gets .50).")
+    none = cards_of(cards.head(0), RATERS)
+    (sentence,) = verdict(none, BALANCED)
+    assert sentence.startswith("No item has both")
+    assert kinds_table(none).empty
 
 
 def test_kinds_are_shares_detected_and_false_alarms(known):
     table = kinds_table(known)
-    mine = table[(table["study"] == "all subsets") & (table["judge"] == "meaning")]
-    found = {(kind, measure): row for kind, measure, *row in mine[
-        ["kind", "measure", "value", "n", "n_abstained"]
-    ].itertuples(index=False)}  # fmt: skip
-    assert found == {
+    of_meaning = table[(table["study"] == "all subsets") & (table["judge"] == "meaning")]
+    columns = ("kind", "measure", "value", "n", "n_abstained")
+    assert {(kind, measure): row for kind, measure, *row in rows(of_meaning, *columns)} == {
         ("negation", "detected"): [pytest.approx(2 / 3), 3, 0],  # not m2
         ("voice", "false alarms"): [0.0, 2, 1],  # m4 is abstained of
         ("all kinds", "detected"): [pytest.approx(2 / 3), 3, 0],
@@ -128,15 +109,15 @@ def test_kinds_are_shares_detected_and_false_alarms(known):
     wrong = voice[(voice["kind"] == "voice")].iloc[0]
     assert wrong["value"] == pytest.approx(1 / 3)  # m3
     assert wrong["low"] < wrong["value"] < wrong["high"]
-    said = kinds_verdict(known, table, ["words", "meaning"])
-    assert [line.split()[0] for line in said[:2]] == ["words", "meaning"]
-    assert said[1].startswith("meaning detects .67 [")
-    assert ", and gives false alarms on 0 [" in said[1]
-    assert said[1].endswith("] of 2 items (1 more without an answer).")
+    first, second, *_ = kinds_verdict(known, table, ["words", "meaning"])
+    assert first.startswith("words ")
+    assert second.startswith("meaning detects .67 [")
+    assert ", and gives false alarms on 0 [" in second
+    assert second.endswith("] of 2 items (1 more without an answer).")
 
 
 @pytest.mark.parametrize(
-    ("said", "right", "wrong"),
+    ("label", "right", "wrong"),
     [
         ("neutral", "not_entailed", False),
         ("contradicted", "neutral", True),
@@ -145,16 +126,16 @@ def test_kinds_are_shares_detected_and_false_alarms(known):
         (None, "entailed", None),
     ],
 )
-def test_three_labels_are_two_where_the_other_side_has_two(said, right, wrong):
-    verdicts = pd.DataFrame({"item": ["i"], "label": [said], "probability": [0.5]})
+def test_three_labels_are_two_where_the_other_side_has_two(label, right, wrong):
+    verdicts = pd.DataFrame({"item": ["i"], "label": [label], "probability": [0.5]})
     gold = pd.DataFrame({"item": ["i"], "subset": "s", "kind": "full", "label": [right]})
-    (found,) = with_right_answers(verdicts, gold)["wrong"]
-    assert (None if pd.isna(found) else bool(found)) == wrong
+    ((value,),) = rows(with_right_answers(verdicts, gold), "wrong")
+    assert value is wrong
 
 
 def test_printed_accuracies_stand_below_ours(known):
-    found = compare_judges(["doclens_table4", "doclens_table5"], PUBLISHED, known)
-    four, five = found.tables.values()
+    compared = compare_judges(["doclens_table4", "doclens_table5"], PUBLISHED, known)
+    four, five = compared.tables.values()
     cells = four.set_index(["judge", "source", "column"])
     assert cells.loc[("words", "ours", "MedNLI"), "value"] == 0.5
     assert cells.loc[("meaning", "ours", "ANLI-R1"), ["value", "n"]].tolist() == [1.0, 2]
@@ -166,21 +147,16 @@ def test_printed_accuracies_stand_below_ours(known):
     assert set(five["source"]) == {"printed"}  # judges of two labels have no three
     with pytest.raises(BadInput, match="doclens_table5"):
         compare_judges(["doclens_table20"], PUBLISHED, known)
-    files = [file for one in JUDGE_COMPARISONS.values() for file in one.files]
-    assert all((PUBLISHED / file).is_file() for file in files)
-
-
-def test_a_mean_of_sets_is_plain_and_other_items_stand_beside_all_of_ours(known):
+    # A mean of sets is plain, and other items stand beside all of ours.
     renamed = {
         ("mli_test_v1" if study == "mli_test_v1" else f"R{n}_test", judge): card
         for (study, judge), card in known.whole.items()
         if study in ("mli_test_v1", "R1_test")
         for n in (1, 2, 3)
     }
-    found = compare_judges(
-        ["doclens_table1", "doclens_table7"], PUBLISHED, known._replace(whole=renamed)
-    )
-    first, seven = found.tables.values()
+    names = ["doclens_table1", "doclens_table7"]
+    compared = compare_judges(names, PUBLISHED, known._replace(whole=renamed))
+    first, seven = compared.tables.values()
     cells = first.set_index(["judge", "source", "column"])
     assert cells.loc[("words", "ours", "average"), "value"] == pytest.approx((0.5 + 3 * 1) / 4)
     assert pd.isna(cells.loc[("words", "ours", "average"), "low"])
@@ -197,10 +173,7 @@ def test_the_head_says_the_verdict_and_what_was_read(written, known):
         "counts": ["6 items", "2 subsets", "7 questions", "14 judgments", "12 labels by 3 raters"],
     }
     assert len(head["banners"]) == 1
-    tables = [table["name"] for table in head["tables"]]
-    assert tables == [
-        *("judge_cards", "kinds", "calibration", "verdicts", "answers", "published_doclens_table4")
-    ]
+    assert [table["name"] for table in head["tables"]] == TABLES
     systems = head["systems"]
     assert (systems["noun"], systems["table"]) == ("judge", "judge_cards")
     assert systems["headline"] == ["balanced_accuracy", "agreement", "f1", "auroc", "ece"]
@@ -212,16 +185,11 @@ def test_shards_have_every_number_of_the_tables(written, frames, known):
     right = with_right_answers(frames["verdicts"], frames["gold"])
     tables = [("judge_cards", frames["judge_cards"]), ("calibration", frames["calibration"])]
     for name, expected in (*tables, ("verdicts", right), ("kinds", kinds_table(known))):
-        shown = page_data.table(written, name)
-        keys = [c for c in ("study", "part", "kind", "item", "judge", "statistic", "measure", "bin")
-                if c in expected]  # fmt: skip
-        both = [
-            f.sort_values(keys, ignore_index=True).astype(
-                {"wrong": "boolean"} if "wrong" in f else {}
-            )
-            for f in (shown[list(expected)], expected)
-        ]
-        pd.testing.assert_frame_equal(*both, check_dtype=False, check_exact=True)
+        shown = page_data.table(written, name)[list(expected)]
+        names = ("study", "part", "kind", "item", "judge", "statistic", "measure", "bin")
+        keys = [key for key in names if key in expected]
+        both = [frame.sort_values(keys, ignore_index=True) for frame in (shown, expected)]
+        assert [*rows(both[0], *expected)] == [*rows(both[1], *expected)], name
     cards = page_data.table(written, "judge_cards")
     # what a reader sees first: all test sets, all kinds, the best judge, its main number
     first = cards.iloc[0][["study", "part", "judge", "statistic"]].tolist()
@@ -235,26 +203,28 @@ def test_shards_have_every_number_of_the_tables(written, frames, known):
 
 def test_the_surest_wrong_verdicts_come_first(written, frames):
     judged = with_right_answers(frames["verdicts"], frames["gold"])
-    wrong = judged[judged["wrong"].fillna(False)]
-    pairs = set(zip(wrong["judge"], wrong["item"], strict=True))
-    assert pairs == {("words", "m2"), ("words", "m3"), ("meaning", "m2")}
-    assert judged["wrong"].isna().sum() == 1  # meaning abstains of m4
+    wrong = {(judge, item): of for judge, item, of in rows(judged, "judge", "item", "wrong")}
+    assert [of for of in wrong if wrong[of]] == [
+        ("meaning", "m2"),
+        ("words", "m2"),
+        ("words", "m3"),
+    ]
+    assert [of for of in wrong if wrong[of] is None] == [("meaning", "m4")]  # it abstains
     texts = page_data.head(written)["texts"]
     assert (texts["noun"], texts["judges"]) == ("item", ["meaning", "released", "words"])
     index = page_data.frame(written, texts["table"])
     # m2: meaning is wrong with .9; m3: words is, without a probability; then the others
     assert list(index["document"]) == ["m2", "m3", "a1", "a2", "m1", "m4"]
     assert list(index["split"]) == [2, 1, 0, 0, 0, 0]
-    surest = next(m["column"] for m in texts["measures"] if m["key"] == "surest wrong verdict")
-    assert index[surest].tolist()[0] == 0.9
-    assert index[surest].isna().tolist() == [False, *[True] * 5]
+    columns = {of["key"]: of["column"] for of in texts["measures"]}
+    surest = index[columns["surest wrong verdict"]]
+    assert (surest[0], surest.count()) == (0.9, 1)
     first, last = index.iloc[0], index.iloc[-1]
     # of m2 meaning and words are wrong, released is right; of m4 meaning abstains, words is right
     sides = [f"{side}_{judge}" for judge in range(3) for side in ("for", "against", "unknown")]
     assert first[sides].tolist() == [*(0, 1, 0), *(1, 0, 0), *(0, 1, 0)]
     assert last[sides].tolist() == [*(0, 0, 1), *(0, 0, 0), *(1, 0, 0)]
     assert [texts["parts"][int(part)] for part in index["parts"][:2]] == ["negation", "voice"]
-    columns = {of["key"]: of["column"] for of in texts["measures"]}
     assert first[columns["people: right answer"]] == 0
     assert first[columns["people: entailed"]] == pytest.approx(1 / 3)  # cleo alone says so
     assert list(index["home"]) == [0] * 6
@@ -293,22 +263,17 @@ def test_an_item_has_what_was_read_and_what_everybody_says(written):
 
 
 def test_files_have_no_texts(written):
+    expected = {f"{name}.{kind}" for name in TABLES for kind in ("csv", "md")}
     names = {path.name for path in written.iterdir()}
-    tables = ("verdicts", "judge_cards", "calibration", "kinds", "answers")
-    tables += ("published_doclens_table4",)
-    expected = {f"{name}.{kind}" for name in tables for kind in ("csv", "md")}
     assert names == {*expected, "index.html", "page", "figures"}
-    assert {path.name for path in (written / "figures").iterdir()} == {
-        *("reliability.svg", "reliability.png")
-    }
+    figures = {path.name for path in (written / "figures").iterdir()}
+    assert figures == {"reliability.svg", "reliability.png"}
     for path in written.glob("*.*"):
-        text = path.read_text(encoding="utf-8")
-        assert "Premise" not in text
-        assert "Hypothesis" not in text
+        assert not re.search("Premise|Hypothesis", path.read_text(encoding="utf-8"))
 
 
-def test_the_order_of_rows_changes_nothing(make, frames, tmp_path, monkeypatch):
-    monkeypatch.setattr("metassay.reporting.figures.draw", lambda *_: None)
+@pytest.mark.usefixtures("no_figures")
+def test_the_order_of_rows_changes_nothing(make, frames, tmp_path):
     turned = {name: frames[name].iloc[::-1] for name in ("judgments", "verdicts", "pairs")}
     for name, changes in (("first", {}), ("other", turned)):
         write_judge_test(make(**changes), tmp_path / name)
@@ -317,10 +282,10 @@ def test_the_order_of_rows_changes_nothing(make, frames, tmp_path, monkeypatch):
         assert (first / file).read_bytes() == (other / file).read_bytes()
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_judges_are_called_as_shown_and_notes_and_hostile_texts_are_handed_over(
-    make, frames, tmp_path, monkeypatch
+    make, frames, tmp_path
 ):
-    monkeypatch.setattr("metassay.reporting.figures.draw", lambda *_: None)
     note = pd.DataFrame([["judge-words", 0, "2 premises were cut"]], columns=list(NOTES.columns))
     hostile = "</script> \u2028 \U0001f600 {}"
     pairs = frames["pairs"].assign(hypothesis=hostile)
@@ -338,16 +303,13 @@ def test_judges_are_called_as_shown_and_notes_and_hostile_texts_are_handed_over(
     first, *others = page_data.documents(tmp_path / "shown")
     assert first["texts"][0]["text"] == hostile
     assert first["texts"][0]["blocks"][0]["lines"][0]["end"] == len(hostile) + 1  # UTF-16
-    (lost,) = (one["texts"][0] for one in others if one["id"] == "a1")
+    (lost,) = (of["texts"][0] for of in others if of["id"] == "a1")
     assert lost["problems"] == ["its texts are not among the data"]
 
 
 def test_a_test_without_verdicts_has_a_page(make, frames, tmp_path):
-    empty = {
-        name: frame.head(0)
-        for name, frame in frames.items()
-        if name in ("judgments", "verdicts", "judge_cards", "calibration", "ratings")
-    }
+    names = ("judgments", "verdicts", "judge_cards", "calibration", "ratings")
+    empty = {name: frames[name].head(0) for name in names}
     write_judge_test(make(**empty, published=NO_MORE), tmp_path / "out")
     head = page_data.head(tmp_path / "out")
     assert "no judge can be judged" in head["answer"][0]

@@ -1,4 +1,7 @@
+"""Numbers and frames as people read them."""
+
 import io
+import math
 
 import numpy as np
 import pandas as pd
@@ -19,68 +22,31 @@ from metassay.format.numbers import (
     significant,
 )
 
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.5, "0.500"),
-        (-0.1234, "−0.123"),
-        (-0.0001, ">−0.001"),  # what rounds to 0 shows its side
-        (0.0004, "<0.001"),
-        (0.0006, "0.001"),
-        (0.0, "0.000"),
-        (-0.0, "0.000"),
-        (9.9996, "10.000"),
-        (12.345, "12.35"),
-        (415.3, "415.3"),
-        (None, ""),
-        (float("nan"), ""),
-    ],
-)
-def test_shown(value, text):
-    assert shown(value) == text
+NAN = math.nan
+CASES = {  # what rounds to 0 shows its side
+    shown: {0.5: "0.500", -0.1234: "−0.123", -0.0001: ">−0.001", 0.0004: "<0.001", 0.0006: "0.001"}
+    | {0.0: "0.000", -1e-300: ">−0.001", 9.9996: "10.000", 12.345: "12.35", 415.3: "415.3"}
+    | {None: "", NAN: ""},
+    short: {0.5: ".50", -0.1234: "−.12", 1.0: "1.00", -10.0: "−10.00", 0.0: "0", 0.004: "<.01"}
+    | {-0.004: ">−.01", None: "", NAN: ""},
+    probability: {0.0009: "<.001", 0.001: ".001", 0.0833: ".083", 1.0: "1.000", None: ""},
+    equals: {0.012: "p = .012", 0.0001: "p < .001", None: ""},
+    significant: {0.123456: "0.1235", 1e-12: "1e-12", -0.5: "-0.5", 1234.567: "1235", 0.0: "0"},
+}
 
 
-def test_shown_interval_needs_both_ends():
+@pytest.mark.parametrize("write", CASES)
+def test_numbers_by_hand(write):
+    assert {value: write(value) for value in CASES[write]} == CASES[write]
+    assert shown(-0.0) == "0.000"
+
+
+def test_intervals_need_both_ends_and_show_the_side_of_a_bound_near_zero():
     assert shown_interval(-0.25, 0.5) == "[−0.250, 0.500]"
     assert shown_interval(-0.0001, 0.0001) == "[>−0.001, <0.001]"
-    assert shown_interval(None, 0.5) == ""
-    assert shown_interval(0.5, float("nan")) == ""
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        *((0.5, ".50"), (-0.1234, "−.12"), (1.0, "1.00"), (-10.0, "−10.00"), (0.0, "0")),
-        *((0.004, "<.01"), (-0.004, ">−.01"), (None, ""), (float("nan"), "")),
-    ],
-)
-def test_short(value, text):
-    assert short(value) == text
-
-
-def test_short_interval_shows_the_side_of_a_bound_near_zero():
     assert short_interval(-0.0002, 0.5) == "[>−.01, .50]"
-    assert short_interval(None, 0.5) == ""
-
-
-def test_probability():
-    assert [equals(p) for p in (0.012, 0.0001, None)] == ["p = .012", "p < .001", ""]
-    assert [probability(p) for p in (0.0009, 0.001, 0.0833, 1.0, None)] == [
-        "<.001",
-        ".001",
-        ".083",
-        "1.000",
-        "",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.123456, "0.1235"), (1e-12, "1e-12"), (-0.5, "-0.5"), (1234.567, "1235"), (0.0, "0")],
-)
-def test_significant(value, text):
-    assert significant(value) == text
+    for write in (shown_interval, short_interval):
+        assert write(None, 0.5) == write(0.5, NAN) == ""
 
 
 def test_counted():
@@ -110,6 +76,11 @@ def test_nulls_of_every_kind_are_none_in_rows_and_empty_in_files():
     frame = frame.drop(columns="list")
     assert to_csv(frame) == "text,whole,real\na,1,0.5\n,,\n"
     assert to_markdown(frame).splitlines()[-1] == "|  |  |  |"
+    counts = {"n": pd.array([1, None], "Int64"), "o": pd.Series([2, None], dtype=object)}
+    assert to_csv(pd.DataFrame(counts)) == "n,o\n1,2\n,\n"
+    nothing = frame[["text", "real"]].head(0)
+    assert to_csv(nothing) == "text,real\n"
+    assert to_markdown(nothing) == "| text | real |\n| --- | ---: |\n"
 
 
 def test_markdown_escapes_and_aligns_numbers():
@@ -121,24 +92,14 @@ def test_markdown_escapes_and_aligns_numbers():
     )
 
 
-def test_markdown_lists_each_recipe_once_below():
+def test_markdown_lists_recipes_and_long_notes_once_below_and_refers_to_notes_by_number():
     frame = pd.DataFrame({"metric": ["b", "a", "a"], "recipe": ["b|x:1", "a|x:1", "a|x:1"]})
     text = to_markdown(frame)
     assert "recipe |" not in text
     assert text.endswith("\nRecipes:\n\n- a\\|x:1\n- b\\|x:1\n")
-
-
-def test_frames_without_rows():
-    frame = pd.DataFrame({"a": pd.Series([], dtype="str"), "b": pd.Series([], dtype="float64")})
-    assert to_csv(frame) == "a,b\n"
-    assert to_markdown(frame) == "| a | b |\n| --- | ---: |\n"
-
-
-def test_markdown_gives_a_long_note_once_and_refers_to_it_by_number() -> None:
-    frame = pd.DataFrame({"ours": [1.0, 2.0, 3.0], "note": ["b, because", None, "a, because"]})
-    text = to_markdown(frame)
+    text = to_markdown(pd.DataFrame({"ours": [1.0, 2.0, 3.0], "note": ["b, so", None, "a, so"]}))
     assert [line.split("|")[2].strip() for line in text.splitlines()[2:5]] == ["2", "", "1"]
-    assert text.endswith("Notes:\n\n1. a, because\n2. b, because\n")
+    assert text.endswith("Notes:\n\n1. a, so\n2. b, so\n")
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-a", "@SUM(A1)", "\t=1", "=a,b"])
@@ -150,14 +111,3 @@ def test_a_name_that_a_spreadsheet_would_run_is_quoted_in_csv(name: str) -> None
     assert back["value"].tolist()[:2] == [-0.5, 1e-12]
     assert to_csv(frame).endswith("\n,\n")
     assert frame["author"][0] == name
-    counts = pd.DataFrame(
-        {"n": pd.array([1, None], "Int64"), "o": pd.Series([2, None], dtype=object)}
-    )
-    assert to_csv(counts) == "n,o\n1,2\n,\n"
-
-
-def test_a_name_changes_nothing_around_it_in_markdown() -> None:
-    cell = "a|b\n# c `d` <script> [x](y) *e*"
-    assert to_markdown(pd.DataFrame({"author": [cell]})).splitlines()[2] == (
-        r"| a\|b # c \`d\` &lt;script&gt; \[x\](y) \*e\* |"
-    )

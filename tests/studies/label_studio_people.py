@@ -21,12 +21,7 @@ def projects(study, folder):
     }
 
 
-def asked(study):
-    """What is asked of each row, by its id."""
-    return {row.id: row.questions for item in study.items for row in item.rows}
-
-
-def answered(question, chance, whole=True):
+def answered(question, chance):
     """What a rater says: the words of a choice or a number as text; "" for nothing."""
     if chance.random() < 0.2:
         return ""
@@ -38,22 +33,20 @@ def answered(question, chance, whole=True):
 
 
 def answers(study, seed=7):
-    """Answers and a comment for each rater and row: {(rater, row): ({column: said}, comment)}."""
-    chance = random.Random(seed)
-    said = {}
+    """Answers and a comment for each rater and row: {(rater, row): ({column: answer}, comment)}."""
+    chance, by_row = random.Random(seed), {}
     for sheet in study.sheets():
-        for item in sheet.items:
-            for row in item.rows:
-                own = {question.column: answered(question, chance) for question in row.questions}
-                comment = chance.choice(["", "", 'a <b>bold</b> & "odd" one\nof two lines'])
-                said[sheet.rater, row.id] = (own, comment)
-    return said
+        for row in (row for item in sheet.items for row in item.rows):
+            of_row = {question.column: answered(question, chance) for question in row.questions}
+            comment = chance.choice(["", "", 'a <b>bold</b> & "odd" one\nof two lines'])
+            by_row[sheet.rater, row.id] = (of_row, comment)
+    return by_row
 
 
-def exported(tasks, interface, said, user=1):
+def exported(tasks, interface, by_row, user=1):
     """The export of a project whose tasks all were answered and submitted."""
     return [
-        export_of(number, task, results(interface, task, *said[key(task)]), user)
+        export_of(number, task, results(interface, task, *by_row[key(task)]), user)
         for number, task in enumerate(tasks, start=1)
     ]
 
@@ -62,17 +55,16 @@ def key(task):
     return task["data"]["rater"], task["data"]["row"]
 
 
-def results(interface, task, own, comment=""):
+def results(interface, task, of_row, comment=""):
     """Results of one annotation, made by Label Studio's package for the controls of its config."""
     named = {column: name for name, column in task["data"]["columns"].items()}
-    given = {named[column]: answer for column, answer in own.items() if answer}
-    for name, answer in given.items():
+    values = {named[column]: answer for column, answer in of_row.items() if answer}
+    for name, answer in values.items():
         if interface.get_control(name).tag == "Number":
-            given[name] = float(answer) if "." in answer else int(answer)
+            values[name] = float(answer) if "." in answer else int(answer)
     if comment:
-        given["comment"] = [comment]
-    made = [json.loads(region.to_json()) for region in interface.create_regions(given)]
-    return made
+        values["comment"] = [comment]
+    return [json.loads(region.to_json()) for region in interface.create_regions(values)]
 
 
 def export_of(number, task, result, user=1, **changes):

@@ -23,9 +23,9 @@ def fill_in(study: Path, column: str, raters: dict[str, str], seed: int = 1) -> 
         for row in rows:
             target = known.rows[row[header.index("row")]].questions[column].target
             row[header.index(column)] = str(_grade(manner, target.author, lots))
-        made = io.StringIO(newline="")
-        csv.writer(made).writerows([header, *rows])
-        path.write_text(made.getvalue(), encoding="utf-8")
+        buffer = io.StringIO(newline="")
+        csv.writer(buffer).writerows([header, *rows])
+        path.write_text(buffer.getvalue(), encoding="utf-8")
         filled.append(path)
     return filled
 

@@ -22,15 +22,15 @@ MANNERS = {"anna": "careful", "ben": "lenient", "carla": "careless"}
 def study_to_certificate(project: Path, environment: Mapping[str, str]) -> None:
     """Export, fill in, import, run again: the careless rater is named, and metrics certified."""
     _, export, draw_next, import_back, again = _commands()
-    said = _run(export, project, environment)
-    assert "KEEP studies/sample/pilot/key.json TO YOURSELF" in said
+    printed = _run(export, project, environment)
+    assert "KEEP studies/sample/pilot/key.json TO YOURSELF" in printed
     fill_in(project / "studies/sample/pilot", "vanilla_rating", MANNERS)
-    said = _run(import_back, project, environment)
-    assert "240 ratings by 3 raters" in said
+    printed = _run(import_back, project, environment)
+    assert "240 ratings by 3 raters" in printed
     status = ["git", "status", "--porcelain", "--untracked-files=all"]
     seen = subprocess.run(status, cwd=project, capture_output=True, text=True, check=True).stdout
     assert seen == "?? studies/sample/pilot/ratings.csv\n", "no sheet, key or comment is for git"
-    _declare(project / "benchmarks/sample/params.yaml", said)
+    _declare(project / "benchmarks/sample/params.yaml", printed)
     _draw_less(project / "params.yaml")
     _run([*again, "--no-prefect"], project, environment)
     tables = project / "data/tables/sample"
@@ -38,9 +38,9 @@ def study_to_certificate(project: Path, environment: Mapping[str, str]) -> None:
     assert ratings.groupby("rater").size().to_dict() == dict.fromkeys(MANNERS, 80)
     assert ratings.groupby("author").size().to_dict() == dict.fromkeys(set(ratings["author"]), 24)
     certificates = read(CERTIFICATES, tables / "certificates.parquet")
-    mine = certificates[certificates["criterion"] == "vanilla_rating"]
-    assert set(mine["study"]) == {"pilot"}
-    assert "claim_recall" in set(mine["metric"])
+    pilot = certificates[certificates["criterion"] == "vanilla_rating"]
+    assert set(pilot["study"]) == {"pilot"}
+    assert "claim_recall" in set(pilot["metric"])
     page = (project / "reports/sample/page/data/head.js").read_text("utf-8")
     named = re.findall(r"(\w+) agrees less than the others by (\w+) \(study (\w+)\)", page)
     assert named == [("carla", "vanilla_rating", "pilot")]
@@ -78,10 +78,10 @@ def _draw_less(file: Path) -> None:
     file.write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
 
 
-def _declare(file: Path, said: str) -> None:
+def _declare(file: Path, printed: str) -> None:
     """Put the lines that import prints where it says that they belong."""
-    lines = yaml.safe_load(said[said.index("studies:\n") :])
-    own = yaml.safe_load(file.read_text("utf-8"))
+    lines = yaml.safe_load(printed[printed.index("studies:\n") :])
+    params = yaml.safe_load(file.read_text("utf-8"))
     for name, block in lines.items():
-        own[name] = own[name] | block
-    file.write_text(yaml.safe_dump(own, sort_keys=False), encoding="utf-8")
+        params[name] = params[name] | block
+    file.write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")

@@ -1,251 +1,275 @@
-"""What each form asks, of which text, and what its answers become."""
+"""What each form asks, of which text, and what its answers become; and who gets what, by lot."""
 
 import json
+import re
+from collections import Counter
+from itertools import combinations
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from metassay.core.errors import BadInput
 from metassay.studies import FORM_NAMES, key
-from metassay.studies.export import Design, build_study
+from metassay.studies.export import Design, assign, build_study, draw_ids, draw_items
 from metassay.studies.forms import FORMS
 from metassay.studies.record import Answer, Options, Target
-from tests.studies.invented_tables import parts, sources, tables
+from tests.studies.invented_tables import drafts, parts, sources, study, tables
 
 ROOT = Path(__file__).parents[2]
 claims, pairs, rubric, elements, facets, facts = (FORMS[name] for name in FORM_NAMES)
-SEED = Options(1, root=ROOT)
 
 
-def made(form, read=None, **options):
+def make(form, read=None, **options):
     return form.make(read or tables(), Options(1, root=ROOT, **options))
 
 
-def asked(found):
-    """Every question: the texts read, its column, and the target."""
+def questions(plan, *text):
+    """Every question, or those of a text: the texts read, its column, and the target."""
     return [
         ({**dict(draft.texts), **dict(row.texts)}, question.column, target)
-        for draft in found.drafts
+        for draft in plan.drafts
         for row in draft.rows
         for question, target in row.questions
+        if target[: len(text)] == text
     ]
 
 
 def test_claims_are_the_references_in_the_order_of_its_text():
-    plan = made(claims)
-    of = [one for one in asked(plan) if one[2][:2] == ("d1", "alpha")]
-    assert [target.unit for _, _, target in of] == ["claim:0", "claim:1", "claim:2"]
-    assert [texts["claim"] for texts, _, _ in of] == [
-        "reference healed in d1.",
-        "reference did in d1.",
-        "reference did so in d1.",
+    plan = make(claims)
+    rows = questions(plan, "d1", "alpha")
+    assert [target.unit for _, _, target in rows] == ["claim:0", "claim:1", "claim:2"]
+    assert [texts["claim"] for texts, _, _ in rows] == [
+        *("reference healed in d1.", "reference did in d1.", "reference did so in d1.")
     ]
     # Without the citation, which would tell systems that cite from those that do not.
-    assert {texts["text"] for texts, _, _ in of} == {"It healed. alpha did d1."}
-    assert {target.criterion for _, _, target in of} == {"claim_recall"}
+    assert {texts["text"] for texts, _, _ in rows} == {"It healed. alpha did d1."}
+    assert {target.criterion for _, _, target in rows} == {"claim_recall"}
     assert len(plan.drafts) == 8
     assert plan.notes == ("1 text(s) are left out: the system failed",)
     assert plan.datasets == {"one"}
-
-
-def test_claims_of_the_system_are_held_against_the_reference():
-    both = made(claims, claims="both")
+    both = make(claims, claims="both")
     assert set(both.criteria) == {"claim_recall", "claim_precision"}
-    of = [one for one in asked(both) if one[2].criterion == "claim_precision"]
-    texts, _, target = of[0]
-    assert (texts["claim"], texts["text"]) == (
-        "alpha healed in d1.",
-        "It healed. reference did d1.",
-    )
+    rows = [row for row in questions(both) if row[2].criterion == "claim_precision"]
+    texts, _, target = rows[0]
+    assert texts["claim"] == "alpha healed in d1."
+    assert texts["text"] == "It healed. reference did d1."
     assert target[:4] == ("d1", "alpha", "full", "claim:0")
 
 
-def test_pairs_and_the_shares_that_are_asked_once_a_text():
-    plan = made(pairs, shares=True)
+def test_pairs_and_the_shares_of_each_text():
+    plan = make(pairs, shares=True)
     assert len(plan.drafts) == 3 + 3 + 1
-    design = Design(("a", "b"), 2, None, 1)
-    study = build_study("one", "s", pairs, plan, design)
-    targets = [asked.target for row in study.key.rows.values() for asked in row.questions.values()]
-    preferred = [one for one in targets if one.criterion == "preference"]
+    sent = build_study("one", "s", pairs, plan, Design(("a", "b"), 2, None, 1))
+    targets = [pair.target for row in sent.key.rows.values() for pair in row.questions.values()]
+    preferred = [target for target in targets if target.criterion == "preference"]
     assert len(preferred) == 7
-    assert {one.doc_id for one in preferred} == {"d1", "d2", "d3"}
-    covered = [one for one in targets if one.criterion == "covered"]
+    assert {target.doc_id for target in preferred} == {"d1", "d2", "d3"}
+    covered = [target for target in targets if target.criterion == "covered"]
     assert len(covered) == len(set(covered)) == 8
-    for row in (row for item in study.items for row in item.rows):
-        target = study.key.rows[row.id].questions["better"].target
-        item = next(item for item in study.items if row in item.rows)
-        texts = {text.heading: text.text for text in item.texts}
+    for item in sent.items:
+        texts, (row,) = dict(item.texts), item.rows
+        target = sent.key.rows[row.id].questions["better"].target
         assert f" {target.author} did" in texts["text A"]
         assert f" {target.unit.removeprefix('versus:')} did" in texts["text B"]
-    first = {
-        study.key.rows[row.id].questions["better"].target.author
-        for i in study.items
-        for row in i.rows
-    }
-    assert len(first) > 1, "the sides are drawn by lot"
-
-
-def test_only_pairs_on_which_two_metrics_disagree():
-    plan = made(pairs, disagreeing=("long", "near"))
+    assert len({target.author for target in preferred}) > 1, "the sides are drawn by lot"
+    plan = make(pairs, disagreeing=("long", "near"))
     assert [draft.identity for draft in plan.drafts] == [("d1", "alpha", "beta")]
     with pytest.raises(BadInput, match="'short' is not a metric here; known: long, near"):
-        made(pairs, disagreeing=("long", "short"))
+        make(pairs, disagreeing=("long", "short"))
 
 
 def test_elements_of_each_sentence_and_their_shares():
-    plan = made(elements)
-    of = [one for one in asked(plan) if one[2][:2] == ("d1", "beta")]
-    assert [(t["sentence"], t["element"], target.unit) for t, _, target in of] == [
+    plan = make(elements)
+    rows = questions(plan, "d1", "beta")
+    assert [(t["sentence"], t["element"], target.unit) for t, _, target in rows] == [
         ("beta result.", "beta healed in d1.", "statement:0"),
         ("beta method.", "beta did in d1.", "statement:1"),
         ("beta method.", "beta did so in d1.", "statement:1"),
     ]
-    (question,) = {
-        one.question for draft in plan.drafts for row in draft.rows for one in row.questions
-    }
+    (question,) = {q for draft in plan.drafts for row in draft.rows for q, _ in row.questions}
     code = {choice.word: choice.value for choice in question.choices}
     assert len(code) == len(set(code.values())) == 7
-    said = ["correct", "missing (critical)", "incorrect (minor)", "not in notes (minor)"]
-    answers = [
-        Answer(Target("d", "a", "full", "statement:0", f"label {n}"), code[word])
-        for n, word in enumerate(said)
-    ]
-    answers.append(Answer(Target("d", "a", "full", "statement:1", "label 0"), None))
-    got = {(one.target.unit, one.target.criterion): one.value for one in elements.rate(answers)}
+    words = ["correct", "missing (critical)", "incorrect (minor)", "not in notes (minor)"]
+    keys = [("statement:0", f"label {n}") for n in range(4)] + [("statement:1", "label 0")]
+    values = [*(code[word] for word in words), None]
+    answers = [Answer(Target("d", "a", "full", *k), v) for k, v in zip(keys, values, strict=True)]
+    shares = {(t.unit, t.criterion): value for t, value in elements.rate(answers)}
     # Three of four elements have an error, one of each category; one error is critical.
-    assert [got["statement:0", name] for name in plan.criteria] == [0.75, 0.25, 0.25, 0.25, 0.25]
-    assert [got["statement:1", name] for name in plan.criteria] == [None] * 5
+    assert [shares["statement:0", n] for n in plan.criteria] == [0.75, 0.25, 0.25, 0.25, 0.25]
+    assert [shares["statement:1", name] for name in plan.criteria] == [None] * 5
 
 
 def test_facts_of_a_text_and_those_that_it_leaves_out():
-    plan = made(facts)
-    of = [one for one in asked(plan) if one[2][:2] == ("d1", "beta")]
-    assert [(texts["fact"], column, target.criterion) for texts, column, target in of] == [
+    plan = make(facts)
+    rows = questions(plan, "d1", "beta")
+    assert [(texts["fact"], column, target.criterion) for texts, column, target in rows] == [
         ("beta healed in d1.", "status", "status 0"),
         ("beta did in d1.", "status", "status 1"),
         ("beta did so in d1.", "status", "status 2"),
         ("whole text", "omitted", "omitted"),
     ]
-    texts = of[0][0]
+    texts = rows[0][0]
     assert texts["input"] == "doctor: What is d1?\npatient: A cough."
-    assert (texts["reference"], texts["text"]) == (
-        "It healed. reference did d1.",
-        "It healed. beta did d1.",
-    )
+    assert texts["reference"] == "It healed. reference did d1."
+    assert texts["text"] == "It healed. beta did d1."
     code = {c.word: c.value for c in plan.drafts[0].rows[0].questions[0].question.choices}
-    targets = [target for _, _, target in of]
 
-    def rated(*answers):
-        got = facts.rate([Answer(*one) for one in zip(targets, answers, strict=True)])
-        assert {one.target[:4] for one in got} == {("d1", "beta", "full", "text")}
-        assert [one.target.criterion for one in got] == list(plan.criteria)
-        return [one.value for one in got]
+    def rated(*values):
+        answers = zip((target for *_, target in rows), values, strict=True)
+        ratings = facts.rate([Answer(*answer) for answer in answers])
+        assert {target[:4] for target, _ in ratings} == {("d1", "beta", "full", "text")}
+        assert [target.criterion for target, _ in ratings] == list(plan.criteria)
+        return [value for _, value in ratings]
 
     # One fact of three is right, and one of the reference's two is there.
-    said = (code["incorrect"], code["correct"], code["hallucinated"])
+    status = (code["incorrect"], code["correct"], code["hallucinated"])
     third = pytest.approx(1 / 3)
-    assert rated(*said, 1.0) == [1, 1, 1, 1, third, 0.5, pytest.approx(0.4), third, 0.5]
-    assert rated(*said, None) == [1, 1, 1, None, third, None, None, third, None]
-    assert rated(None, *said[1:], 1.0) == [None, None, None, 1, *[None] * 5]
-    scales = {name: (one.high, one.better, one.scale) for name, one in plan.criteria.items()}
+    assert rated(*status, 1.0) == [1, 1, 1, 1, third, 0.5, pytest.approx(0.4), third, 0.5]
+    assert rated(*status, None) == [1, 1, 1, None, third, None, None, third, None]
+    assert rated(None, *status[1:], 1.0) == [None, None, None, 1, *[None] * 5]
+    scales = {name: (c.high, c.better, c.scale) for name, c in plan.criteria.items()}
     assert scales["correct_facts"] == (1000, "higher", "count")
     assert scales["omission_rate"] == (1, "lower", "interval")
-
-
-def test_texts_without_a_reference_have_no_facts_to_be_rated():
-    own = parts()
-    without = own[(own["author"] != "reference") | (own["doc_id"] != "d1")]
-    plan = made(facts, tables(parts=without.reset_index(drop=True)))
+    whole = parts()
+    without = whole[(whole["author"] != "reference") | (whole["doc_id"] != "d1")]
+    plan = make(facts, tables(parts=without.reset_index(drop=True)))
     assert {draft.identity[0] for draft in plan.drafts} == {"d2", "d3"}
     assert plan.notes[-1] == "3 text(s) are left out: no reference or no claims are known"
 
 
 def test_a_rubric_as_columns_with_its_caps():
     about = {"note_type": "respiratory", "symptoms": {"cough": "yes", "fever": "no"}}
-    read = tables(sources=sources(about))
-    plan = made(rubric, read, rubric="note_respiratory")
-    by_column = {
-        question.question.column: question.question for question in plan.drafts[0].rows[0].questions
-    }
-    assert by_column["note_respiratory_1A"].high == 2
-    assert by_column["note_respiratory_1A"].capped
-    assert "note_respiratory_1B" not in by_column, "nothing is forbidden here, so nothing is asked"
-    assert by_column["note_respiratory_realism_hist"].allowed == "1, 2, 3, 4, 5"
-    assert plan.criteria["note_respiratory_realism_hist"].scale == "ordinal"
-    assert plan.criteria["note_respiratory_1D"].high == 3
-    assert by_column["note_respiratory_1D"].asks.endswith(
+    plan = make(rubric, tables(sources=sources(about)), rubric="note_respiratory")
+    row = plan.drafts[0].rows[0]
+    lead, by_column = "note_respiratory_", {q.column: q for q, _ in row.questions}
+    assert (by_column[f"{lead}1A"].high, by_column[f"{lead}1A"].capped) == (2, True)
+    assert f"{lead}1B" not in by_column, "nothing is forbidden here, so nothing is asked"
+    assert by_column[f"{lead}realism_hist"].allowed == "1, 2, 3, 4, 5"
+    assert plan.criteria[f"{lead}realism_hist"].scale == "ordinal"
+    assert plan.criteria[f"{lead}1D"].high == 3
+    assert by_column[f"{lead}1D"].asks.endswith(
         " One for each of: No suspected diagnosis; No symptoms beyond those of the prompt"
         " (describing these is allowed); Neither sex nor age of the patient."
     )
-    shown = dict(plan.drafts[0].rows[0].texts)
-    assert shown["items of note_respiratory_1A"] == "cough: yes\nfever: no"
-    assert shown["input"] == "doctor: What is d1?\npatient: A cough."
-    assert made(rubric, rubric="note_respiratory").notes[-1].endswith("is not for their document")
-
-
-def test_a_rubric_that_is_not_there():
-    with pytest.raises(BadInput, match="--rubric: is not given"):
-        made(rubric)
-    with pytest.raises(BadInput, match=r"none\.yaml"):
-        made(rubric, rubric="none")
+    texts = dict(row.texts)
+    assert texts["items of note_respiratory_1A"] == "cough: yes\nfever: no"
+    assert texts["input"] == "doctor: What is d1?\npatient: A cough."
+    assert make(rubric, rubric="note_respiratory").notes[-1].endswith("is not for their document")
+    for options, match in (({}, "--rubric: is not given"), ({"rubric": "none"}, r"none\.yaml")):
+        with pytest.raises(BadInput, match=match):
+            make(rubric, **options)
 
 
 def test_facets_are_graded_where_the_reference_has_them():
     lacking = [("d1", "alpha", "result"), ("d2", "reference", "result")]
-    plan = made(facets, tables(parts=parts(without=lacking)))
-    of = {(target.doc_id, target.author, texts["facet"]): [] for texts, _, target in asked(plan)}
-    for texts, column, target in asked(plan):
-        of[target.doc_id, target.author, texts["facet"]].append((column, target.criterion))
-    grade = ("grade", "bmrc_result")
-    assert of["d1", "alpha", "result"] == [grade, ("found", "result_found")]
-    assert of["d2", "alpha", "result"] == [("found", "result_found")]
-    assert of["d1", "alpha", "whole text"] == [("vanilla_rating", "vanilla_rating")]
+    plan = make(facets, tables(parts=parts(without=lacking)))
+
+    def of(doc, facet):
+        rows = [row for row in questions(plan, doc, "alpha") if row[0]["facet"] == facet]
+        return [(column, target.criterion) for _, column, target in rows]
+
+    assert of("d1", "result") == [("grade", "bmrc_result"), ("found", "result_found")]
+    assert of("d2", "result") == [("found", "result_found")]
+    assert of("d1", "whole text") == [("vanilla_rating", "vanilla_rating")]
     assert plan.criteria["bmrc_result"].high == 4
     assert plan.criteria["result_found"].scale == "nominal"
-    shown = [t for t, _, target in asked(plan) if target[:2] == ("d1", "alpha")]
-    (of_text,) = {t["facet of the text"] for t in shown if t["facet"] == "result"}
-    assert of_text == "(none was found)"
+    texts = [texts for texts, *_ in questions(plan, "d1", "alpha") if texts["facet"] == "result"]
+    assert {of_text["facet of the text"] for of_text in texts} == {"(none was found)"}
 
 
-@pytest.mark.parametrize(
-    ("form", "options"),
-    [
-        (claims, {"claims": "both"}),
-        (pairs, {"shares": True}),
-        (elements, {}),
-        (facets, {}),
-        (facts, {}),
-        (rubric, {"rubric": "vanilla"}),
-    ],
-)
-def test_a_key_brings_back_every_target(tmp_path, form, options):
-    plan = made(form, **options)
-    study = build_study("one", "s", form, plan, Design(("a", "b"), 1, 6, 3))
-    (tmp_path / "key.json").write_bytes(key.to_bytes(study.key))
-    back = key.read(tmp_path / "key.json")
-    assert back.rows == study.key.rows
-    assert back.criteria == study.key.criteria
-    questions = {q for item in study.items for row in item.rows for q in row.questions}
-    assert {a.question for row in back.rows.values() for a in row.questions.values()} == questions
-    content = json.loads((tmp_path / "key.json").read_text("utf-8"))
-    assert "Never send it to a rater" in content["keep_secret"]
+OPTIONS = {claims: {"claims": "both"}, pairs: {"shares": True}, rubric: {"rubric": "vanilla"}}
 
 
-def test_further_references_are_nobody_s_system():
-    """People are not sent them to grade, in whatever form."""
-    own = parts()
-    further = own[own["author"] == "alpha"].assign(author="reference:2")
-    more = tables(parts=pd.concat([own, further], ignore_index=True))
-    for form, options in (
-        (claims, {}),
-        (elements, {}),
-        (facets, {}),
-        (facts, {}),
-        (rubric, {"rubric": "vanilla"}),
-    ):
-        assert made(form, more, **options).drafts == made(form, **options).drafts
-
-
-def test_the_command_line_offers_every_form():
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_a_key_brings_back_every_target(tmp_path, form):
+    options = OPTIONS.get(form, {})
+    plan = make(form, **options)
+    sent = build_study("one", "s", form, plan, Design(("a", "b"), 1, 6, 3))
+    path = tmp_path / "key.json"
+    path.write_bytes(key.to_bytes(sent.key))
+    back = key.read(path)
+    assert (back.rows, back.criteria) == (sent.key.rows, sent.key.criteria)
+    every = {q for item in sent.items for row in item.rows for q in row.questions}
+    assert {q for row in back.rows.values() for q, _ in row.questions.values()} == every
+    secret = json.loads(path.read_text("utf-8"))["keep_secret"]
+    assert "Never send it to a rater" in secret
     assert tuple(FORMS) == FORM_NAMES
+    if form is not pairs:  # people are not sent further references to grade
+        whole = parts()
+        further = whole[whole["author"] == "alpha"].assign(author="reference:2")
+        more = tables(parts=pd.concat([whole, further], ignore_index=True))
+        assert make(form, more, **options).drafts == plan.drafts
+
+
+# ---- who gets what: balanced, by chance, the same each time, and blinded
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    st.lists(st.integers(1, 30), min_size=1, max_size=5),
+    st.integers(1, 6),
+    st.integers(0, 5),
+    st.data(),
+)
+def test_everybody_gets_as_many_and_of_every_system(counts, n_raters, seed, data):
+    per_item = data.draw(st.integers(1, n_raters))
+    items = {f"{s}-{n}": (f"s{s}",) for s, count in enumerate(counts) for n in range(count)}
+    raters = [f"r{n}" for n in range(n_raters)]
+    assignments = assign(items, raters, per_item, seed)
+    assert list(assignments) == raters
+    uses = Counter(item for names in assignments.values() for item in names)
+    assert uses == dict.fromkeys(items, per_item)
+    loads = [len(names) for names in assignments.values()]
+    assert max(loads) - min(loads) <= 2
+    for system in range(len(counts)):
+        each = [
+            sum(item.startswith(f"{system}-") for item in names) for names in assignments.values()
+        ]
+        assert max(each) - min(each) <= 1
+    assert all(len(set(names)) == len(names) for names in assignments.values())
+
+
+def test_raters_share_items_in_orders_of_their_own():
+    items = {f"i{n}": ("s",) for n in range(30)}
+    assignments = assign(items, list("abcd"), 2, 1)
+    shared = [len({*assignments[a]} & {*assignments[b]}) for a, b in combinations("abcd", 2)]
+    assert sum(shared) == 30
+    assert max(shared) - min(shared) <= 1
+    first, again = (assign(items, ["a", "b"], 2, 7) for _ in range(2))
+    assert first == again
+    assert first["a"] != first["b"]
+    assert assign(items, ["a", "b"], 2, 8) != first
+    with pytest.raises(ValueError, match="1 to 2"):
+        assign({"i": ("s",)}, ["a", "b"], 3, 1)
+
+
+def test_some_items_are_of_whole_documents_or_of_all_pairs_of_systems():
+    every = drafts(documents=[f"d{n:02}" for n in range(20)])
+    for together, documents in ((True, {10}), (False, range(13, 21))):
+        some = draw_items(every, 30, 1, together=together)
+        sizes = dict.fromkeys({d.systems for d in every}, 10)
+        assert Counter(draft.systems for draft in some) == sizes
+        assert len({draft.identity[0] for draft in some}) in documents
+    for n in range(1, 61):
+        counts = Counter(item.systems for item in draw_items(every, n, 3, together=True))
+        assert max(counts.values()) - min([*counts.values(), *[0] * (len(counts) < 3)]) <= 1
+    assert draw_items(every, None, 1, together=True) == sorted(every, key=lambda d: d.identity)
+
+
+def test_sheets_know_no_author_and_ids_say_nothing():
+    identities = [(f"d{n}", author) for n in range(2000) for author in ("alpha", "beta")]
+    ids = draw_ids(identities, 1)
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch("[bcdfghjklmnpqrstvwxz]{8}", name) for name in ids)
+    assert not set(ids) & set(draw_ids(identities, 2))
+    sent = study()
+    for sheet in sent.sheets():
+        assert len(sheet.items) == 9
+        assert "alpha" not in repr(sheet)
+        assert "'d1'" not in repr(sheet)
+    rows = sent.key.rows.values()
+    authors = {pair.target.author for row in rows for pair in row.questions.values()}
+    assert authors == {"alpha", "beta", "gamma"}

@@ -5,8 +5,8 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.datasets.study import ingest_study
-from metassay.tables.parquet import write
+from metassay.datasets.own_data import ingest_study
+from metassay.tables.parquet import round_trip
 from metassay.tables.ratings import RATINGS
 from tests.studies.invented_tables import DOCUMENTS, SYSTEMS, sources
 
@@ -25,16 +25,13 @@ def ingested(tmp_path, lines):
 
 
 def test_ratings_of_sentences(tmp_path):
-    lines = [
-        f"pilot,d1,beta,full,statement:{n},anna,error,{said}" for n, said in ((0, ".25"), (1, ""))
-    ]
-    output = ingested(tmp_path, "\n".join(lines))
-    write(RATINGS, output, tmp_path / "r.parquet")
-    assert output["value"].tolist()[0] == 0.25
-    assert output["value"].isna().tolist() == [False, True]
+    row = "pilot,d1,beta,full,statement:{},anna,error,{}\n"
+    output = ingested(tmp_path, row.format(0, ".25") + row.format(1, ""))
+    assert round_trip(RATINGS, output)["value"].fillna(-1).tolist() == [0.25, -1]
+    assert ingested(tmp_path, "").empty
 
 
-def test_everything_that_does_not_fit_is_said(tmp_path):
+def test_everything_that_does_not_fit_comes_at_once(tmp_path):
     lines = [
         "other,d1,beta,full,text,anna,error,0",
         "pilot,d9,beta,full,text,anna,error,0",
@@ -49,7 +46,3 @@ def test_everything_that_does_not_fit_is_said(tmp_path):
     assert all(line.startswith(where) for line in problems)
     assert {int(line.removeprefix(where).partition(":")[0]) for line in problems} == {2, 3, 4, 5, 6}
     assert "is of study 'other', not of 'pilot'" in problems[0]
-
-
-def test_a_study_without_ratings(tmp_path):
-    assert ingested(tmp_path, "").empty

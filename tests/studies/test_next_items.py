@@ -37,15 +37,12 @@ def reads(**changes):
 
 
 def rated(*texts):
-    rows = [
-        {"study": "s", "doc_id": doc, "author": author, "part": "full", "unit": "text",
-         "rater": "r", "criterion": "vanilla_rating", "value": value}
-        for doc, author, value in texts
-    ]  # fmt: skip
-    return round_trip(RATINGS, pd.DataFrame(rows))
+    rows = pd.DataFrame(texts, columns=["doc_id", "author", "value"])
+    rows = rows.assign(study="s", part="full", unit="text", rater="r", criterion="vanilla_rating")
+    return round_trip(RATINGS, rows)
 
 
-def made(read):
+def make(read):
     return FORMS["rubric"].make(read, Options(1, rubric="vanilla", root=ROOT))
 
 
@@ -63,34 +60,25 @@ def test_words_of_a_decision():
 def test_texts_of_which_a_judge_is_unsure_have_larger_chances():
     read = reads(ratings=rated(("d1", "alpha", 4.0)))
     words = "judge-card sure (mini) vanilla_rating pass_rate"
-    drafts, frame, notes = next_items(made(read), words, 3, read, 1)
+    drafts, frame, notes = next_items(make(read), words, 3, read, 1)
     assert len(drafts) == 3
     assert not notes
     assert ("d1", "alpha") not in {text[:2] for text in frame.texts}  # rated before
     by_score = {score: chance for _, _, score, chance in frame.texts}
     assert by_score[0.6] > by_score[0.02]
     assert by_score[0.6] > by_score[0.97]
-    again = next_items(made(read), words, 3, read, 1)
-    assert [draft.identity for draft in again[0]] == [draft.identity for draft in drafts]
-
-
-def test_a_judge_of_errors_passes_what_it_gives_little():
-    words, before = "judge-card sure (mini) vanilla_rating", rated(("d1", "alpha", 4.0))
-    read = reads(ratings=before)
+    again, _, _ = next_items(make(read), words, 3, read, 1)
+    assert [draft.identity for draft in again] == [draft.identity for draft in drafts]
+    # A judge of errors passes what it gives little.
     board = read(LEADERBOARD)
     errors = pd.concat([board, board.head(1).assign(metric="sure", better="lower")])
-    turned = reads(ratings=before, leaderboard=errors)
-    _, plain, _ = next_items(made(read), words, 3, read, 1)
-    _, frame, _ = next_items(made(turned), words, 3, turned, 1)
-    assert {text[:2]: text[2] for text in frame.texts} == {
-        text[:2]: 1 - text[2] for text in plain.texts
+    turned = reads(ratings=rated(("d1", "alpha", 4.0)), leaderboard=errors)
+    _, other, _ = next_items(make(turned), words, 3, turned, 1)
+    assert {text[:2]: text[2] for text in other.texts} == {
+        text[:2]: 1 - text[2] for text in frame.texts
     }
-
-
-def test_a_metric_of_two_judges_is_named_with_one():
-    read = reads()
     with pytest.raises(BadInput, match=r"sure is of several judges: sure \(maxi\), sure \(mini\)"):
-        next_items(made(read), "judge-card sure vanilla_rating", 3, read, 1)
+        next_items(make(read), "judge-card sure vanilla_rating", 3, read, 1)
 
 
 def test_ratings_are_weighted_by_their_chances():

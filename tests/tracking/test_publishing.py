@@ -6,7 +6,6 @@ What is sent is compared whole, so that no text can be in it.
 import json
 import sys
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,10 +18,11 @@ from metassay.cli.main import main
 from metassay.core.errors import BadInput, Unfinished
 from metassay.tracking import publishing
 from metassay.tracking.publishing import headline, to_mlflow, to_wandb
+from tests.stage_setup import CHAT, tiny_project
 
 CANARY = "canary-5e1b"
 NUMBERS = {"best/faithful (overall)/global/value": 0.5, "answers/missing": 0.0}
-HELD = {
+HEADLINE = {
     "best": {
         "faithful (overall)": {
             "global": {
@@ -39,13 +39,13 @@ class Tracking:
     """The part of MLflow's server that is used: experiments and runs, and all that came in."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.requests: list[tuple[str, dict[str, Any]]] = []
         self.headers: list[dict[str, str]] = []
         self.experiments: list[dict[str, str]] = []
         self.status = 200
 
     def answer(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        self.asked.append((path, body))
+        self.requests.append((path, body))
         if path == "experiments/search":
             return {"experiments": self.experiments} if self.experiments else {}
         if path == "experiments/create":
@@ -61,7 +61,7 @@ class Tracking:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Tracking, str]]:
+def server(monkeypatch):
     for name in ("TOKEN", "USERNAME", "PASSWORD"):
         monkeypatch.delenv(f"MLFLOW_TRACKING_{name}", raising=False)
     tracking = Tracking()
@@ -71,8 +71,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Tracking, str]]:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             tracking.headers.append(dict(self.headers))
             assert self.path.startswith("/ml/api/2.0/mlflow/")
-            found = tracking.answer(self.path.removeprefix("/ml/api/2.0/mlflow/"), body)
-            data = json.dumps(found).encode()
+            answer = tracking.answer(self.path.removeprefix("/ml/api/2.0/mlflow/"), body)
+            data = json.dumps(answer).encode()
             self.send_response(tracking.status)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
@@ -82,7 +82,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Tracking, str]]:
             pass
 
     running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=running.serve_forever)
+    thread = threading.Thread(target=running.serve_forever, args=(0.01,))
     thread.start()
     yield tracking, f"http://127.0.0.1:{running.server_port}/ml/"
     running.shutdown()
@@ -92,11 +92,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Tracking, str]]:
 
 def project(folder: Path) -> Path:
     (folder / "benchmarks/one").mkdir(parents=True)
-    (folder / "benchmarks/one/headline.json").write_text(json.dumps(HELD), "utf-8")
+    (folder / "benchmarks/one/headline.json").write_text(json.dumps(HEADLINE), "utf-8")
     return folder
 
 
-def test_a_headline_is_numbers_and_names_of_metrics(tmp_path) -> None:
+def test_a_headline_is_numbers_and_names_of_metrics(tmp_path):
     numbers, names = headline("one", project(tmp_path))
     at = "best/faithful _overall_/global"
     assert numbers == {f"{at}/value": 0.5, f"{at}/trusted": 1.0, "answers/missing": 0.0}
@@ -105,16 +105,14 @@ def test_a_headline_is_numbers_and_names_of_metrics(tmp_path) -> None:
         headline("two", tmp_path)
 
 
-def test_mlflow_gets_a_run_with_the_numbers_and_nothing_else(tmp_path, server) -> None:
+def test_mlflow_gets_a_run_with_the_numbers_and_nothing_else(tmp_path, server):
     tracking, address = server
-    one = headline("one", project(tmp_path))
-    assert to_mlflow("one", *one, address) == to_mlflow("one", *one, address) == "r1"
-    assert [path for path, _ in tracking.asked] == [
-        *("experiments/search", "experiments/create", "runs/create", "runs/log-batch"),
-        *("runs/log-batch", "runs/update"),
-        *("experiments/search", "runs/create", "runs/log-batch", "runs/log-batch", "runs/update"),
-    ]
-    bodies = [body for _, body in tracking.asked[:6]]
+    values = headline("one", project(tmp_path))
+    assert [to_mlflow("one", *values, address) for _ in range(2)] == ["r1"] * 2
+    run = ("runs/create", "runs/log-batch", "runs/log-batch", "runs/update")
+    paths = [path for path, _ in tracking.requests]
+    assert paths == ["experiments/search", "experiments/create", *run, "experiments/search", *run]
+    bodies = [body for _, body in tracking.requests[:6]]
     now = bodies[2]["start_time"]
     assert bodies[0] == {"max_results": 1, "filter": "name = 'metassay'"}
     assert bodies[1] == {"name": "metassay"}
@@ -124,24 +122,19 @@ def test_mlflow_gets_a_run_with_the_numbers_and_nothing_else(tmp_path, server) -
         "tags": [{"key": key, "value": value} for key, value in tags],
     }
     at = "best/faithful _overall_/global"
-    sent = {(one["key"], one["value"]) for one in bodies[3]["metrics"]}
+    sent = {(pair["key"], pair["value"]) for pair in bodies[3]["metrics"]}
     assert sent == {(f"{at}/value", 0.5), (f"{at}/trusted", 1.0), ("answers/missing", 0.0)}
-    assert bodies[4] == {
-        "run_id": "r1",
-        "params": [{"key": f"{at}/metric", "value": "rouge1 (ours)"}],
-    }
+    params = [{"key": f"{at}/metric", "value": "rouge1 (ours)"}]
+    assert bodies[4] == {"run_id": "r1", "params": params}
     assert bodies[5] == {"run_id": "r1", "status": "FINISHED", "end_time": now}
-    assert CANARY not in json.dumps(tracking.asked) + json.dumps(tracking.headers)
-
-
-def test_many_numbers_go_in_batches(server) -> None:
-    tracking, address = server
+    assert CANARY not in json.dumps(tracking.requests) + json.dumps(tracking.headers)
+    tracking.requests.clear()
     to_mlflow("one", {f"n{n}": float(n) for n in range(2500)}, {}, address)
-    batches = [body["metrics"] for path, body in tracking.asked if path == "runs/log-batch"]
+    batches = [body["metrics"] for path, body in tracking.requests if path == "runs/log-batch"]
     assert [len(batch) for batch in batches] == [1000, 1000, 500]
 
 
-def test_credentials_are_those_of_mlflows_own_variables(server, monkeypatch) -> None:
+def test_credentials_are_those_of_mlflows_own_variables(server, monkeypatch):
     tracking, address = server
     monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", "ann")
     monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "word")
@@ -153,28 +146,25 @@ def test_credentials_are_those_of_mlflows_own_variables(server, monkeypatch) -> 
 
 
 @pytest.mark.parametrize(("status", "error"), [(403, BadInput), (302, BadInput), (500, Unfinished)])
-def test_what_the_server_refuses_is_told_without_its_words(server, status, error) -> None:
+def test_what_the_server_refuses_is_told_without_its_words(server, status, error):
     tracking, address = server
     tracking.status = status
     with pytest.raises(error) as caught:
         to_mlflow("one", NUMBERS, {}, address)
     assert "experiments/search" in str(caught.value)
-    assert len(tracking.asked) == 1
+    assert len(tracking.requests) == 1
 
 
-def test_the_command_sends_numbers_of_any_dataset(tmp_path, server, monkeypatch, capsys) -> None:
-    from tests.stage_setup import CHAT, tiny_project
-
+def test_the_command_sends_numbers_of_any_dataset(tmp_path, server, monkeypatch, capsys):
     tracking, address = server
     access = {"one": "private", "ward": "private"}
-    root = tiny_project(
-        *(tmp_path, "http://127.0.0.1:9/v1", ["Nothing."]), access=access, system=CHAT
-    )
+    where = tmp_path, "http://127.0.0.1:9/v1", ["Nothing."]
+    root = tiny_project(*where, access=access, system=CHAT)
     monkeypatch.chdir(root)
     assert main(["push", "one", "--to", f"mlflow:{address}"]) == 2
     assert "metassay run one" in capsys.readouterr().err
-    assert not tracking.asked
-    (root / "benchmarks/one/headline.json").write_text(json.dumps(HELD), "utf-8")
+    assert not tracking.requests
+    (root / "benchmarks/one/headline.json").write_text(json.dumps(HEADLINE), "utf-8")
     assert main(["push", "one", "--to", f"mlflow:{address}"]) == 0
     assert capsys.readouterr().out == "one: 3 numbers, run r1\n"
     tracking.status = 503
@@ -182,7 +172,7 @@ def test_the_command_sends_numbers_of_any_dataset(tmp_path, server, monkeypatch,
     assert capsys.readouterr().err.strip().endswith("HTTPError; try again")
 
 
-def test_wandb_is_told_to_send_nothing_by_itself(monkeypatch) -> None:
+def test_wandb_is_told_to_send_nothing_by_itself(monkeypatch):
     seen: dict[str, Any] = {}
     run = SimpleNamespace(id="w1", log=lambda numbers: seen.update(log=numbers))
     run.finish = lambda: seen.update(finished=True)
@@ -203,9 +193,6 @@ def test_wandb_is_told_to_send_nothing_by_itself(monkeypatch) -> None:
     assert settings["console"] == "off"
     assert all(settings[f"disable_{what}"] for what in ("code", "git", "job_creation"))
     assert settings["x_save_requirements"] is False
-
-
-def test_without_wandb_it_is_said_what_to_install(monkeypatch) -> None:
     monkeypatch.setattr(publishing.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(BadInput, match="pip install wandb"):
         to_wandb("one", NUMBERS, {}, "notes")

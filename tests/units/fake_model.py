@@ -26,12 +26,12 @@ class FakeModel:
         user = request.messages[-1].content
         (item,), _ = json.JSONDecoder().raw_decode(user, user.index("[{"))
         self.seen.append(item)
-        said = self.answer(item["text"], request.repeat)
-        if said in ("refused", "truncated", "error"):
-            return Reply(request.key, said, None, None, None, None, 1)
-        if not isinstance(said, str):
-            said = json.dumps({"items": [{"number": 1, self.field: said}]})
-        return Reply(request.key, "ok", said, "stop", 9, 9, 1)
+        answer = self.answer(item["text"], request.repeat)
+        if answer in ("refused", "truncated", "error"):
+            return Reply(request.key, answer, None, None, None, None, 1)
+        if not isinstance(answer, str):
+            answer = json.dumps({"items": [{"number": 1, self.field: answer}]})
+        return Reply(request.key, "ok", answer, "stop", 9, 9, 1)
 
 
 def unexpected(text: str, repeat: int) -> Any:

@@ -20,22 +20,22 @@ def development_split(mirror: Path, folder: Path) -> tuple[list[Read], list[list
     """Each abstract as classifiers read it, and the right roles of its sentences."""
     (folder / "dev.jsonl").symlink_to(mirror / "csabstruct/dev.jsonl")
     every = read_csabstruct(folder).documents
-    texts = [text_of(one.text, [said.span for said in one.sentences]) for one in every]
-    return [read(text) for text in texts], [[s.label for s in one.sentences] for one in every]
+    reads = [read(text_of(its.text, [each.span for each in its.sentences])) for its in every]
+    return reads, [[each.label for each in its.sentences] for its in every]
 
 
 def agreement(
-    right: Iterable[Sequence[str]], found: Iterable[Sequence[str]]
+    right: Iterable[Sequence[str]], roles: Iterable[Sequence[str]]
 ) -> tuple[int, float, float]:
     """Sentences, the share that is right, and the mean F1 of LABELS; a conclusion is a result."""
     pairs = [
-        (one, "result" if other == "conclusion" else other)
-        for row, roles in zip(right, found, strict=True)
-        for one, other in zip(row, roles, strict=True)
+        (label, "result" if role == "conclusion" else role)
+        for labels, of_text in zip(right, roles, strict=True)
+        for label, role in zip(labels, of_text, strict=True)
     ]
     each = []
-    for label in LABELS:
-        both = pairs.count((label, label))
-        each.append(2 * both / sum((one == label) + (other == label) for one, other in pairs))
-    same = sum(one == other for one, other in pairs)
+    for name in LABELS:
+        both = pairs.count((name, name))
+        each.append(2 * both / sum((label == name) + (role == name) for label, role in pairs))
+    same = sum(label == role for label, role in pairs)
     return len(pairs), round(same / len(pairs), 3), round(sum(each) / len(each), 3)

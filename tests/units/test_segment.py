@@ -10,7 +10,7 @@ from rouge_score import rouge_scorer
 from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen, choose
 from metassay.tables.documents import SOURCES, TEXTS
-from metassay.tables.parquet import empty, read, write
+from metassay.tables.parquet import empty, round_trip
 from metassay.tables.parts import PARTS
 from metassay.units import SEGMENTATIONS
 from tests.units.dividing import parts_of
@@ -22,128 +22,118 @@ def chosen(**block: str) -> Chosen:
     return choose(SEGMENTATIONS, block, where="params")
 
 
-WHOLE = chosen(kind="whole")
-SOAP = chosen(kind="soap", compat="none")
+WHOLE, SOAP = chosen(kind="whole"), chosen(kind="soap", compat="none")
 TABLE24 = chosen(kind="soap", compat="doclens-table24")
 NOTE = "HPI: Cough.\nEXAM\nClear.\nPLAN\nRest.\nEXAM\nDry skin.\n"
 
 
-def texts(*rows: tuple[str, str, str, str | None, str]) -> pd.DataFrame:
-    frame = pd.DataFrame(rows, columns=["doc_id", "author", "part", "text", "status"])
-    return frame.assign(recipe="r")[list(TEXTS.columns)]
-
-
 def sources(**tasks: str) -> pd.DataFrame:
-    rows = {"doc_id": list(tasks), "task": list(tasks.values()), "dataset": "mine"}
+    rows = {"doc_id": list(tasks), "task": list(tasks.values()), "dataset": "data"}
     return pd.DataFrame(rows).reindex(columns=list(SOURCES.columns))
 
 
-def found(parts: pd.DataFrame) -> dict[str, Any]:
-    rows = zip(parts["part"], parts["text"], parts["leaf"], parts["status"], strict=True)
+def texts(rows: dict[str, str | None], status: str = "error") -> pd.DataFrame:
+    """`doc_id author` or `doc_id author part` -> text; None: it has that status."""
+    names = [(*key.split(), "full")[:3] for key in rows]
+    frame = pd.DataFrame(names, columns=["doc_id", "author", "part"]).assign(recipe="r")
+    frame["text"] = list(rows.values())
+    frame["status"] = ["ok" if text is not None else status for text in rows.values()]
+    return frame[list(TEXTS.columns)]
+
+
+def divided(
+    rows: dict[str, str | None], by: Chosen = SOAP, status: str = "error", **tasks: str
+) -> dict[str, Any]:
+    """Text, `leaf`, status and places of each part, of a single text."""
+    parts = parts_of(texts(rows, status), sources(**(tasks or {"d": "note"})), by)
+    parts = round_trip(PARTS, parts)
     return {
-        part: (text if isinstance(text, str) else None, leaf, s) for part, text, leaf, s in rows
+        row.part: (row.text if isinstance(row.text, str) else None, row.leaf, row.status)
+        for row in parts.itertuples()
     }
 
 
-def test_a_note_is_divided_and_its_spans_are_exact(tmp_path: Path) -> None:
-    parts = parts_of(texts(("d", "a", "full", NOTE, "ok")), sources(d="note"), SOAP)
-    assert found(parts) == {
+def test_a_note_is_divided_and_its_spans_are_exact() -> None:
+    assert divided({"d a": NOTE}) == {
         "full": (NOTE, "no", "ok"),
         "subjective": ("HPI: Cough.", "yes", "ok"),
         "objective_exam": ("EXAM\nClear.\n\nEXAM\nDry skin.", "yes", "ok"),
         "assessment_and_plan": ("PLAN\nRest.", "yes", "ok"),
     }
+    both = texts({"d a": NOTE, "c b": NOTE})
+    known = sources(c="note", d="note")
+    parts = parts_of(both, known, SOAP)
     for row in parts.itertuples():
         pieces = [NOTE[start:end] for start, end in zip(row.starts, row.ends, strict=True)]
         assert "\n\n".join(pieces) == row.text
-    write(PARTS, parts, tmp_path / "parts.parquet")
-    assert len(read(PARTS, tmp_path / "parts.parquet")) == 4
+    pd.testing.assert_frame_equal(parts, parts_of(both[::-1], known, SOAP))
+    assert parts_of(empty(TEXTS), empty(SOURCES), SOAP).empty
+    with pytest.raises(BadInput, match=r"texts: 1 .* not in sources, .* doc_id 'c'; add their"):
+        parts_of(both, sources(d="note"), SOAP)
 
 
-def test_whole_texts_other_tasks_and_notes_without_headings_are_one_part() -> None:
-    rows = texts(("d", "a", "full", "Rest well.", "ok"), ("e", "a", "full", NOTE, "ok"))
-    one = {"full": ("Rest well.", "yes", "ok")}
-    for segmentation in (SOAP, WHOLE):
-        parts = parts_of(rows, sources(d="note", e="question"), segmentation)
-        assert found(parts[parts["doc_id"] == "d"]) == one
-        assert found(parts[parts["doc_id"] == "e"]) == {"full": (NOTE, "yes", "ok")}
-        assert parts["ends"].tolist() == [[10], [len(NOTE)]]
-    whole = parts_of(rows, sources(d="note", e="note"), WHOLE)
-    assert set(whole["part"]) == {"full"}
+@pytest.mark.parametrize(
+    ("by", "text", "task"),
+    [
+        *((SOAP, "Rest well.", "note"), (SOAP, NOTE, "question"), (TABLE24, NOTE, "abstract")),
+        *((WHOLE, NOTE, "note"), (WHOLE, "Rest well.", "note")),
+    ],
+)
+def test_whole_texts_other_tasks_and_notes_without_headings_are_one_part(
+    by: Chosen, text: str, task: str
+) -> None:
+    assert divided({"d a": text}, by, d=task) == {"full": (text, "yes", "ok")}
+    parts = parts_of(texts({"d a": text}), sources(d=task), by)
+    assert parts["ends"].tolist() == [[len(text)]]
 
 
-def test_sections_written_one_by_one_are_joined_in_soap_order() -> None:
-    rows = texts(
-        ("d", "a", "objective_exam", "Clear.", "ok"),
-        ("d", "a", "assessment_and_plan", "Rest.", "ok"),
-        ("d", "a", "subjective", "Cough.", "ok"),
-    )
-    parts = parts_of(rows, sources(d="note"), SOAP)
-    assert found(parts) == {
-        "full": ("Cough.\n\nClear.\n\nRest.", "no", "ok"),
-        "subjective": ("Cough.", "yes", "ok"),
-        "objective_exam": ("Clear.", "yes", "ok"),
-        "assessment_and_plan": ("Rest.", "yes", "ok"),
+SECTIONS = {"objective_exam": "Clear.", "assessment_and_plan": "Rest.", "subjective": "Cough."}
+
+
+def test_sections_that_were_written_apart_are_joined_in_soap_order() -> None:
+    rows: dict[str, str | None] = {f"d a {name}": text for name, text in SECTIONS.items()}
+    whole = "Cough.\n\nClear.\n\nRest."
+    assert divided(rows) == {
+        "full": (whole, "no", "ok"),
+        **{name: (text, "yes", "ok") for name, text in SECTIONS.items()},
     }
+    parts = parts_of(texts(rows), sources(d="note"), SOAP)
     assert parts["starts"].tolist() == [[0], [0], [8], [16]]
-    whole = parts_of(rows, sources(d="note"), WHOLE)
-    assert found(whole) == {"full": ("Cough.\n\nClear.\n\nRest.", "yes", "ok")}
+    assert divided(rows, WHOLE) == {"full": (whole, "yes", "ok")}
+    # A whole text beside them is used.
+    assert divided({**rows, "d a": "All."})["full"] == ("All.", "no", "ok")
 
 
 def test_a_failed_section_leaves_no_whole_and_a_failed_text_no_sections() -> None:
-    rows = texts(
-        ("d", "a", "subjective", "Cough.", "ok"),
-        ("d", "a", "objective_exam", None, "refused"),
-        ("d", "a", "assessment_and_plan", None, "truncated"),
-        ("d", "b", "full", None, "error"),
-    )
-    parts = parts_of(rows, sources(d="note"), SOAP)
-    assert found(parts[parts["author"] == "a"]) == {
-        "full": (None, "no", "refused"),
-        "subjective": ("Cough.", "yes", "ok"),
-        "objective_exam": (None, "yes", "refused"),
-        "assessment_and_plan": (None, "yes", "truncated"),
-    }
-    assert found(parts[parts["author"] == "b"]) == {"full": (None, "yes", "error")}
-    table24 = found(parts_of(rows.head(3), sources(d="note"), TABLE24))
+    rows = {"d a subjective": "Cough.", "d a objective_exam": None, "d a assessment_and_plan": None}
+    frame = texts(rows, "refused")
+    frame.loc[2, "status"] = "truncated"
+    parts = parts_of(frame, sources(d="note"), SOAP)[["part", "leaf", "status"]]
+    assert parts.to_numpy().tolist() == [
+        ["full", "no", "refused"],
+        ["subjective", "yes", "ok"],
+        ["objective_exam", "yes", "refused"],
+        ["assessment_and_plan", "yes", "truncated"],
+    ]
+    table24 = divided(rows, TABLE24, "refused")
     assert table24["objective_exam"] == (None, "yes", "refused")
-    assert table24["objective_results"] == ("#####EMPTY#####", "yes", "ok")  # nobody wrote one
-    failed = parts_of(rows.tail(1), sources(d="note"), TABLE24)
-    assert found(failed)["full"] == (None, "no", "error")
-    assert set(failed["leaf"].iloc[1:]) == {"yes"}
-    assert failed["text"].isna().all()
-    assert len(failed) == 5
+    assert table24["objective_results"] == ("#####EMPTY#####", "yes", "ok")  # nobody wrote it
+    assert divided({"d b": None}) == {"full": (None, "yes", "error")}
+    failed = divided({"d b": None}, TABLE24)
+    assert failed.pop("full") == (None, "no", "error")
+    assert list(failed.values()) == [(None, "yes", "error")] * 4
 
 
 def test_table24_has_four_sections_always() -> None:
-    parts = parts_of(texts(("d", "a", "full", NOTE, "ok")), sources(d="note"), TABLE24)
-    assert found(parts) == {
+    assert divided({"d a": NOTE}, TABLE24) == {
         "full": (NOTE, "no", "ok"),
         "subjective": ("HPI: Cough.__lf1__", "yes", "ok"),
         "objective_exam": ("EXAM__lf1__Clear.__lf1__", "yes", "ok"),
         "objective_results": ("#####EMPTY#####", "yes", "ok"),
         "assessment_and_plan": ("PLAN__lf1__Rest.__lf1__EXAM__lf1__Dry skin.__lf1__", "yes", "ok"),
     }
+    parts = parts_of(texts({"d a": NOTE}), sources(d="note"), TABLE24)
     assert parts["starts"].tolist() == [[0], [0], [12], [], [24]]
-    other = parts_of(texts(("d", "a", "full", NOTE, "ok")), sources(d="abstract"), TABLE24)
-    assert found(other) == {"full": (NOTE, "yes", "ok")}
-
-
-def test_order_of_rows_does_not_matter_and_none_give_none(tmp_path: Path) -> None:
-    rows = texts(("d", "a", "full", NOTE, "ok"), ("c", "b", "full", NOTE, "ok"))
-    known = sources(c="note", d="note")
-    pd.testing.assert_frame_equal(parts_of(rows, known, SOAP), parts_of(rows[::-1], known, SOAP))
-    nothing = parts_of(empty(TEXTS), empty(SOURCES), SOAP)
-    write(PARTS, nothing, tmp_path / "parts.parquet")
-    assert read(PARTS, tmp_path / "parts.parquet").empty
-
-
-def test_a_text_without_its_source_is_bad_input() -> None:
-    with pytest.raises(BadInput, match=r"texts: 1 .* not in sources, .* doc_id 'e'; add their"):
-        parts_of(texts(("e", "a", "full", NOTE, "ok")), sources(d="note"), SOAP)
-
-
-def test_options_by_kind() -> None:
     with pytest.raises(BadInput, match="compat"):
         chosen(kind="soap", compat="table24")
     with pytest.raises(BadInput, match="'soup' is not known"):
@@ -159,9 +149,7 @@ def test_options_by_kind() -> None:
         # Only with IMPRESSION as a prefix does this one come out.
         (
             "bart-large-xsum-samsum_clinicalnlp_taskB_test1_division_combined.csv",
-            "BART + SAMSum FT",
-            "section",
-            "Assessment and Plan",
+            *("BART + SAMSum FT", "section", "Assessment and Plan"),
         ),
     ],
 )
@@ -169,28 +157,22 @@ def test_published_rouge_per_section(
     mirror: Path, file: str, system: str, setting: str, section: str
 ) -> None:
     """DocLens (Xie et al. 2024), Table 24: F1 x 100, mean over 40 notes, stemmer off."""
-    folder = mirror / "aci_bench_test1"
-    rows = []
+    rows: dict[str, str | None] = {}
     for author, name in (("reference", "clinicalnlp_taskB_test1.csv"), ("system", file)):
-        notes = pd.read_csv(folder / name)
-        keyed = zip(notes["encounter_id"], notes["note"], strict=True)
-        rows += [(key, author, "full", note, "ok") for key, note in keyed]
-    documents = sources(**dict.fromkeys({row[0] for row in rows}, "note"))
-    parts = parts_of(texts(*rows), documents, TABLE24).set_index(["part", "author", "doc_id"])[
-        "text"
-    ]
-    ours = parts[section.lower().replace("-", "_").replace(" ", "_")]
-    assert len(ours["reference"]) == 40
+        notes = pd.read_csv(mirror / "aci_bench_test1" / name).set_index("encounter_id")["note"]
+        rows |= {f"{key} {author}": note for key, note in notes.items()}
+    documents = sources(**dict.fromkeys((row.split()[0] for row in rows), "note"))
+    parts = parts_of(texts(rows), documents, TABLE24)
+    part = section.lower().replace("-", "_").replace(" ", "_")
+    pairs = parts[parts["part"] == part].pivot(index="doc_id", columns="author", values="text")
+    assert len(pairs) == 40
 
-    published = pd.read_csv(PUBLISHED)
-    printed = published[
-        (published["system_or_metric"] == system)
-        & (published["setting"] == setting)
-        & (published["split_or_section"] == section)
-    ].set_index("quantity")["value"]
+    keys = {"system_or_metric": system, "setting": setting, "split_or_section": section}
+    printed = pd.read_csv(PUBLISHED).set_index(list(keys)).sort_index().loc[tuple(keys.values())]
+    values = printed.set_index("quantity")["value"]
     names = {"rouge1": "Rouge-1", "rouge2": "Rouge-2", "rougeL": "Rouge-L"}
     scorer = rouge_scorer.RougeScorer(list(names), use_stemmer=False)
-    scores = [scorer.score(ours["reference"][key], ours["system"][key]) for key in documents.doc_id]
+    scores = [scorer.score(*pair) for pair in zip(pairs["reference"], pairs["system"], strict=True)]
     for metric, quantity in names.items():
         mean = 100 * sum(score[metric].fmeasure for score in scores) / 40
-        assert mean == pytest.approx(float(printed[quantity]), abs=0.005)
+        assert mean == pytest.approx(float(values[quantity]), abs=0.005)

@@ -21,7 +21,6 @@ from tests.project.spreadsheets.sheets import (
     SCORES,
     SYSTEMS,
     WIDE,
-    Table,
     confirmed,
     files,
     put,
@@ -36,7 +35,7 @@ QUALITY = [
 ]
 
 
-def test_long_tables_are_read_whole(tmp_path: Path) -> None:
+def test_long_tables_are_read_whole(tmp_path):
     data = read(tmp_path, ratings=RATINGS, scores=SCORES)
     rows = data.rows
     assert [source.doc_id for source in rows.sources] == [*DOCS]
@@ -71,7 +70,7 @@ def test_long_tables_are_read_whole(tmp_path: Path) -> None:
     assert "cough" not in output
 
 
-def test_one_column_per_system_without_source_and_reference(tmp_path: Path) -> None:
+def test_one_column_per_system_without_source_and_reference(tmp_path):
     data = read(tmp_path, texts=WIDE)
     assert {(text.doc_id, text.author) for text in data.rows.texts} == {*PAIRS}
     assert all(source.passages == [] for source in data.rows.sources)
@@ -88,7 +87,7 @@ def test_one_column_per_system_without_source_and_reference(tmp_path: Path) -> N
         ([*QUALITY], "quality"),
     ],
 )
-def test_forms_of_ratings(tmp_path: Path, table: Table, criterion: str) -> None:
+def test_forms_of_ratings(tmp_path, table, criterion):
     rows = read(tmp_path, texts=WIDE, ratings=table).rows
     raters = {"ann", "ben"} if criterion == "quality" else {"rater"}
     assert {rating.rater for rating in rows.ratings} == raters
@@ -96,7 +95,7 @@ def test_forms_of_ratings(tmp_path: Path, table: Table, criterion: str) -> None:
     assert len(rows.ratings) == len(table) - 1
 
 
-def test_merged_cells_are_no_empty_ratings(tmp_path: Path) -> None:
+def test_merged_cells_are_no_empty_ratings(tmp_path):
     book = openpyxl.Workbook()
     for row in RATINGS:
         book.active.append(list(row))
@@ -110,21 +109,21 @@ def test_merged_cells_are_no_empty_ratings(tmp_path: Path) -> None:
     assert "(D2:D3)" in problem
 
 
-def test_a_source_may_be_longer_than_python_s_reader_takes(tmp_path: Path) -> None:
+def test_a_source_may_be_longer_than_python_s_reader_takes(tmp_path):
     longest = "word " * 40_000
     texts = [[*row[:3], longest if row[0] == "v1" else row[3], row[4]] for row in LONG]
     first = read(tmp_path, texts=texts).rows.sources[0]
     assert sum(map(len, first.passages)) == len(longest.strip())
 
 
-def test_who_wrote_the_reference_may_be_said_or_stand_there(tmp_path: Path) -> None:
+def test_who_wrote_the_reference_may_be_said_or_stand_there(tmp_path):
     texts = [row[:3] for row in LONG]
     called = [[cell.replace("brise", "Gold") for cell in row] for row in texts]
     for data in (read(tmp_path, texts=texts, reference="brise"), read(tmp_path, texts=called)):
         assert {text.author for text in data.rows.texts} == {"alba", REFERENCE}
 
 
-def test_empty_texts_count_as_failed_and_empty_ratings_abstain(tmp_path: Path) -> None:
+def test_empty_texts_count_as_failed_and_empty_ratings_abstain(tmp_path):
     texts = [[*row[:2], "", *row[3:]] if row[:2] == ["v1", "alba"] else row for row in LONG]
     ratings = [[*row[:3], "NA", row[4]] if row[0] == "v2" else row for row in RATINGS]
     data = read(tmp_path, texts=texts, ratings=ratings)
@@ -134,7 +133,7 @@ def test_empty_texts_count_as_failed_and_empty_ratings_abstain(tmp_path: Path) -
     assert sum(rating.value is None for rating in data.rows.ratings) == 4
 
 
-def test_every_fault_of_all_files_is_told_at_once_and_no_text(tmp_path: Path) -> None:
+def test_every_fault_of_all_files_is_told_at_once_and_no_text(tmp_path):
     texts = [*LONG, LONG[1], ["v1", "alba"]]
     texts[2] = [*texts[2][:3], "Another source altogether.", texts[2][4]]
     ratings = [*RATINGS, ["v9", "alba", "ann", "3", "1"], ["v1", "gpt4", "ann", "3", "1"]]
@@ -155,7 +154,7 @@ def test_every_fault_of_all_files_is_told_at_once_and_no_text(tmp_path: Path) ->
     assert not [word for word in ("rather", "altogether") if word in message]
 
 
-def test_what_excel_saves_as_cp1252_is_named_with_its_remedy(tmp_path: Path) -> None:
+def test_what_excel_saves_as_cp1252_is_named_with_its_remedy(tmp_path):
     table = [["id", "system", "text"], ["v1", "a", "Schwäche im Arm ist weg"]]
     path = put(tmp_path / "texts.csv", table, ";", "cp1252")
     words = r"line 2: is not UTF-8 .* is 0xe4\); save the file as UTF-8"
@@ -183,13 +182,11 @@ NOBODY = [[*row[:2], row[3]] for row in QUALITY]
         ([], {"texts": COUNTED}, "column 1 has no name"),  # by pandas, and it holds something
     ],
 )
-def test_what_cannot_be_told_is_asked_for(
-    tmp_path: Path, columns: list[str], tables: dict[str, Table], words: str
-) -> None:
+def test_what_cannot_be_told_is_asked_for(tmp_path, columns, tables, words):
     assert words in refused(tmp_path, *columns, **tables)
 
 
-def test_the_command_that_confirms_says_all_that_was_guessed(tmp_path: Path) -> None:
+def test_the_command_that_confirms_says_all_that_was_guessed(tmp_path):
     """Read with what it says, nothing is left to guess, and the outcome is the same."""
     inputs = Inputs(files(tmp_path, texts=LONG, ratings=RATINGS, scores=SCORES))
     data = read_all(inputs)
@@ -206,15 +203,13 @@ def test_the_command_that_confirms_says_all_that_was_guessed(tmp_path: Path) -> 
 # What spreadsheets of real studies have, and no example would: forms, pandas, Excel, German.
 
 
-def test_numbered_questions_are_criteria_where_another_column_has_the_values(
-    tmp_path: Path,
-) -> None:
+def test_numbered_questions_are_criteria_where_another_column_has_the_values(tmp_path):
     table = [["visit_id", "model", "rater", "question", "score"]]
     table += [[d, s, "ann", str(q), "3"] for d, s in PAIRS for q in (1, 2)]
     assert set(read(tmp_path, ratings=table).criteria) == {"1", "2"}
 
 
-def test_grades_are_not_taken_for_the_numbers_of_documents(tmp_path: Path) -> None:
+def test_grades_are_not_taken_for_the_numbers_of_documents(tmp_path):
     texts = [["id", "model", "text"], *([str(d), s, "It is."] for d in (1, 2) for s in SYSTEMS)]
     table = [["Overall", "model", "id"], *([str(3 - int(d)), s, d] for d, s, _ in texts[1:])]
     data = read(tmp_path, texts=texts, ratings=table)
@@ -222,7 +217,7 @@ def test_grades_are_not_taken_for_the_numbers_of_documents(tmp_path: Path) -> No
     assert set(data.criteria) == {"Overall"}
 
 
-def test_who_filled_in_a_form_is_the_rater(tmp_path: Path) -> None:
+def test_who_filled_in_a_form_is_the_rater(tmp_path):
     table = [["Timestamp", "E-Mail", *QUALITY[0][:2], "How fluent is it?", "Comments"]]
     table += [["2026-01-02 10:00", f"{r}@x.org", d, s, v, "fine"] for d, s, r, v in QUALITY[1:]]
     data = read(tmp_path, ratings=table)
@@ -230,7 +225,7 @@ def test_who_filled_in_a_form_is_the_rater(tmp_path: Path) -> None:
     assert set(data.criteria) == {"How fluent is it?"}
 
 
-def test_german_headings_and_numbers(tmp_path: Path) -> None:
+def test_german_headings_and_numbers(tmp_path):
     texts = [["Fallnummer", "Modell", "Zusammenfassung", "Quelltext", "Referenz"], *LONG[1:]]
     scores = [["Fallnummer", "Modell", "Güte", "Halluzinationsrate"]]
     scores += [[d, s, "0,25", "45 %"] for d, s in PAIRS]
@@ -243,7 +238,7 @@ def test_german_headings_and_numbers(tmp_path: Path) -> None:
     assert all(source.passages for source in data.rows.sources)
 
 
-def test_a_metric_that_differs_from_ours_in_case_alone_is_called_otherwise(tmp_path: Path) -> None:
+def test_a_metric_that_differs_from_ours_in_case_alone_is_called_otherwise(tmp_path):
     scores = [["visit_id", "model", "BLEU"], *([d, s, "1"] for d, s in PAIRS)]
     assert read(tmp_path, scores=scores).renamed == {"BLEU": "own_BLEU"}
 
@@ -258,7 +253,7 @@ TOGETHER = [
 ]
 
 
-def test_the_project_says_what_the_sheet_says(tmp_path: Path) -> None:
+def test_the_project_says_what_the_sheet_says(tmp_path):
     tables = files(tmp_path, texts=TOGETHER, ratings=RATINGS, scores=SCORES)
     inputs = Inputs(tables, ("cluster=patient",), primary="bleu")
     data = read_all(inputs)

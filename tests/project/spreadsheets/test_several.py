@@ -39,7 +39,7 @@ def read(folder: Path, **tables: dict[str, Table]) -> OwnData:
     return read_all(Inputs(paths))
 
 
-def test_a_file_of_each_rater_is_one_of_all_raters(tmp_path: Path) -> None:
+def test_a_file_of_each_rater_is_one_of_all_raters(tmp_path):
     whole = {rating[1:] for rating in read(tmp_path, ratings={"r.csv": RATINGS}).rows.ratings}
     for named in (True, False):
         data = read(tmp_path, ratings={f"{r}.csv": of(r, named=named) for r in RATERS})
@@ -49,9 +49,7 @@ def test_a_file_of_each_rater_is_one_of_all_raters(tmp_path: Path) -> None:
         assert "ann.csv, ben.csv, 12 rows" in output
 
 
-def test_texts_and_scores_in_several_files_and_metrics_in_files_of_their_own(
-    tmp_path: Path,
-) -> None:
+def test_texts_and_scores_in_several_files_and_metrics_in_files_of_their_own(tmp_path):
     data = read(tmp_path, scores={"scores.csv": SCORES}).rows
     texts = {"t1.csv": LONG[:4], "t2.csv": [LONG[0], *LONG[4:]]}
     scores = {f"{n}.csv": [[*row[:2], row[n]] for row in SCORES] for n in (2, 3, 4)}
@@ -60,7 +58,7 @@ def test_texts_and_scores_in_several_files_and_metrics_in_files_of_their_own(
     assert {score[1:] for score in rows.scores} == {score[1:] for score in data.scores}
 
 
-def test_numbers_that_count_the_rows_of_each_file_are_no_ratings(tmp_path: Path) -> None:
+def test_numbers_that_count_the_rows_of_each_file_are_no_ratings(tmp_path):
     texts = [LONG[0], *([f"{d}{n}", *row] for n in "ab" for d, *row in LONG[1:])]
     counted = [[*HEAD, "item", "fluency"]]
     keys = [(f"{d}{n}", s) for n in "ab" for d, s in TEXTS]
@@ -93,19 +91,19 @@ OTHER = [LONG[0], ["v1", "cedar", "Some text.", "Another source.", ""]]
         ({"ann": ANN, "ben": [BEN[0]]}, "ben.csv: has no row that fits its header"),
     ],
 )
-def test_what_contradicts_is_refused(tmp_path: Path, tables: dict[str, Table], words: str) -> None:
+def test_what_contradicts_is_refused(tmp_path, tables, words):
     with pytest.raises(BadInput) as caught:
         read(tmp_path, ratings={f"{name}.csv": table for name, table in tables.items()})
     assert words in "\n".join(caught.value.problems)
 
 
-def test_a_source_that_differs_from_another_file_s(tmp_path: Path) -> None:
+def test_a_source_that_differs_from_another_file_s(tmp_path):
     words = r"t2\.csv: line 2: the source differs from an earlier row's \(doc 'v1', t1\.csv line"
     with pytest.raises(BadInput, match=words):
         read(tmp_path, texts={"t1.csv": LONG, "t2.csv": OTHER})
 
 
-def test_one_file_twice_and_two_of_one_name(tmp_path: Path) -> None:
+def test_one_file_twice_and_two_of_one_name(tmp_path):
     texts = put(tmp_path / "texts.csv", LONG)
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
@@ -120,9 +118,7 @@ def test_one_file_twice_and_two_of_one_name(tmp_path: Path) -> None:
             )
 
 
-def test_the_command_takes_them_all_and_says_them_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_takes_them_all_and_says_them_all(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(make, "refresh", lambda _: True)
     monkeypatch.chdir(tmp_path)
     words = ["init", "study", "--texts", put(tmp_path / "texts.csv", LONG).name]

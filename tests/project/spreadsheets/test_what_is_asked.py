@@ -50,12 +50,12 @@ def wide(*names: str) -> Table:
         *(("rouge", "higher"), ("faithfulness", "higher"), ("rerank_free_text", "higher")),
     ],
 )
-def test_of_what_less_is_better(tmp_path: Path, name: str, better: str) -> None:
+def test_of_what_less_is_better(tmp_path, name, better):
     assert read(tmp_path, ratings=by_rater(name)).criteria[name].better == better
 
 
 @pytest.mark.parametrize("name", ["error_free", "'no hallucinations'", "Fehlerfreiheit", "Length"])
-def test_a_turned_name_is_asked_for_and_either_answer_is_taken(tmp_path: Path, name: str) -> None:
+def test_a_turned_name_is_asked_for_and_either_answer_is_taken(tmp_path, name):
     table, column = by_rater(name.strip("'")), name.strip("'")
     message = refused(tmp_path, ratings=table)
     assert f"say --higher {name}" in message
@@ -75,7 +75,7 @@ def test_a_turned_name_is_asked_for_and_either_answer_is_taken(tmp_path: Path, n
         (["fluency (rater 1)", "fluency (rater 2)"], "{criterion} ({rater})"),
     ],
 )
-def test_columns_of_a_rater_and_a_criterion(tmp_path: Path, names: list[str], pattern: str) -> None:
+def test_columns_of_a_rater_and_a_criterion(tmp_path, names, pattern):
     data = read(tmp_path, ratings=by_text(*names))
     assert data.tables["ratings"].columns.pattern == pattern
     assert len({rating.rater for rating in data.rows.ratings}) == 2
@@ -85,7 +85,7 @@ def test_columns_of_a_rater_and_a_criterion(tmp_path: Path, names: list[str], pa
     assert again.rows.ratings == data.rows.ratings
 
 
-def test_columns_of_a_system_and_what_is_said_of_it(tmp_path: Path) -> None:
+def test_columns_of_a_system_and_what_is_said_of_it(tmp_path):
     ratings = [["visit_id", "rater", "Alba_fluency", "brise_fluency"]]
     ratings += [[d, "x", "1", "2"] for d in DOCS]
     scores = [["visit_id", "alba_f1", "brise_f1"], *([d, ".1", ".2"] for d in DOCS)]
@@ -107,16 +107,14 @@ def test_columns_of_a_system_and_what_is_said_of_it(tmp_path: Path) -> None:
         (["fluency1", "fluency2"], "the names seem to have two parts each"),
     ],
 )
-def test_raters_and_criteria_are_not_taken_for_each_other(
-    tmp_path: Path, columns: list[str], words: str
-) -> None:
+def test_raters_and_criteria_are_not_taken_for_each_other(tmp_path, columns, words):
     table = by_text(*columns, cells="2222")
     assert words in refused(tmp_path, ratings=table)
     data = read(tmp_path, f"ratings.raters={','.join(columns)}", ratings=table)
     assert {rating.rater for rating in data.rows.ratings} == {*columns}
 
 
-def test_what_programs_add_beside_ratings_is_named_and_not_read(tmp_path: Path) -> None:
+def test_what_programs_add_beside_ratings_is_named_and_not_read(tmp_path):
     beside = ["Unnamed: 0", "lead_time", "annotation_id", "Duration (in seconds)", "rater_age"]
     data = read(tmp_path, ratings=by_rater("fluency", "error_count", "up_to_date", *beside))
     assert {*data.criteria} == {"fluency", "error_count", "up_to_date"}
@@ -126,7 +124,7 @@ def test_what_programs_add_beside_ratings_is_named_and_not_read(tmp_path: Path) 
     assert {*read(tmp_path, ratings=counted).criteria} == {"fluency"}
 
 
-def test_qualtrics_rows_below_the_first_one(tmp_path: Path) -> None:
+def test_qualtrics_rows_below_the_first_one(tmp_path):
     head, *body = by_rater("Q1")
     table = [head, [*HEAD, "How fluent is it?"], ['{"ImportId":"x"}'] * 4, *body]
     quoted = [[f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in row] for row in table]
@@ -152,7 +150,7 @@ def test_qualtrics_rows_below_the_first_one(tmp_path: Path) -> None:
         ("95 99 90 91 92 93 94 95 96 97", ""),  # all are grades
     ],
 )
-def test_numbers_that_may_mean_two_things(tmp_path: Path, cells: str, words: str) -> None:
+def test_numbers_that_may_mean_two_things(tmp_path, cells, words):
     ratings = put(tmp_path / "r.tsv", by_rater("ok", cells=cells), "\t")
     inputs = Inputs({**files(tmp_path, texts=LONG), "ratings": [ratings]})
     if not words:
@@ -190,19 +188,19 @@ def pairs(winner: str) -> Table:
         ({"texts": ENGINE, "ratings": by_rater("fluency")}, "--columns texts.system=COLUMN"),
     ],
 )
-def test_what_is_refused(tmp_path: Path, tables: dict[str, Table], words: str) -> None:
+def test_what_is_refused(tmp_path, tables, words):
     message = refused(tmp_path, **tables)
     assert words in message
     assert "twice" not in message, "which only follows from it"
 
 
-def test_a_metric_s_name_of_60_000_letters_is_refused(tmp_path: Path) -> None:
+def test_a_metric_s_name_of_60_000_letters_is_refused(tmp_path):
     scores = [["visit_id", "model", "m" * 60_000], *([d, s, ".5"] for d, s in TEXTS)]
     message = refused(tmp_path, scores=scores)
     assert "cannot be a name; rename it: has 60000 characters; shorten it to 200" in message
 
 
-def test_a_device_is_told_by_its_whole_path(tmp_path: Path) -> None:
+def test_a_device_is_told_by_its_whole_path(tmp_path):
     with pytest.raises(BadInput, match=r"^/dev/null: is a pipe or device, not a file; save its"):
         read_all(Inputs({"texts": [Path("/dev/null")]}))
 
@@ -228,9 +226,7 @@ AGREE = "Agree|Disagree|Neutral|Agree|Agree|Agree|Disagree|Strongly agree|Agree|
         ),
     ],
 )
-def test_grades_in_words_are_asked_for_in_their_order(
-    tmp_path: Path, name: str, cells: str, words: str, scale: str, first: list[float]
-) -> None:
+def test_grades_in_words_are_asked_for_in_their_order(tmp_path, name, cells, words, scale, first):
     ratings = by_rater(name, cells=cells)
     assert words in refused(tmp_path, ratings=ratings)
     data = read(tmp_path, ratings=ratings, scales=[f"{name}={scale}"])
@@ -240,7 +236,7 @@ def test_grades_in_words_are_asked_for_in_their_order(
     assert f"--scale '{name}={scale}'" in command(Path("x"), inputs, data, [])
 
 
-def test_the_ends_of_a_scale_that_a_question_says(tmp_path: Path) -> None:
+def test_the_ends_of_a_scale_that_a_question_says(tmp_path):
     name = "Is it clear, and fluent? (1-7)"
     data = read(tmp_path, ratings=by_rater(name))
     assert (data.criteria[name].low, data.criteria[name].high) == (1, 7)
@@ -253,7 +249,7 @@ def test_the_ends_of_a_scale_that_a_question_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["ground_truth", "Gold standard", "Reference summary", "human_reference"]
 )
-def test_a_reference_is_no_system(tmp_path: Path, name: str) -> None:
+def test_a_reference_is_no_system(tmp_path, name):
     ratings = [["id", "system", "f"], *([d, s, "1"] for d in DOCS for s in ("alba", name))]
     rows = read(tmp_path, texts=wide("alba", name), ratings=ratings).rows
     for of_kind in (rows.texts, rows.ratings):
@@ -264,7 +260,7 @@ def authors(folder: Path, *names: str, **options: str) -> set[str]:
     return {text.author for text in read(folder, texts=wide(*names), **options).rows.texts}
 
 
-def test_who_may_have_written_references_is_asked_for(tmp_path: Path) -> None:
+def test_who_may_have_written_references_is_asked_for(tmp_path):
     two = ("reference_1", "reference_2", "alba")
     assert authors(tmp_path, *two) == {"reference", "reference:2", "alba"}
     output = confirmed(read(tmp_path, texts=wide(*two)))
@@ -277,7 +273,7 @@ def test_who_may_have_written_references_is_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["impression", "note", "discharge_summary"])
-def test_a_column_called_after_a_kind_of_text_may_be_no_system(tmp_path: Path, name: str) -> None:
+def test_a_column_called_after_a_kind_of_text_may_be_no_system(tmp_path, name):
     texts = wide("alba", name)
     assert f"{name!r} may be a system's text" in refused(tmp_path, texts=texts)
     data = read(tmp_path, f"texts.reference={name}", texts=texts)
@@ -285,7 +281,7 @@ def test_a_column_called_after_a_kind_of_text_may_be_no_system(tmp_path: Path, n
     assert authors(tmp_path, "note", "comments") == {"note"}
 
 
-def test_one_file_of_texts_and_their_ratings(tmp_path: Path) -> None:
+def test_one_file_of_texts_and_their_ratings(tmp_path):
     table = [[*HEAD, "note", "fluency"]]
     table += [[d, s, r, f"{s} writes of {d} here", "3"] for d, s in TEXTS for r in RATERS]
     path = put(tmp_path / "all.csv", table)
@@ -293,7 +289,7 @@ def test_one_file_of_texts_and_their_ratings(tmp_path: Path) -> None:
     assert (len(rows.texts), len(rows.ratings)) == (5, 10)
 
 
-def test_what_goes_against_people_is_warned_of(tmp_path: Path) -> None:
+def test_what_goes_against_people_is_warned_of(tmp_path):
     keys = [[f"d{n}", s] for n in range(12) for s in SYSTEMS]
     texts = [["id", "model", "text"], *([*key, "It is."] for key in keys)]
     ratings = [["id", "model", "fluency"], *([*key, str(n % 5)] for n, key in enumerate(keys))]
@@ -306,7 +302,7 @@ def test_what_goes_against_people_is_warned_of(tmp_path: Path) -> None:
         assert not read(tmp_path, **tables, **{better: ["bad"]}).rows.warnings
 
 
-def test_columns_that_are_named_are_taken(tmp_path: Path) -> None:
+def test_columns_that_are_named_are_taken(tmp_path):
     data = read(tmp_path, "texts.system=engine used", texts=ENGINE)
     assert {text.author for text in data.rows.texts} == {*SYSTEMS, "reference"}
     scores = [["visit_id", "model", "align", "n"], *([d, s, ".5", "7"] for d, s in TEXTS)]
@@ -319,7 +315,7 @@ def test_columns_that_are_named_are_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["rater", "annotator", "rater_id", "participant"])
-def test_numbered_raters_who_share_the_texts(tmp_path: Path, name: str) -> None:
+def test_numbered_raters_who_share_the_texts(tmp_path, name):
     table = [["visit_id", "model", name, "fluency"]]
     table += [[d, s, str(n % 2), "4"] for n, (d, s) in enumerate(TEXTS)]
     data = read(tmp_path, ratings=table)

@@ -1,5 +1,7 @@
 """Means of standardised scores, against scipy's z-scores and numbers worked out by hand."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,175 +18,147 @@ from metassay.scoring.aggregation.combinations import (
 from metassay.tables.scores import SCORES
 
 RNG = np.random.default_rng(5)
-SYSTEMS = ("one", "two", "three")
-UP, DOWN, NEITHER = (
-    Description(name, "", better, (None, None), "", "", COPYING)
+SYSTEMS = ("first", "second", "third")
+KNOWN = {
+    name: Description(name, "", better, (None, None), "", "", COPYING)  # type: ignore[arg-type]
     for name, better in (("up", "higher"), ("down", "lower"), ("long", "neither"))
-)
-KNOWN = {one.name: one for one in (UP, DOWN, NEITHER)}
-
-
+}
+BOTH = Combination(metrics=["up", "down"])
 Values = dict[tuple[str, str], float | None]
 
 
 def scores(metric: str, values: Values, **more: object) -> pd.DataFrame:
-    rows = [
-        {
-            **{"doc_id": doc_id, "author": author, "part": "full", "metric": metric},
-            **{"judge": "none", "value": value, "n_expected": 1, "n_failed": 0, "n_judged": 1},
-            **{"low": None, "high": None, "statistics": None, "recipe": f"recipe of {metric}"},
-            **more,
-        }
-        for (doc_id, author), value in values.items()
-    ]
-    return pd.DataFrame(rows)[list(SCORES.columns)].astype({"value": "float64"})
+    frame = pd.DataFrame(list(values), columns=["doc_id", "author"])
+    about = {"part": "full", "metric": metric, "judge": "none", "recipe": f"recipe of {metric}"}
+    counts = {"n_expected": 1, "n_failed": 0, "n_judged": 1}
+    ends = {"low": None, "high": None, "statistics": None}
+    value = np.array(list(values.values()), dtype=float)
+    frame = frame.assign(**about, **counts, **ends, value=value)
+    return frame.assign(**more)[list(SCORES.columns)]
 
 
 def drawn(*authors: str) -> Values:
     return {(f"d{n}", author): float(RNG.normal(3, 2)) for n in range(7) for author in authors}
 
 
-def of(frame: pd.DataFrame, author: str) -> "pd.Series[float]":
-    return frame[frame["author"] == author].set_index("doc_id")["value"].sort_index()
+def combined(*tables: pd.DataFrame, block: Combination = BOTH) -> pd.DataFrame:
+    every = pd.concat(tables)
+    return combined_scores(every, {"both": block}, KNOWN).sort_values(["doc_id", "author"])
+
+
+def of(frame: pd.DataFrame, author: str) -> dict[str, float]:
+    return frame[frame["author"] == author].set_index("doc_id")["value"].to_dict()
 
 
 def test_the_mean_of_z_values_of_systems_texts() -> None:
-    every = pd.concat(
-        [scores("up", drawn(*SYSTEMS, "reference")), scores("down", drawn(*SYSTEMS), judge="j")]
-    )
-    found = combined_scores(every, {"both": Combination(metrics=["up", "down (j)"])}, KNOWN)
     up, down = (
-        every[(every["metric"] == name) & (every["author"] != "reference")]
-        .sort_values(["doc_id", "author"])["value"]
-        .to_numpy()
-        for name in ("up", "down")
+        scores("up", drawn(*SYSTEMS, "reference")),
+        scores("down", drawn(*SYSTEMS), judge="j"),
     )
-    expected = (zscore(up) - zscore(down)) / 2
-    found = found.sort_values(["doc_id", "author"])
-    assert np.abs(found["value"].to_numpy() - expected).max() < 1e-12
-    assert set(found["author"]) == set(SYSTEMS)  # the reference has no second metric
-    assert set(found["n_expected"]) == {2}
-    assert found["recipe"].nunique() == 1
+    results = combined(up, down, block=Combination(metrics=["up", "down (j)"]))
+    sides = [
+        zscore(table[table["author"] != "reference"].sort_values(["doc_id", "author"])["value"])
+        for table in (up, down)
+    ]
+    expected = (sides[0] - sides[1]) / 2
+    assert np.abs(results["value"].to_numpy() - expected).max() < 1e-12
+    assert set(results["author"]) == set(SYSTEMS)  # the reference has no second metric
+    assert set(results["n_expected"]) == {2}
+    assert results["recipe"].nunique() == 1
 
 
 def test_a_reference_is_standardised_but_has_no_say() -> None:
-    with_it, without = drawn(*SYSTEMS, "reference"), {}
-    without = {key: value for key, value in with_it.items() if key[1] != "reference"}
-    block = {"both": Combination(metrics=["up", "down"])}
-    found = combined_scores(
-        pd.concat([scores("up", with_it), scores("down", with_it)]), block, KNOWN
+    values = drawn(*SYSTEMS, "reference")
+    without = {key: value for key, value in values.items() if key[1] != "reference"}
+    results, alone = (
+        combined(scores("up", each), scores("down", each)) for each in (values, without)
     )
-    alone = combined_scores(
-        pd.concat([scores("up", without), scores("down", without)]), block, KNOWN
-    )
-    assert of(found, "two").equals(of(alone, "two"))
-    assert np.isfinite(of(found, "reference")).all()
+    assert of(results, "second") == of(alone, "second")
+    assert np.isfinite(list(of(results, "reference").values())).all()
 
 
-def test_a_kept_population_makes_a_value_independent_of_other_texts() -> None:
-    moments = {"up": Moments(mean=0, sd=1), "long": Moments(mean=2, sd=2)}
-    kept = Population(name="visits", moments=moments)
-    block = {"both": Combination(metrics=["up", "long"], population=kept)}
-    known = {**KNOWN, "long": KNOWN["up"]}
-    texts = {("a", "one"): 1.0, ("b", "one"): 3.0}
-    lengths = {("a", "one"): 4.0, ("b", "one"): 8.0}
-    every = pd.concat([scores("up", texts), scores("long", lengths)])
-    found = combined_scores(every, block, known)
-    assert of(found, "one").to_dict() == {"a": 1.0, "b": 3.0}
-    one = combined_scores(every[every["doc_id"] == "b"], block, known)
-    assert of(one, "one").to_dict() == {"b": 3.0}
-    assert "visits" in str(found["recipe"].iloc[0])
+def test_a_population_makes_a_value_independent_of_other_texts() -> None:
+    moments = {"up": Moments(mean=0, sd=1), "down": Moments(mean=-2, sd=2)}
+    block = Combination(**dict(BOTH) | {"population": Population(name="visits", moments=moments)})
+    up = scores("up", {("a", "s"): 1.0, ("b", "s"): 3.0})
+    down = scores("down", {("a", "s"): -4.0, ("b", "s"): -8.0})
+    results = combined(up, down, block=block)
+    assert of(results, "s") == {"a": 1.0, "b": 3.0}
+    assert of(combined(up[1:], down[1:], block=block), "s") == {"b": 3.0}
+    assert "visits" in str(results["recipe"].iloc[0])
 
 
 def test_moments_in_the_recipe_give_the_same_numbers_again() -> None:
-    every = pd.concat([scores("up", drawn(*SYSTEMS)), scores("down", drawn(*SYSTEMS))])
-    found = combined_scores(every, {"both": Combination(metrics=["up", "down"])}, KNOWN)
-    recipe = str(found["recipe"].iloc[0])
+    tables = scores("up", drawn(*SYSTEMS)), scores("down", drawn(*SYSTEMS))
+    results = combined(*tables)
     moments = {}
     for label in ("up", "down"):
-        printed = recipe.split(f"{label}: mean ")[1].split(" {", maxsplit=1)[0]
-        mean, sd = printed.split(", sd ")
+        recipe = str(results["recipe"].iloc[0]).split(f"{label}: mean ")[1]
+        mean, sd = recipe.split(" {", maxsplit=1)[0].split(", sd ")
         moments[label] = Moments(mean=float(mean), sd=float(sd))
-    kept = Combination(metrics=["up", "down"], population=Population(name="x", moments=moments))
-    again = combined_scores(every, {"both": kept}, KNOWN)
-    assert again["value"].equals(found["value"])
+    block = Combination(**dict(BOTH) | {"population": Population(name="x", moments=moments)})
+    assert combined(*tables, block=block)["value"].equals(results["value"])
 
 
-def test_each_part_has_its_own_moments() -> None:
-    first, second = drawn(*SYSTEMS), drawn(*SYSTEMS)
-    far = {key: 100 + 50 * value for key, value in second.items() if value is not None}
-    block = {"both": Combination(metrics=["up", "down"])}
-
-    def both(part: str, values: Values) -> pd.DataFrame:
-        turned = {key: -value for key, value in values.items() if value is not None}
-        return pd.concat([scores("up", values, part=part), scores("down", turned, part=part)])
-
-    every = pd.concat([both("full", first), both("plan", dict(far))])
-    found = combined_scores(every, block, KNOWN)
-    by_part = {part: rows["value"].to_numpy() for part, rows in found.groupby("part")}
-    for values in by_part.values():
-        assert abs(values.mean()) < 1e-12
-        assert abs(values.std() - 1) < 1e-12
+def test_each_part_has_its_moments() -> None:
+    tables = []
+    for part, scale in (("full", 1.0), ("plan", 50.0)):
+        values = {key: scale * value for key, value in drawn(*SYSTEMS).items() if value}
+        turned: Values = {key: -value for key, value in values.items()}
+        tables += [scores("up", dict(values), part=part), scores("down", turned, part=part)]
+    for _, rows in combined(*tables).groupby("part"):
+        assert abs(rows["value"].mean()) < 1e-12
+        assert rows["value"].std(ddof=0) == pytest.approx(1, abs=1e-12)
 
 
 def test_unknown_is_not_average() -> None:
     values = drawn(*SYSTEMS)
-    gap = {**values, ("d0", "one"): None}
     lost = scores("down", values)
     lost.loc[0, "n_failed"] = 1
-    every = pd.concat([scores("up", gap), lost])
-    found = combined_scores(every, {"both": Combination(metrics=["up", "down"])}, KNOWN)
-    where = (found["doc_id"] == "d0") & (found["author"] == "one")
-    assert found.loc[where, "value"].isna().all()
-    assert found.loc[~where, "value"].notna().all()
-    assert found["n_failed"].sum() == 1
+    results = combined(scores("up", {**values, ("d0", "first"): None}), lost)
+    where = (results["doc_id"] == "d0") & (results["author"] == "first")
+    assert results["value"].isna().tolist() == where.tolist()
+    assert results["n_failed"].sum() == 1
     # The text with the gap takes no part in either metric's moments.
-    rest = {key: value for key, value in values.items() if key != ("d0", "one")}
-    alone = combined_scores(
-        pd.concat([scores("up", rest), scores("down", rest)]),
-        {"both": Combination(metrics=["up", "down"])},
-        KNOWN,
-    )
-    assert alone["value"].tolist() == found.loc[~where, "value"].tolist()
+    rest = {key: value for key, value in values.items() if key != ("d0", "first")}
+    alone = combined(scores("up", rest), scores("down", rest))
+    assert alone["value"].tolist() == results.loc[~where, "value"].tolist()
 
 
 @pytest.mark.parametrize("last_digit", [0.0, 1e-16])
 def test_a_metric_without_spread_has_no_z_value(last_digit: float) -> None:
     same: Values = {key: 0.3 + n % 2 * last_digit for n, key in enumerate(drawn(*SYSTEMS))}
     assert len(set(same.values())) == 1 + bool(last_digit)
-    every = pd.concat([scores("up", drawn(*SYSTEMS)), scores("down", same)])
-    found = combined_scores(every, {"both": Combination(metrics=["up", "down"])}, KNOWN)
-    assert found["value"].isna().all()
-    assert len(found) == len(same)
+    results = combined(scores("up", drawn(*SYSTEMS)), scores("down", same))
+    assert results["value"].isna().all()
+    assert len(results) == len(same)
 
 
-def test_all_that_is_wrong_is_told_at_once() -> None:
-    every = pd.concat([scores("up", drawn("one")), scores("long", drawn("one"))])
+def test_all_that_is_wrong_is_in_one_message() -> None:
+    every = pd.concat([scores("up", drawn("s")), scores("long", drawn("s"))])
     blocks = {
         "a": Combination(metrics=["up", "nobody"]),
         "b": Combination(metrics=["long", "up (judge)"]),
     }
     with pytest.raises(BadInput) as caught:
         combined_scores(every, blocks, KNOWN)
-    said = "\n".join(caught.value.problems)
-    assert [name in said for name in ("'nobody'", "'long'", "'up (judge)'")] == [True] * 3
+    assert [
+        name in line
+        for name, line in zip(
+            ("'nobody'", "'long'", "'up (judge)'"), caught.value.problems, strict=True
+        )
+    ] == [True] * 3
 
 
 @pytest.mark.parametrize(
-    "block",
+    "changes",
     [
         {"metrics": ["up"]},
         {"metrics": ["up", "up"]},
-        {"metrics": ["up", "down"], "population": {"name": "x", "moments": {}}},
-        {
-            "metrics": ["up", "down"],
-            "population": {
-                "name": "x",
-                "moments": {"up": {"mean": 0, "sd": 1}, "down": {"mean": 0, "sd": 0}},
-            },
-        },
+        {"population": {"name": "x", "moments": {}}},
+        {"population": {"name": "x", "moments": {n: {"mean": 0, "sd": 0} for n in ("up", "down")}}},
     ],
 )
-def test_a_block_that_says_nothing_sound_is_refused(block: dict[str, object]) -> None:
+def test_a_block_that_says_nothing_sound_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
-        Combination.model_validate(block)
+        Combination.model_validate({"metrics": ["up", "down"]} | changes)

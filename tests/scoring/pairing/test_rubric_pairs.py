@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -15,31 +14,34 @@ from metassay.scoring.pairing.pairs import pair_id
 from metassay.scoring.pairing.rubrics import rubric_pairs
 from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.pairs import PAIRS
-from metassay.tables.parquet import empty, read, write
+from metassay.tables.parquet import empty, round_trip
 from metassay.tables.parts import SEGMENTS
 from metassay.units import SEGMENTATIONS
 from metassay.units.segment import segment
 
-BMRC = load_rubric(RUBRICS / "bmrc.yaml")
-VANILLA = load_rubric(RUBRICS / "vanilla.yaml")
-NOTE = load_rubric(RUBRICS / "note_respiratory.yaml")
-FACETS = tuple(one.name for one in BMRC.criteria)
+BMRC, VANILLA, NOTE, UNRELATED = (
+    load_rubric(RUBRICS / f"{name}.yaml")
+    for name in ("bmrc", "vanilla", "note_respiratory", "note_unrelated")
+)
+FACETS = tuple(criterion.name for criterion in BMRC.criteria)
 ALL = {name: f"{name} of it" for name in FACETS}
-MADE = ("history", "physical_examination", "compact")
+SECTIONS = ("history", "physical_examination", "compact")
+EACH = dict.fromkeys(SECTIONS, "x")
+Texts = dict[str, dict[str, Any]]
 
 
 def only(rubric: Rubric, name: str, **changes: Any) -> Rubric:
     """A rubric of one criterion, changed."""
-    (one,) = (one for one in rubric.criteria if one.name == name)
-    return replace(rubric, criteria=(replace(one, **changes),))
+    (criterion,) = (each for each in rubric.criteria if each.name == name)
+    return replace(rubric, criteria=(replace(criterion, **changes),))
 
 
-def parts(texts: dict[str, dict[str, str | None]], doc_id: str = "d") -> pd.DataFrame:
-    """author -> part -> text; None: failed. `full` is `whole` unless it is given."""
+def parts(texts: Texts, doc_id: str = "d") -> pd.DataFrame:
+    """author -> part -> text; None: failed. `full` is `whole` unless it is there."""
     rows = [
         (doc_id, author, part, text, "ok" if text is not None else "error")
-        for author, given in texts.items()
-        for part, text in {"full": "whole", **given}.items()
+        for author, its in texts.items()
+        for part, text in {"full": "whole", **its}.items()
     ]
     frame = pd.DataFrame(rows, columns=["doc_id", "author", "part", "text", "status"])
     return frame.assign(repeats=[["set", f"shown_to_{author}"] for author in frame["author"]])
@@ -51,44 +53,34 @@ def source(doc_id: str = "d", **attributes: Any) -> pd.DataFrame:
     return pd.DataFrame([row])
 
 
-def asked(
-    rubric: Rubric, texts: dict[str, dict[str, str | None]], **attributes: Any
-) -> dict[tuple[str, str, int], tuple[Any, ...]]:
-    """(author, measure, citation) -> premise, hypothesis, settled."""
-    found = rubric_pairs(source(**attributes), parts(texts), rubric, FACETS)
-    assert not found.duplicated(list(PAIRS.key)).any()
+def asks(rubric: Rubric, texts: Texts, **attributes: Any) -> dict[tuple[str, str, int], Any]:
+    """(author, criterion, citation) -> premise, hypothesis, settled."""
+    pairs = rubric_pairs(source(**attributes), parts(texts), rubric, FACETS)
+    assert not pairs.duplicated(list(PAIRS.key)).any()
     return {
-        (row.author, row.measure, row.citation): tuple(
-            None if pd.isna(one) else one for one in (row.premise, row.hypothesis, row.settled)
+        (row.author, row.measure.removeprefix(f"{rubric.name}_"), row.citation): tuple(
+            None if pd.isna(each) else each for each in (row.premise, row.hypothesis, row.settled)
         )
-        for row in found.itertuples()
+        for row in pairs.itertuples()
     }
 
 
-def test_facets_are_held_against_the_same_facet_of_the_reference() -> None:
-    mine = {name: f"my {name}" for name in FACETS}
-    found = asked(BMRC, {"reference": ALL, "s": mine})
-    assert found == {
-        ("s", f"bmrc_{name}", -1): (f"{name} of it", f"my {name}", None) for name in FACETS
-    }
-
-
-def test_a_row_is_a_pair_of_the_contract(tmp_path: Path) -> None:
-    frame = rubric_pairs(source(), parts({"reference": ALL, "s": ALL}), BMRC, FACETS)
-    write(PAIRS, frame, tmp_path / "pairs.parquet")
-    row = read(PAIRS, tmp_path / "pairs.parquet").set_index("measure").loc["bmrc_result"]
+def test_facets_are_compared_with_the_same_facet_of_the_reference() -> None:
+    texts = {"reference": ALL, "s": {name: f"s {name}" for name in FACETS}}
+    expected = {("s", name, -1): (f"{name} of it", f"s {name}", None) for name in FACETS}
+    assert asks(BMRC, texts) == expected
+    assert asks(BMRC, {"s": ALL}) == {}  # without a reference, nothing is
+    frame = rubric_pairs(source(), parts(texts), BMRC, FACETS)
+    assert len(frame["context"].cat.categories) == 4
+    assert isinstance(frame["premise"].dtype, pd.CategoricalDtype)
+    row = round_trip(PAIRS, frame).set_index("measure").loc["bmrc_result"]
     assert (row["instrument"], row["part"], row["position"]) == ("scale", "result", 2)
     assert row["repeats"] == "set shown_to_reference shown_to_s"
-    said = json.loads(row["context"])
-    assert (said["kind"], said["criterion"], sorted(said["levels"])) == (
-        *("scale", "result"),
-        ["1", "2", "3", "4"],
+    context = json.loads(row["context"])
+    assert (context["kind"], context["criterion"], "".join(context["levels"])) == (
+        *("scale", "result", "1234"),
     )
     assert row["pair_id"] == pair_id("scale", row["premise"], row["hypothesis"], row["context"])
-    assert all(
-        isinstance(frame[name].dtype, pd.CategoricalDtype) for name in ("premise", "context")
-    )
-    assert len(frame["context"].cat.categories) == 4
 
 
 @pytest.mark.parametrize(
@@ -107,145 +99,114 @@ def test_a_row_is_a_pair_of_the_contract(tmp_path: Path) -> None:
         ({"method": "m"}, {"full": None, "method": "n", "result": None}, ("m", "n", None)),
     ],
 )
-def test_what_is_absent_or_unknown_is_settled(
-    reference: dict[str, str | None], system: dict[str, str | None], expected: Any
-) -> None:
-    found = asked(only(BMRC, "method"), {"reference": reference, "s": system})
-    assert found == ({} if expected == "nothing" else {("s", "bmrc_method", -1): expected})
+def test_what_is_absent_or_unknown_is_settled(reference: Any, system: Any, expected: Any) -> None:
+    results = asks(only(BMRC, "method"), {"reference": reference, "s": system})
+    assert results == ({} if expected == "nothing" else {("s", "method", -1): expected})
 
 
-def test_without_a_reference_nothing_is_held_against_one() -> None:
-    assert asked(BMRC, {"s": ALL}) == {}
+def test_the_reference_is_graded_where_nothing_is_compared_with_it() -> None:
+    both: Texts = {"reference": {}, "s": {}}
+    graded = asks(only(VANILLA, "rating", against=("source",)), both)
+    assert graded == {(who, "rating", -1): ("p0\np1", "whole", None) for who in both}
+    alone = asks(only(VANILLA, "rating", against=()), {"s": {}})
+    assert alone == {("s", "rating", -1): ("", "whole", None)}
+    # A scale that does not apply is not asked.
+    formal = only(VANILLA, "rating", against=(), applies={"formal": None})
+    assert asks(formal, {"s": {}}) == {}
+    assert asks(formal, {"s": {}}, formal="yes") != {}
 
 
-def test_the_reference_is_graded_where_nothing_is_held_against_it() -> None:
-    tone = only(VANILLA, "rating", against=("source",))
-    found = asked(tone, {"reference": {}, "s": {}})
-    assert found == {
-        (who, "vanilla_rating", -1): ("p0\np1", "whole", None) for who in ("reference", "s")
-    }
-    alone = only(VANILLA, "rating", against=())
-    assert asked(alone, {"s": {}}) == {("s", "vanilla_rating", -1): ("", "whole", None)}
-
-
-def test_own_parts_and_the_source_are_named_where_they_are_several() -> None:
-    texts: dict[str, dict[str, str | None]] = {"s": {name: name.upper() for name in MADE}}
-    found = asked(NOTE, texts, note_type="respiratory", symptoms=["cough: no"])
-    said = {measure: row for (_, measure, _), row in found.items()}
-    assert said["note_respiratory_realism_phys"] == (
-        "source:\np0\np1\n\nhistory:\nHISTORY",
-        "PHYSICAL_EXAMINATION",
-        None,
-    )
-    assert said["note_respiratory_compact_content"][0] == (
-        "history:\nHISTORY\n\nphysical_examination:\nPHYSICAL_EXAMINATION"
-    )
-    assert said["note_respiratory_compact_readability"] == ("", "COMPACT", None)
-    assert said["note_respiratory_1A"] == ("p0\np1", "HISTORY", None)
+def test_parts_and_the_source_are_named_where_they_are_several() -> None:
+    texts = {"s": {name: name.upper() for name in SECTIONS}, "t": {}}
+    results = asks(NOTE, texts, note_type="respiratory", symptoms=["cough: no"])
+    of = {name: row for (author, name, _), row in results.items() if author == "s"}
+    parts_of = "history:\nHISTORY"
+    assert of["realism_phys"][:2] == (f"source:\np0\np1\n\n{parts_of}", "PHYSICAL_EXAMINATION")
+    whole = f"{parts_of}\n\nphysical_examination:\nPHYSICAL_EXAMINATION"
+    assert of["compact_content"][0] == whole
+    assert of["compact_readability"] == ("", "COMPACT", None)
+    assert of["1A"] == ("p0\np1", "HISTORY", None)
     for name in ("1B", "1C"):  # the prompt has no such part
-        assert said[f"note_respiratory_{name}"] == (None, "HISTORY", "not_applicable")
-
-
-def test_own_parts_that_are_absent_are_left_out() -> None:
-    both = only(NOTE, "compact_content")
-    kind = {"note_type": "respiratory"}
-    found = asked(
-        both,
-        {"s": {"compact": "c", "physical_examination": "p"}, "t": dict.fromkeys(MADE, "x")},
-        **kind,
-    )
-    assert found["s", "note_respiratory_compact_content", -1][0] == "physical_examination:\np"
-    # Nothing is left that the compact version could be held against.
-    assert ("u", "note_respiratory_compact_content", -1) not in asked(
-        both, {"u": {"compact": "c"}, "t": dict.fromkeys(MADE, "x")}, **kind
-    )
-    failed = asked(both, {"s": {**dict.fromkeys(MADE, "x"), "history": None}}, **kind)
-    assert failed["s", "note_respiratory_compact_content", -1][2] == "no_claims"
-
-
-def test_a_text_without_the_part_is_worst_or_has_no_penalty() -> None:
+        assert of[name] == (None, "HISTORY", "not_applicable")
+    # A text without the part is worst or has no penalty.
     prompt = {"note_type": "respiratory", "symptoms": ["a"], "unmentioned": ["b"]}
-    texts: dict[str, dict[str, str | None]] = {"s": {}, "t": dict.fromkeys(MADE, "x")}
-    found = asked(NOTE, texts, **prompt)
-    settled = {name: found["s", f"note_respiratory_{name}", -1][2] for name in ("1A", "1B", "1D")}
+    results = asks(NOTE, {"s": {}, "t": EACH}, **prompt)
+    settled = {name: results["s", name, -1][2] for name in ("1A", "1B", "1D")}
     assert settled == {"1A": "no_evidence", "1B": "not_applicable", "1D": "not_applicable"}
 
 
-def test_a_scale_that_does_not_apply_is_not_asked() -> None:
-    tone = only(VANILLA, "rating", against=(), applies={"formal": None})
-    assert asked(tone, {"s": {}}) == {}
-    assert asked(tone, {"s": {}}, formal="yes") != {}
+def test_parts_that_are_absent_are_left_out() -> None:
+    texts: Texts = {
+        "s": {"compact": "c", "physical_examination": "p"},
+        "u": {"compact": "c"},  # nothing is left that the compact version could be compared with
+        **{"t": EACH, "f": {**EACH, "history": None}},
+    }
+    results = asks(only(NOTE, "compact_content"), texts, note_type="respiratory")
+    assert results["s", "compact_content", -1][0] == "physical_examination:\np"
+    assert ("u", "compact_content", -1) not in results
+    assert results["f", "compact_content", -1][2] == "no_claims"
 
 
-def test_a_rubric_is_for_the_documents_that_it_names() -> None:
+def test_what_does_not_fit_the_documents_is_refused() -> None:
     both = pd.concat([source(note_type="respiratory"), source("e", note_type="unrelated")])
-    texts = {"s": dict.fromkeys(MADE, "x")}
-    every = pd.concat([parts(texts), parts(texts, "e")])
+    every = pd.concat([parts({"s": EACH}), parts({"s": EACH}, "e")])
     assert set(rubric_pairs(both, every, NOTE, ())["doc_id"]) == {"d"}
-    with pytest.raises(BadInput, match=r"rubrics/note_respiratory\.yaml > applies: no document"):
-        rubric_pairs(source(note_type="x"), parts(texts), NOTE, ())
-
-
-def test_a_part_that_no_text_has_is_refused() -> None:
-    with pytest.raises(BadInput) as error:
-        rubric_pairs(source(), parts({"reference": {}, "s": {}}), BMRC, ())
-    assert len(error.value.problems) == 4
-    assert (
-        "background: no text has the part 'background'; there are full" in error.value.problems[0]
-    )
-    assert rubric_pairs(source(), parts({"reference": {}, "s": {}}), BMRC, FACETS).empty
-
-
-def test_odd_items_are_counted() -> None:
-    texts = parts({"s": dict.fromkeys(MADE, "x")})
-    with pytest.raises(
-        BadInput, match=r"1A > items_from: attribute 'symptoms' .* \(in 1 documents\)"
+    for about, problem in (
+        ({"note_type": "x"}, r"rubrics/note_respiratory\.yaml > applies: no document"),
+        (
+            {"note_type": "respiratory", "symptoms": 3},
+            r"1A > items_from: attribute 'symptoms' .* \(in 1 documents\)",
+        ),
     ):
-        rubric_pairs(source(note_type="respiratory", symptoms=3), texts, NOTE, ())
+        with pytest.raises(BadInput, match=problem):
+            rubric_pairs(source(**about), parts({"s": EACH}), NOTE, ())
+    texts = parts({"reference": {}, "s": {}})
+    with pytest.raises(BadInput) as error:
+        rubric_pairs(source(), texts, BMRC, ())
+    assert len(error.value.problems) == 4
+    first = error.value.problems[0]
+    assert "background: no text has the part 'background'; there are full" in first
+    assert rubric_pairs(source(), texts, BMRC, FACETS).empty
 
 
-def test_several_references_are_asked_about_one_by_one() -> None:
-    texts: dict[str, dict[str, str | None]] = {
+def test_several_references_are_asked_about_in_turn() -> None:
+    texts: Texts = {
         "reference:10": {"method": "ten"},
         "reference:2": {"result": "r"},
-        "reference": {"method": "one"},
+        "reference": {"method": "first"},
         "s": {"method": "m"},
     }
-    found = asked(only(BMRC, "method"), texts)
-    assert found == {
-        ("s", "bmrc_method", 0): ("one", "m", None),
-        ("s", "bmrc_method", 2): ("ten", "m", None),
+    assert asks(only(BMRC, "method"), texts) == {
+        ("s", "method", 0): ("first", "m", None),
+        ("s", "method", 2): ("ten", "m", None),
     }
-    tone = only(VANILLA, "rating", against=())
-    assert {author for author, *_ in asked(tone, texts)} == {"reference", "s"}
+    tone = asks(only(VANILLA, "rating", against=()), texts)
+    assert {author for author, *_ in tone} == {"reference", "s"}
 
 
-def test_notes_of_two_types_that_are_given_section_by_section() -> None:
-    """From texts as own data give them, through the segmentation, to both rubrics."""
+def test_notes_of_two_types_that_come_section_by_section() -> None:
+    """From texts as own data have them, through the segmentation, to both rubrics."""
+    symptoms = {"cough": "yes, dry"}
     sources = pd.concat(
         [
-            source("a", note_type="respiratory", symptoms={"cough": "yes, dry"}),
+            source("a", note_type="respiratory", symptoms=symptoms),
             source("b", note_type="unrelated"),
         ]
     ).assign(task="note")
-    rows = [
-        (doc, "model", part, None if (doc, part) == ("b", "compact") else part.upper())
-        for doc in ("a", "b")
-        for part in MADE
-    ]
-    rows += [("b", "model", "full", "HISTORY and PHYSICAL_EXAMINATION")]
-    texts = pd.DataFrame(rows, columns=["doc_id", "author", "part", "text"])
-    texts["status"] = texts["text"].notna().map({True: "ok", False: "refused"})
+    rows = [(doc, part, part.upper()) for doc in ("a", "b") for part in SECTIONS]
+    rows += [("b", "full", "HISTORY and PHYSICAL_EXAMINATION")]
+    texts = pd.DataFrame(rows, columns=["doc_id", "part", "text"]).assign(author="m", recipe="r")
+    failed = (texts["doc_id"] == "b") & (texts["part"] == "compact")
+    texts["text"] = texts["text"].mask(failed, None)
+    texts["status"] = failed.map({False: "ok", True: "refused"})
     soap = choose(SEGMENTATIONS, {"kind": "soap", "compat": "none"}, where="soap")
-    given = empty(SEGMENTS)
-    cut = segment(texts.assign(recipe="r"), sources, given, soap, Resources(Path("raw")))[0]
-    type_1 = rubric_pairs(sources, cut, NOTE, ())
-    unrelated = load_rubric(RUBRICS / "note_unrelated.yaml")
-    type_2 = rubric_pairs(sources, cut, unrelated, ()).set_index("measure")
-    assert set(type_1["doc_id"]) == {"a"}
-    assert set(type_2["doc_id"]) == {"b"}
-    (items,) = (json.loads(c)["items"] for c in type_1["context"] if '"1A"' in c)
+    resources = Resources(RUBRICS)
+    cut, _ = segment(texts, sources, empty(SEGMENTS), soap, resources)
+    first, second = (rubric_pairs(sources, cut, each, ()) for each in (NOTE, UNRELATED))
+    assert [set(pairs["doc_id"]) for pairs in (first, second)] == [{"a"}, {"b"}]
+    (items,) = (json.loads(c)["items"] for c in first["context"] if '"1A"' in c)
     assert items == ["cough: yes, dry"]
-    assert type_2.loc["note_unrelated_2A", "hypothesis"] == "HISTORY and PHYSICAL_EXAMINATION"
-    assert type_2.loc["note_unrelated_realism_hist", "hypothesis"] == "HISTORY"
-    assert type_2.loc["note_unrelated_compact_content", "settled"] == "no_claims"
+    second = second.set_index("measure")
+    assert second.loc["note_unrelated_2A", "hypothesis"] == "HISTORY and PHYSICAL_EXAMINATION"
+    assert second.loc["note_unrelated_realism_hist", "hypothesis"] == "HISTORY"
+    assert second.loc["note_unrelated_compact_content", "settled"] == "no_claims"

@@ -1,21 +1,29 @@
 """A project whose states are made, not run."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from metassay.tracking.comparison import sides
 from metassay.versions.code_yaml import read_versions
-from tests.tracking.comparison.states import Project
+from tests.tracking.comparison.states import Project, scores
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory):
+    """States `base`, and `worse` in which one system lost; the latter is what is here."""
+    project = Project.begin(tmp_path_factory.mktemp("states") / "project")
+    project.state("base", scores())
+    project.state("worse", scores(lead=-0.05))
+    return project.root
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """An empty project that is the working folder; no table and no commit yet."""
-    (tmp_path / "project").mkdir()
-    monkeypatch.chdir(tmp_path / "project")
+def two(template, tmp_path, monkeypatch):
+    """A copy that is the working folder; its versions are invented, as its states are."""
+    root = Path(shutil.copytree(template, tmp_path / "project"))
+    monkeypatch.chdir(root)
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(
-        sides, "versions", read_versions
-    )  # its versions are invented, as its states are
-    return Project(tmp_path / "project")
+    monkeypatch.setattr(sides, "versions", read_versions)
+    return Project(root)

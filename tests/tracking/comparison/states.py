@@ -44,13 +44,12 @@ Lock = dict[str, Any]
 def scores(documents: int = 26, *, seed: int = 0, **changes: float) -> pd.DataFrame:
     """A table SCORES: normal values per document; `changes` adds to a system's rouge1."""
     rng = np.random.default_rng(seed)
-    rows = []
-    for author in SYSTEMS:
-        for metric in METRICS:
-            for number, value in enumerate(rng.normal(0.5, 0.1, documents)):
-                added = changes.get(author, 0.0) * (metric == "rouge1")
-                rows.append(row(f"d{number:03}", author, metric, value + added))
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        row(f"d{n:03}", author, metric, value + changes.get(author, 0.0) * (metric == "rouge1"))
+        for author in SYSTEMS
+        for metric in METRICS
+        for n, value in enumerate(rng.normal(0.5, 0.1, documents))
+    )
 
 
 def row(document: str, author: str, metric: str, value: float, **more: Any) -> dict[str, Any]:
@@ -86,43 +85,35 @@ def base_lock() -> Lock:
     del lock["stages"]["judge@lexical_strict"]  # which asks no model
     for stage in lock["stages"].values():
         shared = stage.get("params", {}).get("params.yaml", {})
-        for name, block in (
-            ("models", MODELS),
-            ("endpoints", ENDPOINTS),
-            ("judges.reader", READER),
-        ):
-            if name in shared:
-                shared[name] = copy.deepcopy(block)
+        blocks = {"models": MODELS, "endpoints": ENDPOINTS, "judges.reader": READER}
+        shared.update({k: copy.deepcopy(block) for k, block in blocks.items() if k in shared})
     params_of(lock, "judge@reader", "code.yaml")["judges.reader"] = "c0de+a5c"
     return lock
 
 
 def params_of(lock: Lock, stage: str, file: str = "params.yaml") -> dict[str, Any]:
     """What a stage of a lock read of a file."""
-    found: dict[str, Any] = lock["stages"][stage]["params"][file]
-    return found
+    params: dict[str, Any] = lock["stages"][stage]["params"][file]
+    return params
 
 
-def rerun(lock: Lock, kept: Mapping[str, str] | None = None) -> Lock:
-    """The lock after a run of every stage. `kept`: outputs whose hash is another one, by path."""
-    made: dict[str, str] = {}
+def rerun(lock: Lock, hashes: Mapping[str, str] | None = None) -> Lock:
+    """The lock after a run of every stage. `hashes`: those of some outputs, by path."""
+    outs: dict[str, str] = {}
     for name, stage in lock["stages"].items():
         for dep in stage.get("deps") or ():
             path = dep["path"]
-            inside = {o: md5 for o, md5 in made.items() if o == path or o.startswith(path + "/")}
+            inside = {o: md5 for o, md5 in outs.items() if o == path or o.startswith(path + "/")}
             if inside:
                 dep["md5"] = inside[path] if path in inside else _hash(sorted(inside.items()))
-        read = [_used(name, keys) for keys in (stage.get("params") or {}).values()]
+        unused = () if "judge" in name else ("models", "endpoints")  # it asks nothing
+        params = (stage.get("params") or {}).values()
+        read = [{k: v for k, v in keys.items() if k not in unused} for keys in params]
         for out in stage["outs"]:
             went_in = [dep["md5"] for dep in stage.get("deps") or ()], read
-            out["md5"] = (kept or {}).get(out["path"]) or _hash([name, out["path"], went_in])
-            made[out["path"]] = out["md5"]
+            out["md5"] = (hashes or {}).get(out["path"]) or _hash([name, out["path"], went_in])
+            outs[out["path"]] = out["md5"]
     return lock
-
-
-def _used(stage: str, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """What a stage read, but for models that it asks nothing."""
-    return {k: v for k, v in keys.items() if k not in ("models", "endpoints") or "judge" in stage}
 
 
 def _hash(value: object) -> str:
@@ -134,52 +125,52 @@ class Project:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.lock = root / "benchmarks/sample/dvc.lock"
+
+    @classmethod
+    def begin(cls, root: Path) -> "Project":
+        """A project without a table or a commit."""
         for file in ("params.yaml", "benchmarks/sample/params.yaml"):
             (root / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, root / file)
         (root / ".dvc").mkdir()
         (root / ".dvc/config").write_text("[core]\n    analytics = false\n", encoding="utf-8")
-        (root / ".gitignore").write_text(
-            "/data/tables/\n/.dvc/cache\n/.dvc/tmp\n", encoding="utf-8"
-        )
-        self.git("init", "-q", "-b", "main")
+        ignored = "/data/tables/\n/.dvc/cache\n/.dvc/tmp\n"
+        (root / ".gitignore").write_text(ignored, encoding="utf-8")
+        cls(root).git("init", "-q", "-b", "main")
+        return cls(root)
 
     def git(self, *words: str) -> str:
         """What git prints."""
         who = ("-c", "user.name=test", "-c", "user.email=test@localhost")
-        done = subprocess.run(
-            ["git", *who, *words], cwd=self.root, check=True, capture_output=True, text=True
-        )
-        return done.stdout
+        command = ["git", *who, *words]
+        return subprocess.check_output(command, cwd=self.root, stderr=subprocess.DEVNULL, text=True)
 
     def state(
         self,
         branch: str,
         of: pd.DataFrame,
         plant: Callable[[Lock], object] = lambda _: None,
-        certificates: pd.DataFrame | None = None,
-        **kept: str,
     ) -> None:
         """Commit a state: tables in data/tables and DVC's cache, and the lock that names them."""
         self.git("checkout", "-q", "-B", branch)
         hashes = {}
-        rated = empty(CERTIFICATES) if certificates is None else certificates
         alone = pd.DataFrame({"doc_id": sorted(set(of["doc_id"]))})
         alone["cluster"] = alone["doc_id"]
         for table, frame in (
             *((SCORES, of), (LEADERBOARD, leaderboard(of))),
-            *((CERTIFICATES, rated), (DOCUMENT_CLUSTERS, alone)),
+            *((CERTIFICATES, empty(CERTIFICATES)), (DOCUMENT_CLUSTERS, alone)),
         ):
             file = self.root / TABLES / f"{table.name}.parquet"
             write(table, frame, file)
             md5 = hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
-            into = self.root / ".dvc/cache/files/md5" / md5[:2] / md5[2:]
+            into = self.cached(md5)
             into.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, into)
             hashes[f"{TABLES}/{table.name}.parquet"] = md5
         lock = base_lock()
         plant(lock)
-        rerun(lock, hashes | kept)
+        rerun(lock, hashes)
         text = yaml.dump(lock, Dumper=yaml.CSafeDumper, sort_keys=False)
         self.lock.write_text(text, encoding="utf-8")
         self._settle(lock)
@@ -195,14 +186,18 @@ class Project:
             for key, value in ((k, v) for files in read for k, v in files.get(name, {}).items()):
                 *above, last = key.split(".")
                 block = content
-                for one in above:
-                    block = block.setdefault(one, {})
+                for step in above:
+                    block = block.setdefault(step, {})
                 block[last] = value
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             text = yaml.dump(content, Dumper=yaml.CSafeDumper, sort_keys=False)
             (self.root / name).write_text(text, encoding="utf-8")
 
-    @property
-    def lock(self) -> Path:
-        """The lock of the benchmark."""
-        return self.root / "benchmarks/sample/dvc.lock"
+    def cached(self, md5: str) -> Path:
+        """The file of a hash in DVC's cache."""
+        return self.root / ".dvc/cache/files/md5" / md5[:2] / md5[2:]
+
+    def outs(self) -> dict[str, str]:
+        """The hash of each output of the lock, by path."""
+        lock = yaml.safe_load(self.lock.read_text(encoding="utf-8"))
+        return {out["path"]: out["md5"] for s in lock["stages"].values() for out in s["outs"]}

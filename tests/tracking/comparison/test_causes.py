@@ -17,34 +17,31 @@ from tests.tracking.comparison.states import (
     scores,
 )
 
-JUDGE, CODE = "judge@reader", "code.yaml"
+JUDGE, CODE, SETTINGS = "judge@reader", "code.yaml", "benchmarks/sample/params.yaml"
+Plant = Callable[[Lock], object]
+Root = tuple[str, str, str]
 
 
 def models(lock: Lock) -> list[dict[str, Any]]:
     """The models as every stage of a lock read them."""
-    found = [stage.get("params", {}).get("params.yaml", {}) for stage in lock["stages"].values()]
-    return [shared["models"] for shared in found if "models" in shared]
+    params = [stage.get("params", {}).get("params.yaml", {}) for stage in lock["stages"].values()]
+    return [shared["models"] for shared in params if "models" in shared]
 
 
-def other_prompt(lock: Lock) -> None:
-    params_of(lock, JUDGE, CODE)["judges.reader"] = "c0de+b6d"
+def put(stage: str, key: str, value: object, file: str = CODE) -> Plant:
+    return lambda lock: params_of(lock, stage, file).update({key: value})
 
 
-def other_model(lock: Lock) -> None:
-    for block in models(lock):
-        block["mini"]["model"] = "mini-2"
+def put_dependency(path: str) -> Plant:
+    dependency = {"path": path, "md5": "1"}
+    return lambda lock: lock["stages"]["align@rouge_topk"]["deps"].append(dependency)
 
 
-def other_data(lock: Lock) -> None:
-    lock["stages"]["ingest"]["deps"][0]["md5"] = "0" * 32
+def all_of(*plants: Plant) -> Plant:
+    return lambda lock: [plant(lock) for plant in plants]
 
 
-def other_code(lock: Lock) -> None:
-    for stage in ("measure", "aggregate"):  # both read the joint version
-        params_of(lock, stage, CODE)["metrics_of.sample"] = "abcdef"
-
-
-def unused(lock: Lock) -> None:
+def add_unused(lock: Lock) -> None:
     """What has no part in a number: another model, prices, how fast it is asked."""
     for block in models(lock):
         block["other"]["model"] = "other-2"
@@ -52,134 +49,120 @@ def unused(lock: Lock) -> None:
         block["new"] = {"endpoint": "here", "model": "new-1"}
     for stage in lock["stages"].values():
         shared = stage.get("params", {}).get("params.yaml", {})
-        for endpoint in [shared["endpoints"]["here"]] if "endpoints" in shared else []:
-            endpoint["concurrency"] = 2
+        if "endpoints" in shared:
+            shared["endpoints"]["here"]["concurrency"] = 2
 
 
-PLANTED: dict[str, tuple[Callable[[Lock], None], list[tuple[str, str, str]]]] = {
-    "prompt": (other_prompt, [("prompt", JUDGE, "prompts of judges.reader")]),
-    "model": (other_model, [("model", JUDGE, "models.mini > model")]),
-    "data": (other_data, [("data", "ingest", "data/sample")]),
-    "code": (other_code, [("code", "measure", "code of metrics")]),
+OTHER_PROMPT = put(JUDGE, "judges.reader", "c0de+b6d")
+# Of the joint version both stages read; that of more metrics is no other code.
+METRICS = [put(stage, "metrics_of.sample", "abcdef") for stage in ("measure", "aggregate")]
+FAR = all_of(
+    lambda lock: params_of(lock, "certify")["certification"].update(useful=0.4),
+    put("report", "stages.report", "other"),
+)
+PLANTED: dict[str, tuple[Plant, list[Root]]] = {
+    "prompt": (OTHER_PROMPT, [("prompt", JUDGE, "prompts of judges.reader")]),
+    "model": (
+        lambda lock: [block["mini"].update(model="mini-2") for block in models(lock)],
+        [("model", JUDGE, "models.mini > model")],
+    ),
+    "data": (
+        lambda lock: lock["stages"]["ingest"]["deps"][0].update(md5="0" * 32),
+        [("data", "ingest", "data/sample")],
+    ),
+    "code": (all_of(*METRICS), [("code", "measure", "code of metrics")]),
+}
+MORE: dict[str, tuple[Plant, list[Root]]] = {
+    "far from scores": (all_of(FAR, OTHER_PROMPT), PLANTED["prompt"][1]),
+    "a metric more": (
+        all_of(
+            *METRICS,
+            put("certify", "metrics_of.sample", "abcdef"),
+            lambda lock: params_of(lock, "measure", SETTINGS)["metrics"].append("bertscore"),
+            lambda lock: params_of(lock, "measure")["metrics"].update(bertscore={"kind": "b"}),
+        ),
+        [("settings", "measure", f"{SETTINGS} > metrics")],
+    ),
+    **{
+        path: (put_dependency(path), [(kind, "align@rouge_topk", path)])
+        for path, kind in (
+            ("rubrics/note.yaml", "prompt"),
+            ("data/judges/semantic.json", "model"),
+            ("studies/sample/pilot/ratings.csv", "data"),
+        )
+    },
 }
 
 
-def planted(plant: Callable[[Lock], None], **kept: str) -> list[tuple[str, str, str]]:
+def roots(plant: Plant, **hashes: str) -> list[Root]:
     """The causes of one change, where scores differ."""
     before, after = rerun(base_lock()), base_lock()
     plant(after)
-    rerun(after, {f"{TABLES}/scores.parquet": "other", **kept})
-    unused(after)
-    return [tuple(one) for one in causes(before, after)]
+    rerun(after, {f"{TABLES}/scores.parquet": "other", **hashes})
+    add_unused(after)
+    return [tuple(cause) for cause in causes(before, after)]
 
 
-@pytest.mark.parametrize("name", PLANTED)
-def test_a_planted_change_is_named_and_nothing_else(name: str) -> None:
-    plant, wanted = PLANTED[name]
-    assert planted(plant) == wanted
+@pytest.mark.parametrize(("plant", "wanted"), [*PLANTED.values(), *MORE.values()])
+def test_a_planted_change_is_named_and_nothing_else(plant, wanted):
+    assert roots(plant) == wanted
 
 
-def test_four_revisions_with_one_planted_change_each(
-    made: Project, capsys: pytest.CaptureFixture[str]
-) -> None:
-    made.state("base", scores())
+def test_four_revisions_with_one_planted_change_each(tmp_path, monkeypatch, capsys):
+    project = Project.begin(tmp_path / "project")
+    monkeypatch.chdir(project.root)
+    project.state("base", scores())
     for name, (plant, _) in PLANTED.items():
-        made.state(name, scores(lead=-0.03), plant)
+        project.state(name, scores(lead=-0.03), plant)
+    kinds = ("data", "prompt", "model", "settings", "code", "answers")
     for name, (_, [(kind, stage, what)]) in PLANTED.items():
         assert main(["compare", "--before", "base", "--after", name]) == 4
-        said = capsys.readouterr().out.splitlines()
-        assert f"{what} (stage {stage})" in "\n".join(said)
-        kinds = ("data", "prompt", "model", "settings", "code", "answers")
-        told = [line.split(":")[0] for line in said if line.split(":")[0] in kinds]
-        assert told == [kind]
+        output = capsys.readouterr().out
+        assert f"{what} (stage {stage})" in output
+        heads = [line.split(":")[0] for line in output.splitlines()]
+        assert [head for head in heads if head in kinds] == [kind]
 
 
-def test_the_same_questions_with_other_answers() -> None:
-    kept = {f"{TABLES}/judgments/reader.parquet": "other"}
-    assert planted(lambda _: None, **kept)[0][:2] == ("answers", JUDGE)
+def test_the_same_questions_with_other_answers():
+    answers = {f"{TABLES}/judgments/reader.parquet": "other"}
+    assert roots(lambda _: None, **answers)[0][:2] == ("answers", JUDGE)
 
 
-def test_what_did_not_move_the_scores_is_no_cause() -> None:
-    def far_from_scores(lock: Lock) -> None:
-        params_of(lock, "certify")["certification"]["useful"] = 0.4
-        params_of(lock, "report", CODE)["stages.report"] = "other"
-        other_prompt(lock)
-
-    assert planted(far_from_scores) == PLANTED["prompt"][1]
+def test_what_did_not_move_the_scores_is_no_cause():
     before, after = rerun(base_lock()), base_lock()
-    far_from_scores(after)
-    same = {
-        out["path"]: out["md5"]
-        for name, stage in before["stages"].items()
-        for out in stage["outs"]
-        if name != "certify"
-    }
-    found = causes(before, rerun(after, same))
-    assert [tuple(one) for one in found] == [("settings", "certify", "certification > useful")]
+    all_of(FAR, OTHER_PROMPT)(after)
+    stages = {name: stage for name, stage in before["stages"].items() if name != "certify"}
+    same = {out["path"]: out["md5"] for stage in stages.values() for out in stage["outs"]}
+    roots = [tuple(cause) for cause in causes(before, rerun(after, same))]
+    assert roots == [("settings", "certify", "certification > useful")]
     assert causes(before, before) == []
 
 
-def test_a_metric_more_is_a_setting_and_no_other_code() -> None:
-    def more(lock: Lock) -> None:
-        for stage in ("measure", "aggregate", "certify"):
-            params_of(lock, stage, CODE)["metrics_of.sample"] = "abcdef"
-        params_of(lock, "measure", "benchmarks/sample/params.yaml")["metrics"].append("bertscore")
-        params_of(lock, "measure")["metrics"]["bertscore"] = {"kind": "bertscore"}
-
-    where = "benchmarks/sample/params.yaml > metrics"
-    assert planted(more) == [("settings", "measure", where)]
-
-
-def test_a_joint_version_yields_to_the_name_that_changed() -> None:
-    def reworded(lock: Lock) -> None:
-        params_of(lock, "decompose@clauses", CODE)["decompositions.clauses"] = "c+q"
-        params_of(lock, "aggregate", CODE)["decomposition_of.sample"] = "c+q"
-
-    before = base_lock()
-    params_of(before, "decompose@clauses", CODE)["decompositions.clauses"] = "c+p"
-    params_of(before, "aggregate", CODE)["decomposition_of.sample"] = "c+p"
-    after = base_lock()
-    reworded(after)
-    found = causes(rerun(before), rerun(after))
-    wanted = ("prompt", "decompose@clauses", "prompts of decompositions.clauses")
-    assert [tuple(one) for one in found] == [wanted]
+def test_a_joint_version_yields_to_the_name_that_changed():
+    locks = []
+    for version in ("c+p", "c+q"):
+        locks.append(base_lock())
+        put("decompose@clauses", "decompositions.clauses", version)(locks[-1])
+        put("aggregate", "decomposition_of.sample", version)(locks[-1])
+    (root,) = causes(*map(rerun, locks))
+    assert tuple(root) == ("prompt", "decompose@clauses", "prompts of decompositions.clauses")
 
 
-def test_files_of_rubrics_are_prompts_and_what_was_trained_a_model() -> None:
-    def dependency(path: str) -> Callable[[Lock], None]:
-        def plant(lock: Lock) -> None:
-            lock["stages"]["align@rouge_topk"]["deps"].append({"path": path, "md5": "1"})
-
-        return plant
-
-    for path, kind in (
-        ("rubrics/note.yaml", "prompt"),
-        ("data/judges/semantic.json", "model"),
-        ("studies/sample/one/ratings.csv", "data"),
-    ):
-        assert planted(dependency(path)) == [(kind, "align@rouge_topk", path)]
-
-
-def test_versions_of_locks_before_prompts_had_a_hash_are_code() -> None:
-    old, new = ({"code.yaml": {"judges.reader": one}} for one in ("0ld", "c0de+a5c"))
-    assert changed_params(old, new) == [("code", "code of judges.reader")]
+A, B = ({"kind": "jury", "members": {"a": {"model": model}}} for model in ("mini", "other"))
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "wanted"),
+    ("file", "before", "after", "wanted"),
     [
-        ({"model": "mini"}, {"model": "other"}, [("model", "judges.reader > model")]),
-        ({"shots": 0}, {"shots": 1}, [("settings", "judges.reader > shots")]),
-        ({"style": "json"}, {"style": "cot"}, [("prompt", "judges.reader > style")]),
-        (
-            {"kind": "jury", "members": {"a": {"model": "mini"}}},
-            {"kind": "jury", "members": {"a": {"model": "other"}}},
-            [("model", "judges.reader > members > a > model")],
-        ),
+        ("params.yaml", {"model": "mini"}, {"model": "other"}, ("model", " > model")),
+        ("params.yaml", {"shots": 0}, {"shots": 1}, ("settings", " > shots")),
+        ("params.yaml", {"style": "json"}, {"style": "cot"}, ("prompt", " > style")),
+        ("params.yaml", A, B, ("model", " > members > a > model")),
+        (CODE, "0ld", "c0de+a5c", ("code", "")),  # of a lock before prompts had a hash
     ],
 )
-def test_settings_of_a_block(
-    before: dict[str, Any], after: dict[str, Any], wanted: list[tuple[str, str]]
-) -> None:
-    ours, theirs = ({"params.yaml": {"judges.reader": one}} for one in (before, after))
-    assert changed_params(ours, theirs) == wanted
+def test_settings_of_a_block(file, before, after, wanted):
+    kind, place = wanted
+    ours, theirs = ({file: {"judges.reader": block}} for block in (before, after))
+    what = f"{'code of ' if file == CODE else ''}judges.reader{place}"
+    assert changed_params(ours, theirs) == [(kind, what)]

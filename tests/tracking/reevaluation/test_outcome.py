@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -13,7 +14,12 @@ from metassay.tables.documents import TEXTS
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty, write
 from metassay.tracking.comparison.causes import Cause
-from metassay.tracking.comparison.differences import DECISION, ComparisonOptions, differences
+from metassay.tracking.comparison.differences import (
+    DECISION,
+    ComparisonOptions,
+    Differences,
+    differences,
+)
 from metassay.tracking.comparison.sides import Side
 from metassay.tracking.reevaluation.changes import (
     ChangedText,
@@ -34,129 +40,124 @@ from metassay.tracking.reevaluation.outcome import (
 from tests.reporting import page_data
 from tests.test_reevaluate import leaderboard, scores
 
+TODAY, WEEK_LATER, FAR = "2026-01-05T06:00:12Z", "2026-01-12T06:00:12Z", "2100-01-01T00:00:00Z"
+
 
 def side(*, worse: bool) -> Side:
-    made = scores(worse=worse)
-    return Side("here", "one", made, leaderboard(made), empty(CERTIFICATES), {}, None)
+    table = scores(worse=worse)
+    return Side("here", "one", table, leaderboard(table), empty(CERTIFICATES), {}, None)
 
 
-def outcome(*, worse: bool, **more: object) -> Outcome:
+def between(before: Side, after: Side) -> Differences:
+    return differences(before, after, ComparisonOptions(permutations=500))
+
+
+def outcome(*, worse: bool = False, **more: Any) -> Outcome:
     now = side(worse=worse)
-    found = differences(side(worse=False), now, ComparisonOptions(permutations=500))
-    known = {"benchmark": "one", "when": "2026-01-05T06:00:12Z", "revision": None, "stages": 3}
-    cause = Cause("data", "ingest", "data/raw/one")
-    of_comparison = {"accepted": "0123", "differences": found, "causes": [cause], "side": now}
-    return Outcome(**{**known, **of_comparison, **more})
+    fields = {"benchmark": "one", "when": TODAY, "revision": None, "stages": 3, "accepted": "0123"}
+    if "differences" not in more:
+        fields["differences"] = between(side(worse=False), now)
+    causes = [Cause("data", "ingest", "data/raw/one")]
+    return Outcome(**{**fields, "causes": causes, "side": now, **more})
 
 
-def test_what_regressed_is_named_with_system_metric_documents_and_cause() -> None:
-    said = lines(outcome(worse=True))
-    assert said[0] == "one: 2 of 3 scores got worse, all of `good`."
-    assert said[1] == "one: what differs: data: data/raw/one (stage ingest)."
-    (first, second) = [line for line in said if line.startswith("  regressed: ")]
+def report(root: Path, result: Outcome) -> Path:
+    """Write the change report; return its folder."""
+    write_report(root, result, append(root, result))
+    return root / "reports/changes/one"
+
+
+def test_what_regressed_is_named_with_system_metric_documents_and_cause():
+    output = lines(outcome(worse=True))
+    assert output[0] == "one: 2 of 3 scores got worse, all of `good`."
+    assert output[1] == "one: what differs: data: data/raw/one (stage ingest)."
+    (first, second) = [line for line in output if line.startswith("  regressed: ")]
     assert "rouge1 of good" in first
     assert "rouge2 of good" in second
     assert "12 of 20 documents differ, most: d0" in first
+    event_of = payload(outcome(worse=True))  # numbers and no documents
+    assert event_of["counts"]["regressed"] == 2
+    assert {row["author"] for row in event_of["regressed"]} == {"good"}
+    assert "d01" not in str(event_of)
 
 
 @pytest.mark.parametrize(
-    ("given", "status", "name"),
+    ("fields", "status", "name"),
     [
-        ({"worse": False}, 0, "metassay.held"),
+        ({}, 0, "metassay.held"),
         ({"worse": True}, 4, "metassay.regressed"),
-        ({"worse": False, "lacking": 2}, 3, "metassay.incomplete"),
+        ({"lacking": 2}, 3, "metassay.incomplete"),
         ({"worse": True, "lacking": 2}, 4, "metassay.regressed"),
         ({"worse": True, "failed": ["one: report"], "differences": None}, 1, "metassay.failed"),
     ],
 )
-def test_the_exit_code_is_the_worst_that_happened(
-    given: dict[str, object], status: int, name: str
-) -> None:
-    found = outcome(**given)
-    assert found.status == status
-    assert event(found) == name
+def test_the_exit_code_is_the_worst_that_happened(fields, status, name):
+    result = outcome(**fields)
+    assert (result.status, event(result)) == (status, name)
 
 
-def test_a_system_whose_texts_fail_now_does_not_end_green(tmp_path: Path) -> None:
+def test_a_system_whose_texts_fail_now_does_not_end_green(tmp_path):
     now = side(worse=False)
     gone = now.scores["author"] == "good"
-    failed = now.scores.assign(
-        value=now.scores["value"].where(~gone),
-        n_judged=now.scores["n_judged"].where(~gone, 0),
-        n_failed=now.scores["n_failed"].where(~gone, 1),
-    )
-    options = ComparisonOptions(permutations=500)
-    found = differences(side(worse=False), replace(now, scores=failed), options)
-    ended = outcome(worse=False, differences=found, causes=[])
-    assert (ended.status, event(ended)) == (3, "metassay.incomplete")
-    said = "\n".join(lines(ended))
+    numbers = now.scores[["value", "n_judged", "n_failed"]]
+    lost = pd.DataFrame({"value": numbers["value"].where(~gone), "n_failed": gone.astype(int)})
+    failed = now.scores.assign(**lost, n_judged=numbers["n_judged"].where(~gone, 0))
+    changes = between(side(worse=False), replace(now, scores=failed))
+    result = outcome(differences=changes, causes=[])
+    assert (result.status, event(result)) == (3, "metassay.incomplete")
+    output = "\n".join(lines(result))
     every = len(set(map(tuple, now.scores[["metric", "author"]].to_numpy())))
-    assert ended.n_compared == every
-    assert f"no score got worse, of {every} scores compared with the accepted ones; " in said
-    assert f"{ended.unsettled} scores cannot be compared until missing answers" in said
+    assert result.n_compared == every
+    assert f"no score got worse, of {every} scores compared with the accepted ones; " in output
+    assert f"{result.unsettled} scores cannot be compared until missing answers" in output
     # The headline, the page and its groups count the same rows.
-    write_report(tmp_path, ended, append(tmp_path, ended))
-    page = (tmp_path / "reports/changes/one/changes.md").read_text("utf-8")
-    assert f"; {ended.counts['cannot tell']} undecided." in said
-    assert f"- cannot tell: {ended.counts['cannot tell']} rows" in page
+    page = (report(tmp_path, result) / "changes.md").read_text("utf-8")
+    assert f"; {result.counts['cannot tell']} undecided." in output
+    assert f"- cannot tell: {result.counts['cannot tell']} rows" in page
 
 
-def test_prefect_is_told_numbers_and_no_documents() -> None:
-    told = payload(outcome(worse=True))
-    assert told["counts"]["regressed"] == 2
-    assert {row["author"] for row in told["regressed"]} == {"good"}
-    assert "d01" not in str(told)
-
-
-def test_certificates_that_changed_are_named_everywhere(tmp_path: Path) -> None:
+def test_certificates_that_changed_are_named_everywhere(tmp_path):
     keys = ("people", "faithful", "full", "rouge1", NO_JUDGE, "system")
     changed = pd.DataFrame([dict(zip(DECISION, keys, strict=True))])
-    changed = changed.assign(before="promising", after="cannot tell")
-    found = outcome(worse=False, certificates=changed)
-    (said,) = [line for line in headline(found) if "certificate" in line]
-    assert said.startswith("1 certificate changed: rouge1 for faithful (people), system: promising")
-    write_report(tmp_path, found, append(tmp_path, found))
-    page = (tmp_path / "reports/changes/one/changes.md").read_text("utf-8")
-    assert "- rouge1 for faithful (people), system: promising" in page
+    result = outcome(certificates=changed.assign(before="promising", after="cannot tell"))
+    (sentence,) = [line for line in headline(result) if "certificate" in line]
+    words = "rouge1 for faithful (people), system: promising"
+    assert sentence.startswith(f"1 certificate changed: {words}")
+    assert f"- {words}" in (report(tmp_path, result) / "changes.md").read_text("utf-8")
 
 
-def test_texts_are_on_the_page_alone(tmp_path: Path) -> None:
-    found = outcome(worse=True)
-    folder = tmp_path / "data/tables/one/texts"
-    key = {"part": "full", "status": "ok", "recipe": ""}
-    rows = [
-        {"doc_id": f"d{n:02d}", "author": "good", "text": f"text {n}<", **key} for n in range(20)
-    ]
-    write(TEXTS, pd.DataFrame(rows), folder / "good.parquet")
-    (first, *_) = changed_texts(tmp_path, found)
+def test_texts_are_on_the_page_alone(tmp_path):
+    result = outcome(worse=True)
+    key = {"part": "full", "status": "ok", "recipe": "", "author": "good"}
+    rows = [{"doc_id": f"d{n:02d}", "text": f"text {n}<", **key} for n in range(20)]
+    write(TEXTS, pd.DataFrame(rows), tmp_path / "data/tables/one/texts/good.parquet")
+    (first, *_) = changed_texts(tmp_path, result)
     assert (first.author, first.before) == ("good", None)
     assert first.after == f"text {int(first.doc_id[1:])}<"
     assert first.rows == ("rouge1 of good", "rouge2 of good")
-    write_report(tmp_path, found, append(tmp_path, found))
-    reports = tmp_path / "reports/changes/one"
-    holds = {
-        file.relative_to(reports).as_posix()
-        for file in reports.rglob("*.*")
-        if file.is_file() and b"text 1" in file.read_bytes()
-    }
-    assert holds == {"page/data/documents/0.js", "page/data/search/0.js"}
-    assert "text 1" not in "\n".join([*lines(found), str(payload(found))])
+    page = report(tmp_path, result)
+    files = [
+        file for file in page.rglob("*.*") if file.is_file() and b"text 1" in file.read_bytes()
+    ]
+    names = {file.relative_to(page).as_posix() for file in files}
+    assert names == {"page/data/documents/0.js", "page/data/search/0.js"}
+    assert "text 1" not in "\n".join([*lines(result), str(payload(result))])
 
 
-def test_texts_stand_as_accepted_and_now_with_the_words_that_differ_marked(tmp_path: Path) -> None:
-    found = outcome(worse=True)
+def test_texts_stand_as_accepted_and_now_with_the_words_that_differ_marked(tmp_path):
+    result = outcome(worse=True)
     texts = [
         ChangedText("d01", "good", "\U0001f600 pain gone.", "\U0001f600 pain back now.", ("a",)),
         ChangedText("d02", "good", "</script>", "</script>", ("b",)),
         ChangedText("d03", "good", None, "Here.", ("c",)),
-    ]  # fmt: skip
+    ]
     page = PageFolder(tmp_path / "out")
-    info = put_changed_texts(page, found, texts)
+    info = put_changed_texts(page, result, texts)
     assert info is not None
     assert (info.authors, info.references) == (["accepted", "now"], ["accepted"])
     (documents,) = (page_data.value(page.folder, s)["documents"] for s in info.documents_in)
     first, same, lost = documents
-    assert [(d["id"], d["task"]) for d in documents[:2]] == [
+    assert [(d["id"], d["task"]) for d in (first, same)] == [
         *(("d01, good", "good"), ("d02, good", "good"))
     ]
     for text, words in zip(first["texts"], ("gone.", "back now."), strict=True):
@@ -166,16 +167,15 @@ def test_texts_stand_as_accepted_and_now_with_the_words_that_differ_marked(tmp_p
     assert same["attributes"] == ["the same text: only its scores changed", "b"]
     assert [text["marks"] for text in same["texts"]] == [[], []]
     assert [bool(text["problems"]) for text in lost["texts"]] == [True, False]
-    row = found.documents[(found.documents["doc_id"] == "d01")].iloc[0]
-    scores = [dict(text["scores"])[row["metric"]] for text in first["texts"]]
-    assert scores == [row["before"], row["after"]]
-    assert put_changed_texts(page, found, []) is None
+    row = result.documents[(result.documents["doc_id"] == "d01")].iloc[0]
+    values = [dict(text["scores"])[row["metric"]] for text in first["texts"]]
+    assert values == [row["before"], row["after"]]
+    assert put_changed_texts(page, result, []) is None
 
 
-def test_the_page_has_every_row_once_the_worst_first_and_what_it_says(tmp_path: Path) -> None:
-    found = outcome(worse=True, missing=["3 of 9 are missing"])
-    write_report(tmp_path, found, append(tmp_path, found))
-    page = tmp_path / "reports/changes/one"
+def test_the_page_has_every_row_once_the_worst_first_and_what_it_says(tmp_path):
+    result = outcome(worse=True, missing=["3 of 9 are missing"])
+    page = report(tmp_path, result)
     head = page_data.head(page)
     assert head["banners"][0].startswith("Exit status 4: worse")
     assert head["answer"][0] == "2 of 3 scores got worse, all of `good`."
@@ -185,7 +185,7 @@ def test_the_page_has_every_row_once_the_worst_first_and_what_it_says(tmp_path: 
     assert head["links"] == [{"href": "../../one/index.html", "title": "The whole report"}]
     changes = page_data.table(page, "changes")
     assert list(changes["verdict"][:2]) == ["regressed", "regressed"]
-    expected = found.changes.set_index(["metric", "author"])["difference"].to_dict()
+    expected = result.changes.set_index(["metric", "author"])["difference"].to_dict()
     assert changes.set_index(["metric", "author"])["difference"].to_dict() == expected
     names = [info["name"] for info in head["tables"]]
     assert names == ["changes", "causes", "changed_documents", "history", "history_means"]
@@ -193,96 +193,69 @@ def test_the_page_has_every_row_once_the_worst_first_and_what_it_says(tmp_path: 
     assert page_data.figures(head) == ["history"]
 
 
-def test_a_key_that_may_be_somebodys_text_is_not_written_out(tmp_path: Path) -> None:
-    told = "She has had a cough for three weeks, worse at night."
-    found = outcome(worse=True)
-    assert found.differences is not None
-    documents = found.differences.documents.assign(doc_id=told)
-    found = replace(found, differences=found.differences._replace(documents=documents))
-    write_report(tmp_path, found, append(tmp_path, found))
-    files = (tmp_path / "reports/changes/one").glob("*.*")
-    said = "\n".join([*lines(found), *(file.read_text(encoding="utf-8") for file in files)])
-    assert "cough" not in said
-    assert f"{len(told)} characters, sha256" in said
+def test_a_key_that_may_be_somebodys_text_is_not_written_out(tmp_path):
+    canary = "She has had a cough for three weeks, worse at night."
+    changes = outcome(worse=True).differences
+    assert changes is not None
+    documents = changes.documents.assign(doc_id=canary)
+    result = outcome(worse=True, differences=changes._replace(documents=documents))
+    files = report(tmp_path, result).glob("*.*")
+    output = "\n".join([*lines(result), *(file.read_text(encoding="utf-8") for file in files)])
+    assert "cough" not in output
+    assert f"{len(canary)} characters, sha256" in output
 
 
-def test_a_system_that_went_is_named_though_no_number_regressed() -> None:
+def test_what_was_added_or_removed_is_named_and_no_open_question():
     before, after = side(worse=False), side(worse=False)
-    gone = after.scores[after.scores["author"] != "plain"]
-    after = replace(after, scores=gone[gone["metric"] != "rouge2"])
-    found = differences(before, after, ComparisonOptions(permutations=500))
-    assert "no longer scored, so not compared: plain, rouge2." in headline(
-        outcome(worse=False, differences=found)
-    )
-    back = differences(after, before, ComparisonOptions(permutations=500))
-    assert "scored for the first time, so not compared: plain, rouge2." in headline(
-        outcome(worse=False, differences=back)
-    )
-
-
-def test_a_system_that_is_called_otherwise_now_is_no_open_question() -> None:
-    """One of whose texts has failed all along."""
-    before = side(worse=False)
+    rest = after.scores[after.scores["author"] != "plain"]
+    after = replace(after, scores=rest[rest["metric"] != "rouge2"])
+    for sides, words in (
+        ((before, after), "no longer scored, so not compared: plain, rouge2."),
+        ((after, before), "scored for the first time, so not compared: plain, rouge2."),
+    ):
+        assert words in headline(outcome(differences=between(*sides)))
+    # A system that is called otherwise now, and one of whose texts has failed all along.
     rows = before.scores
     lost = (rows["author"] == "plain") & (rows["doc_id"] == "d00")
-    before = replace(
-        before,
-        scores=rows.assign(value=rows["value"].mask(lost), n_failed=lost.astype(int), n_judged=1),
-    )
-    renamed = before.scores.assign(author=before.scores["author"].replace("plain", "plain_2"))
+    rows = rows.assign(value=rows["value"].mask(lost), n_failed=lost.astype(int), n_judged=1)
+    renamed = rows.assign(author=rows["author"].replace("plain", "plain_2"))
     now = replace(before, scores=renamed, leaderboard=leaderboard(renamed))
-    found = differences(before, now, ComparisonOptions(permutations=500))
-    ended = outcome(worse=False, differences=found)
-    assert (ended.status, ended.unsettled, ended.counts["cannot tell"]) == (0, 0, 0)
-    lacking = found.changes.loc[found.changes["lacks_answers"], "author"]
+    changes = between(replace(before, scores=rows), now)
+    result = outcome(differences=changes)
+    assert (result.status, result.unsettled, result.counts["cannot tell"]) == (0, 0, 0)
+    lacking = changes.changes.loc[changes.changes["lacks_answers"], "author"]
     assert set(lacking) == {"plain_2"}, "what is gone lacks nothing"
-    assert headline(ended)[:3] == [
+    assert headline(result)[:3] == [
         "no score got worse, of 2 scores compared with the accepted ones.",
         "no longer scored, so not compared: plain.",
         "scored for the first time, so not compared: plain_2.",
     ]
 
 
-def test_means_that_another_command_made_are_kept(tmp_path: Path) -> None:
-    append(tmp_path, outcome(worse=False))
-    _, means = append(tmp_path, outcome(worse=True, when="2026-01-12T06:00:12Z", stages=0))
-    assert means["run"].nunique() == 2
+def test_means_of_today_are_kept_though_a_clock_of_2100_had_the_same(tmp_path):
+    for when in (FAR, TODAY, WEEK_LATER):
+        runs, means = append(tmp_path, outcome(when=when, stages=0))
+    assert sorted(runs["run"]) == [TODAY, WEEK_LATER, FAR]
+    assert set(means["run"]) == {TODAY, FAR}  # those of a week later are today's
+    _, means = append(tmp_path, outcome(worse=True, when=WEEK_LATER, stages=0))
+    assert set(means["run"]) == {TODAY, WEEK_LATER, FAR}, "another command made these"
 
 
-def test_means_of_today_are_kept_though_a_clock_of_2100_had_the_same(tmp_path: Path) -> None:
-    today, tomorrow, far = "2026-01-12T06:00:12Z", "2026-01-13T06:00:12Z", "2100-01-01T00:00:00Z"
-    for when in (far, today, tomorrow):
-        runs, means = append(tmp_path, outcome(worse=False, when=when, stages=0))
-    assert sorted(runs["run"]) == [today, tomorrow, far]
-    assert set(means["run"]) == {today, far}  # those of tomorrow are today's
-
-
-def test_a_run_by_a_clock_of_2100_is_not_the_last_one_of_the_page(tmp_path: Path) -> None:
-    far = outcome(worse=True, when="2100-01-01T00:00:00Z")
-    write_report(tmp_path, far, append(tmp_path, far))
-    page = tmp_path / "reports/changes/one/changes.md"
+def test_a_run_by_a_clock_of_2100_is_not_the_last_one_of_the_page(tmp_path):
+    page = report(tmp_path, outcome(worse=True, when=FAR)) / "changes.md"
     assert "2100-01-01 00:00:00" in page.read_text("utf-8")
-    now = outcome(worse=False)
-    write_report(tmp_path, now, append(tmp_path, now))
-    said = page.read_text("utf-8")
-    assert "2100" not in said
-    assert "1 run of the history with a later date than this one" in said
+    report(tmp_path, outcome())
+    assert "2100" not in page.read_text("utf-8")
+    words = "1 run of the history with a later date than this one"
+    assert words in page.read_text("utf-8")
 
 
-def test_without_accepted_numbers_it_says_how_to_accept() -> None:
-    found = outcome(worse=False, differences=None, accepted=None, causes=())
-    assert found.status == 0
-    assert "`metassay watch accept one`" in headline(found)[0]
-
-
-def test_the_history_has_a_row_per_run_and_means_where_they_were_made_again(
-    tmp_path: Path,
-) -> None:
-    append(tmp_path, outcome(worse=False))
-    quiet = outcome(worse=False, when="2026-01-12T06:00:12Z", stages=0)
+def test_the_history_has_a_row_per_run_and_means_where_they_were_made_again(tmp_path):
+    append(tmp_path, outcome())
+    quiet = outcome(when=WEEK_LATER, stages=0)
     runs, means = append(tmp_path, quiet)
     assert runs["did"].tolist() == ["run again", "nothing to do"]
-    assert set(means["run"]) == {"2026-01-05T06:00:12Z"}
+    assert set(means["run"]) == {TODAY}
     runs, _ = append(tmp_path, outcome(worse=True, failed=["one: report"], differences=None))
     assert runs["did"].tolist() == ["failed", "nothing to do"], "the same second is one run"
     assert runs["regressed"].isna().tolist() == [True, False]
@@ -291,7 +264,10 @@ def test_the_history_has_a_row_per_run_and_means_where_they_were_made_again(
         append(tmp_path, quiet)
 
 
-def test_accepted_numbers_that_are_not_to_be_had_have_a_remedy(tmp_path: Path) -> None:
+def test_without_accepted_numbers_it_says_how_to_accept(tmp_path):
+    result = outcome(differences=None, accepted=None, causes=())
+    assert result.status == 0
+    assert "`metassay watch accept one`" in headline(result)[0]
     at = tmp_path / accepted_file("one")
     at.parent.mkdir(parents=True)
     at.write_text("torn")
@@ -299,20 +275,16 @@ def test_accepted_numbers_that_are_not_to_be_had_have_a_remedy(tmp_path: Path) -
         accepted_side(tmp_path, "one")
 
 
-def test_equal_outcomes_give_equal_pages_without_a_text_that_runs(tmp_path: Path) -> None:
-    found = outcome(worse=True, causes=[Cause("data", "ingest", "<script>|x")])
-    history = append(tmp_path, found)
-    written = []
+def test_equal_outcomes_give_equal_pages_without_a_text_that_runs(tmp_path):
+    result = outcome(worse=True, causes=[Cause("data", "ingest", "<script>|x")])
+    pages = []
     for _ in range(2):
-        write_report(tmp_path, found, history)
-        folder = tmp_path / "reports/changes/one"
+        folder = report(tmp_path, result)
         files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
-        written.append({file: file.read_bytes() for file in files})
-    assert written[0] == written[1]
-    assert {file.name for file in written[0]} >= {
-        *("index.html", "changes.md", "changes.csv", "history.svg")
-    }
-    assert (
-        b"<script>|x" not in written[0][folder / "index.html"] + written[0][folder / "changes.md"]
-    )
+        pages.append({file: file.read_bytes() for file in files})
+    assert pages[0] == pages[1]
+    names = {file.name for file in pages[0]}
+    assert names >= {"index.html", "changes.md", "changes.csv", "history.svg"}
+    for name in ("index.html", "changes.md"):
+        assert b"<script>|x" not in pages[0][folder / name]
     assert [file.name for file in folder.parent.iterdir()] == ["one"]

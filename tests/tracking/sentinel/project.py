@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,10 @@ def script(model: Model) -> Callable[[Call], Answer]:
     """A server whose model answers so."""
 
     def answer(call: Call) -> Answer:
-        asked = asked_in(str(call.body["messages"][-1]["content"]))
+        items = asked_in(str(call.body["messages"][-1]["content"])).items
         entries = [
             {"number": item["number"], "label": model(item["hypothesis"], call.number)}
-            for item in asked.items
+            for item in items
         ]
         return said(reply_of("json", entries))
 
@@ -65,40 +66,28 @@ def project(root: Path, server: ScriptedServer, documents: int = 30) -> Path:
     Judge `reader` has judged, `follower` asks another model, `lexical` asks none. Call it in root.
     """
     params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
-    own = yaml.safe_load((ROOT / "benchmarks/sample/params.yaml").read_text(encoding="utf-8"))
-    own |= {"name": "one", "dataset": "one", "raw": "data/raw/one", "judges": ["reader", "lexical"]}
+    settings = yaml.safe_load((ROOT / "benchmarks/sample/params.yaml").read_text(encoding="utf-8"))
+    settings |= {"name": "one", "dataset": "one", "raw": "data/raw/one"}
+    settings["judges"] = ["reader", "lexical"]
     model = {"endpoint": "here", "model": "m-1", "max_tokens": 200, "prices": PRICES}
     params["judges"] |= {"reader": READER, "follower": READER | {"model": "n"}}
     params["endpoints"] = {"here": endpoint(server)}
     params["models"] = {"m": model, "n": model | {"model": "n-2"}}
     params["questions"]["all"]["measures"] = ["claim_recall"]
-    registry = {
-        "fetched": [],
-        "datasets": {
-            "one": {
-                **{"reader": "files", "title": "tiny", "licence": "none"},
-                **{"access": "public", "folder": "data/raw/one"},
-            }
-        },
-    }
+    entry = {"reader": "files", "title": "tiny", "licence": "none", "access": "public"}
+    registry = {"fetched": [], "datasets": {"one": entry | {"folder": "data/raw/one"}}}
     for name, content in (
-        ("params.yaml", params),
-        ("data/registry.yaml", registry),
-        ("benchmarks/one/params.yaml", own),
+        *(("params.yaml", params), ("data/registry.yaml", registry)),
+        ("benchmarks/one/params.yaml", settings),
     ):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(yaml.safe_dump(content), encoding="utf-8")
     shutil.copytree(ROOT / "prompts", root / "prompts")
     pairs = _tables(root, documents)
-    judged(pairs, "reader")
-    return root
-
-
-def judged(pairs: pd.DataFrame, judge: str) -> None:
-    """What a run leaves: the judge's verdicts."""
     params = load()
-    with open_judge(params, params.benchmarks["one"], judge, pairs, "project") as asked:
-        write(JUDGMENTS, asked.ask(pairs, 0), TABLES / f"judgments/{judge}.parquet")
+    with open_judge(params, params.benchmarks["one"], "reader", pairs, "project") as judge:
+        write(JUDGMENTS, judge.ask(pairs, 0), TABLES / "judgments/reader.parquet")
+    return root
 
 
 def _tables(root: Path, documents: int) -> pd.DataFrame:
@@ -116,27 +105,18 @@ def _tables(root: Path, documents: int) -> pd.DataFrame:
         for number, doc in enumerate(names)
         for n in range(CLAIMS)
     ]
+    question = {"instrument": "entailment", "measure": "claim_recall", "citation": -1}
     rows = []
-    for number, doc in enumerate(names):
-        for author in SYSTEMS:
-            for n in range(CLAIMS):
-                premise, hypothesis = f"text of {doc} by {author}", f"c {number} {n} {author}"
-                place = {"doc_id": doc, "author": author, "part": "full", "position": n}
-                rows.append(
-                    {
-                        "pair_id": pair_id("entailment", premise, hypothesis),
-                        **{"instrument": "entailment", "measure": "claim_recall", **place},
-                        **{"premise": premise, "hypothesis": hypothesis, "repeats": "one"},
-                        "citation": -1,
-                    }
-                )
+    for (number, doc), author, n in product(enumerate(names), SYSTEMS, range(CLAIMS)):
+        texts = f"text of {doc} by {author}", f"c {number} {n} {author}"
+        place = {"doc_id": doc, "author": author, "part": "full", "position": n, "repeats": "one"}
+        text_of = dict(zip(("premise", "hypothesis"), texts, strict=True))
+        rows.append({"pair_id": pair_id("entailment", *texts), **question, **place, **text_of})
     pairs = pd.DataFrame(rows).reindex(columns=list(PAIRS.columns))
     unit_rows = pd.DataFrame(units).reindex(columns=list(UNITS.columns))
     for table, frame, name in (
-        (PARTS, pd.DataFrame(parts), "parts"),
-        (UNITS, unit_rows, "units"),
-        (PAIRS, pairs, "pairs/all"),
-        (PAIRS, empty(PAIRS), "pairs/given"),
+        *((PARTS, pd.DataFrame(parts), "parts"), (UNITS, unit_rows, "units")),
+        *((PAIRS, pairs, "pairs/all"), (PAIRS, empty(PAIRS), "pairs/given")),
         (CRITERIA, empty(CRITERIA), "criteria/given"),
     ):
         write(table, frame, root / TABLES / f"{name}.parquet")

@@ -13,7 +13,7 @@ from metassay.core.kinds import choose
 from metassay.core.options import parse
 from metassay.units.alignment import ALIGNMENTS, entity_chain
 from metassay.units.alignment.entity_chain import EntityChainOptions
-from metassay.units.record import Chosen, Statements
+from metassay.units.record import Passages, Statements
 from metassay.versions.code_yaml import versions
 
 ROOT = Path(__file__).parents[3]
@@ -27,8 +27,6 @@ heart,HEART,anatomy
 heart failure,FAILURE,disorder
 HF,FAILURE,disorder
 allergy,ALLERGY,disorder
-cold,COLD,disorder
-cold,LOW_TEMPERATURE,finding
 """
 NOTE = ["Fever and cough.", "No coughs.", "An x-ray.", "Chest X-rays: heart failure.", "Quiet."]
 
@@ -45,7 +43,7 @@ def options(terms: Path) -> EntityChainOptions:
     return parse(EntityChainOptions, block, where="test")
 
 
-def aligned(terms: Path, *statements: str, passages: list[str] = NOTE) -> Chosen:
+def aligned(terms: Path, *statements: str, passages: list[str] = NOTE) -> Passages:
     document = Statements(passages, [], list(statements))
     return entity_chain.align([document], options(terms)).documents[0]
 
@@ -55,14 +53,11 @@ def test_all_passages_that_share_a_concept_in_their_order(terms: Path) -> None:
     assert aligned(
         terms, "She had a cough and fever.", "Coughs, HF, x-rays of the chest.", "Chest x-ray, HF."
     ) == [[(0, 2.0), (1, 1.0)], [(0, 1.0), (1, 1.0), (3, 1.0)], [(3, 2.0)]]
-
-
-def test_what_names_no_concept_is_aligned_with_nothing_and_counted(terms: Path) -> None:
-    assert aligned(terms, "Quiet.", "An allergy.") == [[], []]
+    # What names no concept is aligned with nothing and counted.
     documents = [Statements(NOTE, [], ["Quiet.", "An allergy."]), Statements([], [], ["Well."])]
-    found = entity_chain.align(documents, options(terms))
-    assert found.documents[1] == [[]]
-    assert found.notes == (
+    results = entity_chain.align(documents, options(terms))
+    assert results.documents == [[[], []], [[]]]
+    assert results.notes == (
         "2 of 3 statements name no concept by linker terms; nothing is aligned with them",
     )
     assert entity_chain.align([Statements(NOTE, [], ["Fever."])], options(terms)).notes == ()
@@ -71,17 +66,16 @@ def test_what_names_no_concept_is_aligned_with_nothing_and_counted(terms: Path) 
 
 def test_another_list_is_another_recipe(terms: Path) -> None:
     block = {"kind": "entity_chain", "linker": {"kind": "terms", "terms": str(terms)}}
-    chosen = choose(ALIGNMENTS, block, where="params")
-    recipe = chosen.record.recipe
-    before = recipe(chosen.options, None)
+    _, record, chosen = choose(ALIGNMENTS, block, where="params")
+    before = record.recipe(chosen, None)
     settings = re.escape(f"entity_chain,linker=(terms,semantic_types=None,terms={terms}#terms.csv:")
     assert re.fullmatch(rf"{settings}[0-9a-f]{{8}}\)", before)
     terms.write_text(LIST + "rash,RASH,finding\n", encoding="utf-8")
-    assert recipe(chosen.options, None) != before
-    assert [read.path for read in chosen.record.files(chosen.options)] == [terms]
+    assert record.recipe(chosen, None) != before
+    assert [read.path for read in record.files(chosen)] == [terms]
     terms.unlink()
     with pytest.raises(BadInput, match="cannot be read; name an existing file"):
-        recipe(chosen.options, None)
+        record.recipe(chosen, None)
 
 
 def test_dvc_knows_the_list(project: Path) -> None:
@@ -97,11 +91,11 @@ def test_dvc_knows_the_list(project: Path) -> None:
 
 
 def by_expression(text: str, names: dict[str, set[str]]) -> set[str]:
-    """The same by one expression: alternatives, longest in words first, from left to right."""
+    """The same by an expression: alternatives, longest in words first, from left to right."""
     words = " ".join(re.findall("[a-z0-9]+", text.lower()))
     by_length = sorted(names, key=lambda name: -len(name.split()))
-    found = re.findall(rf"(?<!\S)(?:{'|'.join(map(re.escape, by_length))})(?!\S)", words)
-    return set().union(*(names[name] for name in found))
+    named = re.findall(rf"(?<!\S)(?:{'|'.join(map(re.escape, by_length))})(?!\S)", words)
+    return set().union(*(names[name] for name in named))
 
 
 def test_on_the_hospital_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,20 +108,20 @@ def test_on_the_hospital_stays(monkeypatch: pytest.MonkeyPatch) -> None:
             end = "es" if re.search(r"(?:s|x|z|ch|sh)$", name) else end
             for form in (name, (name[:-1] if end == "ies" else name) + end):
                 names[form].add(row["concept"])
-    lines = {
-        name: [json.loads(one) for one in text.splitlines()]
-        for name in ("sources", "summaries")
-        for text in [Path(f"data/hospital_course/{name}.jsonl").read_text(encoding="utf-8")]
-    }
+    sources, summaries = (
+        [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        for file in map(Path("data/hospital_course/{}.jsonl").with_stem, ("sources", "summaries"))
+    )
     empty = 0
-    for source in lines["sources"][:6]:
-        passages = [one["text"] for one in source["passages"]]
-        of = [one for one in lines["summaries"] if one["doc_id"] == source["doc_id"]]
-        statements = [said for one in of for said in one["sentences"]]
-        found = aligned(Path("data/terms/clinical.csv"), *statements, passages=passages)
+    for source in sources[:3]:
+        passages = [passage["text"] for passage in source["passages"]]
+        of = [summary for summary in summaries if summary["doc_id"] == source["doc_id"]]
+        statements = [statement for summary in of for statement in summary["sentences"]]
+        results = aligned(Path("data/terms/clinical.csv"), *statements, passages=passages)
         each = [by_expression(passage, names) for passage in passages]
-        for said, chosen in zip(statements, found, strict=True):
-            shared = [len(by_expression(said, names) & one) for one in each]
+        for statement, chosen in zip(statements, results, strict=True):
+            its = by_expression(statement, names)
+            shared = [len(its & concepts) for concepts in each]
             assert chosen == [(i, float(n)) for i, n in enumerate(shared) if n]
             empty += not chosen
     assert 0 < empty < 20
