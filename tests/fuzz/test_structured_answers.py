@@ -13,29 +13,28 @@ from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged
 from tests.fuzz.rule import fuzz, handled
 from tests.judges.llm_setup import STYLES, Asked, judged, pair, reply_of
 from tests.judges.llm_setup import FakeAsk as FakeJudge
-from tests.units.test_llm_claims import FakeAsk, decomposed, part, parts
+from tests.units.test_llm_claims import FakeAsk, decomposed, parts
 
 ANSWER = {"items": [{"number": 1, "claims": ["No mass.", "No fever."]}]}
 SOUND = "Here they are:\n" + json.dumps(ANSWER)
-TEXTS = {"a": "First.", "b": "Second."}
-ROWS = parts(*(part("d1", name, text) for name, text in TEXTS.items()))
+ROWS = parts("First.", "Second.")
 
 
 def check(answer: str, folder: Path) -> None:
-    """One part gets this answer, also when asked again; the other a sound one."""
+    """One text gets this answer, also when asked again; the other a valid answer."""
     ask = FakeAsk(lambda text, _: answer if text == "First." else SOUND)
     ended = handled(lambda: decomposed(ROWS, ask))
     assert not ended.problems
     units: pd.DataFrame = ended.value
     write(UNITS, units, folder / "units.parquet")
-    of = {name: units[units["part"] == name] for name in TEXTS}
-    assert list(of["b"]["text"]) == ["No mass.", "No fever."]
-    claims = list(of["a"]["text"].dropna())
+    first, second = (units[units["doc_id"] == doc_id] for doc_id in ROWS["doc_id"])
+    assert list(second["text"]) == ["No mass.", "No fever."]
+    claims = list(first["text"].dropna())
     if not claims:
-        assert list(of["a"]["status"]) == ["unparsed"]
+        assert list(first["status"]) == ["unparsed"]
         return
     assert len(claims) <= 3
-    assert set(of["a"]["status"]) == {"ok"}
+    assert set(first["status"]) == {"ok"}
     assert all(claim.strip() for claim in claims)
 
 
