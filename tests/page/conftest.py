@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,19 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def tab(browser: Browser, invented: Path) -> Iterator[Watched]:
-    watched = Watched(browser, invented)
-    yield watched
-    watched.close()
+def watch(browser: Browser) -> Iterator[Callable[..., Watched]]:
+    """What opens a page in a tab of its own; at the end no tab has a complaint."""
+    tabs: list[Watched] = []
+
+    def open_tab(index: Path, **context: Any) -> Watched:
+        tabs.append(Watched(browser, index, **context))
+        return tabs[-1]
+
+    yield open_tab
+    for watched in tabs:
+        watched.close()
+
+
+@pytest.fixture
+def tab(watch: Callable[..., Watched], invented: Path) -> Watched:
+    return watch(invented)

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -216,34 +217,30 @@ class Invented:
 
     def _certificates(self) -> pd.DataFrame:
         dice = random.Random(7)
+        shared = {"study": "invented", "part": "full", "advice": "rate 5 or more systems"}
+        shared |= {"smallest_p": 0.0002, "shown_by": "document", "n": 70, "n_systems": 6}
+        shared |= {"n_documents": 12, "with_raters": 0.61, "rater": 0.7, "against_rater": -0.09}
+        shared |= {"against_rater_low": -0.2, "against_rater_high": 0.02, "confound": "words"}
+        shared |= {"given_confound": 0.41, "needed_systems": 9.0, "needed_documents": 120.0}
         rows = []
-        for name, _ in CRITERIA:
-            for level in LEVELS:
-                for i, (metric, judge, _) in enumerate(METRICS * 2):
-                    value = None if i == 4 else dice.gauss(0.35, 0.25)
-                    verdict = VERDICTS[5 if value is None else min(4, int(4 * abs(value - 0.8)))]
-                    rows.append(
-                        {
-                            **{"study": "invented", "criterion": name, "part": "full"},
-                            "metric": metric if i < len(METRICS) else f"{metric}_of_facets",
-                            **{"judge": judge, "level": level},
-                            "verdict": verdict.kind + " length" * (verdict.kind == "explained by"),
-                            "advice": "rate 5 or more systems",
-                            "value": value,
-                            "low": value and value - 0.3,
-                            "high": value and min(value + 0.25, 1.0),
-                            "low_these_systems": value and value - 0.12,
-                            "high_these_systems": value and min(value + 0.1, 1.0),
-                            **{"p": 0.0004 * (i + 1), "smallest_p": 0.0002, "shown_by": "document"},
-                            **{"n": 70, "n_systems": 6, "n_documents": 12, "n_missing": i % 3},
-                            **{"with_raters": 0.61, "rater": 0.7, "against_rater": -0.09},
-                            **{"against_rater_low": -0.2, "against_rater_high": 0.02},
-                            **{"confound": "words", "given_confound": 0.41},
-                            **{"needed_systems": 9.0, "needed_documents": 120.0},
-                            "sentence": f"{verdict.kind}: {label(metric, judge)} puts"
-                            f" two texts of a document in the order of {name}, more or less.",
-                        }
-                    )
+        for (name, _), level in product(CRITERIA, LEVELS):
+            for i, (metric, judge, _) in enumerate(METRICS * 2):
+                value = None if i == 4 else dice.gauss(0.35, 0.25)
+                verdict = VERDICTS[5 if value is None else min(4, int(4 * abs(value - 0.8)))]
+                rows.append(
+                    {
+                        **{**shared, "criterion": name, "level": level, "judge": judge},
+                        "metric": metric if i < len(METRICS) else f"{metric}_of_facets",
+                        "verdict": verdict.kind + " length" * (verdict.kind == "explained by"),
+                        **{"value": value, "low": value and value - 0.3},
+                        "high": value and min(value + 0.25, 1.0),
+                        "low_these_systems": value and value - 0.12,
+                        "high_these_systems": value and min(value + 0.1, 1.0),
+                        **{"p": 0.0004 * (i + 1), "n_missing": i % 3},
+                        "sentence": f"{verdict.kind}: {label(metric, judge)} puts two texts of a"
+                        f" document in the order of {name}, more or less.",
+                    }
+                )
         return pd.DataFrame(rows)
 
     def _confounds(self) -> pd.DataFrame:
