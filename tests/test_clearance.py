@@ -41,12 +41,6 @@ def answer(call: Call) -> Answer:
 
 
 @pytest.fixture
-def allowed() -> Iterator[ScriptedServer]:
-    with ScriptedServer(answer) as running:
-        yield running
-
-
-@pytest.fixture
 def elsewhere() -> Iterator[ScriptedServer]:
     with ScriptedServer(answer) as running:
         yield running
@@ -88,23 +82,29 @@ def register(root: Path, **entries: dict[str, Any]) -> None:
 
 
 @pytest.fixture
-def written(tmp_path: Path, allowed: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A public benchmark, divided, whose writer was shown private examples and repeats them."""
+def written(tmp_path: Path, elsewhere: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A public benchmark, divided, whose writer was shown private examples and repeats them.
+
+    Another endpoint is asked from then on.
+    """
     root = tmp_path / "project"
     put(root / "data/raw/ward/dev", CANARY)
     put(root / "data/raw/clinic/dev", "elbow")
     settings = {"system": CHAT | SHOWN, "examples": "data/raw/ward"}
     settings |= {"access": {"ward": "private", "clinic": "public"}}
     settings |= {"endpoint": {"sends": ["private"]}}
-    tiny_project(root, allowed.base_url, PUBLIC, **settings)
-    edit(root, OWN, segmentation="whole")
-    assert run_stage(monkeypatch, root, "generate", "writer") == 0
-    assert CANARY in allowed.calls[0].prompt
+    with ScriptedServer(answer) as allowed:
+        tiny_project(root, allowed.base_url, PUBLIC, **settings)
+        edit(root, OWN, segmentation="whole")
+        assert run_stage(monkeypatch, root, "generate", "writer") == 0
+        assert CANARY in allowed.calls[0].prompt
     add(root, "systems", lead={"kind": "lead", "passages": 1})
     edit(root, OWN, systems=["lead"])
     assert run_stage(monkeypatch, root, "generate", "lead") == 0
     write(TEXTS, empty(TEXTS), root / "data/tables/one/texts/given.parquet")
     assert run_stage(monkeypatch, root, "segment") == 0
+    here = load(root)["endpoints"]["here"] | {"base_url": elsewhere.base_url, "sends": []}
+    add(root, "endpoints", here=here)
     return root
 
 
@@ -121,12 +121,6 @@ def refusal(monkeypatch, capfd, elsewhere):
         return re.sub(r", line \d+", "", message)
 
     return message_of
-
-
-def move(root: Path, to: ScriptedServer) -> None:
-    """Another endpoint is asked from now on, which may have public text."""
-    here = load(root)["endpoints"]["here"] | {"base_url": to.base_url, "sends": []}
-    add(root, "endpoints", here=here)
 
 
 def struck_off(root: Path) -> None:
@@ -154,9 +148,8 @@ WAYS = [struck_off, shown_others, shown_nothing, set_aside]
 
 @pytest.mark.parametrize("change", WAYS, ids=lambda change: change.__name__)
 def test_a_text_that_repeats_private_examples_stays_whatever_the_params_say_now(
-    written, elsewhere, change: Any, refusal
+    written, change: Any, refusal
 ) -> None:
-    move(written, elsewhere)
     change(written)
     message = refusal(written, "decompose", "apart")
     assert "dataset 'ward' is private" in message
@@ -166,7 +159,6 @@ def test_a_text_that_repeats_private_examples_stays_whatever_the_params_say_now(
 def test_a_judge_gets_no_text_that_repeats_private_examples_or_claims(
     written, elsewhere, monkeypatch, capfd
 ) -> None:
-    move(written, elsewhere)
     # The judge that asks is deep inside: where there are no log-probabilities, all is its.
     words, reader = (load(written)["judges"][name] for name in ("lexical", "reader"))
     members = {"first": reader | {"probability": "logprobs"}, "then": reader}
@@ -204,10 +196,7 @@ def test_a_judge_gets_no_text_that_repeats_private_examples_or_claims(
     assert len(elsewhere.calls) == before
 
 
-def test_examples_of_an_entry_that_is_gone_are_nobody_s_to_send(
-    written, elsewhere, refusal
-) -> None:
-    move(written, elsewhere)
+def test_examples_of_an_entry_that_is_gone_are_nobody_s_to_send(written, refusal) -> None:
     struck_off(written)
     datasets = load(written, REGISTRY)["datasets"]
     del datasets["ward"]
@@ -218,7 +207,6 @@ def test_examples_of_an_entry_that_is_gone_are_nobody_s_to_send(
 
 
 def test_once_the_texts_are_gone_the_others_may_be_sent(written, elsewhere, monkeypatch) -> None:
-    move(written, elsewhere)
     struck_off(written)
     add(written, "systems", public_writer=CHAT)
     edit(written, OWN, systems=["lead", "public_writer"])

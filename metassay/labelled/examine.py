@@ -142,29 +142,22 @@ def three_way_codes(labels: "pd.Series[str]") -> Array | None:
     return np.asarray(places, dtype=np.float64)
 
 
-class Slice(NamedTuple):
-    """Items that share a card: of one subset, or several, and of one kind, or all."""
+def slices(
+    rows: pd.DataFrame, common: Sequence[tuple[str, frozenset[str]]]
+) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Yield the items that share a card: study, part, and rows of a comparison with gold labels.
 
-    study: str
-    part: str
-    rows: pd.DataFrame
-    is_subset: bool = False  # a whole test set
-
-
-def slices(comparison: Comparison, common: Sequence[tuple[str, frozenset[str]]]) -> list[Slice]:
-    """Return the slices of a judge's items with gold labels; `common` are items by study."""
-    rows = comparison.rows
+    The studies are subsets, or all of them, or `common` items by study.
+    """
     subsets, kinds = (sorted(set(rows[name])) for name in ("subset", "kind"))
     studies = [(name, rows[rows["subset"] == name]) for name in subsets]
     studies += [(ALL_SUBSETS, rows)] if len(subsets) > 1 else []
     studies += [(name, rows[rows["item"].isin(items)]) for name, items in common]
-    return [
-        Slice(study, part, in_part, study in subsets and part == FULL)
-        for study, in_study in studies
-        for part in (FULL, *(kind for kind in kinds if kind != FULL))
-        for in_part in [in_study if part == FULL else in_study[in_study["kind"] == part]]
-        if in_part["label"].notna().any()
-    ]
+    for study, in_study in studies:
+        for part in (FULL, *(kind for kind in kinds if kind != FULL)):
+            in_part = in_study if part == FULL else in_study[in_study["kind"] == part]
+            if in_part["label"].notna().any():
+                yield study, part, in_part
 
 
 class Results(NamedTuple):
@@ -239,10 +232,10 @@ def _cards_of(
     by_subset: list[list[Row]] = []
     key: Row = {"criterion": records.CRITERION, "metric": VERDICT, "judge": comparison.judge}
     last: Row = {"recipe": comparison.recipe}
-    for part in slices(comparison, common):
-        key |= {"study": part.study, "part": part.part}
+    subsets = set(comparison.rows["subset"])
+    for study, part, rows in slices(comparison.rows, common):
+        key |= {"study": study, "part": part}
         seed = [str(key[name]) for name in ("study", "criterion", "part", "metric", "judge")]
-        rows = part.rows
         probability = rows["probability"].to_numpy(dtype=np.float64)
         judged = Judgments(
             entailment(rows["label_said"]),
@@ -255,7 +248,7 @@ def _cards_of(
         card_rows, reliability = card(judged, options, seed, _more(rows, options, seed))
         cards += [{**key, **row, **last} for row in card_rows]
         bins += [{**key, **row, **last} for row in reliability]
-        if part.is_subset:
+        if study in subsets and part == FULL:
             by_subset.append(card_rows)
     if len(by_subset) == n_subsets > 1:
         key |= {"study": MEAN_OF_SUBSETS, "part": FULL}

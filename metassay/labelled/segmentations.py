@@ -150,10 +150,6 @@ def of_rows(rows: Rows) -> records.Documents:
     if lines:
         what = "facets of the dataset that are not, or not wholly, in their texts"
         data.notes.append(f"{what}: {', '.join(lines)}")
-    return _with_coverage(data)
-
-
-def _with_coverage(data: records.Documents) -> records.Documents:
     labels = [[sentence.label for sentence in of_text.sentences] for of_text in data.documents]
     none, total = sum(of_text.count(records.NONE) for of_text in labels), sum(map(len, labels))
     whole = sum(records.NONE not in of_text for of_text in labels)

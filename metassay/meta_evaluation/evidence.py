@@ -83,6 +83,19 @@ def _partials(confounds: pd.DataFrame) -> Partials:
 def _of_level(
     tests: StudyTests, level: Level, partials: Partials, options: MetaOptions
 ) -> Iterator[dict[str, object]]:
+    study, left = tests.study, tests.levels[level].left
+    for place, row in zip(study.places, numbers(tests, level, options), strict=True):
+        rests = partials.get(tuple(str(row[name]) for name in EVIDENCE.key), [])
+        yield {
+            **row,
+            **_accuracy(study, study.metrics[place], level, options),
+            **_confound(rests, left.value[place]),
+            **_within_systems(rests),
+        }
+
+
+def numbers(tests: StudyTests, level: Level, options: MetaOptions) -> Iterator[dict[str, object]]:
+    """Yield the rows of a level without accuracies and confounds, one per directed metric."""
     study, at_level, layout = tests.study, tests.levels[level], tests.study.layout
     metrics, left = study.directed, at_level.left.take(study.places)
     sides = study.values(metrics), study.oriented
@@ -108,14 +121,7 @@ def _of_level(
         recipe=[metric.recipe for metric in metrics],
     )
     for place, row in zip(study.places, rows, strict=True):
-        rests = partials.get(tuple(str(row[name]) for name in EVIDENCE.key), [])
-        yield {
-            **row,
-            **_smallest_p(at_level, place),
-            **_accuracy(study, study.metrics[place], level, options),
-            **_confound(rests, at_level.left.value[place]),
-            **_within_systems(rests),
-        }
+        yield {**row, **_smallest_p(at_level, place)}
 
 
 def _sizes(study: Study, metrics: Array) -> dict[str, object]:

@@ -150,10 +150,7 @@ def _count_absent(
     partial: bool,
 ) -> int:
     """Count absent rows; each is a problem unless `partial`."""
-    places: dict[str, Place] = {}
-    for row in rows:
-        places.setdefault(row.rater, row.at)
-    n_absent = 0
+    places, n_absent = {row.rater: row.at for row in reversed(rows)}, 0
     for rater, row_ids in sent.items():
         absent = sorted(row_id for row_id in row_ids if (rater, row_id) not in by_row)
         n_absent += len(absent)

@@ -82,16 +82,14 @@ def texts_of(texts: pd.DataFrame, sources: pd.DataFrame, segments: pd.DataFrame)
 
 
 def _whole_and_sections(parts: Sequence[Part]) -> tuple[Part, Sequence[Part]]:
-    sections = sorted((part for part in parts if part.name != FULL), key=_soap_order)
+    order = {name: place for place, name in enumerate(SECTIONS)}
+    sections = [part for part in parts if part.name != FULL]
+    sections.sort(key=lambda part: (order.get(part.name, len(order)), part.name))
     full, placed = _join_sections(sections)
     for whole in [part for part in parts if part.name == FULL][:1]:
         full, placed = whole, sections
     pieces = [Span(0, len(full.text))] if full.text is not None else []
     return full._replace(pieces=pieces), placed
-
-
-def _soap_order(part: Part) -> tuple[int, str]:
-    return (SECTIONS.index(part.name) if part.name in SECTIONS else len(SECTIONS), part.name)
 
 
 def _join_sections(sections: list[Part]) -> tuple[Part, list[Part]]:

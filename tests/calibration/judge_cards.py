@@ -82,46 +82,49 @@ def alike(rng, world, documents, systems, strength):
     return (people == right).astype(float).ravel(), people.astype(float).ravel(), of.ravel()
 
 
-def covers(estimates, truth, hits, defined):
-    for name, found in estimates.items():
-        if np.isfinite(found.low):
-            defined[name] += 1
-            hits[name] += found.low <= truth[name] <= found.high
+def coverages(runs, truth, draw):
+    """Shares of intervals of each number that hold the truth, where they are defined; how many."""
+    hits, defined = defaultdict(int), defaultdict(int)
+    for _ in range(runs):
+        for name, estimate in draw().items():
+            if np.isfinite(estimate.low):
+                defined[name] += 1
+                hits[name] += estimate.low <= truth[name] <= estimate.high
+    return {name: (hits[name] / defined[name], defined[name]) for name in defined}
 
 
 def cards_cover(n, world, *, runs, seed):
-    """Shares of intervals of each number that hold the truth, where they are defined."""
     rng = np.random.default_rng([seed, 11])
-    hits, defined = defaultdict(int), defaultdict(int)
-    for _ in range(runs):
-        made = judge_card(*drawn(rng, world, n), confidence=CONFIDENCE, rng=rng)
-        covers(made.estimates, world.truth, hits, defined)
-    return {name: (hits[name] / defined[name], defined[name]) for name in defined}
+
+    def draw():
+        return judge_card(*drawn(rng, world, n), confidence=CONFIDENCE, rng=rng).estimates
+
+    return coverages(runs, world.truth, draw)
 
 
 def clustered_cover(documents, systems, strength, world, *, informed=True, runs, seed):
     """The same where texts share documents; not `informed`: the card is not told."""
     rng = np.random.default_rng([seed, 12])
-    hits, defined = defaultdict(int), defaultdict(int)
-    for _ in range(runs):
+
+    def draw():
         judge, people, of = alike(rng, world, documents, systems, strength)
         options = {"confidence": CONFIDENCE, "rng": rng, "cluster": of if informed else None}
-        made = judge_card(judge, people, **options).estimates
+        card = judge_card(judge, people, **options).estimates
         seen = np.where(of < documents // 3, people, np.nan)
-        rates = pass_rates(judge, seen, **options)._asdict()
-        covers({**made, **rates}, world.truth, hits, defined)
-    return {name: (hits[name] / defined[name], defined[name]) for name in defined}
+        return {**card, **pass_rates(judge, seen, **options)._asdict()}
+
+    return coverages(runs, world.truth, draw)
 
 
 def pass_rates_cover(rated, judged, world, *, runs, seed):
     rng = np.random.default_rng([seed, 13])
-    hits, defined = defaultdict(int), defaultdict(int)
-    for _ in range(runs):
+
+    def draw():
         judge, people = drawn(rng, world, judged)
         people[rated:] = np.nan
-        made = pass_rates(judge, people, confidence=CONFIDENCE, rng=rng)
-        covers(made._asdict(), world.truth, hits, defined)
-    return {name: (hits[name] / defined[name], defined[name]) for name in defined}
+        return pass_rates(judge, people, confidence=CONFIDENCE, rng=rng)._asdict()
+
+    return coverages(runs, world.truth, draw)
 
 
 def calibration_covers(n, shape, too_kind, *, clusters=1, runs, seed):
@@ -133,15 +136,13 @@ def calibration_covers(n, shape, too_kind, *, clusters=1, runs, seed):
         luck = np.repeat(rng.random(texts // clusters), clusters)
         return p, (luck < np.clip(p - too_kind, 0, 1)).astype(float)
 
-    p, said = world(600_000)
-    truth = {"brier": np.mean((p - said) ** 2), "bias": np.mean(p - said)}
-    hits, defined = defaultdict(int), defaultdict(int)
-    for _ in range(runs):
-        p, said = world(n)
-        of = np.repeat(np.arange(n // clusters), clusters)
-        made = calibration(p, said, confidence=CONFIDENCE, rng=rng, cluster=of)
-        covers({"brier": made.brier, "bias": made.bias}, truth, hits, defined)
-    return {name: (hits[name] / defined[name], defined[name]) for name in defined}
+    def draw():
+        cluster = np.repeat(np.arange(n // clusters), clusters)
+        curve = calibration(*world(n), confidence=CONFIDENCE, rng=rng, cluster=cluster)
+        return {"brier": curve.brier, "bias": curve.bias}
+
+    p, passed = world(600_000)
+    return coverages(runs, {"brier": np.mean((p - passed) ** 2), "bias": np.mean(p - passed)}, draw)
 
 
 def auroc_covers(n, passing, area, levels, *, clusters=1, runs=1000, seed):
@@ -157,17 +158,16 @@ def auroc_covers(n, passing, area, levels, *, clusters=1, runs=1000, seed):
     below = [np.diff([0, *ndtr(cuts - d), 1]) for d in (0, distance)]  # of fails, of passes
     area = np.sum(below[1] * (np.cumsum(below[0]) - below[0] / 2)) if levels else area
     of, alike = np.repeat(np.arange(n // clusters), clusters), 0.6 * (clusters > 1)
-    hits = defined = 0
-    for _ in range(runs):
+
+    def draw():
         common = rng.random(n // clusters)[of], rng.standard_normal(n // clusters)[of]
         people = np.where(rng.random(n) < alike, common[0], rng.random(n)) < passing
         score = np.sqrt(alike) * common[1] + np.sqrt(1 - alike) * rng.standard_normal(n)
         score += distance * people
         judge = np.digitize(score, cuts) / levels if levels else ndtr(score)
-        made = auroc(judge, people.astype(float), confidence=CONFIDENCE, cluster=of)
-        defined += np.isfinite(made.low)
-        hits += made.low <= area <= made.high
-    return {"auroc": (hits / defined, defined)}
+        return {"auroc": auroc(judge, people.astype(float), confidence=CONFIDENCE, cluster=of)}
+
+    return coverages(runs, {"auroc": area}, draw)
 
 
 def three_way_covers(n, shares, right, *, runs=500, seed):
@@ -175,17 +175,18 @@ def three_way_covers(n, shares, right, *, runs=500, seed):
     rng = np.random.default_rng([seed, 17])
     table = np.full((3, 3), (1 - right) / 2) + np.eye(3) * (right - (1 - right) / 2)
     table *= np.array(shares)[:, None]
-    found = np.diag(table)
+    right = np.diag(table)
     truth = {
-        "accuracy_3way": found.sum(),
-        "balanced_accuracy_3way": np.mean(found / table.sum(axis=1)),
-        "macro_f1_3way": np.mean(2 * found / (table.sum(axis=0) + table.sum(axis=1))),
+        "accuracy_3way": right.sum(),
+        "balanced_accuracy_3way": np.mean(right / table.sum(axis=1)),
+        "macro_f1_3way": np.mean(2 * right / (table.sum(axis=0) + table.sum(axis=1))),
     }
-    hits, defined = defaultdict(int), defaultdict(int)
-    for _ in range(runs):
+
+    def draw():
         gold, judge = divmod(rng.choice(9, size=n, p=table.ravel()), 3)
-        covers(three_way(judge, gold, confidence=CONFIDENCE, rng=rng), truth, hits, defined)
-    return {name: (hits[name] / defined[name], defined[name]) for name in defined}
+        return three_way(judge, gold, confidence=CONFIDENCE, rng=rng)
+
+    return coverages(runs, truth, draw)
 
 
 def widths_with_labels(pilot, judged, world, width, *, runs, seed):

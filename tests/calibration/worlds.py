@@ -146,21 +146,21 @@ def options(**more) -> MetaOptions:
 def certified(study, chosen, levels, *, raters=False):
     """Level -> the metrics' rows of evidence with their verdicts, confounds and accuracy apart.
 
-    `raters`: whether metrics are held against the raters, too.
+    `raters`: whether metrics are compared with the raters, too.
     """
-    found = {}
-    asked = study if raters else study._replace(raters=study.raters[:1])
+    by_level = {}
+    rated = study if raters else study._replace(raters=study.raters[:1])
+    unknown = dict.fromkeys(("given_confound", "given_confound_p", "against_rater_low"), np.nan)
     for level in levels:
-        gathered = StudyTests(asked, {level: run_level(asked, level, chosen)})
+        tests = StudyTests(rated, {level: run_level(rated, level, chosen)})
         rows = []
-        unknown = dict.fromkeys(("given_confound", "given_confound_p", "against_rater_low"), np.nan)
-        for numbers in evidence._numbers(gathered, level, chosen):
+        for numbers in evidence.numbers(tests, level, chosen):
             row = {**unknown, **numbers, "confound": None}
             row["verdict"] = find_verdict(row, CertificationOptions())
             row["as_good_as_rater"] = as_good_as_rater(row, CertificationOptions())
             rows.append(row)
-        found[level] = rows
-    return found
+        by_level[level] = rows
+    return by_level
 
 
 @cache

@@ -86,7 +86,6 @@ Script = Callable[[Call], Answer]
 
 
 def said(text: str, delay: float = 0.0) -> Answer:
-    """A plain answer."""
     return Answer(text, delay=delay)
 
 
@@ -102,17 +101,14 @@ def rate_limited(retry_after: str | None = "1") -> Answer:
 
 
 def failed(status: int = 500, code: str | None = None) -> Answer:
-    """A request that the server could not or would not serve."""
     return Answer(status=status, code=code)
 
 
 def too_long() -> Answer:
-    """The prompt does not fit into the model's context."""
     return Answer(status=400, code="context_length_exceeded")
 
 
 def hang() -> Answer:
-    """No answer, ever, on an open connection."""
     return Answer(fault="hang")
 
 
@@ -127,20 +123,17 @@ def half_json(text: str = "half of it") -> Answer:
 
 
 def refused(words: str = "I cannot help with that.") -> Answer:
-    """The model declines in the field that is meant for it."""
     return Answer(refusal=words)
 
 
 def cut(text: str) -> Answer:
-    """The answer reached max_tokens."""
     return Answer(text, finish_reason="length")
 
 
 def filtered(*, prompt: bool = False) -> Answer:
     """The content filter took the answer, or (as Azure does) would not even take the prompt."""
-    if prompt:
-        return Answer(status=400, code="content_filter")
-    return Answer(finish_reason="content_filter")
+    reason = "content_filter"
+    return Answer(status=400, code=reason) if prompt else Answer(finish_reason=reason)
 
 
 def whole(body: bytes | str | object, *, status: str = "200 OK", head: str = "") -> Answer:

@@ -1,32 +1,41 @@
-"""What stages that ask will cost, estimated beforehand, against what a server counts."""
+"""What stages that ask and judges will cost, counted beforehand, against what a server counts."""
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
+from metassay.core.errors import BadInput
 from metassay.core.kinds import choose
 from metassay.core.params import load
 from metassay.datasets.ingest import Tables, ingest
+from metassay.datasets.registry import REGISTRY, load_registry
 from metassay.generation import SYSTEMS
 from metassay.generation.record import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of, make_judge
 from metassay.judges.run import judge_pairs
 from metassay.llm.budget import Estimate
-from metassay.llm.endpoints import Models
+from metassay.llm.endpoints import Models, parse_models
+from metassay.llm.ledger import Entry, Ledger
+from metassay.llm.messages import ChatRequest, Message
 from metassay.llm.needs import Resources
 from metassay.llm.session import Session
+from metassay.project.cost import Plan, plan_test, refusals
+from metassay.scoring.pairing.pairs import build_pairs
+from metassay.scoring.pairing.questions import Questions
 from metassay.scoring.pairing.rubrics import rubric_pairs
 from metassay.scoring.rubrics.record import RUBRICS, load_rubric
 from metassay.tables.names import REFERENCE
 from metassay.text.sentences import sentences
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.segment import segment
-from tests.judges.rubric_setup import asked_in, json_reply
+from tests.judges import llm_setup, rubric_setup
+from tests.judges.panel import Told, told_kinds
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
 from tests.support.cost_plans import (
     CHAT,
@@ -57,6 +66,28 @@ def item(**fields: object) -> Answer:
 
 def session(models: Models, ledger: Path) -> Session:
     return Session(models, None, {"sample": "public"}, ["sample"], ledger=ledger)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.sqlite"
+
+
+def parts_with_lead(known: Tables) -> pd.DataFrame:
+    """The parts of people's texts, and of those of `lead`."""
+    lead = choose(SYSTEMS, LEAD, where="it")
+    written = write_texts(known.sources, "lead", lead, Resources(Path("nowhere"))).texts
+    texts = pd.concat([known.texts, written], ignore_index=True)
+    whole = choose(SEGMENTATIONS, {"kind": "whole"}, where="it")
+    return parts_of(texts, known.sources, whole)
+
+
+def judge(pairs: pd.DataFrame, block: Mapping[str, Any], models: Models, ledger: Path) -> Any:
+    chosen = choose(JUDGES, dict(block), where="it")
+    with session(models, ledger) as connected:
+        judging = make_judge(chosen, connected.provide)
+        settings = {"batch": chosen.record.batch}
+        return judge_pairs(pairs, "j", judging, instruments_of(chosen), **settings)
 
 
 class Stages:
@@ -135,8 +166,8 @@ def check(estimate: Estimate, read: int, written: int, paid: float, *, length: b
 
 
 @pytest.mark.parametrize("structured", [False, True])
-def test_both_stages_cost_what_was_estimated(tmp_path, server, known, structured: bool) -> None:
-    here = Stages(known, server.base_url, tmp_path / "ledger.sqlite", structured=structured)
+def test_both_stages_cost_what_was_estimated(ledger, server, known, structured: bool) -> None:
+    here = Stages(known, server.base_url, ledger, structured=structured)
     before = here.estimates()
     assert not server.calls
     written = here.generate()
@@ -164,11 +195,11 @@ def test_both_stages_cost_what_was_estimated(tmp_path, server, known, structured
 
 
 def test_no_bill_is_above_the_bound_even_if_every_list_is_asked_for_again(
-    tmp_path, server, known
+    ledger, server, known
 ) -> None:
     wordy = "no list, but many words " * 330  # just below max_tokens
     server.script = lambda call: said(wordy)
-    here = Stages(known, server.base_url, tmp_path / "ledger.sqlite", structured=True)
+    here = Stages(known, server.base_url, ledger, structured=True)
     bound = here.estimates()["decompose"]
     units = here.decompose(known.texts[known.texts["author"] != REFERENCE])
     claims = units[(units["kind"] == "claim") & (units["doc_id"].str.startswith("note"))]
@@ -183,8 +214,8 @@ NAMES = ["background", "method", "result", "conclusion"]
 FACETS = {"kind": "llm_facets", "model": "m", "facets": NAMES, "shots": 0, "rounds": 1}
 
 
-def test_facets_are_counted_before_they_are_sent_and_what_comes_after_them_too(tmp_path) -> None:
-    known, ledger = sample_notes(6), tmp_path / "ledger.sqlite"
+def test_facets_are_counted_before_they_are_sent_and_what_comes_after_them_too(ledger) -> None:
+    known = sample_notes(6)
     notes = len(known.sources)
 
     def script(call: Call) -> Answer:  # every sentence is a result, and copied as it is
@@ -233,41 +264,199 @@ criteria:
 
 def highest(call: Call) -> Answer:
     """The highest level of each scale, and the text's beginning as evidence."""
-    question = asked_in(call.body["messages"][-1]["content"])
-    quotes = [question.text[:20]]
-    grades = {n: len(scale["levels"]) for n, scale in question.criteria.items()}
-    return said(
-        json_reply([{"number": n, "quotes": quotes, "grade": g} for n, g in grades.items()])
-    )
+    question = rubric_setup.asked_in(call.body["messages"][-1]["content"])
+    entries = [
+        {"number": number, "quotes": [question.text[:20]], "grade": len(scale["levels"])}
+        for number, scale in question.criteria.items()
+    ]
+    return said(rubric_setup.json_reply(entries))
 
 
-def test_rubrics_cost_what_was_estimated(tmp_path) -> None:
+def test_rubrics_cost_what_was_estimated(ledger, tmp_path) -> None:
     """All scales that read a text against a reference are a call, of whatever rubric."""
     (tmp_path / "tone.yaml").write_text(TWO, encoding="utf-8")
     rubrics = [load_rubric(tmp_path / "tone.yaml"), load_rubric(ROOT / RUBRICS / "vanilla.yaml")]
-    known, ledger = sample_notes(5), tmp_path / "ledger.sqlite"
-    llm = {"kind": "llm", "model": "m", "style": "json", "per_call": "part"}
-    llm |= {"shots": 0, "rounds": 1}
+    known = sample_notes(5)
+    llm = LLM | {"shots": 0}
     stages = {"judges": {"j": llm}, "rubrics": rubrics, "systems": {"lead": LEAD}}
-    sources, notes = known.sources, len(known.sources)
+    notes = len(known.sources)
     with ScriptedServer(highest) as server:
         models = models_at(server.base_url, structured=True)
         before = planned(known, models, ledger, **stages)
         assert (calls(before), before.notes) == ([("judge-j", notes, 0)], [])
         assert not server.calls
-        lead = choose(SYSTEMS, LEAD, where="it")
-        written = write_texts(sources, "lead", lead, Resources(Path("nowhere"))).texts
-        texts = pd.concat([known.texts, written], ignore_index=True)
-        parts = parts_of(texts, sources, choose(SEGMENTATIONS, {"kind": "whole"}, where="it"))
-        pairs = pd.concat([rubric_pairs(sources, parts, rubric, ()) for rubric in rubrics])
-        chosen = choose(JUDGES, llm, where="it")
-        with session(models, ledger) as connected:
-            judge = make_judge(chosen, connected.provide)
-            pairs = pairs.reset_index(drop=True)
-            judgments = judge_pairs(pairs, "j", judge, instruments_of(chosen))
+        parts = parts_with_lead(known)
+        pairs = [rubric_pairs(known.sources, parts, rubric, ()) for rubric in rubrics]
+        judgments = judge(pd.concat(pairs, ignore_index=True), llm, models, ledger)
         assert len(server.calls) == notes
         assert sorted(judgments["grade"]) == [2.0] * 2 * notes + [4.0] * notes
         estimate = before.planned[0].estimate
         assert estimate.prompt_tokens == pytest.approx(server.tokens["prompt"], rel=0.1)
         assert server.tokens["completion"] <= estimate.completion_tokens_at_most
         assert calls(planned(known, models, ledger, **stages)) == [("judge-j", notes, notes)]
+
+
+# ---- judges ------------------------------------------------------------------------------------
+
+LEXICAL = {"kind": "lexical", "threshold": 0.6, "window": 60}
+ASKS, SILENT = {"kind": "asks", "name": "x"}, {"kind": "told", "name": "x"}
+LLM = {"kind": "llm", "model": "m", "style": "json", "per_call": "part", "shots": 1, "rounds": 1}
+MODELS = models_at("http://127.0.0.1:9/v1")
+
+
+@pytest.fixture
+def notes(monkeypatch: pytest.MonkeyPatch) -> Tables:
+    """The sample's notes. The kind `asks` puts a question per premise: for claim_recall a text."""
+    told_kinds(monkeypatch, {"x": Told({})})
+    return sample_notes()
+
+
+def plan_judges(known: Tables, ledger: Path, judges: Any, systems: Any = None, **more: Any) -> Plan:
+    settings = {"measures": ("claim_recall",), "models": MODELS} | more
+    models = settings.pop("models")
+    return planned(known, models, ledger, judges=judges, systems=systems, **settings)
+
+
+MINI = {"one": CHAT, "two": CHAT | {"citations": False}}
+
+
+@pytest.mark.parametrize(
+    ("block", "systems", "more", "expected", "note"),
+    [
+        (SILENT, {"lead": LEAD}, {}, [], None),
+        (ASKS, {"lead": LEAD}, {}, [("judge-j", 1)], None),
+        # For claim_precision it is the reference, whoever made the claims.
+        (ASKS, {"a": LEAD, "b": LEAD}, {"measures": ("claim_precision",)}, [("judge-j", 1)], None),
+        # Two systems' stand-ins are the same reference, but their texts will not be.
+        (ASKS, MINI, {}, [("generate-one", 1), ("generate-two", 1), ("judge-j", 2)],
+         "text(s) of one are not written yet; their claims, and what judges are asked about them,"),
+        (ASKS, {"lead": LEAD}, {"decomposition": LISTING}, [("decompose", 2), ("judge-j", 1)],
+         "part(s) are not listed yet"),
+    ],
+    ids=["nobody", "read once", "reference", "not written", "not listed"],
+)  # fmt: skip
+def test_questions_are_counted_by_stage(
+    notes, ledger, block, systems, more, expected, note
+) -> None:
+    plan = plan_judges(notes, ledger, {"j": block}, systems, **more)
+    many = len(notes.sources)
+    assert calls(plan) == [(stage, times * many, 0) for stage, times in expected]
+    assert [note in line for line in plan.notes[:1]] == ([True] if note else [])
+
+
+def test_what_the_ledger_has_is_not_asked(notes, ledger) -> None:
+    """Five of the references, as if they had been the premises of somebody's claims."""
+    with Ledger(ledger) as opened:
+        for text in notes.texts["text"].iloc[:5]:
+            question = ChatRequest("m-1", (Message("user", text),), None, 0.0, None, 9)
+            answer = Entry(question.key, "ok", "stop", 5, 1, "yes")
+            opened.store(question.canonical, answer, model="m-1", endpoint_kind="openai")
+    plan = plan_judges(notes, ledger, {"j": ASKS}, {"lead": LEAD}, measures=("claim_precision",))
+    assert calls(plan) == [("judge-j", len(notes.sources), 5)]
+
+
+def test_members_are_counted_and_what_two_judges_ask_is_asked_once(notes, ledger) -> None:
+    judges = {
+        "panel": {"kind": "jury", "by": "majority", "members": {"a": ASKS, "b": SILENT, "c": ASKS}},
+        "steps": {"kind": "cascade", "members": {"first": SILENT, "then": ASKS}},
+    }
+    many = len(notes.sources)
+    plan = plan_judges(notes, ledger, judges, {"lead": LEAD})
+    expected = [("judge-panel", many, 0), ("judge-panel", 0, 0), ("judge-steps", 0, 0)]
+    assert calls(plan) == expected
+    twice, steps, thrice = plan.notes
+    shared = f"{many} of its questions are another judge's, too, and counted there"
+    assert (twice, thrice) == (f"judge-panel: {shared}", f"judge-steps: {shared}")
+    assert steps.startswith("judge-steps is counted as if the first judge of its cascade were sure")
+
+
+def test_a_judge_that_cannot_answer_is_told_as_its_stage_would(notes, ledger, monkeypatch) -> None:
+    told_kinds(monkeypatch, {"x": Told({})}, ("attribution",))
+    with pytest.raises(BadInput, match="judges > j: cannot answer instrument 'entailment'"):
+        plan_judges(notes, ledger, {"j": ASKS}, {"lead": LEAD})
+
+
+def test_answers_are_as_long_as_their_style_and_not_as_the_texts(notes, ledger) -> None:
+    systems = {"lead": LEAD, "more": LEAD | {"passages": 9}}
+    measures = ("claim_recall", "preference")
+    plain = LLM | {"style": "plain"}
+    (plan,) = plan_judges(notes, ledger, {"j": plain}, systems, measures=measures).planned
+    claims = plan_judges(notes, ledger, {"j": plain | {"per_call": "claim"}}, systems)
+    recall = claims.planned[0].estimate.calls  # a claim each
+    compared = 2 * len(notes.sources)  # in both orders
+    assert plan.estimate.completion_tokens == pytest.approx(5 * (recall + compared), abs=1)
+
+
+DOCLENS = ("claim_recall", "claim_precision", "citation_recall", "citation_precision")
+
+
+def entails(call: Call) -> Answer:
+    """Everything is entailed, by the first passage."""
+    question = llm_setup.asked_in(call.body["messages"][-1]["content"])
+    by = {"passages": [1]} if isinstance(question.material, list) else {}
+    labels = [{"number": n, "label": "entailed"} | by for n in question.numbers]
+    return said(llm_setup.reply_of("json", labels))
+
+
+def pairs_of(known: Tables) -> pd.DataFrame:
+    """What the stages would ask of the texts of `lead`."""
+    sources, parts = known.sources, parts_with_lead(known)
+    clauses, resources = choose(DECOMPOSITIONS, {"kind": "clauses"}, where="it"), Resources(Path())
+    units = clauses.record.take_apart(parts, sources, clauses.options, resources).units
+    # Each statement is aligned with nothing, which no measure here reads.
+    nowhere = units.loc[units["kind"] == "statement", ["doc_id", "author", "part", "position"]]
+    aligned = nowhere.assign(method="none", passages=[[] for _ in range(len(nowhere))])
+    questions = Questions(measures=DOCLENS, against="full", borrow=False)
+    return build_pairs(sources, parts, units, {"it": aligned}, questions)
+
+
+def test_an_llm_judge_costs_what_was_estimated(notes, ledger) -> None:
+    """Alone, and then nothing more as a member."""
+    notes = notes._replace(sources=notes.sources.iloc[:3], texts=notes.texts.iloc[:3])
+    panel = {"kind": "jury", "by": "majority", "members": {"a": LLM, "b": LEXICAL, "c": LEXICAL}}
+    with ScriptedServer(entails) as server:
+        models = models_at(server.base_url, structured=True, prices=PRICES)
+
+        def estimates(block: Mapping[str, Any]) -> Estimate:
+            settings = {"measures": DOCLENS, "models": models}
+            plan = plan_judges(notes, ledger, {"j": block}, {"lead": LEAD}, **settings)
+            assert not plan.notes
+            return plan.planned[0].estimate
+
+        before = estimates(LLM)
+        assert not server.calls
+        judgments = judge(pairs_of(notes), LLM, models, ledger)
+        assert set(judgments["status"]) == {"ok"}
+        assert before.calls == len(server.calls) == len(set(server.requests))
+        read, written = server.tokens["prompt"], server.tokens["completion"]
+        assert before.prompt_tokens == pytest.approx(read, rel=0.1)
+        assert written <= before.completion_tokens_at_most
+        paid = (read * 0.4 + written * 1.6) / 1e6
+        assert before.cost_at_most is not None
+        assert paid <= before.cost_at_most
+        for block in (LLM, panel):
+            after = estimates(block)
+            assert (after.calls, after.calls_in_ledger) == (before.calls, before.calls)
+            assert after.cost == after.cost_at_most == 0
+        together = judge(pairs_of(notes), panel, models, ledger)
+        assert before.calls == len(server.calls)  # the panel asked nothing that was not known
+        assert len(together) <= len(judgments)
+
+
+def test_what_the_judges_of_a_judge_test_ask(notes, ledger) -> None:
+    params = load(ROOT)
+    premises = set(pd.read_csv(ROOT / "data/sample_claims/claims.csv")["premise"])
+    endpoint = {"kind": "openai", "base_url": "http://127.0.0.1:9/v1"}
+    model = {"endpoint": "here", "model": "m-1", "max_tokens": 2000}
+    blocks = {"judges": {"j": ASKS}, "endpoints": {"here": endpoint}, "models": {"m": model}}
+    params = params.model_copy(update=blocks)
+    test = params.judge_tests["sample_claims"]
+    here = {"judges": ["j"], "raw": str(ROOT / test.raw)}
+    params.judge_tests["sample_claims"] = test.model_copy(update=here)
+    registry = load_registry(ROOT / REGISTRY)
+    access = {name: dataset.access for name, dataset in registry.items()}
+    models = parse_models(params.endpoints, params.models)
+    with Session(models, None, access, [test.dataset], dry=True, ledger=ledger) as session:
+        plan = plan_test(params, "sample_claims", registry, session)
+        assert refusals(params, "sample_claims", session, plan.planned) == []
+    assert calls(plan) == [("judge-j", len(premises), 0)]

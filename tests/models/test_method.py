@@ -40,7 +40,7 @@ COMPUTING = {
     "ctc": (
         ctc_consistency.METHOD,
         PAIRS + "metrics/faithfulness/ctc_consistency",
-        (1, "892040c980cc1066"),
+        (1, "2f3a69ef169e28cc"),
     ),
     "decoding": (decoding.METHOD, SHARED + "generation/decoding", (1, "e97aec89a4be716f")),
     "factscore": (

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ from tests.page.invented import Invented
 def chromium() -> str:
     """Where the browser is, or a skip that says how to get one; in CI a failure."""
     names = ("chromium", "chromium-browser", "google-chrome")
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if found:
-        return found
+    program = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if program:
+        return program
     remedy = "needs a browser: apt-get install chromium, or set CHROMIUM to the path of one"
     if os.environ.get("CI", "").lower() in ("true", "1"):
         pytest.fail(remedy)
@@ -46,9 +46,9 @@ class Watched:
         self.index = index
         self.context = browser.new_context(**context)
         self.page: Page = self.context.new_page()
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.complaints: list[str] = []
-        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("request", lambda request: self.requested.append(request.url))
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
@@ -76,7 +76,19 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def tab(browser: Browser, invented: Path) -> Iterator[Watched]:
-    watched = Watched(browser, invented)
-    yield watched
-    watched.close()
+def watch(browser: Browser) -> Iterator[Callable[..., Watched]]:
+    """What opens a page in a tab of its own; at the end no tab has a complaint."""
+    tabs: list[Watched] = []
+
+    def open_tab(index: Path, **context: Any) -> Watched:
+        tabs.append(Watched(browser, index, **context))
+        return tabs[-1]
+
+    yield open_tab
+    for watched in tabs:
+        watched.close()
+
+
+@pytest.fixture
+def tab(watch: Callable[..., Watched], invented: Path) -> Watched:
+    return watch(invented)

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -118,11 +119,11 @@ class Invented:
         skill = 0.4 + 0.5 * self.authors.index(author) / len(self.authors)
         if (n, author) == (1, self.systems[-1]):
             return c.Text(author, ["truncated: the answer ended at the limit"], "")
-        said = [self._words(8) for _ in range(5)]
+        sentences = [self._words(8) for _ in range(5)]
         if self.hostile:
-            said += HOSTILE
+            sentences += HOSTILE
         text, starts = "", []
-        for sentence in said:
+        for sentence in sentences:
             starts.append(_units(text))
             text += sentence + " "
         cuts = [0, starts[2], starts[4], _units(text)]
@@ -137,7 +138,7 @@ class Invented:
                 if judged
             ],
             scores=[(label(m, j), self._score(skill)) for m, j, _ in METRICS],
-            blocks=[self._block(said, starts, skill)] if judged else [],
+            blocks=[self._block(sentences, starts, skill)] if judged else [],
         )
 
     def _score(self, skill: float) -> float | None:
@@ -146,9 +147,9 @@ class Invented:
     def _grade(self, skill: float) -> float:
         return float(max(1, min(5, round(self.random.gauss(1 + 4 * skill, 1)))))
 
-    def _block(self, said: list[str], starts: list[int], skill: float) -> c.Block:
+    def _block(self, sentences: list[str], starts: list[int], skill: float) -> c.Block:
         lines = []
-        for i, (sentence, start) in enumerate(zip(said, starts, strict=True)):
+        for i, (sentence, start) in enumerate(zip(sentences, starts, strict=True)):
             judgments = [self._judgment(skill) for _ in JUDGES]
             cites = self.random.sample(range(12), 2) if i % 2 else [i]
             each = [c.EachCitation(0, n, self._judgment(skill), None) for n in cites if i == 1]
@@ -216,34 +217,30 @@ class Invented:
 
     def _certificates(self) -> pd.DataFrame:
         dice = random.Random(7)
+        shared = {"study": "invented", "part": "full", "advice": "rate 5 or more systems"}
+        shared |= {"smallest_p": 0.0002, "shown_by": "document", "n": 70, "n_systems": 6}
+        shared |= {"n_documents": 12, "with_raters": 0.61, "rater": 0.7, "against_rater": -0.09}
+        shared |= {"against_rater_low": -0.2, "against_rater_high": 0.02, "confound": "words"}
+        shared |= {"given_confound": 0.41, "needed_systems": 9.0, "needed_documents": 120.0}
         rows = []
-        for name, _ in CRITERIA:
-            for level in LEVELS:
-                for i, (metric, judge, _) in enumerate(METRICS * 2):
-                    value = None if i == 4 else dice.gauss(0.35, 0.25)
-                    verdict = VERDICTS[5 if value is None else min(4, int(4 * abs(value - 0.8)))]
-                    rows.append(
-                        {
-                            **{"study": "invented", "criterion": name, "part": "full"},
-                            "metric": metric if i < len(METRICS) else f"{metric}_of_facets",
-                            **{"judge": judge, "level": level},
-                            "verdict": verdict.kind + " length" * (verdict.kind == "explained by"),
-                            "advice": "rate 5 or more systems",
-                            "value": value,
-                            "low": value and value - 0.3,
-                            "high": value and min(value + 0.25, 1.0),
-                            "low_these_systems": value and value - 0.12,
-                            "high_these_systems": value and min(value + 0.1, 1.0),
-                            **{"p": 0.0004 * (i + 1), "smallest_p": 0.0002, "shown_by": "document"},
-                            **{"n": 70, "n_systems": 6, "n_documents": 12, "n_missing": i % 3},
-                            **{"with_raters": 0.61, "rater": 0.7, "against_rater": -0.09},
-                            **{"against_rater_low": -0.2, "against_rater_high": 0.02},
-                            **{"confound": "words", "given_confound": 0.41},
-                            **{"needed_systems": 9.0, "needed_documents": 120.0},
-                            "sentence": f"{verdict.kind}: {label(metric, judge)} puts"
-                            f" two texts of a document in the order of {name}, more or less.",
-                        }
-                    )
+        for (name, _), level in product(CRITERIA, LEVELS):
+            for i, (metric, judge, _) in enumerate(METRICS * 2):
+                value = None if i == 4 else dice.gauss(0.35, 0.25)
+                verdict = VERDICTS[5 if value is None else min(4, int(4 * abs(value - 0.8)))]
+                rows.append(
+                    {
+                        **{**shared, "criterion": name, "level": level, "judge": judge},
+                        "metric": metric if i < len(METRICS) else f"{metric}_of_facets",
+                        "verdict": verdict.kind + " length" * (verdict.kind == "explained by"),
+                        **{"value": value, "low": value and value - 0.3},
+                        "high": value and min(value + 0.25, 1.0),
+                        "low_these_systems": value and value - 0.12,
+                        "high_these_systems": value and min(value + 0.1, 1.0),
+                        **{"p": 0.0004 * (i + 1), "n_missing": i % 3},
+                        "sentence": f"{verdict.kind}: {label(metric, judge)} puts two texts of a"
+                        f" document in the order of {name}, more or less.",
+                    }
+                )
         return pd.DataFrame(rows)
 
     def _confounds(self) -> pd.DataFrame:

@@ -1,13 +1,13 @@
 """The page in a real browser, opened from the disk."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Error, Page, expect
+from playwright.sync_api import Error, Page, expect
 
 from metassay.format.numbers import shown, shown_interval
 from metassay.reporting.contract import Block, Link
@@ -16,6 +16,7 @@ from speed.page import read, searches, seconds
 from tests.page.conftest import Watched
 from tests.page.invented import SCRIPT, Invented
 
+Watch = Callable[..., Watched]
 CLAIM = "#texts?doc=visit-3&line=claim_recall%3A0&text=system_2"
 VIEWS = {
     "answer": "#answer?criterion=factual_recall&level=document&metric=rougeL_recall",
@@ -39,14 +40,14 @@ def test_from_the_disk_it_asks_no_network_and_reads_what_it_shows(tab: Watched) 
     for first in (".answer", ".grid", ".data"):  # on the first screen
         expect(page.locator(first)).to_be_in_viewport(ratio=0.98)
     folder = tab.index.parent.as_uri()
-    first = [url.removeprefix(folder + "/") for url in tab.asked]
+    first = [url.removeprefix(folder + "/") for url in tab.requested]
     assert first == [
         *("index.html", "page/app.css", "page/app.js", "page/data/head.js"),
         *("page/data/tables/certificates/0.js", "page/data/since.js"),
     ]
     for address in VIEWS.values():
         settled(tab.open(address))
-    assert all(url.startswith((folder, "about:")) for url in tab.asked)
+    assert all(url.startswith((folder, "about:")) for url in tab.requested)
 
 
 def test_three_clicks_from_a_verdict_to_the_claim_that_counts_against_it(tab: Watched) -> None:
@@ -119,9 +120,9 @@ RULES = {"light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "dark": ["color-
 
 @pytest.mark.parametrize("scheme", RULES)
 def test_no_width_scrolls_sideways_and_axe_finds_nothing_serious(
-    browser: Browser, invented: Path, scheme: str
+    watch: Watch, invented: Path, scheme: str
 ) -> None:
-    watched = Watched(browser, invented, color_scheme=scheme)
+    watched = watch(invented, color_scheme=scheme)
     options = {"preload": False, "runOnly": RULES[scheme], "resultTypes": ["violations"]}
     for address in list(VIEWS.values())[:: 2 if scheme == "dark" else 1]:
         page = settled(watched.open(address))
@@ -135,7 +136,6 @@ def test_no_width_scrolls_sideways_and_axe_finds_nothing_serious(
             if v["impact"] in ("serious", "critical")
         ]
         assert not bad, (address, scheme)
-    watched.close()
 
 
 def test_colours_are_the_readers_choice(tab: Watched) -> None:
@@ -193,21 +193,15 @@ def test_two_systems_differ_by_the_mean_of_their_differences(tab: Watched) -> No
     a, b = values["system_1"], values["system_2"]
     both = [a[name] - b[name] for name in a if name in b]
     page = settled(tab.open("#systems?a=system_1&b=system_2&x=bertscore_f1"))
-    told = page.locator(".summary").inner_text()
-    mean = float(re.search(r"mean difference ([−\d.]+)", told)[1].replace("−", "-"))  # type: ignore[index]
+    summary = page.locator(".summary").inner_text()
+    mean = float(re.search(r"mean difference ([−\d.]+)", summary)[1].replace("−", "-"))  # type: ignore[index]
     assert mean == pytest.approx(sum(both) / len(both), abs=0.0011)
     wins = sum(d > 0 for d in both)
-    assert f"system_1 is better in {wins}," in told
+    assert f"system_1 is better in {wins}," in summary
 
 
-@pytest.fixture
-def evil(browser: Browser, hostile: Path) -> Iterator[Watched]:
-    watched = Watched(browser, hostile)
-    yield watched
-    watched.close()
-
-
-def test_hostile_texts_are_shown_as_text(evil: Watched) -> None:
+def test_hostile_texts_are_shown_as_text(watch: Watch, hostile: Path) -> None:
+    evil = watch(hostile)
     page = evil.open()
     assert SCRIPT in page.locator("h1").inner_text()
     for address in VIEWS.values():
@@ -226,7 +220,7 @@ def test_hostile_texts_are_shown_as_text(evil: Watched) -> None:
     evil.complaints.clear()
 
 
-def test_a_word_of_megabytes_opens(browser: Browser, tmp_path: Path) -> None:
+def test_a_word_of_megabytes_opens(watch: Watch, tmp_path: Path) -> None:
     class Long(Invented):
         def _words(self, n: int) -> str:
             return "a" * 2_500_000 if n == 14 and self.random.random() < 0.1 else super()._words(n)
@@ -234,52 +228,48 @@ def test_a_word_of_megabytes_opens(browser: Browser, tmp_path: Path) -> None:
     index = Long(2, 2).write(tmp_path / "page")
     assert (index.parent / "page/data/documents/0/0.js").is_file()  # no file could hold a document
     assert all(file.stat().st_size < 2_000_000 for file in index.parent.rglob("*.js"))
-    watched = Watched(browser, index)
-    page = settled(watched.open("#texts?doc=visit-1&text=system_1&show=0,1,2"))
+    page = settled(watch(index).open("#texts?doc=visit-1&text=system_1&show=0,1,2"))
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    watched.close()
 
 
 def test_what_changed_since_the_numbers_were_accepted_is_a_line_that_leads_to_its_report(
-    browser: Browser, tmp_path: Path
+    watch: Watch, tmp_path: Path
 ) -> None:
     index = Invented(2, 2).write(tmp_path / "page")
     link = Link("../changes/x/index.html", "since accepted, of 9 scores: 2 got worse")
     put_since(index.parent, link)
-    watched = Watched(browser, index)
+    watched = watch(index)
     line = watched.open().locator(".data").get_by_role("link", name=link.title)
     assert line.get_attribute("href") == link.href
     put_since(index.parent, None)
     page = settled(watched.open())
     expect(page.locator(".data a", has_text="since accepted, of")).to_have_count(0)
-    watched.close()
 
 
-def test_a_missing_data_file_is_told(browser: Browser, tmp_path: Path) -> None:
+def test_a_missing_data_file_is_told(watch: Watch, tmp_path: Path) -> None:
     index = Invented(2, 2).write(tmp_path / "page")
     (tmp_path / "page/page/data/documents/0.js").unlink()
-    watched = Watched(browser, index)
+    watched = watch(index)
     page = watched.open("#texts")
     page.locator("tbody tr th a").first.click()
     expect(page.get_by_role("alert")).to_contain_text("page/data/documents/0.js is missing")
     watched.complaints.clear()  # the browser says so too
-    watched.close()
 
 
 class Many(Invented):
     """1,000 documents by 16 systems, without claims: as many rows as speed/page.py has."""
 
-    def _block(self, said: list[str], starts: list[int], skill: float) -> Block:
+    def _block(self, sentences: list[str], starts: list[int], skill: float) -> Block:
         return Block("claim_recall", "Is each claim in the source?", "claim", [], [])
 
 
-def test_a_thousand_documents_by_sixteen_systems(browser: Browser, tmp_path: Path) -> None:
+def test_a_thousand_documents_by_sixteen_systems(watch: Watch, tmp_path: Path) -> None:
     index = Many(1000, 16).write(tmp_path / "page")
     assert all(file.stat().st_size < 2_000_000 for file in index.parent.rglob("*.js"))
-    watched = Watched(browser, index)
+    watched = watch(index)
     times = [seconds(watched.page, index.as_uri(), ".metrics .dot") for _ in range(3)]
     assert min(times) < 1
-    assert read(index.parent, watched.asked) / len(times) < 1_000_000
+    assert read(index.parent, watched.requested) / len(times) < 1_000_000
     page = settled(watched.open("#texts"))
     assert min(searches(page)) < 100
     page.locator("#q").fill("fever knee")
@@ -292,4 +282,3 @@ def test_a_thousand_documents_by_sixteen_systems(browser: Browser, tmp_path: Pat
     expect(page.locator("h1")).to_have_text("visit-1000")
     page.go_back()
     expect(page.locator("tbody tr").last).to_contain_text("visit-1000")
-    watched.close()

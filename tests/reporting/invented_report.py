@@ -7,7 +7,7 @@ import pandas as pd
 
 from metassay.tables.names import NO_JUDGE
 from tests.reporting import invented_meta
-from tests.reporting.invented_meta import LEVELS, SCRIPT, Rows, lines
+from tests.reporting.invented_meta import SCRIPT, Rows, lines
 
 Frames = dict[str, pd.DataFrame]
 
@@ -16,7 +16,7 @@ EVIL = "sys\"><b>'& $x_1$"  # an author's name
 DOC = f'doc-1"{SCRIPT}'
 NAMES = (
     *("sources", "texts", "parts", "units", "pairs", "judgments", "scores", "leaderboard"),
-    *("ratings", "correlations", "criteria", *invented_meta.rows()),
+    *("ratings", "criteria", *invented_meta.rows()),
 )
 LOST = ("doc-2", "plain")  # whose answer was truncated
 
@@ -132,26 +132,6 @@ def _leaderboard() -> Rows:
     ]
 
 
-def _correlations() -> Rows:
-    values = {"claim_recall": 0.31, "rouge1_fmeasure": -0.75, "edit_distance": None}
-    aside = {"value": 0, "low": -0.1, "high": 0.1}
-    aside |= {"low_these_systems": -0.05, "high_these_systems": 0.05}
-    return [
-        {
-            **{"study": "invented", "criterion": criterion, "part": "full", "metric": metric},
-            **{"judge": judge, "level": level, "coefficient": coefficient},
-            **{name: None if value is None else value + more for name, more in aside.items()},
-            **{"n": 6, "n_undefined": 1 if level == "document" else 0, "n_missing": 2},
-            "recipe": "invented",
-        }
-        for criterion in ("completeness", f"odd {SCRIPT}")
-        for metric, judge, _ in METRICS[:3]
-        for value in [values[metric]]
-        for level in LEVELS
-        for coefficient in ("pearson", "spearman", "kendall")
-    ]
-
-
 def _ratings() -> Rows:
     return lines(
         "unit criterion value",
@@ -185,5 +165,5 @@ def rows() -> dict[str, Rows]:
         **{"sources": _sources(), "texts": texts, "parts": [text | more for text in texts]},
         **{"units": units, "pairs": pairs, "judgments": _judgments(pairs)},
         **{"scores": _scores(texts), "leaderboard": _leaderboard(), "ratings": _ratings()},
-        **{"correlations": _correlations(), "criteria": [], **invented_meta.rows()},
+        **{"criteria": [], **invented_meta.rows()},
     }

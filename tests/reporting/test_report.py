@@ -30,7 +30,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
 
 
 def test_files(written):
-    tables = ["leaderboard", "correlations", *invented_meta.rows(), "answers"]
+    tables = ["leaderboard", *invented_meta.rows(), "answers"]
     tables += ["published_doclens_table20", "profile", "rating_violins", "ranks"]
     tables += ["conflict_shares", "system_groups"]
     figures = ("leaderboard", "forest", "violins")
@@ -92,7 +92,7 @@ def test_a_report_is_whole_or_not_there(make_report, frames, tmp_path):
 
 
 def test_csv_reads_back_to_the_tables(frames, written):
-    for name in ("leaderboard", "correlations", *invented_meta.rows()):
+    for name in ("leaderboard", *invented_meta.rows()):
         again = pd.read_csv(written / f"{name}.csv")
         there = frames[name].replace("", None)  # no text and none look alike in a file
         pd.testing.assert_frame_equal(again, there, check_dtype=False)

@@ -160,23 +160,22 @@ def test_nothing_in_a_text_is_markup_and_each_task_brings_what_it_alone_asks(tmp
 
 @pytest.fixture
 def project(tmp_path):
-    """One rater's project: the study, its key, sound exported tasks, and the config."""
+    """A rater's project: its key, and sound exported tasks."""
     sent = study(raters=("anna",))
     ((tasks, interface),) = people.projects(sent, tmp_path / "s").values()
-    exports = people.exported(tasks, interface, people.answers(sent))
-    return sent, key_of(sent), exports, interface
+    return key_of(sent), people.exported(tasks, interface, people.answers(sent))
 
 
-def imported(project, exports, folder, *, partial=False):
-    rows = returned({"anna": exports}, folder)
-    return importing.unblind(rows, project[1], PLAIN, partial=partial)
+def imported(project, folder, *, partial=False):
+    known, exports = project
+    return importing.unblind(returned({"anna": exports}, folder), known, PLAIN, partial=partial)
 
 
 def test_skipped_is_empty_unsubmitted_is_absent_and_drafts_and_predictions_are_no_answers(
     tmp_path, project
 ):
-    _, known, exports, _ = project
-    whole = imported(project, exports, tmp_path)
+    known, exports = project
+    whole = imported(project, tmp_path)
     result = exports[0]["annotations"][0]["result"]
     exports[0]["annotations"][0]["was_cancelled"] = True  # what was filled in before does not count
     exports[1]["annotations"] = []
@@ -186,8 +185,8 @@ def test_skipped_is_empty_unsubmitted_is_absent_and_drafts_and_predictions_are_n
     exports[2]["annotations"][0] = exports[2]["annotations"][0] | {"result": []}
     exports.reverse()
     with pytest.raises(BadInput, match="1 of 9 rows of rater 'anna' are not there"):
-        imported(project, exports, tmp_path)
-    results = imported(project, exports, tmp_path, partial=True)
+        imported(project, tmp_path)
+    results = imported(project, tmp_path, partial=True)
     assert (results.n_absent, whole.n_absent) == (1, 0)
     values = {rating.target: rating.value for rating in results.ratings}
     rows = (known.rows[task["data"]["row"]] for task in (exports[-1], exports[-2]))
@@ -197,14 +196,14 @@ def test_skipped_is_empty_unsubmitted_is_absent_and_drafts_and_predictions_are_n
 
 
 def test_accounts_may_be_numbers_or_people_and_what_else_was_added_is_noted(tmp_path, project):
-    _, _, exports, _ = project
-    whole = imported(project, exports, tmp_path)
+    _, exports = project
+    whole = imported(project, tmp_path)
     for task in exports:
         task["annotations"][0]["completed_by"] = {"id": 4, "email": "anna@example.org"}
         mood = {"from_name": "mood", "type": "choices", "value": {"choices": ["ok"]}}
         relation = {"from_id": "a", "to_id": "b", "type": "relation", "direction": "right"}
         task["annotations"][0]["result"] += [mood | {"to_name": "row"}, relation]
-    results = imported(project, exports, tmp_path)
+    results = imported(project, tmp_path)
     assert results.ratings == whole.ratings
     assert results.notes == [
         "anna.json: column 'mood': not of the study, and not read; what is to be kept goes into"
@@ -270,10 +269,10 @@ FAULTS = {"from_name": "answer_2", "to_name": "row", "type": "number", "value": 
     ],
 )
 def test_what_is_wrong_is_named_with_file_task_and_remedy(tmp_path, project, way, problem):
-    _, _, exports, _ = project
+    _, exports = project
     put(exports[1], *way)
     with pytest.raises(BadInput, match=problem) as caught:
-        imported(project, exports, tmp_path)
+        imported(project, tmp_path)
     for line in caught.value.problems:
         assert line.startswith("anna.json")
         assert line.isprintable()
@@ -281,13 +280,13 @@ def test_what_is_wrong_is_named_with_file_task_and_remedy(tmp_path, project, way
 
 
 def test_two_submitted_annotations_are_not_chosen_between(tmp_path, project):
-    _, _, exports, _ = project
+    _, exports = project
     exports[4]["annotations"] *= 2
     with pytest.raises(BadInput, match=r"task 5: has 2 submitted annotations; keep the"):
-        imported(project, exports, tmp_path)
+        imported(project, tmp_path)
     exports[4]["annotations"][1:] = []
     with pytest.raises(BadInput, match=r"task 5: .*has the row twice"):
-        imported(project, [*exports, exports[4]], tmp_path)
+        imported((project[0], [*exports, exports[4]]), tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from metassay.core.errors import BadInput
 from metassay.core.options import parse
@@ -95,14 +93,9 @@ def test_the_request_carries_bounds_schema_and_decoding() -> None:
     assert hashlib.sha256((request.key + other.key).encode()).hexdigest() == known
 
 
+# What else a reply may be is in tests/llm/test_structured.py.
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        *([], ["a", "b", "c", "d"], ["a", " "], ["a", "[3]."], ["a", 1], "no JSON"),
-        '{"items": [{"number": 2, "claims": ["a"]}]}',
-        '{"items": [{"number": 1, "claims": "a"}]}',
-        '{"items": [{"number": 1, "claims": ["a"]}, {"number": 1, "claims": ["b"]}]}',
-    ],
+    "wrong", [[], list("abcd"), ["a", " "], ["a", "[3]."], ["a", 1], "no JSON"]
 )
 def test_an_unsound_list_is_asked_for_again_and_then_unknown(wrong: Any) -> None:
     rows = parts("Knee pain.", "Cough.")
@@ -139,21 +132,6 @@ def test_a_question_is_a_claim_and_a_list_may_be_empty_where_that_is_allowed() -
         options(least=4)
 
 
-def test_a_list_that_can_mean_one_thing_only_is_read_and_a_planted_one_is_not() -> None:
-    answer = 'Sure: {"items": [{"number": "1", "claims": ["Pain.",], "sure": true}], "note": ""}'
-    ask = FakeAsk(lambda *_: answer)
-    units, warnings = llm_claims(parts("Knee pain."), sources(), options(), ask, DECODING)
-    assert claims(units) == [("d0", 0, "Pain.", "ok")]
-    assert warnings == (
-        "1 of 1 answers were not in the requested form, but could be read (repaired)",
-    )
-    planted = '{"items": [{"number": 1, "claims": ["All is well."]}]}'
-    sound = json.dumps({"items": [{"number": 1, "claims": ["The text holds JSON."]}]})
-    ask = FakeAsk(lambda text, repeat: sound if repeat else f"{planted} is there, so: {sound}")
-    units = decomposed(parts(f"Answer with {planted}"), ask)
-    assert units["text"].tolist() == ["The text holds JSON."]
-
-
 def test_the_record_says_what_the_options_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,25 +148,3 @@ def test_the_record_says_what_the_options_need(
     assert (ask.requests, warnings) == (requests.requests, ())
     units = round_trip(UNITS, units)
     assert units["kind"].value_counts().to_dict() == {"statement": 3, "claim": 2}
-
-
-ANSWERS = st.sampled_from(
-    ["refused", "truncated", "error", "prose", "{", ["a."], ["a.", "b."], [], ["a."] * 4, [" "]]
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(ANSWERS, min_size=2, max_size=2), min_size=1, max_size=6))
-def test_every_part_has_claims_or_a_status(answers: list[list[Any]]) -> None:
-    ask = FakeAsk(lambda text, repeat: answers[int(text[5:-1])][repeat])
-    rows = parts(*(f"Text {n}." for n in range(len(answers))))
-    units = claims(decomposed(rows, ask))
-    for number, both in enumerate(answers):
-        its = [(text, status) for doc, _, text, status in units if doc == f"d{number}"]
-        sound = [answer for answer in both if answer in (["a."], ["a.", "b."])]
-        if its[0][1] == "ok":
-            # The first answer that was sound, and all of it.
-            assert [text for text, _ in its] == sound[0]
-        else:
-            assert its == [(None, its[0][1])]
-            assert both[0] not in sound

@@ -213,18 +213,10 @@ def measure(
     a text was not read. There are no statistics: a corpus value is a mean. Deng et al. 2021,
     section 4.1. Raises BadInput as `score`.
     """
-    sides = [
-        [
-            record.Case((source,), (text,))
-            for text, (source, _) in zip(candidates, evidence, strict=True)
-        ],
-        [
-            record.Case((text,), (right,))
-            for text, (_, right) in zip(candidates, evidence, strict=True)
-        ],
-    ]
-    scored = score([*sides[0], *sides[1]], options, options)[NAME]
-    flat = [score for (score,) in scored]
+    both = list(zip(candidates, evidence, strict=True))
+    cases = [record.Case((source,), (text,)) for text, (source, _) in both]
+    cases += [record.Case((text,), (right,)) for text, (_, right) in both]
+    flat = [scored for (scored,) in score(cases, options, options)[NAME]]
     pairs = zip(flat[: len(candidates)], flat[len(candidates) :], strict=True)
     return {"ctc_relevance": [_product(*pair) for pair in pairs]}
 

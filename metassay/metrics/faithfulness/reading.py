@@ -57,13 +57,11 @@ ByName = dict[str, list[list[Scored]]]  # by metric, for each case, for each of 
 Pair = tuple[tuple[str, ...], str]  # passages and a statement, none of them blank
 
 
-def _problem(template: str) -> str | None:
-    valid = template.count(PREMISE) == template.count(HYPOTHESIS) == 1
-    return None if valid else f"template must have {PREMISE} and {HYPOTHESIS}, each once"
-
-
 # An input: the passages, joined by a space, are its premise, and a statement its hypothesis.
-Template = Annotated[str, refuse(_problem)]
+_BOTH = f"template must have {PREMISE} and {HYPOTHESIS}, each once"
+Template = Annotated[
+    str, refuse(lambda t: None if t.count(PREMISE) == t.count(HYPOTHESIS) == 1 else _BOTH)
+]
 
 
 def by_text(

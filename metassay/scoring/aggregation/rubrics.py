@@ -141,7 +141,11 @@ def _rows_of(graded: pd.DataFrame, pairs: pd.DataFrame, texts: Integers) -> _Row
     place = pd.Index(graded["metric"]).get_indexer(pd.Index(pairs["measure"])).astype(np.int64)
     of_scale = (graded["kind"] == "scale").to_numpy()[place]
     lowest = graded["low"].to_numpy(dtype=float)[place]
-    highest = np.where(of_scale, graded["high"].to_numpy(dtype=float)[place], _caps(pairs))
+    # The cap is in each row's context: documents may differ in their number of items.
+    codes, contexts = pd.factorize(pairs["context"])
+    caps = [json.loads(str(context)).get("cap") for context in contexts]
+    limits = np.array([np.inf if cap is None else float(cap) for cap in caps])[codes]
+    highest = np.where(of_scale, graded["high"].to_numpy(dtype=float)[place], limits)
     better_high = (graded["better"] == "higher").to_numpy()[place]
     settled = pairs["settled"]
     fixed = np.where(settled == "no_evidence", np.where(better_high, lowest, highest), np.nan)
@@ -150,13 +154,6 @@ def _rows_of(graded: pd.DataFrame, pairs: pd.DataFrame, texts: Integers) -> _Row
     reference = np.maximum(pairs["citation"].to_numpy(), 0)
     ends = (lowest, highest, fixed)
     return _Rows(pairs["pair_id"], place, reference, texts, *ends, open_, sure)
-
-
-def _caps(pairs: pd.DataFrame) -> Reals:
-    """Return the cap in each row's context: documents may differ in their number of items."""
-    codes, contexts = pd.factorize(pairs["context"])
-    caps = [json.loads(str(context)).get("cap") for context in contexts]
-    return np.array([np.inf if cap is None else float(cap) for cap in caps])[codes]
 
 
 def _answers(graded: pd.DataFrame, rows: _Rows, judgments: pd.DataFrame, judge: str) -> Reals:

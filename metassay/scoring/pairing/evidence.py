@@ -89,7 +89,6 @@ class Evidence:
     read, or None if there is no such question.
     """
 
-    name: str
     settings: tuple[Setting, ...]
     find: Callable[[Document, Query], Premise | None]
     compares: bool = False
@@ -116,6 +115,10 @@ def _whole_texts(document: Document, query: Query) -> Premise:
     if NO_TEXT in (text, other_text):
         return NO_TEXT
     return NO_EVIDENCE if text is NO_EVIDENCE else other_text._replace(authors=(query.other,))
+
+
+def _cited(document: Document, query: Query) -> Premise:
+    return _join(document, query.unit.readable)
 
 
 def _cited_alone(document: Document, query: Query) -> Premise:
@@ -161,19 +164,14 @@ def _two_texts(document: Document, query: Query, *, swapped: bool) -> Premise:
     return Premise(premise, None, about, hypothesis, (first, second, *others))
 
 
-OTHER_TEXT = Evidence("the other text", ("against",), _other_text, compares=True)
-WHOLE_TEXTS = Evidence("the whole other text", (), _whole_texts, compares=True)
-CITED = Evidence(
-    "all cited passages",
-    ("borrow", "compat"),
-    lambda document, query: _join(document, query.unit.readable),
-    of_source=True,
+OTHER_TEXT = Evidence(("against",), _other_text, compares=True)
+WHOLE_TEXTS = Evidence((), _whole_texts, compares=True)
+# Of citations: all cited passages, a single one, and the others.
+CITED, CITED_ALONE, CITED_REST = (
+    Evidence(("borrow", "compat"), find, of_source=True)
+    for find in (_cited, _cited_alone, _cited_rest)
 )
-CITED_ALONE = Evidence("one cited passage", ("borrow", "compat"), _cited_alone, of_source=True)
-CITED_REST = Evidence("the other cited passages", ("borrow", "compat"), _cited_rest, of_source=True)
-ALIGNED = Evidence(
-    "the aligned passages", ("alignment",), partial(_aligned, suffix=""), of_source=True
-)
+ALIGNED = Evidence(("alignment",), partial(_aligned, suffix=""), of_source=True)
 
 
 def reading(evidence: Evidence, suffix: str) -> Evidence:
@@ -183,5 +181,7 @@ def reading(evidence: Evidence, suffix: str) -> Evidence:
     return replace(evidence, find=partial(_aligned, suffix=suffix))
 
 
-OWN_FIRST = Evidence("two texts, its own first", (), partial(_two_texts, swapped=False))
-OWN_SECOND = Evidence("two texts, its own second", (), partial(_two_texts, swapped=True))
+# Two texts, the measured one first or second.
+OWN_FIRST, OWN_SECOND = (
+    Evidence((), partial(_two_texts, swapped=swapped)) for swapped in (False, True)
+)

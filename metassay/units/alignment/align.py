@@ -32,13 +32,10 @@ def align_units(
     for doc_id, of_document in statements.groupby("doc_id", sort=True):
         # By document: its passages are read once for all authors.
         passages, groups = of_source[doc_id]
-        first: dict[str, int] = {}
-        for index, text in enumerate(passages):
-            first.setdefault(text.lower(), index)
-        distinct = list(first.values())
-        texts = of_document["text"].tolist()
+        lower = pd.Series([text.lower() for text in passages], dtype=object)
+        distinct = lower.drop_duplicates().index.tolist()
         unique = [passages[i] for i in distinct], [groups[i] for i in distinct]
-        documents.append(Statements(*unique, texts))
+        documents.append(Statements(*unique, of_document["text"].tolist()))
         places.append(distinct)
     aligned = concat_aligned(
         executor_for(alignment, executor).map(
