@@ -18,29 +18,10 @@ from metassay.meta_evaluation.correlations import CORRELATIONS, METRIC_CORRELATI
 from metassay.meta_evaluation.ensembles import ENSEMBLES
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
 from metassay.meta_evaluation.summaries import POPULARITY, popularity, violins
-from metassay.paper_figures.estimates import (
-    ALONE,
-    ESTIMATE,
-    RESAMPLING,
-    Texts,
-    by_share,
-    mean_of,
-    resample_counts,
-)
+from metassay.paper_figures import estimates
+from metassay.paper_figures import statement_tables as statements
 from metassay.paper_figures.papers import Record
 from metassay.paper_figures.printed import PRINTED_PAPERS
-from metassay.paper_figures.statement_tables import (
-    correlation_spread,
-    distilled,
-    error_weights,
-    errors_by_position,
-    least_copied_statements,
-    metrics_of_notes,
-    of_systems,
-    sizes,
-    statement_correlations,
-    tuning_by_use,
-)
 from metassay.reporting.facets import facets_table
 from metassay.statistics.agreement import COUNT_COEFFICIENTS, count_agreement
 from metassay.statistics.correlation import sorted_kendall
@@ -89,7 +70,7 @@ def _whole(scores: pd.DataFrame) -> pd.DataFrame:
 
 def facet_shares(frames: Frames) -> pd.DataFrame:
     """Each author's mean share of words per facet: `reporting.facets.facets_table`, 0 to 1."""
-    return facets_table(frames["parts"], FACETS, RESAMPLING)
+    return facets_table(frames["parts"], FACETS, estimates.RESAMPLING)
 
 
 def text_numbers(frames: Frames) -> pd.DataFrame:
@@ -107,13 +88,13 @@ def text_numbers(frames: Frames) -> pd.DataFrame:
     rows = []
     for quantity, values in quantities.items():
         matrix = values.rename_axis(_TEXT).unstack("author").sort_index()
-        interval = means(matrix.to_numpy(dtype=float), list(matrix.index), RESAMPLING)
+        interval = means(matrix.to_numpy(dtype=float), list(matrix.index), estimates.RESAMPLING)
         for place, author in enumerate(matrix.columns):
             draws = matrix[author].dropna().tolist()
             if draws:
                 ends = (interval.mean[place], interval.low[place], interval.high[place])
                 rows.append((quantity, author, *ends, len(draws), draws))
-    return pd.DataFrame(rows, columns=["quantity", "author", *ESTIMATE, "draws"])
+    return pd.DataFrame(rows, columns=["quantity", "author", *estimates.ESTIMATE, "draws"])
 
 
 def means_of_first(frames: Frames) -> pd.DataFrame:
@@ -132,16 +113,18 @@ def means_of_first(frames: Frames) -> pd.DataFrame:
         texts = both[both["doc_id"].isin(chosen)]
         for key, values in texts.groupby(["metric", "author"], sort=True):
             per_text = values.groupby("doc_id", sort=True)[["value"]].mean()
-            interval = means(per_text.to_numpy(dtype=float), list(per_text.index), RESAMPLING)
+            interval = means(
+                per_text.to_numpy(dtype=float), list(per_text.index), estimates.RESAMPLING
+            )
             n = int(per_text["value"].notna().sum())
             rows.append((which, *key, interval.mean[0], interval.low[0], interval.high[0], n))
-    return pd.DataFrame(rows, columns=["documents", "metric", "author", *ESTIMATE])
+    return pd.DataFrame(rows, columns=["documents", "metric", "author", *estimates.ESTIMATE])
 
 
 def rating_violins(frames: Frames) -> pd.DataFrame:
     """`summaries.violins` on the ratings' own scale: mean, interval and `all_ratings`."""
     ratings, scale = frames["ratings"], Criterion(low=0, high=1, better="higher")
-    return violins(ratings, dict.fromkeys(set(ratings["criterion"]), scale), RESAMPLING)
+    return violins(ratings, dict.fromkeys(set(ratings["criterion"]), scale), estimates.RESAMPLING)
 
 
 def by_kind_of_author(frames: Frames) -> pd.DataFrame:
@@ -152,8 +135,8 @@ def by_kind_of_author(frames: Frames) -> pd.DataFrame:
     scores = _whole(frames["scores"]).dropna(subset=["value"])
     kind = scores["author"].where(scores["author"].map(is_reference).astype(bool), SYSTEMS)
     kinds = scores.assign(kind=kind).groupby(["metric", "kind"], sort=True)
-    rows = [(*key, *mean_of(texts, "value")) for key, texts in kinds]
-    return pd.DataFrame(rows, columns=["metric", "author", *ESTIMATE])
+    rows = [(*key, *estimates.mean_of(texts, "value")) for key, texts in kinds]
+    return pd.DataFrame(rows, columns=["metric", "author", *estimates.ESTIMATE])
 
 
 def aligned_passages(frames: Frames) -> pd.DataFrame:
@@ -161,13 +144,13 @@ def aligned_passages(frames: Frames) -> pd.DataFrame:
 
     A statement without an aligned passage counts as 0. Resamples draw documents.
     """
-    statements = of_systems(frames["alignments"])
+    aligned = statements.of_systems(frames["alignments"])
     n_passages = frames["sources"].set_index("doc_id")["passages"].map(len)
-    counted = statements[["doc_id", "method"]].assign(n=statements["passages"].map(len))
+    counted = aligned[["doc_id", "method"]].assign(n=aligned["passages"].map(len))
     full = counted.assign(method=WHOLE_SOURCE, n=counted["doc_id"].map(n_passages))
     methods = pd.concat([counted, full]).groupby("method", sort=True)
-    rows = [(method, *mean_of(group, "n")) for method, group in methods]
-    return pd.DataFrame(rows, columns=["method", *ESTIMATE])
+    rows = [(method, *estimates.mean_of(group, "n")) for method, group in methods]
+    return pd.DataFrame(rows, columns=["method", *estimates.ESTIMATE])
 
 
 def facet_grades(frames: Frames) -> pd.DataFrame:
@@ -194,7 +177,7 @@ def _matrices(scores: pd.DataFrame, group: str, part: str) -> list[tuple[str, Re
 
     The same systems and documents in all; NaN where there is no score.
     """
-    scores = of_systems(scores[scores["part"] == part])
+    scores = statements.of_systems(scores[scores["part"] == part])
     scores = scores[scores["metric"].str.endswith(f"_{group}")]
     authors, documents = sorted(set(scores["author"])), sorted(set(scores["doc_id"]))
     matrices: list[tuple[str, Reals]] = []
@@ -267,11 +250,11 @@ def in_ensembles(frames: Frames) -> pd.DataFrame:
         subsets.loc[largest].assign(members=LARGEST),
     ]
     pieces = [
-        ensembles[(kind == "subset") & (size == 1)].assign(what=ALONE),
+        ensembles[(kind == "subset") & (size == 1)].assign(what=estimates.ALONE),
         ensembles[kind == "containing"].assign(what=WITHIN),
         pd.concat(winners).assign(what=TOGETHER, low=float("nan"), high=float("nan")),
     ]
-    columns = ["criterion", "part", "coefficient", "members", "what", *ESTIMATE]
+    columns = ["criterion", "part", "coefficient", "members", "what", *estimates.ESTIMATE]
     return pd.concat([piece[columns] for piece in pieces], ignore_index=True)
 
 
@@ -289,7 +272,7 @@ def least_copied(frames: Frames) -> pd.DataFrame:
     which no figure should rest. Source: Adams et al. 2023, section 7.4.
     """
     scores, ratings = (
-        of_systems(frame[frame["part"] == FULL]).dropna(subset=["value"])
+        statements.of_systems(frame[frame["part"] == FULL]).dropna(subset=["value"])
         for frame in (frames["scores"], frames["ratings"])
     )
     people = ratings.groupby(["criterion", *_TEXT])["value"].mean()
@@ -303,9 +286,13 @@ def least_copied(frames: Frames) -> pd.DataFrame:
             both = pd.concat([values, rated, coverage], axis=1, join="inner").dropna().sort_index()
             document = pd.factorize(both.index.get_level_values(0))[0].astype(np.intp)
             graded, by_people, copied = both.to_numpy(dtype=float).T
-            texts = Texts(graded, by_people, copied, document)
-            rows += [(criterion, metric, judge, *row) for row in by_share(texts, str(metric))]
-    return pd.DataFrame(rows, columns=["criterion", "metric", "judge", "share", "what", *ESTIMATE])
+            texts = estimates.Texts(graded, by_people, copied, document)
+            rows += [
+                (criterion, metric, judge, *row) for row in estimates.by_share(texts, str(metric))
+            ]
+    return pd.DataFrame(
+        rows, columns=["criterion", "metric", "judge", "share", "what", *estimates.ESTIMATE]
+    )
 
 
 # ---- raters ----------------------------------------------------------------------------------
@@ -319,14 +306,14 @@ def agreement_of_counts(frames: Frames) -> pd.DataFrame:
     makes the mean null. low, high: bootstrap over documents, with the raters fixed. Shares are
     treated as counts, too: choose the criteria that are counts.
     """
-    ratings = of_systems(frames["ratings"]).dropna(subset=["value"])
+    ratings = statements.of_systems(frames["ratings"]).dropna(subset=["value"])
     text_ratings = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
     rows: list[tuple[object, ...]] = []
     for (study, criterion), texts in text_ratings.groupby(["study", "criterion"], sort=True):
         wide = texts.set_index([*_TEXT, "rater"])["value"].unstack("rater").sort_index()
         documents = pd.factorize(wide.index.get_level_values(0))[0].astype(np.intp)
         size, table = int(documents.max()) + 1, wide.to_numpy(dtype=np.float64).T
-        weights = np.concatenate((np.ones((1, size)), resample_counts(size)))
+        weights = np.concatenate((np.ones((1, size)), estimates.resample_counts(size)))
         coefficients, n = [], 0
         for pair in combinations(table, 2):
             both = np.isfinite(pair).all(axis=0)
@@ -337,12 +324,14 @@ def agreement_of_counts(frames: Frames) -> pd.DataFrame:
                 )
         if coefficients:
             averages = np.mean(coefficients, axis=0)
-            low, high = expanded_percentiles(averages[:, 1:].T, size, RESAMPLING.confidence)
+            low, high = expanded_percentiles(
+                averages[:, 1:].T, size, estimates.RESAMPLING.confidence
+            )
             rows += [
                 (study, criterion, *row, n)
                 for row in zip(COUNT_COEFFICIENTS, averages[:, 0], low, high, strict=True)
             ]
-    return pd.DataFrame(rows, columns=["study", "criterion", "coefficient", *ESTIMATE])
+    return pd.DataFrame(rows, columns=["study", "criterion", "coefficient", *estimates.ESTIMATE])
 
 
 # ---- which tables records need ---------------------------------------------------------------
@@ -371,16 +360,20 @@ DERIVED: dict[str, Derived] = {
     "aligned_passages": Derived(("alignments", "sources"), aligned_passages),
     "facet_grades": Derived(("scores", "ratings"), facet_grades),
     "least_copied": Derived(("scores", "ratings"), least_copied),
-    "least_copied_statements": Derived(("statement_scores", "ratings"), least_copied_statements),
-    "distilled": Derived(("statement_scores", "ratings"), distilled),
-    "errors_by_position": Derived(("ratings",), errors_by_position),
-    "statement_correlations": Derived(("correlations",), statement_correlations),
-    "correlation_spread": Derived(("correlations", "statement_scores"), correlation_spread),
-    "tuning_by_use": Derived(("correlations",), tuning_by_use),
-    "sizes": Derived(("sources", "parts", "units"), sizes),
+    "least_copied_statements": Derived(
+        ("statement_scores", "ratings"), statements.least_copied_statements
+    ),
+    "distilled": Derived(("statement_scores", "ratings"), statements.distilled),
+    "errors_by_position": Derived(("ratings",), statements.errors_by_position),
+    "statement_correlations": Derived(("correlations",), statements.statement_correlations),
+    "correlation_spread": Derived(
+        ("correlations", "statement_scores"), statements.correlation_spread
+    ),
+    "tuning_by_use": Derived(("correlations",), statements.tuning_by_use),
+    "sizes": Derived(("sources", "parts", "units"), statements.sizes),
     "in_ensembles": Derived(("ensembles",), in_ensembles),
-    "metrics_of_notes": Derived(("scores", "leaderboard", "ratings"), metrics_of_notes),
-    "error_weights": Derived((), error_weights),
+    "metrics_of_notes": Derived(("scores", "leaderboard", "ratings"), statements.metrics_of_notes),
+    "error_weights": Derived((), statements.error_weights),
     "agreement_of_counts": Derived(("ratings",), agreement_of_counts),
     "pairs_of_scorers": Derived(("metric_correlations",), pairs_of_scorers),
 }

@@ -11,17 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.metrics.faithfulness.record import BY_TEXT
-from metassay.paper_figures.estimates import (
-    ESTIMATE,
-    RESAMPLING,
-    Estimate,
-    Texts,
-    by_share,
-    correlation,
-    difference,
-    mean_of,
-    resample_counts,
-)
+from metassay.paper_figures import estimates
 from metassay.statistics.best import behind_best, places
 from metassay.statistics.correlation import weighted_pearson
 from metassay.statistics.document_means import Reals
@@ -73,8 +63,8 @@ def errors_by_position(frames: Frames) -> pd.DataFrame:
     both = pd.concat([marks, marks.assign(author=EVERY)])
     both["place"] = (both["number"] + 1).astype(str)
     groups = both.groupby(["criterion", "author", "place"], sort=True)
-    rows = [(*key, *mean_of(group, "value")) for key, group in groups]
-    return pd.DataFrame(rows, columns=["criterion", "author", "place", *ESTIMATE])
+    rows = [(*key, *estimates.mean_of(group, "value")) for key, group in groups]
+    return pd.DataFrame(rows, columns=["criterion", "author", "place", *estimates.ESTIMATE])
 
 
 def sizes(frames: Frames) -> pd.DataFrame:
@@ -133,7 +123,9 @@ def _metrics(scores: pd.DataFrame) -> Iterator[_Metric]:
             yield _Metric(metric, judge, SIGNS.get(better, 0.0), group["value"], coverage)
 
 
-def _texts(metric: _Metric, people: "pd.Series[float]") -> "tuple[pd.Index[Any], Texts] | None":
+def _texts(
+    metric: _Metric, people: "pd.Series[float]"
+) -> "tuple[pd.Index[Any], estimates.Texts] | None":
     """Return the statements with metric, mark and coverage; None without coverage."""
     if metric.coverage is None:
         return None
@@ -141,7 +133,7 @@ def _texts(metric: _Metric, people: "pd.Series[float]") -> "tuple[pd.Index[Any],
     both = pd.concat(columns, axis=1, join="inner").dropna().sort_index()
     document = pd.factorize(both.index.get_level_values(0))[0].astype(np.intp)
     values, marks, coverage = both.to_numpy(dtype=float).T
-    return both.index, Texts(values, marks, coverage, document)
+    return both.index, estimates.Texts(values, marks, coverage, document)
 
 
 def _by_criterion(ratings: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]:
@@ -159,9 +151,11 @@ def least_copied_statements(frames: Frames) -> pd.DataFrame:
     for criterion, people in _by_criterion(frames["ratings"]):
         for metric in metrics:
             if statements := _texts(metric, people):
-                shares = by_share(statements[1], base_metric(metric.metric))
+                shares = estimates.by_share(statements[1], base_metric(metric.metric))
                 rows += [(criterion, metric.metric, metric.judge, *row) for row in shares]
-    return pd.DataFrame(rows, columns=["criterion", "metric", "judge", "share", "what", *ESTIMATE])
+    return pd.DataFrame(
+        rows, columns=["criterion", "metric", "judge", "share", "what", *estimates.ESTIMATE]
+    )
 
 
 class _Candidate(NamedTuple):
@@ -169,7 +163,7 @@ class _Candidate(NamedTuple):
 
     label: str
     values: "pd.Series[float]"
-    estimate: Estimate
+    estimate: estimates.Estimate
 
 
 def distilled(frames: Frames) -> pd.DataFrame:
@@ -204,7 +198,9 @@ def distilled(frames: Frames) -> pd.DataFrame:
                 for best in ours[:1]
             ]
     less_names = ["less", "less_low", "less_high", "p"]
-    frame = pd.DataFrame(rows, columns=["criterion", "which", "metric", *ESTIMATE, *less_names])
+    frame = pd.DataFrame(
+        rows, columns=["criterion", "which", "metric", *estimates.ESTIMATE, *less_names]
+    )
     return frame.astype(dict.fromkeys(less_names, "float64"))
 
 
@@ -222,7 +218,7 @@ def _candidates(
         if added:
             values = standardise(np.array([values, texts.coverage])).mean(axis=0)
         if np.isfinite(values).all():
-            r = correlation(values, texts.people, texts.document)
+            r = estimates.correlation(values, texts.people, texts.document)
             yield _Candidate(metric.label, pd.Series(values, index=index), r)
 
 
@@ -239,11 +235,11 @@ def _compare(
     _, p = williams_test(
         with_people, other_with_people, with_other, len(both), alternative="greater"
     )
-    return *difference(a, b, marks, document)[:3], p
+    return *estimates.difference(a, b, marks, document)[:3], p
 
 
 def _pearson(a: Reals, b: Reals) -> float:
-    value = correlation(a, b, np.arange(len(a)))[0]
+    value = estimates.correlation(a, b, np.arange(len(a)))[0]
     return np.nan if value is None else value
 
 
@@ -264,7 +260,7 @@ def statement_correlations(frames: Frames) -> pd.DataFrame:
         base=table["metric"].map(base_metric),
         alignment=table["metric"].map(suffix_of).str.removesuffix(BY_TEXT).str.removeprefix(READS),
         by=np.where(texts, "text", "statement"),
-    )[["criterion", "metric", "base", "alignment", "by", "judge", *ESTIMATE]]
+    )[["criterion", "metric", "base", "alignment", "by", "judge", *estimates.ESTIMATE]]
 
 
 def correlation_spread(frames: Frames) -> pd.DataFrame:
@@ -354,11 +350,11 @@ def metrics_of_notes(frames: Frames) -> pd.DataFrame:
     if len(people):
         correlations = _Correlations(_scores_of_notes(frames), people)
         for column in _columns(people):
-            estimates = correlations.compare(column)
+            compared = correlations.compare(column)
             rows += [
-                (column.study, column.criterion, *name, *row) for name, row in estimates.items()
+                (column.study, column.criterion, *name, *row) for name, row in compared.items()
             ]
-    names = ["study", "criterion", "metric", "judge", *ESTIMATE, "place", "p"]
+    names = ["study", "criterion", "metric", "judge", *estimates.ESTIMATE, "place", "p"]
     return pd.DataFrame(rows, columns=names).astype({"place": "Int64", "p": "float64"})
 
 
@@ -430,7 +426,7 @@ class _Correlations:
         self._values = values.reindex(texts).to_numpy(dtype=np.float64).T
         self._documents = pd.factorize(keys["doc_id"])[0].astype(np.intp)
         size = int(self._documents.max(initial=-1)) + 1
-        self._weights = np.concatenate((np.ones((1, size)), resample_counts(size)))
+        self._weights = np.concatenate((np.ones((1, size)), estimates.resample_counts(size)))
         self._people = {
             (str(study), str(criterion)): group.set_index(_TEXT)["value"].reindex(texts).to_numpy()
             for (study, criterion), group in people.groupby(["study", "criterion"], sort=True)
@@ -447,7 +443,7 @@ class _Correlations:
         rated = np.array([np.isfinite(self._people[part[1:]]) for part in column.parts])
         n = np.array([np.count_nonzero(rated & scored[metric]) for metric in metrics])
         n_documents = len(set(self._documents[rated.any(axis=0)]))
-        ends = expanded_percentiles(r[metrics].T[1:], n_documents, RESAMPLING.confidence)
+        ends = expanded_percentiles(r[metrics].T[1:], n_documents, estimates.RESAMPLING.confidence)
         place, p = np.zeros(metrics.size, dtype=np.int64), np.full(metrics.size, np.nan)
         ranked = n >= ENOUGH * n.max()
         place[ranked] = places(column.sign * r[metrics[ranked], 0].round(12))

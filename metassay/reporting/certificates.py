@@ -11,17 +11,7 @@ import pandas as pd
 from metassay.format.frames import records
 from metassay.format.numbers import counted, missing
 from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
-from metassay.meta_evaluation.verdicts import (
-    CANNOT_TELL,
-    EXPLAINED,
-    FEWEST_SYSTEMS,
-    OF_NO_OTHERS,
-    PROMISING,
-    THESE_SYSTEMS,
-    UNDEFINED,
-    VERDICTS,
-    kind_of,
-)
+from metassay.meta_evaluation import verdicts as v
 from metassay.reporting.contract import GridCell, GridRow
 from metassay.reporting.names import (
     Key,
@@ -61,7 +51,7 @@ class Best(NamedTuple):
     @property
     def verdicts(self) -> str:
         """How often each verdict was given, the best first: `2 use, 5 cannot tell`."""
-        kinds = [kind_of(row["verdict"]) for row in self.rows]
+        kinds = [v.kind_of(row["verdict"]) for row in self.rows]
         names = verdict_names().items()
         return ", ".join(f"{kinds.count(kind):,} {name}" for kind, name in names if kind in kinds)
 
@@ -91,12 +81,12 @@ def best_of(certificates: pd.DataFrame) -> Iterator[tuple[str, str, Best]]:
 
 def verdict_names() -> dict[str, str]:
     """Name each kind of verdict where many are counted, the best first."""
-    return {kind: kind for kind in VERDICTS} | {EXPLAINED: f"{EXPLAINED} a confound"}
+    return {kind: kind for kind in v.VERDICTS} | {v.EXPLAINED: f"{v.EXPLAINED} a confound"}
 
 
 def _rank(row: Row, by: str) -> tuple[int, float, str, str]:
     value = float("-inf") if missing(row[by]) else float(row[by])
-    return VERDICTS.index(kind_of(row["verdict"])), -value, row["metric"], row["judge"]
+    return v.VERDICTS.index(v.kind_of(row["verdict"])), -value, row["metric"], row["judge"]
 
 
 # What a study is too small to show, said before any of its tables.
@@ -143,11 +133,11 @@ def limits_of(folder: Path, confidence: float) -> list[str]:
 def _few_systems(rows: list[Row]) -> str:
     """Say why no metric can be one to use with other systems; empty where one can."""
     n = max(row["n_families"] for row in rows)
-    if n >= FEWEST_SYSTEMS or all(row["design"] in OF_NO_OTHERS for row in rows):
+    if n >= v.FEWEST_SYSTEMS or all(row["design"] in v.OF_NO_OTHERS for row in rows):
         return ""
     return (
-        f"with {counted(n, 'system')} the best verdict is “{PROMISING}”; trusting a metric with"
-        f" other systems needs at least {FEWEST_SYSTEMS}."
+        f"with {counted(n, 'system')} the best verdict is “{v.PROMISING}”; trusting a metric with"
+        f" other systems needs at least {v.FEWEST_SYSTEMS}."
     )
 
 
@@ -233,8 +223,8 @@ def _grid_cell(choice: Best, confidence: float) -> GridCell:
 _NAMED = 3  # a sentence names so many criteria at most; others are counted
 _NONE = "No metric is of use"
 _VERDICTS = {
-    **dict.fromkeys((PROMISING, CANNOT_TELL), "No metric can be trusted yet"),
-    UNDEFINED: "No metric has a correlation with people",
+    **dict.fromkeys((v.PROMISING, v.CANNOT_TELL), "No metric can be trusted yet"),
+    v.UNDEFINED: "No metric has a correlation with people",
 }
 Chosen = tuple[str, Best]  # a criterion or decision, and its best metric
 
@@ -302,7 +292,7 @@ def _sentence(answer: str, choices: list[Chosen], decision: str, n: int) -> str:
     criterion, best = choices[0]
     row = best.row
     if row["trusted"]:
-        alone = " No other system was rated." if row["verdict"] == THESE_SYSTEMS else ""
+        alone = " No other system was rated." if row["verdict"] == v.THESE_SYSTEMS else ""
         values = [f"{criterion}{_r(best.row)}" for criterion, best in choices]
         return f"{answer} to compare {decision} by {_listed(values)}.{alone}"
     where = f" by {criterion}" if len(names) > 1 else ""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from metassay.meta_evaluation.evaluate import RESULT_TABLES
+from metassay.tables import tracking
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.corruptions import CORRUPTIONS
@@ -29,14 +30,6 @@ from metassay.tables.scores import MEASUREMENTS, SCORES
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
 from metassay.tables.sentences import SEGMENTED, SENTENCES
 from metassay.tables.statement_scores import STATEMENT_SCORES
-from metassay.tables.tracking import (
-    ANCHORS,
-    CHANGED_DOCUMENTS,
-    CHANGES,
-    DRIFT,
-    HISTORY,
-    HISTORY_MEANS,
-)
 from metassay.tables.units import UNITS
 
 TABLES: dict[str, Table] = {
@@ -54,8 +47,15 @@ TABLES: dict[str, Table] = {
         ),
         *(table for table in RESULT_TABLES.values() if table is not EVIDENCE),
         *(GOLD, GIVEN_VERDICTS, VERDICTS, SENTENCES, SEGMENTED, SEGMENT_SCORES, CONFUSIONS),
-        *(EVIDENCE, CERTIFICATES, CHANGES, CHANGED_DOCUMENTS, HISTORY, HISTORY_MEANS),
-        *(ANCHORS, DRIFT, CORRUPTIONS),
+        *(
+            EVIDENCE,
+            CERTIFICATES,
+            tracking.CHANGES,
+            tracking.CHANGED_DOCUMENTS,
+            tracking.HISTORY,
+            tracking.HISTORY_MEANS,
+        ),
+        *(tracking.ANCHORS, tracking.DRIFT, CORRUPTIONS),
     )
 }
 

@@ -10,16 +10,8 @@ import pandas as pd
 from metassay.core.atomic import whole_folder
 from metassay.format.frames import records
 from metassay.format.numbers import counted, short
+from metassay.labelled import results
 from metassay.labelled.records import ALL_KINDS, ENTAILED
-from metassay.labelled.results import (
-    DETECTED,
-    FALSE_ALARMS,
-    Cards,
-    cards_of,
-    kinds_table,
-    n_asked,
-    with_right_answers,
-)
 from metassay.reporting import contract as c
 from metassay.reporting.answers import answers_table
 from metassay.reporting.names import Row, grouped, short_estimate, sorted_parts
@@ -53,12 +45,12 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
     Only the page has texts. Raises BadInput if `out` holds anything; then nothing is written.
     """
     tables = report.tables
-    cards = cards_of(tables["judge_cards"], set(tables["ratings"]["rater"]))
+    cards = results.cards_of(tables["judge_cards"], set(tables["ratings"]["rater"]))
     files = {
         "judge_cards": tables["judge_cards"],
-        **filled(kinds=kinds_table(cards)),
+        **filled(kinds=results.kinds_table(cards)),
         "calibration": tables["calibration"],
-        "verdicts": with_right_answers(tables["verdicts"], tables["gold"]),
+        "verdicts": results.with_right_answers(tables["verdicts"], tables["gold"]),
         **report.published.tables,
         **filled(answers=answers_table(tables["pairs"], tables["judgments"])),
         **report.run_tables(),
@@ -68,7 +60,7 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
         # From here on judges are called as they are shown.
         tables, files = report.shown_as.frames(tables), report.shown_as.frames(files)
         card_rows = files["judge_cards"]
-        cards = cards_of(card_rows, set(tables["ratings"]["rater"]))
+        cards = results.cards_of(card_rows, set(tables["ratings"]["rater"]))
         first = FIRST.get(report.test, BALANCED)
         better = dict.fromkeys(_LOWER, "lower") | dict.fromkeys(_NEITHER, "neither")
         better_of = card_rows["statistic"].map(better).fillna("higher")
@@ -83,7 +75,7 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
         for name in {"judge_cards", "kinds", "calibration"} & set(files):
             files[name] = in_order(files[name], order)
         page = PageFolder(folder)
-        kinds = kinds_verdict(cards, kinds_table(cards), order["judge"])
+        kinds = kinds_verdict(cards, results.kinds_table(cards), order["judge"])
         answer = [*verdict(cards, first), *kinds]
         texts = put_items(page, files["verdicts"], tables)
         report.write_page(
@@ -132,14 +124,17 @@ FEWEST_OF_KIND = 5  # items; a share of fewer says nothing
 COMMON = "items of "  # a study of those that a judge has given verdicts on, where these are not all
 
 
-def kinds_verdict(test: Cards, kinds: pd.DataFrame, judges: Sequence[str]) -> list[str]:
+def kinds_verdict(test: results.Cards, kinds: pd.DataFrame, judges: Sequence[str]) -> list[str]:
     """Write a sentence per judge: what it detects, its false alarms, its weakest kind of each.
 
     `judges` come first, in this order. Kinds with fewer than FEWEST_OF_KIND items are not named.
     """
     parts: dict[str, list[str]] = {judge: [] for judge in judges}
     pooled = kinds[kinds["study"] == test.pooled]
-    for measure, verb in ((DETECTED, "detects"), (FALSE_ALARMS, "gives false alarms on")):
+    for measure, verb in (
+        (results.DETECTED, "detects"),
+        (results.FALSE_ALARMS, "gives false alarms on"),
+    ):
         shares = pooled[pooled["measure"] == measure]
         for row in records(shares[shares["kind"] == ALL_KINDS]):
             text, details = f"{verb} {short_estimate(row)} of {counted(row['n'], 'item')}", []
@@ -149,7 +144,7 @@ def kinds_verdict(test: Cards, kinds: pd.DataFrame, judges: Sequence[str]) -> li
             by_kind = by_kind[by_kind["value"].notna() & (by_kind["n"] >= FEWEST_OF_KIND)]
             by_kind = by_kind.sort_values("value", kind="stable")
             if len(by_kind) > 1:
-                weak, most = (-1, "most") if measure == FALSE_ALARMS else (0, "least")
+                weak, most = (-1, "most") if measure == results.FALSE_ALARMS else (0, "least")
                 kind, share, n = by_kind.iloc[weak][["kind", "value", "n"]]
                 details.append(f"{most}: {_words(kind)}, {short(share)} of {n:,}")
             text += f" ({'; '.join(details)})" if details else ""
@@ -157,7 +152,7 @@ def kinds_verdict(test: Cards, kinds: pd.DataFrame, judges: Sequence[str]) -> li
     return [f"{judge} {', and '.join(texts)}." for judge, texts in parts.items() if texts]
 
 
-def verdict(test: Cards, first: str) -> list[str]:
+def verdict(test: results.Cards, first: str) -> list[str]:
     """Write sentences: judges asked about all items, best first; then of fewer items; people."""
     if test.main is None:
         return ["No item has both a right answer and a verdict, so that no judge can be judged."]
@@ -175,11 +170,11 @@ def verdict(test: Cards, first: str) -> list[str]:
     return sentences + _people(test)
 
 
-def _sentence(test: Cards, judge: str, judges: list[str], first: str) -> str:
+def _sentence(test: results.Cards, judge: str, judges: list[str], first: str) -> str:
     """Write a judge's number, what it rests on, and how it compares to the best of `judges`."""
     study, best = str(test.main), judges[0]
     card, top = test.whole[study, judge], test.whole[study, best][first]["low"]
-    n, n_all = int(card["agreement"]["n"]), n_asked(card)
+    n, n_all = int(card["agreement"]["n"]), results.n_asked(card)
     text = f"{judge}: "
     if judge == best:
         mean = " (mean of the test sets)" if study == MEAN_OF_SUBSETS else ""
@@ -199,7 +194,7 @@ def _sentence(test: Cards, judge: str, judges: list[str], first: str) -> str:
     return f"{text}."
 
 
-def _people(test: Cards) -> list[str]:
+def _people(test: results.Cards) -> list[str]:
     """Say how accurate raters are, which no judge need beat: some may have labelled fewer sets."""
     cards = sorted(test.whole.items(), key=lambda item: item[1]["agreement"]["n"])
     most = {judge: card["agreement"] for (study, judge), card in cards if study != MEAN_OF_SUBSETS}

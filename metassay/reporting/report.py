@@ -10,18 +10,9 @@ from metassay.core.atomic import whole_folder
 from metassay.core.options import Criterion
 from metassay.format.frames import rows
 from metassay.format.numbers import counted
+from metassay.meta_evaluation import summaries
 from metassay.meta_evaluation.evaluate import RESULT_TABLES
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.meta_evaluation.summaries import (
-    clusters_found,
-    conflict_shares,
-    profile_table,
-    ranks_table,
-    rubric_agreement,
-    rubric_tables,
-    system_groups,
-    violins,
-)
 from metassay.reporting.answers import answers_table, unanswered
 from metassay.reporting.contract import Problem
 from metassay.reporting.documents import put_documents
@@ -88,19 +79,19 @@ def _summaries(report: ReportInput, tables: Mapping[str, pd.DataFrame]) -> dict[
     how, scales = report.resampling, report.scales
     parts, scores, ratings = tables["parts"], tables["scores"], tables["ratings"]
     criteria, board = tables["criteria"], tables["leaderboard"]
-    grades, levels = rubric_tables(criteria, scores)
+    grades, levels = summaries.rubric_tables(criteria, scores)
     better = _directions(board)
     headline = {metric: better[metric] for metric in headline_metrics(better)}
     return filled(
-        system_groups=system_groups(scores, headline, how, tables["designs"]),
-        conflict_shares=conflict_shares(tables["conflicts"]),
+        system_groups=summaries.system_groups(scores, headline, how, tables["designs"]),
+        conflict_shares=summaries.conflict_shares(tables["conflicts"]),
         facets=facets_table(parts, report.facets, how),
-        profile=profile_table(tables["sources"], parts, scores, how),
-        rating_violins=violins(ratings, scales, how),
-        ranks=ranks_table(board, tables["rating_summaries"], scales),
+        profile=summaries.profile_table(tables["sources"], parts, scores, how),
+        rating_violins=summaries.violins(ratings, scales, how),
+        ranks=summaries.ranks_table(board, tables["rating_summaries"], scales),
         rubric_grades=grades,
         rubric_levels=levels,
-        rubric_agreement=rubric_agreement(criteria, scores, ratings, scales, how),
+        rubric_agreement=summaries.rubric_agreement(criteria, scores, ratings, scales, how),
     )
 
 
@@ -121,7 +112,7 @@ def _write_page(
     headline = headline_metrics(better)
     certified = set(rows(files["certificates"], "metric", "judge"))
     in_texts = {*headline, *(metric for metric in better if metric in certified)}
-    clusters = clusters_found(files["designs"], report.resampling)
+    clusters = summaries.clusters_found(files["designs"], report.resampling)
     # A judge may have any name, so its recipe counts too.
     named = set(rows(tables["judgments"], "judge", "recipe"))
     lexical = sorted({judge for judge, recipe in named if "lexical" in f"{judge} {recipe}".lower()})

@@ -7,23 +7,8 @@ import pandas as pd
 from metassay.format.frames import records
 from metassay.format.numbers import counted, equals, missing, short, short_interval
 from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
+from metassay.meta_evaluation import verdicts as v
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.meta_evaluation.verdicts import (
-    CANNOT_TELL,
-    CONTRARY,
-    EXPLAINED,
-    MORE_DOCUMENTS,
-    MORE_SYSTEMS,
-    PROMISING,
-    THESE_SYSTEMS,
-    TOO_WEAK,
-    TRUSTED,
-    UNDEFINED,
-    USE,
-    certify,
-    is_shown,
-    kind_of,
-)
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.names import metric_label
 
@@ -32,7 +17,7 @@ Row = dict[str, Any]
 
 def make_certificates(evidence: pd.DataFrame, options: CertificationOptions) -> pd.DataFrame:
     """Make the table `certificates` of the table `evidence`: verdicts, each with its sentence."""
-    verdicts = certify(evidence, options)
+    verdicts = v.certify(evidence, options)
     verdicts["sentence"] = [sentence(row, options) for row in records(verdicts)]
     return verdicts[list(CERTIFICATES.columns)]
 
@@ -54,8 +39,8 @@ def sentence(row: Row, options: CertificationOptions) -> str:
 
 def state_of(verdict: str) -> str:
     """Say what to do with a metric of this verdict: `use` it, `confirm` it, or `no`."""
-    undecided = "confirm" if verdict in (PROMISING, CANNOT_TELL) else "no"
-    return "use" if verdict in TRUSTED else undecided
+    undecided = "confirm" if verdict in (v.PROMISING, v.CANNOT_TELL) else "no"
+    return "use" if verdict in v.TRUSTED else undecided
 
 
 def capitalized(text: str) -> str:
@@ -68,28 +53,28 @@ def _why(row: Row, options: CertificationOptions) -> str:
     criterion = f"low {row['criterion']}" if row["better"] == "lower" else str(row["criterion"])
     decision, useful = DECISIONS[row["level"]], short(options.useful)
     of = f"{metric} and {criterion}"
-    if kind_of(row["verdict"]) == UNDEFINED:
+    if v.kind_of(row["verdict"]) == v.UNDEFINED:
         return f"for {decision}, {of} have no correlation to compute."
     plain = f"{COEFFICIENT_NAMES[row['coefficient']]} {short(row['value'])}"
     value = f"{plain} {short_interval(row['low'], row['high'])}".strip()
     least = short(row["corrected_low"])
     p = "not tested" if missing(row["p"]) else f"adjusted {equals(row['p'])}".replace(" = ", " ")
-    if row["verdict"] == CANNOT_TELL and not missing(row["p"]) and is_shown(row):
+    if row["verdict"] == v.CANNOT_TELL and not missing(row["p"]) and v.is_shown(row):
         return f"for {decision}, {of} are related, perhaps too weakly to be of use ({value}, {p})."
     return {
-        USE: f"for {decision}, {metric} follows {criterion} ({value}), and by at least {least} with"
-        " other systems and documents.",
-        THESE_SYSTEMS: f"for {decision}, {metric} follows {criterion} ({value}), and by at least"
+        v.USE: f"for {decision}, {metric} follows {criterion} ({value}), and by at least {least}"
+        " with other systems and documents.",
+        v.THESE_SYSTEMS: f"for {decision}, {metric} follows {criterion} ({value}), and by at least"
         f" {least} with other documents. No other system was rated.",
-        PROMISING: f"for {decision}, {metric} follows {criterion} ({value}, {p}), but"
+        v.PROMISING: f"for {decision}, {metric} follows {criterion} ({value}, {p}), but"
         f" {_doubt(row, options)}.",
-        CANNOT_TELL: f"for {decision}, {of} are not shown to be related ({value}, {p}), but a"
+        v.CANNOT_TELL: f"for {decision}, {of} are not shown to be related ({value}, {p}), but a"
         f" useful {useful} is possible.",
-        EXPLAINED: f"for {decision}, {of} correlate ({plain}), but only"
+        v.EXPLAINED: f"for {decision}, {of} correlate ({plain}), but only"
         f" {short(row['given_confound'])} is left among texts of equal {row['confound']}.",
-        TOO_WEAK: f"for {decision}, {of} correlate less than the useful {useful} ({value}).",
-        CONTRARY: f"for {decision}, {metric} goes against {criterion} ({value}, {p}).",
-    }[kind_of(row["verdict"])]
+        v.TOO_WEAK: f"for {decision}, {of} correlate less than the useful {useful} ({value}).",
+        v.CONTRARY: f"for {decision}, {metric} goes against {criterion} ({value}, {p}).",
+    }[v.kind_of(row["verdict"])]
 
 
 def _doubt(row: Row, options: CertificationOptions) -> str:
@@ -114,6 +99,6 @@ def to_do(row: Row) -> str:
         return f"{advice}."
     of_systems = counted(int(systems), "system")
     of_documents = counted(int(documents), "document")
-    enough = {MORE_SYSTEMS: of_systems, MORE_DOCUMENTS: of_documents}
+    enough = {v.MORE_SYSTEMS: of_systems, v.MORE_DOCUMENTS: of_documents}
     both = f"{of_systems} and {of_documents}"
     return f"{advice}: about {enough.get(row['advice'], both)} would settle it."

@@ -10,26 +10,7 @@ from scipy import stats
 
 from metassay.core.params import load
 from metassay.datasets.ingest import ingest
-from metassay.paper_figures.derived_tables import (
-    BEST,
-    LARGEST,
-    SYSTEMS,
-    TOGETHER,
-    WHOLE_SOURCE,
-    WITHIN,
-    agreement_of_counts,
-    aligned_passages,
-    by_kind_of_author,
-    facet_grades,
-    in_ensembles,
-    least_copied,
-    means_of_first,
-    pairs_of_scorers,
-    rating_violins,
-    recall_conflicts,
-    recall_precision,
-    text_numbers,
-)
+from metassay.paper_figures import derived_tables as tables
 from metassay.paper_figures.estimates import ADDED, ALONE
 from metassay.paper_figures.printed import PRINTED_PAPERS
 from metassay.statistics.agreement import COUNT_COEFFICIENTS
@@ -58,10 +39,10 @@ def test_every_text_of_every_system_counts_once() -> None:
     rows = [("d", "x", "words", 10.0), ("d", "y", "words", 40.0), ("e", "x", "words", 10.0)]
     frame = scores([*rows, ("d", "reference", "words", 7.0), ("e", "x", "other", np.nan)])
     both = pd.concat([frame, frame.assign(part="plan", value=999.0)])
-    table = by_kind_of_author({"scores": both}).set_index("author")
-    assert table.loc[SYSTEMS, ["value", "n"]].tolist() == [20.0, 3]
+    table = tables.by_kind_of_author({"scores": both}).set_index("author")
+    assert table.loc[tables.SYSTEMS, ["value", "n"]].tolist() == [20.0, 3]
     assert table.loc["reference", "value"] == 7.0
-    assert table.loc[SYSTEMS, "low"] < 20.0 < table.loc[SYSTEMS, "high"]
+    assert table.loc[tables.SYSTEMS, "low"] < 20.0 < table.loc[tables.SYSTEMS, "high"]
 
 
 def test_statements_without_a_passage_count_as_none_aligned() -> None:
@@ -70,8 +51,10 @@ def test_statements_without_a_passage_count_as_none_aligned() -> None:
         columns=["doc_id", "author", "passages"],
     ).assign(method="rouge_topk")
     sources = pd.DataFrame({"doc_id": ["d", "e"], "passages": [["a"] * 4, ["a"] * 10]})
-    table = aligned_passages({"alignments": alignments, "sources": sources}).set_index("method")
-    assert table["value"].to_dict() == {"rouge_topk": 1.0, WHOLE_SOURCE: 6.0}
+    table = tables.aligned_passages({"alignments": alignments, "sources": sources}).set_index(
+        "method"
+    )
+    assert table["value"].to_dict() == {"rouge_topk": 1.0, tables.WHOLE_SOURCE: 6.0}
     assert set(table["n"]) == {3}
 
 
@@ -79,7 +62,7 @@ def test_first_documents_are_by_key_and_beside_them_all() -> None:
     """Document i is worth i: the first 44 have the mean 21.5, all 50 have 24.5."""
     rows: Rows = [(f"d{i:02d}", "x", "bleu", float(i)) for i in reversed(range(50))]
     people = ratings(rows).assign(criterion="overall")
-    table = means_of_first({"scores": scores(rows), "ratings": people})
+    table = tables.means_of_first({"scores": scores(rows), "ratings": people})
     assert PRINTED_PAPERS == 44
     assert table.set_index(["documents", "metric"])["value"].to_dict() == {
         **{("first", "bleu"): 21.5, ("first", "overall"): 21.5},
@@ -89,7 +72,9 @@ def test_first_documents_are_by_key_and_beside_them_all() -> None:
 
 
 def test_ratings_are_drawn_on_their_own_scale() -> None:
-    table = rating_violins({"ratings": ratings([("d", "x", "c", 1.0), ("e", "x", "c", 4.0)])})
+    table = tables.rating_violins(
+        {"ratings": ratings([("d", "x", "c", 1.0), ("e", "x", "c", 4.0)])}
+    )
     assert table["mean"].tolist() == [2.5]
     assert table["all_ratings"].iloc[0] == [1.0, 4.0]
 
@@ -98,7 +83,7 @@ def test_grades_of_a_facet_are_by_people_and_by_metrics() -> None:
     graded = scores([("d", "x", "fm_result", 0.5), ("d", "x", "fm_method", np.nan)])
     people = ratings([("d", "x", "result", 0.75), ("d", "x", "overall", 1.0)])
     both = pd.concat([people, people.assign(rater="q", value=0.25)])
-    table = facet_grades({"scores": graded, "ratings": both})
+    table = tables.facet_grades({"scores": graded, "ratings": both})
     assert table.to_dict("split")["data"] == [
         *(["d", "x", "result", "fm", 0.5], ["d", "x", "result", "people", 0.5]),
     ]
@@ -110,7 +95,7 @@ def test_the_spread_over_texts_keeps_every_text() -> None:
     sources = pd.DataFrame({"doc_id": ["d", "e"], "passages": [["fever cough"], ["fever"]]})
     rows = [(d, a, "full", "fever") for d, a in texts]
     parts = pd.DataFrame(rows, columns=["doc_id", "author", "part", "text"])
-    table = text_numbers({"scores": frame, "sources": sources, "parts": parts})
+    table = tables.text_numbers({"scores": frame, "sources": sources, "parts": parts})
     table = table.set_index(["quantity", "author"])
     assert table.loc[("numbers", "x"), "draws"] == [0.0, 2.0]
     assert table.loc[("numbers", "y"), "value"] == 2.0
@@ -137,11 +122,11 @@ def test_tau_is_over_all_texts_that_both_score_and_conflicts_within_a_document_w
     ]
     frame = scores([*rows, ("d", "reference", "claim_recall", 1.0)])
     frame.loc[frame["metric"] == "claim_recall", "judge"] = "j"
-    table = recall_precision({"scores": frame})
+    table = tables.recall_precision({"scores": frame})
     assert list(table["tau"]) == pytest.approx([7 / np.sqrt(10 * 9)] * 2)
     assert list(table["n"]) == [5, 5]
     assert list(table["group"]) == ["recall", "recall"]
-    table = recall_conflicts({"scores": frame})
+    table = tables.recall_conflicts({"scores": frame})
     assert list(table["first"]) == ["claim_recall (j)", "rouge1_recall"]
     assert list(table["n_pairs"]) == [4, 4]
     assert list(table["n_conflicts"]) == [1, 1]
@@ -150,7 +135,7 @@ def test_tau_is_over_all_texts_that_both_score_and_conflicts_within_a_document_w
 def test_each_pair_of_scorers_is_there_in_both_orders() -> None:
     pair = {"study": "s", "part": "full", "coefficient": "pearson", "first": "a", "second": "b"}
     pairs = pd.DataFrame([{**pair, "value": 0.5, "n": 7}])
-    table = pairs_of_scorers({"metric_correlations": pairs})
+    table = tables.pairs_of_scorers({"metric_correlations": pairs})
     assert table[["row", "column", "value"]].to_numpy().tolist() == [
         ["a", "b", 0.5],
         ["b", "a", 0.5],
@@ -167,12 +152,12 @@ def test_members_stand_alone_and_in_ensembles_and_the_best_twice() -> None:
     frame = pd.DataFrame(rows, columns=["kind", "members", "size", "value"])
     frame = frame.assign(low=0.0, high=1.0, n=9, study="s", criterion="c", part="full")
     frame["coefficient"] = "pearson"
-    table = in_ensembles({"ensembles": frame}).set_index(["members", "what"])
+    table = tables.in_ensembles({"ensembles": frame}).set_index(["members", "what"])
     assert table["value"].to_dict() == {
-        **{("a", ALONE): 0.1, ("a", WITHIN): 0.15},
-        **{(BEST, TOGETHER): 0.12, (LARGEST, TOGETHER): 0.3},
+        **{("a", ALONE): 0.1, ("a", tables.WITHIN): 0.15},
+        **{(tables.BEST, tables.TOGETHER): 0.12, (tables.LARGEST, tables.TOGETHER): 0.3},
     }
-    assert np.isnan(table["low"][LARGEST, TOGETHER])
+    assert np.isnan(table["low"][tables.LARGEST, tables.TOGETHER])
 
 
 # ---- copying ---------------------------------------------------------------------------------
@@ -195,7 +180,7 @@ def copying() -> dict[str, pd.DataFrame]:
 
 
 def test_shares_are_of_the_texts_that_copy_least_with_their_ties() -> None:
-    table = least_copied(copying())
+    table = tables.least_copied(copying())
     alone = table[(table["metric"] == "bleu") & (table["what"] == ALONE)].set_index("share")
     for share, n in {"25": 6, "50": 10, "75": 16, "100": 20}.items():  # 5 and 15 tie with one more
         row, least = alone.loc[share], np.argsort(COVERAGE, kind="stable")[:n]
@@ -215,7 +200,9 @@ def test_intervals_draw_documents_and_not_texts() -> None:
     twice = {name: pd.concat([of, of.assign(author="y")]) for name, of in once.items()}
     keys = ["metric", "share", "what"]
     ends = [
-        least_copied(frames).set_index(keys).loc["bleu", "100", ALONE][["value", "low", "high"]]
+        tables.least_copied(frames)
+        .set_index(keys)
+        .loc["bleu", "100", ALONE][["value", "low", "high"]]
         for frames in (once, twice)
     ]
     assert ends[0].to_list() == pytest.approx(ends[1].to_list())
@@ -241,7 +228,7 @@ def counted(*raters: str) -> pd.DataFrame:
 
 
 def agreement(frame: pd.DataFrame) -> pd.DataFrame:
-    return agreement_of_counts({"ratings": frame}).set_index("coefficient")
+    return tables.agreement_of_counts({"ratings": frame}).set_index("coefficient")
 
 
 def test_two_raters_are_the_worked_example_and_three_the_mean_of_pairs_over_what_both_counted() -> (
@@ -270,7 +257,7 @@ def test_the_samples_annotators_agree_as_their_readings_were_planted() -> None:
     criteria = load(ROOT).benchmarks["sample_facts"].criteria
     people = ingest("fact_annotations", folder, criteria).ratings
     keys = ["study", "criterion", "coefficient"]
-    table = agreement_of_counts({"ratings": people}).set_index(keys)["value"]
+    table = tables.agreement_of_counts({"ratings": people}).set_index(keys)["value"]
     planted = pd.read_csv(folder / "planted/facts.csv")
     statuses = ("correct", "incorrect", "hallucinated", "omitted")
     for study, status in product(("facts", "radiology"), statuses):

@@ -8,19 +8,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from metassay.paper_figures import statement_tables as tables
 from metassay.paper_figures.estimates import ADDED, ALONE
-from metassay.paper_figures.statement_tables import (
-    AVERAGE,
-    EVERY,
-    correlation_spread,
-    distilled,
-    errors_by_position,
-    least_copied_statements,
-    metrics_of_notes,
-    sizes,
-    statement_correlations,
-    tuning_by_use,
-)
 
 Values = NDArray[np.float64]
 KEY = ["doc_id", "author", "number"]
@@ -73,7 +62,7 @@ def both(name: str, turned: int = 1) -> Values:
 
 
 def test_shares_of_statements_are_by_the_coverage_of_what_a_metric_reads() -> None:
-    table = least_copied_statements(frames())
+    table = tables.least_copied_statements(frames())
     assert set(table["criterion"]) == {"error"}
     table = table.set_index(["metric", "share", "what"])
     for alignment in ("gain", "full"):
@@ -103,7 +92,7 @@ def p_of(ours: Values, other: Values) -> float:
 
 
 def test_the_distilled_metric_stands_beside_every_other_one() -> None:
-    table = distilled(frames())
+    table = tables.distilled(frames())
     ours = METRICS["regressor@gain", "distilled", "higher"]
     others = {
         "doubt@gain": -METRICS["doubt@gain", "none", "lower"],
@@ -138,18 +127,18 @@ def test_the_distilled_metric_stands_beside_every_other_one() -> None:
 
 
 def test_without_a_distilled_metric_there_are_the_others_alone() -> None:
-    tables = frames()
-    scores = tables["statement_scores"]
-    table = distilled({**tables, "statement_scores": scores[scores["judge"] == "none"]})
+    known = frames()
+    scores = known["statement_scores"]
+    table = tables.distilled({**known, "statement_scores": scores[scores["judge"] == "none"]})
     assert set(table["which"]) == {"other", "best other", "best other with coverage"}
     assert table["less"].isna().all()
 
 
 def test_errors_by_place_are_means_over_statements() -> None:
-    table = errors_by_position({"ratings": marks()}).set_index(["author", "place"])
+    table = tables.errors_by_position({"ratings": marks()}).set_index(["author", "place"])
     errors = pd.Series(ERRORS, index=pd.MultiIndex.from_tuples(STATEMENTS, names=KEY))
     for place, expected in errors.groupby("number").mean().items():
-        row = table.loc[(EVERY, str(place + 1))]
+        row = table.loc[(tables.EVERY, str(place + 1))]
         assert row[["value", "n"]].tolist() == [pytest.approx(expected), 16]
     for (author, place), expected in errors.groupby(["author", "number"]).mean().items():
         assert table.loc[(author, str(place + 1)), "value"] == pytest.approx(expected)
@@ -175,7 +164,9 @@ def correlations() -> pd.DataFrame:
 
 
 def test_names_of_metrics_fall_into_their_pieces() -> None:
-    table = statement_correlations({"correlations": correlations()}).set_index(["metric", "judge"])
+    table = tables.statement_correlations({"correlations": correlations()}).set_index(
+        ["metric", "judge"]
+    )
     assert len(table) == 8
     pieces = ["base", "alignment", "by"]
     assert table.loc[("b@gain@text", "tuned_gain"), pieces].tolist() == ["b", "gain", "text"]
@@ -184,8 +175,10 @@ def test_names_of_metrics_fall_into_their_pieces() -> None:
 
 def test_means_by_tuning_and_use() -> None:
     """By hand: -.4 = (-.5 - .3) / 2; averages are of the means, each counted once."""
-    table = tuning_by_use({"correlations": correlations()}).pivot(index="tuning", columns="use")
-    means = table["value"].loc[["gain", "full", AVERAGE], ["gain", "full", AVERAGE]]
+    table = tables.tuning_by_use({"correlations": correlations()}).pivot(
+        index="tuning", columns="use"
+    )
+    means = table["value"].loc[["gain", "full", tables.AVERAGE], ["gain", "full", tables.AVERAGE]]
     expected = [[-0.4, -0.1, -0.25], [-0.2, -0.4, -0.3], [-0.3, -0.25, -0.275]]
     np.testing.assert_allclose(means, expected)
 
@@ -194,11 +187,11 @@ def test_spreads_are_of_metrics_with_a_direction_turned_so_that_more_is_better()
     better = {"b@gain": "higher", "b@full": "higher", "c@gain": "higher", "doubt@gain": "lower"}
     better |= {"coverage@gain": "neither", "b@gain@text": "higher"}
     scores = pd.DataFrame(better.items(), columns=["metric", "better"])
-    table = correlation_spread({"correlations": correlations(), "statement_scores": scores})
+    table = tables.correlation_spread({"correlations": correlations(), "statement_scores": scores})
     table = table.set_index("alignment")
     assert table.loc["gain", "draws"] == pytest.approx([-0.7, -0.5, -0.3, -0.2])
     assert table.loc["full", "draws"] == pytest.approx([-0.4, -0.1])
-    assert len(table.loc[EVERY, "draws"]) == 6
+    assert len(table.loc[tables.EVERY, "draws"]) == 6
     assert table.loc["gain", "value"] == pytest.approx(-0.425)
 
 
@@ -209,13 +202,13 @@ def test_sizes_by_hand() -> None:
     parts = pd.DataFrame(rows, columns=["author", "part", "text"]).assign(doc_id="a")
     kinds = [*[("reference", "statement")] * 2, ("reference", "claim"), ("x", "statement")]
     units = pd.DataFrame(kinds, columns=["author", "kind"]).assign(doc_id="a")
-    table = sizes({"sources": sources, "parts": parts, "units": units}).set_index("what")
+    table = tables.sizes({"sources": sources, "parts": parts, "units": units}).set_index("what")
     assert table["value"].to_dict() == {
         **{"documents": 2.0, "notes": 1.5, "source_words": 2.0},
         **{"reference_sentences": 2.0, "reference_words": 3.0},
     }
     systems = {"parts": parts[parts["author"] == "x"], "units": units[units["author"] == "x"]}
-    assert len(sizes({"sources": sources, **systems})) == 3
+    assert len(tables.sizes({"sources": sources, **systems})) == 3
 
 
 # ---- metrics against counts in whole texts, beside scipy -------------------------------------
@@ -263,7 +256,7 @@ def notes() -> dict[str, pd.DataFrame]:
 @pytest.fixture(scope="module")
 def of_notes(notes: dict[str, pd.DataFrame]) -> pd.DataFrame:
     keys = ["study", "criterion", "metric", "judge"]
-    return metrics_of_notes(notes).set_index(keys).sort_index()
+    return tables.metrics_of_notes(notes).set_index(keys).sort_index()
 
 
 def by_hand(
@@ -288,7 +281,7 @@ def test_each_correlation_is_scipys(notes: dict[str, pd.DataFrame], of_notes: pd
             assert row["n"] == n
             assert row["low"] <= row["value"] <= row["high"]
     assert "length" not in of_notes.index.get_level_values("metric")
-    assert metrics_of_notes({**notes, "ratings": notes["ratings"][:0]}).empty
+    assert tables.metrics_of_notes({**notes, "ratings": notes["ratings"][:0]}).empty
 
 
 def test_aggregate_and_averages(notes: dict[str, pd.DataFrame], of_notes: pd.DataFrame) -> None:

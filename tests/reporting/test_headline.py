@@ -12,12 +12,7 @@ from metassay.core.errors import BadInput
 from metassay.format.numbers import rounded, shown
 from metassay.llm.endpoints import ModelOptions
 from metassay.llm.messages import REST
-from metassay.reporting.headline import (
-    evaluation_numbers,
-    judge_numbers,
-    segmentation_numbers,
-    write_numbers,
-)
+from metassay.reporting import headline
 from metassay.reporting.report import ReportInput, write_report
 from metassay.reporting.responses import COLUMNS, COUNTS, missing_lines, models_table
 from metassay.tables.certificates import CERTIFICATES
@@ -64,7 +59,7 @@ LEADERS = frame(
 
 
 def numbers_of(certified: pd.DataFrame = CERTIFIED, answers: pd.DataFrame = NOBODY) -> Any:
-    return evaluation_numbers(LEADERS, certified, empty(CRITERIA), answers)
+    return headline.evaluation_numbers(LEADERS, certified, empty(CRITERIA), answers)
 
 
 def test_of_an_evaluation_it_has_verdicts_best_metrics_and_means() -> None:
@@ -102,20 +97,22 @@ def test_of_tests_it_has_what_was_not_judged_and_what_got_no_label() -> None:
         **{"study": "dev", "part": "full", "judge": "lexical"},
     )
     ends = {"low": 0.8, "high": 1.0}
-    assert judge_numbers(frame(JUDGE_CARDS, rows), NOBODY)["judges"]["lexical"]["dev"] == {
+    assert headline.judge_numbers(frame(JUDGE_CARDS, rows), NOBODY)["judges"]["lexical"]["dev"] == {
         **{"agreement": {"value": 0.9, **ends}, "auroc": {"value": None}},
         **{"n": 9, "n_missing": 1},
     }
     shared = {"segmentation": "words", "statistic": "accuracy", "n": 8, "n_failed": 2}
     rows = lines("of name value", ("all", "all", 0.5), ("label", "method", 0.1), **ends, **shared)
-    numbers = segmentation_numbers(frame(SEGMENT_SCORES, rows), NOBODY)["segmentations"]
+    numbers = headline.segmentation_numbers(frame(SEGMENT_SCORES, rows), NOBODY)["segmentations"]
     assert numbers == {"words": {"accuracy": {"value": 0.5, **ends}, "n": 8, "n_failed": 2}}
 
 
 def test_order_of_rows_does_not_move_the_file(tmp_path: Path) -> None:
     for name, step in (("one", 1), ("two", -1)):
         turned = LEADERS.iloc[::step], CERTIFIED.iloc[::step]
-        write_numbers(evaluation_numbers(*turned, empty(CRITERIA), NOBODY), tmp_path / name)
+        headline.write_numbers(
+            headline.evaluation_numbers(*turned, empty(CRITERIA), NOBODY), tmp_path / name
+        )
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert (tmp_path / "one").read_bytes().endswith(b"}\n")
 

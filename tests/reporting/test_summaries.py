@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 
 from metassay.core.options import Criterion
 from metassay.format.frames import records
-from metassay.meta_evaluation.summaries import (
-    conflict_shares,
-    popularity,
-    profile_table,
-    ranks_table,
-    system_groups,
-    violins,
-)
+from metassay.meta_evaluation import summaries
 from metassay.statistics.best import compact_letters
 from metassay.statistics.document_means import Resampling, means
 from tests.reporting.invented_meta import lines
@@ -70,7 +63,7 @@ def scores_of(metric, **systems):
 
 def groups_of(scores, better="higher", how=HOW, designs=NO_CLUSTERS):
     metric = (scores["metric"].iloc[0], "none")
-    return system_groups(scores, {metric: better}, how, designs)
+    return summaries.system_groups(scores, {metric: better}, how, designs)
 
 
 def test_a_system_that_is_better_on_every_document_stands_alone():
@@ -137,7 +130,7 @@ def test_equal_systems_are_seldom_told_apart(sizes):
 
 
 def test_conflicts_are_pooled_over_documents(frames):
-    shares = conflict_shares(frames["conflicts"]).set_index("n_pairs")
+    shares = summaries.conflict_shares(frames["conflicts"]).set_index("n_pairs")
     columns = ["metric_a", "n_disagreements", "n_documents", "share"]
     assert shares.loc[9, columns].tolist() == ["bleu", 3, 2, 3 / 9]  # 3 of 6 and 0 of 3
     assert shares.loc[0, columns[:3]].tolist() == ["bleu", 0, 0]
@@ -165,7 +158,7 @@ def test_popularity_by_hand():
         ("d1", "b", None),
         ("d2", "b", "It was the."),
     )
-    common = popularity(SOURCES, texts)
+    common = summaries.popularity(SOURCES, texts)
     # Of d1 the other document has 2 content words: rash once, fever once. One is added to each.
     six = math.log10(1e6 * 2 / 2)
     assert common["d1", "a"] == pytest.approx((six + six + math.log10(1e6 * 1 / 2)) / 3)
@@ -173,14 +166,16 @@ def test_popularity_by_hand():
     assert common["d2", "a"] == pytest.approx(math.log10(1e6 * 3 / 4))
     assert common["d2", "reference"] == pytest.approx(math.log10(1e6 * 3 / 4))
     assert common["d1", "b"] is common["d2", "b"] is None
-    alone = popularity(SOURCES[:1], texts_of(("d1", "a", "fever"), ("d1", "reference", "fever")))
+    alone = summaries.popularity(
+        SOURCES[:1], texts_of(("d1", "a", "fever"), ("d1", "reference", "fever"))
+    )
     assert set(alone.values()) == {None}  # of a single document it is unknown
 
 
 def test_differences_are_of_the_same_documents_and_missing_texts_are_counted():
     scores = scores_of("words", reference=[10, 20, 60], a=[7, 18, None])
     nothing = pd.DataFrame(columns=["doc_id", "author", "text", "part"])
-    reference, a = records(profile_table(SOURCES, nothing, scores, HOW))
+    reference, a = records(summaries.profile_table(SOURCES, nothing, scores, HOW))
     assert (reference["author"], reference["mean"], reference["median"]) == ("reference", 30, 20)
     assert reference["difference"] is None
     assert (a["mean"], a["n"], a["n_missing"]) == (12.5, 2, 1)
@@ -188,9 +183,9 @@ def test_differences_are_of_the_same_documents_and_missing_texts_are_counted():
     assert (a["difference_low"], a["difference_high"]) == (-3, -2)
     assert (a["p10"], a["p90"]) == (pytest.approx(8.1), pytest.approx(16.9))
     scores = scores_of("numbers", a=[1, 3])
-    (a,) = records(profile_table(SOURCES, nothing, scores, HOW))
+    (a,) = records(summaries.profile_table(SOURCES, nothing, scores, HOW))
     assert (a["mean"], a["difference"]) == (2, None)  # without a reference
-    assert profile_table(SOURCES, nothing, scores[:0], HOW).empty
+    assert summaries.profile_table(SOURCES, nothing, scores[:0], HOW).empty
 
 
 # ---- what people gave ------------------------------------------------------------------------
@@ -228,7 +223,7 @@ def test_ratings_are_brought_to_one_scale_and_only_texts_of_systems_count():
         ("d1", "a", 3, "errors", "r1", "text"),
         **{"study": "s", "part": "full"},
     )
-    errors, overall = records(violins(pd.DataFrame(ratings), SCALES, HOW))
+    errors, overall = records(summaries.violins(pd.DataFrame(ratings), SCALES, HOW))
     assert (errors["mean"], errors["n"], errors["all_ratings"]) == (0.7, 1, [0.7])  # 1 - 3 / 10
     assert errors["low"] is None
     assert overall["mean"] == pytest.approx((1 + 0.25 + 0.5) / 3)
@@ -258,10 +253,10 @@ def test_ranks_by_hand_ties_share_one_and_directions_count():
             **{"n": 10, "n_missing": 1, "n_documents": 5},
         )
     )
-    ranks = ranks_table(board, people, SCALES)
+    ranks = summaries.ranks_table(board, people, SCALES)
     assert {(row["scorer"], row["author"]): row["rank"] for row in records(ranks)} == {
         **{("bleu", "b"): 1, ("bleu", "a"): 2, ("bleu", "c"): 2},
         **{("edit_distance", "a"): 1, ("edit_distance", "b"): 2, ("edit_distance", "c"): None},
         **{("overall", "b"): 1, ("overall", "a"): 2, ("errors", "b"): 1, ("errors", "a"): 2},
     }
-    assert ranks_table(board[:1], people[:1], SCALES).empty  # one system has no rank
+    assert summaries.ranks_table(board[:1], people[:1], SCALES).empty  # one system has no rank
