@@ -150,9 +150,7 @@ def _serve(chosen: argparse.Namespace) -> None:
     )
     # Prefect warns at SIGTERM, but nothing is lost: schedules are paused all the same.
     warnings.filterwarnings("ignore", "coroutine 'Runner.astop' was never awaited")
-    os.environ |= (
-        parent_watch.ENVIRONMENT
-    )  # Prefect gives each run a pipe as stdin, which ends with us
+    os.environ |= parent_watch.ENVIRONMENT  # each run's stdin is a pipe, which ends with us
     # One at a time: a run that falls due meanwhile waits, and uses what the first one made.
     try:
         serve(deployment, limit=1, print_starting_message=False)

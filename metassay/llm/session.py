@@ -197,6 +197,8 @@ class Session:
         return clear(self.access, all_, name, self.models.endpoints[name])
 
     def _ask_repeated(self, ask: Ask, requests: Sequence[ChatRequest]) -> list[Reply]:
+        if not self.repeat:  # else all keys would be computed twice
+            return ask(requests)
         repeated = [replace(request, repeat=self.repeat + request.repeat) for request in requests]
         replies = zip(requests, ask(repeated), strict=True)
         return [reply._replace(key=request.key) for request, reply in replies]

@@ -7,7 +7,7 @@ PDF.
 
 import io
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import matplotlib.style
 import numpy as np
@@ -269,15 +269,21 @@ def _heatmap(record: Record, cells: Cells) -> Figure:
     grid = figure.subplots(1, len(cells.panels), squeeze=False, sharey=True)
     top = max(1.0, *(abs(cell.ours) for cell in shown))
     for axes, panel in zip(grid[0], cells.panels, strict=True):
-        _heat_panel(axes, [c for c in shown if c.panel == panel], cells, top)
+        # From orange over white to purple, which all readers tell apart; no frame.
+        shades = np.full((len(cells.rows), len(cells.columns)), np.nan)
         for cell in (c for c in shown if c.panel == panel):
             text = short(cell.ours)
             if cell.published is not None:
                 text += f"\n({short(cell.published)})"
             colour = "white" if abs(cell.ours) > 0.55 * top else INK
             x, y = cells.columns.index(cell.column), cells.rows.index(cell.row)
+            shades[y, x] = cell.ours
             size = min(6.5, 15 * field)
             axes.text(x, y, text, ha="center", va="center", fontsize=size, color=colour)
+        axes.imshow(shades, "PuOr", vmin=-top, vmax=top, aspect="auto", interpolation="nearest")
+        axes.set_xticks(range(len(cells.columns)), labels=map(label, cells.columns), rotation=90)
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
         axes.set_title(label(panel), loc="left")
     grid[0, 0].set_yticks(range(len(cells.rows)), labels=map(label, cells.rows))
     words = [record.axis or "value"]
@@ -285,18 +291,6 @@ def _heatmap(record: Record, cells: Cells) -> Figure:
     words += ["orange below 0, purple above"] * any(cell.ours < 0 for cell in shown)
     figure.supxlabel("; ".join(words), fontsize=6.5, x=0.01, ha="left")
     return figure
-
-
-def _heat_panel(axes: Axes, panel: Sequence[Cell], cells: Cells, top: float) -> None:
-    """Colour the cells from orange over white to purple, which all readers tell apart; no frame."""
-    shades = np.full((len(cells.rows), len(cells.columns)), np.nan)
-    for cell in panel:
-        shades[cells.rows.index(cell.row), cells.columns.index(cell.column)] = cell.ours
-    axes.imshow(shades, "PuOr", vmin=-top, vmax=top, aspect="auto", interpolation="nearest")
-    axes.set_xticks(range(len(cells.columns)), labels=map(label, cells.columns), rotation=90)
-    axes.tick_params(length=0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
 
 
 # ---- lines -----------------------------------------------------------------------------------
@@ -370,19 +364,13 @@ _BEFORE = {"left": 0.0, "center": 0.5, "right": 1.0}  # the share of a name left
 _HALO = [withStroke(linewidth=1.5, foreground="white")]
 
 
-class _Box(NamedTuple):
-    """A rectangle in a panel, in inches."""
+_Box = tuple[float, float, float, float]  # left, low, right, high in a panel, in inches
 
-    left: float
-    low: float
-    right: float
-    high: float
 
-    def overlap(self, other: "_Box") -> float:
-        """Return the area that both cover."""
-        wide = min(self.right, other.right) - max(self.left, other.left)
-        tall = min(self.high, other.high) - max(self.low, other.low)
-        return max(wide, 0.0) * max(tall, 0.0)
+def _overlap(a: _Box, b: _Box) -> float:
+    """Return the area that both cover."""
+    wide, tall = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
+    return max(wide, 0.0) * max(tall, 0.0)
 
 
 def _scatter(record: Record, cells: Cells) -> Figure:
@@ -429,24 +417,23 @@ def _name_points(
         return size[0] * (x - left) / (right - left), size[1] * (y - low) / (high - low)
 
     centres = [inches(across.ours, up.ours) for across, up in points]
-    panel = _Box(0.0, 0.0, *size)
-    occupied = [_Box(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in centres]
+    panel = (0.0, 0.0, *size)
+    occupied = [(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in centres]
     for across, up in points:
-        x, y = across.ours, up.ours
         for x_low, y_low, x_high, y_high in (
-            (across.low, y, across.high, y),
-            (x, up.low, x, up.high),
+            (across.low, up.ours, across.high, up.ours),
+            (across.ours, up.low, across.ours, up.high),
             (across.published, up.published) * 2,
         ):
             if not (x_low is None or y_low is None or x_high is None or y_high is None):
                 (west, south), (east, north) = inches(x_low, y_low), inches(x_high, y_high)
-                ends = (west - _STROKE, south - _STROKE, east + _STROKE, north + _STROKE)
-                occupied.append(_Box(*ends))
+                occupied.append((west - _STROKE, south - _STROKE, east + _STROKE, north + _STROKE))
     for (x, y), (across, up) in zip(centres, points, strict=True):
         name = label(up.row)
         boxes = [_name_box(name, x + offset, y + up, side) for side, up, offset in _SIDES]
         overlaps = [
-            sum(map(box.overlap, occupied)) + (box.overlap(box) - box.overlap(panel))
+            sum(_overlap(box, other) for other in occupied)
+            + (_overlap(box, box) - _overlap(box, panel))
             for box in boxes
         ]
         best = overlaps.index(min(overlaps))
@@ -466,7 +453,7 @@ def _name_points(
 
 def _name_box(name: str, x: float, y: float, side: str) -> _Box:
     long = _PER_LETTER * len(name)
-    return _Box(x - _BEFORE[side] * long, y - _HALF, x + (1 - _BEFORE[side]) * long, y + _HALF)
+    return x - _BEFORE[side] * long, y - _HALF, x + (1 - _BEFORE[side]) * long, y + _HALF
 
 
 _FORMS: Mapping[str, Callable[[Record, Cells], Figure]] = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 import pandas as pd
@@ -22,7 +23,7 @@ from metassay.labelled.results import (
 from metassay.reporting import contract as c
 from metassay.reporting.answers import answers_table
 from metassay.reporting.names import Row, grouped, short_estimate, sorted_parts
-from metassay.reporting.page import Report, filled, in_order, write_page, write_tables
+from metassay.reporting.page import Report, filled, in_order, write_tables
 from metassay.reporting.shell import PageFolder, put_texts, utf16
 from metassay.tables.names import FULL, MEAN_OF_SUBSETS
 
@@ -85,14 +86,13 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
         kinds = kinds_verdict(cards, kinds_table(cards), order["judge"])
         answer = [*verdict(cards, first), *kinds]
         texts = put_items(page, files["verdicts"], tables)
-        write_page(
+        report.write_page(
             page,
             "judge test",
             files,
-            report.command,
-            blocks=report.published.blocks,
+            _counts(tables),
             systems={"headline": headline},
-            **report.head(files, _counts(tables), answer=answer, texts=texts),
+            **{"answer": answer, "texts": texts},
         )
 
 
@@ -263,11 +263,12 @@ def _items(
     with_probability: Sequence[str],
 ) -> Iterator[tuple[c.Document, list[int]]]:
     """Yield a document per row of `gold`, with the number of judges that are wrong."""
-    pairs = grouped(records(tables["pairs"].sort_values(["doc_id", "position"])), _doc_id)
+    by_item = itemgetter("doc_id")
+    pairs = grouped(records(tables["pairs"].sort_values(["doc_id", "position"])), by_item)
     ratings = tables["ratings"].sort_values(["doc_id", "rater", "criterion"])
-    labels = grouped(records(ratings), _doc_id)
+    labels = grouped(records(ratings), by_item)
     answers = {(row["pair_id"], row["judge"]): row for row in records(tables["judgments"])}
-    verdicts = grouped(records(judged.sort_values("judge")), lambda row: str(row["item"]))
+    verdicts = grouped(records(judged.sort_values("judge")), itemgetter("item"))
     for row in records(gold):
         item, label = row["item"], row["label"]
         of_item, premises = verdicts.get(item, []), pairs.get(item, [])
@@ -310,10 +311,6 @@ def _items(
         passages = [c.Passage("", "", premise["premise"] or "") for premise in premises]
         attributes = [f"{RIGHT}: {right}", *kind]
         yield c.Document(item, row["subset"], attributes, passages, [text]), [row["n_wrong"]]
-
-
-def _doc_id(row: Row) -> str:
-    return str(row["doc_id"])
 
 
 def _verdict(

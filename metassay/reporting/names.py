@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
@@ -132,14 +133,8 @@ def grouped(rows: Iterable[Row], key: Callable[[Row], K]) -> dict[K, list[Row]]:
     return groups
 
 
-def key_of(row: Row) -> Key:
-    """Return study, criterion and part."""
-    return row["study"], row["criterion"], row["part"]
-
-
-def metric_of(row: Row) -> Metric:
-    """Return metric and judge."""
-    return row["metric"], row["judge"]
+key_of = itemgetter("study", "criterion", "part")  # of a row: its Key
+metric_of = itemgetter("metric", "judge")
 
 
 def metric_name(row: Row) -> str:

@@ -92,30 +92,32 @@ class Report:
     shown_as: ShownAs = NONE
     published: ExtraTables = NO_MORE
 
-    def head(
-        self, tables: Mapping[str, pd.DataFrame], counts: Sequence[str], **more: Any
-    ) -> dict[str, Any]:
-        """Return fields of Head: those here, and `more`, whose problems and banners come after.
+    def write_page(
+        self,
+        page: PageFolder,
+        kind: str,
+        tables: Mapping[str, pd.DataFrame],
+        counts: Sequence[str],
+        **more: Any,
+    ) -> None:
+        """Write the page by `write_page`, with `more` of its arguments and of the fields of Head.
 
-        `tables` may have `notes`, called as they are shown.
+        Problems and banners of `more` come last. `tables` may have `notes`, called as they are
+        shown.
         """
         notes = tables.get("notes", empty(NOTES))
         missing = missing_lines(models_table(self.responses, self.models))
         problems = [c.Problem("missing", line) for line in missing]
         problems += [c.Problem("warning", ": ".join(note)) for note in rows(notes, "stage", "note")]
         invented = [texts("words_of_tests.yaml")["invented"]] if self.invented else []
-        return {
-            **more,
+        head: dict[str, Any] = {
             "name": self.benchmark,
             "dataset": c.Dataset(self.title, self.licence, self.citation, counts, self.seen),
-            "problems": [*problems, *more.get("problems", ())],
-            "banners": [*invented, *more.get("banners", ())],
+            "problems": [*problems, *more.pop("problems", ())],
+            "banners": [*invented, *more.pop("banners", ())],
         }
-
-    @property
-    def command(self) -> str:
-        """The command that makes it again."""
-        return f"metassay run {self.benchmark}"
+        command = f"metassay run {self.benchmark}"
+        write_page(page, kind, tables, command, blocks=self.published.blocks, **head, **more)
 
     def run_tables(self) -> dict[str, pd.DataFrame]:
         """Return what language models answered and the notes of stages, if they have a row."""

@@ -28,7 +28,7 @@ from metassay.reporting.documents import put_documents
 from metassay.reporting.facets import facets_table
 from metassay.reporting.meta_page import answer_of
 from metassay.reporting.names import Metric, headline_metrics, known_names
-from metassay.reporting.page import Report, filled, texts, write_page, write_tables
+from metassay.reporting.page import Report, filled, texts, write_tables
 from metassay.reporting.shell import PageFolder
 from metassay.statistics.document_means import Resampling
 from metassay.tables.criteria import rubric_criteria
@@ -133,24 +133,19 @@ def _write_page(
         better={metric: better[metric] for metric in in_texts},
         names=shown_as.authors,
     )
-    write_page(
+    report.write_page(
         page,
         "benchmark",
         files,
-        report.command,
+        _counts(tables),
         useful=report.certification.useful,
-        blocks=report.published.blocks,
         systems={
             "headline": [metric_label(*metric) for metric in headline],
             "no_groups": words["no_groups"] if clusters else "",
         },
-        **report.head(
-            files,
-            _counts(tables),
-            **answer,
-            banners=[words["lexical"].format(judges=" and ".join(lexical))] if lexical else [],
-            texts=texts_info,
-        ),
+        **answer,
+        banners=[words["lexical"].format(judges=" and ".join(lexical))] if lexical else [],
+        texts=texts_info,
     )
 
 

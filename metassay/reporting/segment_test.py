@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from metassay.format.numbers import counted, short, shown, shown_interval
 from metassay.labelled.records import NONE
 from metassay.reporting import contract as c
 from metassay.reporting.names import Row, grouped, short_estimate
-from metassay.reporting.page import Report, filled, in_order, write_page, write_tables
+from metassay.reporting.page import Report, filled, in_order, write_tables
 from metassay.reporting.shell import PageFolder, put_texts, utf16
 
 WRONG = "share of wrong labels"
@@ -75,14 +76,9 @@ def write_segment_test(report: SegmentTestReport, out: Path) -> None:
         page, majority = PageFolder(folder), str(sentences["label"].value_counts().index[0])
         texts = put_sentences(page, tables, wide, report.segmentations, labels)
         answer = verdict(tables["segment_scores"], majority)
-        write_page(
-            page,
-            "segmentation test",
-            files,
-            report.command,
-            systems={"headline": _HEADLINE},
-            **report.head(files, counts, answer=answer, texts=texts),
-        )
+        systems = {"headline": _HEADLINE}
+        more = {"answer": answer, "texts": texts}
+        report.write_page(page, "segmentation test", files, counts, systems=systems, **more)
 
 
 def _labels(sentences: pd.DataFrame, segmented: pd.DataFrame) -> list[str]:
@@ -153,7 +149,7 @@ def put_sentences(
     """
     segmented = rows(tables["segmented"], "segmentation", *_SENTENCE, "status")
     status = {tuple(key): why for *key, why in segmented}
-    by_text = grouped(records(wide.sort_values(_SENTENCE)), _text_of)
+    by_text = grouped(records(wide.sort_values(_SENTENCE)), itemgetter(*_TEXT))
     texts: dict[str, list[c.Text]] = {}
     for doc_id, author, text in sorted(rows(tables["texts"], *_TEXT, "text")):
         if sentences := by_text.get((doc_id, author)):
@@ -172,10 +168,6 @@ def put_sentences(
         metrics={f"{WRONG} ({name})": "lower" for name in segmentations},
         parts=labels,
     )
-
-
-def _text_of(row: Row) -> tuple[str, str]:
-    return row["doc_id"], row["author"]
 
 
 def _text(

@@ -378,8 +378,10 @@ def _gaps(pairs: Sequence[_Pair], raters: int, weights: Array) -> Array:
     of_pairs = np.stack([weighted_spearman(x, y, unit, weights) for _, (x, y), unit in pairs])
     gaps = np.empty((len(weights), raters))
     for rater in range(raters):
-        his = np.array([rater in two for two, _, _ in pairs])
-        gaps[:, rater] = mean_without_gaps(of_pairs[~his]) - mean_without_gaps(of_pairs[his])
+        of_rater = np.array([rater in two for two, _, _ in pairs])
+        gaps[:, rater] = mean_without_gaps(of_pairs[~of_rater]) - mean_without_gaps(
+            of_pairs[of_rater]
+        )
     return gaps
 
 

@@ -97,6 +97,14 @@ WRITERS = {
         },
         ('{"evalId": "e", "results": {"results": [', ",", "]}}"),
     ),
+    "langfuse": (
+        "s.json",
+        lambda n: {
+            **{"traceId": str(n), "name": "ok", "value": n % 2, "dataType": "NUMERIC"},
+            **{"source": "EVAL", "comment": TEXT},
+        },
+        ('{"data": [', ",", "]}"),
+    ),
 }
 PEAK = """
 import resource, sys

@@ -7,49 +7,31 @@ import numpy as np
 import pytest
 
 from metassay.core.errors import BadInput
+from metassay.core.params import load
+from metassay.datasets.ingest import ingest
 from metassay.llm.budget import Estimate, by_rule, estimate, of_request
 from metassay.llm.ledger import Ledger
 from metassay.llm.messages import ChatRequest, Message
-from tests.llm.batch_setup import PRICES, asking, model, request, requests
+from tests.llm.batch_setup import PRICES, ROOT, asking, model, request, requests
 from tests.llm.scripted_server import said
 
-INVENTED = {
-    "dialogue": (
-        "Doctor: So, what brings you in today?\n"
-        "Patient: Well, my knee's been bothering me again, mostly when I climb the stairs.\n"
-        "Doctor: Mm-hmm. And how long has that been going on for?\n"
-        "Patient: I'd say about three weeks now, maybe a bit longer. It began after the move.\n"
-    ),
-    "note": (
-        "CHIEF COMPLAINT\n\nLeft knee pain.\n\nHISTORY OF PRESENT ILLNESS\n\nMs. Harlow is a 58-"
-        "year-old female with hypertension and osteoarthritis, who presents with a history of"
-        " left knee pain. She takes ibuprofen 400 mg twice daily, with partial relief.\n\n"
-        "ASSESSMENT AND PLAN\n\n1. Osteoarthritis, left knee. Continue physiotherapy; X-ray.\n"
-    ),
-    "abstract": (
-        "We ask whether the similarity between a generated summary and its reference predicts the"
-        " judgments of trained annotators, and we show that the answer depends a great deal on"
-        " which systems were compared and on how their outputs were sampled. "
-    ),
-    "question": "Can I take these pills together with my blood pressure tablets, or is it risky? ",
-    "items": json.dumps(
-        [
-            {"number": n, "claim": claim, "passages": ["P: It aches at night.", "D: I see."]}
-            for n, claim in enumerate(("The patient has pain at night.", "No fever was reported."))
-        ]
-    ),
+SAMPLE = ingest("files", ROOT / "data/sample", load(ROOT).benchmarks["sample"].criteria)
+PASSAGES = [passage for passages in SAMPLE.sources["passages"] for passage in passages]
+CLAIMS = [{"number": n, "passages": [text]} for n, text in enumerate(PASSAGES)]
+WRITTEN = {
+    "passages": "\n".join(PASSAGES),
+    "notes": "\n\n".join(SAMPLE.texts["text"].dropna()),
+    "items": json.dumps(CLAIMS, ensure_ascii=False),
 }
 
 
 def questions(kind: str, count: int = 40) -> list[ChatRequest]:
     generator = np.random.default_rng(5)
-    sentences = INVENTED[kind].split(" ")
-    chats = []
-    for number in range(count):
-        start = int(generator.integers(0, max(1, len(sentences) // 3)))
-        text = " ".join(sentences[start:] + sentences[: int(generator.integers(5, 60))])
-        chats.append(chat(f"{number}. {text * int(generator.integers(1, 5))}", '{"type":"object"}'))
-    return chats
+    words = WRITTEN[kind].split(" ")
+    starts = generator.integers(0, len(words) - 300, count)
+    sizes = generator.integers(5, 300, count)
+    texts = [" ".join(words[at : at + n]) for at, n in zip(starts, sizes, strict=True)]
+    return [chat(f"{n}. {text}", '{"type":"object"}') for n, text in enumerate(texts)]
 
 
 def chat(text: str, schema: str | None = None) -> ChatRequest:
@@ -67,7 +49,7 @@ def estimated(
     )
 
 
-@pytest.mark.parametrize("kind", INVENTED)
+@pytest.mark.parametrize("kind", WRITTEN)
 def test_the_estimate_is_within_ten_percent_of_what_the_server_counts(
     server, ledger, kind: str
 ) -> None:
@@ -124,7 +106,7 @@ def test_past_answers_say_how_long_others_will_be(server, ledger) -> None:
 
 
 def test_what_the_ledger_has_costs_nothing(server, ledger) -> None:
-    chats = questions("note", 10)
+    chats = questions("notes", 10)
     asking(server, ledger)(chats[:4])
     twice = estimated([*chats, chats[9]], ledger, 25)
     assert (twice.calls, twice.calls_in_ledger, twice.completion_tokens) == (10, 4, 150)
@@ -151,7 +133,7 @@ def test_past_answers_correct_the_count(server, ledger) -> None:
 
 
 def test_a_large_run_is_sampled(ledger) -> None:
-    chats = questions("abstract", 2500)
+    chats = questions("notes", 2500)
     counted = sum(of_request(question, structured=True) for question in chats)
     assert estimated(chats, ledger).prompt_tokens == pytest.approx(counted, rel=0.01)
 

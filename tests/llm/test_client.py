@@ -79,18 +79,14 @@ def test_equal_questions_are_asked_once_and_repetitions_on_purpose_again(server,
 
 
 FAULTS = {  # what may pass, and the code of who gives up on it
-    "500": (lambda: failed(500), "http_500"),
-    "503": (lambda: failed(503), "http_503"),
-    "408": (lambda: failed(408), "http_408"),
-    "409": (lambda: failed(409), "http_409"),
-    "425": (lambda: failed(425), "http_425"),
-    "429": (lambda: rate_limited("0"), "http_429"),
-    "429 bare": (lambda: rate_limited(None), "http_429"),
-    "drop": (dropped, "connection"),
-    "midway": (lambda: dropped(midway=True), "connection"),
-    "half": (half_json, "bad_reply"),
-    "no choice": (lambda: Answer("x", fault="no_choices"), "bad_reply"),
-    "hang": (hang, "timeout"),
+    **{f"{code}": (failed(code), f"http_{code}") for code in (408, 409, 425, 500, 503)},
+    "429": (rate_limited("0"), "http_429"),
+    "429 bare": (rate_limited(None), "http_429"),
+    "drop": (dropped(), "connection"),
+    "midway": (dropped(midway=True), "connection"),
+    "half": (half_json(), "bad_reply"),
+    "no choice": (Answer("x", fault="no_choices"), "bad_reply"),
+    "hang": (hang(), "timeout"),
 }
 
 
@@ -98,12 +94,12 @@ FAULTS = {  # what may pass, and the code of who gives up on it
 def test_what_may_pass_is_asked_again_and_failures_are_not_stored(server, ledger, name) -> None:
     fault, code = FAULTS[name]
     timeout = 0.3 if name == "hang" else 20.0
-    server.script = lambda call: fault() if call.attempt <= 2 else echo(call)
+    server.script = lambda call: fault if call.attempt <= 2 else echo(call)
     replies = asking(server, ledger, timeout=timeout)(requests(2))
     assert {(reply.status, reply.attempts) for reply in replies} == {("ok", 3)}
     assert set(server.requests.values()) == {3}
     assert set(server.answered.values()) == {1}
-    server.script = lambda call: fault()
+    server.script = lambda call: fault
     policy = Policy(attempts=2, first_wait=0.01)
     (reply,) = asking(server, ledger, policy, timeout=timeout)([request("new")])
     assert (reply.status, reply.error, reply.attempts, reply.text) == ("error", code, 2, None)
@@ -232,12 +228,9 @@ def test_a_missing_or_broken_key_stops_before_anything_is_sent(
     with pytest.raises(ValueError, match="'m-2'"):  # another model's question is a bug
         asking(server, ledger)([replace(request(1), model="m-2")])
     assert not server.calls
-
-
-def test_a_key_that_is_wanted_and_not_named(server, ledger) -> None:
     server.script = lambda call: failed(401)
     with pytest.raises(BadInput, match=r"name the variable that holds it .* key_env"):
-        asking(server, ledger)([request(1)])
+        asking(server, ledger)([request(1)])  # a key is wanted, and none is named
 
 
 def test_endpoints_that_are_down_are_given_up_on_the_sooner_the_less_they_said(

@@ -31,6 +31,12 @@ def wait_until(true: Callable[[], bool], seconds: float = 60.0) -> None:
         time.sleep(0.005)
 
 
+def start(child: Asker, server: ScriptedServer, ledger: Ledger, count: int, **more: float) -> int:
+    """Start a run in a child; its process id."""
+    settings = {"ledger": str(ledger.path), "concurrency": 8, "lease": 0.3} | more
+    return child.start(base_url=server.base_url, count=count, **settings)
+
+
 def answers(ledger: Ledger) -> int:
     return sum(row[2] for row in ledger.holdings())
 
@@ -60,11 +66,10 @@ def test_killed_ten_times_and_nothing_is_asked_again(
     """
     server.latency = 0.005
     moments = np.random.default_rng(20261121).choice(QUESTIONS - 20, KILLS, replace=False)
-    settings = {"ledger": str(ledger.path), "count": QUESTIONS, "concurrency": 16, "lease": 0.3}
     child = processes[0]
     for moment in sorted(moments.tolist()):
         server.hold_after(moment - server.answered.total())
-        process = child.start(base_url=server.base_url, **settings)
+        process = start(child, server, ledger, QUESTIONS, concurrency=16)
         # Every answer is in the ledger while the process still waits for others.
         wait_until(lambda: server.holding > 0 and answers(ledger) == server.answered.total())
         assert answers(ledger) == moment
@@ -72,7 +77,7 @@ def test_killed_ten_times_and_nothing_is_asked_again(
         assert child.result() is None
         wait_until(lambda: server.connected == 0)
         server.let_go()
-    child.start(base_url=server.base_url, **settings)
+    start(child, server, ledger, QUESTIONS, concurrency=16)
     assert child.result() == {"ok": QUESTIONS}
     assert len(server.answered) == QUESTIONS
     assert set(server.answered.values()) == {1}  # no answered request ever came again
@@ -84,11 +89,10 @@ def test_killed_in_the_middle_of_anything(server, ledger, tmp_path, processes, u
     """Kills by the clock: what the ledger has is never asked again, and it is never damaged."""
     server.latency = 0.005
     waits = np.random.default_rng(7).uniform(0.02, 0.15, size=3)
-    settings = {"ledger": str(ledger.path), "count": QUESTIONS, "concurrency": 16, "lease": 0.3}
     child = processes[0]
     for wait in waits.tolist():
         before = server.requests.total()
-        process = child.start(base_url=server.base_url, **settings)
+        process = start(child, server, ledger, QUESTIONS, concurrency=16)
         wait_until(lambda before=before: server.requests.total() > before + 16)
         time.sleep(wait)
         os.kill(process, signal.SIGKILL)
@@ -96,10 +100,10 @@ def test_killed_in_the_middle_of_anything(server, ledger, tmp_path, processes, u
         with Ledger(ledger.path) as checked:  # sound, or this would raise
             answered = checked.lookup(request(n).key for n in range(QUESTIONS))
         before_resuming = server.requests.copy()
-        child.start(base_url=server.base_url, **(settings | {"count": len(answered)}))
+        start(child, server, ledger, len(answered), concurrency=16)
         child.result()
         assert len(server.requests - before_resuming) <= len(answered)
-    child.start(base_url=server.base_url, **settings)
+    start(child, server, ledger, QUESTIONS, concurrency=16)
     assert child.result() == {"ok": QUESTIONS}
     # Only an answer on its way when its process died, at most one per worker, is asked again.
     assert server.answered.total() <= QUESTIONS + len(waits) * 16
@@ -109,13 +113,11 @@ def test_killed_in_the_middle_of_anything(server, ledger, tmp_path, processes, u
 def test_two_processes_ask_the_same_and_pay_once(server, ledger, processes) -> None:
     asking(server, ledger)([request("first")])  # which goes alone
     server.hold_after(0)
-    settings = {"ledger": str(ledger.path), "count": 200, "concurrency": 8, "lease": 15.0}
-    first, second = processes
-    for process in (first, second):
-        process.start(base_url=server.base_url, **settings)
+    for process in processes:
+        start(process, server, ledger, 200, lease=15.0)
     wait_until(lambda: server.holding == 16)  # they share the work, and do not wait for each other
     server.let_go()
-    assert first.result() == second.result() == {"ok": 200}
+    assert [process.result() for process in processes] == [{"ok": 200}] * 2
     assert len(server.requests) == 201
     assert set(server.requests.values()) == {1}
 
@@ -124,11 +126,10 @@ def test_the_questions_of_a_dead_process_are_asked_when_its_claims_expire(
     server, ledger, processes
 ) -> None:
     server.hold_after(10)
-    settings = {"ledger": str(ledger.path), "count": 30, "concurrency": 8}
     first, second = processes
-    process = first.start(base_url=server.base_url, lease=2.0, **settings)
+    process = start(first, server, ledger, 30, lease=2.0)
     wait_until(lambda: server.holding == 8)
-    second.start(base_url=server.base_url, lease=2.0, **settings)
+    start(second, server, ledger, 30, lease=2.0)
     wait_until(lambda: server.holding == 16)  # the second has taken what was left
     os.kill(process, signal.SIGKILL)
     died = time.monotonic()
@@ -142,9 +143,8 @@ def test_the_questions_of_a_dead_process_are_asked_when_its_claims_expire(
 
 def test_an_interrupt_leaves_a_clean_ledger(server, ledger, processes) -> None:
     server.hold_after(10)
-    settings = {"ledger": str(ledger.path), "count": 30, "concurrency": 8, "lease": 60.0}
     child = processes[0]
-    process = child.start(base_url=server.base_url, **settings)
+    process = start(child, server, ledger, 30, lease=60.0)
     wait_until(lambda: server.holding == 8 and answers(ledger) == 10)
     os.kill(process, signal.SIGINT)
     assert child.result() is None
@@ -153,6 +153,6 @@ def test_an_interrupt_leaves_a_clean_ledger(server, ledger, processes) -> None:
     keys = [request(number).key for number in range(30)]
     assert ledger.claimed_keys(keys) == set()  # nobody has to wait for the lease of a minute
     assert ledger.attempts() == {"interrupted": 8, "ok": 10}
-    child.start(base_url=server.base_url, **settings)
+    start(child, server, ledger, 30, lease=60.0)
     assert child.result() == {"ok": 30}
     assert set(server.answered.values()) == {1}

@@ -172,14 +172,23 @@ REPAIRED: dict[str, Callable[[Entries], Any]] = {
     "deeper": lambda entries: {"result": {"items": entries}},
     "by number": lambda entries: {"items": {str(e["number"]): e for e in entries}},
 }
+SOUND = reply_of(sound([1, 2, 3]))
+READABLE = {
+    "a list": json.dumps(sound([1, 2, 3])),
+    "indented": json.dumps({"items": sound([1, 2, 3])}, indent=2),
+    "prose": f"Sure!\n```json\n{SOUND}\n```\nTell me {{if}} it helps [1].",
+    "cited before": f"By passages [3] and [4, 5]:\n{SOUND}",
+}
 
 
-@pytest.mark.parametrize("form", REPAIRED)
+@pytest.mark.parametrize("form", [*READABLE, *REPAIRED])
 def test_what_can_mean_one_thing_only_is_read_and_marked(form: str) -> None:
-    results, ask = ask_about(3, lambda numbers, _: json.dumps(REPAIRED[form](sound(numbers))))
+    text = READABLE.get(form) or json.dumps(REPAIRED[form](sound([1, 2, 3])))
+    results, ask = ask_about(3, lambda *_: text)
     assert labels(results) == [1, 0, 1]
     assert ask.calls == 1
-    expected = [form != "twice, the same" or number == 2 for number in (1, 2, 3)]
+    second_only = [False, True, False]
+    expected = second_only if form == "twice, the same" else [form in REPAIRED] * 3
     assert facts(results, "repaired") == expected
 
 
@@ -199,7 +208,6 @@ def test_a_number_nobody_asked_about_spoils_its_reply() -> None:
     assert ask.sent == [([1, 2, 3], 0), ([1, 2], 1), ([3], 1)]
 
 
-SOUND = reply_of(sound([1, 2, 3]))
 UNREADABLE = {
     "nothing": "",
     "prose": "Claims 1 and 3 are entailed, that is 1, 0, 1.",
@@ -228,21 +236,6 @@ def test_what_cannot_be_read_is_asked_again_in_halves_and_then_unparsed(text: st
     assert labels(results) == [None] * 3
     assert ask.numbers == [[1, 2, 3], [1, 2], [3], [1], [2], [3]]
     assert ask.calls == 3
-
-
-READABLE = {
-    "a list": json.dumps(sound([1, 2, 3])),
-    "indented": json.dumps({"items": sound([1, 2, 3])}, indent=2),
-    "prose": f"Sure!\n```json\n{SOUND}\n```\nTell me {{if}} it helps [1].",
-    "cited before": f"By passages [3] and [4, 5]:\n{SOUND}",
-}
-
-
-@pytest.mark.parametrize("text", READABLE.values(), ids=READABLE)
-def test_a_json_value_is_read_in_prose(text: str) -> None:
-    results, ask = ask_about(3, lambda *_: text)
-    assert labels(results) == [1, 0, 1]
-    assert ask.calls == 1
 
 
 @pytest.mark.parametrize("piece", ["{", "[{", '{"a" ', '{"a":', '{"a":1', '[{"a":1},', '{"'])

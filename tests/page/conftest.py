@@ -16,9 +16,9 @@ from tests.page.invented import Invented
 def chromium() -> str:
     """Where the browser is, or a skip that says how to get one; in CI a failure."""
     names = ("chromium", "chromium-browser", "google-chrome")
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if found:
-        return found
+    program = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if program:
+        return program
     remedy = "needs a browser: apt-get install chromium, or set CHROMIUM to the path of one"
     if os.environ.get("CI", "").lower() in ("true", "1"):
         pytest.fail(remedy)
@@ -46,9 +46,9 @@ class Watched:
         self.index = index
         self.context = browser.new_context(**context)
         self.page: Page = self.context.new_page()
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.complaints: list[str] = []
-        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("request", lambda request: self.requested.append(request.url))
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))

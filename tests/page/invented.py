@@ -119,11 +119,11 @@ class Invented:
         skill = 0.4 + 0.5 * self.authors.index(author) / len(self.authors)
         if (n, author) == (1, self.systems[-1]):
             return c.Text(author, ["truncated: the answer ended at the limit"], "")
-        said = [self._words(8) for _ in range(5)]
+        sentences = [self._words(8) for _ in range(5)]
         if self.hostile:
-            said += HOSTILE
+            sentences += HOSTILE
         text, starts = "", []
-        for sentence in said:
+        for sentence in sentences:
             starts.append(_units(text))
             text += sentence + " "
         cuts = [0, starts[2], starts[4], _units(text)]
@@ -138,7 +138,7 @@ class Invented:
                 if judged
             ],
             scores=[(label(m, j), self._score(skill)) for m, j, _ in METRICS],
-            blocks=[self._block(said, starts, skill)] if judged else [],
+            blocks=[self._block(sentences, starts, skill)] if judged else [],
         )
 
     def _score(self, skill: float) -> float | None:
@@ -147,9 +147,9 @@ class Invented:
     def _grade(self, skill: float) -> float:
         return float(max(1, min(5, round(self.random.gauss(1 + 4 * skill, 1)))))
 
-    def _block(self, said: list[str], starts: list[int], skill: float) -> c.Block:
+    def _block(self, sentences: list[str], starts: list[int], skill: float) -> c.Block:
         lines = []
-        for i, (sentence, start) in enumerate(zip(said, starts, strict=True)):
+        for i, (sentence, start) in enumerate(zip(sentences, starts, strict=True)):
             judgments = [self._judgment(skill) for _ in JUDGES]
             cites = self.random.sample(range(12), 2) if i % 2 else [i]
             each = [c.EachCitation(0, n, self._judgment(skill), None) for n in cites if i == 1]

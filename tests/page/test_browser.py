@@ -40,14 +40,14 @@ def test_from_the_disk_it_asks_no_network_and_reads_what_it_shows(tab: Watched) 
     for first in (".answer", ".grid", ".data"):  # on the first screen
         expect(page.locator(first)).to_be_in_viewport(ratio=0.98)
     folder = tab.index.parent.as_uri()
-    first = [url.removeprefix(folder + "/") for url in tab.asked]
+    first = [url.removeprefix(folder + "/") for url in tab.requested]
     assert first == [
         *("index.html", "page/app.css", "page/app.js", "page/data/head.js"),
         *("page/data/tables/certificates/0.js", "page/data/since.js"),
     ]
     for address in VIEWS.values():
         settled(tab.open(address))
-    assert all(url.startswith((folder, "about:")) for url in tab.asked)
+    assert all(url.startswith((folder, "about:")) for url in tab.requested)
 
 
 def test_three_clicks_from_a_verdict_to_the_claim_that_counts_against_it(tab: Watched) -> None:
@@ -193,11 +193,11 @@ def test_two_systems_differ_by_the_mean_of_their_differences(tab: Watched) -> No
     a, b = values["system_1"], values["system_2"]
     both = [a[name] - b[name] for name in a if name in b]
     page = settled(tab.open("#systems?a=system_1&b=system_2&x=bertscore_f1"))
-    told = page.locator(".summary").inner_text()
-    mean = float(re.search(r"mean difference ([−\d.]+)", told)[1].replace("−", "-"))  # type: ignore[index]
+    summary = page.locator(".summary").inner_text()
+    mean = float(re.search(r"mean difference ([−\d.]+)", summary)[1].replace("−", "-"))  # type: ignore[index]
     assert mean == pytest.approx(sum(both) / len(both), abs=0.0011)
     wins = sum(d > 0 for d in both)
-    assert f"system_1 is better in {wins}," in told
+    assert f"system_1 is better in {wins}," in summary
 
 
 def test_hostile_texts_are_shown_as_text(watch: Watch, hostile: Path) -> None:
@@ -259,7 +259,7 @@ def test_a_missing_data_file_is_told(watch: Watch, tmp_path: Path) -> None:
 class Many(Invented):
     """1,000 documents by 16 systems, without claims: as many rows as speed/page.py has."""
 
-    def _block(self, said: list[str], starts: list[int], skill: float) -> Block:
+    def _block(self, sentences: list[str], starts: list[int], skill: float) -> Block:
         return Block("claim_recall", "Is each claim in the source?", "claim", [], [])
 
 
@@ -269,7 +269,7 @@ def test_a_thousand_documents_by_sixteen_systems(watch: Watch, tmp_path: Path) -
     watched = watch(index)
     times = [seconds(watched.page, index.as_uri(), ".metrics .dot") for _ in range(3)]
     assert min(times) < 1
-    assert read(index.parent, watched.asked) / len(times) < 1_000_000
+    assert read(index.parent, watched.requested) / len(times) < 1_000_000
     page = settled(watched.open("#texts"))
     assert min(searches(page)) < 100
     page.locator("#q").fill("fever knee")

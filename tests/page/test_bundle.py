@@ -32,10 +32,10 @@ def test_the_bundle_is_what_the_sources_make(tmp_path: Path) -> None:
     shutil.copytree(PAGE, copy, ignore=shutil.ignore_patterns("node_modules"))
     installed = npm("ci", at=copy)
     if installed.returncode:
-        told = f"npm ci needs a registry of npm packages: {installed.stderr.strip()[-300:]}"
+        reason = f"npm ci needs a registry of npm packages: {installed.stderr.strip()[-300:]}"
         if os.environ.get("CI", "").lower() in ("true", "1"):
-            pytest.fail(told)
-        pytest.skip(" ".join(told.split()))
+            pytest.fail(reason)
+        pytest.skip(" ".join(reason.split()))
     checked = npm("run", "check", at=copy)
     assert not checked.returncode, checked.stdout + checked.stderr
     built = tmp_path / "metassay/reporting/bundle"

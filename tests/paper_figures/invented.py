@@ -28,11 +28,11 @@ LINES = ("First,,,Recall,0.50", "Second,,,Recall,0.75", "Third,,,Recall,0.9", "F
 
 
 def record(name: str = "table1", form: str = "table", **changes: object) -> Record:
-    given: dict[str, object] = {
+    fields: dict[str, object] = {
         **{"numbers": BOARD, "rows": ROWS, "columns": COLUMNS, "printed": (PRINTED,)},
         **{"says": 'With "quotes", a_b, 5 %, {x} ~ ^ \\ # $ <b> − “ü”.', "axis": "share"},
     }
-    return Record("invented", name, f"Invented {form}", form, **given | changes)  # type: ignore[arg-type]
+    return Record("invented", name, f"Invented {form}", form, **fields | changes)  # type: ignore[arg-type]
 
 
 def every_form() -> tuple[Record, ...]:
@@ -63,11 +63,11 @@ def project(root: Path) -> Inputs:
 
 def write_board(root: Path, benchmark: str, recall: dict[str, float]) -> None:
     """A leaderboard with recall and words of each system."""
-    made = []
+    rows = []
     for metric in ("claim_recall", "words"):
         for place, (author, value) in enumerate(recall.items()):
             macro = value if metric == "claim_recall" else 100.0 + place
-            made.append(
+            rows.append(
                 {
                     **{"part": "full", "metric": metric, "judge": "none", "author": author},
                     **{"macro": macro, "low": macro - 0.1, "high": macro + 0.1, "micro": macro},
@@ -78,4 +78,4 @@ def write_board(root: Path, benchmark: str, recall: dict[str, float]) -> None:
     path = root / f"data/tables/{benchmark}/leaderboard.parquet"
     if path.exists():
         shutil.rmtree(path.parent)
-    write(LEADERBOARD, pd.DataFrame(made), path)
+    write(LEADERBOARD, pd.DataFrame(rows), path)

@@ -77,7 +77,8 @@ def tables_of(benchmark: str) -> dict[str, pd.DataFrame]:
     scores = pd.DataFrame(rows)[list(STATEMENT_SCORES.columns)]
     ratings = pd.DataFrame(marks, columns=list(RATINGS.columns))
     compared = load(ROOT).meta_evaluation["compared"]
-    options = OPTIONS.model_copy(update={"compared": compared, "folds": 2})
+    few = {"folds": 2, "resamples": 20, "permutations": 20}  # intervals needn't be exact here
+    options = OPTIONS.model_copy(update={"compared": compared, **few})
     criteria = dict.fromkeys(CATEGORIES, Criterion(low=0, high=1, better="lower"))
     whole = scores_of({(d, a): rng.random() for d in DOCUMENTS for a in SYSTEMS}, metric="m")
     of = Evaluation(

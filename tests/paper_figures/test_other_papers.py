@@ -246,14 +246,14 @@ def test_judges_of_doclens_are_right_as_often_as_counted_by_hand() -> None:
     labels = table("wice_dev", "gold").set_index("item")["label"]
     verdicts = table("wice_dev", "verdicts")
     by_judge = verdicts.set_index(["item", "judge"])[["label", "probability"]].unstack("judge")
-    asked = by_judge.index[by_judge["probability", "t5_3b_anli"].notna()]
-    assert len(asked) == 100
-    passed = by_judge["probability", "t5_3b_anli"][asked] >= 0.5
-    right = passed == (labels[asked] == "entailed")
+    common = by_judge.index[by_judge["probability", "t5_3b_anli"].notna()]
+    assert len(common) == 100
+    passed = by_judge["probability", "t5_3b_anli"][common] >= 0.5
+    right = passed == (labels[common] == "entailed")
     assert cells["T5-3B tuned on ANLI, as released", "WiCE"] == pytest.approx(100 * right.mean())
-    right = by_judge["label", "lexical"][asked] == labels[asked]
+    right = by_judge["label", "lexical"][common] == labels[common]
     assert cells["Lexical", "WiCE"] == pytest.approx(100 * right.mean())
-    supported = 100 * (labels[asked] == "entailed").mean()
+    supported = 100 * (labels[common] == "entailed").mean()
     assert cells["Supported", "WiCE"] == pytest.approx(supported)
     edited = table("minimal_pairs_aci", "verdicts")
     labelled = edited[edited["judge"] == "semantic"].set_index("item")["label"]

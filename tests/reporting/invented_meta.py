@@ -15,7 +15,7 @@ HOSTILE = f"metric {SCRIPT}"
 KEY = {"study": "invented", "criterion": "completeness", "part": "full"}
 ODD = {**KEY, "criterion": f"odd {SCRIPT}"}
 SENTENCE = "Use: for any two texts, claim_recall follows completeness."
-FOUND = "2 of 25 documents have exactly the scores of another one."
+DOUBLES = "2 of 25 documents have exactly the scores of another one."
 LEVELS = ("global", "document", "system")
 PEARSON = {"coefficient": "pearson"}
 
@@ -68,7 +68,7 @@ def certificates() -> Rows:
 def designs() -> Rows:
     """Both criteria are of one study, whose documents have two doubles."""
     counts = {"n_systems": 8, "n_families": 8, "n_documents": 25, "n_clusters": 25, "n_strata": 1}
-    more = {"design": "crossed", "given": "", "found": FOUND, "suspected": ""}
+    more = {"design": "crossed", "given": "", "found": DOUBLES, "suspected": ""}
     return [{**key, **counts, **more} for key in (KEY, ODD)]
 
 

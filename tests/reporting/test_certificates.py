@@ -9,7 +9,7 @@ from metassay.meta_evaluation.verdicts import VERDICTS, kind_of
 from metassay.reporting.certificates import answers_by_criterion, best_of, decisions, grid, limits
 from metassay.reporting.sentences import sentence
 from tests.meta_evaluation.test_verdicts import CASES, GOOD
-from tests.reporting.invented_meta import FOUND, SCRIPT
+from tests.reporting.invented_meta import DOUBLES, SCRIPT
 
 NAME = "claim_recall (lexical)"
 OPTIONS = CertificationOptions(useful=0.3, margin=0.05)
@@ -164,7 +164,7 @@ def test_a_sentence_per_criterion_with_what_to_use_first(certified):
 
 
 def test_the_head_has_limits_words_and_metrics_of_the_certificates(head, frames):
-    assert [of["text"] for of in head["problems"] if of["kind"] == "limit"] == [FOUND]
+    assert [of["text"] for of in head["problems"] if of["kind"] == "limit"] == [DOUBLES]
     assert [of["kind"] for of in head["verdicts"]] == list(VERDICTS)
     assert {of["state"] for of in head["verdicts"]} == {"use", "confirm", "no"}
     words = " ".join(of["means"] for of in head["verdicts"])
@@ -192,7 +192,7 @@ def of_systems(certified, systems, smallest):
 
 def test_what_was_found_comes_first_and_once(frames, certified, nothing):
     assert limits(certified.assign(n_families=4), frames["designs"]) == [
-        FOUND,
+        DOUBLES,
         "With 4 systems the best verdict is “promising”; trusting a metric with other systems needs"
         " at least 6.",
     ]

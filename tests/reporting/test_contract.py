@@ -29,10 +29,10 @@ def in_typescript(source: str) -> str:
                 above.append(comment[1])
                 continue
             field, kind, beside = _FIELD.fullmatch(line).groups()
-            said = " ".join([*above, *filter(None, [beside])])
-            union = _UNION.match(said)
+            text = " ".join([*above, *filter(None, [beside])])
+            union = _UNION.match(text)
             of = union[0] if union else _type(kind)
-            lines.append(f"  {field}: {of};{said and f' // {said}'}")
+            lines.append(f"  {field}: {of};{text and f' // {text}'}")
             above = []
         lines.append("}")
     return "\n".join(lines) + "\n"
@@ -48,7 +48,7 @@ def _type(kind: str) -> str:
     tupled = re.fullmatch(r"tuple\[(.+)\]", kind)
     if tupled:
         return f"[{', '.join(map(_type, tupled[1].split(', ')))}]"
-    return " | ".join(_TYPES.get(one, one) for one in kind.split(" | "))
+    return " | ".join(_TYPES.get(name, name) for name in kind.split(" | "))
 
 
 def test_the_page_has_the_types_of_the_records() -> None:

@@ -63,8 +63,8 @@ LEADERS = frame(
 )
 
 
-def numbers_of(certified: pd.DataFrame = CERTIFIED, asked: pd.DataFrame = NOBODY) -> Any:
-    return evaluation_numbers(LEADERS, certified, empty(CRITERIA), asked)
+def numbers_of(certified: pd.DataFrame = CERTIFIED, answers: pd.DataFrame = NOBODY) -> Any:
+    return evaluation_numbers(LEADERS, certified, empty(CRITERIA), answers)
 
 
 def test_of_an_evaluation_it_has_verdicts_best_metrics_and_means() -> None:
@@ -195,7 +195,7 @@ def test_a_row_a_stage_and_model_with_tokens_and_list_price() -> None:
     assert rest == f"{REST}."
     answered = responses(*(("m-1", status, 1, 1) for status in STATUSES))
     assert missing_lines(models_table({"s": answered}, MODELS)) == []
-    assert numbers_of(asked=table)["answers"] == {
+    assert numbers_of(answers=table)["answers"] == {
         **{"questions": 11, "answered": 5, "refused": 1, "truncated": 1},
         **{"missing": 3, "failed": 1},
     }

@@ -49,7 +49,7 @@ def pairs_of(*questions: tuple[str, int, int], author: str = "lead") -> pd.DataF
     )
 
 
-ASKED = pairs_of(
+RECALL = pairs_of(
     *((m, n, ALL_CITATIONS) for m in ("claim_recall", "claim_recall_grade") for n in range(3))
 )
 CITED = pairs_of(
@@ -83,7 +83,7 @@ def sides(block: Block, head: int = 0) -> list[tuple[str, str]]:
 
 def test_labels_are_said_as_they_are_and_a_grade_counts_by_its_half_of_the_scale() -> None:
     block = block_of(
-        *(CLAIMS, ASKED),
+        *(CLAIMS, RECALL),
         judgment("claim_recall 0", label="entailed", probability=0.834),
         judgment("claim_recall 1", label="not_entailed"),
         judgment("claim_recall 2", label="contradicted"),  # of an instrument with three labels
@@ -104,7 +104,7 @@ def test_labels_are_said_as_they_are_and_a_grade_counts_by_its_half_of_the_scale
         ("how far in this text?", "claim_recall_grade", "lexical"),
     ]
     unsure = judgment("claim_recall 1", status="abstained", probability=0.5)
-    block = block_of(CLAIMS, ASKED, unsure)
+    block = block_of(CLAIMS, RECALL, unsure)
     assert sides(block)[1:] == [("abstained", "unknown"), ("not judged", "unknown")]
     assert (block.lines[1].judgments[0].probability, block.lines[1].judgments[0].why) == (0.5, "")
 
@@ -141,8 +141,8 @@ def test_what_the_other_citations_entail_speaks_against_this_one() -> None:
 
 
 def test_every_place_is_counted_by_what_came_of_it() -> None:
-    twice = ASKED.assign(position=ASKED["position"] + 3, author="other")  # the same questions
-    settled = ASKED.head(1).assign(position=9, pair_id="settled", settled="no_evidence")
+    twice = RECALL.assign(position=RECALL["position"] + 3, author="other")  # the same questions
+    settled = RECALL.head(1).assign(position=9, pair_id="settled", settled="no_evidence")
     answers = [
         judgment("claim_recall 0", label="entailed", repaired=True),
         judgment("claim_recall 1", status="abstained"),
@@ -150,7 +150,7 @@ def test_every_place_is_counted_by_what_came_of_it() -> None:
         judgment("citation_alone 4", label="entailed"),
         *(judgment(f"claim_recall {n}", label="entailed", judge="words") for n in (0, 1)),
     ]
-    table = answers_table(pd.concat([ASKED, twice, settled, CITED]), pd.DataFrame(answers))
+    table = answers_table(pd.concat([RECALL, twice, settled, CITED]), pd.DataFrame(answers))
     by = table.set_index(["judge", "measure"])
     recall = by.loc["lexical", "claim_recall"]
     assert dict(recall[recall > 0]) == {
@@ -199,7 +199,7 @@ def test_a_preference_names_the_other_text_and_what_is_better() -> None:
 
 
 def test_the_whole_text_has_a_line_where_a_question_is_about_it() -> None:
-    pairs = ASKED.head(1).assign(measure="same_question", pair_id="same")
+    pairs = RECALL.head(1).assign(measure="same_question", pair_id="same")
     block = block_of(NOBODY, pairs, judgment("same", label="different"))
     assert (block.noun, block.lines[0].text) == ("text", "this text")
     assert sides(block) == [("labelled different", "against")]

@@ -29,7 +29,7 @@ from metassay.tables.parquet import empty, read, write
 from metassay.tables.responses import RESPONSES
 from tests.conftest import ROOT
 from tests.reporting.conftest import ask_nobody
-from tests.reporting.invented_meta import FOUND, lines
+from tests.reporting.invented_meta import DOUBLES, lines
 
 PRIVATE = "canary-77af"
 LONG = "understandability_of_the_whole_text_to_those_who_know_little"
@@ -120,7 +120,7 @@ def test_the_answer_comes_first_with_how_sure_it_is_and_what_would_settle_the_re
     assert len(printed) <= LINES
     use = text.index("Use claim_recall (lexical) to compare any two texts by completeness")
     open_question = text.index("No metric can be trusted yet to compare two systems")
-    assert use < open_question < text.index(FOUND)
+    assert use < open_question < text.index(DOUBLES)
     assert "(r .47 [.20, .71])" in text[use:open_question]
     assert "about 20 systems would settle it" in text[open_question:]
     assert printed[-1] == "report: reports/sample/index.html"
@@ -240,9 +240,9 @@ def test_a_run_of_a_test_ends_with_the_judges_and_the_page(tmp_path, monkeypatch
     ]
     renamed = cards(tables, ShownAs({}, {"lexical": "words alone"}))
     assert [*renamed["judge"]] == ["words alone", "paper"]
-    told = artifacts(tables, answers_of(tables, []), ["judge_cards"])
-    assert {row["statistic"] for row in told.pop("judge_cards")} == {"agreement", "auroc"}
-    assert told == {}
+    tables_of_run = artifacts(tables, answers_of(tables, []), ["judge_cards"])
+    assert {row["statistic"] for row in tables_of_run.pop("judge_cards")} == {"agreement", "auroc"}
+    assert tables_of_run == {}
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.chdir(tmp_path)
     code, printed, text = ended(capsys, params, JUDGED)
@@ -328,12 +328,12 @@ def test_headline_has_the_best_of_each_decision_corrected_or_what_to_do(folder, 
         ],
     ]
     assert len(table) == 6
-    assert limits_of(folder, 0.95) == [FOUND]
-    told = artifacts(folder, answers_of(folder, []))
-    assert list(told) == ["leaderboard", "certificates"]
-    assert len(told["certificates"]) == len(frames["certificates"])
-    assert {row["p"] for row in told["certificates"]} == {0.0001, 0.0833, 0.25, None}
-    assert not {"sentence", "recipe"} & set(told["certificates"][0])
+    assert limits_of(folder, 0.95) == [DOUBLES]
+    tables_of_run = artifacts(folder, answers_of(folder, []))
+    assert list(tables_of_run) == ["leaderboard", "certificates"]
+    assert len(tables_of_run["certificates"]) == len(frames["certificates"])
+    assert {row["p"] for row in tables_of_run["certificates"]} == {0.0001, 0.0833, 0.25, None}
+    assert not {"sentence", "recipe"} & set(tables_of_run["certificates"][0])
 
 
 # ---- certificates in the terminal ------------------------------------------------------------
@@ -374,7 +374,7 @@ def test_nothing_is_cut_at_either_width(tables, width):
 
 def test_limits_stand_before_the_tables_and_sentences_after_them(tables):
     text = printed_of(tables, 100)
-    limit = text.index(FOUND)
+    limit = text.index(DOUBLES)
     level = text.index("any two texts (global level)")
     sentence = text.index("Use: for any two texts, claim_recall follows completeness.")
     assert limit < level < sentence

@@ -148,7 +148,7 @@ def test_undefined():
     for of in (*KAPPA.values(), *ALPHA.values(), FLEISS):
         assert agreement((same, same), of) == pytest.approx((NAN, 3, 0), nan_ok=True)
     assert agreement((same, same), PERCENT) == (1, 3, 0)
-    assert np.isnan(icc(np.full((3, 4), 2.0), "icc2").value)
+    assert np.isnan([icc(r, "icc2").value for r in (np.full((3, 4), 2.0), [[1.0], [2.0]])]).all()
     # Two constants that differ agree no better than chance: observed 0, by chance 0.
     for of in (PERCENT, KAPPA["none"]):
         assert agreement(([1.0, 1.0], [2.0, 2.0]), of) == (0, 2, 0)

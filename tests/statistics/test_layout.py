@@ -16,6 +16,7 @@ from metassay.statistics.layout import (
     drift_with_order,
     duplicate_items,
     factorize,
+    factorize_by,
     family_means,
     family_sets,
     in_blocks,
@@ -79,6 +80,7 @@ def test_joined_is_the_closure_of_both(pairs):
 def test_numbers_by_hand():
     assert factorize(["b", "a", "b", "c"]).tolist() == [0, 1, 0, 2]
     assert factorize([]).size == 0
+    assert factorize_by("abcd", {"a": "of one", "c": "of one", "d": ""}).tolist() == [0, 1, 0, 2]
     # Blocks are what texts connect.
     present = np.array([[1, 1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], dtype=bool)
     systems, documents = blocks_of(present)
@@ -87,6 +89,7 @@ def test_numbers_by_hand():
     assert documents[3] not in {systems[0], systems[2]}
     scores = np.array([[1.0, NAN, 3], [3.0, 4, NAN], [9.0, 9, 9]])
     assert family_means(scores, np.array([0, 0, 1])).tolist() == [[2, 4, 3], [9, 9, 9]]
+    np.testing.assert_array_equal(family_means(scores, np.arange(3)), scores)
     assert np.isnan(family_means(np.full((2, 1), NAN), np.array([0, 0]))).all()
     for documents, sizes in ((40, [4] * 10), (23, [5, 5, 4, 5, 4]), (1000, [100] * 10), (3, [3])):
         assert np.bincount(in_blocks(documents)).tolist() == sizes
@@ -111,7 +114,8 @@ def world(draw, shape=(6, 40), n=10):
 
 
 def test_doubles_are_equal_throughout():
-    scores = np.stack(world(rng(), (3, 8), 2))
+    scores = np.stack([*world(rng(), (3, 8), 2), np.full((3, 8), NAN)])
+    assert duplicate_items(scores).tolist() == [*range(8)]
     scores[:, :, 5] = scores[:, :, 2]
     scores[:, 1, 7] = scores[:, 1, 6] = NAN
     scores[:, [0, 2], 7] = scores[:, :, 6][:, [0, 2]]  # missing in both, equal elsewhere
@@ -161,6 +165,7 @@ def test_drift_is_seen_in_people_and_a_metric_together():
     drifting, still = world(draw, (4, 60), 2)
     assert drift_with_order(walk + drifting, [walk[::-1] + still, still]).tolist() == [True, False]
     assert not drift_with_order(still, [walk + drifting]).any()
+    assert not drift_with_order(walk[:7] + drifting[:, :7], [walk[:7] + still[:, :7]]).any()
     shuffled = draw.permutation(60)
     assert not drift_with_order((walk + drifting)[:, shuffled], [(walk + still)[:, shuffled]]).any()
     worlds = [world(rng(seed), (4, 40), 21) for seed in range(60)]

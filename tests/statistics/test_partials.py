@@ -155,6 +155,15 @@ def test_residuals_first_given_a_number():
     assert residuals_first(*both, "document") == pytest.approx(within)
     between = spearman(*(side.mean(axis=1) for side in both))
     assert residuals_first(*both, "system") == pytest.approx(between)
+    halves = default_layout((5, 8))._replace(stratum=np.repeat([0, 1], 4))
+    apart = [residuals_first(*(s[:, i : i + 4] for s in both), "global") for i in (0, 4)]
+    assert residuals_first(*both, "global", halves) == pytest.approx(np.mean(apart))
+    given_system = [
+        residuals_first(*(s[:, i : i + 4] for s in both[:2]), None, "global") for i in (0, 4)
+    ]
+    assert residuals_first(*both[:2], None, "global", halves) == pytest.approx(
+        np.mean(given_system)
+    )
     assert partial(*both, "global", "spearman").value != pytest.approx(spearman(*both))
 
 

@@ -381,52 +381,54 @@ def test_what_is_wrong_with_a_tuning_is_told(project: Path, problems: Problems) 
         load_yaml(project / file) for file in ("benchmarks/distill/params.yaml", "params.yaml")
     )
     human = {"criterion": "errors", "better": "higher", "least": 0.1}
-    for changes, line in (
-        ({"from": "three"}, "from: 'three' is not a benchmark; name one"),
-        ({"alignments": ["bs_gain"]}, "alignments: 'bs_gain' is none of 'one'"),
-        ({"tune": "cts"}, "tune: Input should be 'bartscore', 'ctc', 'distill' or 'quality'"),
-        ({"base": distill["base"] | {"dtype": "float16"}}, "base > dtype: Input should be"),
-        ({"training": distill["training"] | {"epochs": 3}}, "give either steps or epochs"),
-        (
-            {"teachers": {"human": human}},
-            "'one' has no criterion 'errors' of which the higher is better",
-        ),
-        ({"corruption": {}}, "corruption: unknown key"),
-    ):
-        assert line in problems({"distill": changes})
-    assert "distill" not in problems({"distill": {}})
+    quality = "data/models/quality"
+    watched = {"tuned_costly_metrics": {"tuned": quality}}
+    itself = "metric 'tuned' of 'two' reads what is tuned on its own ratings; measure it in another"
     model = "data/models/distill-full"
     checkpoint = {"model": model, "device": "cpu", "dtype": "float32"}
     regression = {"kind": "bleurt", "checkpoints": {"a": checkpoint}}
     metrics = shared["statement_metrics"] | {"regression": regression}
-    reads = {
-        "one": {"tuned_metrics": {"regression": model}},
-        "": {"statement_metrics": metrics},
-    }
-    line = "metric 'regression' of 'one' reads what is distilled of its own scores"
-    assert line in problems(reads)
-
-
-def test_what_is_wrong_with_a_tuning_on_quality_is_told(problems: Problems) -> None:
-    watched = {"tuned_costly_metrics": {"tuned": "data/models/quality"}}
-    itself = "metric 'tuned' of 'two' reads what is tuned on its own ratings; measure it in another"
-    unwatched = "data/models/quality is trained here; name the block under tuned_costly_metrics"
-    assert "quality" not in problems({"two": {}})
-    for criterion in ("nobody asked", "errors"):
-        line = (
-            f"> criterion: {criterion!r} is not a criterion of 'two' whose higher end is"
-            " better, which training needs; choose from ['quality'], or add it there"
-        )
-        assert line in problems({"quality": {"criterion": criterion}})
-    assert "alignments: unknown key" in problems({"quality": {"alignments": ["full"]}})
-    lines = problems({"two": {"costly_metrics": ["tuned"]}})
-    assert unwatched in lines
-    assert itself in lines
-    lines = problems({"two": watched})
-    assert itself in lines
-    assert "is trained here" not in lines
-    both = problems({"two": {"costly_metrics": ["tuned"], **watched}})
-    assert "costly_metrics: 'tuned' is under tuned_costly_metrics as well" in both
+    no_criterion = (
+        "> criterion: {!r} is not a criterion of 'two' whose higher end is better, which training"
+        " needs; choose from ['quality'], or add it there"
+    )
+    cases: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+        ({"distill": {"from": "three"}}, ("from: 'three' is not a benchmark; name one",)),
+        ({"distill": {"alignments": ["bs_gain"]}}, ("alignments: 'bs_gain' is none of 'one'",)),
+        ({"distill": {"tune": "cts"}}, ("tune: Input should be 'bartscore', 'ctc', ",)),
+        ({"distill": {"training": distill["training"] | {"epochs": 3}}}, ("either steps or ep",)),
+        (
+            {"distill": {"teachers": {"human": human}}},
+            ("'one' has no criterion 'errors' of which the higher is better",),
+        ),
+        ({"distill": {"corruption": {}}}, ("corruption: unknown key",)),
+        ({"quality": {"criterion": "style"}}, (no_criterion.format("style"),)),
+        ({"quality": {"criterion": "errors"}}, (no_criterion.format("errors"),)),
+        ({"quality": {"alignments": ["full"]}}, ("alignments: unknown key",)),
+        (
+            {"two": {"costly_metrics": ["tuned"]}},
+            (f"{quality} is trained here; name the block under tuned_costly_metrics", itself),
+        ),
+        ({"two": watched}, (itself,)),
+        (
+            {"two": {"costly_metrics": ["tuned"], **watched}},
+            ("costly_metrics: 'tuned' is under tuned_costly_metrics as well",),
+        ),
+        (
+            {
+                "one": {"tuned_metrics": {"regression": model}},
+                "": {"statement_metrics": metrics},
+            },
+            ("metric 'regression' of 'one' reads what is distilled of its own scores",),
+        ),
+    ]
+    sound = problems({"distill": {}, "two": {}})
+    assert "distill" not in sound
+    assert "quality" not in sound
+    for changes, lines in cases:
+        message = problems(changes)
+        assert all(line in message for line in lines), (changes, message)
+        assert "is trained here" not in message or len(lines) == 2
 
 
 def test_the_blocks_of_the_page_are_right() -> None:

@@ -5,8 +5,8 @@ Adams et al. 2023, section 6.1, after Lebanoff et al. 2019. Two rules: `printed`
 passages.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -21,7 +21,6 @@ from metassay.units.record import Aligned, Alignment, Statements
 
 FEWEST = 2  # distinct remaining words that a second passage must have, by `lebanoff`
 
-Pair = tuple[str, str]
 Picks = list[tuple[int, float]]
 
 
@@ -33,11 +32,11 @@ class RougeGainOptions(Options):
 
 
 class _Passages(NamedTuple):
-    """The words of passages, and the passages with each word and each pair of words."""
+    """The words of passages, and how often each has a word, and a pair of words."""
 
     words: list[list[str]]
-    with_word: Mapping[str, list[int]]
-    with_pair: Mapping[Pair, list[int]]
+    ones: list[Counter[str]]
+    twos: list[Counter[tuple[str, str]]]
 
 
 class _Shared(NamedTuple):
@@ -76,7 +75,8 @@ def align(documents: Sequence[Statements], options: RougeGainOptions) -> Aligned
     choose = _added if options.rule == "printed" else _struck
     aligned = []
     for passages, _, statements in documents:
-        read = _read(passages)
+        words = [rouge_tokens(text) for text in passages]
+        read = _Passages(words, list(map(Counter, words)), [Counter(pairwise(w)) for w in words])
         limit = len(passages) if options.k is None else options.k
         aligned.append([choose(read, rouge_tokens(text), limit) for text in statements])
     return Aligned(aligned)
@@ -134,31 +134,17 @@ def _struck(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
     return chosen
 
 
-def _read(passages: Sequence[str]) -> _Passages:
-    words = [rouge_tokens(text) for text in passages]
-    with_word, with_pair = defaultdict[str, list[int]](list), defaultdict[Pair, list[int]](list)
-    for place, of_passage in enumerate(words):
-        for word in of_passage:
-            with_word[word].append(place)
-        for pair in pairwise(of_passage):
-            with_pair[pair].append(place)
-    return _Passages(words, with_word, with_pair)
-
-
 def _share(read: _Passages, statement: Sequence[str]) -> _Shared:
     ones, twos = Counter(statement), Counter(pairwise(statement))
-    count = len(read.words)
-    of_ones = [np.bincount(read.with_word.get(w, []), minlength=count) for w in ones]
-    of_twos = [np.bincount(read.with_pair.get(pair, []), minlength=count) for pair in twos]
-    of_words = np.array(of_ones, np.float64).reshape(len(ones), count).T
-    pairs = np.array(of_twos, np.float64).reshape(len(twos), count).T
-    passages = np.flatnonzero(of_words.any(1))
+    passages = [i for i, its in enumerate(read.ones) if not its.keys().isdisjoint(ones)]
+    of_ones = [[read.ones[i][word] for word in ones] for i in passages]
+    of_twos = [[read.twos[i][pair] for pair in twos] for i in passages]
     return _Shared(
-        passages,
+        np.array(passages, np.int64),
         np.array([len(read.words[i]) for i in passages], np.int64),
-        of_words[passages],
+        np.array(of_ones, np.float64).reshape(len(passages), len(ones)),
         np.array(list(ones.values()), np.float64),
-        pairs[passages],
+        np.array(of_twos, np.float64).reshape(len(passages), len(twos)),
         np.array(list(twos.values()), np.float64),
     )
 
