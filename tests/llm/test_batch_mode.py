@@ -329,14 +329,6 @@ def test_the_estimate_is_halved(tmp_path) -> None:
     assert costs["batch"].cost_at_most == pytest.approx(3 * (146 * 2.5 + 40 * 10) / 2e6)
 
 
-@pytest.mark.parametrize(("endpoint", "model"), [({"batch": True}, {}), ({}, {"mode": "batch"})])
-def test_azures_dated_api_takes_no_batches(endpoint: Any, model: Any) -> None:
-    here = {"kind": "azure", "base_url": "http://127.0.0.1:9/v1", "api_version": "1"} | endpoint
-    m = {"endpoint": "here", "model": "m", "max_tokens": 9} | model
-    with pytest.raises(BadInput, match="m > mode: kind azure"):
-        parse_models({"here": here}, {"m": m})
-
-
 # Killed at each step, in a child that was forked after all imports.
 
 

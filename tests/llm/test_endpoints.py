@@ -117,6 +117,11 @@ def test_every_problem_in_one_go() -> None:
     models["small"] |= {"endpoint": "wards"}
     models["large"]["prices"] |= {"currency": "dollars", "batch_discount": 2.0}
     models["bulk"] = models["small"] | {"mode": "bulk"}
+    # Azure's dated API takes no batches.
+    endpoints["dated"] = blocks()[0]["azure"]
+    endpoints["in_batches"] = endpoints["dated"] | {"batch": True}
+    models["a"] = {"endpoint": "dated", "model": "m", "max_tokens": 9, "mode": "batch"}
+    models["b"] = {"endpoint": "in_batches", "model": "m", "max_tokens": 9}
     expected = [
         "endpoints > cloud > api_key: unknown key",
         "endpoints > cloud > batch",
@@ -129,6 +134,8 @@ def test_every_problem_in_one_go() -> None:
         "models > large > prices > currency",
         "models > large > prices > batch_discount",
         "models > bulk > mode",
+        "models > a > mode: kind azure",
+        "models > b > mode: kind azure",
     ]
     text = problems(endpoints, models)
     assert [part for part in expected if part not in text] == []
