@@ -143,10 +143,11 @@ def over_strata(
     (systems, documents): the cells with all scores. A stratum keeps its weight when something is
     left out.
     """
-    parts = layout.parts(present)
+    # Without any text with all scores each stratum is unknown, and so is their mean.
+    parts = layout.parts(present) or layout.parts(np.ones_like(present))
     if layout.n_strata == 1:
         return of(parts[0])[0]
-    lefts, n = zip(*map(of, parts), strict=True) if parts else ((), ())
+    lefts, n = zip(*map(of, parts), strict=True)
     values = np.array([left.value for left in lefts]).reshape(len(parts), -1)  # strata, metrics
     weights = strata_weights(relation, np.reshape(n, values.shape), values)
     total, counts = weights.sum(axis=0), weights > 0

@@ -365,7 +365,9 @@ def test_a_written_answer_is_its_word_or_unparsed(models: Models, tmp_path: Path
     meaning = {"1": ("ok", "entailed"), "0": ("ok", "not_entailed")}
     block = {"template": TEMPLATE, "words": WORDS, "read": "generated"}
     pairs = pairs_of(*((premise, "it hurts") for premise in premises))
-    judgments = answered(judge(tmp_path / "writer", "seq2seq", **block), pairs)
+    writer = judge(tmp_path / "writer", "seq2seq", **block)
+    judgments = answered(writer, pairs)
+    assert "it is not known how many labels may differ" in writer.notes[-1]
     expected = [meaning.get(word, ("unparsed", None)) for word in written]
     assert [(j.status, j.label) for j in judgments] == expected
     assert all(j.probability is None for j in judgments)
@@ -376,7 +378,9 @@ def test_what_cannot_be_asked_or_computed_has_status_error(
 ) -> None:
     pairs = [Pair("blank", "entailment", "it hurts", " \n"), *PAIRS[:2]]
     monkeypatch.setattr(pair_scores, "math", SimpleNamespace(isfinite=lambda _: False))
-    judgments = answered(judge(models("bert", places=128)), pairs)
+    bert = judge(models("bert", places=128))
+    judgments = answered(bert, pairs)
+    assert answered(bert, pairs[:1]) == judgments[:1]
     reasons = ["the hypothesis is blank", *["the model's numbers are not finite"] * 2]
     assert judgments == [Judgment("error", explanation=reason) for reason in reasons]
 

@@ -204,8 +204,8 @@ def replace(old: str, new: str) -> Callable[[Path], Any]:
         (lambda path: path.unlink(), r"coefficients\.json: there are no coefficients"),
         (lambda path: network_of(path).unlink(), r"\.safetensors: there are no coefficients"),
         *(
-            (lambda path, c=content: network_of(path).write_bytes(c), "the network that belongs to")
-            for content in (network(5), network()[:-1])
+            (lambda path, s=seed, e=end: network_of(path).write_bytes(network(s)[:e]), "belongs to")
+            for seed, end in ((5, None), (4, -1))
         ),
     ],
 )

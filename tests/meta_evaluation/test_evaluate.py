@@ -160,6 +160,21 @@ def test_nothing_else_hangs_on_company():
     assert (p[0].to_numpy() >= p[1].to_numpy()).all()
 
 
+@pytest.mark.parametrize("empty_metric", ["b", "words"])
+def test_a_metric_that_scored_no_rated_text_of_several_strata_is_unknown(empty_metric):
+    rng = np.random.default_rng(3)
+    human, *values = rng.normal(size=(4, 4, 8))
+    human[:2, 4:] = human[2:, :4] = np.nan  # two sets of systems and documents
+    metrics = dict(zip(("a", "b", "words"), values, strict=True))
+    metrics[empty_metric] = np.where(np.isfinite(human), np.nan, metrics[empty_metric])
+    tables = tables_for(*tables_of([human], metrics))
+    of_empty = tables["correlations"].query("metric == @empty_metric")
+    assert len(of_empty) == 3 * 4
+    assert of_empty[["value", "low", "high", "p"]].isna().all(axis=None)
+    assert (of_empty["n"] == 0).all()
+    assert set(tables["designs"]["n_strata"]) == {2}
+
+
 def test_the_seed_changes_what_is_drawn_alone():
     rng = np.random.default_rng(1)
     human = rng.normal(size=(3, 6))

@@ -94,9 +94,7 @@ def test_equal_to_the_package_with_any_encoder(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("layers", "idf", "dtype"), [(6, False, "float32"), (2, True, "float32"), (6, False, "float64")]
-)
+@pytest.mark.parametrize(("layers", "idf", "dtype"), [(2, True, "float32"), (6, False, "float64")])
 def test_equal_to_the_package_on_mts_dialog_with_a_real_encoder(
     mirror: Path, layers: int, idf: bool, dtype: str
 ) -> None:

@@ -14,7 +14,6 @@ from metassay.core.options import parse
 from metassay.units.alignment import ALIGNMENTS, entity_chain
 from metassay.units.alignment.entity_chain import EntityChainOptions
 from metassay.units.record import Passages, Statements
-from metassay.versions.code_yaml import versions
 
 ROOT = Path(__file__).parents[3]
 LIST = """\
@@ -76,18 +75,6 @@ def test_another_list_is_another_recipe(terms: Path) -> None:
     terms.unlink()
     with pytest.raises(BadInput, match="cannot be read; name an existing file"):
         record.recipe(chosen, None)
-
-
-def test_dvc_knows_the_list(project: Path) -> None:
-    """The version of the alignment's block, which dvc.yaml reads, changes with the list."""
-    params = project / "benchmarks/sample/params.yaml"
-    text = params.read_text(encoding="utf-8")
-    params.write_text(text.replace("[rouge_topk]", "[entity_chain]"), encoding="utf-8")
-    before = versions(project)["alignments"]
-    with (project / "data/terms/clinical.csv").open("a", encoding="utf-8") as file:
-        file.write("scabies,scabies,disorder\n")
-    after = versions(project)["alignments"]
-    assert {name for name in before if before[name] != after[name]} == {"entity_chain"}
 
 
 def by_expression(text: str, names: dict[str, set[str]]) -> set[str]:
