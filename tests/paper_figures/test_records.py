@@ -10,15 +10,8 @@ import pytest
 import yaml
 
 from metassay.core.options import BENCHMARKS
-from metassay.paper_figures import NAMES
+from metassay.paper_figures import NAMES, derived_tables
 from metassay.paper_figures.cells import Cell, Cells
-from metassay.paper_figures.derived_tables import (
-    DERIVED,
-    DRAWN_FROM,
-    needed_tables,
-    source_tables,
-    unknown_tables,
-)
 from metassay.paper_figures.draw import FIGURES, PUBLISHED, draw_paper, paths, to_latex
 from metassay.paper_figures.page import describe
 from metassay.paper_figures.papers import PAPERS, Line, Record
@@ -56,14 +49,16 @@ def test_the_stage_of_a_paper_declares_what_its_records_read(paper: str) -> None
 @pytest.mark.parametrize("record", DRAWN, ids=ids)
 def test_what_a_record_names_is_there(record: Record) -> None:
     """A condition on the print that was mistyped would drop the number without a word."""
-    assert unknown_tables(record) == []
+    assert derived_tables.unknown_tables(record) == []
     assert record.all_numbers
-    for benchmark, _ in needed_tables(record):
+    for benchmark, _ in derived_tables.needed_tables(record):
         assert (ROOT / BENCHMARKS / benchmark).is_dir()
     for numbers in record.all_numbers:
-        if numbers.table in DRAWN_FROM:  # columns of those that are made are checked when drawn
+        if (
+            numbers.table in derived_tables.DRAWN_FROM
+        ):  # columns of those that are made are checked when drawn
             read = [*numbers.columns, *numbers.where]
-            assert set(read) <= set(DRAWN_FROM[numbers.table].columns)
+            assert set(read) <= set(derived_tables.DRAWN_FROM[numbers.table].columns)
     printed = [read_printed(ROOT / PUBLISHED / name) for name in record.printed]
     lines = [*record.panels, *record.rows, *record.columns]
     for line in lines if printed else ():
@@ -75,15 +70,17 @@ def test_what_is_open_says_what_is_missing_and_reads_nothing() -> None:
     for record in EVERY:
         if record.open:
             assert len(record.open) > 20, ids(record)
-            assert needed_tables(record) == [], ids(record)
+            assert derived_tables.needed_tables(record) == [], ids(record)
 
 
 def test_tables_made_for_figures_are_made_of_those_of_the_contract() -> None:
-    assert not set(DERIVED) & set(DRAWN_FROM)
+    assert not set(derived_tables.DERIVED) & set(derived_tables.DRAWN_FROM)
     whole = [replace(record, open="") for record in EVERY]  # as some wait for their data alone
     used = {numbers.table for record in whole for numbers in record.all_numbers}
-    assert set(DERIVED) <= used
-    assert {table for name in used for table in source_tables(name)} == set(DRAWN_FROM)
+    assert set(derived_tables.DERIVED) <= used
+    assert {table for name in used for table in derived_tables.source_tables(name)} == set(
+        derived_tables.DRAWN_FROM
+    )
 
 
 def test_docs_list_every_record() -> None:
