@@ -108,12 +108,29 @@ def leave_out(
 def leave_out_all(
     metric: ArrayLike, human: ArrayLike, level: Level, layout: Layout | None = None
 ) -> dict[Coefficient, LeaveOneOut]:
-    """Compute `leave_out` by every coefficient."""
+    """Compute `leave_out` by every coefficient; the two taus share their counts."""
     a, b = _present(metric, human)
-    return {
+    layout = layout or default_layout(a.shape)
+    # Taus of all texts of one stratum rest on the same counts.
+    shared = TAUS if level == "global" and layout.n_strata == 1 else ()
+    by_name: dict[Coefficient, LeaveOneOut] = {
         coefficient: leave_out(a, b, level, coefficient, layout)
         for coefficient in get_args(Coefficient)
+        if coefficient not in shared
     }
+    units = units_of(layout)
+
+    def both_taus(a: Array, b: Array, present: Mask) -> tuple[Any, ...]:
+        lefts = [
+            _mask_unusable(value_at(a, b, level, tau), without, present, level, units)
+            for tau, without in _pooled_taus(a, b, units).items()
+        ]
+        return tuple(side for left in lefts for side in left[:3])
+
+    if shared:
+        sides = map_cells(both_taus, a, b)
+        by_name |= {tau: LeaveOneOut(*sides[3 * i : 3 * i + 3]) for i, tau in enumerate(TAUS)}
+    return by_name
 
 
 class Units(NamedTuple):
@@ -333,8 +350,11 @@ def spread(values: Array, of: Index | None = None) -> Spread:
     """
     rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
     sets = np.zeros(rows.shape, dtype=np.intp) if of is None else of.reshape(rows.shape)
+    complete = (~np.isnan(rows)).all(axis=1) & (of is None) & (rows.shape[1] > 1)
     variance, freedom = np.full((2, len(rows)), np.nan)
-    for row in range(len(rows)):
+    if complete.any():
+        variance[complete], freedom[complete] = _sum([_of_set(rows[complete])])
+    for row in np.flatnonzero(~complete):
         defined = ~np.isnan(rows[row])
         groups = [rows[row, defined & (sets[row] == n)] for n in np.unique(sets[row, defined])]
         if groups and min(group.size for group in groups) > 1:
