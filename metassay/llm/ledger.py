@@ -392,8 +392,10 @@ def import_(ledger: Ledger, paths: Iterable[Path], *, replace: bool = False) -> 
 
     Stored answers stay, unless `replace`. A failure never replaces an answer.
     """
-    tables = [_read(path) for path in paths]  # all are checked before the first is imported
-    counts = [_import(ledger, rows, replace=replace) for rows in tables]
+    files = list(paths)
+    for path in files:  # all are checked before the first is imported
+        _read(path)
+    counts = (_import(ledger, _read(path), replace=replace) for path in files)  # one in memory
     return Imported(*map(sum, zip((0, 0, 0, 0), *counts, strict=True)))
 
 
