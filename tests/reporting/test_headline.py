@@ -114,6 +114,7 @@ def test_order_of_rows_does_not_move_the_file(tmp_path: Path) -> None:
             headline.evaluation_numbers(*turned, empty(CRITERIA), NOBODY), tmp_path / name
         )
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert (tmp_path / "one").read_bytes().startswith(b'{\n "certificates": {\n  "use"')
     assert (tmp_path / "one").read_bytes().endswith(b"}\n")
 
 
