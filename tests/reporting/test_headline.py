@@ -24,7 +24,7 @@ from metassay.tables.parquet import Table, empty
 from metassay.tables.responses import RESPONSES
 from metassay.tables.segment_scores import SEGMENT_SCORES
 from tests.reporting import page_data
-from tests.reporting.invented_meta import SCRIPT, lines
+from tests.reporting.invented_report import SCRIPT, lines
 
 NOBODY = models_table({}, {})
 
