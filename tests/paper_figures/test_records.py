@@ -12,7 +12,7 @@ import yaml
 from metassay.core.options import BENCHMARKS
 from metassay.paper_figures import NAMES, derived_tables
 from metassay.paper_figures.cells import Cell, Cells
-from metassay.paper_figures.draw import FIGURES, PUBLISHED, draw_paper, paths, to_latex
+from metassay.paper_figures.draw import FIGURES, PUBLISHED, draw_paper, paths, to_latex, to_markdown
 from metassay.paper_figures.page import describe
 from metassay.paper_figures.papers import PAPERS, Line, Record
 from metassay.paper_figures.printed import read_printed
@@ -107,6 +107,18 @@ def test_a_number_its_interval_and_the_printed_one_stand_in_a_row() -> None:
     page = to_latex(record, Cells(cells, ("",), ("One",), ("A", "B")))
     assert r"\begin{tabular}{lrrrrrr}" in page
     assert r"One & 0.250 {\scriptsize [0.125, 0.500]} & 0.250 & 0.000 & 0.250 {" in page
+
+
+def test_the_best_two_and_who_is_behind_have_marks_and_who_has_no_place_is_counted() -> None:
+    ranked = (("a", 0.5, 9, 1, None), ("b", 0.4, 9, 2, 0.2), ("c", 0.3, 9, 3, 0.01))
+    cells = tuple(
+        Cell("", row, "r", ours, n=n, place=place, p=p)
+        for row, ours, n, place, p in (*ranked, ("d", 0.9, 5, None, None))
+    )
+    page = to_markdown(Record("invented", "table1", "Two"), Cells(cells, ("",), (*"abcd",), ("r",)))
+    rows = ("| a | 0.50¹ |", "| b | 0.40² |", "| c | 0.30† |", "| d | 0.90 |")
+    assert tuple(page.splitlines()[-4:]) == rows
+    assert "they score too few of the texts, and at most so many: d 5; the others 9." in page
 
 
 @pytest.mark.skipif(

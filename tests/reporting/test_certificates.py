@@ -9,7 +9,7 @@ from metassay.meta_evaluation.verdicts import VERDICTS, kind_of
 from metassay.reporting.certificates import answers_by_criterion, best_of, decisions, grid, limits
 from metassay.reporting.sentences import sentence
 from tests.meta_evaluation.test_verdicts import CASES, GOOD
-from tests.reporting.invented_meta import DOUBLES, SCRIPT
+from tests.reporting.invented_report import DOUBLES, SCRIPT
 
 NAME = "claim_recall (lexical)"
 OPTIONS = CertificationOptions(useful=0.3, margin=0.05)

@@ -17,7 +17,7 @@ from metassay.meta_evaluation.summaries import violins
 from metassay.reporting import figures as drawing
 from metassay.reporting.figures import AT_MOST, draw, draw_forest, draw_leaderboard, draw_violins
 from metassay.statistics.document_means import Resampling
-from tests.reporting.invented_meta import SCRIPT, lines
+from tests.reporting.invented_report import SCRIPT, lines
 
 SVG = "{http://www.w3.org/2000/svg}"
 

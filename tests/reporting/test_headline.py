@@ -24,7 +24,7 @@ from metassay.tables.parquet import Table, empty
 from metassay.tables.responses import RESPONSES
 from metassay.tables.segment_scores import SEGMENT_SCORES
 from tests.reporting import page_data
-from tests.reporting.invented_meta import SCRIPT, lines
+from tests.reporting.invented_report import SCRIPT, lines
 
 NOBODY = models_table({}, {})
 
@@ -114,6 +114,7 @@ def test_order_of_rows_does_not_move_the_file(tmp_path: Path) -> None:
             headline.evaluation_numbers(*turned, empty(CRITERIA), NOBODY), tmp_path / name
         )
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert (tmp_path / "one").read_bytes().startswith(b'{\n "certificates": {\n  "use"')
     assert (tmp_path / "one").read_bytes().endswith(b"}\n")
 
 

@@ -26,8 +26,7 @@ from metassay.tables.names import ALL_CITATIONS, REFERENCE
 from metassay.tables.pairs import PAIRS
 from tests.judges.rubric_setup import ADDED, BACKGROUND, FREE, SYMPTOMS, asks
 from tests.reporting import page_data
-from tests.reporting.invented_meta import SCRIPT, lines
-from tests.reporting.invented_report import DOC, EVIL
+from tests.reporting.invented_report import DOC, EVIL, SCRIPT, lines
 
 PLACE = {"doc_id": "d", "part": "full", "start": None, "end": None}
 CLAIMS = pd.DataFrame(

@@ -243,15 +243,16 @@ def test_places_count_utf_16_of_what_is_shown() -> None:
 
 @pytest.mark.parametrize("between", ["\n\n", " "])
 def test_a_unit_of_a_part_in_pieces_stands_where_its_piece_does(between: str) -> None:
-    whole = "Plan: rest.\nExam: 😀 fine.\nPlan: ice."
-    pieces = [Span(0, 11), Span(27, 37)]
+    whole = "Plan: rest.\nExam: 😀 fine.\nPlan: ice.\nPlan: tea."
+    pieces = [Span(*match.span()) for match in re.finditer(r"Plan: \w+\.", whole)]
     joined = between.join(whole[a:b] for a, b in pieces)
     part = Facet("ok", joined, pieces, ())
-    for words in ("rest.", "ice."):
+    for words in ("rest.", "ice.", "tea."):
         start = joined.index(words)
         assert javascript(whole, *_place(whole, part, start, start + len(words))) == words
     nowhere = [
-        _place(whole, part, joined.index("rest."), len(joined)),  # of two pieces
+        _place(whole, part, joined.index("rest."), joined.index("tea")),  # of several pieces
+        _place(whole, part, joined.index("ice."), len(joined)),
         _place(whole, Facet("ok", "other words", pieces, ()), 0, 2),
         _place(whole, None, 0, 2),
         _place(whole, part, None, None),

@@ -34,8 +34,7 @@ from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
-from tests.reporting.invented_meta import lines
-from tests.reporting.invented_report import PUBLISHED
+from tests.reporting.invented_report import PUBLISHED, lines
 
 CRITERIA = {
     "factual_precision": "Factual Precision",

@@ -13,7 +13,7 @@ from matplotlib import pyplot
 
 from metassay.core.errors import BadInput
 from metassay.reporting.report import write_report
-from tests.reporting import invented_meta
+from tests.reporting.invented_report import meta_rows
 
 ROOT = Path(__file__).parents[2]
 _AGAIN = """
@@ -30,7 +30,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
 
 
 def test_files(written):
-    tables = ["leaderboard", *invented_meta.rows(), "answers"]
+    tables = ["leaderboard", *meta_rows(), "answers"]
     tables += ["published_doclens_table20", "profile", "rating_violins", "ranks"]
     tables += ["conflict_shares", "system_groups"]
     figures = ("leaderboard", "forest", "violins")
@@ -92,7 +92,7 @@ def test_a_report_is_whole_or_not_there(make_report, frames, tmp_path):
 
 
 def test_csv_reads_back_to_the_tables(frames, written):
-    for name in ("leaderboard", *invented_meta.rows()):
+    for name in ("leaderboard", *meta_rows()):
         again = pd.read_csv(written / f"{name}.csv")
         there = frames[name].replace("", None)  # no text and none look alike in a file
         pd.testing.assert_frame_equal(again, there, check_dtype=False)

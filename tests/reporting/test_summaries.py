@@ -14,7 +14,7 @@ from metassay.format.frames import records
 from metassay.meta_evaluation import summaries
 from metassay.statistics.best import compact_letters
 from metassay.statistics.document_means import Resampling, means
-from tests.reporting.invented_meta import lines
+from tests.reporting.invented_report import lines
 
 HOW = Resampling(resamples=300, confidence=0.95, seed=3)
 NO_CLUSTERS = pd.DataFrame({"n_documents": [12], "n_clusters": [12], "given": [""]})

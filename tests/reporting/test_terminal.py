@@ -29,7 +29,7 @@ from metassay.tables.parquet import empty, read, write
 from metassay.tables.responses import RESPONSES
 from tests.conftest import ROOT
 from tests.reporting.conftest import ask_nobody
-from tests.reporting.invented_meta import DOUBLES, lines
+from tests.reporting.invented_report import DOUBLES, lines
 
 PRIVATE = "canary-77af"
 LONG = "understandability_of_the_whole_text_to_those_who_know_little"
