@@ -1,8 +1,8 @@
 """Studies whose documents or systems are not alike: topics, duplicates, versions, pooled data sets.
 
-In each the 20 metrics and people have nothing in common but that. `GIVEN` are studies in which the
-user says what belongs together, `FOUND` those in which the data show it, `UNSAID` those in which
-nobody does.
+In each the 20 metrics and people have nothing in common but that. `DECLARED` are studies in which
+the user says what belongs together, `DETECTED` those in which the data show it, `UNDECLARED` those
+in which nobody does.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ class Kind(NamedTuple):
 def labels(numbers, of="d"):
     """What `study_of` calls documents (or systems) -> the label of each."""
     width = 5 if of == "d" else 2
-    return {f"{of}{i:0{width}d}": f"group {one}" for i, one in enumerate(numbers)}
+    return {f"{of}{i:0{width}d}": f"group {number}" for i, number in enumerate(numbers)}
 
 
 def topics(n, *, sd=0.7, by_system=0.0, unequal=False, nested=False):
@@ -83,7 +83,7 @@ def in_time(rng, shape):
     return scorer, NO_GROUPS
 
 
-def versions(sizes, alike, *, given=False):
+def versions(sizes, alike, *, declared=False):
     """Systems in families, whose members have the part `alike` of all effects in common."""
 
     def draw(rng, shape):
@@ -93,31 +93,31 @@ def versions(sizes, alike, *, given=False):
             shared = effects(rng, (len(sizes), shape[1]), PLAIN)[family]
             return np.sqrt(alike) * shared + np.sqrt(1 - alike) * effects(rng, shape, PLAIN)
 
-        return scorer, Groups({}, {}, labels(family, "s") if given else {})
+        return scorer, Groups({}, {}, labels(family, "s") if declared else {})
 
     return draw
 
 
-def pooled(systems, *, shared=False, by_topic=0, given=False):
+def pooled(systems, *, shared=False, by_topic=0, declared=False):
     """Two data sets, each with systems of its own or the same ones; scorers like one set more."""
 
     def draw(rng, shape):
         second = np.arange(shape[1]) >= shape[1] // 2
-        own = np.repeat([False, True], systems)
+        in_second = np.repeat([False, True], systems)
         topic = np.arange(shape[1]) * by_topic // shape[1] if by_topic else np.arange(shape[1])
 
         def scorer():
             seen = effects(rng, shape, PLAIN) + rng.normal(size=2)[second.astype(int)]
             seen = seen + (0.7 * rng.normal(size=topic.max() + 1)[topic] if by_topic else 0.0)
-            return seen if shared else np.where(own[:, None] == second, seen, np.nan)
+            return seen if shared else np.where(in_second[:, None] == second, seen, np.nan)
 
-        strata = labels(second) if given else {}
+        strata = labels(second) if declared else {}
         return scorer, Groups(strata, labels(topic) if by_topic else {}, {})
 
     return draw
 
 
-GIVEN = (
+DECLARED = (
     Kind("3 topics", (8, 40), topics(3, by_system=0.5)),
     Kind("5 topics", (8, 40), topics(5)),
     Kind("5 topics of unequal size, by system", (8, 40), topics(5, by_system=0.5, unequal=True)),
@@ -127,12 +127,14 @@ GIVEN = (
     Kind("topics matter to systems alone", (8, 40), topics(5, sd=0.0, by_system=0.5)),
     Kind("8 clusters that do not matter", (8, 40), topics(8, sd=0.0)),
     Kind("each document by one system, 5 topics", (8, 160), topics(5, nested=True)),
-    Kind("4 pairs of versions, .7 in common", (8, 40), versions((2,) * 4, 0.7, given=True)),
-    Kind("families of 5, 1, 1, 1, 1, 1, 1", (11, 40), versions((5, *[1] * 6), 0.8, given=True)),
-    Kind("two sets, the same 8 systems", (8, 60), pooled((8, 0), shared=True, given=True)),
-    Kind("two sets, 6 + 6 systems, 12 topics", (12, 60), pooled((6, 6), by_topic=12, given=True)),
+    Kind("4 pairs of versions, .7 in common", (8, 40), versions((2,) * 4, 0.7, declared=True)),
+    Kind("families of 5, 1, 1, 1, 1, 1, 1", (11, 40), versions((5, *[1] * 6), 0.8, declared=True)),
+    Kind("two sets, the same 8 systems", (8, 60), pooled((8, 0), shared=True, declared=True)),
+    Kind(
+        "two sets, 6 + 6 systems, 12 topics", (12, 60), pooled((6, 6), by_topic=12, declared=True)
+    ),
 )
-FOUND = (
+DETECTED = (
     Kind("every document twice", (8, 40), twice(1.0)),
     Kind("a third of the documents twice", (8, 40), twice(0.33)),
     Kind("in order of time, 40", (8, 40), in_time),
@@ -141,24 +143,26 @@ FOUND = (
     Kind("4 pairs of equal systems", (8, 40), versions((2,) * 4, 1.0)),
     Kind("two sets, 5 + 4 systems", (9, 60), pooled((5, 4))),
 )
-UNSAID = tuple(kind for kind in GIVEN if kind.name in ("5 topics", "8 topics", "20 topics"))
+UNDECLARED = tuple(kind for kind in DECLARED if kind.name in ("5 topics", "8 topics", "20 topics"))
 
 
-def claims(kind: Kind, *, said=True, coefficient="pearson", runs, seed):
+def claims(kind: Kind, *, declared=True, coefficient="pearson", runs, seed):
     """Level -> `Claims`, and how often something was found or suspected."""
     rng = np.random.default_rng([seed, *kind.shape])
     chosen = options(coefficient=coefficient)
-    found = {level: [] for level in LEVELS}
+    by_level = {level: [] for level in LEVELS}
     noticed = 0
     for run in range(runs):
         scorer, groups = kind.draw(rng, kind.shape)
         metrics = [scorer() for _ in range(N_METRICS)]
         ratings = rated(rng, scorer(), PLAIN)
-        study = study_of(metrics, ratings, seed=run, groups=groups if said else NO_GROUPS)
+        study = study_of(metrics, ratings, seed=run, groups=groups if declared else NO_GROUPS)
         noticed += bool(study.grouping.dealt_with or study.grouping.suspected)
         for level in LEVELS:
-            found[level].append(claims_at(study, level, chosen))
-    return {level: Claims(*np.mean(one, axis=0)) for level, one in found.items()}, noticed / runs
+            by_level[level].append(claims_at(study, level, chosen))
+    return {
+        level: Claims(*np.mean(claims, axis=0)) for level, claims in by_level.items()
+    }, noticed / runs
 
 
 def power(kind: Kind, level, r, *, runs, seed):

@@ -52,8 +52,8 @@ WORLDS = (
 
 def drawn_worlds(n=30, seed=20261127):
     """Worlds drawn by chance, which nobody looked at when the rule was chosen."""
-    rng, found = np.random.default_rng(seed), []
-    while len(found) < n:
+    rng, worlds = np.random.default_rng(seed), []
+    while len(worlds) < n:
         per = int(rng.integers(2, 13))
         documents = int(rng.integers(6, 31))
         raters = tuple(np.round(rng.uniform(0.75, 0.97, rng.integers(2, 6)), 2).tolist())
@@ -62,8 +62,8 @@ def drawn_worlds(n=30, seed=20261127):
         items = sum(sizes) or documents * per
         alike, passing = np.round(rng.uniform((0.2, 0.5), (0.95, 0.95)), 2).tolist()
         shape = items, per, alike, passing, raters, float(rng.choice((0.1, 0.15, 0.2)))
-        found.append(World("drawn by chance", *shape, sizes, bool(whole)))
-    return found
+        worlds.append(World("drawn by chance", *shape, sizes, bool(whole)))
+    return worlds
 
 
 def gaps(world, right):
@@ -71,7 +71,7 @@ def gaps(world, right):
     m = len(world.raters)
     every = (np.arange(2**m)[:, None] >> np.arange(m)) & 1  # who is right
     of_raters = np.prod(np.where(every, world.raters, 1 - np.array(world.raters)), axis=1)
-    found = []
+    leads = []
     for rater in range(m):
         others = np.delete(every, rater, axis=1).sum(axis=1)
         with_rater = np.where(every[:, rater] == 1, others, m - 1 - others)
@@ -79,8 +79,8 @@ def gaps(world, right):
             np.sign(with_rater - np.where(is_right, others, m - 1 - others))
             for is_right in (True, False)
         ]
-        found.append(np.sum(of_raters * (right * lead[0] + (1 - right) * lead[1])))
-    return np.array(found)
+        leads.append(np.sum(of_raters * (right * lead[0] + (1 - right) * lead[1])))
+    return np.array(leads)
 
 
 def right_of_judge(world):
@@ -119,26 +119,26 @@ def false_passes(world, *, studies=STUDIES, seed=0, less=0.0):
     hits = np.zeros(2)
     for _ in range(studies):
         judge, ratings, of = study(rng, world, right)
-        found = annotator_test(judge, ratings, epsilon=world.epsilon, cluster=of)
-        hits += bool(found.passes_published), bool(found.passes)
+        result = annotator_test(judge, ratings, epsilon=world.epsilon, cluster=of)
+        hits += bool(result.passes_published), bool(result.passes)
     return hits / studies
 
 
 def rates(studies=STUDIES):
     """By world: false passes, and passes of a judge that is right as often as the middle rater;
     and false passes by our test in each of the worlds that are drawn."""
-    found = []
+    rows = []
     for seed, world in enumerate(WORLDS):
         as_good = float(np.median(world.raters)) - right_of_judge(world)
         power = false_passes(world, studies=studies // 4, seed=seed, less=as_good)
-        found.append((world, false_passes(world, studies=studies, seed=seed), power))
+        rows.append((world, false_passes(world, studies=studies, seed=seed), power))
     drawn = [false_passes(world, seed=1000 + n)[1] for n, world in enumerate(drawn_worlds())]
-    return found, drawn
+    return rows, drawn
 
 
-def section(found):
+def section(results):
     """The section of the page, as lines."""
-    rows, drawn = found
+    rows, drawn = results
     return [
         "## May the judge replace a rater?",
         "",

@@ -38,8 +38,8 @@ def study(rng, documents, systems, truth, *, counted=False):
     """Which metrics are said to be behind the best one of a study."""
     alike = (ALIKE if counted else np.full(len(truth), OF_METRICS))[:, None, None]
     (people,), (common,) = noise(rng, 1, documents, systems), noise(rng, 1, documents, systems)
-    own = noise(rng, len(truth), documents, systems)
-    rest = np.sqrt(alike) * common + np.sqrt(1 - alike) * own
+    specific = noise(rng, len(truth), documents, systems)
+    rest = np.sqrt(alike) * common + np.sqrt(1 - alike) * specific
     weight = truth[:, None, None]
     metrics = weight * people + np.sqrt(1 - weight**2) * rest
     if counted:
@@ -55,15 +55,15 @@ def study(rng, documents, systems, truth, *, counted=False):
 def rates(studies=STUDIES):
     """Rows: truth, documents, systems, share of studies that say it of a metric as good as the best
     in truth, and the mean share of the others of which it is said."""
-    found = []
+    rows = []
     for (number, (name, truth)), shape in product(enumerate(WORLDS.items()), SHAPES):
         rng = np.random.default_rng([number, *shape])
         counted = name.endswith(COUNTED)
-        said = np.array([study(rng, *shape, truth, counted=counted) for _ in range(studies)])
+        behind = np.array([study(rng, *shape, truth, counted=counted) for _ in range(studies)])
         equal = truth == truth.max()
-        others = said[:, ~equal].mean() if not equal.all() else np.nan
-        found.append((name, *shape, said[:, equal].any(axis=1).mean(), others))
-    return found
+        others = behind[:, ~equal].mean() if not equal.all() else np.nan
+        rows.append((name, *shape, behind[:, equal].any(axis=1).mean(), others))
+    return rows
 
 
 def section(rows):

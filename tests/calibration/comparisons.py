@@ -91,12 +91,12 @@ def regressed(documents, rng, lost):
 
 def _verdicts(before, after, rng):
     seed = rng.integers(2**32)
-    scores = [_metrics(one, np.random.default_rng(seed)) for one in (before, after)]
+    scores = [_metrics(judged, np.random.default_rng(seed)) for judged in (before, after)]
     change = scores[1] - scores[0]
     change[np.abs(change) < 1e-9] = 0.0
-    found = RULE.test(change, np.arange(change.shape[1]))
-    said = RULE.verdicts(change, found, ["higher"] * len(change))
-    return np.array(said).reshape(SYSTEMS, METRICS)
+    tests = RULE.test(change, np.arange(change.shape[1]))
+    verdicts = RULE.verdicts(change, tests, ["higher"] * len(change))
+    return np.array(verdicts).reshape(SYSTEMS, METRICS)
 
 
 def _shown(verdicts):
@@ -105,18 +105,18 @@ def _shown(verdicts):
 
 def false_alarms(studies=4 * STUDIES, seed=0):
     """Rows: what happens, documents, the share of studies in which any of the 80 rows is shown."""
-    found = []
+    rows = []
     for (name, world), documents in product(NOTHING_CHANGED.items(), DOCUMENTS):
         rng = np.random.default_rng([seed, documents, len(name)])
         alarms = [_shown(_verdicts(*world(documents, rng), rng)).any() for _ in range(studies)]
-        found.append((name, documents, float(np.mean(alarms))))
-    return found
+        rows.append((name, documents, float(np.mean(alarms))))
+    return rows
 
 
 def power(studies=STUDIES, seed=1):
     """Rows: share of claims lost, documents, how often the system is named as regressed, how many
     of its 20 metrics are then shown, and how often another system is named."""
-    found = []
+    rows = []
     for lost, documents in product(LOST, DOCUMENTS):
         rng = np.random.default_rng([seed, documents, int(1000 * lost)])
         named, metrics, others = [], [], []
@@ -127,8 +127,8 @@ def power(studies=STUDIES, seed=1):
             metrics += [worse[1]] if worse[1] else []
             others.append(_shown(np.delete(verdicts, 1, axis=0)).any())
         many = float(np.mean(metrics)) if metrics else 0.0
-        found.append((lost, documents, float(np.mean(named)), many, float(np.mean(others))))
-    return found
+        rows.append((lost, documents, float(np.mean(named)), many, float(np.mean(others))))
+    return rows
 
 
 def _normal(documents, rng):
@@ -177,35 +177,37 @@ DIFFERENCES = {
 def coverage(studies=4 * STUDIES, seed=2):
     """Rows: the differences, and by number of documents how often there is an interval, and how
     often it has the mean then (NaN where there is one in fewer than 50 comparisons)."""
-    found = []
+    rows = []
     for name, world in DIFFERENCES.items():
         shares = []
         for documents in DOCUMENTS:
             rng = np.random.default_rng([seed, documents, len(name)])
             drawn = [world(documents, rng) for _ in range(studies)]
             low, high = mean_interval(
-                np.array([one for _, one in drawn]), np.arange(len(drawn[0][1])), confidence=0.95
+                np.array([values for _, values in drawn]),
+                np.arange(len(drawn[0][1])),
+                confidence=0.95,
             )
             mean, there = drawn[0][0], np.isfinite(low)
-            held = (low[there] - 1e-12 <= mean) & (mean <= high[there] + 1e-12)
-            share = float(np.mean(held)) if held.size >= 50 else np.nan
+            covered = (low[there] - 1e-12 <= mean) & (mean <= high[there] + 1e-12)
+            share = float(np.mean(covered)) if covered.size >= 50 else np.nan
             shares.append((float(np.mean(there)), share))
-        found.append((name, *shares))
-    return found
+        rows.append((name, *shares))
+    return rows
 
 
 def words(studies=STUDIES // 5, seed=3):
     """Rows: share of claims lost (0: by none), documents, and of the rows of the system that lost
     them the shares shown, not shown though they could be, not tell-able, and the same."""
-    found = []
+    rows = []
     for lost, documents in product((0.0, *LOST), DOCUMENTS):
         rng = np.random.default_rng([seed, documents, int(1000 * lost)])
-        said = []
+        verdicts = []
         for _ in range(studies):
-            said += _verdicts(*regressed(documents, rng, lost), rng)[1].tolist()
-        of = [np.isin(said, some) for some in ((REGRESSED, IMPROVED), NOT_SHOWN, UNKNOWN, SAME)]
-        found.append((lost, documents, *(float(np.mean(one)) for one in of)))
-    return found
+            verdicts += _verdicts(*regressed(documents, rng, lost), rng)[1].tolist()
+        of = [np.isin(verdicts, some) for some in ((REGRESSED, IMPROVED), NOT_SHOWN, UNKNOWN, SAME)]
+        rows.append((lost, documents, *(float(np.mean(mask)) for mask in of)))
+    return rows
 
 
 def section(alarms, powers, covers, says):
@@ -224,7 +226,7 @@ def section(alarms, powers, covers, says):
         rule,
     ]
     for name in NOTHING_CHANGED:
-        shares = [f"{share:.1%}" for one, _, share in alarms if one == name]
+        shares = [f"{share:.1%}" for world, _, share in alarms if world == name]
         lines.append(f"| {name} | {' | '.join(shares)} |")
     lines += [
         "",
@@ -236,10 +238,10 @@ def section(alarms, powers, covers, says):
         rule,
     ]
     for lost in LOST:
-        some = [one for one in powers if one[0] == lost]
-        named = [f"{one[2]:.0%}" + (f" ({one[3]:.0f})" if one[2] else "") for one in some]
+        some = [row for row in powers if row[0] == lost]
+        named = [f"{row[2]:.0%}" + (f" ({row[3]:.0f})" if row[2] else "") for row in some]
         lines.append(f"| {lost:.0%}: named | {' | '.join(named)} |")
-        others = " | ".join(f"{one[4]:.1%}" for one in some)
+        others = " | ".join(f"{row[4]:.1%}" for row in some)
         lines.append(f"| {lost:.0%}: another is | {others} |")
     lines += [
         "",
@@ -250,8 +252,8 @@ def section(alarms, powers, covers, says):
         f"| claims lost, documents | {several} |",
         rule,
     ]
-    for lost in sorted({one[0] for one in says}):
-        some = [one[2:] for one in says if one[0] == lost]
+    for lost in sorted({row[0] for row in says}):
+        some = [row[2:] for row in says if row[0] == lost]
         cells = [" / ".join(f"{100 * share:.0f}" for share in shares) + " %" for shares in some]
         lines.append(f"| {lost:.0%} | {' | '.join(cells)} |")
     lines += [
@@ -267,8 +269,8 @@ def section(alarms, powers, covers, says):
     ]
     for name, *shares in covers:
         cells = [
-            f"{held:.1%} ({there:.0%})" if np.isfinite(held) else f"({there:.0%})"
-            for there, held in shares
+            f"{covered:.1%} ({there:.0%})" if np.isfinite(covered) else f"({there:.0%})"
+            for there, covered in shares
         ]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return [*lines, ""]

@@ -89,9 +89,9 @@ def silent(watch: Watch, *, watches: int, seed: int) -> Silent:
     for _ in range(watches):
         judge = Judge(watch, rng)
         counts.append(sum(judge.alarms() for _ in range(WEEKS)))
-    found = np.array(counts)
+    alarms = np.array(counts)
     return Silent(
-        watches, float(found.mean() / WEEKS), float((found == 0).mean()), int(found.max())
+        watches, float(alarms.mean() / WEEKS), float((alarms == 0).mean()), int(alarms.max())
     )
 
 
@@ -133,19 +133,19 @@ LARGER = (Watch("alike", 100, 5), Watch("alike", 200, 3))
 
 def rates() -> dict:
     """All that the page tabulates."""
-    found: dict = {"silent": {}, "power": {}, "confirmed": {}}
+    results: dict = {"silent": {}, "power": {}, "confirmed": {}}
     for watch, share in product(WATCHES, CONFIRMED):
-        found["confirmed"][watch, share] = confirmed(watch, share, watches=SILENT, seed=34)
+        results["confirmed"][watch, share] = confirmed(watch, share, watches=SILENT, seed=34)
     for watch in (*WATCHES, *LARGER):
-        found["silent"][watch] = silent(watch, watches=SILENT, seed=31)
+        results["silent"][watch] = silent(watch, watches=SILENT, seed=31)
         for share, one_sided in CHANGES:
-            found["power"][watch, share, one_sided] = power(
+            results["power"][watch, share, one_sided] = power(
                 watch, share, one_sided=one_sided, watches=POWERED, seed=32
             )
-    return found
+    return results
 
 
-def section(found: dict) -> list[str]:
+def section(results: dict) -> list[str]:
     """The part of the page on drift."""
     lines = [
         "## Judges that are watched",
@@ -160,12 +160,14 @@ def section(found: dict) -> list[str]:
         "| flips | anchors | repetitions | watches | alarms per check | watches without | most |",
         "|---|---|---|---|---|---|---|",
     ]
-    for watch, one in found["silent"].items():
+    for watch, row in results["silent"].items():
         lines.append(
-            f"| {watch.spread} | {watch.anchors} | {watch.repeats} | {one.watches}"
-            f" | {100 * one.rate:.2f} % | {100 * one.without:.0f} % | {one.most} of {WEEKS} |"
+            f"| {watch.spread} | {watch.anchors} | {watch.repeats} | {row.watches}"
+            f" | {100 * row.rate:.2f} % | {100 * row.without:.0f} % | {row.most} of {WEEKS} |"
         )
-    heads = [f"{100 * s:.0f} % {'to entailed' if one else 'any way'}" for s, one in CHANGES]
+    heads = [
+        f"{100 * s:.0f} % {'to entailed' if one_sided else 'any way'}" for s, one_sided in CHANGES
+    ]
     lines += [
         "",
         "And of a judge whose model changes so many of the verdicts that it mostly gives on the"
@@ -174,8 +176,8 @@ def section(found: dict) -> list[str]:
         f"| flips | anchors | repetitions | {' | '.join(heads)} |",
         "|---" * (3 + len(heads)) + "|",
     ]
-    for watch in found["silent"]:
-        cells = [found["power"][(watch, *change)] for change in CHANGES]
+    for watch in results["silent"]:
+        cells = [results["power"][(watch, *change)] for change in CHANGES]
         shown = " | ".join(f"{100 * first:.0f} / {100 * four:.0f} %" for first, four in cells)
         lines.append(f"| {watch.spread} | {watch.anchors} | {watch.repeats} | {shown} |")
     lines += [
@@ -188,7 +190,7 @@ def section(found: dict) -> list[str]:
         "|---" * (1 + len(CONFIRMED)) + "|",
     ]
     for watch in WATCHES:
-        twice = [found["confirmed"][watch, share] for share in CONFIRMED]
+        twice = [results["confirmed"][watch, share] for share in CONFIRMED]
         lines.append(
             f"| {watch.spread} | {' | '.join(f'{100 * r:.0f} % ({n})' for n, r in twice)} |"
         )

@@ -56,7 +56,7 @@ def covers(method, documents, *, noise, non_negative, runs=RUNS, seed=0):
 
 def rates():
     """Mean coverage over the four weights, by way of fitting, documents and noise."""
-    found = []
+    rows = []
     for method, (documents, noise, non_negative) in product(
         ("complete", "renormalised"),
         ((20, 0.07, False), (44, 0.07, False), (50, 0.07, False), (44, 0.2, True)),
@@ -65,10 +65,10 @@ def rates():
         bounded = ", none below 0" if non_negative else ""
         what = f"{method}{bounded}, {documents} documents, noise {noise}: covers"
         # Four weights of one study are no four studies: the error is that of one of them.
-        found.append(
+        rows.append(
             Rate(f"{what} (lowest {100 * each.min():.1f} %)", each.mean(), RUNS, 0.92, 0.98)
         )
-    return found
+    return rows
 
 
 def section(rows):

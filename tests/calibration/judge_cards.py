@@ -192,35 +192,35 @@ def three_way_covers(n, shares, right, *, runs=500, seed):
 def widths_with_labels(pilot, judged, world, width, *, runs, seed):
     """Mean width of each interval at the labels that a pilot asks for, over the width asked."""
     rng = np.random.default_rng([seed, 15])
-    found = defaultdict(list)
+    ratios = defaultdict(list)
     for _ in range(runs):
         judge, people = drawn(rng, world, judged)
         seen = np.where(np.arange(judged) < pilot, people, np.nan)
-        asked = labels_needed(judge, seen, confidence=CONFIDENCE, width=width)._asdict()
-        for name, labels in asked.items():
+        needed = labels_needed(judge, seen, confidence=CONFIDENCE, width=width)._asdict()
+        for name, labels in needed.items():
             if not labels > 0:
                 continue
             more = max(int(labels), judged)
             judge, people = drawn(rng, world, more if name == "pass_rate" else int(labels))
             people[int(labels) :] = np.nan
             options = {"confidence": CONFIDENCE, "rng": rng}
-            made = (
+            interval = (
                 pass_rates(judge, people, **options).prediction_powered
                 if name == "pass_rate"
                 else judge_card(judge, people, **options).estimates[name]
             )
-            if np.isfinite(made.low):
-                found[name].append((made.high - made.low) / width)
-    return {name: float(np.mean(values)) for name, values in found.items()}
+            if np.isfinite(interval.low):
+                ratios[name].append((interval.high - interval.low) / width)
+    return {name: float(np.mean(values)) for name, values in ratios.items()}
 
 
 def extremes(cases, *, names):
     """Per number the lowest and the highest coverage over all cases, with the runs behind it."""
-    found = {}
+    bounds = {}
     for name in names:
         seen = [case[name] for case in cases if name in case]
-        found[name] = (min(seen), max(seen), float(np.mean([share for share, _ in seen])))
-    return found
+        bounds[name] = (min(seen), max(seen), float(np.mean([share for share, _ in seen])))
+    return bounds
 
 
 def rates() -> list[Rate]:
@@ -301,8 +301,8 @@ def label_ratios():
 
 def main() -> None:
     for row in rates():
-        kept = "yes" if row.low <= row.share <= row.high else "NO"
-        print(f"{100 * row.share:5.1f} %  {kept:3}  n={row.n:6}  {row.what}")
+        as_promised = "yes" if row.low <= row.share <= row.high else "NO"
+        print(f"{100 * row.share:5.1f} %  {as_promised:3}  n={row.n:6}  {row.what}")
     for case, ratios in label_ratios().items():
         print(case, {name: round(ratio, 3) for name, ratio in ratios.items()})
 

@@ -50,12 +50,12 @@ def covered(table, judge, *, studies=STUDIES, seed=0):
         verdict, people, of = alike(rng, world, table.rows // table.per, table.per, 0.7)
         people[table.labelled :] = np.nan
         frame = pd.DataFrame({"judge": verdict, "human": people, "doc": of.astype(str)})
-        found = judge_check(frame, judge="judge", human="human", doc="doc", seed=run)
-        said = pd.concat((found.card.set_index("statistic"), found.pass_rates.set_index("method")))[
-            ["low", "high"]
-        ]
+        result = judge_check(frame, judge="judge", human="human", doc="doc", seed=run)
+        intervals = pd.concat(
+            (result.card.set_index("statistic"), result.pass_rates.set_index("method"))
+        )[["low", "high"]]
         for name in NAMES:
-            low, high = said.loc[name]
+            low, high = intervals.loc[name]
             if np.isfinite(low):
                 defined[name] += 1
                 hits[name] += low <= truth[name] <= high
@@ -70,9 +70,11 @@ def raters_covered(rows, passing, per, *, studies=STUDIES, seed=0):
     hits = np.zeros(3)
     for _ in range(studies):
         truth = np.repeat(rng.random(rows // per) < passing, per)
-        said = np.array([truth == (rng.random(rows) < 0.88) for _ in range(4)]).astype(float)
-        latent = latent_classes(said[0], said[1:], confidence=0.95, rng=rng, cluster=of)
-        apart = by_agreement(said[0], said[1:], confidence=0.95, cluster=of)["all", "difference"]
+        verdicts = np.array([truth == (rng.random(rows) < 0.88) for _ in range(4)]).astype(float)
+        latent = latent_classes(verdicts[0], verdicts[1:], confidence=0.95, rng=rng, cluster=of)
+        apart = by_agreement(verdicts[0], verdicts[1:], confidence=0.95, cluster=of)[
+            "all", "difference"
+        ]
         hits += (
             latent.sensitivity[0].low <= 0.88 <= latent.sensitivity[0].high,
             latent.specificity[0].low <= 0.88 <= latent.specificity[0].high,
@@ -87,15 +89,15 @@ def rates(studies=STUDIES):
     for number, table in enumerate(TABLES):
         total = np.zeros((len(NAMES), 2))
         for seed, judge in enumerate(JUDGES):
-            found = covered(table, judge, studies=studies, seed=10 * number + seed)
-            total += [found[name] for name in NAMES]
+            counts = covered(table, judge, studies=studies, seed=10 * number + seed)
+            total += [counts[name] for name in NAMES]
         cards.append((table, total[:, 0] / total[:, 1]))
     return cards, [(case, raters_covered(*case, studies=2 * studies)) for case in LATENT]
 
 
-def section(found):
+def section(results):
     """The section of the page, as lines."""
-    cards, raters = found
+    cards, raters = results
     heads = ["rows", "rows a document", "labelled", "pass", *NAMES]
     return [
         "## A judge checked in one command",

@@ -107,34 +107,34 @@ def _draw(rng, worth, n, group):
 
 def study(rng, world, *, suited):
     """The truth, and the interval of a study; `suited`: by unequal chances."""
-    made = world.make(rng)
-    x, y = made[:2]
+    population = world.make(rng)
+    x, y = population[:2]
     nobody = np.full(x.size, np.nan)
-    if len(made) == 2:
+    if len(population) == 2:
         worth = card_worth(x, nobody, world.decision) if suited else np.ones(x.size)
         chance, got = _draw(rng, worth, world.n, strata(x))
         labels = nobody.copy()
         labels[got] = y[got]
-        found = weighted_card(x, labels, chance, confidence=0.95, rng=rng)._asdict()
+        card = weighted_card(x, labels, chance, confidence=0.95, rng=rng)._asdict()
         judge = x >= 0.5
         truth = {"sensitivity": judge[y == 1].mean(), "specificity": (~judge)[y == 0].mean(),
                  "pass_rate": y.mean()}  # fmt: skip
         names = [world.decision] if world.decision else WeightedCard._fields
-        return [(truth[name], found[name]) for name in names]
-    system, document = made[2:]
+        return [(truth[name], card[name]) for name in names]
+    system, document = population[2:]
     level = world.decision
     worth = correlation_worth(x, nobody, system, level) if suited else np.ones(x.size)
     chance, got = _draw(rng, worth, world.n, system)
     labels = nobody.copy()
     labels[got] = y[got]
-    found = weighted_correlation(
+    correlation = weighted_correlation(
         x, labels, chance, system=system, document=document, level=level, confidence=0.95
     )
     truth = np.corrcoef(x, y)[0, 1]
     if level == "system":
         means = [[v[system == s].mean() for s in np.unique(system)] for v in (x, y)]
         truth = np.corrcoef(*means)[0, 1]
-    return [(truth, found)]
+    return [(truth, correlation)]
 
 
 def compared(world, *, studies=STUDIES, seed=0):
@@ -144,20 +144,22 @@ def compared(world, *, studies=STUDIES, seed=0):
     """
     widths, covers = [], []
     for suited in (False, True):
-        found = [
-            one
+        estimates = [
+            estimate
             for run in range(studies)
-            for one in study(np.random.default_rng([seed, run, 51]), world, suited=suited)
+            for estimate in study(np.random.default_rng([seed, run, 51]), world, suited=suited)
         ]
-        told = [(truth, one) for truth, one in found if np.isfinite(one.low)]
-        widths.append(np.mean([one.high - one.low for _, one in told]))
-        covers.append(np.mean([one.low <= truth <= one.high for truth, one in told]))
+        defined = [(truth, interval) for truth, interval in estimates if np.isfinite(interval.low)]
+        widths.append(np.mean([interval.high - interval.low for _, interval in defined]))
+        covers.append(
+            np.mean([interval.low <= truth <= interval.high for truth, interval in defined])
+        )
     return 1 - (widths[1] / widths[0]) ** 2, *covers
 
 
 def rates(studies=STUDIES):
     """By world what `compared` gives."""
-    return [(one, *compared(one, studies=studies, seed=k)) for k, one in enumerate(WORLDS)]
+    return [(world, *compared(world, studies=studies, seed=k)) for k, world in enumerate(WORLDS)]
 
 
 def section(rows):

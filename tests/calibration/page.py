@@ -129,22 +129,22 @@ def _null_jobs() -> Iterator[Job]:
 
 def _alike_jobs() -> Iterator[Job]:
     for number, part in enumerate(range(4)):
-        for kind in (*alike.GIVEN, *alike.FOUND):
+        for kind in (*alike.DECLARED, *alike.DETECTED):
             call: Callable[[], Any] = partial(
                 alike.claims, kind, runs=PROMISED // 4, seed=10 + part
             )
             yield Job("alike", (kind.name, number), call)
-        for kind in alike.UNSAID:
-            call = partial(alike.claims, kind, said=False, runs=PROMISED // 4, seed=10 + part)
+        for kind in alike.UNDECLARED:
+            call = partial(alike.claims, kind, declared=False, runs=PROMISED // 4, seed=10 + part)
             yield Job("unsaid", (kind.name, number), call)
     for name in ("spearman", "kendall"):
-        kind = alike.GIVEN[2]
+        kind = alike.DECLARED[2]
         call = partial(alike.claims, kind, coefficient=name, runs=PROMISED // 2, seed=10)
         yield Job("alike", (f"{kind.name}; {name}", 0), call)
     for shape, world in product(((8, 40), (4, 100), (16, 30)), (*WORLDS, COPIES)):
         call = partial(alike.falsely_noticed, shape, world, runs=PROMISED // 9, seed=11)
         yield Job("noticed", (shape, world.name), call)
-    for kind in (alike.GIVEN[1], alike.GIVEN[3], alike.FOUND[0], alike.FOUND[6]):
+    for kind in (alike.DECLARED[1], alike.DECLARED[3], alike.DETECTED[0], alike.DETECTED[6]):
         call = partial(alike.power, kind, "global", 0.5, runs=100, seed=12)
         yield Job("alike power", (kind.name,), call)
 
@@ -253,9 +253,9 @@ def _false(results: dict) -> list[str]:
         [", ".join(map(str, sizes)), str(PROMISED), *_by_level([claims], ends)]
         for (sizes,), claims in _of(results, "nested").items()
     ]
-    held = _of(results, "statements' intervals")
+    coverages = _of(results, "statements' intervals")
     of_statements = [
-        [_by(shape), str(PROMISED), *_by_level([claims], ends), _percent(held[shape,][0])]
+        [_by(shape), str(PROMISED), *_by_level([claims], ends), _percent(coverages[shape,][0])]
         for (shape,), claims in _of(results, "statements").items()
     ]
     error = np.sqrt(0.025 * 0.975 / (len(WORLDS) * RUNS))
@@ -292,8 +292,8 @@ def _false(results: dict) -> list[str]:
 
 
 def _alike(results: dict) -> list[str]:
-    shapes_of = {kind.name: kind.shape for kind in (*alike.GIVEN, *alike.FOUND)}
-    known = {kind.name for kind in alike.GIVEN}
+    shapes_of = {kind.name: kind.shape for kind in (*alike.DECLARED, *alike.DETECTED)}
+    known = {kind.name for kind in alike.DECLARED}
 
     def rows_of(wanted: str) -> list[list[str]]:
         rows = []

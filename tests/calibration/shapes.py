@@ -39,16 +39,18 @@ def _study(metric, ratings, length, run):
 def _verdicts(study, coefficient):
     """Level -> the metric's verdict."""
     chosen = options(permutations=200, coefficient=coefficient)
-    found = run_tests([study], chosen)
+    tests = run_tests([study], chosen)
     rows = make_certificates(
-        evidence(found, confounds(found, chosen), chosen), CertificationOptions()
+        evidence(tests, confounds(tests, chosen), chosen), CertificationOptions()
     )
     rows = rows[rows["metric"] == "m00"]
     return dict(zip(rows["level"], rows["verdict"], strict=True))
 
 
-def _shares(said, of):
-    return {level: float(np.mean([of(one[level]) for one in said])) for level in LEVELS}
+def _shares(verdicts, of):
+    return {
+        level: float(np.mean([of(by_level[level]) for by_level in verdicts])) for level in LEVELS
+    }
 
 
 def caught(shape, name, *, coefficient="pearson", runs, seed) -> dict[str, float]:
@@ -58,15 +60,15 @@ def caught(shape, name, *, coefficient="pearson", runs, seed) -> dict[str, float
     """
     rng = np.random.default_rng([seed, *shape])
     of = SHAPES[name]
-    said = []
+    verdicts = []
     for run in range(runs):
         u = effects(rng, shape, PLAIN) / 1.3
         length = np.exp(4 + (0.8 if "log" in name else 0.4) * u)
         metric = _standard(of(u)) + 0.7 * rng.normal(size=shape)
         liked = _standard(of(u)) + 0.5 * rng.normal(size=shape)
         study = _study(metric, rated(rng, liked, PLAIN), length, run)
-        said.append(_verdicts(study, coefficient))
-    return _shares(said, lambda one: one.startswith("explained"))
+        verdicts.append(_verdicts(study, coefficient))
+    return _shares(verdicts, lambda verdict: verdict.startswith("explained"))
 
 
 def wrongly_explained(shape, name, *, coefficient="pearson", runs, seed) -> dict[str, float]:
@@ -76,12 +78,12 @@ def wrongly_explained(shape, name, *, coefficient="pearson", runs, seed) -> dict
     """
     rng = np.random.default_rng([seed, *shape])
     of = SHAPES[name]
-    said = []
+    verdicts = []
     for run in range(runs):
         quality = effects(rng, shape, PLAIN)
         u = _standard(0.4 * quality + effects(rng, shape, PLAIN))
         metric = _standard(quality + 1.1 * effects(rng, shape, PLAIN)) + 0.15 * _standard(of(u))
         liked = quality + 0.15 * _standard(of(u))
         study = _study(metric, rated(rng, liked, PLAIN), np.exp(4 + 0.4 * u), run)
-        said.append(_verdicts(study, coefficient))
-    return _shares(said, lambda one: one.startswith("explained"))
+        verdicts.append(_verdicts(study, coefficient))
+    return _shares(verdicts, lambda verdict: verdict.startswith("explained"))

@@ -51,8 +51,8 @@ def permutation_rejects(level, resample, *, gap=0.0, runs=400, seed=0, shape=(SY
     hits = 0
     for _ in range(runs):
         a, b, human = trio(rng, gap=gap, shape=shape)
-        found = permutation_test(a, b, human, level, "pearson", resample=resample, n=199, rng=rng)
-        hits += found.p <= ALPHA
+        result = permutation_test(a, b, human, level, "pearson", resample=resample, n=199, rng=rng)
+        hits += result.p <= ALPHA
     return hits / runs
 
 
@@ -103,10 +103,10 @@ def judged_means_cover(*, runs=3000, seed=0):
     hits, width = np.zeros(4), np.zeros(4)
     for _ in range(runs):
         judge, human = judged(rng, 400, 80)
-        found = [
+        means = [
             prediction_powered_mean(judge, human, confidence=0.95, weight=w) for w in (1, None, 0)
         ]
-        ends = [(f.low, f.high) for f in found]
+        ends = [(f.low, f.high) for f in means]
         reach = 1.96 * np.std(judge) / np.sqrt(judge.size)
         ends.append((np.mean(judge) - reach, np.mean(judge) + reach))
         hits += [low <= truth <= high for low, high in ends]
@@ -122,10 +122,10 @@ def rogan_gladen_covers(*, share=0.3, runs=3000, seed=0):
         truth = rng.random(500) < share
         judge = np.where(rng.random(500) < np.where(truth, 0.85, 0.2), 1.0, 0.0)
         human = np.where(np.arange(500) < 120, truth, np.nan)
-        found = rogan_gladen(judge, human, confidence=0.95)
+        corrected = rogan_gladen(judge, human, confidence=0.95)
         mean = np.mean(judge)
         reach = 1.96 * np.sqrt(mean * (1 - mean) / 500)
-        hits += [found.low <= share <= found.high, abs(mean - share) <= reach]
+        hits += [corrected.low <= share <= corrected.high, abs(mean - share) <= reach]
     return hits / runs
 
 
@@ -233,9 +233,9 @@ def rates_table(rows: list[Rate]) -> list[str]:
     lines = ["| what | share | error | promised | kept |", "|---|---:|---:|---|---|"]
     for row in rows:
         error = np.sqrt(row.share * (1 - row.share) / row.n)
-        kept = "yes" if row.low <= row.share <= row.high else "NO"
+        as_promised = "yes" if row.low <= row.share <= row.high else "NO"
         lines.append(
             f"| {row.what} | {100 * row.share:.1f} % | {100 * error:.1f} |"
-            f" {100 * row.low:.0f} to {100 * row.high:.0f} % | {kept} |"
+            f" {100 * row.low:.0f} to {100 * row.high:.0f} % | {as_promised} |"
         )
     return [*lines, ""]

@@ -31,14 +31,14 @@ def named(documents, noise, cuts, rng, shared=0.0):
     heard = rng.normal(size=(documents, SYSTEMS)) + off * np.array(noise)[:, None, None]
     grades = np.digitize(heard, cuts).astype(float).reshape(len(noise), -1)
     unit = np.repeat(np.arange(documents), SYSTEMS)
-    found = below_others(grades, unit, n=RESAMPLES, confidence=0.95, rng=rng)
-    return [one.low > 0 for one in found]
+    intervals = below_others(grades, unit, n=RESAMPLES, confidence=0.95, rng=rng)
+    return [interval.low > 0 for interval in intervals]
 
 
 def rates(studies=STUDIES, seed=0):
     """Rows: grades, documents; the share of studies that name anybody of 3 and 5 equal raters, and
     of 3 whose noise documents share; the share that name the one of 3 who rates at random."""
-    found = []
+    rows = []
     for (name, cuts), documents in product(CUTS.items(), DOCUMENTS):
         rng = np.random.default_rng([seed, documents, len(cuts), len(name)])
         equal = [
@@ -46,8 +46,8 @@ def rates(studies=STUDIES, seed=0):
             for n, of in ((3, 0.0), (5, 0.0), (3, SHARED))
         ]
         careless = [named(documents, (NOISE, NOISE, RANDOM), cuts, rng)[2] for _ in range(studies)]
-        found.append((name, documents, *equal, np.mean(careless)))
-    return found
+        rows.append((name, documents, *equal, np.mean(careless)))
+    return rows
 
 
 def section(rows):

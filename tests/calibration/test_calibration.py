@@ -37,14 +37,14 @@ def test_a_comparison_raises_no_more_false_alarms_than_promised():
 
 
 def test_intervals_are_shown_where_they_hold():
-    found = {name: shares for name, *shares in comparisons.coverage(studies=400)}
-    assert all(there == 0 for (there, _), *_ in found.values())  # of 5 documents
-    assert all(held > 0.9 for *_, (_, held) in found.values())
-    assert found["a fifth of the texts fail, the others stay"][2][1] > 0.92
+    coverage = {name: shares for name, *shares in comparisons.coverage(studies=400)}
+    assert all(there == 0 for (there, _), *_ in coverage.values())  # of 5 documents
+    assert all(covered > 0.9 for *_, (_, covered) in coverage.values())
+    assert coverage["a fifth of the texts fail, the others stay"][2][1] > 0.92
 
 
 def test_a_system_that_regressed_is_named():
-    found = {(lost, documents): row for lost, documents, *row in comparisons.power(studies=60)}
-    assert found[0.2, 26][0] > 0.95
-    assert found[0.1, 26][0] > 0.75
-    assert found[0.2, 5][0] == 0
+    power = {(lost, documents): row for lost, documents, *row in comparisons.power(studies=60)}
+    assert power[0.2, 26][0] > 0.95
+    assert power[0.1, 26][0] > 0.75
+    assert power[0.2, 5][0] == 0

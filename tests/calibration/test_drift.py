@@ -9,8 +9,8 @@ pytestmark = pytest.mark.calibration
 
 @pytest.mark.parametrize("watch", WATCHES, ids=lambda watch: watch.spread)
 def test_a_judge_that_does_not_change_raises_no_more_alarms_than_stated(watch):
-    found = silent(watch, watches=60, seed=7)
-    assert 0 < found.rate <= RATE
+    result = silent(watch, watches=60, seed=7)
+    assert 0 < result.rate <= RATE
 
 
 @pytest.mark.parametrize("watch", WATCHES, ids=lambda watch: watch.spread)

@@ -27,20 +27,20 @@ def above(share, runs):
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
 def test_nothing_is_claimed_that_is_not_there(world):
     for shape in ((4, 30), (8, 30)):
-        found = false_claims(shape, world, runs=100, seed=8)
-        assert max(one.promising for one in found.values()) <= above(0.05, 100)
+        claims = false_claims(shape, world, runs=100, seed=8)
+        assert max(shares.promising for shares in claims.values()) <= above(0.05, 100)
 
 
 @pytest.mark.parametrize("sizes", [(30, 30, 30), (15, 30, 45, 20), (10,) * 8])
 def test_nothing_is_claimed_where_nothing_is_crossed(sizes):
-    found = nested_claims(sizes, runs=100, seed=8)
-    assert max(one.promising for one in found.values()) <= above(0.05, 100)
+    claims = nested_claims(sizes, runs=100, seed=8)
+    assert max(shares.promising for shares in claims.values()) <= above(0.05, 100)
 
 
-@pytest.mark.parametrize("kind", [*alike.GIVEN, *alike.FOUND], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [*alike.DECLARED, *alike.DETECTED], ids=lambda kind: kind.name)
 def test_nothing_is_claimed_where_documents_or_systems_are_alike(kind):
-    found, _ = alike.claims(kind, runs=80, seed=8)
-    assert max(one.promising for one in found.values()) <= above(0.05, 80)
+    claims, _ = alike.claims(kind, runs=80, seed=8)
+    assert max(shares.promising for shares in claims.values()) <= above(0.05, 80)
 
 
 @pytest.mark.parametrize("level", ["global", "document", "system"])
@@ -52,9 +52,9 @@ def test_use_is_useful(level, world):
 @pytest.mark.parametrize("level", ["global", "document", "system"])
 def test_intervals_hold_what_they_are_for(level):
     for shape in ((4, 10), (16, 50)):
-        found = coverage(shape, level, WORLDS[0], runs=300, seed=8)
-        assert found.crossed >= 0.92
-        assert found.these >= 0.91
+        shares = coverage(shape, level, WORLDS[0], runs=300, seed=8)
+        assert shares.crossed >= 0.92
+        assert shares.these >= 0.91
 
 
 @pytest.mark.parametrize("name", shapes.SHAPES)

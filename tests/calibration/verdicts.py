@@ -47,18 +47,18 @@ def false_claims(shape, world, *, coefficient="pearson", true=0, runs, seed):
     """Level -> `Claims` in studies of 20 metrics; the first `true` of them follow people."""
     rng = np.random.default_rng([seed, *shape])
     chosen = options(coefficient=coefficient)
-    found = {level: [] for level in LEVELS}
+    by_level = {level: [] for level in LEVELS}
     for run in range(runs):
         scale = scales(rng, shape, world)
         quality = effects(rng, shape, world, scale)
-        metrics = [one * scale for one in noises(rng, shape, world)]
+        metrics = [noise * scale for noise in noises(rng, shape, world)]
         for place in range(true):
             metrics[place] = quality + metrics[place]
         ratings = rated(rng, quality, world)
         study = study_of(scored(rng, metrics, ratings, world), ratings, seed=run)
         for level in LEVELS:
-            found[level].append(claims_at(study, level, chosen, true))
-    return {level: Claims(*np.mean(claims, axis=0)) for level, claims in found.items()}
+            by_level[level].append(claims_at(study, level, chosen, true))
+    return {level: Claims(*np.mean(claims, axis=0)) for level, claims in by_level.items()}
 
 
 def claims_at(study, level, chosen, true=0) -> Claims:
@@ -71,9 +71,9 @@ def claims_at(study, level, chosen, true=0) -> Claims:
 
 
 def claims_of(rows) -> Claims:
-    said = {row["verdict"] for row in rows}
+    verdicts = {row["verdict"] for row in rows}
     related = any(row["p"] < 0.05 and row["value"] > 0 for row in rows)
-    return Claims(related, bool(said & {*TRUSTED, "promising"}), bool(said & set(TRUSTED)))
+    return Claims(related, bool(verdicts & {*TRUSTED, "promising"}), bool(verdicts & set(TRUSTED)))
 
 
 def nested_claims(sizes: Sequence[int], *, runs: int, seed: int):
@@ -84,16 +84,16 @@ def nested_claims(sizes: Sequence[int], *, runs: int, seed: int):
 
     def drawn():
         scores = np.full(shape, np.nan)
-        own = rng.normal(size=shape[0])[system] + rng.normal(size=system.size)
-        scores[system, np.arange(system.size)] = own
+        values = rng.normal(size=shape[0])[system] + rng.normal(size=system.size)
+        scores[system, np.arange(system.size)] = values
         return scores
 
-    found = {level: [] for level in levels}
+    by_level = {level: [] for level in levels}
     for run in range(runs):
         study = study_of([drawn() for _ in range(N_METRICS)], drawn()[None], seed=run)
         for level in levels:
-            found[level].append(claims_at(study, level, options()))
-    return {level: Claims(*np.mean(claims, axis=0)) for level, claims in found.items()}
+            by_level[level].append(claims_at(study, level, options()))
+    return {level: Claims(*np.mean(claims, axis=0)) for level, claims in by_level.items()}
 
 
 def statement_claims(documents: int, systems: int, per_text: int, *, shares=False, runs, seed):
@@ -104,16 +104,16 @@ def statement_claims(documents: int, systems: int, per_text: int, *, shares=Fals
     """
     rng = np.random.default_rng([seed, documents, systems, per_text])
     system, document = _places(documents, systems, per_text)
-    groups = Groups({}, {f"d{i:05d}": str(one) for i, one in enumerate(document)}, {})
-    found = {level: [] for level in ("global", "system")}
+    groups = Groups({}, {f"d{i:05d}": str(number) for i, number in enumerate(document)}, {})
+    by_level = {level: [] for level in ("global", "system")}
     for run in range(runs):
         metrics = [_alone(_found_in(rng, system, document), system) for _ in range(N_METRICS)]
         people = _found_in(rng, system, document)
         people = _alone(_marked(rng, people) if shares else people, system)
         study = study_of(metrics, people[None], seed=run, groups=groups)
-        for level, claims in found.items():
+        for level, claims in by_level.items():
             claims.append(claims_at(study, level, options()))
-    return {level: Claims(*np.mean(claims, axis=0)) for level, claims in found.items()}
+    return {level: Claims(*np.mean(claims, axis=0)) for level, claims in by_level.items()}
 
 
 def _places(documents: int, systems: int, per_text: int):
@@ -150,17 +150,17 @@ def statement_coverage(documents: int, systems: int, per_text: int, *, runs, see
     rng = np.random.default_rng([seed, documents, systems, per_text])
     system, document = _places(documents, systems, per_text)
     layout = Layout(np.zeros(system.size, int), document, np.arange(systems))
-    found = []
+    estimates = []
     for _ in range(runs):
-        common, own, other = (_found_in(rng, system, document) for _ in range(3))
-        metric, people = common + own, _marked(rng, (common + other) / np.sqrt(2))
+        common, of_metric, of_people = (_found_in(rng, system, document) for _ in range(3))
+        metric, people = common + of_metric, _marked(rng, (common + of_people) / np.sqrt(2))
         sides = _alone(metric, system), _alone(people, system)
         left = leave_out(*sides, "global", "pearson", layout)
         over = "both" if systems > 1 else "documents"
-        found.append((left.value, *interval(left, confidence=0.95, over=over)[:2]))
-    values, low, high = np.array(found).T
-    held = (low <= values.mean()) & (values.mean() <= high)
-    return float(np.mean(held)), float(np.mean(high - low)), float(values.mean())
+        estimates.append((left.value, *interval(left, confidence=0.95, over=over)[:2]))
+    values, low, high = np.array(estimates).T
+    covered = (low <= values.mean()) & (values.mean() <= high)
+    return float(np.mean(covered)), float(np.mean(high - low)), float(values.mean())
 
 
 def below_useful(shape, level, world, *, coefficient="pearson", value=0.29, runs, seed) -> float:
@@ -171,7 +171,7 @@ def below_useful(shape, level, world, *, coefficient="pearson", value=0.29, runs
     for run in range(runs):
         scale = scales(rng, shape, world)
         quality = effects(rng, shape, world, scale)
-        metrics = [quality + noise * scale * one for one in noises(rng, shape, world)]
+        metrics = [quality + noise * scale * unrelated for unrelated in noises(rng, shape, world)]
         ratings = rated(rng, quality, world)
         study = study_of(scored(rng, metrics, ratings, world), ratings, seed=run)
         chosen = options(coefficient=coefficient, permutations=200)
@@ -187,13 +187,13 @@ def power(shape, level, r, *, primary=False, coefficient="pearson", runs, seed):
     noise = noise_for(r, shape, level, PLAIN, coefficient)
     rng = np.random.default_rng([seed, *shape])
     chosen = options(primary="m00" if primary else None, coefficient=coefficient)
-    said = []
+    verdicts = []
     for run in range(runs):
         quality = effects(rng, shape, PLAIN)
         first, *others = noises(rng, shape, PLAIN)
         study = study_of([quality + noise * first, *others], rated(rng, quality, PLAIN), seed=run)
-        said.append(certified(study, chosen, (level,))[level][0]["verdict"])
-    return said.count("use") / runs, said.count("promising") / runs
+        verdicts.append(certified(study, chosen, (level,))[level][0]["verdict"])
+    return verdicts.count("use") / runs, verdicts.count("promising") / runs
 
 
 class Coverage(NamedTuple):
@@ -206,9 +206,9 @@ class Coverage(NamedTuple):
 
 def related(rng, shape, world: World, *, share: float = 0.5):
     """Metric and people's quality that share the given part of every effect's variance."""
-    common, own, other = (effects(rng, shape, world) for _ in range(3))
+    common, of_metric, of_people = (effects(rng, shape, world) for _ in range(3))
     keep, rest = np.sqrt(share), np.sqrt(1 - share)
-    return keep * common + rest * own, keep * common + rest * other
+    return keep * common + rest * of_metric, keep * common + rest * of_people
 
 
 def coverage(
@@ -222,13 +222,13 @@ def coverage(
 ) -> Coverage:
     """How often the crossed interval holds the mean value of all studies like it."""
     rng = np.random.default_rng([seed, *shape])
-    found = []
+    estimates = []
     for _ in range(runs):
         metric, quality = related(rng, shape, world)
         human = np.nanmean(rated(rng, quality, world), axis=0)
         left = leave_out(metric, human, level, coefficient)
-        found.append((left.value, *interval(left, confidence=0.95)[:2]))
-    values, low, high = np.array(found).T
+        estimates.append((left.value, *interval(left, confidence=0.95)[:2]))
+    values, low, high = np.array(estimates).T
     defined = ~np.isnan(values)
     truth = np.mean(values[defined])
     known = defined & ~np.isnan(low)
@@ -243,13 +243,13 @@ def _of_these(shape, level, world: World, coefficient: str, rng, *, worlds: int 
     for _ in range(worlds):
         metric, quality = related(rng, (shape[0], 3000), world)
         human = np.nanmean(rated(rng, quality, world), axis=0)
-        found = []
+        estimates = []
         for _ in range(60):
             some = rng.choice(3000, shape[1], replace=False)
             left = leave_out(metric[:, some], human[:, some], level, coefficient)
             ends = interval(left, confidence=0.95, over="documents")
-            found.append((left.value, ends.low, ends.high))
-        values, low, high = np.array(found).T
+            estimates.append((left.value, ends.low, ends.high))
+        values, low, high = np.array(estimates).T
         truth = np.nanmean(values)
         known = ~np.isnan(low)
         hits += list((low <= truth)[known] & (truth <= high)[known])
@@ -280,10 +280,10 @@ def _noise_below_a_rater(shape, level, world: World, by: float) -> float:
 
     def still_close(noise: float) -> bool:
         gaps = []
-        for quality, ratings, own in drawn:
+        for quality, ratings, error in drawn:
             for rater in range(world.raters):
                 others = np.delete(ratings, rater, axis=0).mean(axis=0)
-                metric = value_at(quality + noise * own, others, level, "pearson")
+                metric = value_at(quality + noise * error, others, level, "pearson")
                 gaps.append(metric - value_at(ratings[rater], others, level, "pearson"))
         return float(np.nanmean(gaps)) > -by
 
@@ -321,9 +321,9 @@ def best_of_many(shape: tuple[int, int], *, level: str, runs: int, seed: int) ->
         quality = effects(rng, shape, world)
         metrics = [quality + 2 * effects(rng, shape, world) for _ in range(N_METRICS)]
         study = study_of(metrics, rated(rng, quality, world), seed=run)
-        mine = certified(study, options(permutations=100), (level,))[level]
-        best = max(mine, key=lambda row: row["corrected"])
-        values = [row["value"] for row in mine]
+        evidence = certified(study, options(permutations=100), (level,))[level]
+        best = max(evidence, key=lambda row: row["corrected"])
+        values = [row["value"] for row in evidence]
         ends = (best[name] for name in ("corrected", "corrected_low", "corrected_high"))
         rows.append((np.mean(values), np.max(values), *ends))
     mean, plain, corrected, low, high = np.array(rows, dtype=float).T

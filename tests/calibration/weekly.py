@@ -74,12 +74,12 @@ def weeks(documents, kind, *, seed, n=WEEKS, options=None):
         return side(name, (rng.random(p.shape) < p).mean(axis=-1))
 
     accepted = judged("accepted", np.rint(chance) if kind == TIDIED else chance)
-    said = []
+    alarms = []
     for week in range(n):
         chosen = options or ComparisonOptions(permutations=PERMUTATIONS, seed=week)
         verdicts = set(differences(accepted, judged("here", chance), chosen).changes["verdict"])
-        said.append((REGRESSED in verdicts, IMPROVED in verdicts))
-    return np.array(said)
+        alarms.append((REGRESSED in verdicts, IMPROVED in verdicts))
+    return np.array(alarms)
 
 
 def table(worlds, *, seeds, n):

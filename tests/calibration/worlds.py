@@ -70,26 +70,28 @@ def effects(rng, shape, world, scale=1.0):
             return rng.standard_t(2.5, size) / np.sqrt(5)
         return rng.normal(size=size)
 
-    own = scale * draw_of(shape)
+    residual = scale * draw_of(shape)
     if world.noise == "unequal":
-        own = own * np.exp(0.7 * rng.normal(size=(shape[0], 1)))
+        residual = residual * np.exp(0.7 * rng.normal(size=(shape[0], 1)))
     by_system = world.of_system * draw_of((shape[0], 1))
-    return by_system + world.of_document * draw_of((1, shape[1])) + own
+    return by_system + world.of_document * draw_of((1, shape[1])) + residual
 
 
 def noises(rng, shape, world, n=N_METRICS):
     """What `n` metrics see that has nothing to do with people."""
     if not world.groups:
-        found = [effects(rng, shape, world) for _ in range(n)]
+        scores = [effects(rng, shape, world) for _ in range(n)]
     else:
         shared = [effects(rng, shape, world) for _ in range(world.groups)]
-        found = [
+        scores = [
             np.sqrt(0.95) * shared[k % world.groups] + np.sqrt(0.05) * effects(rng, shape, world)
             for k in range(n)
         ]
     if world.moods:
-        found = [one * np.exp(world.moods * rng.normal(size=(shape[0], 1))) for one in found]
-    return found
+        scores = [
+            values * np.exp(world.moods * rng.normal(size=(shape[0], 1))) for values in scores
+        ]
+    return scores
 
 
 def rated(rng, quality, world):
@@ -109,7 +111,8 @@ def scored(rng, metrics, ratings, world):
     """The metrics as the study has them: not of unrated texts, and with holes of their own."""
     unrated = np.isnan(ratings).all(axis=0)
     return [
-        np.where(unrated | (rng.random(one.shape) < world.holes), np.nan, one) for one in metrics
+        np.where(unrated | (rng.random(metric.shape) < world.holes), np.nan, metric)
+        for metric in metrics
     ]
 
 
@@ -130,8 +133,8 @@ def study_of(
         f"study {seed}", "quality", "full", "higher",
         pd.Index(systems), pd.Index(documents), human, tie_rounding(ratings),
         tuple(
-            MetricScores(f"m{k:02d}", "none", "higher", "simulated", one)
-            for k, one in enumerate(values)
+            MetricScores(f"m{k:02d}", "none", "higher", "simulated", scores)
+            for k, scores in enumerate(values)
         ),
         layout_of(systems, documents, human, values, groups, rng),
     )  # fmt: skip
@@ -171,12 +174,15 @@ def noise_for(wanted, shape, level, world, coefficient="pearson"):
     for _ in range(200):
         quality = effects(rng, shape, world, scale := scales(rng, shape, world))
         human = np.nanmean(rated(rng, quality, world), axis=0)
-        (own,) = noises(rng, shape, world, 1)
-        drawn.append((quality, human, own * scale))
+        (unrelated,) = noises(rng, shape, world, 1)
+        drawn.append((quality, human, unrelated * scale))
 
     def too_high(noise):
-        found = [value_at(q + noise * own, human, level, coefficient) for q, human, own in drawn]
-        return float(np.nanmean(found)) > wanted
+        values = [
+            value_at(q + noise * unrelated, human, level, coefficient)
+            for q, human, unrelated in drawn
+        ]
+        return float(np.nanmean(values)) > wanted
 
     return bisect(too_high, 0.0, 30.0)
 
