@@ -64,13 +64,13 @@ def _code_is_read_once() -> Iterator[None]:
     ) -> Any:
         at = key, *state, closure._versions  # which a test may replace
 
-        def made() -> Any:
+        def read_once() -> Any:
             if at not in read:
                 read[at] = make()
             return read[at]
 
         ours = key.startswith("installed ") or f" {ROOT}/" in key
-        return get(self, key, state, made if ours else make)
+        return get(self, key, state, read_once if ours else make)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(closure.FileCache, "get", get_once)

@@ -12,7 +12,7 @@ from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import load
 from metassay.text.headings import SECTIONS, divide
 from metassay.units.released_claims import FILE as CLAIMS
-from tests.llm.scripted_server import Answer, Call, said
+from tests.llm.scripted_server import Answer, Call, answer_with
 from tests.paper_figures.feeding import feed
 from tests.stage_setup import CHAT, KEY, ROOT, refresh_code
 
@@ -23,7 +23,7 @@ RAW = {
 }
 CRITERION = "usefulness"
 COMMIT = "0" * 40
-ONE = {
+FIRST = {
     "name": "one",
     "dataset": "notes",
     "raw": "data/raw/notes",
@@ -41,7 +41,7 @@ ONE = {
     "costly_metrics": ["edit_distance"],
     "statement_metrics": ["overlap"],
 }
-TWO = ONE | {
+SECOND = FIRST | {
     "name": "two",
     "studies": {},
     "rubrics": [],
@@ -55,7 +55,7 @@ TWO = ONE | {
     "tuned_costly_metrics": {"edit_distance": "data/raw/ward"},
 }
 
-THREE = {
+JUDGE_TEST = {
     "name": "three",
     "test": "nli",
     "dataset": "items",
@@ -65,7 +65,7 @@ THREE = {
     "published": [],
     "seen": {"lexical": "unseen"},
 }
-FOUR = {
+SEGMENT_TEST = {
     "name": "four",
     "test": "segmentation",
     "dataset": "abstracts",
@@ -125,8 +125,8 @@ def answer(call: Call) -> Answer:
     """Claims where claims are asked for, else a note."""
     if call.is_claims:
         items = [{"number": 1, "claims": ["The knee hurts."]}]
-        return said(json.dumps({"items": items}))
-    return said("The knee hurts [0].")
+        return answer_with(json.dumps({"items": items}))
+    return answer_with("The knee hurts [0].")
 
 
 def lines_of(file: Path, docs: tuple[str, ...]) -> list[str]:
@@ -230,7 +230,7 @@ def make_project(root: Path, base_url: str) -> Path:
     release_claims(root / "data/raw/doclens_aci_claims")
     write_items(root / "data/raw/items")
     shutil.copytree(ROOT / "data/sample_facets", root / "data/raw/abstracts")
-    rated = root / ONE["studies"]["pilot"]
+    rated = root / FIRST["studies"]["pilot"]
     rated.parent.mkdir(parents=True)
     header = "study,doc_id,author,part,unit,rater,criterion,value"
     rated.write_text(f"{header}\npilot,{NOTES[0]},lead,full,text,ann,{CRITERION},70\n", "utf-8")
@@ -248,11 +248,11 @@ def make_project(root: Path, base_url: str) -> Path:
     write_yaml(root / "dvc.yaml", {"vars": ["data/registry.yaml:fetched"], "stages": root_stages})
     write_yaml(root / PARAMS, params(base_url))
     write_yaml(root / "data/registry.yaml", registry(root / "mirror"))
-    for benchmark in (ONE, TWO):
+    for benchmark in (FIRST, SECOND):
         folder = root / BENCHMARKS / str(benchmark["name"])
         write_yaml(folder / PARAMS.name, sample | benchmark)
         shutil.copy(FILES[0], folder)
-    for test, file in ((THREE, FILES_OF_TESTS[0]), (FOUR, FILES_OF_SEGMENTING[0])):
+    for test, file in ((JUDGE_TEST, FILES_OF_TESTS[0]), (SEGMENT_TEST, FILES_OF_SEGMENTING[0])):
         folder = root / BENCHMARKS / str(test["name"])
         write_yaml(folder / PARAMS.name, test)
         shutil.copy(file, folder)

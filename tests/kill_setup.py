@@ -51,11 +51,11 @@ class Run:
     process: "subprocess.Popen[bytes]"
     mark: str
     root: Path
-    said: Path
+    log: Path
 
     @property
     def output(self) -> str:
-        return self.said.read_text(encoding="utf-8", errors="replace")
+        return self.log.read_text(encoding="utf-8", errors="replace")
 
 
 def kill_project(into: Path, base_url: str, *, cases: int = 20) -> Path:
@@ -135,7 +135,7 @@ def _marked(process: psutil.Process, mark: str) -> bool:
 
 
 def _with(word: str) -> Callable[[Run], list[psutil.Process]]:
-    def found(run: Run) -> list[psutil.Process]:
+    def matching(run: Run) -> list[psutil.Process]:
         chosen = []
         for process in processes(run):
             with suppress(psutil.Error):
@@ -145,7 +145,7 @@ def _with(word: str) -> Callable[[Run], list[psutil.Process]]:
                     chosen.append(process)
         return chosen
 
-    return found
+    return matching
 
 
 def _called(name: str, word: str) -> Callable[[Run], list[psutil.Process]]:

@@ -46,9 +46,9 @@ from tests.kill_setup import (
     wait_until,
     writing,
 )
-from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
+from tests.llm.scripted_server import Answer, Call, ScriptedServer, answer_with
 from tests.stage_setup import refresh_code
-from tests.test_llm_pipeline import KEY, OWN, claims, one_benchmark
+from tests.test_llm_pipeline import BENCHMARK, KEY, claims, one_benchmark
 
 TARGETS = ("group", "parent", "flow", "stage", "worker", "server", "all")
 OF_A_SCHEDULE = (*TARGETS, "engine")
@@ -69,15 +69,17 @@ class Model(ScriptedServer):
 
     def __init__(self) -> None:
         super().__init__(self.reply, latency=LATENCY, keep=False)
-        self.asked: Counter[tuple[str, str]] = Counter()
+        self.questions: Counter[tuple[str, str]] = Counter()
 
     def reply(self, call: Call) -> Answer:
         """Notes and claims that depend on the question alone; who asks is known by the key."""
         pairs = [[message["role"], message["content"]] for message in call.body["messages"]]
-        self.asked[call.headers["authorization"], json.dumps(pairs)] += 1
+        self.questions[call.headers["authorization"], json.dumps(pairs)] += 1
         if call.is_claims:
-            return said(claims())
-        return said(f"The knee hurts [0]. There is no swelling [1]. Seen as {call.key[:8]} [0].")
+            return answer_with(claims())
+        return answer_with(
+            f"The knee hurts [0]. There is no swelling [1]. Seen as {call.key[:8]} [0]."
+        )
 
 
 def build(into: Path, base_url: str) -> Path:
@@ -106,11 +108,11 @@ def build(into: Path, base_url: str) -> Path:
     params["meta_evaluation"]["permutations"] = 100
     path.write_text(yaml.safe_dump(params), encoding="utf-8")
     params: dict[str, Any] = yaml.safe_load(
-        (root / OWN / "params.yaml").read_text(encoding="utf-8")
+        (root / BENCHMARK / "params.yaml").read_text(encoding="utf-8")
     )
     params |= {"name": "one", "systems": ["lead", "writer"], "decompositions": ["apart"]}
     params["metrics"] = ["lengths", "extractiveness"]
-    (root / OWN / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+    (root / BENCHMARK / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
     refresh_code(root)
     return root
 
@@ -190,7 +192,7 @@ class Project:
         shutil.rmtree(self.root, ignore_errors=True)
         self.fresh = self.random.random() < 1 / 3
         self.known: dict[str, str] = {}
-        self.asked = kills.model.asked.copy()
+        self.questions = kills.model.questions.copy()
         shutil.copytree(kills.first if self.fresh else kills.last, self.root, symlinks=True)
         if not self.fresh:
             for table in sorted(kills.whole):
@@ -223,7 +225,7 @@ class Project:
             kills.counts[f"run: {number.name} {target}"] += 1
             if target in GOES_ON:
                 end(run, timeout=600)
-            self.over(run, what, told=told_by(target, number))
+            self.over(run, what, notified=told_by(target, number))
             code = run.process.wait()
         elif code is None:
             what = f"{self.name}: no {target} any more {' '.join(words)} at {moment:.2f} s"
@@ -268,7 +270,7 @@ class Project:
         if not ends:
             self.goes_on(run, what)
             kill(run, "parent", signal.SIGINT)
-        self.over(run, what, told=not ends or told_by(target, number), of="schedule")
+        self.over(run, what, notified=not ends or told_by(target, number), of="schedule")
         self.runs()
         kills.say(f"{kills.counts.total()}: {what}: exit {run.process.wait()}")
         self.answers(what)
@@ -290,7 +292,7 @@ class Project:
 
     def accepted(self) -> None:
         """Kill who accepts what was made, again and again, then let one of them end."""
-        kills, folder = self.kills, self.root / OWN
+        kills, folder = self.kills, self.root / BENCHMARK
         lock, current = folder / "accepted.lock", (folder / "dvc.lock").read_bytes()
         if self.random.random() < 1 / 2:
             lock.write_bytes(current + b"# of an earlier run\n")
@@ -304,7 +306,7 @@ class Project:
                 kill(run, target, number)
                 kills.counts[f"accept: {number.name} {target}"] += 1
             go_on(run)
-            self.over(run, what, told=False)
+            self.over(run, what, notified=False)
             there = lock.read_bytes() if lock.exists() else None
             if there not in (before, current):
                 kills.wrong(f"{what}: neither the old nor the new is accepted", run.output)
@@ -315,7 +317,7 @@ class Project:
             kills.wrong(f"{self.name}: accept: {unfinished(self.root)}", last.output)
         self.complete(f"{self.name}: accept", last)
 
-    def over(self, run: Run, what: str, *, told: bool, of: str = "prefect") -> None:
+    def over(self, run: Run, what: str, *, notified: bool, of: str = "prefect") -> None:
         """What holds once a run is over; `told`: Prefect was there to be told."""
         began = time.monotonic()
         patience = PATIENCE.get(of, 5.0)
@@ -327,33 +329,33 @@ class Project:
         time.sleep(0.5)
         if self.requests() > requests:
             self.kills.wrong(f"{what}: the model was asked by a dead run")
-        if told:
+        if notified:
             for row in unended(self.root, of):
                 self.kills.wrong(f"{what}: Prefect has going on: {row}")
 
     def requests(self) -> int:
         """How often this project has asked."""
-        requests = self.kills.model.asked.copy()
+        requests = self.kills.model.questions.copy()
         return sum(count for (who, _), count in requests.items() if who == f"Bearer {self.name}")
 
     def answers(self, what: str) -> None:
         """No answer is lost, and none was asked for again."""
-        now, requests = answered(self.root), self.kills.model.asked.copy()
+        now, requests = answered(self.root), self.kills.model.questions.copy()
         for question, text in self.known.items():
             request = (f"Bearer {self.name}", question)
-            if requests[request] > self.asked[request]:
+            if requests[request] > self.questions[request]:
                 self.kills.wrong(f"{what}: asked again")
             if now.get(question) != text:
                 self.kills.wrong(f"{what}: lost or changed")
         if any((f"Bearer {self.name}", question) not in requests for question in now):
             self.kills.wrong(f"{what}: an answer that nobody gave")
-        self.known, self.asked = now, requests
+        self.known, self.questions = now, requests
 
     def complete(self, what: str, run: Run) -> None:
         """What holds of a finished project."""
-        found, whole = tables(self.root), self.kills.whole
-        for name in sorted(whole.keys() | found.keys()):
-            if whole.get(name) != found.get(name):
+        current, whole = tables(self.root), self.kills.whole
+        for name in sorted(whole.keys() | current.keys()):
+            if whole.get(name) != current.get(name):
                 self.kills.wrong(f"{what}: {name} is not as in an undisturbed run", run.output)
         if unfinished(self.root):
             self.kills.wrong(f"{what}: finished, and half-written: {unfinished(self.root)}")

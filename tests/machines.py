@@ -78,7 +78,7 @@ def differing(first: Path, other: Path, names: Sequence[str]) -> Iterator[str]:
             for root in (first, other)
         ]
         for table in sorted(tables[0].keys() | tables[1].keys()):
-            here, there = (found.get(table) for found in tables)
+            here, there = (paths.get(table) for paths in tables)
             if here is None or there is None:
                 yield f"{table}: only one run has it"
             elif here.read_bytes() != there.read_bytes():

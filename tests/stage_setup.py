@@ -29,7 +29,7 @@ READER = {
     **{"kind": "llm", "model": "m", "style": "json", "per_call": "part", "shots": 0},
     "rounds": 1,
 }
-OWN = Path("benchmarks/one/params.yaml")
+SETTINGS = Path("benchmarks/one/params.yaml")
 
 
 def tiny_project(root: Path, base_url: str, passages: list[str], **changes: Any) -> Path:
@@ -73,11 +73,11 @@ def tiny_project(root: Path, base_url: str, passages: list[str], **changes: Any)
     for name, content in (
         ("params.yaml", params),
         ("data/registry.yaml", registry),
-        (OWN, settings),
+        (SETTINGS, settings),
     ):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(yaml.safe_dump(content), encoding="utf-8")
-    shutil.copy(ROOT / "benchmarks/sample/dvc.yaml", root / OWN.parent)
+    shutil.copy(ROOT / "benchmarks/sample/dvc.yaml", root / SETTINGS.parent)
     for folder in ("prompts", "rubrics"):
         shutil.copytree(ROOT / folder, root / folder, dirs_exist_ok=True)
     refresh_code(root)

@@ -16,7 +16,7 @@ from metassay.units.released_claims import FILE as CLAIMS
 from stages.doorway import BAD_INPUT
 from tests.llm.batch_setup import QUICK
 from tests.llm.scripted_server import ScriptedServer
-from tests.stage_setup import CHAT, KEY, OWN, ROOT, refresh_code, run_stage, tiny_project
+from tests.stage_setup import CHAT, KEY, ROOT, SETTINGS, refresh_code, run_stage, tiny_project
 
 CANARY = "canary-5e1f"
 RATED = ("study", "doc_id", "author", "rater", "criterion", "value")
@@ -89,8 +89,8 @@ def ward(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 
 
 def name(root: Path, **lists: Any) -> None:
-    settings = yaml.safe_load((root / OWN).read_text(encoding="utf-8"))
-    (root / OWN).write_text(yaml.safe_dump(settings | lists), encoding="utf-8")
+    settings = yaml.safe_load((root / SETTINGS).read_text(encoding="utf-8"))
+    (root / SETTINGS).write_text(yaml.safe_dump(settings | lists), encoding="utf-8")
     refresh_code(root)
 
 

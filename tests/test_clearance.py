@@ -19,8 +19,8 @@ from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import empty, write
 from stages.doorway import BAD_INPUT
 from tests.llm.batch_setup import QUICK
-from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
-from tests.stage_setup import CHAT, KEY, OWN, refresh_code, run_stage, tiny_project
+from tests.llm.scripted_server import Answer, Call, ScriptedServer, answer_with
+from tests.stage_setup import CHAT, KEY, SETTINGS, refresh_code, run_stage, tiny_project
 
 CANARY = "canary-93be"
 SHOWN = {"shots": 1, "examples": ["ward/dev/e1"]}
@@ -36,8 +36,8 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def answer(call: Call) -> Answer:
     """Claims where claims are asked for; else a note that repeats whatever it was shown."""
     if call.is_claims:
-        return said(json.dumps({"items": [{"number": 1, "claims": ["The knee hurts."]}]}))
-    return said(f"A {CANARY} [0]." if CANARY in call.prompt else "The knee hurts [0].")
+        return answer_with(json.dumps({"items": [{"number": 1, "claims": ["The knee hurts."]}]}))
+    return answer_with(f"A {CANARY} [0]." if CANARY in call.prompt else "The knee hurts [0].")
 
 
 @pytest.fixture
@@ -95,11 +95,11 @@ def written(tmp_path: Path, elsewhere: ScriptedServer, monkeypatch: pytest.Monke
     settings |= {"endpoint": {"sends": ["private"]}}
     with ScriptedServer(answer) as allowed:
         tiny_project(root, allowed.base_url, PUBLIC, **settings)
-        edit(root, OWN, segmentation="whole")
+        edit(root, SETTINGS, segmentation="whole")
         assert run_stage(monkeypatch, root, "generate", "writer") == 0
         assert CANARY in allowed.calls[0].prompt
     add(root, "systems", lead={"kind": "lead", "passages": 1})
-    edit(root, OWN, systems=["lead"])
+    edit(root, SETTINGS, systems=["lead"])
     assert run_stage(monkeypatch, root, "generate", "lead") == 0
     write(TEXTS, empty(TEXTS), root / "data/tables/one/texts/given.parquet")
     assert run_stage(monkeypatch, root, "segment") == 0
@@ -124,17 +124,17 @@ def refusal(monkeypatch, capfd, elsewhere):
 
 
 def struck_off(root: Path) -> None:
-    edit(root, OWN, few_shot={})
+    edit(root, SETTINGS, few_shot={})
 
 
 def shown_others(root: Path) -> None:
-    systems = [name for name in load(root, OWN)["systems"] if name != "writer"]
-    edit(root, OWN, few_shot={"writer": "data/raw/clinic"}, systems=systems)
+    systems = [name for name in load(root, SETTINGS)["systems"] if name != "writer"]
+    edit(root, SETTINGS, few_shot={"writer": "data/raw/clinic"}, systems=systems)
     add(root, "systems", writer=CHAT | SHOWN | {"examples": ["clinic/dev/e1"]})
 
 
 def shown_nothing(root: Path) -> None:
-    edit(root, OWN, few_shot={}, systems=["lead", "writer"])
+    edit(root, SETTINGS, few_shot={}, systems=["lead", "writer"])
     add(root, "systems", writer=CHAT)
 
 
@@ -167,7 +167,7 @@ def test_a_judge_gets_no_text_that_repeats_private_examples_or_claims(
     add(written, "judges", reader=panel)
     kinds = {"clauses": {"kind": "clauses"}, "released": {"kind": "doclens_claims"}}
     add(written, "decompositions", **kinds)
-    edit(written, OWN, decompositions=["clauses"], judges=["reader"])
+    edit(written, SETTINGS, decompositions=["clauses"], judges=["reader"])
     write(PAIRS, empty(PAIRS), written / "data/tables/one/pairs/given.parquet")
 
     def judged() -> int:
@@ -190,7 +190,7 @@ def test_a_judge_gets_no_text_that_repeats_private_examples_or_claims(
     before, claims = len(elsewhere.calls), "doclens_aci_claims"
     register(written, **{claims: {"access": "private", "folder": f"data/raw/{claims}"}})
     folder = {"released": f"data/raw/{claims}"}
-    edit(written, OWN, decompositions=[], released_claims=folder)
+    edit(written, SETTINGS, decompositions=[], released_claims=folder)
     assert run_stage(monkeypatch, written, "judge", "reader") == BAD_INPUT
     assert f"dataset {claims!r} is private" in capfd.readouterr().err
     assert len(elsewhere.calls) == before
@@ -209,7 +209,7 @@ def test_examples_of_an_entry_that_is_gone_are_nobody_s_to_send(written, refusal
 def test_once_the_texts_are_gone_the_others_may_be_sent(written, elsewhere, monkeypatch) -> None:
     struck_off(written)
     add(written, "systems", public_writer=CHAT)
-    edit(written, OWN, systems=["lead", "public_writer"])
+    edit(written, SETTINGS, systems=["lead", "public_writer"])
     # What is left over keeps nobody from writing from the sources.
     assert run_stage(monkeypatch, written, "generate", "public_writer") == 0
     assert run_stage(monkeypatch, written, "segment") == 0
@@ -225,7 +225,7 @@ def test_sources_keep_the_class_of_the_dataset_that_they_are_of(
     root = tmp_path / "project"
     access = {"one": "private", "clinic": "public"}
     tiny_project(root, elsewhere.base_url, [CANARY], access=access)
-    edit(root, OWN, dataset="clinic", raw="data/raw/clinic")
+    edit(root, SETTINGS, dataset="clinic", raw="data/raw/clinic")
     message = refusal(root, "generate", "writer")
     assert "dataset 'one' is private" in message
 
@@ -234,7 +234,7 @@ def test_sources_keep_the_class_of_the_dataset_that_they_are_of(
 
 
 def raw(folder: str) -> Callable[[Path], None]:
-    return lambda root: edit(root, OWN, raw=folder)
+    return lambda root: edit(root, SETTINGS, raw=folder)
 
 
 def linked(root: Path) -> None:
@@ -244,13 +244,13 @@ def linked(root: Path) -> None:
 
 def copied_block(root: Path) -> None:
     register(root, one={"folder": "data/raw/ward"})
-    edit(root, OWN, raw="data/raw/ward")
+    edit(root, SETTINGS, raw="data/raw/ward")
 
 
 def inner_block(root: Path) -> None:
     put(root / "data/raw/ward/inner", CANARY)
     register(root, one={"folder": "data/raw/ward/inner"})
-    edit(root, OWN, raw="data/raw/ward/inner")
+    edit(root, SETTINGS, raw="data/raw/ward/inner")
 
 
 def copied_file(root: Path) -> None:
@@ -316,7 +316,7 @@ def labelled(tmp_path: Path, elsewhere: ScriptedServer, monkeypatch: pytest.Monk
     tiny_project(root, elsewhere.base_url, PUBLIC, access=access)
     put(root / "data/raw/one", "knee")
     put(root / "data/raw/ward", CANARY)
-    edit(root, OWN, criteria={})
+    edit(root, SETTINGS, criteria={})
     assert run_stage(monkeypatch, root, "ingest") == 0
     return root
 
@@ -341,7 +341,7 @@ def test_ingest_reads_a_dataset_s_own_folder_alone(labelled, name: str, refusal)
 def test_the_folder_may_be_named_by_another_path(labelled, elsewhere, monkeypatch) -> None:
     (labelled / "link").symlink_to("data/raw/one")
     for folder in ("link", "data/raw/../raw/one", str(labelled / "data/raw/one")):
-        edit(labelled, OWN, raw=folder)
+        edit(labelled, SETTINGS, raw=folder)
         assert run_stage(monkeypatch, labelled, "ingest") == 0
     assert run_stage(monkeypatch, labelled, "generate", "writer") == 0
     assert elsewhere.calls

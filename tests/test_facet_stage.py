@@ -20,8 +20,16 @@ from metassay.tables.parts import PARTS
 from metassay.tables.responses import RESPONSES
 from stages.doorway import BAD_INPUT
 from tests.llm.batch_setup import QUICK
-from tests.llm.scripted_server import Answer, Call, ScriptedServer, cut, failed, refused, said
-from tests.stage_setup import KEY, OWN, refresh_code, run_stage, tiny_project
+from tests.llm.scripted_server import (
+    Answer,
+    Call,
+    ScriptedServer,
+    answer_with,
+    cut,
+    failed,
+    refused,
+)
+from tests.stage_setup import KEY, SETTINGS, refresh_code, run_stage, tiny_project
 
 CANARY = "canary-83b2"
 TABLES = "data/tables/one"
@@ -47,16 +55,16 @@ def server() -> Iterator[ScriptedServer]:
 
 def answer(**named: list[str]) -> Answer:
     facets = {name: named.get(name, []) for name in BLOCK["facets"]}
-    return said(json.dumps({"items": [{"number": 1, "facets": facets}]}))
+    return answer_with(json.dumps({"items": [{"number": 1, "facets": facets}]}))
 
 
 def faulty(call: Call) -> Answer:
     """What a text's last word says; texts that mend are read when they are asked about again."""
     prompt = str(call.body["messages"][-1]["content"])
     if "It mends." in prompt and call.key not in seen(call):
-        return said("Here are the facets:")
+        return answer_with("Here are the facets:")
     kinds = {
-        **{"declines": refused(), "long": cut('{"items": ['), "chats": said("Of course!")},
+        **{"declines": refused(), "long": cut('{"items": ['), "chats": answer_with("Of course!")},
         **{"down": failed(503)},
         "invents": answer(result=["The knee hurts.", "The patient is well."], method=["Rest."]),
     }
@@ -86,9 +94,9 @@ def name(root: Path, **lists: Any) -> None:
     params = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
     params["segmentations"]["facets"] = BLOCK
     (root / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
-    settings = yaml.safe_load((root / OWN).read_text(encoding="utf-8"))
+    settings = yaml.safe_load((root / SETTINGS).read_text(encoding="utf-8"))
     changed = settings | {"segmentation": "facets"} | lists
-    (root / OWN).write_text(yaml.safe_dump(changed), encoding="utf-8")
+    (root / SETTINGS).write_text(yaml.safe_dump(changed), encoding="utf-8")
     refresh_code(root)
 
 

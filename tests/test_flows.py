@@ -340,8 +340,8 @@ def test_dvc_itself_says_why_a_stage_failed(project: Path, monkeypatch: pytest.M
         "judge@j0": r"\.dvc/cache/files/md5/\w\w/\w+: a file is where a folder .*",
         "segment": r"Parameters 'stages.segment' are missing from 'code.yaml'; .*update.*",
     }
-    with (project / ".work/held").open("w") as held:
-        workers = Workers(project, [held.fileno()])
+    with (project / ".work/held").open("w") as open_file:
+        workers = Workers(project, [open_file.fileno()])
         for name, message in expected.items():
             with pytest.raises(StageFailed) as failed:
                 workers.run(stages[f"benchmarks/b00/dvc.yaml:{name}"])
@@ -380,8 +380,8 @@ def test_a_project_without_git_runs(
     """As a zip unpacks, also in a folder that another repository ignores."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     shutil.rmtree(project / ".git")
-    with (project / ".work/held").open("w") as held:
-        workers = Workers(project, [held.fileno()])
+    with (project / ".work/held").open("w") as open_file:
+        workers = Workers(project, [open_file.fileno()])
         for threshold in (0.25, 0.3):
             files = set(project.iterdir())
             change(project / "params.yaml", "judges.j0.threshold", threshold)
@@ -456,13 +456,13 @@ def test_a_run_says_that_it_waits_for_another_dvc(project: Path) -> None:
     stderr = io.StringIO()
     with (
         ThreadPoolExecutor() as pool,
-        (project / ".dvc/tmp/lock").open("a") as held,
+        (project / ".dvc/tmp/lock").open("a") as lock,
         contextlib.redirect_stderr(stderr),
     ):
-        fcntl.flock(held, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX)
         waiting = pool.submit(dag.plan, project, ["b00"])
         while "another DVC process is working in this project; waiting" not in stderr.getvalue():
             assert not waiting.done()
             time.sleep(0.05)
-        fcntl.flock(held, fcntl.LOCK_UN)
+        fcntl.flock(lock, fcntl.LOCK_UN)
         assert waiting.result(timeout=60).stale == frozenset()

@@ -24,14 +24,22 @@ from stages.doorway import BAD_INPUT
 from tests.conftest import ROOT, copy_project
 from tests.judges.llm_setup import asked_in, reply_of
 from tests.llm.batch_setup import QUICK
-from tests.llm.scripted_server import Answer, Call, ScriptedServer, count, failed, said, too_long
+from tests.llm.scripted_server import (
+    Answer,
+    Call,
+    ScriptedServer,
+    answer_with,
+    count,
+    failed,
+    too_long,
+)
 from tests.reporting import page_data
 from tests.stage_setup import READER, refresh_code, run_stage, take_from_run_cache
 
 pytestmark = pytest.mark.slow
 
 KEY = "METASSAY_TEST_KEY"
-OWN = Path("benchmarks/one")
+BENCHMARK = Path("benchmarks/one")
 WORDS = ("The knee hurts for two weeks.", "There is no swelling.", "He takes ibuprofen 400 mg.")
 CLAIMS = ["The knee hurts.", "There is no swelling."]
 PRICES = {
@@ -49,10 +57,10 @@ def claims(number: int = 1) -> str:
 def script(call: Call) -> Answer:
     """A model that does as it is told; its notes name the case that the source names."""
     if call.is_claims:
-        return said(claims())
+        return answer_with(claims())
     if call.is_judging:
-        return said(verdicts(call))
-    return said(f"The knee hurts [0]. There is no swelling [1]. {case(call)} was seen [2].")
+        return answer_with(verdicts(call))
+    return answer_with(f"The knee hurts [0]. There is no swelling [1]. {case(call)} was seen [2].")
 
 
 def verdicts(call: Call) -> str:
@@ -100,7 +108,7 @@ def configure(root: Path, base_url: str, **changes: Any) -> None:
         **{"timeout": 20.0, "sends": changes.pop("sends", [])},
     }
     model = {"endpoint": "here", "model": "m-1", "max_tokens": 200, "prices": PRICES}
-    settings = yaml.safe_load((root / OWN / "params.yaml").read_text(encoding="utf-8"))
+    settings = yaml.safe_load((root / BENCHMARK / "params.yaml").read_text(encoding="utf-8"))
     settings |= {
         **{"name": "one", "dataset": "one", "raw": "data/one", "criteria": {}},
         **{"systems": ["lead", "writer"], "decompositions": ["apart"], "metrics": ["lengths"]},
@@ -121,7 +129,7 @@ def configure(root: Path, base_url: str, **changes: Any) -> None:
     assert not changes
     registry = yaml.safe_dump({"fetched": [], "datasets": datasets})
     (root / "data/registry.yaml").write_text(registry, encoding="utf-8")
-    (root / OWN / "params.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    (root / BENCHMARK / "params.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
     refresh_code(root)
 
 
@@ -133,8 +141,8 @@ def one_benchmark(into: Path) -> Path:
     root = copy_project(into, without=("metassay", "stages", "flows", "tests", "docs", "website"))
     for folder in (root / "benchmarks").iterdir():
         if folder.name == "sample":
-            folder.rename(root / OWN)
-            (root / OWN / "dvc.lock").unlink(missing_ok=True)
+            folder.rename(root / BENCHMARK)
+            (root / BENCHMARK / "dvc.lock").unlink(missing_ok=True)
         else:
             shutil.rmtree(folder)
     return root
@@ -302,9 +310,9 @@ def pulled_without_key_and_raw_data(
     assert pushed.returncode == 0, pushed.stderr
     ignored = shutil.ignore_patterns(".work", "tables", "cache", "one", "tmp")
     shutil.copytree(root, clone, ignore=ignored)
-    shutil.copytree(root / OWN, clone / OWN)
+    shutil.copytree(root / BENCHMARK, clone / BENCHMARK)
     assert not (clone / "data/one").exists()
-    dvc(clone, "pull", "-r", "team", str(OWN / "dvc.yaml"))
+    dvc(clone, "pull", "-r", "team", str(BENCHMARK / "dvc.yaml"))
     assert built(clone) == built(root)
     rendered = metassay(clone, "run", "one", "--only", "report", key=None)
     assert rendered.returncode == 0, rendered.stderr
@@ -465,27 +473,27 @@ def test_missing_answers_are_in_status_terminal_and_page_until_asking_again_has_
     )
     with ScriptedServer(faulty) as server:
         configure(root, server.base_url, max_missing=0.3)
-        code, asked, said = run()
-        assert (code, asked) == (3, 10 + 27)
+        code, requests, output = run()
+        assert (code, requests) == (3, 10 + 27)
         page = page_data.everything(root / "reports/one")
-        assert counted in said
+        assert counted in output
         assert all(line in page for line in lines)
-        for text in (said, page):
+        for text in (output, page):
             assert "model 'm': 3 of 10 answers are missing" in text.replace("&#39;", "'")
             assert "rating.csv: is not read" in text
-        assert "every report is up to date, but answers of models are missing: one" in said
+        assert "every report is up to date, but answers of models are missing: one" in output
         check_counts(root, COUNTS["some"])
 
-        code, asked, said = run(key=None)
-        assert (code, asked) == (3, 0)
-        assert "stage(s) are up to date" in said
-        assert "✓" not in said
-        assert counted in said
+        code, requests, output = run(key=None)
+        assert (code, requests) == (3, 0)
+        assert "stage(s) are up to date" in output
+        assert "✓" not in output
+        assert counted in output
 
         server.script = script
-        code, asked, said = run()
-        assert (code, asked) == (0, 3 + 3 + 6)  # the three texts, their claims, and the others
-        assert "answers of language models" not in said
+        code, requests, output = run()
+        assert (code, requests) == (0, 3 + 3 + 6)  # the three texts, their claims, and the others
+        assert "answers of language models" not in output
         assert set(server.answered.values()) == {1}
         undisturbed = one_benchmark(tmp_path / "undisturbed")
         shutil.copytree(root / "data/one", undisturbed / "data/one")

@@ -9,7 +9,7 @@ import yaml
 
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, failed
 from tests.stage_setup import prefect
-from tests.test_llm_pipeline import OWN, configure, data, metassay, one_benchmark, script
+from tests.test_llm_pipeline import BENCHMARK, configure, data, metassay, one_benchmark, script
 
 pytestmark = pytest.mark.slow
 
@@ -70,7 +70,7 @@ def relabel(root: Path) -> None:
     shutil.copytree(root / "data/one", root / "data/open")
     for file, change in (
         ("data/registry.yaml", {"folder": "data/open", "access": "public"}),
-        (OWN / "params.yaml", {"dataset": "open", "raw": "data/open", "systems": ["lead"]}),
+        (BENCHMARK / "params.yaml", {"dataset": "open", "raw": "data/open", "systems": ["lead"]}),
     ):
         content = yaml.safe_load((root / file).read_text(encoding="utf-8"))
         if "datasets" in content:

@@ -26,12 +26,12 @@ from tests.llm.scripted_server import (
     Answer,
     Call,
     ScriptedServer,
+    answer_with,
     cut,
     dropped,
     failed,
     hang,
     refused,
-    said,
 )
 from tests.stage_setup import KEY, refresh_code, run_stage, tiny_project
 from tests.units.dividing import parts_of
@@ -67,13 +67,13 @@ def faulty(call: Call) -> Answer:
     if call.is_claims:
         if "torn" in question:
             return failed(503)
-        return said(json.dumps({"items": [{"number": 1, "claims": ["The knee hurts."]}]}))
+        return answer_with(json.dumps({"items": [{"number": 1, "claims": ["The knee hurts."]}]}))
     kinds = {
         **{"down": failed(500), "hangs": hang(), "lost": dropped(), "wrong": failed(400)},
         **{"declines": refused(), "long": cut("The kn")},
     }
     kind = re.findall(r"It (\w+)", question)[-1]
-    return kinds.get(kind) or said(f"The knee hurts [0]. It is {kind}.")
+    return kinds.get(kind) or answer_with(f"The knee hurts [0]. It is {kind}.")
 
 
 KINDS = ["fine", "down", "hangs", "lost", "wrong", "declines", "long", "torn"]
@@ -148,7 +148,7 @@ def test_whoever_has_a_key_asks_failed_questions_again_and_no_other(
     assert run_stage(monkeypatch, first, "generate", "writer") == 0
     clone = tiny_project(tmp_path / "clone", server.base_url, PASSAGES[:2], max_missing=0.5)
     bring(clone, [first / GENERATED])
-    server.script = lambda call: said("Mended [0].")
+    server.script = lambda call: answer_with("Mended [0].")
     for root in (first, clone):  # its own ledger is no other than an imported one
         sent = len(server.calls)
         assert run_stage(monkeypatch, root, "generate", "writer") == 0
@@ -187,13 +187,13 @@ def test_an_endpoint_that_goes_down_leaves_what_was_answered_and_the_run_goes_on
     for _ in range(2):  # where nobody ever listened no run takes the last for finished
         assert run(nowhere) == UNFINISHED
         check_missing(90)
-    breaking = [said(f"Text {number}.") for number in range(5)]
+    breaking = [answer_with(f"Text {number}.") for number in range(5)]
     with ScriptedServer(lambda call: breaking.pop() if breaking else dropped()) as server:
         assert run(server.base_url) == UNFINISHED
         check_missing(85)
     assert run(server.base_url) == UNFINISHED  # refused: nobody listens there any more
     check_missing(85)
-    with ScriptedServer(lambda call: said("Text.")) as later:
+    with ScriptedServer(lambda call: answer_with("Text.")) as later:
         assert run(later.base_url) == 0
         assert later.requests.total() == 85
     texts = read(TEXTS, root / TEXTS_AT)
@@ -218,7 +218,7 @@ def test_a_stage_goes_on_up_to_the_share_that_may_be_missing_and_keeps_a_note(
         (note,) = read(NOTES, root / NOTED)["note"]
         assert f"note: {note}\n" in message
         assert "the next `metassay run` asks for them again" in note
-    server.script = lambda call: said("Mended [0].")
+    server.script = lambda call: answer_with("Mended [0].")
     assert run_stage(monkeypatch, root, "generate", "writer") == 0
     assert len(server.calls) == 10 + 3 * (POLICY.attempts - 1) + 3
     assert read(NOTES, root / NOTED).empty
@@ -242,7 +242,9 @@ def root(tmp_path: Path) -> Path:
 def test_private_examples_of_a_public_benchmark_go_only_where_they_may(
     root, server, monkeypatch, capfd
 ) -> None:
-    server.script = lambda call: said(f"A {CANARY} [0].")  # as models do, it repeats its example
+    server.script = lambda call: answer_with(
+        f"A {CANARY} [0]."
+    )  # as models do, it repeats its example
     ward = {"access": {"ward": "private"}, "examples": "data/raw/ward", "system": SHOWN}
     unknown = [
         {"system": SHOWN | {"examples": [name]}, "examples": "data/raw"}

@@ -39,17 +39,17 @@ def run(notebook: dict[str, Any]) -> dict[str, Any]:
 
 def outputs(source: str, namespace: dict[str, Any], count: int) -> list[dict[str, Any]]:
     """What Jupyter would store below a code cell."""
-    tree, printed, found = ast.parse(source), io.StringIO(), None
+    tree, printed, value = ast.parse(source), io.StringIO(), None
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     with redirect_stdout(printed):
         exec(compile(tree, f"cell {count}", "exec"), namespace)
         if last is not None:
-            found = eval(compile(ast.Expression(last.value), f"cell {count}", "eval"), namespace)
+            value = eval(compile(ast.Expression(last.value), f"cell {count}", "eval"), namespace)
     shown: list[dict[str, Any]] = []
     if printed.getvalue():
         shown.append({"name": "stdout", "output_type": "stream", "text": printed.getvalue()})
-    if found is not None:
-        text = {"text/plain": repr(found)}
+    if value is not None:
+        text = {"text/plain": repr(value)}
         result = {"data": text, "execution_count": count, "metadata": {}}
         shown.append({**result, "output_type": "execute_result"})
     return shown

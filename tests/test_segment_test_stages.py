@@ -21,8 +21,8 @@ from metassay.tables.segment_scores import SEGMENT_SCORES
 from metassay.tables.sentences import SEGMENTED
 from stages.doorway import BAD_INPUT
 from tests.llm.batch_setup import QUICK
-from tests.llm.scripted_server import Answer, Call, ScriptedServer, failed, refused, said
-from tests.stage_setup import KEY, OWN, ROOT, refresh_code, run_stage, tiny_project
+from tests.llm.scripted_server import Answer, Call, ScriptedServer, answer_with, failed, refused
+from tests.stage_setup import KEY, ROOT, SETTINGS, refresh_code, run_stage, tiny_project
 
 TABLES = Path("data/tables/one")
 CANARY = "canary-5c1d"
@@ -54,10 +54,10 @@ def answer(call: Call) -> Answer:
     prompt = str(call.body["messages"][-1]["content"])
     key, text = next((key, text) for key, text in ABSTRACTS.items() if text[1] in prompt)
     if key in ("chats", "declines", "down"):
-        return {"chats": said("Of course!"), "declines": refused(), "down": failed(503)}[key]
+        return {"chats": answer_with("Of course!"), "declines": refused(), "down": failed(503)}[key]
     segments = [[text[0]], [text[1]], [text[2]]] if key == "fine" else [[], text[:2], []]
     facets = dict(zip(FACETS, segments, strict=True))
-    return said(json.dumps({"items": [{"number": 1, "facets": facets}]}))
+    return answer_with(json.dumps({"items": [{"number": 1, "facets": facets}]}))
 
 
 def project(root: Path, base_url: str, access: str = "public") -> Path:
@@ -74,13 +74,13 @@ def project(root: Path, base_url: str, access: str = "public") -> Path:
         **{"options": {"labels": {}, "sample": None}, "segmentations": ["mini", "whole"]},
         **{"seen": {"whole": "fitted: to nothing, and that is invented"}},
     }
-    change(root / OWN, lambda _: settings)
+    change(root / SETTINGS, lambda _: settings)
     change(
         root / "params.yaml", lambda p: p | {"segmentations": p["segmentations"] | {"mini": BLOCK}}
     )
     registered = root / "data/registry.yaml"
     change(registered, lambda r: r["datasets"]["one"].update(reader="sentences") or r)
-    shutil.copy(ROOT / "benchmarks/sample_facets/dvc.yaml", root / OWN.parent)
+    shutil.copy(ROOT / "benchmarks/sample_facets/dvc.yaml", root / SETTINGS.parent)
     shutil.copy(ROOT / "dvc.yaml", root)
     refresh_code(root)
     return root
@@ -170,10 +170,10 @@ def test_a_folder_that_is_wrong_is_told(
 ) -> None:
     root = project(tmp_path, server.base_url)
     monkeypatch.chdir(root)
-    settings = yaml.safe_load((root / OWN).read_text(encoding="utf-8"))
+    settings = yaml.safe_load((root / SETTINGS).read_text(encoding="utf-8"))
 
     def said_of(**changes: object) -> str:
-        change(root / OWN, lambda _: settings | changes)
+        change(root / SETTINGS, lambda _: settings | changes)
         assert main(["validate"]) != 0
         return " ".join(capsys.readouterr().err.split())
 
@@ -186,7 +186,7 @@ def test_a_folder_that_is_wrong_is_told(
     judging = {"test": "segmenting", "judges": [], "published": []}
     del settings["segmentations"]
     assert "test: 'segmenting' is not known; choose from" in said_of(**judging)
-    change(root / OWN, lambda _: settings | {"segmentations": ["whole"]})
+    change(root / SETTINGS, lambda _: settings | {"segmentations": ["whole"]})
     registered = root / "data/registry.yaml"
     change(registered, lambda r: r["datasets"]["one"].update(reader="wice") or r)
     assert main(["validate"]) != 0

@@ -70,7 +70,9 @@ def test_every_page_stands_in_the_navigation() -> None:
 def test_pages_load_nothing_from_elsewhere_and_all_that_they_load_is_there(project: Path) -> None:
     site = project / "build/site"
     pages = sorted(site.rglob("*.html"))
-    assert {str(page.relative_to(site)) for page in pages} >= {f"{one[:-3]}.html" for one in PAGES}
+    assert {str(page.relative_to(site)) for page in pages} >= {
+        f"{name[:-3]}.html" for name in PAGES
+    }
     for page in (path for path in pages if path.name != "404.html"):
         loaded = read(page).loaded
         assert len(loaded) > 3  # style, scripts, icon

@@ -18,11 +18,11 @@ from tests.llm.scripted_server import (
     Answer,
     Call,
     ScriptedServer,
+    answer_with,
     completion,
     failed,
     hang,
     rate_limited,
-    said,
     whole,
 )
 
@@ -63,7 +63,7 @@ def probed(params: dict[str, Any], *words: str) -> int:
 
 @pytest.fixture
 def server():
-    with ScriptedServer(lambda _: said(RIGHT)) as running:
+    with ScriptedServer(lambda _: answer_with(RIGHT)) as running:
         yield running
 
 
@@ -165,7 +165,7 @@ def test_a_refused_parameter_is_named_with_what_to_write_instead(
         (failed(503), "judgment: error; it took"),
         (Answer(fault="drop"), "nothing came back\n\nstatus of the answer: error, connection\n"),
         (whole("<html>\x1b[31mno\n</html>"), "  <html>\\x1b[31mno\n  </html>\n"),
-        (said("I think so."), "judgment: unparsed; it took"),
+        (answer_with("I think so."), "judgment: unparsed; it took"),
         (hang(), "nothing came back\n\nstatus of the answer: error, timeout\n"),
     ],
 )
@@ -216,7 +216,7 @@ def test_of_several_samples_one_is_drawn_and_repairs_are_shown(project, server, 
     assert call.body["temperature"] == 0.7
     shown = capsys.readouterr().out
     assert "a run would ask 3 times; this answer stood for all of them\n" in shown
-    server.script = lambda _: said(RIGHT.replace('"entailed"', '"Entailed."'))
+    server.script = lambda _: answer_with(RIGHT.replace('"entailed"', '"Entailed."'))
     assert probed(project, "m") == 0
     assert "judgment: ok, label entailed, repaired yes; it took" in capsys.readouterr().out
 

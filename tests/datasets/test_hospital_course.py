@@ -194,7 +194,7 @@ def test_the_training_has_planted_shares_and_true_references() -> None:
     for number, doc_id in enumerate(sorted(texts.index)):
         stay, _ = hospital_course.make_stay(course, number, material)
         true = "\n".join(
-            hospital_course.said(text, values, stay.words)
+            hospital_course.fill_in(text, values, stay.words)
             for fact, values in stay.facts
             for text in (fact.source, fact.reworded)
         ).lower()

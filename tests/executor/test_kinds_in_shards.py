@@ -20,7 +20,7 @@ from metassay.metrics.bertscore import KIND as BERTSCORE
 from stages import workers
 from tests.executor.test_stages_on_workers import change, tables
 from tests.meta_evaluation.invented_study import CRITERIA, OPTIONS, rate, ratings_of, scores_of
-from tests.stage_setup import OWN, ROOT, refresh_code, run_stage, tiny_project
+from tests.stage_setup import ROOT, SETTINGS, refresh_code, run_stage, tiny_project
 from tests.test_llm_pipeline import data
 
 pytestmark = pytest.mark.slow
@@ -77,7 +77,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lists = {"systems": ["lead"], "decompositions": ["clauses"], "costly_metrics": ["bertscore"]}
     lists |= {"alignments": ["rouge_topk", "entity_chain", "bs_topk"]}
     lists |= {"judges": ["lexical", "semantic"], "statement_metrics": ["bertscore_source"]}
-    change(root, str(OWN), **lists)
+    change(root, str(SETTINGS), **lists)
     refresh_code(root)
     with pytest.MonkeyPatch.context() as patch:
         assert [run_stage(patch, root, *stage) for stage in BEFORE] == [0] * len(BEFORE)

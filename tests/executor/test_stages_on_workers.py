@@ -22,7 +22,7 @@ from stages.doorway import BAD_INPUT
 from tests.executor.dask_machines import Machines
 from tests.llm.batch_setup import QUICK
 from tests.llm.scripted_server import ScriptedServer
-from tests.stage_setup import KEY, OWN, READER, refresh_code, run_stage, tiny_project
+from tests.stage_setup import KEY, READER, SETTINGS, refresh_code, run_stage, tiny_project
 from tests.test_llm_pipeline import PRICES, data, script
 
 pytestmark = pytest.mark.slow
@@ -91,7 +91,7 @@ def project(tmp_path_factory: pytest.TempPathFactory, server: ScriptedServer) ->
     params = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
     change(root, "params.yaml", judges=params["judges"] | {"unsure": unsure})
     lists: dict[str, Any] = {"systems": ["lead"], "decompositions": ["clauses"]}
-    change(root, str(OWN), **lists, judges=["lexical", "unsure"])
+    change(root, str(SETTINGS), **lists, judges=["lexical", "unsure"])
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         patch.syspath_prepend(root)

@@ -11,7 +11,7 @@ from metassay.tables.parquet import write
 from metassay.tables.units import UNITS
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged
 from tests.fuzz.rule import fuzz, handled
-from tests.judges.llm_setup import STYLES, Asked, judged, pair, reply_of
+from tests.judges.llm_setup import STYLES, QuestionSet, judged, pair, reply_of
 from tests.judges.llm_setup import FakeAsk as FakeJudge
 from tests.units.test_llm_claims import FakeAsk, decomposed, parts
 
@@ -62,7 +62,7 @@ def test_verdicts(style: str) -> None:
     }
 
     def run(accidents: Any) -> None:
-        def answer(question: Asked, _: int) -> str:
+        def answer(question: QuestionSet, _: int) -> str:
             (kind,) = replies.keys() & question.items[0].keys()
             return answered(replies[kind], accidents)
 

@@ -18,7 +18,7 @@ STYLES = ("plain", "json", "cot", "json_cot")
 REASONED = ("cot", "json_cot")
 
 
-class Asked(NamedTuple):
+class QuestionSet(NamedTuple):
     """What all questions of a call rest on, and the questions."""
 
     material: Any
@@ -35,9 +35,9 @@ def values_in(user: str) -> list[Any]:
     return [json.loads(line) for line in lines if line[:1] in ('"', "[", "{") or line == "null"]
 
 
-def asked_in(user: str) -> Asked:
+def asked_in(user: str) -> QuestionSet:
     """What a judge's last message asks."""
-    return Asked(*values_in(user))
+    return QuestionSet(*values_in(user))
 
 
 def reply_of(style: str, entries: Sequence[dict[str, Any]]) -> str:
@@ -84,10 +84,10 @@ class FakeAsk:
         return Reply(request.key, "ok", answer, "stop", 10, 5, 1)
 
 
-def always(style: str = "json", **entry: Any) -> Callable[[Asked, int], str]:
+def always(style: str = "json", **entry: Any) -> Callable[[QuestionSet, int], str]:
     """The same answer to every question, "so"; entailed unless told otherwise."""
     entry = {"reason": "so", "label": "entailed"} | entry
-    return lambda asked, _: reply_of(style, [{"number": n} | entry for n in asked.numbers])
+    return lambda questions, _: reply_of(style, [{"number": n} | entry for n in questions.numbers])
 
 
 def options(**changes: Any) -> LlmOptions:

@@ -21,7 +21,7 @@ Script = Mapping[tuple[str, str], Judgment]  # by instrument and premise
 ENTAILMENT, WHOLE = "entailment", ("attribution", "a\nb")
 
 
-class Told:
+class ScriptedJudge:
     """Answers by (instrument, premise), and leaves out what is not in its script."""
 
     notes = ("told",)
@@ -36,7 +36,7 @@ class Told:
         return [self.script.get((pair.instrument, pair.premise)) for pair in pairs]
 
 
-class ToldOptions(Options):
+class ScriptedOptions(Options):
     """Which of the judges of a test."""
 
     name: str
@@ -50,12 +50,12 @@ def no(p: float | None = None, **more: Any) -> Judgment:
     return Judgment("ok", "not_entailed", probability=p, **more)
 
 
-def entailment(**script: Judgment) -> Told:
+def entailment(**script: Judgment) -> ScriptedJudge:
     """One that answers these premises."""
-    return Told({(ENTAILMENT, premise): judgment for premise, judgment in script.items()})
+    return ScriptedJudge({(ENTAILMENT, premise): judgment for premise, judgment in script.items()})
 
 
-def asked(*premises: str, instrument: str = ENTAILMENT) -> list[Pair]:
+def pairs_of(*premises: str, instrument: str = ENTAILMENT) -> list[Pair]:
     return [Pair(f"{instrument}-{premise}", instrument, premise, "h") for premise in premises]
 
 
@@ -72,7 +72,7 @@ def cited() -> list[Pair]:
     ]
 
 
-def _requests(pairs: Sequence[Pair], _: ToldOptions, decoding: Any) -> Requests:
+def _requests(pairs: Sequence[Pair], _: ScriptedOptions, decoding: Any) -> Requests:
     """A question per premise."""
     premises = sorted({pair.premise for pair in pairs})
     requests = [
@@ -82,14 +82,14 @@ def _requests(pairs: Sequence[Pair], _: ToldOptions, decoding: Any) -> Requests:
     return Requests(requests, [1] * len(requests))
 
 
-def told_kinds(
+def scripted_kinds(
     monkeypatch: pytest.MonkeyPatch,
     judges: Mapping[str, Judge],
     instruments: Sequence[str] = tuple(INSTRUMENTS),
 ) -> None:
     """Add the kind `told`, and `asks`, which asks the model `m` a question per premise."""
     plain = {
-        "options": ToldOptions,
+        "options": ScriptedOptions,
         "make": lambda options, _resources, _members: judges[options.name],
         "instruments": tuple(instruments),
     }
@@ -100,7 +100,7 @@ def told_kinds(
         monkeypatch.setitem(sys.modules, module, SimpleNamespace(KIND=kind))
 
 
-def told(name: str, kind: str = "told") -> dict[str, Any]:
+def member(name: str, kind: str = "told") -> dict[str, Any]:
     """The block of one of the judges of a test."""
     return {"kind": kind, "name": name}
 

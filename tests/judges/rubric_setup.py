@@ -42,7 +42,7 @@ ADDED: dict[str, Any] = {
 FREE = ADDED | {"criterion": "1D", "cap": None}
 
 
-class Asked(NamedTuple):
+class QuestionSet(NamedTuple):
     """What a call is about; `criteria` by number."""
 
     against: str | None
@@ -50,10 +50,10 @@ class Asked(NamedTuple):
     criteria: dict[int, dict[str, Any]]
 
 
-def asked_in(user: str) -> Asked:
+def asked_in(user: str) -> QuestionSet:
     """What a message asks about."""
     against, text, items = values_in(user)
-    return Asked(against, text, {item["number"]: item for item in items})
+    return QuestionSet(against, text, {item["number"]: item for item in items})
 
 
 def asks(criterion: dict[str, Any], text: str = NOTE, against: str = PROMPT, **more: Any) -> Pair:

@@ -28,8 +28,8 @@ from tests.judges.llm_setup import (
     PROMPTS,
     REASONED,
     STYLES,
-    Asked,
     FakeAsk,
+    QuestionSet,
     always,
     cited,
     judge_of,
@@ -53,9 +53,9 @@ LISTED: dict[str, tuple[str, list[Any]]] = {
 def test_hypotheses_of_a_part_are_one_call_in_each_style(instrument: str, style: str) -> None:
     field, values = LISTED[instrument]
 
-    def answer(asked: Asked, _: int) -> str:
-        assert asked.material == "P"
-        texts = [(item["number"], item["hypothesis"]) for item in asked.items]
+    def answer(questions: QuestionSet, _: int) -> str:
+        assert questions.material == "P"
+        texts = [(item["number"], item["hypothesis"]) for item in questions.items]
         return reply_of(
             style, [{"number": n, "reason": f"so {h}", field: values[int(h[1:])]} for n, h in texts]
         )
@@ -81,12 +81,14 @@ def test_what_shares_a_call(changes: dict[str, Any], sizes: list[int]) -> None:
     ask = FakeAsk(always())
     pairs = [pair(f"h{n}") for n in range(5)]
     assert {judgment.label for judgment in judged(pairs, ask, **changes)} == {"entailed"}
-    numbers = [asked.numbers for asked, _ in ask.calls]
+    numbers = [questions.numbers for questions, _ in ask.calls]
     assert numbers == [[*range(1, size + 1)] for size in sizes]
     apart = [pair("h5", part="plan"), pair("h6", author="b"), pair("h0", premise="Q")]
     other = FakeAsk(always())
     judged([*pairs, *apart, pair("h0", "three_way")], other, **changes)
-    assert sorted(len(asked.items) for asked, _ in other.calls) == sorted([*sizes, 1, 1, 1, 1])
+    assert sorted(len(questions.items) for questions, _ in other.calls) == sorted(
+        [*sizes, 1, 1, 1, 1]
+    )
     assert (ask.rounds, other.rounds) == (1, 1)
 
 
@@ -94,12 +96,12 @@ def test_order_and_duplicates_change_nothing() -> None:
     pairs = [pair(f"h{n}", premise=p) for n in range(4) for p in "PQ"]
     pairs += [pair("s", "attribution", premise="a\nb"), *cited("s", ["a", "b"])]
 
-    def answer(asked: Asked, _: int) -> str:
+    def answer(questions: QuestionSet, _: int) -> str:
         entries = [
             {"number": i["number"], "label": "entailed" if "2" in json.dumps(i) else "not_entailed"}
-            for i in asked.items
+            for i in questions.items
         ]
-        if "statement" in asked.items[0]:
+        if "statement" in questions.items[0]:
             entries = [{"number": 1, "label": "entailed", "passages": [2]}]
         return reply_of("json", entries)
 
@@ -118,10 +120,10 @@ def test_a_preference_is_asked_in_each_order_by_itself(style: str) -> None:
         for first, second in itertools.permutations(["good", "bad"])
     ]
 
-    def answer(asked: Asked, _: int) -> str:
-        assert asked.material == "what both are about"
-        return always(style, label="first" if asked.items[0]["first"] == "good" else "second")(
-            asked, 0
+    def answer(questions: QuestionSet, _: int) -> str:
+        assert questions.material == "what both are about"
+        return always(style, label="first" if questions.items[0]["first"] == "good" else "second")(
+            questions, 0
         )
 
     ask = FakeAsk(answer)
@@ -349,8 +351,8 @@ def test_every_pair_has_one_judgment_and_none_is_invented(
 ) -> None:
     """Each premise has one hypothesis, whose call is answered so, one attempt after the other."""
 
-    def answer(asked: Asked, repeat: int) -> str:
-        word = answers[int(asked.material)][repeat]
+    def answer(questions: QuestionSet, repeat: int) -> str:
+        word = answers[int(questions.material)][repeat]
         entry = {"number": 1, "reason": "so", "label": word}
         if word == "twice":
             both = [entry | {"label": label} for label in ("entailed", "not_entailed")]

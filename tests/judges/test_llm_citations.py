@@ -12,8 +12,8 @@ from metassay.scoring.pairing.questions import Questions
 from tests.judges.llm_setup import (
     REASONED,
     STYLES,
-    Asked,
     FakeAsk,
+    QuestionSet,
     always,
     cited,
     judge_of,
@@ -36,9 +36,9 @@ def test_a_cited_statement_is_one_call_that_answers_all_its_questions(
     pairs = [pair("s", "attribution", premise="\n".join(passages)), *cited("s", passages)]
     ask = FakeAsk(always(style, passages=named))
     judgments = judged(pairs, ask, style=style)
-    ((asked, _),) = ask.calls
-    assert [shown["text"] for shown in asked.material] == passages
-    assert asked.items == [{"number": 1, "statement": "s"}]
+    ((questions, _),) = ask.calls
+    assert [shown["text"] for shown in questions.material] == passages
+    assert questions.items == [{"number": 1, "statement": "s"}]
     each = [entailed for n in (1, 2, 3) for entailed in (n in named, n not in named)]
     assert [judgment.label == "entailed" for judgment in judgments] == [True, *each]
     assert {j.explanation for j in judgments} == {"so" if style in REASONED else None}
@@ -63,7 +63,7 @@ def test_of_a_statement_that_is_not_entailed_no_citation_is_of_use(
     ],
 )
 def test_passages_that_are_not_there_are_no_answer(wrong: Any, style: str) -> None:
-    ask = FakeAsk(lambda asked, n: always(style, passages=[1] if n else wrong)(asked, n))
+    ask = FakeAsk(lambda questions, n: always(style, passages=[1] if n else wrong)(questions, n))
     judgments = judged(TWO, ask, style=style)
     assert [repeat for _, repeat in ask.calls] == [0, 1]
     assert [judgment.label for judgment in judgments[:2]] == ["entailed", "entailed"]
@@ -93,14 +93,20 @@ def test_single_citations_of_a_statement_can_be_asked_about_apart() -> None:
         pair("s", "attribution_rest", premise="a\nc", context=whole),
     ]
 
-    def answer(asked: Asked, repeat: int) -> str:
-        (passage,) = asked.material
+    def answer(questions: QuestionSet, repeat: int) -> str:
+        (passage,) = questions.material
         label = "not_entailed" if passage["text"] == "b" else "entailed"
-        return always(label=label, passages=[] if passage["text"] == "b" else [1])(asked, repeat)
+        return always(label=label, passages=[] if passage["text"] == "b" else [1])(
+            questions, repeat
+        )
 
     ask = FakeAsk(answer)
     assert [j.label for j in judged(pairs, ask)] == ["entailed", "not_entailed", "entailed"]
-    assert sorted(asked.material[0]["text"] for asked, _ in ask.calls) == ["a\nb\nc", "a\nc", "b"]
+    assert sorted(questions.material[0]["text"] for questions, _ in ask.calls) == [
+        "a\nb\nc",
+        "a\nc",
+        "b",
+    ]
 
 
 def test_a_passage_that_is_cited_twice_over_is_shown_once() -> None:
@@ -128,11 +134,11 @@ def test_a_citation_is_of_use_exactly_if_it_is_named(passages: list[str], data: 
     pairs = list({each.pair_id: each for each in [together, *cited("s", passages)]}.values())
     calls: list[list[str]] = []
 
-    def answer(asked: Asked, repeat: int) -> str:
-        shown = [passage["text"] for passage in asked.material]
+    def answer(questions: QuestionSet, repeat: int) -> str:
+        shown = [passage["text"] for passage in questions.material]
         calls.append(shown)
         places = [n for n in sorted(named) if n <= len(shown)] or [1]
-        return always(passages=places)(asked, repeat)
+        return always(passages=places)(questions, repeat)
 
     judgments = judged(pairs, FakeAsk(answer))
     labels = {(p.instrument, p.premise): j.label for p, j in zip(pairs, judgments, strict=True)}
@@ -161,9 +167,9 @@ def test_hand_worked_citations_have_the_scores_of_pairwise_judges_in_one_call_ea
     Where a passage says all and others a part each, it names them all, so all are of use to it.
     """
 
-    def answer(asked: Asked, _: int) -> str:
-        wanted = set(COLOURS.findall(asked.items[0]["statement"]))
-        shown = {p["number"]: set(COLOURS.findall(p["text"])) for p in asked.material}
+    def answer(questions: QuestionSet, _: int) -> str:
+        wanted = set(COLOURS.findall(questions.items[0]["statement"]))
+        shown = {p["number"]: set(COLOURS.findall(p["text"])) for p in questions.material}
         entailed = wanted <= set().union(*shown.values())
         named = [number for number, words in shown.items() if words & wanted] if entailed else []
         label = "entailed" if entailed else "not_entailed"

@@ -112,12 +112,12 @@ def visit_of(call: server.Call) -> str:
 
 
 def true_entries(call: server.Call) -> list[dict[str, Any]]:
-    asked = asked_in(asked_by(call))
+    questions = asked_in(asked_by(call))
     entries = []
-    for item in asked.items:
+    for item in questions.items:
         if "statement" in item:
             wanted = set(re.findall(r"P\d", item["statement"]))
-            shown = {p["number"]: p["text"][:2] for p in asked.material}
+            shown = {p["number"]: p["text"][:2] for p in questions.material}
             holds = wanted <= set(shown.values())
             more = {"passages": sorted(n for n, name in shown.items() if name in wanted)}
         else:
@@ -161,11 +161,11 @@ Answer = Callable[[server.Call, str], server.Answer]
 
 def writing(words: Callable[[str], str]) -> Answer:
     """The true reply as these words have it."""
-    return lambda call, style: server.said(words(true_reply(call, style)))
+    return lambda call, style: server.answer_with(words(true_reply(call, style)))
 
 
 def instead(reply: Callable[[server.Call, str], str]) -> Answer:
-    return lambda call, style: server.said(reply(call, style))
+    return lambda call, style: server.answer_with(reply(call, style))
 
 
 def always(answer: Callable[[], server.Answer]) -> Answer:
@@ -175,7 +175,7 @@ def always(answer: Callable[[], server.Answer]) -> Answer:
 def once(wrong: Callable[[], server.Answer]) -> Answer:
     """Wrong at first, right when sent again."""
     return lambda call, style: (
-        wrong() if call.attempt == 1 else server.said(true_reply(call, style))
+        wrong() if call.attempt == 1 else server.answer_with(true_reply(call, style))
     )
 
 
@@ -250,7 +250,7 @@ def test_one_call_per_part_and_cited_statement_all_at_once_and_never_again(
     style: str, tmp_path
 ) -> None:
     def script(call: server.Call) -> server.Answer:
-        return server.said(true_reply(call, style))
+        return server.answer_with(true_reply(call, style))
 
     visits = Visits(["visit-0"])
     with (
@@ -292,7 +292,7 @@ def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     def script(call: server.Call) -> server.Answer:
         fault = FAULTS[VISITS[visit_of(call)]]
         is_hard = HARD in asked_by(call)
-        return fault.answer(call, style) if is_hard else server.said(true_reply(call, style))
+        return fault.answer(call, style) if is_hard else server.answer_with(true_reply(call, style))
 
     visits = Visits(list(VISITS))
     path = tmp_path_factory.mktemp("judged") / "ledger.sqlite"

@@ -386,7 +386,7 @@ def test_what_cannot_be_asked_or_computed_has_status_error(
 
 
 STRICT = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no') }}{% endif %}x"
-ASKED = {"form": "causal", "template": TEMPLATE, "words": WORDS}
+CAUSAL_BLOCK = {"form": "causal", "template": TEMPLATE, "words": WORDS}
 
 
 @pytest.mark.parametrize(
@@ -397,11 +397,11 @@ ASKED = {"form": "causal", "template": TEMPLATE, "words": WORDS}
         (("bert", ("LABEL_0",)), {}, "knows entailed, which do not answer three_way"),
         (
             ("llama", ()),
-            ASKED | {"words": {"entailed": "yes", "not_entailed": "yes, but"}},
+            CAUSAL_BLOCK | {"words": {"entailed": "yes", "not_entailed": "yes, but"}},
             "words 'yes' start alike",
         ),
-        (None, ASKED | {"chat": True}, "has no chat template; remove `chat`"),
-        (STRICT, ASKED | {"chat": True, "system": "Be brief."}, "refuses these messages"),
+        (None, CAUSAL_BLOCK | {"chat": True}, "has no chat template; remove `chat`"),
+        (STRICT, CAUSAL_BLOCK | {"chat": True, "system": "Be brief."}, "refuses these messages"),
     ],
 )
 def test_a_model_that_does_not_fit_is_refused(
@@ -420,10 +420,19 @@ def test_whatever_can_change_an_answer_is_in_the_signature(models: Models) -> No
         *({}, {"template": TEMPLATE}, {"head": "first_token"}, {"max_tokens": 20}, {"window": 20}),
         *({"labels": ["neutral", "entailment", "contradiction"]}, {"window": 20, "stride": 9}),
         *({"threshold": 0.6}, {"abstain": [0.4, 0.6]}, {"dtype": "bfloat16"}, {"device": "cuda"}),
-        *(ASKED | {"form": "seq2seq", "read": read} for read in ("probability", "generated")),
-        *(ASKED | more for more in ({}, {"chat": True}, {"chat": True, "system": "Be brief."})),
-        *(ASKED | {"template": TEMPLATE + " "}, ASKED | {"words": WORDS | {"entailed": "2"}}),
-        ASKED | {"words": WORDS | {"entailed": ["1", "3"]}},
+        *(
+            CAUSAL_BLOCK | {"form": "seq2seq", "read": read}
+            for read in ("probability", "generated")
+        ),
+        *(
+            CAUSAL_BLOCK | more
+            for more in ({}, {"chat": True}, {"chat": True, "system": "Be brief."})
+        ),
+        *(
+            CAUSAL_BLOCK | {"template": TEMPLATE + " "},
+            CAUSAL_BLOCK | {"words": WORDS | {"entailed": "2"}},
+        ),
+        CAUSAL_BLOCK | {"words": WORDS | {"entailed": ["1", "3"]}},
     ]
     signatures = [judge(model, **change).signature for change in changes]
     signatures.append(judge(models("bert", ("LABEL_0",))).signature)

@@ -147,7 +147,7 @@ def test_written_answers(answers: list[str | None], two: str | None, three: str 
 
 BLOCK = {"model": "m", "device": "cpu", "dtype": "float32"}
 WORDS = {"entailed": "1", "not_entailed": "0"}
-ASKED = {"template": "{premise} {hypothesis}", "words": WORDS}
+PROMPT = {"template": "{premise} {hypothesis}", "words": WORDS}
 
 
 @pytest.mark.parametrize(
@@ -155,14 +155,14 @@ ASKED = {"template": "{premise} {hypothesis}", "words": WORDS}
     [
         ("seq2seq", {"words": WORDS}, "form seq2seq needs a template"),
         ("seq2seq", {"template": "{premise}"}, "must have {premise} and {hypothesis}"),
-        ("causal", {**ASKED, "words": {"entailed": "1"}}, "needs words, for entailed and"),
-        ("causal", {**ASKED, "read": "generated"}, "read is not for form causal"),
+        ("causal", {**PROMPT, "words": {"entailed": "1"}}, "needs words, for entailed and"),
+        ("causal", {**PROMPT, "read": "generated"}, "read is not for form causal"),
         ("classification", {"words": WORDS}, "words is not for form classification"),
         ("classification", {"labels": ["a", "b"]}, "classes called 'a', 'b' do not say"),
         ("classification", {"abstain": [0.6, 0.7]}, "around the threshold"),
         ("classification", {"window": 8, "stride": 9}, "stride must not be more than window"),
-        ("seq2seq", {**ASKED, "read": "generated", "abstain": [0, 1.0]}, "probabilities"),
-        ("causal", {**ASKED, "system": "Be brief."}, "add chat: true"),
+        ("seq2seq", {**PROMPT, "read": "generated", "abstain": [0, 1.0]}, "probabilities"),
+        ("causal", {**PROMPT, "system": "Be brief."}, "add chat: true"),
     ],
 )
 def test_options_that_do_not_fit_together_are_refused(

@@ -24,10 +24,10 @@ class AskedAll(Colours):
         return [self.says(pair) for pair in pairs]
 
 
-def asked(text: str, judge: Colours) -> list[tuple[str, str]]:
+def questions(text: str, judge: Colours) -> list[tuple[str, str]]:
     """The kinds of questions and the premises, in the order of asking."""
     judged({"d": {"sys": text}}, PASSAGES, CITATIONS, judge)
-    return [(pair.instrument.removeprefix("attribution"), pair.premise) for pair in judge.asked]
+    return [(pair.instrument.removeprefix("attribution"), pair.premise) for pair in judge.pairs]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def asked(text: str, judge: Colours) -> list[tuple[str, str]]:
     ],
 )
 def test_only_what_can_matter_is_asked(text: str, expected: list[tuple[str, str]]) -> None:
-    assert asked(text, Colours()) == expected
+    assert questions(text, Colours()) == expected
 
 
 @pytest.mark.parametrize("status", ["error", "abstained"])
@@ -58,7 +58,7 @@ def test_a_failed_answer_may_be_either(status: str) -> None:
 
     alone = [("_alone", "blue"), ("_alone", "red")]  # red may not do alone
     expected = [("", "red\nblue"), *alone, ("_rest", "blue")]
-    assert asked("It is red [0][1].", Colours(answer)) == expected
+    assert questions("It is red [0][1].", Colours(answer)) == expected
 
 
 @pytest.mark.parametrize("seed", range(3))

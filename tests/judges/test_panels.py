@@ -15,16 +15,16 @@ from metassay.llm.endpoints import Models
 from metassay.llm.session import model_problems
 from tests.judges.panel import (
     WHOLE,
-    Told,
-    asked,
+    ScriptedJudge,
     cascade_of,
     cited,
     entailment,
     judge_of,
     jury_of,
+    member,
     no,
-    told,
-    told_kinds,
+    pairs_of,
+    scripted_kinds,
     yes,
 )
 
@@ -32,10 +32,14 @@ BAND = [0.2, 0.8]
 
 
 def cascade(
-    monkeypatch: pytest.MonkeyPatch, first: Told, then: Told, unsure: Any = BAND, kind: str = "told"
+    monkeypatch: pytest.MonkeyPatch,
+    first: ScriptedJudge,
+    then: ScriptedJudge,
+    unsure: Any = BAND,
+    kind: str = "told",
 ) -> Any:
-    told_kinds(monkeypatch, {"cheap": first, "dear": then})
-    return judge_of(cascade_of(told("cheap"), told("dear", kind), unsure))
+    scripted_kinds(monkeypatch, {"cheap": first, "dear": then})
+    return judge_of(cascade_of(member("cheap"), member("dear", kind), unsure))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +57,7 @@ def test_who_answers(
 ) -> None:
     for band, who in ((BAND, with_band), (None, without)):
         first, then = entailment(p=answer), entailment(p=no(0.4))
-        (judgment,) = cascade(monkeypatch, first, then, band).judge(asked("p"))
+        (judgment,) = cascade(monkeypatch, first, then, band).judge(pairs_of("p"))
         expected = answer if who == "first" else no(0.4)
         assert (judgment.label, judgment.probability) == (expected.label, expected.probability)
         assert judgment.explanation.startswith(f"{who}: ")
@@ -75,9 +79,9 @@ def test_a_probability_tells_how_sure_only_of_the_label_that_it_is_of(
     monkeypatch: pytest.MonkeyPatch, instrument: str, label: str, p: float, who: str
 ) -> None:
     """A low one says that an answer is not `entailed`, not which of two others it is."""
-    first = Told({(instrument, "p"): Judgment("ok", label, probability=p)})
-    then = Told({(instrument, "p"): Judgment("ok", label)})
-    (judgment,) = cascade(monkeypatch, first, then).judge(asked("p", instrument=instrument))
+    first = ScriptedJudge({(instrument, "p"): Judgment("ok", label, probability=p)})
+    then = ScriptedJudge({(instrument, "p"): Judgment("ok", label)})
+    (judgment,) = cascade(monkeypatch, first, then).judge(pairs_of("p", instrument=instrument))
     assert judgment.explanation.partition(":")[0] == who
 
 
@@ -90,8 +94,10 @@ def test_a_grade_is_taken_unless_the_first_judge_has_none(
     first = Judgment("ok", grade=2, quotes=("q",), quote_starts=(5,))
     then = Judgment("ok", grade=0, quotes=("r",), quote_starts=(-1,))
     answers = {(instrument, "p"): first if status == "ok" else Judgment(status)}
-    judge = cascade(monkeypatch, Told(answers), Told({(instrument, "p"): then}), band)
-    (judgment,) = judge.judge(asked("p", instrument=instrument))
+    judge = cascade(
+        monkeypatch, ScriptedJudge(answers), ScriptedJudge({(instrument, "p"): then}), band
+    )
+    (judgment,) = judge.judge(pairs_of("p", instrument=instrument))
     expected = first if status == "ok" else then
     assert (judgment.grade, judgment.quotes) == (expected.grade, expected.quotes)
     assert judgment.quote_starts == expected.quote_starts
@@ -102,7 +108,7 @@ def test_only_the_rest_is_read_twice_and_paid_for_twice(monkeypatch: pytest.Monk
     first = entailment(a=a, b=yes(0.5, tokens=1), c=no(0.5))
     then = entailment(b=yes(1.0, tokens=7, attempts=2), c=Judgment("error"))
     judge = cascade(monkeypatch, first, then)
-    a, b, c = judge.judge(asked("a", "b", "c"))
+    a, b, c = judge.judge(pairs_of("a", "b", "c"))
     assert (a.explanation, a.tokens) == ("first: words", 1)
     assert (b.explanation, b.tokens, b.attempts) == ("then: entailed", 8, 2)
     assert (c.status, c.label, c.explanation) == ("error", None, "then: error")  # the last word
@@ -114,8 +120,8 @@ def test_only_the_rest_is_read_twice_and_paid_for_twice(monkeypatch: pytest.Monk
 def test_a_statement_s_citations_are_answered_by_one_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first is sure that the passages support the statement, but not which one."""
     alone = {("attribution_alone", "a"): yes(0.9), ("attribution_alone", "b"): no(0.5)}
-    first = Told({WHOLE: yes(0.99), **alone, ("attribution_rest", "a"): yes(0.9)})
-    then = Told({WHOLE: no(0.3)})
+    first = ScriptedJudge({WHOLE: yes(0.99), **alone, ("attribution_rest", "a"): yes(0.9)})
+    then = ScriptedJudge({WHOLE: no(0.3)})
     judge, statement = cascade(monkeypatch, first, then), cited()
     judgments = judge.judge([*statement, Pair("other", *WHOLE, "another statement")])
     labels = [judgment and judgment.label for judgment in judgments]
@@ -125,8 +131,8 @@ def test_a_statement_s_citations_are_answered_by_one_judge(monkeypatch: pytest.M
 
 
 def test_what_the_first_needs_no_answer_to_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    then = Told({})
-    judgments = cascade(monkeypatch, Told({WHOLE: no(0.1)}), then).judge(cited())
+    then = ScriptedJudge({})
+    judgments = cascade(monkeypatch, ScriptedJudge({WHOLE: no(0.1)}), then).judge(cited())
     assert [j and j.label for j in judgments] == ["not_entailed", None, None, None, None]
     assert not then.heard
 
@@ -134,18 +140,22 @@ def test_what_the_first_needs_no_answer_to_stays_open(monkeypatch: pytest.Monkey
 def test_the_questions_that_were_saved_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     first = entailment(**dict.fromkeys("abc", yes(0.9)), d=yes(0.5))
     judge = cascade(monkeypatch, first, entailment(d=yes(0.6)), kind="asks")
-    judge.judge(asked("a", "b"))
-    judge.judge(asked("c", "d"))
+    judge.judge(pairs_of("a", "b"))
+    judge.judge(pairs_of("c", "d"))
     assert judge.notes[:2] == [
         "first (told) decided 3 of 4 pairs (75.0%); then (asks) the other 1",
         "then asks language models 1 questions; 3 more would be about the pairs that first decided",
     ]
     # A cascade within tells by itself what it saves.
-    judges = {"cheap": entailment(p=yes(0.5)), "middle": entailment(p=yes(0.9)), "dear": Told({})}
-    told_kinds(monkeypatch, judges)
-    inner = cascade_of(told("middle"), told("dear", "asks"), BAND)
-    outer = judge_of(cascade_of(told("cheap"), inner, BAND))
-    outer.judge(asked("p"))
+    judges = {
+        "cheap": entailment(p=yes(0.5)),
+        "middle": entailment(p=yes(0.9)),
+        "dear": ScriptedJudge({}),
+    }
+    scripted_kinds(monkeypatch, judges)
+    inner = cascade_of(member("middle"), member("dear", "asks"), BAND)
+    outer = judge_of(cascade_of(member("cheap"), inner, BAND))
+    outer.judge(pairs_of("p"))
     assert [note for note in outer.notes if "language models" in note] == [
         "then: then asks language models 0 questions;"
         " 1 more would be about the pairs that first decided"
@@ -156,7 +166,9 @@ def test_a_cascade_s_signature_has_all_that_can_change_an_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def signature(first: str = "1", then: str = "2", band: list[float] | None = None) -> str:
-        return str(cascade(monkeypatch, Told({}, first), Told({}, then), band).signature)
+        return str(
+            cascade(monkeypatch, ScriptedJudge({}, first), ScriptedJudge({}, then), band).signature
+        )
 
     assert signature(band=BAND) == "cascade,unsure=0.2-0.8[first=1;then=2]"
     several = [signature(), signature("x"), signature(then="x"), signature(band=BAND)]
@@ -236,10 +248,13 @@ LOST, CUT = Judgment("error", attempts=3), Judgment("truncated")
 
 
 def jury(
-    monkeypatch: pytest.MonkeyPatch, members: Mapping[str, Told], by: str = "majority", **more: Any
+    monkeypatch: pytest.MonkeyPatch,
+    members: Mapping[str, ScriptedJudge],
+    by: str = "majority",
+    **more: Any,
 ) -> Any:
-    told_kinds(monkeypatch, members)
-    return judge_of(jury_of(by, {name: told(name) for name in members}, **more))
+    scripted_kinds(monkeypatch, members)
+    return judge_of(jury_of(by, {name: member(name) for name in members}, **more))
 
 
 def verdict(
@@ -253,11 +268,11 @@ def verdict(
     answers = set()
     for order in list(permutations(range(len(votes))))[:24]:
         members = {
-            "abcdef"[place]: Told({(instrument, "p"): votes[place]}, f"told {place}")
+            "abcdef"[place]: ScriptedJudge({(instrument, "p"): votes[place]}, f"told {place}")
             for place in order
         }
         judge = jury(monkeypatch, members, by, **more)
-        answers.add((judge.signature, *judge.judge(asked("p", instrument=instrument))))
+        answers.add((judge.signature, *judge.judge(pairs_of("p", instrument=instrument))))
     ((_, judgment),) = answers
     return judgment  # type: ignore[no-any-return]
 
@@ -393,21 +408,25 @@ def test_a_jury_s_signature_has_all_that_can_change_an_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def signature(by: str = "majority", second: str = "two", **more: float) -> str:
-        members = {"a": Told({}, "one"), "b": Told({}, second)}
+        members = {"a": ScriptedJudge({}, "one"), "b": ScriptedJudge({}, second)}
         return str(jury(monkeypatch, members, by, **more).signature)
 
     assert signature() == "jury,by=majority,margin=0[a=one;b=two]"
     several = [signature(), signature("mean"), signature(second="2"), signature(margin=0.1)]
     assert len({*several, signature(margin=0.1000001)}) == 5
-    assert jury(monkeypatch, {"a": Told({}), "b": Told({})}).notes == ["a: told", "b: told"]
+    assert jury(monkeypatch, {"a": ScriptedJudge({}), "b": ScriptedJudge({})}).notes == [
+        "a: told",
+        "b: told",
+    ]
 
 
-class Pairwise(Told):
+class Pairwise(ScriptedJudge):
     """One that says nothing of citations where its own answer about all of them needs none."""
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         return judge_as_needed(
-            pairs, lambda needed: [judgment for judgment in Told.judge(self, needed) if judgment]
+            pairs,
+            lambda needed: [judgment for judgment in ScriptedJudge.judge(self, needed) if judgment],
         )
 
 
@@ -427,7 +446,7 @@ def test_a_jury_asks_of_citations_what_its_answers_need(monkeypatch: pytest.Monk
     assert answers[without_b].explanation == expected
     assert c.heard == [[WHOLE], [alone_a, alone_b], [without_b]]
 
-    none, supports = Pairwise({WHOLE: no()}), Told({WHOLE: yes(), alone_a: yes()})
+    none, supports = Pairwise({WHOLE: no()}), ScriptedJudge({WHOLE: yes(), alone_a: yes()})
     judgments = jury(monkeypatch, {"a": none, "b": none, "c": supports}).judge(cited())
     assert [j and j.label for j in judgments] == ["not_entailed", None, None, None, None]
     assert len(supports.heard) == 1  # nobody is asked again
@@ -438,11 +457,11 @@ def test_a_jury_of_a_cascade_and_a_jury(monkeypatch: pytest.MonkeyPatch) -> None
         **{"cheap": entailment(p=yes(0.95), q=yes(0.6)), "dear": entailment(q=no(0.2))},
         **{"yes": entailment(p=yes(0.8), q=yes(0.8)), "no": entailment(p=no(0.1), q=no(0.1))},
     }
-    told_kinds(monkeypatch, judges)
-    cascade = cascade_of(told("cheap"), told("dear"), [0.1, 0.9])
-    inner = jury_of("mean", {"y": told("yes"), "n": told("no")})
+    scripted_kinds(monkeypatch, judges)
+    cascade = cascade_of(member("cheap"), member("dear"), [0.1, 0.9])
+    inner = jury_of("mean", {"y": member("yes"), "n": member("no")})
     judge = judge_of(jury_of("mean", {"c": cascade, "j": inner}))
-    p, q = judge.judge(asked("p", "q"))
+    p, q = judge.judge(pairs_of("p", "q"))
     assert (p.label, p.probability) == ("entailed", pytest.approx((0.95 + 0.45) / 2))
     assert (q.label, q.probability) == ("not_entailed", pytest.approx((0.2 + 0.45) / 2))
     assert "c: first (told) decided 1 of 2 pairs (50.0%); then (told) the other 1" in judge.notes

@@ -85,7 +85,7 @@ class Answer:
 Script = Callable[[Call], Answer]
 
 
-def said(text: str, delay: float = 0.0) -> Answer:
+def answer_with(text: str, delay: float = 0.0) -> Answer:
     return Answer(text, delay=delay)
 
 

@@ -32,12 +32,12 @@ from tests.llm.scripted_server import (
     Answer,
     Call,
     ScriptedServer,
+    answer_with,
     dropped,
     echo,
     failed,
     filtered,
     hang,
-    said,
 )
 
 # 2.5 and 10 units a million tokens: 2.5e-6 for each token read, 1e-5 for each written.
@@ -138,7 +138,7 @@ def test_what_the_ledger_saved_is_the_price_of_its_answers(server, ledger) -> No
 def test_the_cap_is_used_up_and_a_higher_cap_goes_on(
     server, ledger, concurrency: int, share: float
 ) -> None:
-    server.script = lambda call: said("word " * (int(call.key, 16) % 38), delay=0.002)
+    server.script = lambda call: answer_with("word " * (int(call.key, 16) % 38), delay=0.002)
     cap = share * 60 * (17 * READ + 19 * WRITTEN)
     codes = missing(asking(server, ledger, max_cost=cap, concurrency=concurrency)(requests(60)))
     assert set(codes) == {"over_budget"}
@@ -159,7 +159,7 @@ def test_the_cap_holds_with_faults(server, ledger) -> None:
     def script(call: Call) -> Answer:
         if call.attempt > 1:
             return echo(call)
-        faults = (dropped(), failed(500), filtered(), said("word " * 30))
+        faults = (dropped(), failed(500), filtered(), answer_with("word " * 30))
         return hang() if call.number == 10 else faults[int(call.key, 16) % 4]
 
     server.script = script
@@ -177,7 +177,7 @@ def test_the_cap_holds_with_faults(server, ledger) -> None:
 
 
 def test_connections_and_later_runs_share_a_cap(server, tmp_path) -> None:
-    server.script = lambda call: said("word " * 30, delay=0.005)
+    server.script = lambda call: answer_with("word " * 30, delay=0.005)
     cap = 40 * (17 * READ + 30 * WRITTEN)
 
     def work(first: int) -> None:

@@ -13,7 +13,7 @@ from metassay.llm.budget import Estimate, by_rule, estimate, of_request
 from metassay.llm.ledger import Ledger
 from metassay.llm.messages import ChatRequest, Message
 from tests.llm.batch_setup import PRICES, ROOT, asking, model, request, requests
-from tests.llm.scripted_server import said
+from tests.llm.scripted_server import answer_with
 
 SAMPLE = ingest("files", ROOT / "data/sample", load(ROOT).benchmarks["sample"].criteria)
 PASSAGES = [passage for passages in SAMPLE.sources["passages"] for passage in passages]
@@ -53,7 +53,7 @@ def estimated(
 def test_the_estimate_is_within_ten_percent_of_what_the_server_counts(
     server, ledger, kind: str
 ) -> None:
-    server.script = lambda call: said("word " * 25)
+    server.script = lambda call: answer_with("word " * 25)
     before = estimated(questions(kind), ledger, 25)
     asking(server, ledger, structured=True, concurrency=4)(questions(kind))
     assert before.calls == 40
@@ -88,7 +88,9 @@ def test_both_bounds_by_hand(ledger) -> None:
 
 def test_past_answers_say_how_long_others_will_be(server, ledger) -> None:
     """An answer of this model is half as long as its material; other prompts say nothing."""
-    server.script = lambda call: said("word " * (len(call.body["messages"][1]["content"]) // 10))
+    server.script = lambda call: answer_with(
+        "word " * (len(call.body["messages"][1]["content"]) // 10)
+    )
 
     def texts(first: int, words: int) -> list[ChatRequest]:
         return [chat(f"{n} " + "word " * words) for n in range(first, first + 30)]

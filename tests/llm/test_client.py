@@ -19,6 +19,7 @@ from tests.llm.batch_setup import asking, missing, request, requests
 from tests.llm.scripted_server import (
     Answer,
     Call,
+    answer_with,
     cut,
     dropped,
     echo,
@@ -28,7 +29,6 @@ from tests.llm.scripted_server import (
     hang,
     rate_limited,
     refused,
-    said,
     too_long,
     whole,
 )
@@ -53,7 +53,7 @@ def in_threads(many: int, ask: Callable[[], list[Reply]], pause: float = 0.0) ->
 
 
 def test_one_reply_per_request_in_order(server, ledger) -> None:
-    server.script = lambda call: said(call.prompt, delay=0.001 * (len(call.prompt) % 7))
+    server.script = lambda call: answer_with(call.prompt, delay=0.001 * (len(call.prompt) % 7))
     questions = requests(100)
     replies = asking(server, ledger, concurrency=16)(questions)
     assert [reply.text for reply in replies] == [f"Answer.\nQuestion {n}?" for n in range(100)]
@@ -65,7 +65,7 @@ def test_one_reply_per_request_in_order(server, ledger) -> None:
 
 
 def test_equal_questions_are_asked_once_and_repetitions_on_purpose_again(server, ledger) -> None:
-    server.script = lambda call: said(f"{call.number} words.")
+    server.script = lambda call: answer_with(f"{call.number} words.")
     ask = asking(server, ledger, concurrency=1)
     before = ask([request(1), request(2), request(1), request(1, repeat=1)])
     assert [reply.text for reply in before] == ["1 words.", "2 words.", "1 words.", "3 words."]
@@ -130,7 +130,7 @@ def test_what_cannot_succeed_is_asked_once(server, ledger, fault: Answer, code: 
 
 def test_final_answers_of_every_kind_are_stored(server, ledger) -> None:
     kinds = {
-        "A": (said("yes"), ("ok", "yes", None)),
+        "A": (answer_with("yes"), ("ok", "yes", None)),
         "B": (cut("half an ans"), ("truncated", "half an ans", None)),
         "C": (refused("I would rather not."), ("refused", None, "refusal")),
         "D": (filtered(), ("refused", None, "content_filter")),
@@ -155,7 +155,7 @@ def test_nothing_goes_out_before_the_time_that_a_server_gives(server, ledger, wa
     def script(call: Call) -> Answer:
         times.append(time.monotonic())
         if call.number > 1:
-            return said("yes", delay=0.2)
+            return answer_with("yes", delay=0.2)
         late = formatdate(time.time() + 2, usegmt=True) if wait == "date" else "1"
         return Answer("yes", headers=quota) if wait == "quota" else rate_limited(late)
 
@@ -185,7 +185,7 @@ def test_a_dead_end_stops_everything_and_keeps_what_came(
     server, ledger, monkeypatch, answer: Answer, remedy: str
 ) -> None:
     monkeypatch.setenv("METASSAY_TEST_KEY", " sk-very-secret\n")
-    server.script = lambda call: answer if call.number == 30 else said("yes", delay=0.01)
+    server.script = lambda call: answer if call.number == 30 else answer_with("yes", delay=0.01)
     ask = asking(server, ledger, key_env="METASSAY_TEST_KEY", concurrency=8)
     questions = requests(80)
     with pytest.raises(BadInput) as caught:
@@ -382,7 +382,7 @@ def test_threads_pay_once_though_a_clock_is_set_in_the_middle(server, ledger, mo
     def script(call: Call) -> Answer:
         if call.number % 10 == 0:
             ahead[0] += next(jumps, 0)
-        return said("yes", delay=0.02)
+        return answer_with("yes", delay=0.02)
 
     monkeypatch.setattr(time, "time", lambda: real() + ahead[0])
     server.script = script

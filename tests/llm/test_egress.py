@@ -15,6 +15,7 @@ from tests.llm.batch_setup import asking, budget_of, endpoint, model
 from tests.llm.scripted_server import (
     Answer,
     ScriptedServer,
+    answer_with,
     cut,
     dropped,
     echo,
@@ -24,7 +25,6 @@ from tests.llm.scripted_server import (
     hang,
     rate_limited,
     refused,
-    said,
     too_long,
 )
 
@@ -73,7 +73,7 @@ def test_text_goes_where_its_class_is_named(access: str, sends: list[str], may: 
 
 
 FAULTS: dict[str, Answer] = {
-    "answer": said(f"I read {CANARY}"),
+    "answer": answer_with(f"I read {CANARY}"),
     "401": failed(401),
     "404": failed(404),
     "400": failed(400),

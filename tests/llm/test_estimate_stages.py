@@ -35,8 +35,8 @@ from metassay.text.sentences import sentences
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.segment import segment
 from tests.judges import llm_setup, rubric_setup
-from tests.judges.panel import Told, told_kinds
-from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
+from tests.judges.panel import ScriptedJudge, scripted_kinds
+from tests.llm.scripted_server import Answer, Call, ScriptedServer, answer_with
 from tests.support.cost_plans import (
     CHAT,
     LEAD,
@@ -61,7 +61,7 @@ def asked_text(call: Call) -> str:
 
 
 def item(**fields: object) -> Answer:
-    return said(json.dumps({"items": [{"number": 1, **fields}]}, ensure_ascii=False))
+    return answer_with(json.dumps({"items": [{"number": 1, **fields}]}, ensure_ascii=False))
 
 
 def session(models: Models, ledger: Path) -> Session:
@@ -129,7 +129,7 @@ def writer(known: Tables) -> Callable[[Call], Answer]:
             claims = re.split(r"(?<=[.!?])\s+", asked_text(call))[:30]
             return item(claims=[f"It is stated of the patient that {claim}" for claim in claims])
         question = str(call.body["messages"][-1]["content"])
-        return said(next(note for first, note in notes.items() if first in question))
+        return answer_with(next(note for first, note in notes.items() if first in question))
 
     return script
 
@@ -198,7 +198,7 @@ def test_no_bill_is_above_the_bound_even_if_every_list_is_asked_for_again(
     ledger, server, known
 ) -> None:
     wordy = "no list, but many words " * 330  # just below max_tokens
-    server.script = lambda call: said(wordy)
+    server.script = lambda call: answer_with(wordy)
     here = Stages(known, server.base_url, ledger, structured=True)
     bound = here.estimates()["decompose"]
     units = here.decompose(known.texts[known.texts["author"] != REFERENCE])
@@ -269,7 +269,7 @@ def highest(call: Call) -> Answer:
         {"number": number, "quotes": [question.text[:20]], "grade": len(scale["levels"])}
         for number, scale in question.criteria.items()
     ]
-    return said(rubric_setup.json_reply(entries))
+    return answer_with(rubric_setup.json_reply(entries))
 
 
 def test_rubrics_cost_what_was_estimated(ledger, tmp_path) -> None:
@@ -307,7 +307,7 @@ MODELS = models_at("http://127.0.0.1:9/v1")
 @pytest.fixture
 def notes(monkeypatch: pytest.MonkeyPatch) -> Tables:
     """The sample's notes. The kind `asks` puts a question per premise: for claim_recall a text."""
-    told_kinds(monkeypatch, {"x": Told({})})
+    scripted_kinds(monkeypatch, {"x": ScriptedJudge({})})
     return sample_notes()
 
 
@@ -371,7 +371,7 @@ def test_members_are_counted_and_what_two_judges_ask_is_asked_once(notes, ledger
 
 
 def test_a_judge_that_cannot_answer_is_told_as_its_stage_would(notes, ledger, monkeypatch) -> None:
-    told_kinds(monkeypatch, {"x": Told({})}, ("attribution",))
+    scripted_kinds(monkeypatch, {"x": ScriptedJudge({})}, ("attribution",))
     with pytest.raises(BadInput, match="judges > j: cannot answer instrument 'entailment'"):
         plan_judges(notes, ledger, {"j": ASKS}, {"lead": LEAD})
 
@@ -395,7 +395,7 @@ def entails(call: Call) -> Answer:
     question = llm_setup.asked_in(call.body["messages"][-1]["content"])
     by = {"passages": [1]} if isinstance(question.material, list) else {}
     labels = [{"number": n, "label": "entailed"} | by for n in question.numbers]
-    return said(llm_setup.reply_of("json", labels))
+    return answer_with(llm_setup.reply_of("json", labels))
 
 
 def pairs_of(known: Tables) -> pd.DataFrame:

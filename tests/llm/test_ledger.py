@@ -14,7 +14,7 @@ from metassay.llm.endpoints import can_ask
 from metassay.llm.ledger import FORM, LONGEST_LEASE, Entry, Failure, Ledger, responses
 from metassay.llm.messages import count_codes, is_retryable, missing_notes, unfinished_message
 from tests.llm.batch_setup import asking, endpoint, request
-from tests.llm.scripted_server import said
+from tests.llm.scripted_server import answer_with
 
 KEYS = [request(number).key for number in range(4)]
 CUT = {"status": "truncated", "finish_reason": "length", "completion_tokens": None}
@@ -142,7 +142,7 @@ def test_the_last_failure_of_a_question_stays_until_it_is_answered(server, ledge
     assert ledger.failures([KEYS[1], "unknown"]) == {KEYS[1]: failure(1, "timeout")}
     assert set(ledger.failures()) == {KEYS[1], KEYS[2]}
     assert ledger.failures([]) == {}
-    server.script = lambda call: said("yes")
+    server.script = lambda call: answer_with("yes")
     (reply,) = asking(server, ledger)([request(1)])
     assert (reply.status, reply.attempts) == ("ok", 1)  # asked, whatever was noted
     assert set(ledger.failures()) == {KEYS[2]}

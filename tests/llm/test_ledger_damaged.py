@@ -16,7 +16,7 @@ from metassay.core.errors import BadInput
 from metassay.llm.budget import estimate
 from metassay.llm.ledger import Entry, Failure, Ledger, export
 from tests.llm.batch_setup import asking, budget_of, model, request, requests
-from tests.llm.scripted_server import said
+from tests.llm.scripted_server import answer_with
 
 SECRET = "réponse confidentielle"
 
@@ -191,7 +191,7 @@ def test_a_file_that_another_program_holds_is_waited_for_and_named(
 
 
 def test_a_full_disk_loses_nothing_that_was_kept(server, tmp_path) -> None:
-    server.script = lambda call: said("x" * 3000)
+    server.script = lambda call: answer_with("x" * 3000)
     path, questions = tmp_path / "ledger.sqlite", requests(40)
     with Ledger(path) as ledger:
         with ledger.reading() as connection:

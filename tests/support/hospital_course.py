@@ -86,7 +86,7 @@ class Draws:
     def chance(self, share: float) -> bool:
         return self._random.random() < share
 
-    def one(self, among: Sequence[_T]) -> _T:
+    def choice(self, among: Sequence[_T]) -> _T:
         return among[int(self._random.random() * len(among))]
 
     def weighed(self, shares: dict[_T, float]) -> _T:
@@ -105,25 +105,25 @@ class Draws:
 
 def material() -> dict[str, list[str]]:
     """The lines of each heading."""
-    found: dict[str, list[str]] = {}
+    by_heading: dict[str, list[str]] = {}
     for line in MATERIAL.read_text(encoding="utf-8").splitlines():
         if line.startswith("= "):
-            found[line[2:]] = []
+            by_heading[line[2:]] = []
         elif not line.startswith("#"):
-            list(found.values())[-1].append(line)
-    return found
+            list(by_heading.values())[-1].append(line)
+    return by_heading
 
 
 def facts_of(lines: Sequence[str]) -> list[Fact]:
     each = (re.fullmatch(r"(\w): (.+?)(?: ~ (.+))?", line) for line in lines)
-    return [Fact(one[1], one[2], one[3] or "") for one in each if one]
+    return [Fact(match[1], match[2], match[3] or "") for match in each if match]
 
 
 def choices(fact: Fact) -> list[list[str]]:
     return [slot.split("|") for slot in re.findall(r"\{(.+?)\}", fact.source)]
 
 
-def said(text: str, values: Sequence[str], words: dict[str, str], *, short: bool = False) -> str:
+def fill_in(text: str, values: Sequence[str], words: dict[str, str], *, short: bool = False) -> str:
     """A fact's text with its values in it; `short`: without the qualifier."""
     for number, value in enumerate(values):
         text = text.replace(f"${number}", value)
@@ -136,7 +136,7 @@ def said(text: str, values: Sequence[str], words: dict[str, str], *, short: bool
 
 def sentence(clauses: Sequence[str]) -> str:
     first, *others = clauses
-    lower = [re.sub(r"^(She|He) ", lambda found: found[0].lower(), one) for one in others]
+    lower = [re.sub(r"^(She|He) ", lambda match: match[0].lower(), clause) for clause in others]
     return ", and ".join([first[0].upper() + first[1:], *lower]) + "."
 
 
@@ -155,17 +155,21 @@ def make_stay(
     if draws.chance(0.5):
         words = dict(zip(words, ("He", "he", "his", "him"), strict=True))
     common = facts_of(lines["common"])
-    common = draws.some(common, 10 + draws.one(range(len(common) - 9)))
+    common = draws.some(common, 10 + draws.choice(range(len(common) - 9)))
     filler = facts_of(lines["filler"])
-    filler = draws.some(filler, 4 + draws.one(range(len(filler) - 3)))
+    filler = draws.some(filler, 4 + draws.choice(range(len(filler) - 3)))
     known, passages = [], []
     for letter, title in NOTES.items():
-        told = [one for one in (*facts_of(lines[illness]), *common, *filler) if one.note == letter]
+        facts = [
+            fact for fact in (*facts_of(lines[illness]), *common, *filler) if fact.note == letter
+        ]
         repeats = draws.some(passages, REPEATED) if letter == "Q" else []
-        passages += [one | {"group": title} for one in repeats]
-        for fact in told:
-            values = [draws.one(slot) for slot in choices(fact)]
-            passages.append({"text": sentence([said(fact.source, values, words)]), "group": title})
+        passages += [passage | {"group": title} for passage in repeats]
+        for fact in facts:
+            values = [draws.choice(slot) for slot in choices(fact)]
+            passages.append(
+                {"text": sentence([fill_in(fact.source, values, words)]), "group": title}
+            )
             known += [(fact, values)] if fact.reworded else []
     about = {"illness": illness}
     doc_id = doc_id_of(course, number)
@@ -197,12 +201,12 @@ def element(
     text = of.source if copied else of.reworded
     planted = {"copied": int(copied), "label": label, "severity": severity}
     if label == "not_in_notes":
-        return draws.one(unsaid), planted | {"copied": 0}
+        return draws.choice(unsaid), planted | {"copied": 0}
     if label == "incorrect":
-        place = draws.one(range(len(values)))
-        others = [one for one in choices(of)[place] if one != values[place]]
-        values = [*values[:place], draws.one(others), *values[place + 1 :]]
-    return said(text, values, stay.words, short=label == "missing"), planted
+        place = draws.choice(range(len(values)))
+        others = [value for value in choices(of)[place] if value != values[place]]
+        values = [*values[:place], draws.choice(others), *values[place + 1 :]]
+    return fill_in(text, values, stay.words, short=label == "missing"), planted
 
 
 def make_summary(
@@ -218,7 +222,7 @@ def make_summary(
     The reference goes on until all facts are told.
     """
     draws = Draws(course, "summary", number, system)
-    count = draws.one(range(SENTENCES[0], SENTENCES[1] + 1))
+    count = draws.choice(range(SENTENCES[0], SENTENCES[1] + 1))
     if system == FAITHFUL:
         count = len(stay.facts)
     sizes = [draws.weighed(course.elements) for _ in range(count)]
@@ -227,20 +231,20 @@ def make_summary(
     for size in sizes:
         n = len(sentences)
         its = [fact for _, fact in zip(range(size), facts, strict=False)]
-        made = [element(draws, stay, fact, unsaid, system, n) for fact in its]
-        text = sentence([text for text, _ in made]) if made else ""
+        elements = [element(draws, stay, fact, unsaid, system, n) for fact in its]
+        text = sentence([text for text, _ in elements]) if elements else ""
         if text and text not in others:
             sentences.append(text)
             at = {"doc_id": doc_id_of(course, number), "author": system, "sentence": n}
-            planted += [at | {"element": e} | one for e, (_, one) in enumerate(made)]
+            planted += [at | {"element": e} | drawn for e, (_, drawn) in enumerate(elements)]
     return sentences, planted
 
 
-def second_opinion(draws: Draws, one: dict[str, Any]) -> dict[str, Any]:
+def second_opinion(draws: Draws, planted: dict[str, Any]) -> dict[str, Any]:
     """What rater_2 says of an element: as planted, or now and then another label."""
-    label, severity = one["label"], one["severity"]
+    label, severity = planted["label"], planted["severity"]
     if draws.chance(DISAGREEMENT):
-        label = draws.one([name for name in ("correct", *CATEGORIES) if name != label])
+        label = draws.choice([name for name in ("correct", *CATEGORIES) if name != label])
         severity = "critical" if draws.chance(CRITICAL) else "minor"
     return labelled(label, severity)
 
@@ -252,13 +256,13 @@ def labelled(label: str, severity: str) -> dict[str, str]:
 def labels_of(course: Course, planted: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The lines of labels.jsonl: rater_1 labels what was planted."""
     by_sentence: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
-    for one in planted:
-        by_sentence.setdefault((one["doc_id"], one["author"], one["sentence"]), []).append(one)
+    for row in planted:
+        by_sentence.setdefault((row["doc_id"], row["author"], row["sentence"]), []).append(row)
     draws, lines = Draws(course, "labels"), []
     for key, its in by_sentence.items():
         at = dict(zip(("doc_id", "author", "sentence"), key, strict=True))
-        first = [labelled(one["label"], one["severity"]) for one in its]
-        second = [second_opinion(draws, one) for one in its]
+        first = [labelled(row["label"], row["severity"]) for row in its]
+        second = [second_opinion(draws, row) for row in its]
         both = zip(("rater_1", "rater_2"), (first, second), strict=True)
         every = [at | {"rater": rater, "elements": labels} for rater, labels in both]
         lines += every[: course.raters]

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.support.hospital_course import choices, facts_of, material, said
+from tests.support.hospital_course import choices, facts_of, fill_in, material
 
 Weights = dict[str, np.ndarray[Any, Any]]
 
@@ -40,13 +40,13 @@ def words() -> tuple[list[str], list[str]]:
             values |= {f" {value}" for value in drawn}
             for pronouns in _PRONOUNS:
                 marks = dict(zip(("%S", "%s", "%h", "%o"), pronouns, strict=True))
-                told = [
-                    said(text, drawn, marks, short=short)
+                wordings = [
+                    fill_in(text, drawn, marks, short=short)
                     for text in (fact.source, fact.reworded)
                     for short in (False, True)
                     if text
                 ]
-                texts |= {f" {text}" for text in told}
+                texts |= {f" {text}" for text in wordings}
     texts |= {text.strip()[0].upper() + text.strip()[1:] for text in texts} | {" and,."}
     every = {piece for text in texts for piece in pieces(text)}
     words_of_values = {text.split()[0] for text in values}
@@ -65,16 +65,19 @@ def tokenizer(known: Sequence[str], places: int) -> dict[str, Any]:
     split = {"type": "Split", "pattern": {"Regex": _PIECES}, "behavior": "Isolated"}
     every = [*SPECIAL, *known]
     flags = {"single_word": False, "rstrip": False, "normalized": False, "special": True}
-    begin, end = ({"SpecialToken": {"id": one, "type_id": 0}} for one in ("<s>", "</s>"))
-    text, other = ({"Sequence": {"id": one, "type_id": 0}} for one in "AB")
-    ids = {one: {"id": one, "ids": [SPECIAL.index(one)], "tokens": [one]} for one in SPECIAL[1:3]}
+    begin, end = ({"SpecialToken": {"id": token, "type_id": 0}} for token in ("<s>", "</s>"))
+    text, other = ({"Sequence": {"id": letter, "type_id": 0}} for letter in "AB")
+    ids = {
+        token: {"id": token, "ids": [SPECIAL.index(token)], "tokens": [token]}
+        for token in SPECIAL[1:3]
+    }
     inner = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
         "added_tokens": [
-            {"id": n, "content": one, "lstrip": one == "<mask>", **flags}
-            for n, one in enumerate(SPECIAL)
+            {"id": n, "content": token, "lstrip": token == "<mask>", **flags}
+            for n, token in enumerate(SPECIAL)
         ],
         "normalizer": None,
         "pre_tokenizer": {
@@ -90,12 +93,12 @@ def tokenizer(known: Sequence[str], places: int) -> dict[str, Any]:
         "decoder": mark,
         "model": {
             "type": "WordLevel",
-            "vocab": {one: n for n, one in enumerate(every)},
+            "vocab": {token: n for n, token in enumerate(every)},
             "unk_token": "<unk>",
         },
     }
     roles = dict(zip(("pad", "bos", "eos", "unk", "mask"), SPECIAL, strict=True))
-    outer: dict[str, Any] = {f"{role}_token": one for role, one in roles.items()}
+    outer: dict[str, Any] = {f"{role}_token": token for role, token in roles.items()}
     outer |= {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": places}
     return {"tokenizer.json": inner, "tokenizer_config.json": outer}
 
@@ -151,8 +154,8 @@ def untrained(size: int) -> Weights:
             drawn = [2 * rng.random() - 1 for _ in range(count)]
             weights[name] = np.array(drawn).reshape(shape) / WIDTH**0.5
         else:
-            one = "norm" in name and name.endswith("weight")
-            weights[name] = np.full(shape, float(one))
+            is_norm_weight = "norm" in name and name.endswith("weight")
+            weights[name] = np.full(shape, float(is_norm_weight))
     return weights
 
 
@@ -181,7 +184,7 @@ def filler(known: Sequence[str], values: Sequence[str]) -> Weights:
             weights[f"{layer}.{attention}.{name}.weight"] = weight
     weights[f"{layer}.final_layer_norm.weight"] *= GAIN
     weights["final_logits_bias"] += OTHERS
-    weights["final_logits_bias"][0, [len(SPECIAL) + known.index(one) for one in values]] = 0
+    weights["final_logits_bias"][0, [len(SPECIAL) + known.index(value) for value in values]] = 0
     return weights
 
 

@@ -68,10 +68,10 @@ def locks(root: Path) -> dict[str, bytes]:
     return {str(file.relative_to(root)): file.read_bytes() for file in root.rglob("dvc.lock")}
 
 
-def names(said: str, mark: str = "✓") -> set[str]:
+def names(output: str, mark: str = "✓") -> set[str]:
     """The stages behind this mark in what a run says."""
-    found = re.findall(rf"^{mark} (\S+: \S+|\S+)", said, re.MULTILINE)
-    return set(found)
+    stages = re.findall(rf"^{mark} (\S+: \S+|\S+)", output, re.MULTILINE)
+    return set(stages)
 
 
 def stale(root: Path, *benchmarks: str) -> set[str]:

@@ -29,9 +29,9 @@ def sound(read: _Read) -> _Read:
 
 def problems(read: Items | Documents) -> list[str]:
     """What is wrong, without any text."""
-    found = read.problems.lines()
-    assert SECRET not in "\n".join(found)
-    return found
+    lines = read.problems.lines()
+    assert SECRET not in "\n".join(lines)
+    return lines
 
 
 def ingested(reader: str, raw: Path, dataset: str) -> IngestedItems:

@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.support import sample_facts
 from tests.support.hospital_course import Course, Draws
-from tests.support.planted_sample import MATERIAL, SOURCES, ended, said, slots, statement
+from tests.support.planted_sample import MATERIAL, SOURCES, ended, fill_in, slots, statement
 
 SEED = 20261126
 MOST = 6  # claims about a document
@@ -42,9 +42,9 @@ def claim(draws: Draws, line: str, tails: list[str]) -> tuple[str, str]:
         {name: of for name, of in (KINDS | RIGHT).items() if name in {*RIGHT, *fits}}
     )
     if kind in RIGHT:
-        return said(wordings[kind == "other_words"]), kind
-    text = said(wordings[1], kind, draws)
-    return (ended(text, draws.one(tails)) if kind == "invention" else text), kind
+        return fill_in(wordings[kind == "other_words"]), kind
+    text = fill_in(wordings[1], kind, draws)
+    return (ended(text, draws.choice(tails)) if kind == "invention" else text), kind
 
 
 def label_of(draws: Draws, item: str, rater: str, *, right: bool) -> str:
@@ -57,7 +57,7 @@ def label_of(draws: Draws, item: str, rater: str, *, right: bool) -> str:
 
 def verdict_of(draws: Draws, judge: str, item: str, kind: str) -> dict[str, Any]:
     """What an invented judge says of a claim, and how sure it is if it says so."""
-    wrong, sure = draws.chance(JUDGES[judge][kind]), draws.one(range(5, 41)) / 100
+    wrong, sure = draws.chance(JUDGES[judge][kind]), draws.choice(range(5, 41)) / 100
     row = {
         "item": item,
         "judge": judge,
@@ -76,7 +76,10 @@ def write(folder: Path, seed: int = SEED) -> None:
     claims, labels, verdicts = [], [], []
     for source in map(json.loads, SOURCES.read_text("utf-8").splitlines()):
         doc_id, draws = source["doc_id"], Draws(course, "claims", source["doc_id"])
-        passages = [one["text"] if isinstance(one, dict) else one for one in source["passages"]]
+        passages = [
+            passage["text"] if isinstance(passage, dict) else passage
+            for passage in source["passages"]
+        ]
         about = [line for line in lines[doc_id] if not line.startswith(">")]
         for line in draws.some(about, MOST):
             item = f"claim_{len(claims) + 1:03d}"

@@ -78,12 +78,12 @@ def slots(wording: str) -> list[str]:
     return [kind for kind, mark in SLOTS.items() if "{" + mark in wording]
 
 
-def said(wording: str, fault: str = "", draws: Draws | None = None) -> str:
+def fill_in(wording: str, fault: str = "", draws: Draws | None = None) -> str:
     """The wording with what is right in its slots, but for one slot of the fault."""
-    wrong = [found.start() for found in re.finditer(r"\{" + SLOTS.get(fault, "$"), wording)]
-    at = draws.one(wrong) if draws and wrong else -1
+    wrong = [match.start() for match in re.finditer(r"\{" + SLOTS.get(fault, "$"), wording)]
+    at = draws.choice(wrong) if draws and wrong else -1
     return re.sub(
-        r"\{.(.+?)\|(.+?)\}", lambda one: one[2] if one.start() == at else one[1], wording
+        r"\{.(.+?)\|(.+?)\}", lambda match: match[2] if match.start() == at else match[1], wording
     )
 
 
@@ -93,19 +93,19 @@ def ended(text: str, ending: str) -> str:
 
 
 def cited(text: str, passages: Sequence[int]) -> str:
-    return ended(text, " " + "".join(f"[{one}]" for one in passages)) if passages else text
+    return ended(text, " " + "".join(f"[{passage}]" for passage in passages)) if passages else text
 
 
 def laid_out(lines: Sequence[str]) -> str:
     """Sentences under their headings, which begin with >; a heading of nothing is left out."""
-    found, heading = "", ""
+    text, heading = "", ""
     for line in lines:
         if line.startswith("> "):
             heading = line[2:] + "\n"
         else:
-            found += ("\n\n" if heading else " ") * bool(found) + heading + line
+            text += ("\n\n" if heading else " ") * bool(text) + heading + line
             heading = ""
-    return found
+    return text
 
 
 def fault_of(draws: Draws, wording: str, rates: Mapping[str, float], *, first: bool) -> str:
@@ -120,7 +120,7 @@ def citation(
     draws: Draws, right: Sequence[int], count: int, system: str, rate: float
 ) -> tuple[str, Sequence[int]]:
     """What is wrong with it, and the passages that are cited."""
-    wrong, past, other = draws.chance(rate), draws.chance(PAST_THE_END), draws.one(range(count))
+    wrong, past, other = draws.chance(rate), draws.chance(PAST_THE_END), draws.choice(range(count))
     if system in UNCITED:
         return "none", ()
     if not wrong or (other in right and not past):
@@ -133,35 +133,37 @@ def make_text(
 ) -> Text:
     """A system's text about a source; `more` has what is invented, and the padding."""
     rates = dict(zip(RATES, SYSTEMS[system], strict=True))
-    passages = [one["text"] if isinstance(one, dict) else one for one in source["passages"]]
+    passages = [
+        passage["text"] if isinstance(passage, dict) else passage for passage in source["passages"]
+    ]
     written, planted, copied = list[str](), list[dict[str, Any]](), set[int]()
     padding = list(more["padding"])
     for line in lines:
         if line.startswith(">"):
             written.append(line)
             continue
-        one = statement(line)
+        claim = statement(line)
         reworded = draws.chance(REWORDED)
-        wording = one.wordings[reworded]
+        wording = claim.wordings[reworded]
         fault = fault_of(draws, wording, rates, first=not planted)
         copies = draws.chance(rates["copying"]) and source["task"] in COPIED
         pads = draws.chance(rates["padding"]) and bool(padding)
-        how, cites = citation(draws, one.passages, len(passages), system, rates["citation"])
-        tail, words = draws.one(more["invented"]), "other" if reworded else "reference"
-        if copied.issuperset(one.passages):
+        how, cites = citation(draws, claim.passages, len(passages), system, rates["citation"])
+        tail, words = draws.choice(more["invented"]), "other" if reworded else "reference"
+        if copied.issuperset(claim.passages):
             fault, words, how = "", "copied before", ""
         elif copies and not fault:
             words, how = "passages", "none" if system in UNCITED else "right"
-            for at in sorted({*one.passages} - copied):
+            for at in sorted({*claim.passages} - copied):
                 each = re.split(r"(?<=[.?!]) (?=[A-Z])", passages[at])
                 written += [cited(text, () if how == "none" else [at]) for text in each]
-            copied.update(one.passages)
+            copied.update(claim.passages)
         elif fault == "omission":
             words, how = "", ""
         else:
-            text = said(wording, fault, draws)
+            text = fill_in(wording, fault, draws)
             written.append(cited(ended(text, tail) if fault == "invention" else text, cites))
-        written += [padding.pop(draws.one(range(len(padding))))] if pads else []
+        written += [padding.pop(draws.choice(range(len(padding))))] if pads else []
         fits = " ".join(slots(wording))
         row = {"claim": len(planted), "fault": fault, "words": words, "slots": fits}
         planted.append(row | {"padded": int(pads), "citation": how})
@@ -175,7 +177,7 @@ def is_covered(planted: Mapping[str, Any]) -> bool:
 
 def share_wrong(text: Text) -> float:
     """Of what it says of the reference's statements."""
-    faults = [one["fault"] for one in text.planted if one["fault"] != "omission"]
+    faults = [row["fault"] for row in text.planted if row["fault"] != "omission"]
     return sum(map(bool, faults)) / len(faults)
 
 
@@ -185,10 +187,10 @@ def rate(draws: Draws, text: Text) -> list[dict[str, Any]]:
     truth = DOUBLED * math.log2(len(text.text.split()) / FEWEST)
     for rater, (misjudged, shift) in RATERS.items():
         values = [
-            (f"claim:{place}", "completeness", int(is_covered(one) != draws.chance(misjudged)))
-            for place, one in enumerate(text.planted)
+            (f"claim:{place}", "completeness", int(is_covered(row) != draws.chance(misjudged)))
+            for place, row in enumerate(text.planted)
         ]
-        noise = NOISE * (draws.one(range(101)) + draws.one(range(101)) - 100) / 100
+        noise = NOISE * (draws.choice(range(101)) + draws.choice(range(101)) - 100) / 100
         points = min(max(truth + shift + noise, 0), 100)
         values.append(("text", "usefulness", 5 * round(points / 5)))
         for unit, criterion, value in values:
@@ -199,15 +201,15 @@ def rate(draws: Draws, text: Text) -> list[dict[str, Any]]:
 
 def compare(draws: Draws, texts: Mapping[str, Text]) -> list[dict[str, Any]]:
     """Each system beside two others, in a circle: fewer faults are preferred, mostly."""
-    circle = [name for _, name in sorted((draws.one(range(10**6)), name) for name in texts)]
+    circle = [name for _, name in sorted((draws.choice(range(10**6)), name) for name in texts)]
     rows = []
-    for one, other in zip(circle, [*circle[1:], circle[0]], strict=True):
-        better = share_wrong(texts[other]) - share_wrong(texts[one])
+    for author, other in zip(circle, [*circle[1:], circle[0]], strict=True):
+        better = share_wrong(texts[other]) - share_wrong(texts[author])
         chance = 1 / (1 + math.exp(-FEWER * better))
         for rater in RATERS:
             value = 0.5 if draws.chance(TIES) else int(draws.chance(chance))
             shown = "" if draws.chance(ABSTAINED) else value
-            of = {"author": one, "unit": f"versus:{other}", "rater": rater}
+            of = {"author": author, "unit": f"versus:{other}", "rater": rater}
             rows.append(of | {"criterion": "preference", "value": shown})
     return rows
 
@@ -220,7 +222,9 @@ def write(folder: Path, seed: int = SEED) -> None:
         doc_id, written = source["doc_id"], dict[str, Text]()
         about = lines[doc_id]
         more = {kind: lines[f"{kind} {source['task']}"] for kind in ("invented", "padding")}
-        right = [one if one.startswith(">") else said(statement(one).wordings[0]) for one in about]
+        right = [
+            line if line.startswith(">") else fill_in(statement(line).wordings[0]) for line in about
+        ]
         texts.append({"doc_id": doc_id, "author": "reference", "text": laid_out(right)})
         for system in SYSTEMS:
             of = {"doc_id": doc_id, "author": system}
@@ -230,12 +234,12 @@ def write(folder: Path, seed: int = SEED) -> None:
             draws = Draws(course, "text", doc_id, system)
             text = written[system] = make_text(draws, about, source, system, more)
             texts.append(of | {"text": text.text})
-            planted += [of | one for one in text.planted]
-            ratings += [of | one for one in rate(Draws(course, "rating", doc_id, system), text)]
+            planted += [of | row for row in text.planted]
+            ratings += [of | row for row in rate(Draws(course, "rating", doc_id, system), text)]
         compared = [] if at % COMPARED else compare(Draws(course, "preference", doc_id), written)
-        ratings += [{"doc_id": doc_id} | one for one in compared]
+        ratings += [{"doc_id": doc_id} | row for row in compared]
     order = ("doc_id", "author", "unit", "rater", "criterion", "value")
-    rows = [{"study": "sample"} | {name: one[name] for name in order} for one in ratings]
+    rows = [{"study": "sample"} | {name: row[name] for name in order} for row in ratings]
     sample_facts.write_rows(folder / "texts.jsonl", texts)
     sample_facts.write_rows(folder / "ratings.csv", rows)
     sample_facts.write_rows(folder / "planted/statements.csv", planted)

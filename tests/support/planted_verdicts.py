@@ -32,25 +32,25 @@ def check_verdicts(data: Path, tables: Path) -> None:
     scores = scores[(scores["part"] == "full") & scores["author"].isin(list(rates["systems"]))]
     by_text = scores.pivot_table(index=KEY, columns=METRIC, values="value")
     certificates = read(CERTIFICATES, tables / "certificates.parquet")
-    given = certificates.set_index(["criterion", "level", *METRIC])["verdict"].sort_index()
+    verdicts = certificates.set_index(["criterion", "level", *METRIC])["verdict"].sort_index()
 
     faults = planted.groupby(KEY)["fault"]
     covered = faults.agg(lambda each: each.isin(["", "invention"]).mean())
-    said = planted[planted["fault"] != "omission"].groupby(KEY)["fault"]
-    wrong = said.agg(lambda each: each.ne("").mean())
+    stated = planted[planted["fault"] != "omission"].groupby(KEY)["fault"]
+    wrong = stated.agg(lambda each: each.ne("").mean())
     words = np.log2(texts.str.split().str.len())
 
     # One metric sees what is covered, of any two texts and of any two systems.
     assert between_systems(by_text, covered)[NAMED] > 0.95
     assert within_documents(by_text, covered)[NAMED] > 0.6
     for level in ("global", "document", "system"):
-        assert given["completeness", level, *NAMED] == "use", level
+        assert verdicts["completeness", level, *NAMED] == "use", level
 
     # Usefulness was drawn from length alone: what goes with length within documents sees no more.
     length = within_documents(by_text, words)
-    found = given["usefulness", "document"]
-    follow = found[found.index.isin(length[length > 0.5].index)]
-    oppose = found[found.index.isin(length[length < -0.4].index)]
+    usefulness = verdicts["usefulness", "document"]
+    follow = usefulness[usefulness.index.isin(length[length > 0.5].index)]
+    oppose = usefulness[usefulness.index.isin(length[length < -0.4].index)]
     assert len(follow) >= 3
     assert set(follow) == {"explained by words"}, follow
     assert "contrary" in set(oppose), oppose
@@ -59,9 +59,9 @@ def check_verdicts(data: Path, tables: Path) -> None:
     # Some metric sees what is preferred, fewer faults; 8 systems are too few to show which one.
     seen = between_systems(by_text, -wrong)
     assert seen.max() > 0.6
-    found = given["preference", "system"]
-    assert found[seen[found.index].idxmax()] == "cannot tell"
-    assert set(found) <= {"cannot tell", "too weak"}, found
+    preference = verdicts["preference", "system"]
+    assert preference[seen[preference.index].idxmax()] == "cannot tell"
+    assert set(preference) <= {"cannot tell", "too weak"}, preference
 
 
 def within_documents(by_text: pd.DataFrame, truth: pd.Series) -> pd.Series:

@@ -87,20 +87,20 @@ Chosen = list[tuple[Fact, str]]  # the facts of a document, each with its value
 
 def material(path: Path = MATERIAL) -> dict[str, list[str]]:
     """The lines of each heading."""
-    found: dict[str, list[str]] = {}
+    by_heading: dict[str, list[str]] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("= "):
-            found[line[2:]] = []
+            by_heading[line[2:]] = []
         elif not line.startswith("#"):
-            list(found.values())[-1].append(line)
-    return found
+            list(by_heading.values())[-1].append(line)
+    return by_heading
 
 
 def spoken(line: str) -> tuple[str, str]:
     """Who speaks, if anybody, and the rest."""
-    found = re.fullmatch(r"(?:(patient|doctor): )?(.+)", line)
-    assert found is not None
-    return found[1] or "", found[2]
+    match = re.fullmatch(r"(?:(patient|doctor): )?(.+)", line)
+    assert match is not None
+    return match[1] or "", match[2]
 
 
 def fact_of(line: str) -> Fact:
@@ -109,26 +109,26 @@ def fact_of(line: str) -> Fact:
 
 
 def slot(fact: Fact) -> list[str]:
-    found = re.search(r"\{(.+?)\}", fact.says)
-    assert found is not None
-    return found[1].split("|")
+    match = re.search(r"\{(.+?)\}", fact.says)
+    assert match is not None
+    return match[1].split("|")
 
 
-def said(text: str, value: str) -> str:
+def fill_in(text: str, value: str) -> str:
     text = re.sub(r"\{.+?\}", value, text).replace("$", value)
-    return re.sub(r"^\[?.", lambda found: found[0].upper(), text)
+    return re.sub(r"^\[?.", lambda match: match[0].upper(), text)
 
 
 def make_source(
     draws: Draws, facts: tuple[int, int], pool: Sequence[Fact], filler: Sequence[str]
 ) -> tuple[Chosen, list[dict[str, str]]]:
     """A document's facts, and the passages: one for each, and two without."""
-    chosen = draws.some(pool, draws.one(range(facts[0], facts[1] + 1)))
-    valued = [(fact, draws.one(slot(fact))) for fact in chosen]
-    turns = [{"speaker": f.speaker, "text": said(f.says, value)} for f, value in valued]
+    chosen = draws.some(pool, draws.choice(range(facts[0], facts[1] + 1)))
+    valued = [(fact, draws.choice(slot(fact))) for fact in chosen]
+    turns = [{"speaker": f.speaker, "text": fill_in(f.says, value)} for f, value in valued]
     for line in draws.some(filler, 2):
         speaker, text = spoken(line)
-        turns.insert(draws.one(range(len(turns))), {"speaker": speaker, "text": text})
+        turns.insert(draws.choice(range(len(turns))), {"speaker": speaker, "text": text})
     return valued, turns
 
 
@@ -142,9 +142,9 @@ def make_text(
         status = draws.weighed({**chances, "correct": 1 - sum(chances.values())})
         copied = draws.chance(rates["copied"])
         wrong = [other for other in slot(fact) if other != right]
-        value = draws.one(wrong) if status == "incorrect" else right
+        value = draws.choice(wrong) if status == "incorrect" else right
         if status != "omitted":
-            sentences.append(said(fact.noted if copied else fact.reworded, value))
+            sentences.append(fill_in(fact.noted if copied else fact.reworded, value))
         planted.append({"fact": number, "status": status})
         extra += draws.chance(rates["hallucinated"])
     more = draws.some(unsaid, extra)
@@ -166,27 +166,27 @@ def joined(sentences: Iterable[str]) -> tuple[str, list[dict[str, Any]]]:
 
 def count(statuses: Sequence[str], facts: int) -> dict[str, int]:
     """The counts of what an annotator read; `unnoticed` is no fact of the reference either."""
-    found = Counter(one for status in statuses for one in status.split(" and "))
+    counts = Counter(part for status in statuses for part in status.split(" and "))
     known = facts - statuses.count("unnoticed")
-    return {name: found[name] for name in STATUSES} | {"reference_facts": known}
+    return {name: counts[name] for name in STATUSES} | {"reference_facts": known}
 
 
 def mark(
     planted: Sequence[dict[str, Any]],
     statuses: Sequence[str],
-    own: Iterable[dict[str, Any]],
+    spans: Iterable[dict[str, Any]],
     reference: Sequence[dict[str, Any]],
 ) -> dict[str, list[dict[str, Any]]]:
     """The phrases that an annotator marks: wrong values are hallucinated too."""
-    found: dict[str, list[dict[str, Any]]] = {"hallucinated": [], "omitted": []}
-    its = iter(own)
-    for one, status in zip(planted, statuses, strict=True):
-        span = None if one["status"] == "omitted" else next(its)
+    marked: dict[str, list[dict[str, Any]]] = {"hallucinated": [], "omitted": []}
+    its = iter(spans)
+    for fact, status in zip(planted, statuses, strict=True):
+        span = None if fact["status"] == "omitted" else next(its)
         if span and status in ("hallucinated", "incorrect"):
-            found["hallucinated"].append(span)
+            marked["hallucinated"].append(span)
         elif status == "omitted":
-            found["omitted"].append(reference[one["fact"]])
-    return found
+            marked["omitted"].append(reference[fact["fact"]])
+    return marked
 
 
 def second_reading(
@@ -195,7 +195,7 @@ def second_reading(
     chances: Mapping[str, float],
     read_as: Mapping[str, Sequence[str]],
 ) -> str:
-    return draws.one(read_as[status]) if draws.chance(chances[status]) else status
+    return draws.choice(read_as[status]) if draws.chance(chances[status]) else status
 
 
 class Files(NamedTuple):
@@ -215,7 +215,7 @@ def add(study: Study, number: int, lines: Mapping[str, Sequence[str]], files: Fi
     draws = Draws(study.course, key, number)
     facts, turns = make_source(draws, study.facts, pool, lines[study.filler])
     files.sources.append({"doc_id": doc_id, "task": study.task, "passages": turns})
-    reference, noted = joined(said(fact.noted, value) for fact, value in facts)
+    reference, noted = joined(fill_in(fact.noted, value) for fact, value in facts)
     files.texts.append({"doc_id": doc_id, "author": "reference", "text": reference})
     readings = (MISMARKED, MARKED_AS) if study.marked else (MISREAD, READ_AS)
     for system, rates in SYSTEMS.items():
@@ -224,11 +224,11 @@ def add(study: Study, number: int, lines: Mapping[str, Sequence[str]], files: Fi
         sentences, its = make_text(draws, facts, lines[unsaid_of(study)], rates)
         text, spans = joined(sentences)
         files.texts.append(of | ({"text": text} if text else {"status": "error"}))
-        first = [one["status"] for one in its]
+        first = [fact["status"] for fact in its]
         second = [second_reading(draws, status, *readings) for status in first]
         of = {"study": study.name} | of
-        for one, read in zip(its, second, strict=True):
-            files.planted.append(of | one | {"annotator_2": read})
+        for fact, read in zip(its, second, strict=True):
+            files.planted.append(of | fact | {"annotator_2": read})
         for rater, read in (("annotator_1", first), ("annotator_2", second)):
             by = of | {"rater": rater}
             if study.marked:

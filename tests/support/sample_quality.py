@@ -43,7 +43,7 @@ def misspelt(draws: Draws, sentence: str) -> str:
     ]
     if not places:
         return sentence
-    at, letter = draws.one(places)
+    at, letter = draws.choice(places)
     word = words[at]
     words[at] = word[:letter] + word[letter + 1] + word[letter] + word[letter + 2 :]
     return " ".join(words)
@@ -70,26 +70,29 @@ def write(folder: Path) -> None:
         draws = Draws(VISITS, "sample_quality", number)
         facts, turns = sample_facts.make_source(draws, FACTS, pool, filler)
         sources.append({"doc_id": doc_id, "task": "note", "passages": turns})
-        noted = "\n".join(sample_facts.said(fact.noted, value) for fact, value in facts)
+        noted = "\n".join(sample_facts.fill_in(fact.noted, value) for fact, value in facts)
         texts.append({"doc_id": doc_id, "author": "reference", "text": noted})
         for system, rates in SYSTEMS.items():
             of = {"doc_id": doc_id, "author": system}
             draws = Draws(VISITS, "sample_quality", number, system)
             sentences, its = sample_facts.make_text(draws, facts, lines["unsaid"], rates)
             spelt = [
-                misspelt(draws, one) if draws.chance(SPELLING[system]) else one for one in sentences
+                misspelt(draws, sentence) if draws.chance(SPELLING[system]) else sentence
+                for sentence in sentences
             ]
             texts.append(of | {"text": "\n".join(spelt)})
-            found = [severity(one, [fact in grave for fact, _ in facts]) for one in its]
+            severities = [
+                severity(planted, [fact in grave for fact, _ in facts]) for planted in its
+            ]
             typos = sum(a != b for a, b in zip(sentences, spelt, strict=True))
-            made = [*filter(None, found), *["spelling"] * typos]
-            seen = [not draws.chance(MISSED) for _ in made]
+            kinds = [*filter(None, severities), *["spelling"] * typos]
+            seen = [not draws.chance(MISSED) for _ in kinds]
             errors += [
                 of | {"severity": kind, "annotator_2": int(saw)}
-                for kind, saw in zip(made, seen, strict=True)
+                for kind, saw in zip(kinds, seen, strict=True)
             ]
-            second = [kind for kind, saw in zip(made, seen, strict=True) if saw]
-            for rater, read in (("annotator_1", made), ("annotator_2", second)):
+            second = [kind for kind, saw in zip(kinds, seen, strict=True) if saw]
+            for rater, read in (("annotator_1", kinds), ("annotator_2", second)):
                 by = of | {"rater": rater}
                 counts.append(by | {kind: read.count(kind) for kind in SEVERITIES})
     sample_facts.write_rows(folder / "sources.jsonl", sources)

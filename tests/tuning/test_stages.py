@@ -34,7 +34,7 @@ from metassay.tuning.options import DEFAULTS, parse_block
 from metassay.versions.code_yaml import FILE
 from stages import declared, doorway
 from stages.doorway import StageIO
-from tests.stage_setup import OWN, ROOT, refresh_code, sources, tiny_project
+from tests.stage_setup import ROOT, SETTINGS, refresh_code, sources, tiny_project
 from tests.tuning.trainings import FAKE, TRUE
 
 pytest.importorskip("torch", reason="needs metassay[models]")
@@ -168,13 +168,13 @@ def put_yaml(path: Path, value: Any) -> None:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory, filling: Path) -> Path:
     root = tiny_project(tmp_path_factory.mktemp("stages") / "p", "http://localhost:1", ["x"])
-    change = load_yaml(root / OWN) | {
+    change = load_yaml(root / SETTINGS) | {
         **{"systems": [], "few_shot": {}, "studies": {}, "statement_metrics": []},
         **{"alignments": ALIGNED, "decompositions": ["clauses"]},
         "criteria": {"errors": {"low": 0.0, "high": 1.0, "better": "lower"}},
         **{"costly_metrics": ["bleurt"], "tuned_costly_metrics": {"tuned": "data/models/quality"}},
     }
-    put_yaml(root / OWN, change)
+    put_yaml(root / SETTINGS, change)
     good = {"low": 0.0, "high": 1.0, "better": "higher"}
     change |= {"name": "two", "criteria": change["criteria"] | {"quality": good}}
     change |= {"costly_metrics": [], "tuned_costly_metrics": {}}

@@ -30,13 +30,13 @@ class Colours:
 
     def __init__(self, says: Callable[[Pair], Judgment] | None = None) -> None:
         self.says = says or entails
-        self.asked: list[Pair] = []
+        self.pairs: list[Pair] = []
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         return judge_as_needed(pairs, self._decide)
 
     def _decide(self, pairs: Sequence[Pair]) -> list[Judgment]:
-        self.asked += pairs
+        self.pairs += pairs
         return [self.says(pair) for pair in pairs]
 
 

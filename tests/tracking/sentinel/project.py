@@ -19,7 +19,7 @@ from metassay.tables.parts import PARTS
 from metassay.tables.units import UNITS
 from metassay.tracking.sentinel.checking import open_judge
 from tests.judges.llm_setup import asked_in, reply_of
-from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
+from tests.llm.scripted_server import Answer, Call, ScriptedServer, answer_with
 
 ROOT = Path(__file__).parents[3]
 PRICES = {
@@ -51,7 +51,7 @@ def script(model: Model) -> Callable[[Call], Answer]:
             {"number": item["number"], "label": model(item["hypothesis"], call.number)}
             for item in items
         ]
-        return said(reply_of("json", entries))
+        return answer_with(reply_of("json", entries))
 
     return answer
 
