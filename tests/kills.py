@@ -318,7 +318,7 @@ class Project:
         self.complete(f"{self.name}: accept", last)
 
     def over(self, run: Run, what: str, *, notified: bool, of: str = "prefect") -> None:
-        """What holds once a run is over; `told`: Prefect was there to be told."""
+        """What holds once a run is over; `notified`: Prefect was there to be told."""
         began = time.monotonic()
         patience = PATIENCE.get(of, 5.0)
         lives = left(run, patience=patience)

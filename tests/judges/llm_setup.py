@@ -59,7 +59,7 @@ def reply_of(style: str, entries: Sequence[dict[str, Any]]) -> str:
 
 
 class FakeAsk:
-    """Answers what a call asks by `answer(asked, repeat)`: a reply's text, or a status."""
+    """Answers what a call asks by `answer(questions, repeat)`: a reply's text, or a status."""
 
     def __init__(self, answer: Callable[[Any, int], str], read: Any = asked_in) -> None:
         self.answer, self.read = answer, read
