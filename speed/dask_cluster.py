@@ -38,7 +38,7 @@ from metassay.judges.make import make_judge
 from metassay.judges.protocol import Judgment, Pair
 from metassay.llm.needs import Resources
 from tests.executor.dask_machines import Machines
-from tests.stage_setup import OWN, refresh_code, run_stage, tiny_project
+from tests.stage_setup import SETTINGS, refresh_code, run_stage, tiny_project
 
 PIECES, NAP = 64, 0.1
 WORKERS, PAIRS = (1, 2, 4), 100_000
@@ -158,7 +158,7 @@ def project(root: Path) -> None:
     change(params, decompositions={"clauses": {"kind": "clauses"}})
     change(params, meta_evaluation=content["meta_evaluation"] | {"resamples": 200})
     change(
-        root / OWN,
+        root / SETTINGS,
         **{"criteria": {"grade": {"low": 1, "high": 5, "better": "higher", "scale": "ordinal"}}},
         **{"systems": ["lead"], "segmentation": "whole", "decompositions": ["clauses"]},
         **{"questions": ["uncited"], "judges": ["lexical"], "metrics": ["rouge", "lengths"]},
