@@ -1,6 +1,6 @@
 """ingest_study: sheets that raters filled in -> ratings of a study."""
 
-from metassay.datasets.own_data import ingest_study
+from metassay.datasets.study import ingest_study
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.ratings import RATINGS
 from stages.doorway import StageIO, program

@@ -1,6 +1,6 @@
 """Read raw files into checked tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from metassay.datasets.readers import READERS, check_type, reader_of
 from metassay.tables.criteria import dataset_criteria
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.names import NO_JUDGE
-from metassay.tables.parquet import Table, empty
+from metassay.tables.parquet import frame_of
 from metassay.tables.parts import SEGMENTS
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import MEASUREMENTS
@@ -73,10 +73,3 @@ def _measurement(row: ScoreRow, recipe: str) -> dict[str, Any]:
     counts = {"n_expected": 1, "n_judged": 1, "n_failed": 0, "statistics": None}
     about = {"judge": NO_JUDGE, "recipe": f"{row.metric}|{recipe}"}
     return {**row._asdict(), **about, **counts, "low": row.value, "high": row.value}
-
-
-def frame_of(table: Table, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return a frame of the rows, with the table's columns."""
-    if not rows:
-        return empty(table)
-    return pd.DataFrame({name: [row[name] for row in rows] for name in table.columns})

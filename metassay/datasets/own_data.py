@@ -13,17 +13,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, LiteralString, Self, TypeVar
 
-import pandas as pd
 from pydantic import AfterValidator, BeforeValidator, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from metassay.core.errors import BadInput, raise_problems, shown
-from metassay.core.options import Criterion, Name, Options
-from metassay.datasets.checks import check, check_citations
-from metassay.tables.documents import SOURCES, TEXTS
+from metassay.core.errors import BadInput, shown
+from metassay.core.options import Name, Options
+from metassay.datasets.checks import check_citations
 from metassay.tables.names import FULL, REFERENCE
-from metassay.tables.parquet import empty
-from metassay.tables.ratings import RATINGS
 from metassay.tabular.decoding import (
     DATA,
     UNREAD,
@@ -374,41 +370,6 @@ def records(
                 what = f"{name!r} is not a finite number"
                 read[name] = read_as.read(cells[name], at, what, remedy, problems)
             yield at, line, read
-
-
-# ---- ratings of a study: a file of `metassay study import`, or of the user
-
-
-def ingest_study(
-    file: Path,
-    study: str,
-    criteria: Mapping[str, Criterion],
-    sources: pd.DataFrame,
-    texts: pd.DataFrame,
-) -> pd.DataFrame:
-    """Return the ratings of a study as RATINGS, checked against the tables SOURCES and TEXTS.
-
-    The file has the format of `ratings.csv` (docs/own-data.md), with `study` in the column `study`
-    of every row. Raises BadInput with all problems at once, each with file, line and remedy: those
-    of datasets.checks, and rows of another study.
-    """
-    rows = Rows()
-    read_ratings(file, rows)
-    for rating in rows.ratings:
-        if rating.study != study:
-            what = f"the rating is of study {shown(rating.study)}, not of {shown(study)}"
-            fix = "correct the column, or the name under studies in the benchmark's params.yaml"
-            rows.wrong(rating.at, what, remedy=fix)
-    rows.sources = [source_row(Place(SOURCES.name), doc, "", []) for doc in sources["doc_id"]]
-    key: Any = (texts[name] for name in ("doc_id", "author", "part"))
-    rows.texts = [
-        TextRow(Place(TEXTS.name), doc, author, part, None)
-        for doc, author, part in zip(*key, strict=True)
-    ]
-    check(rows, criteria)
-    raise_problems(f"{file.parent.as_posix()}/{line}" for line in rows.problems.lines())
-    ratings = [row._asdict() for row in rows.ratings]
-    return pd.DataFrame(ratings)[list(RATINGS.columns)] if ratings else empty(RATINGS)
 
 
 # ---- DocLens's JSON: a folder with a file per system, `<system>.json`. Each is a list of records,

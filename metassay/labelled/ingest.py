@@ -9,7 +9,6 @@ import pandas as pd
 
 from metassay.core.errors import raise_problems, shown
 from metassay.core.naming import normalise
-from metassay.datasets.ingest import frame_of
 from metassay.datasets.readers import ITEM_READERS, READERS, check_type, reader_of
 from metassay.labelled import records
 from metassay.labelled.types import Test
@@ -25,6 +24,7 @@ from metassay.tables.names import (
     VERDICT,
 )
 from metassay.tables.pairs import PAIRS
+from metassay.tables.parquet import frame_of
 from metassay.tables.ratings import RATINGS
 from metassay.tabular.rows import Findings, Rows
 

@@ -24,9 +24,10 @@ from metassay.core.params import (
 )
 from metassay.core.stages import DAG, MODELS, dag_problem, stages_of
 from metassay.datasets.ingest import ingest
-from metassay.datasets.own_data import ingest_study, score_metrics
+from metassay.datasets.own_data import score_metrics
 from metassay.datasets.readers import EVERY_READER, ITEM_READERS, SENTENCE_READERS, reader_problems
 from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, place_problems
+from metassay.datasets.study import ingest_study
 from metassay.judges.make import example_problems, instruments_of
 from metassay.labelled.ingest import ingest_items
 from metassay.labelled.segmentations import ingest_sentences

@@ -10,7 +10,6 @@ from pathlib import Path
 import pyarrow as pa
 
 from metassay.meta_evaluation.evaluate import RESULT_TABLES
-from metassay.tables import tracking
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.corruptions import CORRUPTIONS
@@ -30,32 +29,26 @@ from metassay.tables.scores import MEASUREMENTS, SCORES
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
 from metassay.tables.sentences import SEGMENTED, SENTENCES
 from metassay.tables.statement_scores import STATEMENT_SCORES
+from metassay.tables.tracking import (
+    ANCHORS,
+    CHANGED_DOCUMENTS,
+    CHANGES,
+    DRIFT,
+    HISTORY,
+    HISTORY_MEANS,
+)
 from metassay.tables.units import UNITS
 
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
         *(SOURCES, TEXTS, PARTS, SEGMENTS, UNITS, RESPONSES, NOTES, ALIGNMENTS, PAIRS, JUDGMENTS),
-        *(
-            CRITERIA,
-            MEASUREMENTS,
-            STATEMENT_SCORES,
-            SCORES,
-            DOCUMENT_CLUSTERS,
-            LEADERBOARD,
-            RATINGS,
-        ),
+        *(CRITERIA, MEASUREMENTS, STATEMENT_SCORES, SCORES, DOCUMENT_CLUSTERS, LEADERBOARD),
+        RATINGS,
         *(table for table in RESULT_TABLES.values() if table is not EVIDENCE),
         *(GOLD, GIVEN_VERDICTS, VERDICTS, SENTENCES, SEGMENTED, SEGMENT_SCORES, CONFUSIONS),
-        *(
-            EVIDENCE,
-            CERTIFICATES,
-            tracking.CHANGES,
-            tracking.CHANGED_DOCUMENTS,
-            tracking.HISTORY,
-            tracking.HISTORY_MEANS,
-        ),
-        *(tracking.ANCHORS, tracking.DRIFT, CORRUPTIONS),
+        *(EVIDENCE, CERTIFICATES, CHANGES, CHANGED_DOCUMENTS, HISTORY, HISTORY_MEANS),
+        *(ANCHORS, DRIFT, CORRUPTIONS),
     )
 }
 

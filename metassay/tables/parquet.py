@@ -7,6 +7,7 @@ damaged file in nine was read as different numbers. Errors name the table, the c
 wrong key, never a text.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -63,6 +64,13 @@ class Table:
 def empty(table: Table) -> pd.DataFrame:
     """Return a frame with the table's columns and no rows."""
     return _to_frame(table.schema.empty_table())
+
+
+def frame_of(table: Table, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return a frame of the rows, with the table's columns."""
+    if not rows:
+        return empty(table)
+    return pd.DataFrame({name: [row[name] for row in rows] for name in table.columns})
 
 
 def write(table: Table, frame: pd.DataFrame, path: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.datasets.own_data import ingest_study
+from metassay.datasets.study import ingest_study
 from metassay.tables.parquet import round_trip
 from metassay.tables.ratings import RATINGS
 from tests.studies.invented_tables import DOCUMENTS, SYSTEMS, sources
