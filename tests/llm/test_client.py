@@ -96,14 +96,17 @@ def test_what_may_pass_is_asked_again_and_failures_are_not_stored(server, ledger
     timeout = 0.3 if name == "hang" else 20.0
     server.script = lambda call: fault if call.attempt <= 2 else echo(call)
     replies = asking(server, ledger, timeout=timeout)(requests(2))
-    assert {(reply.status, reply.attempts) for reply in replies} == {("ok", 3)}
-    assert set(server.requests.values()) == {3}
-    assert set(server.answered.values()) == {1}
+    assert {reply.status for reply in replies} == {"ok"}
+    if name != "hang":  # a busy machine may answer after .3 s, too
+        assert {reply.attempts for reply in replies} == {3} == set(server.requests.values())
+        assert set(server.answered.values()) == {1}
     server.script = lambda call: fault
     policy = Policy(attempts=2, first_wait=0.01)
     (reply,) = asking(server, ledger, policy, timeout=timeout)([request("new")])
     assert (reply.status, reply.error, reply.attempts, reply.text) == ("error", code, 2, None)
-    assert ledger.attempts() == {code: 6, "ok": 2}
+    attempts = ledger.attempts()
+    assert attempts == {code: attempts[code] if name == "hang" else 6, "ok": 2}
+    assert attempts[code] >= 6
     server.script = echo
     assert statuses(asking(server, ledger)([request("new")])) == {"ok"}
 
