@@ -5,8 +5,8 @@ Adams et al. 2023, section 6.1, after Lebanoff et al. 2019. Two rules: `printed`
 passages.
 """
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -21,6 +21,7 @@ from metassay.units.record import Aligned, Alignment, Statements
 
 FEWEST = 2  # distinct remaining words that a second passage must have, by `lebanoff`
 
+Pair = tuple[str, str]
 Picks = list[tuple[int, float]]
 
 
@@ -32,11 +33,11 @@ class RougeGainOptions(Options):
 
 
 class _Passages(NamedTuple):
-    """The words of passages, and how often each has a word, and a pair of words."""
+    """The words of passages, and the passages with each word and each pair of words."""
 
     words: list[list[str]]
-    ones: list[Counter[str]]
-    twos: list[Counter[tuple[str, str]]]
+    with_word: Mapping[str, list[int]]
+    with_pair: Mapping[Pair, list[int]]
 
 
 class _Shared(NamedTuple):
@@ -75,8 +76,7 @@ def align(documents: Sequence[Statements], options: RougeGainOptions) -> Aligned
     choose = _added if options.rule == "printed" else _struck
     aligned = []
     for passages, _, statements in documents:
-        words = [rouge_tokens(text) for text in passages]
-        read = _Passages(words, list(map(Counter, words)), [Counter(pairwise(w)) for w in words])
+        read = _read(passages)
         limit = len(passages) if options.k is None else options.k
         aligned.append([choose(read, rouge_tokens(text), limit) for text in statements])
     return Aligned(aligned)
@@ -88,7 +88,7 @@ def _added(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
     letters = {word: chr(n) for n, word in enumerate(dict.fromkeys(statement))}
     spelled = ["".join(letters.get(w, "") for w in read.words[i]) for i in shared.passages]
     starts = [read.words[i][0] for i in shared.passages]
-    pairs = {pair: n for n, pair in enumerate(dict.fromkeys(pairwise(statement)))}
+    pairs = {pair: n for n, pair in enumerate(dict.fromkeys(_pairs(statement)))}
     size, ones, twos, text = 0, 0.0 * shared.ones_there, 0.0 * shared.twos_there, ""
     free = np.ones(len(starts), bool)
     while free.any() and len(chosen) < limit:
@@ -109,8 +109,12 @@ def _added(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
         if values[at] <= last:
             break
         last, free[at] = float(values[at]), False
-        size, ones, twos = (values[at] for values in (candidates[1], candidates[2], candidates[4]))
-        text = joined[at]
+        size, ones, twos, text = (
+            candidates.sizes[at],
+            candidates.ones[at],
+            candidates.twos[at],
+            joined[at],
+        )
         chosen.append((int(shared.passages[at]), last))
     return chosen
 
@@ -134,17 +138,31 @@ def _struck(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
     return chosen
 
 
+def _read(passages: Sequence[str]) -> _Passages:
+    words = [rouge_tokens(text) for text in passages]
+    with_word, with_pair = defaultdict[str, list[int]](list), defaultdict[Pair, list[int]](list)
+    for place, of_passage in enumerate(words):
+        for word in of_passage:
+            with_word[word].append(place)
+        for pair in _pairs(of_passage):
+            with_pair[pair].append(place)
+    return _Passages(words, with_word, with_pair)
+
+
 def _share(read: _Passages, statement: Sequence[str]) -> _Shared:
-    ones, twos = Counter(statement), Counter(pairwise(statement))
-    passages = [i for i, its in enumerate(read.ones) if not its.keys().isdisjoint(ones)]
-    of_ones = [[read.ones[i][word] for word in ones] for i in passages]
-    of_twos = [[read.twos[i][pair] for pair in twos] for i in passages]
+    ones, twos = Counter(statement), Counter(_pairs(statement))
+    count = len(read.words)
+    of_ones = [np.bincount(read.with_word.get(w, []), minlength=count) for w in ones]
+    of_twos = [np.bincount(read.with_pair.get(pair, []), minlength=count) for pair in twos]
+    of_words = np.array(of_ones, np.float64).reshape(len(ones), count).T
+    pairs = np.array(of_twos, np.float64).reshape(len(twos), count).T
+    passages = np.flatnonzero(of_words.any(1))
     return _Shared(
-        np.array(passages, np.int64),
+        passages,
         np.array([len(read.words[i]) for i in passages], np.int64),
-        np.array(of_ones, np.float64).reshape(len(passages), len(ones)),
+        of_words[passages],
         np.array(list(ones.values()), np.float64),
-        np.array(of_twos, np.float64).reshape(len(passages), len(twos)),
+        pairs[passages],
         np.array(list(twos.values()), np.float64),
     )
 
@@ -155,6 +173,10 @@ def _f1s(shared: _Shared, size: int, longest: Reals) -> list[Reals]:
     bigrams = np.minimum(shared.twos, shared.twos_there).sum(1)[None]
     n, sizes = np.array([size]), shared.sizes
     return [f1(unigrams, n, sizes)[0], f1(bigrams, n - 1, sizes - 1)[0], f1(longest, n, sizes)[0]]
+
+
+def _pairs(words: Sequence[str]) -> list[Pair]:
+    return list(pairwise(words))
 
 
 KIND = Alignment(options=RougeGainOptions, align=align)
