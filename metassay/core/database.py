@@ -131,13 +131,6 @@ class Database:
             self.checkpoint()
 
 
-def batches(keys: Iterable[str]) -> Iterator[list[str]]:
-    """Split keys into lists that fit into the parameters of a statement."""
-    remaining = iter(keys)
-    while batch := list(itertools.islice(remaining, _PARAMETERS)):
-        yield batch
-
-
 @contextlib.contextmanager
 def _explain_place(path: Path) -> Iterator[None]:
     try:
