@@ -93,6 +93,7 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     by: str | Sequence[str] = (),
     passes: str | Sequence[str] = (),
     pass_from: float | None = None,
+    missing: str | Sequence[str] = (),
     require: Mapping[str, float] | None = None,
     epsilon: float = EPSILON,
     width: float = WIDTH,
@@ -118,6 +119,8 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
         Words that are a pass, if they are unusual ones; every other word is then a fail.
     pass_from : float, optional
         The lowest grade that is a pass.
+    missing : str or sequence of str
+        Words that are neither a pass nor a fail, such as "unsure": such a cell counts as empty.
     require : mapping, optional
         The smallest allowed lower end for numbers of the card, such as {"sensitivity": .9}. One
         that is not reached is in `unmet`, and no corrected pass rate is given.
@@ -148,8 +151,20 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     faults = Findings()
     sheet = frame_sheet(frame, "the table", faults, "hand over a row per text")
     choices = Choices(
-        *(as_tuple(judge), as_tuple(human), doc, system, rater, as_tuple(by), as_tuple(passes)),
-        *(pass_from, "", dict(require or {}), epsilon, confidence, width, seed),
+        judge=as_tuple(judge),
+        human=as_tuple(human),
+        doc=doc,
+        system=system,
+        rater=rater,
+        by=as_tuple(by),
+        passes=as_tuple(passes),
+        pass_from=pass_from,
+        missing=as_tuple(missing),
+        require=dict(require or {}),
+        epsilon=epsilon,
+        confidence=confidence,
+        width=width,
+        seed=seed,
     )
     return check_sheet(sheet, choices, faults)
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ class Choices(NamedTuple):
     by: tuple[str, ...] = ()
     passes: tuple[str, ...] = ()  # words that are a pass; every other one is then a fail
     pass_from: float | None = None  # the number from which on grades are a pass
+    missing: tuple[str, ...] = ()  # words that are no verdict and no label, such as "unsure"
     mark: str = ""
     require: Mapping[str, float] = {}  # the least lower end of numbers of the card
     epsilon: float = EPSILON
@@ -80,10 +82,11 @@ def read_verdicts(sheet: Sheet, options: Choices) -> Verdicts:
     for name in {*options.judge} & {*options.human}:
         faults.add(sheet.head, f"column {shown(name)} is named as judge and as human", "name one")
     raise_problems(faults.lines())
-    choices, ids, guesses = _guess_columns(sheet, options, faults)
+    answers = _blank_words(sheet, options.missing)
+    choices, ids, guesses = _guess_columns(sheet, answers, options, faults)
     raise_problems(faults.lines())
     columns = (*choices.judge, *choices.human)
-    read = {c: _values(sheet, c, choices, faults, human=c in choices.human) for c in columns}
+    read = {c: _values(answers, c, choices, faults, human=c in choices.human) for c in columns}
     raise_problems(faults.lines())
     by_rule = {rule: [c for c in read if read[c][1] == rule] for _, rule in read.values()}
     rules = (f"{r} ({counted(len(c), 'column')}: {listed(c, 4)})" for r, c in by_rule.items())
@@ -100,17 +103,47 @@ def read_verdicts(sheet: Sheet, options: Choices) -> Verdicts:
     share = quotient(np.nansum(table, axis=0), n)
     passed = np.where(np.isnan(share) | (share == 0.5), np.nan, share > 0.5)
     people = table, n, share, passed, cluster_codes(items.get("doc"), len(items))
-    notes = (*guesses, *rules, *sheet.notes)
+    notes = (*guesses, *rules, *_left_out(sheet, choices), *sheet.notes)
     return Verdicts(sheet.name, items, judges, raters, *people, choices, notes)
 
 
+def _blank_words(sheet: Sheet, words: Collection[str]) -> Sheet:
+    """Return the sheet with the cells that are one of `words`, in any case, emptied.
+
+    Only verdicts and labels are read from it: an id may well be such a word.
+    """
+    if not words:
+        return sheet
+    folded = {word.casefold() for word in words}
+    emptied = sheet.frame.copy()
+    for name in sheet.columns:
+        is_word = to_keys(sheet.frame[name]).str.casefold().isin(folded)
+        is_float = pd.api.types.is_float_dtype(sheet.frame[name].dtype)
+        emptied[name] = sheet.frame[name].mask(is_word, np.nan if is_float else "")
+    return replace(sheet, frame=emptied)
+
+
+def _left_out(sheet: Sheet, choices: Choices) -> list[str]:
+    """Count the cells that the caller took for missing, by column and word."""
+    folded = {word.casefold() for word in choices.missing}
+    lines = []
+    for name in (*choices.judge, *choices.human):
+        counts = sheet.counts(name)
+        words = [
+            f"{counts[word]:,} {shown(word)}" for word in counts.index if word.casefold() in folded
+        ]
+        if words:
+            lines.append(f"taken as missing in column {shown(name)}: {', '.join(words)}")
+    return lines
+
+
 def _guess_columns(
-    sheet: Sheet, options: Choices, faults: Findings
+    sheet: Sheet, answers: Sheet, options: Choices, faults: Findings
 ) -> tuple[Choices, list[str], list[str]]:
     """Return all columns, those that identify items, and a line on what was guessed."""
     named = {*options.judge, *options.human, *options[2:5], *options.by}
     unassigned = [name for name in sheet.columns if name not in named]
-    verdictlike = [name for name in unassigned if _is_verdict(sheet, name, options)]
+    verdictlike = [name for name in unassigned if _is_verdict(answers, name, options)]
     others = [name for name in unassigned if name not in verdictlike]
     repeats = {c: bool(to_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns}
 
@@ -207,8 +240,11 @@ def _values(
         words = [cell for cell in cells if read_as.words and read_as.number(cell) == 1.0]
     numbers = values[np.isfinite(values)]
     if np.isinf(values).any():
-        option = choices.option("pass", "WORD")
-        fix = f"name those that are a pass: {option}; or name another column"
+        passes, missing = (choices.option(name, "WORD") for name in ("pass", "missing"))
+        fix = (
+            f"name those that are a pass: {passes}; those that are neither pass nor fail:"
+            f" {missing}; every other word is then a fail; or name another column"
+        )
         faults.add(sheet.head, f"column {shown(name)} holds {listed(sorted(cells), 4)}", fix)
     elif np.isin(numbers, (0.0, 1.0)).all():
         fails = [cell for cell in cells if cell not in words and not none(cell)]
@@ -219,7 +255,11 @@ def _values(
         return np.where(np.isnan(values), np.nan, values >= choices.pass_from), rule
     elif human or numbers.min() < 0 or numbers.max() > 1:
         ends = f"numbers from {numbers.min():g} to {numbers.max():g}"
-        fix = f"give the lowest number that is a pass: {choices.option('pass-from', 'NUMBER')}"
+        least, missing = (choices.option(name, "NUMBER") for name in ("pass-from", "missing"))
+        fix = (
+            f"give the lowest number that is a pass: {least}; or the numbers that are neither pass"
+            f" nor fail: {missing}"
+        )
         faults.add(sheet.head, f"column {shown(name)} has {ends}", fix)
     return values, "a probability of .5 and more is a pass"
 

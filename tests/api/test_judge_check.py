@@ -155,6 +155,41 @@ def test_words_and_grades_of_ones_own():
         judge_check(sixty().replace({"pass": "good", "fail": "bad"}))
 
 
+@pytest.mark.parametrize(
+    ("passed", "failed", "unsure"), [("pass", "fail", "Unsure"), ("ok", "bad", "?"), (1, 0, -1)]
+)
+def test_a_third_word_is_asked_about_and_is_missing_where_its_user_says_so(passed, failed, unsure):
+    words = {"pass": passed, "fail": failed}
+    frame = sixty().replace({"judge": words, "human": words})
+    blank = frame.astype({"human": "object"})
+    blank.loc[[0, 3, 7], "human"] = None
+    third = blank.fillna({"human": unsure})
+    named = {"judge": "judge", "human": "human"}
+    if isinstance(passed, int):
+        with pytest.raises(BadInput, match=r"column 'human' has numbers from -1 to 1; .* missing="):
+            judge_check(third, **named)
+        options = {}
+    else:
+        known = passed == "pass"
+        with pytest.raises(BadInput, match=r"those that are a pass: passes=WORD; .* missing=WORD"):
+            judge_check(third, **named)
+        options = {} if known else {"passes": passed}
+    results = judge_check(third, missing=str(unsure).casefold(), **options)
+    assert f"taken as missing in column 'human': 3 {str(unsure)!r}" in results.notes
+    assert "60 rows, 57 labelled by 1 rater, 3 judged only" in results.notes[0]
+    assert_frame_equal(results.card, judge_check(blank, **named, **options).card)
+
+
+def test_a_missing_word_may_be_an_id():
+    frame = sixty(id=["unsure", *(f"t{n}" for n in range(59))])
+    assert fits(judge_check(frame, missing=["unsure"]))
+    frame.loc[3, "judge"] = "unsure"
+    results = judge_check(frame, missing=["unsure"])
+    assert "taken as missing in column 'judge': 1 'unsure'" in results.notes
+    assert "1 without a verdict" in results.notes[0]
+    assert results.disagreements["id"].iloc[0] == "t9"
+
+
 def test_a_blank_label_is_judged_only():
     frame = sixty()
     frame.loc[40:, "human"] = ""
