@@ -1,8 +1,8 @@
 """`python -m flows NAME... [--jobs N] [--no-prefect | --prefect-api URL]`: for `metassay run`.
 
-`--ask-again` runs stages that lack answers of language models, although nothing changed.
-`--only report` is for `metassay run --only report`: that stage alone, although nothing changed.
-`--figures` is for `metassay figures`: then names are of papers.
+`--ask-again` runs stages that lack answers of language models, although nothing
+changed. `--only report` is for `metassay run --only report`: that stage alone, although
+nothing changed. `--figures` is for `metassay figures`: then names are of papers.
 """
 
 import argparse
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from flows.prefect_server import RunStages, Server
     from flows.workers import Workers
 
-# Follows the stages while no other run can start: arguments, plan, failed stages -> exit code.
+# Follows the stages while no other run can start: arguments, plan, failed stages ->
+# exit code.
 Then = Callable[[argparse.Namespace, "Plan", list[str]], int]
 
 
@@ -44,8 +45,12 @@ def main(then: Then = lambda _args, _plan, failed: FAILED if failed else 0) -> i
     parser.add_argument("--prefect-api", metavar="URL")
     parser.add_argument("--ask-again", action="store_true")
     parser.add_argument("--only", choices=["report"], help="without Prefect")
-    parser.add_argument("--figures", action="store_true", help="of papers, which NAME names")
-    parser.add_argument("--wait", action="store_true", help="until a byte comes on stdin")
+    parser.add_argument(
+        "--figures", action="store_true", help="of papers, which NAME names"
+    )
+    parser.add_argument(
+        "--wait", action="store_true", help="until a byte comes on stdin"
+    )
     ending = Ending()
     ending.listen()
     parent_watch.watch(ending.interrupt)
@@ -72,7 +77,9 @@ def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> 
     unused = set_up(root, keep=CREDENTIALS if chosen.prefect_api else ())
     names = () if chosen.figures else chosen.names
     with lock_project(root) as locks, ExitStack() as stack:
-        server: Callable[[], Server] = cache(lambda: _server(root, locks, unused, ending, stack))
+        server: Callable[[], Server] = cache(
+            lambda: _server(root, locks, unused, ending, stack)
+        )
         if early := seems_stale(root, names) and _has_server(chosen):
             server()
         from dvc.repo.index import Index  # noqa: F401 - for `dag.plan`
@@ -91,14 +98,18 @@ def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> 
         elif seems_stale(root, names) and _has_server(chosen):
             server()  # code.yaml was saved since
         plan = _plan(root, chosen)
-        for name in {stage.benchmark for stage in plan.stages.values() if stage.closed} - {""}:
+        for name in {
+            stage.benchmark for stage in plan.stages.values() if stage.closed
+        } - {""}:
             close_all(name)  # plain DVC may have fetched files there
         with Watch(plan) as watch:
             failed: list[str] = []
             if plan.stale:
                 with _runner(chosen, server) as run:
                     failed = _run_stages(
-                        ending, workers, partial(run, root, workers, watch, jobs=chosen.jobs)
+                        ending,
+                        workers,
+                        partial(run, root, workers, watch, jobs=chosen.jobs),
                     )
         workers.close()
         code = then(chosen, plan, failed)
@@ -120,7 +131,11 @@ def _run_stages(ending: Ending, workers: "Workers", run: "RunStages") -> list[st
 
 
 def _print_start(chosen: argparse.Namespace) -> None:
-    print(f"looking for what changed in {', '.join(chosen.names)}", file=sys.stderr, flush=True)
+    print(
+        f"looking for what changed in {', '.join(chosen.names)}",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def _plan(root: Path, chosen: argparse.Namespace) -> "Plan":
@@ -154,9 +169,13 @@ def _warn_of_stale(root: Path, papers: Iterable[str]) -> None:
     from metassay.paper_figures.papers import PAPERS
 
     inputs = inputs_in(root)
-    records = [r for paper in papers for r in PAPERS[paper] if not missing_tables(r, inputs)]
+    records = [
+        r for paper in papers for r in PAPERS[paper] if not missing_tables(r, inputs)
+    ]
     read = {benchmark for record in records for benchmark, _ in needed_tables(record)}
-    names = sorted(name for name in read if (root / BENCHMARKS / name / PARAMS.name).exists())
+    names = sorted(
+        name for name in read if (root / BENCHMARKS / name / PARAMS.name).exists()
+    )
     plan = dag.plan(root, names, ask=False) if names else dag.Plan({}, frozenset())
     stale = sorted({plan.stages[address].benchmark for address in plan.stale} - {""})
     if stale:
@@ -183,7 +202,9 @@ def _server(
             " (another: --prefect-api URL)",
             file=sys.stderr,
         )
-    server = prefect_server.Server(root, locks, lambda: ending.end(FAILED, prefect_server.LOST))
+    server = prefect_server.Server(
+        root, locks, lambda: ending.end(FAILED, prefect_server.LOST)
+    )
     stack.callback(server.drop)
     return server
 
@@ -196,7 +217,11 @@ def _runner(
 
     if chosen.prefect_api and not (chosen.no_prefect or chosen.only):
         return prefect_server.run_at(chosen.prefect_api)
-    return prefect_server.run_with(server()) if _has_server(chosen) else nullcontext(plain.run)
+    return (
+        prefect_server.run_with(server())
+        if _has_server(chosen)
+        else nullcontext(plain.run)
+    )
 
 
 if __name__ == "__main__":

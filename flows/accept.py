@@ -1,7 +1,7 @@
 """`python -m flows.accept NAME... [--anyway]`: for `metassay watch accept`.
 
-What is accepted is a copy of dvc.lock, beside it: the tables that it names by hash are in DVC's
-cache, and in its remote once they are pushed.
+What is accepted is a copy of dvc.lock, beside it: the tables that it names by hash are
+in DVC's cache, and in its remote once they are pushed.
 """
 
 import argparse
@@ -43,7 +43,8 @@ def _accept(root: Path, names: list[str], *, anyway: bool) -> None:
             raise BadInput(problems)
         for problem in problems:
             print(f"note: {problem}", file=sys.stderr)
-        moves = [_compare(root, name) for name in names]  # what cannot be compared is not accepted
+        # what cannot be compared is not accepted
+        moves = [_compare(root, name) for name in names]
         for name, line in zip(names, moves, strict=True):
             remove_leftovers(root / accepted_file(name))  # of a killed process
             with whole_file(root / accepted_file(name)) as file:
@@ -60,7 +61,11 @@ def _problems(root: Path, names: list[str], plan: "Plan") -> Iterator[str]:
     for name in names:
         if not (root / BENCHMARKS / name / "dvc.lock").is_file():
             raise BadInput(f"{name}: has not been run yet; `metassay run {name}`")
-        stale = [s.name for a, s in plan.stages.items() if a in plan.stale and s.benchmark == name]
+        stale = [
+            s.name
+            for a, s in plan.stages.items()
+            if a in plan.stale and s.benchmark == name
+        ]
         if stale:
             more = f" and {len(stale) - 1} more" if len(stale) > 1 else ""
             yield (
@@ -90,7 +95,8 @@ def _compare(root: Path, name: str) -> str:
     to = short_hash(root / BENCHMARKS / name / "dvc.lock")
     file = root / accepted_file(name)
     if not file.exists():
-        compare_accepted(root, name, options, 1)  # checks that the tables are those of dvc.lock
+        # checks that the tables are those of dvc.lock
+        compare_accepted(root, name, options, 1)
         return f"accepted {to}; nothing was accepted before"
     before = short_hash(file)
     if before == to:
@@ -101,7 +107,9 @@ def _compare(root: Path, name: str) -> str:
         return f"accepted moves from {before} to {to}; not compared: {'; '.join(error.problems)}"
     assert differences is not None
     verdicts = differences.changes["verdict"]
-    counts = ", ".join(f"{(verdicts == verdict).sum()} {verdict}" for verdict in VERDICTS)
+    counts = ", ".join(
+        f"{(verdicts == verdict).sum()} {verdict}" for verdict in VERDICTS
+    )
     return (
         f"accepted moves from {before} to {to}: {counts}, of {len(verdicts)} numbers;"
         f" {len(certificates)} certificates differ"

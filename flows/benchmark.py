@@ -1,15 +1,17 @@
 """A Prefect task per stale stage of the chosen benchmarks, retried as the stage's `meta` says.
 
-Prefect's task cache is off: DVC alone decides what is stale. Tasks pass names, never tables. A
-failed branch does not stop the others; the flow ends failed and names what failed. A flow and its
-tasks have no arguments but names of stages: Prefect's server gets them.
+Prefect's task cache is off: DVC alone decides what is stale. Tasks pass names, never
+tables. A failed branch does not stop the others; the flow ends failed and names what
+failed. A flow and its tasks have no arguments but names of stages: Prefect's server
+gets them.
 """
 
 import os
 from pathlib import Path
 from typing import Any
 
-# Prefect reads these when it is imported: its logs get warnings, the terminal shows our lines.
+# Prefect reads these when it is imported: its logs get warnings, the terminal shows our
+# lines.
 os.environ.setdefault("PREFECT_LOGGING_LEVEL", "WARNING")
 os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
 
@@ -51,7 +53,9 @@ def flush_reports() -> None:
         waiting.drain_all(timeout=10)
 
 
-def run(root: Path, workers: Workers, watch: Watch, *, jobs: int, notes: bool) -> list[str]:
+def run(
+    root: Path, workers: Workers, watch: Watch, *, jobs: int, notes: bool
+) -> list[str]:
     """Bring the stale stages up to date, `jobs` at a time; return those that did not succeed.
 
     `notes`: whether Prefect may have what stages print; else only the number of notes.
@@ -77,33 +81,45 @@ def run(root: Path, workers: Workers, watch: Watch, *, jobs: int, notes: bool) -
     return list(failed)
 
 
-def _run_stale(root: Path, workers: Workers, watch: Watch, *, notes: bool) -> State[Any]:
+def _run_stale(
+    root: Path, workers: Workers, watch: Watch, *, notes: bool
+) -> State[Any]:
     """Run the stale stages of the watch's plan, each after its needs."""
     plan = watch.plan
     runs: dict[str, PrefectFuture[Any]] = {}
     for address, stage in plan.stages.items():
         if address in plan.stale:
             before = [runs[need] for need in plan.before(address)]
-            runs[address] = _task(stage, workers, watch, notes).submit(stage.name, wait_for=before)
+            runs[address] = _task(stage, workers, watch, notes).submit(
+                stage.name, wait_for=before
+            )
     wait(list(runs.values()))
     if workers.stopped.is_set():
         raise Interrupted
-    failed = [address for address, future in runs.items() if not future.state.is_completed()]
-    watch.report_skipped([address for address in failed if address not in watch.failures])
+    failed = [
+        address for address, future in runs.items() if not future.state.is_completed()
+    ]
+    watch.report_skipped(
+        [address for address in failed if address not in watch.failures]
+    )
     missing: list[str] = []
     for address in sorted(runs.keys() - set(failed)):
         if address.endswith(":report"):
             missing += _publish(root, plan, plan.stages[address].benchmark, page=notes)
     if failed:
         names = ", ".join(plan.stages[address].name for address in failed)
-        why = [f"{failure.name}: {failure.output}" for failure in watch.failures.values()]
+        why = [
+            f"{failure.name}: {failure.output}" for failure in watch.failures.values()
+        ]
         lines = [f"did not succeed: {names}", *(why if notes else ())]
         return Failed(message="\n".join(lines), data=failed)
     done = f"{len(runs)} stages run, {len(plan.stages) - len(runs)} fresh"
     return Completed(message="\n".join([done, *missing]))
 
 
-def _task(stage: Stage, workers: Workers, watch: Watch, notes: bool) -> Task[[str], State[None]]:
+def _task(
+    stage: Stage, workers: Workers, watch: Watch, notes: bool
+) -> Task[[str], State[None]]:
     @task(
         name=stage.address.rpartition(":")[2].partition("@")[0],
         task_run_name="{name}",
@@ -148,7 +164,9 @@ def _publish(root: Path, plan: Plan, name: str, *, page: bool) -> list[str]:
     stages = [stage for stage in plan.stages.values() if stage.benchmark == name]
     params = load(root)
     models = parse_models(params.endpoints, params.models).models
-    answers = answers_of(folder, [file for stage in stages for file in stage.responses], models)
+    answers = answers_of(
+        folder, [file for stage in stages for file in stage.responses], models
+    )
     tests = {"examine": ["judge_cards"], "examine_segmentations": ["segment_scores"]}
     tables = [tests[stage.dvc_name] for stage in stages if stage.dvc_name in tests][:1]
     for kind, rows in artifacts(folder, answers, *tables).items():

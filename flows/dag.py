@@ -1,7 +1,8 @@
 """What DVC knows of the chosen benchmarks: their stages, and which of them are stale.
 
-A stage has DVC's address, as plain DVC takes it (`benchmarks/sample/dvc.yaml:judge@lexical`), and a
-short name to be shown (`sample: judge@lexical`; `fetch@x` for a stage of the root's dvc.yaml).
+A stage has DVC's address, as plain DVC takes it
+(`benchmarks/sample/dvc.yaml:judge@lexical`), and a short name to be shown (`sample:
+judge@lexical`; `fetch@x` for a stage of the root's dvc.yaml).
 """
 
 import contextlib
@@ -27,8 +28,9 @@ FORCED = "!"  # before the address of a stage that runs although nothing changed
 class Stage:
     """A stage or an instance of one: its DVC address, its needs, and how to run it (`meta`).
 
-    `responses`: its files of table responses, by name. `reads`: the files and folders that it
-    reads. `forced`: runs although nothing changed. `closed`: its outputs are for their owner only.
+    `responses`: its files of table responses, by name. `reads`: the files and folders
+    that it reads. `forced`: runs although nothing changed. `closed`: its outputs are
+    for their owner only.
     """
 
     address: str
@@ -66,9 +68,9 @@ class Stage:
 class Plan:
     """The stages of some benchmarks by address, each after its needs, and the stale ones.
 
-    Stale are those whose inputs or outputs changed or that lack answers of a language model, and
-    everything downstream of them. `absent`: missing files and folders that nothing needs, such as
-    datasets whose tables are as dvc.lock records them.
+    Stale are those whose inputs or outputs changed or that lack answers of a language
+    model, and everything downstream of them. `absent`: missing files and folders that
+    nothing needs, such as datasets whose tables are as dvc.lock records them.
     """
 
     stages: dict[str, Stage]
@@ -98,7 +100,11 @@ def _training_sources(root: Path, names: Sequence[str]) -> list[str]:
             more = [
                 tuned
                 for tuned, tuning in params.tunings.items()
-                if any(Path(MODELS, m).is_relative_to(f) for m in tuning.models for f in folders)
+                if any(
+                    Path(MODELS, m).is_relative_to(f)
+                    for m in tuning.models
+                    for f in folders
+                )
             ]
         sources += [source for source in more if source not in sources]
     return sources[len(names) :]
@@ -114,11 +120,12 @@ def plan(
 ) -> Plan:
     """Return the stages of these benchmarks with all that they need, and which of them are stale.
 
-    `more`: stages of the root's dvc.yaml to add, whoever makes what they read. With `ask`, a stage
-    that lacks answers of language models that may come if asked again is stale, too; with `again`,
-    a stage that lacks any answer runs although nothing changed. Only these benchmarks' dvc.yaml and
-    the root's are read, and those of trainings whose models they read, with the benchmarks that
-    these learn from. Raises BadInput with the reason if DVC cannot read them.
+    `more`: stages of the root's dvc.yaml to add, whoever makes what they read. With
+    `ask`, a stage that lacks answers of language models that may come if asked again is
+    stale, too; with `again`, a stage that lacks any answer runs although nothing
+    changed. Only these benchmarks' dvc.yaml and the root's are read, and those of
+    trainings whose models they read, with the benchmarks that these learn from. Raises
+    BadInput with the reason if DVC cannot read them.
     """
     import networkx
     from dvc.repo import lock_repo
@@ -135,29 +142,52 @@ def plan(
         print_if_busy(repo)
         with lock_repo(repo):
             loaded = [repo.stage.load_file(file) for file in files]
-            graph = Index(repo, stages=[stage for stages in loaded for stage in stages]).graph
-            chosen = {stage for stages in loaded[1 : len(names) + 1] for stage in stages}
+            graph = Index(
+                repo, stages=[stage for stages in loaded for stage in stages]
+            ).graph
+            chosen = {
+                stage for stages in loaded[1 : len(names) + 1] for stage in stages
+            }
             chosen |= {stage for stage in loaded[0] if stage.name in more}
-            needed = chosen.union(*(networkx.descendants(graph, stage) for stage in chosen))
+            needed = chosen.union(
+                *(networkx.descendants(graph, stage) for stage in chosen)
+            )
             order = list(
                 networkx.lexicographical_topological_sort(
                     graph.subgraph(needed).reverse(), key=lambda stage: stage.addressing
                 )
             )
             datasets = load_registry()
-            private = {name for name in map(_benchmark_of, order) if is_closed(name, datasets)}
-            stages = {stage.addressing: _stage(graph, stage, private) for stage in order}
+            private = {
+                name for name in map(_benchmark_of, order) if is_closed(name, datasets)
+            }
+            stages = {
+                stage.addressing: _stage(graph, stage, private) for stage in order
+            }
             statuses = _statuses(order, stages)
-            lacking = {stage.addressing for stage in order if ask and can_ask_again(stage)}
-            forced = {stage.addressing for stage in order if again and lacks_answers(stage)}
+            lacking = {
+                stage.addressing for stage in order if ask and can_ask_again(stage)
+            }
+            forced = {
+                stage.addressing for stage in order if again and lacks_answers(stage)
+            }
     stages |= {address: replace(stages[address], forced=True) for address in forced}
     changed = lacking | forced | {a for a, status in statuses.items() if status.changed}
     stale = _with_downstream(stages, changed)
     # A missing dataset is fetched only for a stage that will read it.
-    absent = {a for a, status in statuses.items() if status.absent and "network" in stages[a].tags}
+    absent = {
+        a
+        for a, status in statuses.items()
+        if status.absent and "network" in stages[a].tags
+    }
     needs = {need for address in stale for need in stages[address].needs}
     stale = _with_downstream(stages, stale | (absent & needs))
-    paths = {path for a, status in statuses.items() if a not in stale for path in status.absent}
+    paths = {
+        path
+        for a, status in statuses.items()
+        if a not in stale
+        for path in status.absent
+    }
     return Plan(stages, frozenset(stale), tuple(sorted(paths)))
 
 
@@ -172,13 +202,17 @@ def _statuses(order: Iterable[Any], stages: Mapping[str, Stage]) -> dict[str, _S
     """Return DVC's status per stage; parsing params.yaml once saves two thirds of the time."""
     from dvc.dependency import param
 
-    outs = [("network" in stages[s.addressing].tags, out) for s in order for out in s.outs]
+    outs = [
+        ("network" in stages[s.addressing].tags, out) for s in order for out in s.outs
+    ]
     data = {str(out): out for fetched, out in outs if fetched}
     rest = {str(out) for fetched, out in outs if not fetched}
     load_path = param.load_path
     param.load_path = functools.cache(load_path)
     try:
-        return {s.addressing: _status(s, stages[s.addressing], data, rest) for s in order}
+        return {
+            s.addressing: _status(s, stages[s.addressing], data, rest) for s in order
+        }
     finally:
         param.load_path = load_path
 
@@ -188,9 +222,9 @@ def _status(
 ) -> _Status:
     """Return DVC's status of a stage: `data` has fetched outputs by path, `rest` all others.
 
-    A missing dataset changes nothing if dvc.lock records the tables as made of it: a clone may
-    have the tables alone (`dvc repro --allow-missing` does the same). A missing table is lost, and
-    its stage stale.
+    A missing dataset changes nothing if dvc.lock records the tables as made of it: a
+    clone may have the tables alone (`dvc repro --allow-missing` does the same). A
+    missing table is lost, and its stage stale.
     """
     entries: list[Any] = next(iter(dvc_stage.status().values()), [])
     inputs = {str(dep): dep for dep in dvc_stage.deps}
@@ -210,11 +244,15 @@ def _status(
             else path in data and not data[path].exists
         )
     }
-    certain = len(absent) < len(changes) or any(isinstance(entry, str) for entry in entries)
+    certain = len(absent) < len(changes) or any(
+        isinstance(entry, str) for entry in entries
+    )
     return _Status(certain, frozenset(absent))
 
 
-def _is_absent(dep: Any, stage: Stage, data: Mapping[str, Any], rest: Collection[str]) -> bool:
+def _is_absent(
+    dep: Any, stage: Stage, data: Mapping[str, Any], rest: Collection[str]
+) -> bool:
     """Return whether a missing input is data: of no stage, or fetched as dvc.lock records it."""
     path = str(dep)
     if hasattr(dep, "params"):  # a params file

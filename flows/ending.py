@@ -1,7 +1,8 @@
 """How a run ends early: at a signal, or when something that it needs is gone.
 
-Every process that a run starts ends with it (metassay/core/parent_watch.py), so it can end at any
-moment. If it can, it ends in order: it kills the stages, and their tasks report that to Prefect.
+Every process that a run starts ends with it (metassay/core/parent_watch.py), so it can
+end at any moment. If it can, it ends in order: it kills the stages, and their tasks
+report that to Prefect.
 """
 
 import os
@@ -62,7 +63,8 @@ class Ending:
 
     def leave(self) -> None:
         """Exit at once, from wherever: an exception cannot leave imports."""
-        cursor = "\x1b[?25h" if sys.stderr.isatty() else ""  # the bar may have hidden it
+        # the bar may have hidden it
+        cursor = "\x1b[?25h" if sys.stderr.isatty() else ""
         try:
             os.write(sys.stderr.fileno(), f"{cursor}{self._message}\n".encode())
         except OSError:  # stderr is closed

@@ -1,9 +1,9 @@
 """Run stages in processes with pandas and pyarrow loaded: importing these takes most of a stage.
 
-`python -m flows.fork_server FD` is a worker (flows/worker.py) with such a server. The server is
-forked before DVC is loaded, loads what most stages import, and forks once for each stage. It has no
-thread and no code of the project, so that a stage starts as in a new process, with the code as it
-is then. Other commands are run by DVC in a shell.
+`python -m flows.fork_server FD` is a worker (flows/worker.py) with such a server. The
+server is forked before DVC is loaded, loads what most stages import, and forks once for
+each stage. It has no thread and no code of the project, so that a stage starts as in a
+new process, with the code as it is then. Other commands are run by DVC in a shell.
 """
 
 import atexit
@@ -39,7 +39,10 @@ class ForkServer:
                 _serve(read, write)
         os.close(orders)
         os.close(replies)
-        self._orders, self._replies = os.fdopen(self._send, "w"), os.fdopen(self._receive)
+        self._orders, self._replies = (
+            os.fdopen(self._send, "w"),
+            os.fdopen(self._receive),
+        )
 
     def run(self, command: str, folder: str, environment: dict[str, str]) -> int | None:
         """Run a stage and return its exit code, negative for a signal; None for other commands."""
@@ -67,7 +70,8 @@ def _serve(orders: IO[str], replies: IO[str]) -> None:
         with contextlib.suppress(ImportError):  # the stage says what is missing
             importlib.import_module(name)
     gc.freeze()  # no stage's collector looks through what was loaded before
-    gc.set_threshold(50_000, 20, 100)  # nor often through new objects: a tenth of a report's time
+    # nor often through new objects: a tenth of a report's time
+    gc.set_threshold(50_000, 20, 100)
     for line in orders:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -87,7 +91,9 @@ def _name_process(name: str) -> None:
         Path("/proc/self/comm").write_text(name)
 
 
-def _run(module: str, arguments: list[str], folder: str, environment: dict[str, str]) -> None:
+def _run(
+    module: str, arguments: list[str], folder: str, environment: dict[str, str]
+) -> None:
     """Run the module as `python -m` does and end as an interpreter ends; never returns."""
     _name_process(module)
     os.chdir(folder)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 # A run whose needs failed stays PENDING, with the name NotReady.
 _GOES_ON = (
-    "state_type NOT IN ('COMPLETED', 'FAILED', 'CRASHED', 'CANCELLED') AND state_name <> 'NotReady'"
+    "state_type NOT IN ('COMPLETED', 'FAILED', 'CRASHED', 'CANCELLED')"
+    " AND state_name <> 'NotReady'"
 )
 
 
@@ -47,8 +48,9 @@ def set_aside(file: Path) -> Path:
 def mark_crashed(file: Path) -> None:
     """Mark the flow runs and task runs that a killed run left unfinished, as Prefect marks a crash.
 
-    Call it while no server has the file. It writes to Prefect's tables since Prefect's server takes
-    seconds to start; a file with other tables, or a damaged one, stays as it is.
+    Call it while no server has the file. It writes to Prefect's tables since Prefect's
+    server takes seconds to start; a file with other tables, or a damaged one, stays as
+    it is.
     """
     if not file.exists():
         return

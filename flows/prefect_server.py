@@ -1,7 +1,8 @@
 """Prefect's server for a run: on loopback, in a process that ends with the run.
 
-`python -m flows.prefect_server SOCKET DATABASE`, with the file descriptor of a listening socket, is
-that process. Prefect could start a server itself, but that would outlive a killed run.
+`python -m flows.prefect_server SOCKET DATABASE`, with the file descriptor of a
+listening socket, is that process. Prefect could start a server itself, but that would
+outlive a killed run.
 """
 
 import contextlib
@@ -33,11 +34,13 @@ LOST = (
     " --no-prefect, which needs no server"
 )
 
-TABLES = Path(__file__).with_name("prefect_database.sql")  # those of a new Prefect 3.8.8
+# those of a new Prefect 3.8.8
+TABLES = Path(__file__).with_name("prefect_database.sql")
 DAMAGED = 65  # EX_DATAERR of sysexits.h: the database seems to be at fault
 START_TIMEOUT = 120.0
 _ROOM = 2**20  # bytes that SQLite may write to open a database
-_GRACE = {b"": 1.5, b".": 30.0}  # seconds to store reports: of a killed run, or one that ended
+# seconds to store reports: of a killed run, or one that ended
+_GRACE = {b"": 1.5, b".": 30.0}
 _ALONE = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_FINAL": "1"}
 _WITHOUT_SERVICES = {"PREFECT__SERVER_EPHEMERAL": "1"}
 
@@ -104,14 +107,21 @@ class Server:
     """The server as the run sees it, from start to `close`; `url` is for Prefect."""
 
     def __init__(
-        self, root: Path, locks: list[int], lost: Callable[[], None], *, schedules: bool = False
+        self,
+        root: Path,
+        locks: list[int],
+        lost: Callable[[], None],
+        *,
+        schedules: bool = False,
     ) -> None:
         """Start the server; `lost` is called, in a thread, if it ends early; `locks` are the run's.
 
-        `schedules`: for `metassay watch schedule`, which starts runs by the clock and has its own
-        database, since its runs have their own servers meanwhile.
+        `schedules`: for `metassay watch schedule`, which starts runs by the clock and
+        has its own database, since its runs have their own servers meanwhile.
         """
-        self._database = history.schedule_database(root) if schedules else history.database(root)
+        self._database = (
+            history.schedule_database(root) if schedules else history.database(root)
+        )
         self._schedules = schedules
         self._locks = locks
         self._lost = lost
@@ -174,7 +184,13 @@ class Server:
             settings = _ALONE if self._schedules else _ALONE | _WITHOUT_SERVICES
             home = {"PREFECT_HOME": str(self._database.parent)}
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "flows.prefect_server", number, str(self._database)],
+                [
+                    sys.executable,
+                    "-m",
+                    "flows.prefect_server",
+                    number,
+                    str(self._database),
+                ],
                 env={**os.environ, **settings, **home, **parent_watch.ENVIRONMENT},
                 stdin=subprocess.PIPE,
                 stdout=self._output,
@@ -190,8 +206,13 @@ class Server:
 
     def _serves(self) -> bool:
         """Return whether it answers; the socket queues the request until it serves."""
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=START_TIMEOUT)
-        with closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self._port, timeout=START_TIMEOUT
+        )
+        with (
+            closing(connection),
+            contextlib.suppress(OSError, http.client.HTTPException),
+        ):
             connection.request("GET", "/api/health")
             return connection.getresponse().status == http.HTTPStatus.OK
         return False
@@ -249,8 +270,11 @@ def main() -> None:
 
     create_tables(file)
     factory = "prefect.server.api.server:create_app"
-    servers.append(uvicorn.Server(uvicorn.Config(factory, factory=True, log_level="error")))
-    servers[0].capture_signals = contextlib.nullcontext  # else it would start before it ends
+    servers.append(
+        uvicorn.Server(uvicorn.Config(factory, factory=True, log_level="error"))
+    )
+    # else it would start before it ends
+    servers[0].capture_signals = contextlib.nullcontext
     try:
         servers[0].run(sockets=[listening])
     except SystemExit:  # it migrates the database first
@@ -261,14 +285,16 @@ def main() -> None:
 def create_tables(file: Path) -> None:
     """Give an empty database the tables that Prefect's migrations would make in 3.5 seconds.
 
-    Prefect then migrates from there, as from any earlier version. An older Prefect, which does not
-    know that state, makes its own tables.
+    Prefect then migrates from there, as from any earlier version. An older Prefect,
+    which does not know that state, makes its own tables.
     """
     import prefect
 
     tables = TABLES.read_text(encoding="utf-8")
     revision = tables.rpartition("alembic_version\" VALUES('")[2].partition("'")[0]
-    migrations = Path(prefect.__file__).parent / "server/database/_migrations/versions/sqlite"
+    migrations = (
+        Path(prefect.__file__).parent / "server/database/_migrations/versions/sqlite"
+    )
     if file.stat().st_size == 0 and any(migrations.glob(f"*_{revision}_*.py")):
         with closing(sqlite3.connect(file)) as database:
             database.executescript(f"BEGIN; {tables} COMMIT;")

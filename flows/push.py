@@ -31,8 +31,8 @@ def main() -> int:
 def push(root: Path, remote: str, names: list[str]) -> int:
     """Push the files of each benchmark's dvc.lock and accepted.lock; return how many were missing.
 
-    Raises BadInput if a benchmark is not up to date: its dvc.lock may then name tables of other
-    data than its params.yaml, by which they may be pushed.
+    Raises BadInput if a benchmark is not up to date: its dvc.lock may then name tables
+    of other data than its params.yaml, by which they may be pushed.
     """
     plan = dag.plan(root, names, ask=False)
     stale = {plan.stages[address].benchmark for address in plan.stale} - {""}
@@ -62,7 +62,12 @@ def _push_accepted(repo: Any, remote: str, root: Path, name: str) -> int:
 
     Warns of tables that the remote then lacks: nobody else can compare with these.
     """
-    from metassay.tracking.comparison.sides import lock_text, outs_of, parse_lock, tables_of
+    from metassay.tracking.comparison.sides import (
+        lock_text,
+        outs_of,
+        parse_lock,
+        tables_of,
+    )
     from metassay.tracking.reevaluation.outcome import accepted_file
 
     file = accepted_file(name)
@@ -73,11 +78,17 @@ def _push_accepted(repo: Any, remote: str, root: Path, name: str) -> int:
     hashes = {path: HashInfo("md5", md5) for path, md5 in outs_of(lock).items() if md5}
     cached = [info for info in hashes.values() if cache.exists(info.value)]
     folders = [Tree.load(cache, info) for info in cached if info.isdir]
-    members = {info for folder in folders for _, _, info in folder if cache.exists(info.value)}
+    members = {
+        info for folder in folders for _, _, info in folder if cache.exists(info.value)
+    }
     done = repo.cloud.push({*cached, *members}, odb=odb)
     if done.failed:
-        raise BadInput(f"{name}: {len(done.failed)} accepted file(s) did not reach {remote}; again")
-    lost = [p for p in tables_of(name) if p in hashes and not odb.exists(hashes[p].value)]
+        raise BadInput(
+            f"{name}: {len(done.failed)} accepted file(s) did not reach {remote}; again"
+        )
+    lost = [
+        p for p in tables_of(name) if p in hashes and not odb.exists(hashes[p].value)
+    ]
     if lost:
         print(
             f"note: {name}: of the accepted numbers {', '.join(lost)} are neither here nor in"

@@ -39,8 +39,8 @@ _REMEDIES = {
 def repository() -> Repo:
     """Open DVC in the working folder; waits if another DVC has its lock.
 
-    Without git: DVC would only look there for what to ignore, and a project may have no git, or be
-    in a folder that another repository ignores.
+    Without git: DVC would only look there for what to ignore, and a project may have no
+    git, or be in a folder that another repository ignores.
     """
     return Repo(config={"core": {"no_scm": True}}, _wait_for_lock=True)
 
@@ -66,7 +66,9 @@ def reason(error: BaseException) -> str:
         message = refusal(source) if isinstance(source, OSError) else None
         if message:
             return message
-    message = " ".join(_message(cause).replace(f"{Path.cwd()}/", "").split()).rstrip(".;")
+    message = " ".join(_message(cause).replace(f"{Path.cwd()}/", "").split()).rstrip(
+        ".;"
+    )
     remedy = _REMEDIES.get(type(cause).__name__)
     return f"{message}; {remedy}" if remedy else message
 
@@ -77,13 +79,22 @@ def explain_dvc_errors() -> Iterator[None]:
     try:
         yield
     # ImportError: the package for a remote is not installed.
-    except (DvcException, OSError, ImportError, UnicodeDecodeError, sqlite3.Error) as error:
+    except (
+        DvcException,
+        OSError,
+        ImportError,
+        UnicodeDecodeError,
+        sqlite3.Error,
+    ) as error:
         raise BadInput(reason(error)) from error
 
 
 def _message(error: BaseException) -> str:
     if isinstance(error, YAMLValidationError):
-        places = [f"{e.error_message} at {' > '.join(map(str, e.path))}" for e in error.exc.errors]
+        places = [
+            f"{e.error_message} at {' > '.join(map(str, e.path))}"
+            for e in error.exc.errors
+        ]
         return f"{error}: {', '.join(places)}"
     if isinstance(error, OSError) and error.filename:
         return f"{short_name(error.filename)}: {error.strerror}"
@@ -92,9 +103,9 @@ def _message(error: BaseException) -> str:
     return f"DVC failed with {type(error).__name__}: {error}"
 
 
-# Stages that lack answers of language models run again, although their inputs are as before.
-# DVC cannot know that asking again may get these: the tables `responses` say what is missing, and
-# the endpoints whether they can be asked.
+# Stages that lack answers of language models run again, although their inputs are as
+# before. DVC cannot know that asking again may get these: the tables `responses` say
+# what is missing, and the endpoints whether they can be asked.
 
 RESPONSES = "responses"
 
@@ -107,7 +118,11 @@ def response_files(stage: Any) -> list[Path]:
 
 def can_ask_again(stage: Any) -> bool:
     """Return whether a DVC stage lacks answers that asking again may get, and can ask."""
-    models = {model for file in response_files(stage) for model in _lacking(file, is_retryable)}
+    models = {
+        model
+        for file in response_files(stage)
+        for model in _lacking(file, is_retryable)
+    }
     return bool(models) and _can_ask(models)
 
 
@@ -127,11 +142,15 @@ def _lacking(file: Path, counts: Callable[[str], bool]) -> set[str]:
         columns = pq.read_table(file, columns=["status", "finish_reason"]).to_pydict()
         pairs = zip(columns["status"], columns["finish_reason"], strict=True)
         rows = [
-            n for n, (status, why) in enumerate(pairs) if status == "error" and counts(str(why))
+            n
+            for n, (status, why) in enumerate(pairs)
+            if status == "error" and counts(str(why))
         ]
         if not rows:
             return set()
-        requests = pq.read_table(file, columns=["request"]).take(rows)["request"].to_pylist()
+        requests = (
+            pq.read_table(file, columns=["request"]).take(rows)["request"].to_pylist()
+        )
         return {str(json.loads(request)["model"]) for request in requests}
     except DAMAGE:
         return set()  # missing, or not as its stage wrote it: then DVC runs the stage
@@ -144,5 +163,7 @@ def _can_ask(models: set[str]) -> bool:
 
     params: Any = strict_yaml.load(PARAMS)
     parsed = parse_models(params["endpoints"], params["models"])
-    names = {model.endpoint for model in parsed.models.values() if model.model in models}
+    names = {
+        model.endpoint for model in parsed.models.values() if model.model in models
+    }
     return any(can_ask(parsed.endpoints[name]) for name in sorted(names))

@@ -1,8 +1,9 @@
 """`python -m flows.reevaluate NAME...`: for `metassay watch check`, by a clock, CI or hand.
 
-Stages run as in `metassay run`. Then, while no other run can start, each benchmark is compared with
-its accepted numbers, the drift sentinel is asked, the change report written and the history
-appended. A second run meanwhile waits (flows/recovery.py), and then finds nothing to do.
+Stages run as in `metassay run`. Then, while no other run can start, each benchmark is
+compared with its accepted numbers, the drift sentinel is asked, the change report
+written and the history appended. A second run meanwhile waits (flows/recovery.py), and
+then finds nothing to do.
 """
 
 import argparse
@@ -35,8 +36,12 @@ def run_and_compare(chosen: argparse.Namespace, plan: "Plan", failed: list[str])
 
     codes = []
     for name in chosen.names:
-        outcome = outcome_of(Path.cwd(), name, plan, failed, n_benchmarks=len(chosen.names))
-        closed = any(stage.closed for stage in plan.stages.values() if stage.benchmark == name)
+        outcome = outcome_of(
+            Path.cwd(), name, plan, failed, n_benchmarks=len(chosen.names)
+        )
+        closed = any(
+            stage.closed for stage in plan.stages.values() if stage.benchmark == name
+        )
         history = append(Path.cwd(), outcome)
         with owner_alone() if closed else nullcontext():
             write_report(Path.cwd(), outcome, history)
@@ -76,7 +81,9 @@ def outcome_of(
     if fields["failed"]:
         return Outcome(**fields)
     options = comparison_options(load())
-    side, differences, why, certificates = compare_accepted(root, name, options, n_benchmarks)
+    side, differences, why, certificates = compare_accepted(
+        root, name, options, n_benchmarks
+    )
     answers = answers_of_benchmark(root, name, plan)
     return Outcome(
         **fields,
@@ -95,8 +102,13 @@ def revision(root: Path) -> str | None:
     from metassay.tracking.reevaluation.outcome import FOLDER
 
     results = [
-        subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
-        for words in (("rev-parse", "--short=10", "HEAD"), (*_STATUS, f":(exclude){FOLDER}"))
+        subprocess.run(
+            ["git", *words], cwd=root, capture_output=True, text=True, check=False
+        )
+        for words in (
+            ("rev-parse", "--short=10", "HEAD"),
+            (*_STATUS, f":(exclude){FOLDER}"),
+        )
     ]
     if any(result.returncode for result in results):
         return None
@@ -107,7 +119,12 @@ def answers_of_benchmark(root: Path, name: str, plan: "Plan") -> "pd.DataFrame":
     """Return what its stages asked language models, and what is missing."""
     from metassay.reporting.headline import answers_of
 
-    files = [file for s in plan.stages.values() if s.benchmark == name for file in s.responses]
+    files = [
+        file
+        for s in plan.stages.values()
+        if s.benchmark == name
+        for file in s.responses
+    ]
     return answers_of(root / "data/tables" / name, files)
 
 
@@ -127,7 +144,8 @@ def send_to_prefect(url: str, outcome: "Outcome") -> None:
 
     name = outcome.benchmark
     report = (REPORTS / name / "changes.md").read_text(encoding="utf-8")
-    with get_client(sync_client=True) as client:  # artifacts' own functions want a flow run
+    # artifacts' own functions want a flow run
+    with get_client(sync_client=True) as client:
         client.create_artifact(
             ArtifactCreate(
                 key=prefect_key(f"{name}-changes"),

@@ -1,5 +1,6 @@
-"""`python -m flows.schedule NAME... (--cron "0 6 * * 1" | --interval SECONDS)`: for `metassay
-watch schedule`. Serves the flow of flows/scheduled.py in the foreground until it is interrupted.
+"""`python -m flows.schedule NAME... (--cron "0 6 * * 1" | --interval SECONDS)`: for
+`metassay watch schedule`. Serves the flow of flows/scheduled.py in the foreground until
+it is interrupted.
 """
 
 import argparse
@@ -29,7 +30,8 @@ SHOWN = 3  # times that are printed
 # CronSim and Prefect understand seconds, L, W and # differently.
 _CRON = r"(?:\d|[*,/-]|[A-Za-z]{3})+(?:\s+(?:\d|[*,/-]|[A-Za-z]{3})+){4}"
 _SETTINGS = {
-    "PREFECT_RUNNER_POLL_FREQUENCY": "2",  # seconds; Prefect's default, 10, is for many schedules
+    # seconds; Prefect's default, 10, is for many schedules
+    "PREFECT_RUNNER_POLL_FREQUENCY": "2",
     "PREFECT_LOGGING_LEVEL": "WARNING",
     # A failed run prints its own messages.
     "PREFECT_LOGGING_LOGGERS_PREFECT_FLOW_RUNS_LEVEL": "CRITICAL",
@@ -39,7 +41,9 @@ _SETTINGS = {
 
 def main() -> int:
     """Serve until interrupted; return 2 if it cannot be served."""
-    parser = argparse.ArgumentParser(prog="python -m flows.schedule", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m flows.schedule", description=__doc__
+    )
     parser.add_argument("names", nargs="+")
     parser.add_argument("--jobs", type=int, default=2)
     when = parser.add_mutually_exclusive_group(required=True)
@@ -54,7 +58,9 @@ def main() -> int:
 def _schedule(root: Path, chosen: argparse.Namespace) -> None:
     times = next_times(chosen)
     set_up(root, keep=CREDENTIALS if chosen.prefect_api else ())
-    os.environ |= _SETTINGS | {"PREFECT_HOME": str(history.schedule_database(root).parent)}
+    os.environ |= _SETTINGS | {
+        "PREFECT_HOME": str(history.schedule_database(root).parent)
+    }
     with _lock_schedule(root) as locks, _server(root, locks, chosen.prefect_api):
         print(f"{', '.join(chosen.names)} at {', '.join(times)}, ...", file=sys.stderr)
         print("Ctrl-C ends the schedule", file=sys.stderr, flush=True)
@@ -109,7 +115,9 @@ def _server(root: Path, locks: list[int], url: str | None) -> Iterator[None]:
         connect(url)
         yield
         return
-    print("Prefect's server starts; that takes some seconds", file=sys.stderr, flush=True)
+    print(
+        "Prefect's server starts; that takes some seconds", file=sys.stderr, flush=True
+    )
     history.remove(history.schedule_database(root))  # the plans of an earlier schedule
     server = Server(root, locks, _lost, schedules=True)
     os.environ["PREFECT_API_URL"] = server.url
@@ -123,7 +131,10 @@ def _server(root: Path, locks: list[int], url: str | None) -> Iterator[None]:
 
 
 def _lost() -> None:
-    print("Prefect's server has ended, and the schedule with it; start it again", file=sys.stderr)
+    print(
+        "Prefect's server has ended, and the schedule with it; start it again",
+        file=sys.stderr,
+    )
     os._exit(1)
 
 
@@ -150,8 +161,10 @@ def _serve(chosen: argparse.Namespace) -> None:
     )
     # Prefect warns at SIGTERM, but nothing is lost: schedules are paused all the same.
     warnings.filterwarnings("ignore", "coroutine 'Runner.astop' was never awaited")
-    os.environ |= parent_watch.ENVIRONMENT  # each run's stdin is a pipe, which ends with us
-    # One at a time: a run that falls due meanwhile waits, and uses what the first one made.
+    # each run's stdin is a pipe, which ends with us
+    os.environ |= parent_watch.ENVIRONMENT
+    # One at a time: a run that falls due meanwhile waits, and uses what the first one
+    # made.
     try:
         serve(deployment, limit=1, print_starting_message=False)
     finally:
@@ -161,7 +174,8 @@ def _serve(chosen: argparse.Namespace) -> None:
 def schedule_name(root: Path) -> str:
     """Return the name of a project's only schedule, unique on a server that others use, too."""
     place = f"{gethostname()}:{root.resolve()}"
-    readable = re.sub(r"[^\w-]+", "-", root.resolve().name)  # Prefect refuses some characters
+    # Prefect refuses some characters
+    readable = re.sub(r"[^\w-]+", "-", root.resolve().name)
     return f"{readable}-{sha256(place.encode()).hexdigest()[:8]}"
 
 
@@ -179,8 +193,11 @@ def _crash_running(name: str) -> None:
     )
     states = filters.FlowRunFilterStateName(any_=["Running", "Pending"])
     runs = filters.FlowRunFilter(state=filters.FlowRunFilterState(name=states))
-    with suppress(Exception), get_client(sync_client=True) as client:  # may be gone as well
-        for run in client.read_flow_runs(deployment_filter=deployment, flow_run_filter=runs):
+    # may be gone as well
+    with suppress(Exception), get_client(sync_client=True) as client:
+        for run in client.read_flow_runs(
+            deployment_filter=deployment, flow_run_filter=runs
+        ):
             state: Any = Crashed(message=ENDED)
             client.set_flow_run_state(run.id, state, force=True)
 

@@ -1,8 +1,9 @@
 """The flow that a schedule starts: of `metassay watch schedule`, or a work pool's worker.
 
-It is `metassay watch check` for the named benchmarks, reporting to the Prefect that started it
-without `notes`: Prefect gets keys and numbers. The command's exit code becomes the state of the
-flow run, so that a run with regressions or missing answers is not shown as a success.
+It is `metassay watch check` for the named benchmarks, reporting to the Prefect that
+started it without `notes`: Prefect gets keys and numbers. The command's exit code
+becomes the state of the flow run, so that a run with regressions or missing answers is
+not shown as a success.
 """
 
 import argparse
@@ -36,7 +37,9 @@ def scheduled(names: list[str], jobs: int = 2) -> State[Any]:
     for setting in (PREFECT_API_KEY, PREFECT_API_AUTH_STRING):
         value = setting.value()
         if value:  # of a profile: the command reads only the environment
-            os.environ[setting.name] = getattr(value, "get_secret_value", lambda v=value: v)()
+            os.environ[setting.name] = getattr(
+                value, "get_secret_value", lambda v=value: v
+            )()
     server = PREFECT_API_URL.value()
     code = reevaluate(
         argparse.Namespace(

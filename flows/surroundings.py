@@ -19,7 +19,12 @@ CREDENTIALS = (
 )
 
 # The number of threads of the libraries of linear algebra.
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
 
 
 def exit_code(action: Callable[[], int | None]) -> int:
@@ -54,25 +59,40 @@ def environment(root: Path) -> dict[str, str]:
 def stage_environment(root: Path, jobs: int) -> dict[str, str]:
     """Return the environment of a stage that runs beside `jobs` - 1 others.
 
-    They share the cores: threads of linear algebra without a core wait for each other. A number of
-    threads that the user sets stays.
+    They share the cores: threads of linear algebra without a core wait for each other.
+    A number of threads that the user sets stays.
     """
     # This process may use fewer cores than there are.
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return {**dict.fromkeys(_THREADS, str(max(1, (cores or 1) // jobs))), **environment(root)}
+    cores = (
+        len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count()
+    )
+    return {
+        **dict.fromkeys(_THREADS, str(max(1, (cores or 1) // jobs))),
+        **environment(root),
+    }
 
 
 def set_up(root: Path, *, keep: tuple[str, ...] = ()) -> list[str]:
     """Give this process the environment of a run: of the user's PREFECT_*, only `keep` stays.
 
-    Returns the names of the others, except those already set as a run sets them. Our own servers
-    get no proxy.
+    Returns the names of the others, except those already set as a run sets them. Our
+    own servers get no proxy.
     """
-    names = [name for name in os.environ if name.startswith("PREFECT_") and name not in keep]
+    names = [
+        name for name in os.environ if name.startswith("PREFECT_") and name not in keep
+    ]
     values = {name: os.environ.pop(name) for name in names}
     os.environ.update(environment(root))
     spellings = ("no_proxy", "NO_PROXY")
-    hosts = [host.strip() for name in spellings for host in os.environ.get(name, "").split(",")]
+    hosts = [
+        host.strip()
+        for name in spellings
+        for host in os.environ.get(name, "").split(",")
+    ]
     exempt = ",".join(dict.fromkeys([*filter(None, hosts), *_LOOPBACK]))
     os.environ.update(dict.fromkeys(spellings, exempt))
-    return sorted(name for name, value in values.items() if os.environ.get(name) != value)
+    return sorted(
+        name for name, value in values.items() if os.environ.get(name) != value
+    )

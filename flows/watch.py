@@ -79,8 +79,14 @@ class Watch:
         self._progress.stop()
         for address in sorted(self.plan.stale - self._ended):
             if address.endswith(":report"):
-                page = Path("reports", self.plan.stages[address].benchmark, "index.html")
-                state = "is of an earlier run, not of this one" if page.exists() else "is not made"
+                page = Path(
+                    "reports", self.plan.stages[address].benchmark, "index.html"
+                )
+                state = (
+                    "is of an earlier run, not of this one"
+                    if page.exists()
+                    else "is not made"
+                )
                 self._print(f"[yellow]! {escape(str(page))} {state}")
 
     @contextmanager
@@ -111,7 +117,10 @@ class Watch:
             before = self.failures.get(stage.address)
             self.failures[stage.address] = failure
             name, code = escape(stage.name), failure.code
-            if before is not None and (before.code, before.output) == (code, failure.output):
+            if before is not None and (before.code, before.output) == (
+                code,
+                failure.output,
+            ):
                 self._print(f"[red]✗ {name} failed again (exit {code})")
             else:
                 self._print(f"[red]✗ {name} (exit {code})")

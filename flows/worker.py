@@ -1,14 +1,15 @@
 """A process that has DVC loaded and brings stages up to date, one at a time.
 
-`python -m flows.fork_server FD` starts it. stdin has a stage's address per line, after `!` if the
-stage is to run although nothing changed. The file descriptor FD gets a line of JSON per stage;
-stdout and stderr get what the stage prints.
+`python -m flows.fork_server FD` starts it. stdin has a stage's address per line, after
+`!` if the stage is to run although nothing changed. The file descriptor FD gets a line
+of JSON per stage; stdout and stderr get what the stage prints.
 
-It does what `dvc repro --single-item` does, by the same code, except for dvc.lock: DVC reads and
-writes the whole file to change one entry, which takes seconds if it has many. Here DVC's own writer
-makes the entry, which is put into the text; the bytes are the same. The file is replaced at once,
-so that a kill never leaves half of it. So is DVC's list of who reads and writes what, which all
-workers share: half of it would fail the others.
+It does what `dvc repro --single-item` does, by the same code, except for dvc.lock: DVC
+reads and writes the whole file to change one entry, which takes seconds if it has many.
+Here DVC's own writer makes the entry, which is put into the text; the bytes are the
+same. The file is replaced at once, so that a kill never leaves half of it. So is DVC's
+list of who reads and writes what, which all workers share: half of it would fail the
+others.
 """
 
 import json
@@ -34,7 +35,8 @@ from metassay.core.progress import PLACE, place
 
 HEAD = "schema: '2.0'\nstages:\n"
 
-# Runs a stage: command, folder, environment -> exit code, None if the command is no stage.
+# Runs a stage: command, folder, environment -> exit code, None if the command is no
+# stage.
 Fork = Callable[[str, str, dict[str, str]], int | None]
 
 
@@ -94,7 +96,9 @@ class _AtomicFiles:
     join = staticmethod(os.path.join)
 
     @contextmanager
-    def open(self, path: str, mode: str = "r", encoding: str = "utf-8") -> Iterator[IO[str]]:
+    def open(
+        self, path: str, mode: str = "r", encoding: str = "utf-8"
+    ) -> Iterator[IO[str]]:
         """Open a file to read, or a new one that replaces `path` at the end."""
         target = Path(path)
         opened = target if mode == "r" else target.with_name(HALF_WRITTEN)
@@ -107,7 +111,9 @@ class _AtomicFiles:
 def make_rwlock_atomic() -> None:
     """Let DVC in this process replace its list of readers and writers at once."""
     edit = rwlock._edit_rwlock
-    rwlock._edit_rwlock = lambda folder, fs, hardlink: edit(folder, _AtomicFiles(), hardlink)  # noqa: ARG005
+    rwlock._edit_rwlock = lambda folder, _, hardlink: edit(
+        folder, _AtomicFiles(), hardlink
+    )
 
 
 def reproduce(address: str) -> dict[str, Any]:
@@ -118,7 +124,9 @@ def reproduce(address: str) -> dict[str, Any]:
     force, address = address.startswith(FORCED), address.removeprefix(FORCED)
     try:
         with repository() as repo:
-            done = repo.reproduce(address, single_item=True, force=force, repro_fn=_reproduce)
+            done = repo.reproduce(
+                address, single_item=True, force=force, repro_fn=_reproduce
+            )
     except Exception as error:  # noqa: BLE001 - any error in DVC is reported; stages are processes
         cause = error.__cause__ or error
         if isinstance(cause, StageCmdFailedError):
@@ -164,8 +172,8 @@ def write_lock_entry(stage: PipelineStage) -> None:
 def replace_entry(text: str, entry: str) -> str | None:
     """Return the text of a lock file with this entry in the old one's place, or at the end.
 
-    None if the text is not laid out as DVC lays it out, or if the entry has anchors, which are
-    numbered over the whole file.
+    None if the text is not laid out as DVC lays it out, or if the entry has anchors,
+    which are numbered over the whole file.
     """
     foreign = re.search(r"^\S", text[len(HEAD) :], re.MULTILINE)
     if not text.startswith(HEAD) or foreign or re.search(r"[&*]id\d", text + entry):

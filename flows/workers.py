@@ -82,7 +82,10 @@ class Workers:
                 code, ran, output, why = worker.ask(stage.order)
                 self.lost = self.lost or not worker.alive
         except OSError as error:  # no room for a process, or for its output
-            message = refusal(error) or f"its process cannot work: {error.strerror}; run it again"
+            message = (
+                refusal(error)
+                or f"its process cannot work: {error.strerror}; run it again"
+            )
             raise StageFailed(stage.name, 1, message) from error
         if self.stopped.is_set():
             raise Interrupted(stage.name)
@@ -194,7 +197,8 @@ def note_lines(output: str) -> tuple[str, ...]:
 def failure_text(output: str, code: int, why: str = "") -> str:
     """Return the last lines of a failed stage, of a crash only where it broke.
 
-    Then come DVC's reason, if DVC failed, and the signal that ended it, if there was one.
+    Then come DVC's reason, if DVC failed, and the signal that ended it, if there was
+    one.
     """
     if _CRASH in output:
         lines = _crash_lines(output)
@@ -229,4 +233,7 @@ def _crash_lines(output: str) -> list[str]:
     if _NO_MODULE.fullmatch(last):
         return [*frames[-5:], f"{last}; install what the project needs (README.md)"]
     kind = last.partition(":")[0]
-    return [*frames[-5:], f"{kind} (its message is not shown: it could quote a document)"]
+    return [
+        *frames[-5:],
+        f"{kind} (its message is not shown: it could quote a document)",
+    ]

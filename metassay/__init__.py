@@ -1,6 +1,7 @@
 """Metassay: an assay for metrics. Scores texts finely, then tests the scores against people.
 
-The names in `__all__`, `metassay.kinds` and `metassay.statistics` are public: see docs/api.md.
+The names in `__all__`, `metassay.kinds` and `metassay.statistics` are public: see
+docs/api.md.
 """
 
 import importlib

@@ -2,10 +2,10 @@
 
     from metassay.kinds import Description, Measured, Metric, Options
 
-`Metric`, `FaithfulnessMetric`, `JudgeKind`, `Segmentation`, `Decomposition`, `Alignment` and
-`System` are the records; a reader is a function from a folder to `Rows`, to `Items` (a test of
-judges) or to `Documents` (a test of segmentations). The docstring of each record explains its
-fields; docs/own-data.md has an example of each.
+`Metric`, `FaithfulnessMetric`, `JudgeKind`, `Segmentation`, `Decomposition`,
+`Alignment` and `System` are the records; a reader is a function from a folder to
+`Rows`, to `Items` (a test of judges) or to `Documents` (a test of segmentations). The
+docstring of each record explains its fields; docs/own-data.md has an example of each.
 """
 
 from metassay.core.options import Options
@@ -24,7 +24,15 @@ from metassay.llm.needs import Resources
 from metassay.metrics.describe import Description, Measured, Metric, ratio
 from metassay.metrics.faithfulness.reading import CheckpointOptions, StatementOptions
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
-from metassay.tabular.rows import MetricRow, Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
+from metassay.tabular.rows import (
+    MetricRow,
+    Place,
+    RatingRow,
+    Rows,
+    ScoreRow,
+    SourceRow,
+    TextRow,
+)
 from metassay.text.spans import Span
 from metassay.units.record import (
     Aligned,

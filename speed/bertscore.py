@@ -1,9 +1,10 @@
 """BERTScore against bert-score: 200 pairs of MTS-Dialog, a real encoder of 22M parameters.
 
-`python speed/bertscore.py` takes the pairs from the folder that METASSAY_MIRROR names. It asserts
-equal values first, then alternates both in one process and prints the paired ratios of their times,
-by the clock and, since other programs share the cores, by the processor. Both have the model in
-memory before the clock starts, and our store is empty in every round.
+`python speed/bertscore.py` takes the pairs from the folder that METASSAY_MIRROR names.
+It asserts equal values first, then alternates both in one process and prints the paired
+ratios of their times, by the clock and, since other programs share the cores, by the
+processor. Both have the model in memory before the clock starts, and our store is empty
+in every round.
 """
 
 import os
@@ -63,7 +64,8 @@ def main() -> None:
         alone = np.abs(baseline(usual, pairs, size=1) - ours).max()
         if alone > CLOSE:
             sys.exit(f"the values differ by {alone:.1e}: no timing")
-        # Its padding counts as a match where every token is worse: see metrics.bertscore.
+        # Its padding counts as a match where every token is worse: see
+        # metrics.bertscore.
         padding = int((np.abs(baseline(usual, pairs) - ours).max(1) > CLOSE).sum())
 
         clock, processor = [], []

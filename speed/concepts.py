@@ -1,7 +1,8 @@
 """The linker by term list: 1 MB of invented text against 100,000 invented terms.
 
-`python speed/concepts.py` first asserts that the mentions are those of a plain search, which tries
-all lengths at every word and has no places, then alternates both and prints the times.
+`python speed/concepts.py` first asserts that the mentions are those of a plain search,
+which tries all lengths at every word and has no places, then alternates both and prints
+the times.
 """
 
 import statistics
@@ -22,18 +23,29 @@ def invented() -> tuple[str, str]:
     """A term list of one to four words a term, and a text, few of whose words are frequent."""
     rng = np.random.default_rng(SEED)
     letters = np.array(list("abcdefghijklmnoprstu"))
-    words = ["".join(rng.choice(letters, size=size)) for size in rng.integers(3, 10, size=WORDS)]
+    words = [
+        "".join(rng.choice(letters, size=size))
+        for size in rng.integers(3, 10, size=WORDS)
+    ]
     sizes = rng.integers(1, 5, size=TERMS)
     lines = ["term,concept,semantic_type"]
     for number, size in enumerate(sizes):
-        lines.append(f"{' '.join(words[n] for n in rng.integers(WORDS, size=size))},C{number},t")
+        lines.append(
+            f"{' '.join(words[n] for n in rng.integers(WORDS, size=size))},C{number},t"
+        )
     chance = 1 / np.arange(1, WORDS + 1)
-    text = " ".join(words[n] for n in rng.choice(WORDS, size=180_000, p=chance / chance.sum()))
+    text = " ".join(
+        words[n] for n in rng.choice(WORDS, size=180_000, p=chance / chance.sum())
+    )
     return "\n".join(lines) + "\n", text[:CHARACTERS]
 
 
 def plainly(text: str, terms: Terms) -> list[tuple[str, str]]:
-    words, at, longest = text.split(), 0, max(name.count(" ") + 1 for name in terms.meanings)
+    words, at, longest = (
+        text.split(),
+        0,
+        max(name.count(" ") + 1 for name in terms.meanings),
+    )
     found = []
     while at < len(words):
         for size in range(longest, 0, -1):

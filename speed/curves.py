@@ -1,8 +1,9 @@
 """How time and memory grow: of `metassay.meta_eval`, and of verdicts to scores.
 
-`python speed/curves.py [CURVE...]` runs each size in a process of its own, with one thread of
-linear algebra, and prints processor seconds and the memory at its peak, less what the input took,
-with the exponent from each size to the next: 1 is linear. Of docs/integrations.md.
+`python speed/curves.py [CURVE...]` runs each size in a process of its own, with one
+thread of linear algebra, and prints processor seconds and the memory at its peak, less
+what the input took, with the exponent from each size to the next: 1 is linear. Of
+docs/integrations.md.
 """
 
 import os
@@ -21,7 +22,15 @@ import pandas as pd
 
 import metassay
 from metassay.core.errors import BadInput
-from speed.judging_memory import CLAIMS, SETUP, from_claims, judged_scores, peak, settled, tables
+from speed.judging_memory import (
+    CLAIMS,
+    SETUP,
+    from_claims,
+    judged_scores,
+    peak,
+    settled,
+    tables,
+)
 
 SEED = 20261126
 
@@ -99,9 +108,21 @@ def main() -> None:
     for curve in chosen:
         before = None
         for place, size in enumerate(CURVES[curve]):
-            shown = f"{size:,}" if isinstance(size, int) else " x ".join(f"{n:,}" for n in size)
+            shown = (
+                f"{size:,}"
+                if isinstance(size, int)
+                else " x ".join(f"{n:,}" for n in size)
+            )
             more = ["--quick"] if "--quick" in sys.argv else []
-            command = [sys.executable, "-m", "speed.curves", *more, "--one", curve, str(place)]
+            command = [
+                sys.executable,
+                "-m",
+                "speed.curves",
+                *more,
+                "--one",
+                curve,
+                str(place),
+            ]
             run = subprocess.run(command, capture_output=True, text=True, check=False)
             if run.returncode:
                 print(f"{curve} {shown}: {run.stderr.splitlines()[-1]}", flush=True)
@@ -110,7 +131,10 @@ def main() -> None:
             number = size if isinstance(size, int) else math.prod(size)
             now = number, found["seconds"], found["bytes"]
             grown = "" if before is None else exponents(before, now)
-            print(f"{curve} {shown}: {now[1]:.1f} s, {now[2] / 1e6:,.0f} MB{grown}", flush=True)
+            print(
+                f"{curve} {shown}: {now[1]:.1f} s, {now[2] / 1e6:,.0f} MB{grown}",
+                flush=True,
+            )
             before = now
 
 

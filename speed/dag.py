@@ -1,8 +1,8 @@
 """What DVC and Prefect cost beside the work, in a project of 20 benchmarks x 40 metrics x 6 judges.
 
-`python speed/dag.py` builds that project with our dvc.yaml, where every command only writes its
-outs, so that what is left is overhead. It asserts that our runner and plain `dvc repro` write the
-same dvc.lock, then prints seconds.
+`python speed/dag.py` builds that project with our dvc.yaml, where every command only
+writes its outs, so that what is left is overhead. It asserts that our runner and plain
+`dvc repro` write the same dvc.lock, then prints seconds.
 """
 
 import contextlib
@@ -50,10 +50,13 @@ done
 IGNORED = "/.work/\n/data/raw/\n/data/tables/\n/reports/\n!/reports/published/\n"
 
 
-def build(root: Path, *, benchmarks: int = 2, metrics: int = 2, judges: int = 1) -> list[str]:
+def build(
+    root: Path, *, benchmarks: int = 2, metrics: int = 2, judges: int = 1
+) -> list[str]:
     """Write an invented project of that size; returns the names of its benchmarks.
 
-    A stage writes the file `seed` to each of its outs, after what `hooks/<benchmark>-<stage>` says.
+    A stage writes the file `seed` to each of its outs, after what
+    `hooks/<benchmark>-<stage>` says.
     """
     names = [f"b{number:02}" for number in range(benchmarks)]
     own = {
@@ -64,11 +67,18 @@ def build(root: Path, *, benchmarks: int = 2, metrics: int = 2, judges: int = 1)
     for block, like in (("judges", "lexical"), ("costly_metrics", "rouge")):
         kind = {**shared["metrics"], **shared[block]}[like]
         shared[block] = {name: dict(kind) for name in own[block]}
-    dag = {"stages": _with_command(_read(ROOT / "benchmarks/sample/dvc.yaml")["stages"])}
+    dag = {
+        "stages": _with_command(_read(ROOT / "benchmarks/sample/dvc.yaml")["stages"])
+    }
     sample = _read(ROOT / "benchmarks/sample/params.yaml")
     _write(root / "params.yaml", shared)
     _write(root / "code.yaml", _code(shared, dag, names))
-    file = {"name": "f", "url": "https://127.0.0.1/none/f", "sha256": "0" * 64, "bytes": 1}
+    file = {
+        "name": "f",
+        "url": "https://127.0.0.1/none/f",
+        "sha256": "0" * 64,
+        "bytes": 1,
+    }
     told = dict.fromkeys(("title", "licence", "upstream", "commit", "mirror"), "none")
     entry = {**told, "access": "public", "files": [file]}
     _write(root / "data/registry.yaml", {"fetched": ["d"], "datasets": {"d": entry}})
@@ -93,7 +103,8 @@ def build(root: Path, *, benchmarks: int = 2, metrics: int = 2, judges: int = 1)
     shown |= dict.fromkeys(files_in(whole, RESPONSES.name), RESPONSES)
     for file, table in shown.items():
         (root / "empty").mkdir(exist_ok=True)
-        write(table, empty(table), root / f"empty/{file}.parquet")  # Prefect is shown them
+        # Prefect is shown them
+        write(table, empty(table), root / f"empty/{file}.parquet")
     return names
 
 
@@ -103,17 +114,26 @@ def _with_command(stages: dict[str, Any]) -> dict[str, Any]:
     for name, stage in stages.items():
         body = dict(stage.get("do", stage))
         words = body["cmd"].split()[3:]  # after: python -m stages.x
-        outs = [*body["outs"], *(next(iter(metric)) for metric in body.get("metrics", []))]
+        outs = [
+            *body["outs"],
+            *(next(iter(metric)) for metric in body.get("metrics", [])),
+        ]
         body["cmd"] = " ".join(["sh stage.sh", "-".join([name, *words]), *outs])
         found[name] = {**stage, "do": body} if "do" in stage else body
     return found
 
 
-def _code(params: dict[str, Any], dag: dict[str, Any], benchmarks: list[str]) -> dict[str, Any]:
+def _code(
+    params: dict[str, Any], dag: dict[str, Any], benchmarks: list[str]
+) -> dict[str, Any]:
     def version(name: str) -> str:
         return hashlib.sha256(name.encode()).hexdigest()[:16]
 
-    blocks = {block: params[block] or {} for block in params if isinstance(params[block], dict)}
+    blocks = {
+        block: params[block] or {}
+        for block in params
+        if isinstance(params[block], dict)
+    }
     blocks |= {"stages": [*dag["stages"], "fetch"], "datasets": ["d"]}
     blocks |= dict.fromkeys(JOINT, benchmarks)
     return {
@@ -144,14 +164,20 @@ def main() -> None:
             _copy_built(root, names[0], name)
         reading = [_plan(root, chosen) for chosen in (names, names, names[:1])][1:]
         change = root / "params.yaml"
-        change.write_text(change.read_text().replace("threshold: 0.6", "threshold: 0.5"))
+        change.write_text(
+            change.read_text().replace("threshold: 0.6", "threshold: 0.5")
+        )
         ours = _seconds(root, "flows", names[0], "--no-prefect", "--jobs", "1")
         theirs = _seconds(root, "dvc", "repro", f"benchmarks/{names[1]}/dvc.yaml")
         first, second = (_lock(root, name).read_text() for name in names[:2])
         if first.replace(names[0], names[1]) != second:
             sys.exit("the runner and dvc repro wrote different locks: no timing")
         single = _seconds(
-            root, "dvc", "repro", "--single-item", f"benchmarks/{names[2]}/dvc.yaml:judge@j0"
+            root,
+            "dvc",
+            "repro",
+            "--single-item",
+            f"benchmarks/{names[2]}/dvc.yaml:judge@j0",
         )
         committing = _commits(root, names[0])
     stages = reading[1][1]
@@ -172,7 +198,9 @@ def _seconds(root: Path, *arguments: str) -> float:
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     start = time.perf_counter()
     command = [sys.executable, "-m", *arguments]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False)
+    done = subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, check=False
+    )
     if done.returncode:
         sys.exit(done.stderr.decode())
     return time.perf_counter() - start
@@ -209,7 +237,9 @@ def _commits(root: Path, name: str) -> tuple[float, float]:
         ways = (write_lock_entry, lambda one: one.dump(update_pipeline=False))
         for _ in range(7):
             for taken, way in zip(times, ways, strict=True):
-                stale = written.replace("  segment:\n    cmd: sh", "  segment:\n    cmd: another")
+                stale = written.replace(
+                    "  segment:\n    cmd: sh", "  segment:\n    cmd: another"
+                )
                 _lock(root, name).write_text(stale, encoding="utf-8")
                 start = time.perf_counter()
                 way(stage)

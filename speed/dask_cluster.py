@@ -1,14 +1,15 @@
 """Shards on a Dask cluster: what one costs beside its work, 100,000 pairs, and a whole study.
 
-`python speed/dask_cluster.py` starts a scheduler and 1, 2 and 4 workers as processes. The
-first part is work that sleeps (.1 s for each of 64 pieces), so that it shows the overhead on any
-number of cores: seconds, and the share of them that is no sleep. The second part has the lexical
-judge read 100,000 pairs on two workers, asserts that its labels are those of a run here,
-and prints the processor time and the most memory of the scheduler and of this process. The third
-part runs all stages of an invented study of 2,000 documents by 16 systems up to `meta_evaluate`
-here, and then on 2 and on 4 workers, of which some are killed or stopped, and whose scheduler is
-started anew, while they work: it asserts that each table has the same bytes, and that no shard is
-left, and prints seconds. `python speed/dask_cluster.py study` runs that part alone.
+`python speed/dask_cluster.py` starts a scheduler and 1, 2 and 4 workers as processes.
+The first part is work that sleeps (.1 s for each of 64 pieces), so that it shows the
+overhead on any number of cores: seconds, and the share of them that is no sleep. The
+second part has the lexical judge read 100,000 pairs on two workers, asserts that its
+labels are those of a run here, and prints the processor time and the most memory of the
+scheduler and of this process. The third part runs all stages of an invented study of
+2,000 documents by 16 systems up to `meta_evaluate` here, and then on 2 and on 4
+workers, of which some are killed or stopped, and whose scheduler is started anew, while
+they work: it asserts that each table has the same bytes, and that no shard is left, and
+prints seconds. `python speed/dask_cluster.py study` runs that part alone.
 """
 
 import json
@@ -46,8 +47,14 @@ BLOCK = {"kind": "lexical", "threshold": 0.7, "window": 30}
 MOST_SECONDS = 60.0  # of the scheduler's processor for 100,000 pairs
 DOCUMENTS, SYSTEMS, STUDIED_ON, LIMIT = 2_000, 16, (2, 4), 120.0
 QUICK = {  # the smallest size
-    **{"PIECES": 4, "NAP": 0.01, "WORKERS": (1,), "PAIRS": 200},
-    **{"DOCUMENTS": 6, "SYSTEMS": 4, "STUDIED_ON": (2,), "LIMIT": 8.0},
+    "PIECES": 4,
+    "NAP": 0.01,
+    "WORKERS": (1,),
+    "PAIRS": 200,
+    "DOCUMENTS": 6,
+    "SYSTEMS": 4,
+    "STUDIED_ON": (2,),
+    "LIMIT": 8.0,
 }
 
 
@@ -71,12 +78,19 @@ def overhead(folder: Path) -> None:
                 assert sum(cluster.map(sleep, list(range(PIECES)), NAP)) == PIECES
                 seconds = time.perf_counter() - start
             least = PIECES * NAP / workers
-            print(f"{workers} workers: {seconds:5.2f} s, {1 - least / seconds:5.1%} overhead")
+            print(
+                f"{workers} workers: {seconds:5.2f} s, {1 - least / seconds:5.1%} overhead"
+            )
 
 
 def pairs(count: int) -> list[Pair]:
     return [
-        Pair(f"{n:08x}", "entailment", f"The knee hurts for {n} weeks.", f"It hurts {n} weeks.")
+        Pair(
+            f"{n:08x}",
+            "entailment",
+            f"The knee hurts for {n} weeks.",
+            f"It hurts {n} weeks.",
+        )
         for n in range(count)
     ]
 
@@ -114,9 +128,16 @@ def many(folder: Path, count: int) -> None:
 
 
 STAGES = (
-    *(("ingest", ""), ("generate", "lead"), ("segment", ""), ("decompose", "clauses")),
-    *(("align", "rouge_topk"), ("pair", "uncited"), ("measure", ""), ("judge", "lexical")),
-    *(("aggregate", ""), ("meta_evaluate", "")),
+    ("ingest", ""),
+    ("generate", "lead"),
+    ("segment", ""),
+    ("decompose", "clauses"),
+    ("align", "rouge_topk"),
+    ("pair", "uncited"),
+    ("measure", ""),
+    ("judge", "lexical"),
+    ("aggregate", ""),
+    ("meta_evaluate", ""),
 )
 PLACES = ("knee", "hip", "wrist", "ankle", "elbow", "back", "neck", "jaw")
 PROBLEMS = ("hurts", "swells", "itches")
@@ -135,10 +156,13 @@ def invented(folder: Path) -> None:
         ]
         sources.append({"doc_id": doc, "task": "note", "passages": said})
         texts.append({"doc_id": doc, "author": "reference", "text": " ".join(said[:3])})
-        for system in range(SYSTEMS - 1):  # the last is `lead`, whose texts a stage writes
+        # the last is `lead`, whose texts a stage writes
+        for system in range(SYSTEMS - 1):
             wrong = [drawn.random() < 0.05 * system for _ in range(2)]
             kept = zip(drawn.sample(said, 2), wrong, strict=True)
-            text = " ".join(one.replace(" for ", " for 1") if bad else one for one, bad in kept)
+            text = " ".join(
+                one.replace(" for ", " for 1") if bad else one for one, bad in kept
+            )
             texts.append({"doc_id": doc, "author": f"s{system:02}", "text": text})
             grade = 5 - 2 * sum(wrong) - drawn.randint(0, 1)
             ratings.append(f"one,{doc},s{system:02},text,ann,grade,{max(1, grade)}")
@@ -159,9 +183,15 @@ def project(root: Path) -> None:
     change(params, meta_evaluation=content["meta_evaluation"] | {"resamples": 200})
     change(
         root / SETTINGS,
-        **{"criteria": {"grade": {"low": 1, "high": 5, "better": "higher", "scale": "ordinal"}}},
-        **{"systems": ["lead"], "segmentation": "whole", "decompositions": ["clauses"]},
-        **{"questions": ["uncited"], "judges": ["lexical"], "metrics": ["rouge", "lengths"]},
+        criteria={
+            "grade": {"low": 1, "high": 5, "better": "higher", "scale": "ordinal"}
+        },
+        systems=["lead"],
+        segmentation="whole",
+        decompositions=["clauses"],
+        questions=["uncited"],
+        judges=["lexical"],
+        metrics=["rouge", "lengths"],
     )
     refresh_code(root)
 
@@ -190,7 +220,11 @@ def study(folder: Path) -> None:
                     machines.worker()
                 machines.wait(workers)
                 patch.setenv(DASK, machines.address)
-                executor = {"kind": "dask", "address": machines.address, "limit_s": LIMIT}
+                executor = {
+                    "kind": "dask",
+                    "address": machines.address,
+                    "limit_s": LIMIT,
+                }
                 change(root / "params.yaml", executor=executor)
                 for stage in STAGES:
                     with Fault(FAULTS.get(stage), machines, root, workers):
@@ -248,9 +282,18 @@ class Fault:
     """Does something to machines as soon as the first shard of a stage is answered."""
 
     def __init__(
-        self, fault: Callable[[Machines, int], None] | None, machines: Machines, root: Path, n: int
+        self,
+        fault: Callable[[Machines, int], None] | None,
+        machines: Machines,
+        root: Path,
+        n: int,
     ) -> None:
-        self._fault, self._machines, self._root, self._workers = fault, machines, root, n
+        self._fault, self._machines, self._root, self._workers = (
+            fault,
+            machines,
+            root,
+            n,
+        )
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch)
 

@@ -1,19 +1,20 @@
 """BARTScore, CTC and SummaC as a comparison of alignments asks for them, against a pair at a time.
 
-`python speed/faithfulness.py [STAYS]` (1 if not said) takes stays of data/hospital_course and reads
-each sentence of the four systems' summaries against what its seven alignments find in the notes, as
-table 3 of Adams et al. 2023 does; for BARTScore also against the whole notes alone. Weights are
-random, which costs what trained ones cost: MiniLM's shape, for BARTScore as encoder and decoder.
+`python speed/faithfulness.py [STAYS]` (1 if not said) takes stays of
+data/hospital_course and reads each sentence of the four systems' summaries against what
+its seven alignments find in the notes, as table 3 of Adams et al. 2023 does; for
+BARTScore also against the whole notes alone. Weights are random, which costs what
+trained ones cost: MiniLM's shape, for BARTScore as encoder and decoder.
 
-The other way is that of the released code: one pair at a time, which is a sentence and its passages
-or, for SummaC, a sentence and a passage, read for SummaC-ZS and again for SummaC-Conv. It keeps
-nothing. The first ratio is for all pairs. The second is for those that were not asked before: what
-is left of the gain without repeats, by batches and by passages that are encoded once for several
-sentences.
+The other way is that of the released code: one pair at a time, which is a sentence and
+its passages or, for SummaC, a sentence and a passage, read for SummaC-ZS and again for
+SummaC-Conv. It keeps nothing. The first ratio is for all pairs. The second is for those
+that were not asked before: what is left of the gain without repeats, by batches and by
+passages that are encoded once for several sentences.
 
-It asserts in float64 that both ways give the same values, then alternates them in float32 in one
-process, with models in memory and an empty store, and prints the ratios of their times by the
-processor. A second run, from the store, is not among them.
+It asserts in float64 that both ways give the same values, then alternates them in
+float32 in one process, with models in memory and an empty store, and prints the ratios
+of their times by the processor. A second run, from the store, is not among them.
 """
 
 import json
@@ -48,7 +49,9 @@ QUICK = {"SYSTEMS": 1, "SENTENCES": 1, "ROUNDS": 1, "LEFT_OUT": ("bs_topk", "bs_
 FOLDER = Path("data/hospital_course")
 CLASSES = ("contradiction", "neutral", "entailment")
 WHOLE, SHARING = "full", "BARTScore"
-HEAD = Head([0.01 * n - 0.1 for n in range(len(EDGES) - 1)], 0.2, [[0] * 3, [1, 0, 0]], [0, 0])
+HEAD = Head(
+    [0.01 * n - 0.1 for n in range(len(EDGES) - 1)], 0.2, [[0] * 3, [1, 0, 0]], [0, 0]
+)
 
 Texts = tuple[str, str]
 
@@ -78,7 +81,9 @@ def main() -> None:
             every = [case for its in cases.values() for case in its]
             for name, metric in METRICS.items():
                 compare(f"{name}, {len(cases)} alignments", metric, tokenizer, every)
-            compare(f"{SHARING}, the whole notes", METRICS[SHARING], tokenizer, cases[WHOLE])
+            compare(
+                f"{SHARING}, the whole notes", METRICS[SHARING], tokenizer, cases[WHOLE]
+            )
         finally:
             os.chdir(root)
 
@@ -91,14 +96,19 @@ def compare(name: str, metric: Metric, tokenizer: Any, cases: Sequence[Case]) ->
         known: dict[Texts, Any] = {}
         times, new = 0.0, 0.0
         with torch.inference_mode():
-            for pair in [pair for case in cases for pair in metric.pairs(case)] * len(metric.kinds):
+            for pair in [pair for case in cases for pair in metric.pairs(case)] * len(
+                metric.kinds
+            ):
                 start = time.process_time()
                 value = metric.read(weights, tokenizer, pair)
                 took = time.process_time() - start
                 times += took
                 new += took * (pair not in known)
                 known[pair] = value
-        rows = [metric.values([known[pair] for pair in metric.pairs(case)]) for case in cases]
+        rows = [
+            metric.values([known[pair] for pair in metric.pairs(case)])
+            for case in cases
+        ]
         return [list(its) for its in zip(*rows, strict=True)], times, new
 
     def here(cases: Sequence[Case], dtype: str) -> list[list[float]]:
@@ -108,7 +118,9 @@ def compare(name: str, metric: Metric, tokenizer: Any, cases: Sequence[Case]) ->
         for kind, more in metric.kinds.items():
             block = {"kind": kind, "checkpoints": {"x": network}, **more}
             chosen = choose(FAITHFULNESS, block, where="speed")
-            its = chosen.record.score(cases, chosen.options, chosen.options.checkpoints["x"])
+            its = chosen.record.score(
+                cases, chosen.options, chosen.options.checkpoints["x"]
+            )
             values += [[each.value for (each,) in results] for results in its.values()]
         return values
 
@@ -149,19 +161,31 @@ def aligned(root: Path, count: int) -> dict[str, list[Case]]:
     summaries = rows(root, "summaries")
     documents = []
     for source in rows(root, "sources")[:count]:
-        its = [each for each in summaries if each["doc_id"] == source["doc_id"]][:SYSTEMS]
+        its = [each for each in summaries if each["doc_id"] == source["doc_id"]][
+            :SYSTEMS
+        ]
         first = {each["text"].lower(): each for each in reversed(source["passages"])}
-        kept = [each for each in source["passages"] if each is first[each["text"].lower()]]
-        texts, groups = [each["text"] for each in kept], [each["group"] for each in kept]
+        kept = [
+            each for each in source["passages"] if each is first[each["text"].lower()]
+        ]
+        texts, groups = (
+            [each["text"] for each in kept],
+            [each["group"] for each in kept],
+        )
         said = [text for each in its for text in each["sentences"][:SENTENCES]]
         documents.append(Statements(texts, groups, said))
     cases: dict[str, list[Case]] = {}
     for name in (one for one in names if one not in LEFT_OUT):
-        block = json.loads(json.dumps(blocks[name]).replace("data/terms", f"{root}/data/terms"))
+        block = json.loads(
+            json.dumps(blocks[name]).replace("data/terms", f"{root}/data/terms")
+        )
         chosen = choose(ALIGNMENTS, block, where="speed")
         results = chosen.record.align(documents, chosen.options).documents
         cases[name] = [
-            Case(tuple(document.passages[at] for at in sorted(at for at, _ in its)), (statement,))
+            Case(
+                tuple(document.passages[at] for at in sorted(at for at, _ in its)),
+                (statement,),
+            )
             for document, every in zip(documents, results, strict=True)
             for statement, its in zip(document.statements, every, strict=True)
             if its
@@ -179,12 +203,16 @@ def joined(case: Case) -> list[Texts]:
 
 
 def apart(case: Case) -> list[Texts]:
-    return [(passage, case.statements[0]) for passage in case.passages if len(passage) > 10]
+    return [
+        (passage, case.statements[0]) for passage in case.passages if len(passage) > 10
+    ]
 
 
 def likelihood_of(weights: Any, tokenizer: Any, texts: Texts) -> float:
     source, target = (
-        tokenizer(text, return_tensors="pt", truncation=True, max_length=512)["input_ids"]
+        tokenizer(text, return_tensors="pt", truncation=True, max_length=512)[
+            "input_ids"
+        ]
         for text in texts
     )
     return -float(weights(input_ids=source, labels=target).loss)
@@ -221,10 +249,16 @@ def bart() -> Any:
     ids = {"pad_token_id": 0, "bos_token_id": 101, "eos_token_id": 102}
     config = transformers.BartConfig(
         **ids,
-        **{"vocab_size": 30522, "d_model": 384, "decoder_start_token_id": 102},
-        **{"encoder_layers": 6, "decoder_layers": 6, "max_position_embeddings": 512},
-        **{"encoder_attention_heads": 12, "decoder_attention_heads": 12},
-        **{"encoder_ffn_dim": 1536, "decoder_ffn_dim": 1536},
+        vocab_size=30522,
+        d_model=384,
+        decoder_start_token_id=102,
+        encoder_layers=6,
+        decoder_layers=6,
+        max_position_embeddings=512,
+        encoder_attention_heads=12,
+        decoder_attention_heads=12,
+        encoder_ffn_dim=1536,
+        decoder_ffn_dim=1536,
     )
     torch.manual_seed(SEED)
     return transformers.BartForConditionalGeneration(config).eval()
@@ -244,11 +278,16 @@ def classifier() -> Any:
 
 
 METRICS = {
-    "BARTScore": Metric({"bartscore": {}}, bart, likelihood_of, joined, lambda its: its),
+    "BARTScore": Metric(
+        {"bartscore": {}}, bart, likelihood_of, joined, lambda its: its
+    ),
     "CTC": Metric({"ctc_consistency": {}}, tagger, not_fake, joined, lambda its: its),
     "SummaC-ZS and -Conv": Metric(
         {"summac_zs": {}, "summac_conv": {"head": "head.json"}},
-        *(classifier, classified, apart, zs_and_conv),
+        classifier,
+        classified,
+        apart,
+        zs_and_conv,
     ),
 }
 

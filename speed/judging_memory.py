@@ -1,10 +1,11 @@
 """Memory from claims to scores: 3,000 characters against which 40 claims are read, over and over.
 
-`python speed/judging_memory.py` builds the pairs of 1,000, 10,000 and 100,000 questions, has them
-judged and scored, each in a process of its own, and asserts that every claim was judged, that a
-pair takes no more memory among many than among few, and that it takes less than its premise: a text
-is held once however many claims are read against it. It prints the peak, less what the process held
-before. `--million` prints the seconds and the memory of a million verdicts to scores.
+`python speed/judging_memory.py` builds the pairs of 1,000, 10,000 and 100,000
+questions, has them judged and scored, each in a process of its own, and asserts that
+every claim was judged, that a pair takes no more memory among many than among few, and
+that it takes less than its premise: a text is held once however many claims are read
+against it. It prints the peak, less what the process held before. `--million` prints
+the seconds and the memory of a million verdicts to scores.
 """
 
 import gc
@@ -27,7 +28,9 @@ from metassay.scoring.pairing.questions import Questions
 SIZES, CLAIMS, LENGTH, SEED = (1_000, 10_000, 100_000), 40, 3_000, 20261122
 QUICK = {"SIZES": (800, 4_000, 12_000), "GROWTH": 9}
 GROWTH = 1.2  # of the bytes of a pair, from the smaller step to the larger one
-ASKED = Questions(measures=("claim_recall", "claim_precision"), against="full", borrow=False)
+ASKED = Questions(
+    measures=("claim_recall", "claim_precision"), against="full", borrow=False
+)
 SETUP = Setup("whole", "clauses", {"top": "none"}, {"all": ASKED}, "0")
 
 Tables = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]
@@ -40,8 +43,12 @@ class Trivial:
     notes: Sequence[str] = ()
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
-        yes = Judgment("ok", "entailed", probability=0.9, explanation="2 of 3 tokens found")
-        no = Judgment("ok", "not_entailed", probability=0.2, explanation="1 of 3 tokens found")
+        yes = Judgment(
+            "ok", "entailed", probability=0.9, explanation="2 of 3 tokens found"
+        )
+        no = Judgment(
+            "ok", "not_entailed", probability=0.2, explanation="1 of 3 tokens found"
+        )
         return [yes if pair.pair_id[-1] in "0369" else no for pair in pairs]
 
 
@@ -56,19 +63,32 @@ def tables(documents: int) -> Tables:
     names = [f"doc{n:06d}" for n in range(documents)]
     sources = [(name, ["source"], "note", "invented") for name in names]
     places = [(name, author) for name in names for author in ("reference", "system")]
-    parts = [(*place, "full", said(LENGTH), "yes", "ok", ["invented"]) for place in places]
+    parts = [
+        (*place, "full", said(LENGTH), "yes", "ok", ["invented"]) for place in places
+    ]
     units = [
         (*place, "full", "claim", at, said(60), "ok", [], None, None, None)
         for place in places
         for at in range(CLAIMS)
     ]
-    of_unit = ["doc_id", "author", "part", "kind", "position", "text", "status", "citations"]
+    of_unit = [
+        "doc_id",
+        "author",
+        "part",
+        "kind",
+        "position",
+        "text",
+        "status",
+        "citations",
+    ]
     of_part = ["doc_id", "author", "part", "text", "leaf", "status", "repeats"]
     return (
         pd.DataFrame(sources, columns=["doc_id", "passages", "task", "dataset"]),
         pd.DataFrame(parts, columns=of_part),
         pd.DataFrame(units, columns=[*of_unit, "statement", "start", "end"]),
-        pd.DataFrame(columns=["doc_id", "author", "part", "position", "method", "passages"]),
+        pd.DataFrame(
+            columns=["doc_id", "author", "part", "position", "method", "passages"]
+        ),
     )
 
 
@@ -91,7 +111,12 @@ def from_claims(given: Tables) -> tuple[int, pd.DataFrame, pd.DataFrame, pd.Data
     sources, parts, units, aligned = given
     pairs = build_pairs(sources, parts, units, {"top": aligned}, ASKED)
     judgments = judge_pairs(pairs, "trivial", Trivial(), ("entailment",))
-    return len(pairs), pairs, judgments, judged_scores(parts, units, pairs, judgments, SETUP)
+    return (
+        len(pairs),
+        pairs,
+        judgments,
+        judged_scores(parts, units, pairs, judgments, SETUP),
+    )
 
 
 def one(size: int) -> None:
@@ -102,7 +127,9 @@ def one(size: int) -> None:
     pairs, _, judgments, scores = from_claims(given)
     seconds, after = time.perf_counter() - start, peak()
     if not len(judgments) == pairs == scores["n_judged"].sum():
-        sys.exit(f"{pairs} pairs, {len(judgments)} judged, {scores['n_judged'].sum()} in scores")
+        sys.exit(
+            f"{pairs} pairs, {len(judgments)} judged, {scores['n_judged'].sum()} in scores"
+        )
     print(json.dumps({"pairs": pairs, "bytes": after - before, "seconds": seconds}))
 
 
@@ -135,8 +162,13 @@ def main() -> None:
         for less, more in ((few, some), (some, many))
     ]
     if steps[1] > GROWTH * steps[0] or steps[1] > LENGTH:
-        sys.exit(f"a pair takes {steps[0]:,.0f} bytes among few and {steps[1]:,.0f} among many")
-    each = [f"{f['pairs']:,} pairs {f['bytes'] / 1e6:,.1f} MB {f['seconds']:.1f} s" for f in found]
+        sys.exit(
+            f"a pair takes {steps[0]:,.0f} bytes among few and {steps[1]:,.0f} among many"
+        )
+    each = [
+        f"{f['pairs']:,} pairs {f['bytes'] / 1e6:,.1f} MB {f['seconds']:.1f} s"
+        for f in found
+    ]
     print(
         f"claims to scores, {CLAIMS} claims against {LENGTH:,} characters: {', '.join(each)};"
         f" {steps[0]:,.0f} bytes per further pair up to {some['pairs']:,}, then {steps[1]:,.0f}"

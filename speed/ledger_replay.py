@@ -1,7 +1,8 @@
 """Answering 100,000 questions from a full ledger, hashing included.
 
-`python speed/ledger_replay.py` fills a ledger once, asserts that every answer comes back as it
-was stored, then prints the seconds that a replay of all takes, over several rounds.
+`python speed/ledger_replay.py` fills a ledger once, asserts that every answer comes
+back as it was stored, then prints the seconds that a replay of all takes, over several
+rounds.
 """
 
 import statistics
@@ -22,7 +23,9 @@ def questions() -> list[ChatRequest]:
     text = "word " * WORDS
     system = Message("system", "Say whether the passages support the claim.")
     return [
-        ChatRequest("m", (system, Message("user", f"{number} {text}")), None, 0.0, None, 300)
+        ChatRequest(
+            "m", (system, Message("user", f"{number} {text}")), None, 0.0, None, 300
+        )
         for number in range(ANSWERS)
     ]
 
@@ -46,14 +49,17 @@ def main() -> None:
             fill(ledger, requests)
         times, opening = [], []
         for _ in range(ROUNDS):
-            requests = questions()  # new ones, since a request keeps its key once it is hashed
+            # new ones, since a request keeps its key once it is hashed
+            requests = questions()
             start = time.perf_counter()
             with Ledger(path) as ledger:
                 opened = time.perf_counter()
                 replies = replayer(ledger)(requests)
                 times.append(time.perf_counter() - opened)
                 opening.append(opened - start)
-            if any(reply.text != answer(number) for number, reply in enumerate(replies)):
+            if any(
+                reply.text != answer(number) for number, reply in enumerate(replies)
+            ):
                 sys.exit("an answer came back changed: no timing")
         size = path.stat().st_size / 1e6
     print(

@@ -1,10 +1,10 @@
 """Asking an endpoint that takes 200 ms, at concurrency 1, 8, 32 and 128, ledger included.
 
-`python speed/llm_throughput.py` starts the scripted server of the tests in a process of its
-own, asserts that every concurrency gets the same answers, then alternates the concurrencies and
-prints requests per second and the processor time of this process per call. The server shares the
-machine's processors: on two of them it takes about one, so the rates are those of a busy machine.
-The limit is concurrency / 0.2 s.
+`python speed/llm_throughput.py` starts the scripted server of the tests in a process of
+its own, asserts that every concurrency gets the same answers, then alternates the
+concurrencies and prints requests per second and the processor time of this process per
+call. The server shares the machine's processors: on two of them it takes about one, so
+the rates are those of a busy machine. The limit is concurrency / 0.2 s.
 """
 
 import statistics
@@ -30,7 +30,9 @@ MODEL = ModelOptions(endpoint="stub", model="stub", max_tokens=100)
 def questions(count: int, first: int) -> list[ChatRequest]:
     text = "word " * WORDS
     return [
-        ChatRequest("stub", (Message("user", f"{number} {text}"),), None, 0.0, None, 100)
+        ChatRequest(
+            "stub", (Message("user", f"{number} {text}"),), None, 0.0, None, 100
+        )
         for number in range(first, first + count)
     ]
 
@@ -41,7 +43,10 @@ def asking(port: int, concurrency: int, ledger: Ledger) -> Ask:
     )
     budget = open_budget(ledger, "benchmark", MODEL, None, where="models > stub")
     return asker(
-        clear({"invented": "public"}, ["invented"], "stub", endpoint), MODEL, ledger, budget
+        clear({"invented": "public"}, ["invented"], "stub", endpoint),
+        MODEL,
+        ledger,
+        budget,
     )
 
 
@@ -62,13 +67,17 @@ def same_answers(port: int, folder: Path) -> bool:
     requests, seen = questions(16, -16), []
     for concurrency in CALLS:
         with Ledger(folder / f"same-{concurrency}.sqlite") as ledger:
-            seen.append([reply.text for reply in asking(port, concurrency, ledger)(requests)])
+            seen.append(
+                [reply.text for reply in asking(port, concurrency, ledger)(requests)]
+            )
     return all(texts == seen[0] for texts in seen) and None not in seen[0]
 
 
 def main() -> None:
     command = [sys.executable, str(SERVER), "--latency", str(LATENCY)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
         assert server.stdout is not None
         port = int(server.stdout.readline())
         with tempfile.TemporaryDirectory() as name:
@@ -81,7 +90,9 @@ def main() -> None:
             ]
         assert server.stdin is not None
         server.stdin.close()
-    print(f"{1e3 * LATENCY:.0f} ms endpoint, prompts of {WORDS} words, {ROUNDS} rounds:")
+    print(
+        f"{1e3 * LATENCY:.0f} ms endpoint, prompts of {WORDS} words, {ROUNDS} rounds:"
+    )
     for concurrency in CALLS:
         rates = sorted(each[concurrency][0] for each in rounds)
         ratios = sorted(each[concurrency][0] / each[1][0] for each in rounds)

@@ -1,7 +1,7 @@
 """ROUGE-1, -2, -L and -Lsum against rouge-score: pairs of 400-word notes, invented text.
 
-`python speed/metrics_rouge.py` first asserts that both give the same values to the last bit,
-then alternates them in one process and prints the paired ratios of their times.
+`python speed/metrics_rouge.py` first asserts that both give the same values to the last
+bit, then alternates them in one process and prints the paired ratios of their times.
 """
 
 import statistics
@@ -13,7 +13,15 @@ from rouge_score import rouge_scorer
 
 from metassay.metrics import rouge
 
-DOCUMENTS, SYSTEMS, WORDS, LINES, VOCABULARY, ROUNDS, SEED = 3, 4, 400, 30, 4000, 7, 20261121
+DOCUMENTS, SYSTEMS, WORDS, LINES, VOCABULARY, ROUNDS, SEED = (
+    3,
+    4,
+    400,
+    30,
+    4000,
+    7,
+    20261121,
+)
 QUICK = {"DOCUMENTS": 1, "SYSTEMS": 1, "ROUNDS": 1}
 TYPES = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
 Values = list[tuple[float, ...]]
@@ -22,7 +30,10 @@ Values = list[tuple[float, ...]]
 def invented(rng: np.random.Generator) -> str:
     """A note of short lines, few of its words frequent and most of them rare, as in prose."""
     chance = 1 / np.arange(1, VOCABULARY + 1)
-    words = [f"word{n}ing" for n in rng.choice(VOCABULARY, WORDS, p=chance / chance.sum()).tolist()]
+    words = [
+        f"word{n}ing"
+        for n in rng.choice(VOCABULARY, WORDS, p=chance / chance.sum()).tolist()
+    ]
     breaks = sorted(rng.choice(WORDS, LINES - 1, replace=False).tolist())
     starts, ends = [0, *breaks], [*breaks, WORDS]
     return "\n".join(" ".join(words[s:e]) for s, e in zip(starts, ends, strict=True))
@@ -48,11 +59,15 @@ def candidate(candidates: list[str], references: list[str], stemmer: bool) -> Va
 def main() -> None:
     rng = np.random.default_rng(SEED)
     references = [
-        text for text in (invented(rng) for _ in range(DOCUMENTS)) for _ in range(SYSTEMS)
+        text
+        for text in (invented(rng) for _ in range(DOCUMENTS))
+        for _ in range(SYSTEMS)
     ]
     candidates = [invented(rng) for _ in references]
     for stemmer in (False, True):
-        if baseline(candidates, references, stemmer) != candidate(candidates, references, stemmer):
+        if baseline(candidates, references, stemmer) != candidate(
+            candidates, references, stemmer
+        ):
             sys.exit("the values differ: no timing")
         times = []
         for _ in range(ROUNDS):
@@ -62,7 +77,9 @@ def main() -> None:
             candidate(candidates, references, stemmer)
             times.append((middle - start, time.perf_counter() - middle))
         ratios = sorted(before / after for before, after in times)
-        before, after = (statistics.median(column) for column in zip(*times, strict=True))
+        before, after = (
+            statistics.median(column) for column in zip(*times, strict=True)
+        )
         print(
             f"ROUGE, {len(candidates)} pairs of {WORDS} words, stemmer {'on' if stemmer else 'off'}"
             f", {ROUNDS} rounds, equal values: rouge-score {len(candidates) / before:.1f} pairs/s,"

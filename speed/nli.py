@@ -1,12 +1,13 @@
 """The NLI judge against batches of 8 in the order of the pairs, with 6 layers in MiniLM's shape.
 
-`python speed/nli.py [PAIRS]` (240 if not said) draws invented pairs, of which 40 % are repeats.
-Their lengths are those that the pairs of ACI-BENCH have (quantiles below): half are statements with
-the turns that they cite, half are claims with windows of notes. The weights are random, which costs
-what trained ones cost. It asserts equal logits first, then alternates both in one process and
-prints the ratios of their times, by the clock and, since other programs share the cores, by the
-processor: once with the pairs in any order, as in a mixed dataset, and once grouped by premise, as
-the judge stage hands them over. The model is in memory before the clock starts, and our store is
+`python speed/nli.py [PAIRS]` (240 if not said) draws invented pairs, of which 40 % are
+repeats. Their lengths are those that the pairs of ACI-BENCH have (quantiles below):
+half are statements with the turns that they cite, half are claims with windows of
+notes. The weights are random, which costs what trained ones cost. It asserts equal
+logits first, then alternates both in one process and prints the ratios of their times,
+by the clock and, since other programs share the cores, by the processor: once with the
+pairs in any order, as in a mixed dataset, and once grouped by premise, as the judge
+stage hands them over. The model is in memory before the clock starts, and our store is
 empty in every round.
 """
 
@@ -32,7 +33,8 @@ from metassay.models.pair_inputs import Wording
 
 PAIRS, REPEATED, ROUNDS, CALL, CLOSE = 240, 0.4, 3, 1024, 1e-6
 QUICK = {"PAIRS": 4, "ROUNDS": 1}
-# Words of a text at these shares of all: cited turns, windows of notes, statements, claims.
+# Words of a text at these shares of all: cited turns, windows of notes, statements,
+# claims.
 SHARES = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
 TURNS, NOTES = (1, 4, 9, 17, 30, 52, 114), (1, 60, 120, 200, 240, 250, 260)
 STATEMENTS, CLAIMS = (6, 11, 20, 36, 55, 76, 121), (1, 4, 7, 11, 16, 22, 40)
@@ -54,13 +56,20 @@ def main() -> None:
         network = pair_scores.load("AutoModelForSequenceClassification", options)
         pair_scores.load = lambda *_: network  # loading is not what is measured
         mixed = drawn(count, words_of(network.tokenizer))
-        for name, pairs in (("in any order", mixed), ("grouped by premise", sorted(mixed))):
+        for name, pairs in (
+            ("in any order", mixed),
+            ("grouped by premise", sorted(mixed)),
+        ):
             compare(name, pairs, network, options, Path(folder))
 
 
-def compare(name: str, pairs: list[Texts], network: Any, options: NliOptions, at: Path) -> None:
+def compare(
+    name: str, pairs: list[Texts], network: Any, options: NliOptions, at: Path
+) -> None:
     plain = baseline(pairs, network)
-    scorer = pair_scores.load_classifier(options, Wording(None), None, first_token=False)
+    scorer = pair_scores.load_classifier(
+        options, Wording(None), None, first_token=False
+    )
     ours = np.full_like(plain, np.nan)
     for batch in scorer.runner.scores(pairs, options.batch_tokens):
         for place, output in batch.items():
@@ -78,7 +87,9 @@ def compare(name: str, pairs: list[Texts], network: Any, options: NliOptions, at
         marks.append((time.perf_counter(), time.process_time()))
         judge(pairs, options, store)
         marks.append((time.perf_counter(), time.process_time()))
-        times.append(tuple(b - a for x, y in pairwise(marks) for a, b in zip(x, y, strict=True)))
+        times.append(
+            tuple(b - a for x, y in pairwise(marks) for a, b in zip(x, y, strict=True))
+        )
     print(
         f"NLI, {len(pairs):,} pairs {name}, {len(set(pairs)):,} distinct,"
         f" {torch.get_num_threads()} thread(s), {ROUNDS} rounds: logits within {apart:.1e};"
@@ -123,7 +134,9 @@ def made(folder: Path) -> Path:
         get_model_path(), id2label={0: "entailment", 1: "neutral", 2: "contradiction"}
     )
     torch.manual_seed(1)
-    transformers.AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
+    transformers.AutoModelForSequenceClassification.from_config(config).save_pretrained(
+        folder
+    )
     words = transformers.AutoTokenizer.from_pretrained(get_model_path())
     words.model_max_length = config.max_position_embeddings
     words.save_pretrained(folder)
@@ -131,7 +144,9 @@ def made(folder: Path) -> Path:
 
 
 def words_of(tokenizer: Any) -> list[str]:
-    return sorted(word for word in tokenizer.get_vocab() if word.isascii() and word.isalpha())
+    return sorted(
+        word for word in tokenizer.get_vocab() if word.isascii() and word.isalpha()
+    )
 
 
 def drawn(count: int, words: Sequence[str]) -> list[Texts]:

@@ -1,8 +1,9 @@
 """A page of 1,000 documents x 16 systems x 6 metrics x 2 judges: to write it, and to use it.
 
-`python speed/page.py` writes an invented page and prints the seconds and the memory that it took,
-then opens it in Chromium (CHROMIUM names another): bytes and time of the first view, of the list of
-all texts and of a document, and the time of searches, from the key to the picture.
+`python speed/page.py` writes an invented page and prints the seconds and the memory
+that it took, then opens it in Chromium (CHROMIUM names another): bytes and time of the
+first view, of the list of all texts and of a document, and the time of searches, from
+the key to the picture.
 """
 
 import os
@@ -44,7 +45,9 @@ SEARCH = """async (query) => {
 def read(folder: Path, urls: Sequence[str]) -> int:
     """Bytes of the files of a page that were asked for."""
     start = folder.as_uri() + "/"
-    names = [url.removeprefix(start).split("#")[0] for url in urls if url.startswith(start)]
+    names = [
+        url.removeprefix(start).split("#")[0] for url in urls if url.startswith(start)
+    ]
     return sum((folder / name).stat().st_size for name in names)
 
 
@@ -53,7 +56,9 @@ def chromium() -> Iterator[Page]:
     """A tab of a browser that runs without a window."""
     path = os.environ.get("CHROMIUM") or shutil.which("chromium")
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, chromium_sandbox=os.geteuid() != 0)
+        browser = driver.chromium.launch(
+            executable_path=path, chromium_sandbox=os.geteuid() != 0
+        )
         yield browser.new_page()
         browser.close()
 
@@ -91,17 +96,25 @@ def main() -> None:
             for name, address, ready in (
                 ("first view", "", ".metrics .dot"),
                 ("all texts", "#texts", "tbody th a"),
-                ("a document", f"#texts?doc=visit-{DOCUMENTS // 2}&text=system_3", ".line"),
+                (
+                    "a document",
+                    f"#texts?doc=visit-{DOCUMENTS // 2}&text=system_3",
+                    ".line",
+                ),
             ):
                 times = []
                 for _ in range(ROUNDS):
                     asked.clear()
                     times.append(seconds(page, index.as_uri() + address, ready))
                 size = read(folder, asked) / 1e3
-                print(f"{name}: {1000 * statistics.median(times):.0f} ms, {size:.0f} kB read")
+                print(
+                    f"{name}: {1000 * statistics.median(times):.0f} ms, {size:.0f} kB read"
+                )
             seconds(page, index.as_uri() + "#texts", "tbody th a")
             times = sorted(searches(page))
-            print(f"search: {statistics.median(times):.0f} ms, {times[-1]:.0f} ms at most")
+            print(
+                f"search: {statistics.median(times):.0f} ms, {times[-1]:.0f} ms at most"
+            )
 
 
 if __name__ == "__main__":

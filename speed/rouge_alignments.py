@@ -1,7 +1,8 @@
 """ROUGE-TopK and ROUGE-Gain against rouge-score: 12 statements, 921 sentences, invented text.
 
-`python speed/rouge_alignments.py` first asserts that both give the same values and choices, to the
-last bit, then alternates them in one process and prints the paired ratios of their times.
+`python speed/rouge_alignments.py` first asserts that both give the same values and
+choices, to the last bit, then alternates them in one process and prints the paired
+ratios of their times.
 """
 
 import statistics
@@ -29,7 +30,8 @@ def invented(count: int, rng: np.random.Generator) -> list[str]:
     chance /= chance.sum()
     sizes = rng.integers(5, 26, size=count).tolist()
     return [
-        " ".join(f"word{n}" for n in rng.choice(WORDS, size=size, p=chance).tolist()) + "."
+        " ".join(f"word{n}" for n in rng.choice(WORDS, size=size, p=chance).tolist())
+        + "."
         for size in sizes
     ]
 
@@ -41,7 +43,9 @@ def mean(statement: str, text: str) -> float:
 
 
 def every_pair(passages: list[str], statements: list[str]) -> Any:
-    return [[mean(statement, passage) for passage in passages] for statement in statements]
+    return [
+        [mean(statement, passage) for passage in passages] for statement in statements
+    ]
 
 
 def every_pair_here(passages: list[str], statements: list[str]) -> Any:
@@ -74,7 +78,9 @@ def added_up_here(passages: list[str], statements: list[str]) -> Any:
     return align([document], RougeGainOptions(rule="printed")).documents[0]
 
 
-def compare(name: str, baseline: Callable[..., Any], candidate: Callable[..., Any]) -> None:
+def compare(
+    name: str, baseline: Callable[..., Any], candidate: Callable[..., Any]
+) -> None:
     rng = np.random.default_rng(SEED)
     given = invented(PASSAGES, rng), invented(STATEMENTS, rng)
     if baseline(*given) != candidate(*given):

@@ -1,9 +1,10 @@
 """The semantic judge on 10,000 invented pairs, against one that reads them pair by pair.
 
-`python speed/semantic.py` judges 10,000 pairs (100 premises of 20 sentences, 100 claims each, some
-of which repeat), and a sample of 100 of them one by one with an empty store each, so that its
-premise is encoded again every time. It asserts equal probabilities on the sample first, then prints
-pairs per second by the processor and the memory at its peak. Both have the model in memory before.
+`python speed/semantic.py` judges 10,000 pairs (100 premises of 20 sentences, 100 claims
+each, some of which repeat), and a sample of 100 of them one by one with an empty store
+each, so that its premise is encoded again every time. It asserts equal probabilities on
+the sample first, then prints pairs per second by the processor and the memory at its
+peak. Both have the model in memory before.
 """
 
 import resource
@@ -35,7 +36,11 @@ def pairs() -> list[Pair]:
 
     claims = [said() for _ in range(CLAIMS * PREMISES // 4)]
     premises = ["\n".join(said() for _ in range(SENTENCES)) for _ in range(PREMISES)]
-    asked = [(p, c) for p in premises for c in rng.choice(claims, CLAIMS, replace=False).tolist()]
+    asked = [
+        (p, c)
+        for p in premises
+        for c in rng.choice(claims, CLAIMS, replace=False).tolist()
+    ]
     return [Pair(str(number), "entailment", *each) for number, each in enumerate(asked)]
 
 
@@ -49,7 +54,9 @@ def main() -> None:
     loaded = encoders.load_encoder(options)
     encoders.load_encoder = lambda *_: loaded  # loading is not what is measured
     asked = pairs()
-    sample = np.random.default_rng(SEED).choice(len(asked), SAMPLE, replace=False).tolist()
+    sample = (
+        np.random.default_rng(SEED).choice(len(asked), SAMPLE, replace=False).tolist()
+    )
     with tempfile.TemporaryDirectory() as folder:
         start = time.process_time()
         judged = SemanticJudge(options, store=Path(folder) / "all").judge(asked)
@@ -57,14 +64,19 @@ def main() -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         start = time.process_time()
         alone = [
-            SemanticJudge(options, store=Path(folder) / str(place)).judge([asked[place]])[0]
+            SemanticJudge(options, store=Path(folder) / str(place)).judge(
+                [asked[place]]
+            )[0]
             for place in sample
         ]
         single = time.process_time() - start
     off = max(
         abs(one.probability - other.probability)
         for one, other in zip(alone, (judged[place] for place in sample), strict=True)
-        if one and other and one.probability is not None and other.probability is not None
+        if one
+        and other
+        and one.probability is not None
+        and other.probability is not None
     )
     if off > CLOSE:
         raise SystemExit(f"the probabilities differ by {off:.1e}: no timing")

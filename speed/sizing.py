@@ -1,10 +1,10 @@
 """What a text, a pair and a resample take, and what that makes of larger studies.
 
-`python speed/sizing.py` prints the two tables of docs/integrations.md > How large, in Markdown.
-Each cost is a slope: processor seconds of one thread for the texts of many documents less those of
-a few, so that imports and loading of models are not in it. Texts are invented: nine statements of
-ten words each, references too, sources of fourteen. The judge `nli` has random weights, which cost
-what trained ones do.
+`python speed/sizing.py` prints the two tables of docs/integrations.md > How large, in
+Markdown. Each cost is a slope: processor seconds of one thread for the texts of many
+documents less those of a few, so that imports and loading of models are not in it.
+Texts are invented: nine statements of ten words each, references too, sources of
+fourteen. The judge `nli` has random weights, which cost what trained ones do.
 """
 
 import os
@@ -47,13 +47,22 @@ ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS, FEW, MANY, LIGHT, ROUNDS, SEED = 10, 1, 4, 40, 2, 20261127
 STUDY, RESAMPLES, METRICS_MORE, CALLS = 200, 200, 4, 320
 QUICK = {
-    **{"SYSTEMS": 2, "MANY": 2, "LIGHT": 2, "ROUNDS": 1},
-    **{"STUDY": 8, "RESAMPLES": 20, "METRICS_MORE": 1, "CALLS": 2},
-    **{"STATEMENTS": 2, "PASSAGES": 4},
+    "SYSTEMS": 2,
+    "MANY": 2,
+    "LIGHT": 2,
+    "ROUNDS": 1,
+    "STUDY": 8,
+    "RESAMPLES": 20,
+    "METRICS_MORE": 1,
+    "CALLS": 2,
+    "STATEMENTS": 2,
+    "PASSAGES": 4,
 }
 STATEMENTS, PASSAGES, WORDS = 9, 14, 10
 ASKED = Questions(
-    measures=("claim_recall", "claim_precision", "faithfulness"), against="full", borrow=False
+    measures=("claim_recall", "claim_precision", "faithfulness"),
+    against="full",
+    borrow=False,
 )
 READ_PRICE, WRITTEN_PRICE = 1.0, 4.0  # USD for a million tokens
 SIZES = ((26, 10), (1_000, 10), (10_000, 10), (100_000, 10))
@@ -73,11 +82,17 @@ class Tables(NamedTuple):
 def invented(documents: int, seed: int) -> Tables:
     """Documents with a reference and a text by each system; statements are claims, too."""
     drawn = random.Random(f"{SEED} {seed}")
-    words = [f"{a}{b}{c}" for a in "bdfgklmprst" for b in ("an", "el", "or", "in") for c in "aeiou"]
+    words = [
+        f"{a}{b}{c}"
+        for a in "bdfgklmprst"
+        for b in ("an", "el", "or", "in")
+        for c in "aeiou"
+    ]
 
     def said() -> str:
         return (
-            " ".join(drawn.choices(words, k=WORDS - 1)).capitalize() + f" {drawn.randint(2, 99)}."
+            " ".join(drawn.choices(words, k=WORDS - 1)).capitalize()
+            + f" {drawn.randint(2, 99)}."
         )
 
     sources, parts, units, aligned = [], [], [], []
@@ -87,18 +102,36 @@ def invented(documents: int, seed: int) -> Tables:
         sources.append((doc, passages, "note", "invented", [""] * PASSAGES))
         for author in ("reference", *(f"s{one}" for one in range(SYSTEMS))):
             texts = [said() for _ in range(STATEMENTS)]
-            parts.append((doc, author, "full", " ".join(texts), "yes", "ok", ["invented"]))
+            parts.append(
+                (doc, author, "full", " ".join(texts), "yes", "ok", ["invented"])
+            )
             for at, text in enumerate(texts):
                 start = sum(len(one) + 1 for one in texts[:at])
                 span = (text, start, start + len(text))
-                units.append((doc, author, "full", "statement", at, text, "ok", [], *span))
-                units.append((doc, author, "full", "claim", at, text, "ok", [], None, None, None))
+                units.append(
+                    (doc, author, "full", "statement", at, text, "ok", [], *span)
+                )
+                units.append(
+                    (doc, author, "full", "claim", at, text, "ok", [], None, None, None)
+                )
                 aligned.append((doc, author, "full", at, "top", [1, 2, 3]))
     of_part = ["doc_id", "author", "part", "text", "leaf", "status", "repeats"]
     key = ["doc_id", "author", "part"]
-    of_unit = [*key, "kind", "position", "text", "status", "citations", "statement", "start", "end"]
+    of_unit = [
+        *key,
+        "kind",
+        "position",
+        "text",
+        "status",
+        "citations",
+        "statement",
+        "start",
+        "end",
+    ]
     return Tables(
-        pd.DataFrame(sources, columns=["doc_id", "passages", "task", "dataset", "group"]),
+        pd.DataFrame(
+            sources, columns=["doc_id", "passages", "task", "dataset", "group"]
+        ),
         pd.DataFrame(parts, columns=of_part),
         pd.DataFrame(units, columns=of_unit),
         pd.DataFrame(aligned, columns=[*key, "position", "method", "passages"]),
@@ -107,7 +140,9 @@ def invented(documents: int, seed: int) -> Tables:
 
 def measured(*names: str) -> Callable[[Tables], object]:
     chosen = [_block(METRICS, name) for name in names]
-    return lambda given: measure(given.sources, given.parts, chosen, segmentation="whole")
+    return lambda given: measure(
+        given.sources, given.parts, chosen, segmentation="whole"
+    )
 
 
 def aligned(name: str) -> Callable[[Tables], object]:
@@ -115,13 +150,17 @@ def aligned(name: str) -> Callable[[Tables], object]:
     return lambda given: align_units(given.sources, given.units, name, chosen)
 
 
-def judged(name: str, block: dict[str, Any] | None = None) -> Callable[[Tables], object]:
+def judged(
+    name: str, block: dict[str, Any] | None = None
+) -> Callable[[Tables], object]:
     chosen = choose(JUDGES, block, where=name) if block else _block(JUDGES, name)
 
     def run(given: Tables) -> object:
         judge = make_judge(chosen, lambda _: Resources(Path("data/raw")))
         kinds = instruments_of(chosen)
-        return judge_pairs(given.pairs, name, judge, kinds, batch=batch_of(chosen, LOCAL))
+        return judge_pairs(
+            given.pairs, name, judge, kinds, batch=batch_of(chosen, LOCAL)
+        )
 
     return run
 
@@ -135,8 +174,15 @@ def _block(index: Any, name: str) -> Chosen:
 def classifier() -> Callable[[Tables], object]:
     """A judge `nli` of MiniLM's shape with random weights."""
     model = nli.made(Path("nli"))
-    options = {"model": str(model), "device": "cpu", "dtype": "float32", "batch_tokens": 4096}
-    return judged("nli", {"kind": "nli", "form": "classification", "window": 350, **options})
+    options = {
+        "model": str(model),
+        "device": "cpu",
+        "dtype": "float32",
+        "batch_tokens": 4096,
+    }
+    return judged(
+        "nli", {"kind": "nli", "form": "classification", "window": 350, **options}
+    )
 
 
 def slope(work: Callable[[Tables], object], many: int) -> float:
@@ -144,7 +190,10 @@ def slope(work: Callable[[Tables], object], many: int) -> float:
     work(invented(1, -1))  # imports
     found = []
     for each in range(ROUNDS):
-        sizes = [invented(count, 2 * each + place) for place, count in enumerate((FEW, FEW + many))]
+        sizes = [
+            invented(count, 2 * each + place)
+            for place, count in enumerate((FEW, FEW + many))
+        ]
         spent = []
         for given in sizes:
             start = time.process_time()
@@ -168,7 +217,13 @@ class Asked(NamedTuple):
 
 
 def language_model() -> Asked:
-    block = {"kind": "llm", "model": "m", "style": "json", "per_call": "part", "shots": 0}
+    block = {
+        "kind": "llm",
+        "model": "m",
+        "style": "json",
+        "per_call": "part",
+        "shots": 0,
+    }
     chosen = choose(JUDGES, {**block, "rounds": 1}, where="llm")
     given = invented(MANY, 0)
     decoding, calls, read, written = Decoding("m", 0.0, None, 2_000), 0, 0.0, 0.0
@@ -184,7 +239,9 @@ def language_model() -> Asked:
 def client() -> float:
     """Processor seconds of the one who asks, for each call, the ledger included."""
     command = [sys.executable, str(llm_throughput.SERVER), "--latency", "0.1"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
         assert server.stdout is not None
         assert server.stdin is not None
         port = int(server.stdout.readline())
@@ -205,7 +262,9 @@ def resample() -> float:
         study = curves.invented(curves.Study(SYSTEMS, STUDY // SYSTEMS, metrics))
         start = time.process_time()
         higher = [f"m{n}" for n in range(metrics)]
-        metassay.meta_eval(*study, higher=higher, resamples=RESAMPLES, permutations=RESAMPLES)
+        metassay.meta_eval(
+            *study, higher=higher, resamples=RESAMPLES, permutations=RESAMPLES
+        )
         spent.append(time.process_time() - start)
     each = max(0.0, spent[2] - spent[1]) / METRICS_MORE
     return each * 1_000 / STUDY * 1_000 / RESAMPLES
@@ -228,8 +287,12 @@ MODEL = "a language model as judge, `json`, `per_call: part`"
 RESAMPLED = "`meta_evaluate`, each metric and criterion, 1,000 resamples"
 UNITS = ("what", "1,000 texts")
 STUDIES = (
-    *("documents x systems", "rules, `lexical`", "`bertscore`, `bs_topk`, `semantic`"),
-    *("`nli`", "`meta_evaluate` of ten metrics", "one language model as judge"),
+    "documents x systems",
+    "rules, `lexical`",
+    "`bertscore`, `bs_topk`, `semantic`",
+    "`nli`",
+    "`meta_evaluate` of ten metrics",
+    "one language model as judge",
 )
 
 
@@ -245,7 +308,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, standing_in(Path(folder)):
         rules = [slope(make(), LIGHT) for make in RULES.values()]
         encoders = [slope(make(), MANY) for make in ENCODERS.values()]
-        classified, asked, resampled = slope(classifier(), MANY), language_model(), resample()
+        classified, asked, resampled = (
+            slope(classifier(), MANY),
+            language_model(),
+            resample(),
+        )
     said = (
         f"{rounded(asked.seconds)} s of the client; {rounded(asked.calls)} questions,"
         f" {asked.read / 1e6:.1f} million tokens to read, {asked.written / 1e6:.1f} to write"

@@ -1,7 +1,8 @@
 """255 ensembles x 245 items x 1,000 bootstraps by Pearson, against a loop over scipy.
 
-`python speed/statistics_ensembles.py` first asserts equal values in some resamples, then
-alternates in one process: the scipy loop does few of the 1,000 resamples and is scaled up.
+`python speed/statistics_ensembles.py` first asserts equal values in some resamples,
+then alternates in one process: the scipy loop does few of the 1,000 resamples and is
+scaled up.
 """
 
 import os
@@ -36,9 +37,13 @@ def main() -> None:
     z = standardise(0.5 * human + rng.normal(size=(METRICS, ITEMS)))
     members = subsets(METRICS)
     means = np.stack([z[member].mean(axis=0) for member in members])
-    weights = rng.multinomial(ITEMS, np.full(ITEMS, 1 / ITEMS), size=RESAMPLES).astype(float)
+    weights = rng.multinomial(ITEMS, np.full(ITEMS, 1 / ITEMS), size=RESAMPLES).astype(
+        float
+    )
     found = moment_correlations(z, human, members, weights)
-    if not np.allclose(found[:FEW], by_scipy(means, human, weights[:FEW]), atol=1e-12, rtol=0):
+    if not np.allclose(
+        found[:FEW], by_scipy(means, human, weights[:FEW]), atol=1e-12, rtol=0
+    ):
         sys.exit("the values differ: no timing")
     times = []
     for _ in range(ROUNDS):

@@ -1,8 +1,9 @@
 """Paired permutation tests and bootstraps against nlpstats, 16 systems x 100 documents.
 
-`python speed/statistics_permutation.py` first asserts that both give the same value in every
-permutation and resample, then alternates them in one process and prints the paired ratios of their
-times per permutation (or resample). One thread of linear algebra on both sides.
+`python speed/statistics_permutation.py` first asserts that both give the same value in
+every permutation and resample, then alternates them in one process and prints the
+paired ratios of their times per permutation (or resample). One thread of linear algebra
+on both sides.
 """
 
 import os
@@ -19,7 +20,13 @@ import numpy as np
 from nlpstats.correlations.correlations import correlate
 
 from metassay.statistics.resampling import Draws, correlate_resamples, draw
-from metassay.statistics.significance import Swaps, Trios, common, draw_swaps, permuted_differences
+from metassay.statistics.significance import (
+    Swaps,
+    Trios,
+    common,
+    draw_swaps,
+    permuted_differences,
+)
 
 SYSTEMS, DOCUMENTS, ROUNDS, SEED = 16, 100, 7, 20261121
 QUICK = {
@@ -38,18 +45,25 @@ def standard(values: np.ndarray) -> np.ndarray:
     return standardised
 
 
-def permuted_by_nlpstats(scores: list, level: str, coefficient: str, swaps: Swaps) -> list[float]:
+def permuted_by_nlpstats(
+    scores: list, level: str, coefficient: str, swaps: Swaps
+) -> list[float]:
     x, y, z = scores
     values = []
     for systems, documents in zip(*swaps, strict=True):
         swap = systems[:, None] ^ documents
         one, other = np.where(swap, y, x), np.where(swap, x, y)
         name = NAMES[level]
-        values.append(correlate(one, z, name, coefficient) - correlate(other, z, name, coefficient))
+        values.append(
+            correlate(one, z, name, coefficient)
+            - correlate(other, z, name, coefficient)
+        )
     return values
 
 
-def resampled_by_nlpstats(scores: list, level: str, coefficient: str, draws: Draws) -> list[float]:
+def resampled_by_nlpstats(
+    scores: list, level: str, coefficient: str, draws: Draws
+) -> list[float]:
     values = []
     for systems, documents in zip(draws.systems, draws.documents, strict=True):
         rows = np.repeat(np.arange(SYSTEMS), systems)
@@ -60,7 +74,10 @@ def resampled_by_nlpstats(scores: list, level: str, coefficient: str, draws: Dra
 
 
 def compare(
-    name: str, baseline: Callable[[int], list], candidate: Callable[[int], list], few: int
+    name: str,
+    baseline: Callable[[int], list],
+    candidate: Callable[[int], list],
+    few: int,
 ) -> None:
     if not np.allclose(baseline(few), candidate(few), atol=1e-9, rtol=0):
         sys.exit(f"{name}: the values differ: no timing")
@@ -114,7 +131,9 @@ def main() -> None:
     for level in THEIRS:
         for coefficient in ("pearson", "spearman", "kendall"):
             of = (level, coefficient)
-            permutations(scores, trios, draw_swaps(a.shape, resample="both", n=HERE, rng=rng), of)
+            permutations(
+                scores, trios, draw_swaps(a.shape, resample="both", n=HERE, rng=rng), of
+            )
             bootstraps(scores, draw(a.shape, resample="both", n=HERE, rng=rng), of)
 
 

@@ -1,8 +1,9 @@
 """The exact test against a plain loop over the same orders, leave-outs against one at a time.
 
-`python speed/statistics_verdicts.py` first asserts equal values, then alternates both in one
-process and prints the paired ratios of their times. `--large` times the certificates of 100,000
-documents by 4 systems with 3 metrics, 1,000 orders and resamples, and its memory.
+`python speed/statistics_verdicts.py` first asserts equal values, then alternates both
+in one process and prints the paired ratios of their times. `--large` times the
+certificates of 100,000 documents by 4 systems with 3 metrics, 1,000 orders and
+resamples, and its memory.
 """
 
 import os
@@ -60,10 +61,13 @@ def loop(metrics: Sequence[np.ndarray], human: np.ndarray, n: int) -> np.ndarray
 
 def test(metrics: Sequence[np.ndarray], human: np.ndarray, n: int) -> np.ndarray:
     sides, people = (
-        {r: prepare(side, r, "pearson") for r in RELATIONS} for side in (np.stack(metrics), human)
+        {r: prepare(side, r, "pearson") for r in RELATIONS}
+        for side in (np.stack(metrics), human)
     )
     rng = np.random.default_rng(SEED)
-    found: np.ndarray = independence_test(sides, people, human.shape, n=n, rng=rng).statistics
+    found: np.ndarray = independence_test(
+        sides, people, human.shape, n=n, rng=rng
+    ).statistics
     return found
 
 
@@ -71,7 +75,10 @@ def one_by_one(metric: np.ndarray, human: np.ndarray, coefficient: str) -> np.nd
     """The same leave-outs, each computed anew."""
     group = units_of(default_layout(human.shape)).document
     each = np.arange(len(human))
-    rows = [value_at(metric[each != i], human[each != i], "global", coefficient) for i in each]
+    rows = [
+        value_at(metric[each != i], human[each != i], "global", coefficient)
+        for i in each
+    ]
     columns = [
         value_at(metric[:, group != i], human[:, group != i], "global", coefficient)
         for i in range(int(group.max()) + 1)
@@ -84,7 +91,9 @@ def at_once(metric: np.ndarray, human: np.ndarray, coefficient: str) -> np.ndarr
     return np.concatenate((found.systems, found.documents))
 
 
-def compare(name: str, baseline: Callable[[], np.ndarray], here: Callable[[], np.ndarray]) -> None:
+def compare(
+    name: str, baseline: Callable[[], np.ndarray], here: Callable[[], np.ndarray]
+) -> None:
     if not np.allclose(baseline(), here(), atol=1e-9, rtol=0):
         sys.exit(f"{name}: the values differ: no timing")
     ratios = []
@@ -95,7 +104,9 @@ def compare(name: str, baseline: Callable[[], np.ndarray], here: Callable[[], np
         here()
         ratios.append((middle - start) / (time.perf_counter() - middle))
     ratios.sort()
-    print(f"{name}: {statistics.median(ratios):,.1f}x ({ratios[0]:,.1f} to {ratios[-1]:,.1f})")
+    print(
+        f"{name}: {statistics.median(ratios):,.1f}x ({ratios[0]:,.1f} to {ratios[-1]:,.1f})"
+    )
 
 
 def large(documents: int = 100_000) -> None:
@@ -112,7 +123,9 @@ def large(documents: int = 100_000) -> None:
     evidence(gathered, confounds(gathered, chosen), chosen)
     seconds = time.perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"certificates of 4 x {documents:,}, 3 metrics: {seconds:,.0f} s, {memory:,.0f} MB")
+    print(
+        f"certificates of 4 x {documents:,}, 3 metrics: {seconds:,.0f} s, {memory:,.0f} MB"
+    )
 
 
 def main() -> None:

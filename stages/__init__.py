@@ -3,7 +3,8 @@
 import os
 import platform
 
-# With AVX-512 numpy rounds logarithms and exponentials otherwise: tables would depend on it.
+# With AVX-512 numpy rounds logarithms and exponentials otherwise: tables would depend
+# on it.
 if platform.machine() in ("x86_64", "AMD64"):
     newest = "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL"
     os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", newest)

@@ -4,7 +4,11 @@ import pandas as pd
 
 from metassay.core.options import JUDGED, Design, parse
 from metassay.meta_evaluation.layouts import cluster_labels
-from metassay.scoring.aggregation.combinations import combined_scores, describe, parse_combination
+from metassay.scoring.aggregation.combinations import (
+    combined_scores,
+    describe,
+    parse_combination,
+)
 from metassay.scoring.aggregation.judged import judged_scores
 from metassay.scoring.aggregation.leaderboard import (
     LeaderboardOptions,
@@ -13,7 +17,12 @@ from metassay.scoring.aggregation.leaderboard import (
 )
 from metassay.scoring.aggregation.rubrics import rubric_scores
 from metassay.scoring.aggregation.statements import judged_statements, read_statements
-from metassay.scoring.catalogue import add_readings, check_given, descriptions, user_descriptions
+from metassay.scoring.catalogue import (
+    add_readings,
+    check_given,
+    descriptions,
+    user_descriptions,
+)
 from metassay.scoring.pairing.questions import Questions
 from metassay.scoring.rubrics.ask import rubric_descriptions
 from metassay.tables.alignments import ALIGNMENTS
@@ -43,15 +52,21 @@ def main(io: StageIO) -> None:
     parts, units = io.read(PARTS), io.read(UNITS)
     sources = io.read(SOURCES)
     statements = read_statements(sources, parts, units, io.read_each(ALIGNMENTS))
-    io.write(STATEMENT_SCORES, judged_statements(statements, pairs, judgments, setup), JUDGED)
+    io.write(
+        STATEMENT_SCORES, judged_statements(statements, pairs, judgments, setup), JUDGED
+    )
     criteria = io.read(CRITERIA)
     check_given(criteria)
     graded = pairs["measure"].isin(criteria["metric"])
     judged = judged_scores(parts, units, pairs[~graded], judgments, setup)
-    by_rubric = rubric_scores(criteria, pairs[graded], judgments, setup.segmentation, setup.version)
+    by_rubric = rubric_scores(
+        criteria, pairs[graded], judgments, setup.segmentation, setup.version
+    )
     scores = pd.concat([judged, by_rubric, io.read(MEASUREMENTS)], ignore_index=True)
     blocks = io.shared("combinations")
-    combinations = {name: parse_combination(blocks, name) for name in io.param("combinations")}
+    combinations = {
+        name: parse_combination(blocks, name) for name in io.param("combinations")
+    }
     metrics = {
         **descriptions(),
         **user_descriptions(io.project, io.benchmark),

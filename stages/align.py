@@ -13,6 +13,8 @@ from stages.workers import executor
 def main(io: StageIO) -> None:
     chosen = io.choose(KINDS, "alignments", io.item)
     with executor(io) as over:
-        aligned, notes = align_units(io.read(SOURCES), io.read(UNITS), io.item, chosen, over)
+        aligned, notes = align_units(
+            io.read(SOURCES), io.read(UNITS), io.item, chosen, over
+        )
     io.note(notes)
     io.write(ALIGNMENTS, aligned, io.item)

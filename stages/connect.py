@@ -14,10 +14,14 @@ from stages.doorway import StageIO
 def connect(io: StageIO, chosen: Chosen, repeated: Iterable[str]) -> Session:
     """Open the session of a kind, for tables that may repeat text of the datasets `repeated`.
 
-    Raises BadInput if the kind asks a model and the access class of that text is in doubt.
+    Raises BadInput if the kind asks a model and the access class of that text is in
+    doubt.
     """
     declared = {key: io.shared(key) for key in ("endpoints", "models")}
-    shared, benchmark = io.project.model_copy(update=declared), io.project.evaluations[io.benchmark]
+    shared, benchmark = (
+        io.project.model_copy(update=declared),
+        io.project.evaluations[io.benchmark],
+    )
     return open_session(shared, benchmark, chosen, repeated)
 
 
@@ -27,4 +31,6 @@ def check_folder(io: StageIO, chosen: Chosen, lists: Lists) -> None:
     if key in io.entry.params.get(io.entry.params_file, ()):
         folders[io.item] = str(io.path(io.param(key)))
     reads = {io.item: all_datasets([chosen])}
-    raise_problems(folder_problems(reads, folders, RAW, where=io.entry.params_file, lists=lists))
+    raise_problems(
+        folder_problems(reads, folders, RAW, where=io.entry.params_file, lists=lists)
+    )

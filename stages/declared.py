@@ -30,10 +30,11 @@ from metassay.datasets.registry import is_closed, load_registry
 class Entry:
     """A stage, or an instance of it: its name in dvc.yaml, its params file, and what DVC watches.
 
-    `params`: keys (`judges.lexical`) by file. `deps` and `outs`: paths as DVC names them.
-    `closed`: whether its outputs are for their owner only. `stages`: all of its dvc.yaml.
-    `project`: for permissions only, such as a dataset's class, the cap on costs or how many answers
-    may be missing: read each time, these change no number, so dvc.yaml does not declare them.
+    `params`: keys (`judges.lexical`) by file. `deps` and `outs`: paths as DVC names
+    them. `closed`: whether its outputs are for their owner only. `stages`: all of its
+    dvc.yaml. `project`: for permissions only, such as a dataset's class, the cap on
+    costs or how many answers may be missing: read each time, these change no number, so
+    dvc.yaml does not declare them.
     """
 
     name: str
@@ -49,19 +50,23 @@ class Entry:
 def find_entry(module: str, arguments: list[str]) -> Entry:
     """Return the entry whose command is `python -m stages.<module> <arguments>`.
 
-    The first argument is the benchmark, except for stages of the root's dvc.yaml. Raises BadInput
-    if the params files are not valid, an argument can be no file name, no stage has that command,
-    or the stage's block in dvc.yaml is not as generated.
+    The first argument is the benchmark, except for stages of the root's dvc.yaml.
+    Raises BadInput if the params files are not valid, an argument can be no file name,
+    no stage has that command, or the stage's block in dvc.yaml is not as generated.
     """
     params, registry = load(), load_registry()
     problems = [(word, name_problem(word)) for word in arguments]
     if any(problem for _, problem in problems):
-        raise BadInput([f"{word!r}: {problem}" for word, problem in problems if problem])
+        raise BadInput(
+            [f"{word!r}: {problem}" for word, problem in problems if problem]
+        )
     first = "".join(arguments[:1])
     root = [FETCH, *TRAINING, *(_figures(first) if module == "figures" else ())]
     file, stages, values = Path(DAG), Stages(), dict[str, Any]()
     if module in [stage.module for stage in root]:
-        values = {FETCH.each: [name for name, dataset in registry.items() if dataset.files]}
+        values = {
+            FETCH.each: [name for name, dataset in registry.items() if dataset.files]
+        }
     elif folder := params.every.get(first):
         file, stages, values = (
             BENCHMARKS / first / DAG,
@@ -72,11 +77,18 @@ def find_entry(module: str, arguments: list[str]) -> Entry:
     for stage in (stage for stage in stages or root if stage.module == module):
         for name, block in _instances(stage, stages, values):
             if shlex.split(block["cmd"]) == words:
-                if problem := dag_problem(str(file), strict_yaml.load(file), (stage,), stages):
+                if problem := dag_problem(
+                    str(file), strict_yaml.load(file), (stage,), stages
+                ):
                     raise BadInput(problem)
                 params_file = file.with_name(PARAMS.name).as_posix()
                 return Entry(
-                    name, params_file, *_watched(block), is_closed(first, registry), stages, params
+                    name,
+                    params_file,
+                    *_watched(block),
+                    is_closed(first, registry),
+                    stages,
+                    params,
                 )
     raise BadInput(
         f"no dvc.yaml has the command {shlex.join(words)!r}; name a benchmark, and what its"
@@ -110,7 +122,9 @@ def _watched(
     block: Mapping[str, Any],
 ) -> tuple[frozenset[str], frozenset[str], dict[str, tuple[str, ...]]]:
     outs = [*block["outs"], *block.get("metrics", [])]
-    params = {str(PARAMS): tuple(key for key in block["params"] if isinstance(key, str))}
+    params = {
+        str(PARAMS): tuple(key for key in block["params"] if isinstance(key, str))
+    }
     for by_file in (item for item in block["params"] if isinstance(item, dict)):
         params |= {file: tuple(keys) for file, keys in by_file.items()}
     return (

@@ -19,8 +19,13 @@ def main(io: StageIO) -> None:
     parts, sources = io.read(PARTS), io.read(SOURCES)
     repeated = [name for names in parts["repeats"] for name in names]
     repeated += sources["dataset"].tolist()
-    with connect(io, decomposition, repeated) as session, executor(io, repeated) as over:
-        decomposed = take_apart(parts, sources, decomposition, session.provide(decomposition), over)
+    with (
+        connect(io, decomposition, repeated) as session,
+        executor(io, repeated) as over,
+    ):
+        decomposed = take_apart(
+            parts, sources, decomposition, session.provide(decomposition), over
+        )
         answers = session.finish()
     io.note([*decomposed.warnings, *answers.notes])
     io.write(UNITS, decomposed.units)

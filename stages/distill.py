@@ -13,5 +13,7 @@ def main(io: StageIO) -> None:
     model, out = order(io)
     source = io.benchmark_io(io.param("from"))
     scores, ratings = (source.read(table) for table in (STATEMENT_SCORES, RATINGS))
-    rows = distillation_rows(examples(io), scores, ratings, block(io, "teachers"), model.training)
+    rows = distillation_rows(
+        examples(io), scores, ratings, block(io, "teachers"), model.training
+    )
     io.note(tune(DISTILL, model, rows, out))

@@ -36,8 +36,9 @@ REPORTS = Path("reports")
 class StageIO:
     """What a stage may read and write: what its entry in dvc.yaml declares, no more.
 
-    `benchmark` and `item` are the words of its command (`item` is "" if there is no second word);
-    `used` collects what was read and written, as dvc.yaml names it: (file, key) or a path.
+    `benchmark` and `item` are the words of its command (`item` is "" if there is no
+    second word); `used` collects what was read and written, as dvc.yaml names it:
+    (file, key) or a path.
     """
 
     def __init__(self, entry: Entry, arguments: Sequence[str]) -> None:
@@ -67,7 +68,9 @@ class StageIO:
 
     def options(self, model: type[AnyOptions], key: str) -> AnyOptions:
         """Return a block of the root's params.yaml, checked."""
-        return parse(model, self.shared(key), where=" > ".join([str(PARAMS), *key.split(".")]))
+        return parse(
+            model, self.shared(key), where=" > ".join([str(PARAMS), *key.split(".")])
+        )
 
     def dataset(self, name: str = "") -> Dataset:
         """Return the registry's entry of a dataset; by default the benchmark's."""
@@ -82,7 +85,9 @@ class StageIO:
         problems = [f"raw: {problem}" for problem in problems]
         problems += [f"dataset: {reader_problem}"] if reader_problem else []
         if problems:
-            raise BadInput(f"{self.entry.params_file} > {problem}" for problem in problems)
+            raise BadInput(
+                f"{self.entry.params_file} > {problem}" for problem in problems
+            )
         return raw
 
     def criteria(self) -> dict[str, Criterion]:
@@ -115,7 +120,9 @@ class StageIO:
 
     def headline(self) -> Path:
         """Return the file of headline numbers, beside the benchmark's params.yaml."""
-        return self.path(Path(self.entry.params_file).with_name("headline.json").as_posix())
+        return self.path(
+            Path(self.entry.params_file).with_name("headline.json").as_posix()
+        )
 
     def benchmark_io(self, benchmark: str) -> "StageIO":
         """Return the same for the tables of another benchmark, whose params name their files."""
@@ -132,20 +139,31 @@ class StageIO:
 
     def read_each(self, table: Table) -> dict[str, pd.DataFrame]:
         """Read the files of a table that is a folder separately, by name."""
-        return {name: parquet.read(table, file) for name, file in self._files_of(table).items()}
+        return {
+            name: parquet.read(table, file)
+            for name, file in self._files_of(table).items()
+        }
 
     def write(self, table: Table, frame: pd.DataFrame, name: str | None = None) -> None:
         """Write a table, or one file of a table that is a folder."""
         parquet.write(table, frame, self._file(table, name))
 
     def _file(self, table: Table, name: str | None) -> Path:
-        return self.path("/".join(filter(None, (self._tables, table.name, name))) + ".parquet")
+        return self.path(
+            "/".join(filter(None, (self._tables, table.name, name))) + ".parquet"
+        )
 
     def note(self, messages: Sequence[str]) -> None:
         """Store and print what the data's owner should know of what was done with them."""
-        files = [out for out in self.entry.outs if out.startswith(f"{self._tables}/{NOTES.name}/")]
+        files = [
+            out
+            for out in self.entry.outs
+            if out.startswith(f"{self._tables}/{NOTES.name}/")
+        ]
         if len(files) != 1:
-            raise RuntimeError(f"{self.entry.name}: dvc.yaml does not declare its notes")
+            raise RuntimeError(
+                f"{self.entry.name}: dvc.yaml does not declare its notes"
+            )
         name = Path(files[0]).stem
         rows = [(name, *note) for note in enumerate(dict.fromkeys(messages))]
         self.write(NOTES, pd.DataFrame(rows, columns=list(NOTES.columns)), name)
@@ -154,7 +172,9 @@ class StageIO:
 
     def _value(self, file: str, key: str) -> Any:
         if key not in self.entry.params.get(file, ()):
-            raise RuntimeError(f"{self.entry.name}: dvc.yaml does not declare {file}: {key}")
+            raise RuntimeError(
+                f"{self.entry.name}: dvc.yaml does not declare {file}: {key}"
+            )
         self.used.add((file, key))
         if file not in self._loaded:
             self._loaded[file] = strict_yaml.load(Path(file))
@@ -174,16 +194,20 @@ class StageIO:
     def _set_aside(self, folder: Path, names: Sequence[str]) -> None:
         """Move files that nobody declares away, such as the texts of a removed system.
 
-        DVC hashes whole folders: with these files the hash would differ from a new clone's.
+        DVC hashes whole folders: with these files the hash would differ from a new
+        clone's.
         """
         for file in sorted(folder.glob("*.parquet")):
             if file.stem not in names:
                 aside = WORK / "left_over" / self.benchmark / folder.name / file.name
                 aside.parent.mkdir(parents=True, exist_ok=True)
-                with contextlib.suppress(FileNotFoundError):  # another stage was quicker
+                # another stage was quicker
+                with contextlib.suppress(FileNotFoundError):
                     shutil.move(file, aside)
                 params = self.entry.params_file
-                _print_note(f"{file} is of nothing that {params} names; it is now {aside}")
+                _print_note(
+                    f"{file} is of nothing that {params} names; it is now {aside}"
+                )
 
 
 Main = Callable[[StageIO], None]
@@ -199,14 +223,15 @@ def program(main: Main) -> Main:
 def enter(main: Main) -> None:
     """Run `main` for the words on the command line.
 
-    Bad input, and what the disk refuses, is printed and exits with 78: its owner must act. What
-    another run may repair exits with 1. The lock lets a run wait for one of the same stage that a
-    killed DVC left behind.
+    Bad input, and what the disk refuses, is printed and exits with 78: its owner must
+    act. What another run may repair exits with 1. The lock lets a run wait for one of
+    the same stage that a killed DVC left behind.
     """
     parent_watch.watch()
     stage, arguments = Path(sys.argv[0]).stem, sys.argv[1:]
     try:
-        entry = find_entry(stage, arguments)  # which checks that arguments can be file names
+        # which checks that arguments can be file names
+        entry = find_entry(stage, arguments)
         restrict_work(Path())
         with (
             lock_file(WORK / "locks" / "-".join([stage, *arguments])),

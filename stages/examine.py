@@ -13,7 +13,9 @@ from stages.doorway import StageIO, program
 @program
 def main(io: StageIO) -> None:
     options = io.options(MetaOptions, "meta_evaluation")
-    tables = (io.read(table) for table in (PAIRS, JUDGMENTS, GOLD, RATINGS, GIVEN_VERDICTS))
+    tables = (
+        io.read(table) for table in (PAIRS, JUDGMENTS, GOLD, RATINGS, GIVEN_VERDICTS)
+    )
     examination = examine(*tables, options)
     io.note(examination.notes)
     io.write(VERDICTS, examination.verdicts)

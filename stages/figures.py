@@ -16,14 +16,18 @@ _log = logging.getLogger("metassay.figures")  # which the doorway prints as note
 def main(io: StageIO) -> None:
     paper = io.benchmark
     if paper not in PAPERS:
-        raise BadInput(f"{paper!r}: no paper has this name; choose from {', '.join(PAPERS)}")
+        raise BadInput(
+            f"{paper!r}: no paper has this name; choose from {', '.join(PAPERS)}"
+        )
     inputs = draw.Inputs(
         lambda benchmark, table: io.path(draw.table_path(benchmark, table)),
         lambda file: io.path(f"{draw.PUBLISHED}/{file}"),
     )
     out = io.path(f"{draw.FIGURES}/{paper}")
     version = module_version(Path(), draw.DRAWS)
-    outcome = draw.draw_paper(PAPERS[paper], inputs, out, store=draw.STORE, version=version)
+    outcome = draw.draw_paper(
+        PAPERS[paper], inputs, out, store=draw.STORE, version=version
+    )
     for line in draw.summary(outcome):
         _log.warning(line)
     if outcome.damaged:  # incomplete: dvc.lock must not record it

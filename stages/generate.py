@@ -17,7 +17,10 @@ def main(io: StageIO) -> None:
     check_folder(io, system, FEW_SHOT)
     sources = io.read(SOURCES)
     repeated = [*sources["dataset"], *all_datasets([system])]
-    with connect(io, system, sources["dataset"]) as session, executor(io, repeated) as over:
+    with (
+        connect(io, system, sources["dataset"]) as session,
+        executor(io, repeated) as over,
+    ):
         written = write_texts(sources, name, system, session.provide(system), over)
         answers = session.finish()
     io.note([*written.warnings, *answers.notes])

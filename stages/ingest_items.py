@@ -15,7 +15,9 @@ from stages.doorway import StageIO, program
 @program
 def main(io: StageIO) -> None:
     reader = str(io.dataset().reader)
-    test = chosen_test(io.param("test"), io.param("options"), where=io.entry.params_file)
+    test = chosen_test(
+        io.param("test"), io.param("options"), where=io.entry.params_file
+    )
     raw = io.raw(reader_problem(io.param("test"), reader))
     name, judges = io.param("dataset"), io.param("judges")
     ingested = ingest_items(test, reader, raw, dataset=name, judges=judges)
@@ -24,6 +26,7 @@ def main(io: StageIO) -> None:
     io.write(RATINGS, ingested.ratings)
     io.write(PAIRS, ingested.pairs, FROM_DATASET)
     io.write(GIVEN_VERDICTS, ingested.verdicts)
-    # Later stages read these folders, though no reader has judgments of single premises.
+    # Later stages read these folders, though no reader has judgments of single
+    # premises.
     io.write(JUDGMENTS, empty(JUDGMENTS), FROM_DATASET)
     io.write(RESPONSES, empty(RESPONSES), FROM_DATASET)

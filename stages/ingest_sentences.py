@@ -13,7 +13,9 @@ from stages.doorway import StageIO, program
 def main(io: StageIO) -> None:
     reader = str(io.dataset().reader)
     options = segment_options(io.param("options"), where=io.entry.params_file)
-    ingested = ingest_sentences(reader, io.raw(reader_problem(SEGMENTATION, reader)), options)
+    ingested = ingest_sentences(
+        reader, io.raw(reader_problem(SEGMENTATION, reader)), options
+    )
     io.note(ingested.warnings)
     io.write(TEXTS, ingested.texts, FROM_DATASET)
     io.write(SENTENCES, ingested.sentences)

@@ -16,8 +16,12 @@ def main(io: StageIO) -> None:
     name = io.item
     chosen = io.choose(JUDGES, "judges", name)
     pairs = io.read(PAIRS)
-    repeated = {dataset for names in pairs["repeats"].unique() for dataset in names.split()}
-    repeated.update(claim_datasets(io.project.evaluations[io.benchmark], io.project.decompositions))
+    repeated = {
+        dataset for names in pairs["repeats"].unique() for dataset in names.split()
+    }
+    repeated.update(
+        claim_datasets(io.project.evaluations[io.benchmark], io.project.decompositions)
+    )
     with connect(io, chosen, repeated) as session, executor(io, repeated) as over:
         judge = make_judge(chosen, session.provide, over)
         judgments = judge_pairs(

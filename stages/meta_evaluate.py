@@ -19,7 +19,9 @@ from stages.workers import executor
 @program
 def main(io: StageIO) -> None:
     where = "params.yaml > meta_evaluation"
-    planned = parse(Design, io.param("design"), where=f"{io.entry.params_file} > design")
+    planned = parse(
+        Design, io.param("design"), where=f"{io.entry.params_file} > design"
+    )
     chosen = {**io.shared("meta_evaluation"), "primary": planned.primary}
     options = parse(MetaOptions, chosen, where=where)
     board = io.read(LEADERBOARD)
@@ -27,11 +29,19 @@ def main(io: StageIO) -> None:
     ratings, rubrics = io.read(RATINGS), io.read(CRITERIA)
     notes: list[str] = []
     groups = groups_of(
-        planned, io.read(SOURCES), ratings["author"].unique(), f"{io.entry.params_file} > design"
+        planned,
+        io.read(SOURCES),
+        ratings["author"].unique(),
+        f"{io.entry.params_file} > design",
     )
     with executor(io) as over, bars() as progress:
         evaluation = Evaluation(
-            *(io.read(SCORES), ratings, io.criteria(), better, options, rubric_criteria(rubrics)),
+            io.read(SCORES),
+            ratings,
+            io.criteria(),
+            better,
+            options,
+            rubric_criteria(rubrics),
             groups=groups,
             statement_scores=io.read(STATEMENT_SCORES),
             note=notes.append,

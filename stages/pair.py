@@ -13,5 +13,10 @@ from stages.doorway import StageIO, program
 @program
 def main(io: StageIO) -> None:
     options = io.options(Questions, f"questions.{io.item}")
-    tables = (io.read(SOURCES), io.read(PARTS), io.read(UNITS), io.read_each(ALIGNMENTS))
+    tables = (
+        io.read(SOURCES),
+        io.read(PARTS),
+        io.read(UNITS),
+        io.read_each(ALIGNMENTS),
+    )
     io.write(PAIRS, build_pairs(*tables, options), io.item)

@@ -26,8 +26,18 @@ from stages.doorway import StageIO, program
 from stages.shown import report_fields
 
 SHOWN = (
-    *(SOURCES, TEXTS, PARTS, UNITS, ALIGNMENTS, PAIRS, JUDGMENTS, CRITERIA, SCORES, LEADERBOARD),
-    *(RATINGS, CERTIFICATES),
+    SOURCES,
+    TEXTS,
+    PARTS,
+    UNITS,
+    ALIGNMENTS,
+    PAIRS,
+    JUDGMENTS,
+    CRITERIA,
+    SCORES,
+    LEADERBOARD,
+    RATINGS,
+    CERTIFICATES,
     *(
         table for table in RESULT_TABLES.values() if table is not EVIDENCE
     ),  # certificates have its numbers
@@ -47,7 +57,10 @@ def main(io: StageIO) -> None:
         published=compare_all(io.param("published"), io.path(PUBLISHED), ours),
         certification=io.options(CertificationOptions, "certification"),
         resampling=Resampling(
-            *(io.shared(f"meta_evaluation.{name}") for name in ("resamples", "confidence", "seed")),
+            *(
+                io.shared(f"meta_evaluation.{name}")
+                for name in ("resamples", "confidence", "seed")
+            ),
             dict(zip(clusters["doc_id"], clusters["cluster"], strict=True)),
         ),
         scales=io.criteria(),
@@ -55,6 +68,8 @@ def main(io: StageIO) -> None:
         shown_as=ShownAs.of(shown_as, writers, judges),
     )
     write_report(report, io.path(f"reports/{io.benchmark}"))
-    tables = (report.tables[name] for name in ("leaderboard", "certificates", "criteria"))
+    tables = (
+        report.tables[name] for name in ("leaderboard", "certificates", "criteria")
+    )
     numbers = evaluation_numbers(*tables, models_table(report.responses, {}))
     write_numbers(numbers, io.headline())

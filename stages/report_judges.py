@@ -31,5 +31,7 @@ def main(io: StageIO) -> None:
         shown_as=ShownAs.of(shown_as, [], judges),
     )
     write_judge_test(report, io.path(f"reports/{io.benchmark}"))
-    numbers = judge_numbers(report.tables["judge_cards"], models_table(report.responses, {}))
+    numbers = judge_numbers(
+        report.tables["judge_cards"], models_table(report.responses, {})
+    )
     write_numbers(numbers, io.headline())

@@ -20,4 +20,6 @@ def main(io: StageIO) -> None:
     )
     write_segment_test(report, io.path(f"reports/{io.benchmark}"))
     calls = models_table(report.responses, {})
-    write_numbers(segmentation_numbers(report.tables["segment_scores"], calls), io.headline())
+    write_numbers(
+        segmentation_numbers(report.tables["segment_scores"], calls), io.headline()
+    )

@@ -16,7 +16,9 @@ from stages.workers import executor
 @program
 def main(io: StageIO) -> None:
     parts, units = io.read(PARTS), io.read(UNITS)
-    statements = read_statements(io.read(SOURCES), parts, units, io.read_each(ALIGNMENTS))
+    statements = read_statements(
+        io.read(SOURCES), parts, units, io.read_each(ALIGNMENTS)
+    )
     io.watch_tuned()
     chosen = io.choose(FAITHFULNESS, "statement_metrics", io.item)
     with executor(io) as over:

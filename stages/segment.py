@@ -17,7 +17,9 @@ def main(io: StageIO) -> None:
     sources, segments = io.read(SOURCES), io.read(SEGMENTS)
     repeated = repeated_datasets(texts, sources)
     with connect(io, chosen, repeated) as session, executor(io, repeated) as over:
-        parts, notes = segment(texts, sources, segments, chosen, session.provide(chosen), over)
+        parts, notes = segment(
+            texts, sources, segments, chosen, session.provide(chosen), over
+        )
         answers = session.finish()
     io.note([*notes, *answers.notes])
     io.write(PARTS, parts)

@@ -12,13 +12,18 @@ from stages.doorway import StageIO
 
 
 def report_fields(
-    io: StageIO, tables: Iterable[Table], names: Sequence[str], shown_as: Mapping[str, str]
+    io: StageIO,
+    tables: Iterable[Table],
+    names: Sequence[str],
+    shown_as: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return the fields of a Report; `names` are the judges or segmentations that it is about."""
     dataset = io.dataset()
     return {
         "benchmark": io.benchmark,
-        **{n: getattr(dataset, n) for n in ("title", "licence", "citation", "invented")},
+        **{
+            n: getattr(dataset, n) for n in ("title", "licence", "citation", "invented")
+        },
         "seen": describe_seen(io.param("seen"), names, shown_as),
         "responses": io.read_each(RESPONSES),
         "notes": io.read_each(NOTES),

@@ -16,7 +16,9 @@ PAIRS = "data/judges/pairs/training.jsonl"
 def main(io: StageIO) -> None:
     options = cast(SemanticOptions, io.choose(JUDGES, "judges", io.benchmark).options)
     into = io.path(options.coefficients)
-    folders = [io.path(f"data/raw/{name}") for name in ("wice_train", "aci_bench_train")]
+    folders = [
+        io.path(f"data/raw/{name}") for name in ("wice_train", "aci_bench_train")
+    ]
     pairs = io.path(PAIRS)
     trained = train(Path(folders[0]).parent, Path(pairs), options, options.batch_tokens)
     write(into, trained.coefficients, trained.network)

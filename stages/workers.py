@@ -14,8 +14,8 @@ def executor(
 ) -> AbstractContextManager[Executor]:
     """Open the executor for the pieces of this stage, whose texts may repeat these datasets.
 
-    By default, `parts` has the datasets that texts may repeat. It is read for this alone and
-    changes no number, so dvc.yaml does not declare it.
+    By default, `parts` has the datasets that texts may repeat. It is read for this
+    alone and changes no number, so dvc.yaml does not declare it.
     """
     if repeated is None and not is_local(io.project.executor):
         file = TABLES / io.benchmark / "parts.parquet"

@@ -75,7 +75,9 @@ def imports(file: Path) -> frozenset[str]:
             made_up = name in ("import_module", "__import__") and not isinstance(
                 node.args[0], ast.Constant | ast.Name | ast.Subscript
             )
-            assert not made_up, f"{file}: no version of the code sees a module whose name is made"
+            assert not made_up, (
+                f"{file}: no version of the code sees a module whose name is made"
+            )
     return frozenset(name for name in names if name.split(".")[0] in PACKAGES)
 
 
@@ -112,10 +114,14 @@ def main() -> None:
         size[room(file)] += lines(file)
     for number, rooms in enumerate(FLOORS, start=1):
         for name in rooms:
-            print(f"{number:>5} {name:<16} {files[name]:>4} files {size[name]:>7,} lines")
+            print(
+                f"{number:>5} {name:<16} {files[name]:>4} files {size[name]:>7,} lines"
+            )
     library = sum(lines(file) for file in sources("metassay"))
     print(f"metassay/: {library:,} lines in {len(sources('metassay'))} files")
-    print(f"{len(FLOOR)} rooms, {len(FLOORS)} floors, {len(between)} arrows between rooms")
+    print(
+        f"{len(FLOOR)} rooms, {len(FLOORS)} floors, {len(between)} arrows between rooms"
+    )
     print("\n".join(upward()) or "no arrow goes up, so there is no knot")
 
 

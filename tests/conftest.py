@@ -17,7 +17,8 @@ from metassay.versions import closure
 
 ROOT = Path(__file__).parent.parent
 
-# What a shell starts in the background ignores Ctrl-C, and so would all that tests start and end.
+# What a shell starts in the background ignores Ctrl-C, and so would all that tests
+# start and end.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 gc.disable()  # until all tests are imported, which leaves next to nothing to collect
@@ -41,7 +42,11 @@ def _only_loopback() -> Any:
     connect = socket.socket.connect
 
     def guarded(self: socket.socket, address: Any) -> None:
-        if self.family != socket.AF_UNIX and address[0] not in ("127.0.0.1", "::1", "localhost"):
+        if self.family != socket.AF_UNIX and address[0] not in (
+            "127.0.0.1",
+            "::1",
+            "localhost",
+        ):
             raise AssertionError(f"a test tried to reach {address!r}")
         connect(self, address)
 
@@ -86,8 +91,8 @@ def mirror() -> Path:
 def mirror_of(environment: Mapping[str, str], beside: Path) -> Path:
     """The mirror that METASSAY_MIRROR names. Without it: a skip, or in CI a failure.
 
-    In CI a folder `shared` beside the project is where the mirror is: what is tested against the
-    real data must not pass there because nobody found it.
+    In CI a folder `shared` beside the project is where the mirror is: what is tested
+    against the real data must not pass there because nobody found it.
     """
     folder = environment.get("METASSAY_MIRROR")
     if folder and Path(folder).is_dir():
@@ -98,11 +103,15 @@ def mirror_of(environment: Mapping[str, str], beside: Path) -> Path:
         " --only fetch` got"
     )
     if environment.get("CI", "").lower() in ("true", "1") and beside.is_dir():
-        pytest.fail(f"{remedy}; this is CI, and {beside.name}/ is there, so it may not be skipped")
+        pytest.fail(
+            f"{remedy}; this is CI, and {beside.name}/ is there, so it may not be skipped"
+        )
     pytest.skip(remedy)
 
 
-def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+def made_once(
+    factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]
+) -> Path:
     """A folder that all processes of a run of pytest share, made by the first that asks."""
     base = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -159,6 +168,10 @@ def copy_project(into: Path, *, without: Sequence[str] = ()) -> Path:
             (into / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, into / name)
     identity = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
-    for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "copy"]):
+    for command in (
+        ["init", "-q"],
+        ["add", "-A"],
+        [*identity, "commit", "-qm", "copy"],
+    ):
         subprocess.run(["git", *command], cwd=into, check=True, capture_output=True)
     return into

@@ -88,7 +88,9 @@ def stages_of(file: Path) -> dict[str, Any]:
 
 PARAMS_OF_OURS = load(ROOT)
 FILES = [ROOT / BENCHMARKS / name / "dvc.yaml" for name in PARAMS_OF_OURS.benchmarks]
-FILES_OF_TESTS = [ROOT / BENCHMARKS / name / "dvc.yaml" for name in PARAMS_OF_OURS.judge_tests]
+FILES_OF_TESTS = [
+    ROOT / BENCHMARKS / name / "dvc.yaml" for name in PARAMS_OF_OURS.judge_tests
+]
 FILES_OF_SEGMENTING = [
     ROOT / BENCHMARKS / name / "dvc.yaml" for name in PARAMS_OF_OURS.segment_tests
 ]
@@ -96,7 +98,8 @@ FORMS = stages_of(FILES[0])
 FORMS_OF_TESTS = stages_of(FILES_OF_TESTS[0])
 FORMS_OF_SEGMENTING = stages_of(FILES_OF_SEGMENTING[0])
 FIGURES = "figures_doclens"
-# A user's metric of statements, which needs no model: the share of words that passages have.
+# A user's metric of statements, which needs no model: the share of words that passages
+# have.
 OVERLAP = """
 from metassay.metrics.describe import JUDGED, Description
 from metassay.kinds import FaithfulnessMetric, Scored, StatementOptions
@@ -151,7 +154,9 @@ def copy_raw(into: Path) -> None:
 def release_claims(into: Path) -> None:
     """A file as DocLens released it, of the same notes."""
     texts = map(json.loads, lines_of(ROOT / "data/sample/texts.jsonl", NOTES))
-    records = [record(t["doc_id"], t["text"]) for t in texts if t["author"] == "reference"]
+    records = [
+        record(t["doc_id"], t["text"]) for t in texts if t["author"] == "reference"
+    ]
     into.mkdir(parents=True)
     (into / CLAIMS).write_text(json.dumps(records), encoding="utf-8")
 
@@ -185,10 +190,14 @@ def params(base_url: str) -> dict[str, Any]:
     shared["decompositions"] |= {
         "apart": {"kind": "llm", "model": "m", "least": 1, "most": 5, "rounds": 1}
     }
-    shared["systems"] |= {"writer": CHAT | {"shots": 1, "examples": ["ward/dev/note_08"]}}
+    shared["systems"] |= {
+        "writer": CHAT | {"shots": 1, "examples": ["ward/dev/note_08"]}
+    }
     shared["costly_metrics"] = {"edit_distance": shared["metrics"]["edit_distance"]}
     shared["statement_metrics"] = {"overlap": {"kind": "lab.overlap"}}
-    shared["endpoints"] = {"here": {"kind": "openai", "base_url": base_url, "key_env": KEY}}
+    shared["endpoints"] = {
+        "here": {"kind": "openai", "base_url": base_url, "key_env": KEY}
+    }
     shared["models"] = {"m": {"endpoint": "here", "model": "m-1", "max_tokens": 200}}
     shared["aggregation"]["resamples"] = 20
     shared["questions"]["all"]["measures"] = ["claim_recall"]
@@ -202,13 +211,19 @@ def registry(mirror: Path) -> dict[str, Any]:
         {
             "name": name,
             "url": f"https://example.org/{COMMIT}/{name}",
-            "sha256": hashlib.sha256((mirror / "notes" / name).read_bytes()).hexdigest(),
+            "sha256": hashlib.sha256(
+                (mirror / "notes" / name).read_bytes()
+            ).hexdigest(),
             "bytes": (mirror / "notes" / name).stat().st_size,
         }
         for name in RAW["notes"]
     ]
     entry = {"reader": "files", "title": "tiny", "licence": "none", "access": "public"}
-    notes = entry | {"upstream": "https://example.org", "commit": COMMIT, "mirror": "notes"}
+    notes = entry | {
+        "upstream": "https://example.org",
+        "commit": COMMIT,
+        "mirror": "notes",
+    }
     ward, claims = (
         entry | {"reader": reader, "folder": f"data/raw/{name}"}
         for reader, name in (("files", "ward"), (None, "doclens_aci_claims"))
@@ -216,15 +231,20 @@ def registry(mirror: Path) -> dict[str, Any]:
     return {
         "fetched": ["notes"],
         "datasets": {
-            **{"notes": notes | {"files": files}, "ward": ward, "doclens_aci_claims": claims},
+            "notes": notes | {"files": files},
+            "ward": ward,
+            "doclens_aci_claims": claims,
             "items": entry | {"reader": "snli", "folder": "data/raw/items"},
-            "abstracts": entry | {"reader": "sentences", "folder": "data/raw/abstracts"},
+            "abstracts": entry
+            | {"reader": "sentences", "folder": "data/raw/abstracts"},
         },
     }
 
 
 def make_project(root: Path, base_url: str) -> Path:
-    sample = yaml.safe_load((ROOT / "benchmarks/sample/params.yaml").read_text(encoding="utf-8"))
+    sample = yaml.safe_load(
+        (ROOT / "benchmarks/sample/params.yaml").read_text(encoding="utf-8")
+    )
     copy_raw(root / "mirror")
     shutil.copytree(root / "mirror/ward", root / "data/raw/ward")
     release_claims(root / "data/raw/doclens_aci_claims")
@@ -233,26 +253,35 @@ def make_project(root: Path, base_url: str) -> Path:
     rated = root / FIRST["studies"]["pilot"]
     rated.parent.mkdir(parents=True)
     header = "study,doc_id,author,part,unit,rater,criterion,value"
-    rated.write_text(f"{header}\npilot,{NOTES[0]},lead,full,text,ann,{CRITERION},70\n", "utf-8")
+    rated.write_text(
+        f"{header}\npilot,{NOTES[0]},lead,full,text,ann,{CRITERION},70\n", "utf-8"
+    )
     for folder in ("prompts", "rubrics"):
         shutil.copytree(ROOT / folder, root / folder)
     (root / "lab").mkdir()
     (root / "lab/overlap.py").write_text(OVERLAP, encoding="utf-8")
     root_stages = stages_of(ROOT / "dvc.yaml")
-    # Minutes on real datasets: tests/judges/test_semantic_train.py and tests/units have them.
+    # Minutes on real datasets: tests/judges/test_semantic_train.py and tests/units have
+    # them.
     del root_stages["train"], root_stages["train_roles"]
     for name in [name for name in root_stages if name.startswith("figures_")]:
         if name != FIGURES:  # all of one form
             del root_stages[name]
     feed(root, root_stages[FIGURES]["deps"])
-    write_yaml(root / "dvc.yaml", {"vars": ["data/registry.yaml:fetched"], "stages": root_stages})
+    write_yaml(
+        root / "dvc.yaml",
+        {"vars": ["data/registry.yaml:fetched"], "stages": root_stages},
+    )
     write_yaml(root / PARAMS, params(base_url))
     write_yaml(root / "data/registry.yaml", registry(root / "mirror"))
     for benchmark in (FIRST, SECOND):
         folder = root / BENCHMARKS / str(benchmark["name"])
         write_yaml(folder / PARAMS.name, sample | benchmark)
         shutil.copy(FILES[0], folder)
-    for test, file in ((JUDGE_TEST, FILES_OF_TESTS[0]), (SEGMENT_TEST, FILES_OF_SEGMENTING[0])):
+    for test, file in (
+        (JUDGE_TEST, FILES_OF_TESTS[0]),
+        (SEGMENT_TEST, FILES_OF_SEGMENTING[0]),
+    ):
         folder = root / BENCHMARKS / str(test["name"])
         write_yaml(folder / PARAMS.name, test)
         shutil.copy(file, folder)

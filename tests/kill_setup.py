@@ -9,8 +9,8 @@
         assert not unended(root)        # flow and task runs that Prefect believes to go on
         answers(root)                   # the ledger's answers, by key
 
-Each run has a mark of its own in the environment of all its processes, by which they are found
-wherever they hang in the tree. `TARGETS` names what can be killed.
+Each run has a mark of its own in the environment of all its processes, by which they
+are found wherever they hang in the tree. `TARGETS` names what can be killed.
 """
 
 import os
@@ -36,7 +36,8 @@ STARTED = ROOT / "tests/started"
 PATIENCE = 30.0  # seconds in which everything is over on the slowest machine
 ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 
-# `python -c` of this starts its arguments as a command of Metassay's starts `python -m flows...`.
+# `python -c` of this starts its arguments as a command of Metassay's starts `python -m
+# flows...`.
 AS_THE_COMMAND_DOES = """
 import os, sys
 from metassay.cli.running import _run_watched as run
@@ -66,7 +67,9 @@ def kill_project(into: Path, base_url: str, *, cases: int = 20) -> Path:
     return root
 
 
-def start(root: Path, *words: str, command: tuple[str, ...] = (), **changes: str) -> Run:
+def start(
+    root: Path, *words: str, command: tuple[str, ...] = (), **changes: str
+) -> Run:
     """Start `metassay run one` (or `command`) there, as a terminal does: as a group of its own."""
     mark = uuid.uuid4().hex
     log = root / ".work" / f"said-{mark}"
@@ -74,7 +77,8 @@ def start(root: Path, *words: str, command: tuple[str, ...] = (), **changes: str
     environment = {k: v for k, v in os.environ.items() if k != "METASSAY_MIRROR"}
     with log.open("wb") as output:
         process = subprocess.Popen(
-            list(command) or [sys.executable, "-m", "metassay.cli", "run", "one", *words],
+            list(command)
+            or [sys.executable, "-m", "metassay.cli", "run", "one", *words],
             cwd=root,
             env=environment | {KEY: "k", MARK: mark, "PYTHONPATH": str(ROOT)} | changes,
             stdin=subprocess.DEVNULL,
@@ -86,8 +90,9 @@ def start(root: Path, *words: str, command: tuple[str, ...] = (), **changes: str
 
 
 def writing(name: str, number: int) -> dict[str, str]:
-    """What `start` changes so that whoever writes a file whose name holds that stops in it, at the
-    number-th thing that it asks of the system (tests/started)."""
+    """What `start` changes so that whoever writes a file whose name holds that stops in
+    it, at the number-th thing that it asks of the system (tests/started).
+    """
     path = os.pathsep.join([str(STARTED), str(ROOT)])
     return {"METASSAY_TEST_STOP": f"{name} {number}", "PYTHONPATH": path}
 
@@ -140,7 +145,8 @@ def _with(word: str) -> Callable[[Run], list[psutil.Process]]:
         for process in processes(run):
             with suppress(psutil.Error):
                 if any(
-                    argument == word or argument.startswith(word) for argument in process.cmdline()
+                    argument == word or argument.startswith(word)
+                    for argument in process.cmdline()
                 ):
                     chosen.append(process)
         return chosen
@@ -150,7 +156,9 @@ def _with(word: str) -> Callable[[Run], list[psutil.Process]]:
 
 def _called(name: str, word: str) -> Callable[[Run], list[psutil.Process]]:
     """Workers, their fork servers and stages have one command line, and a name each."""
-    return lambda run: [process for process in _with(word)(run) if _name(process).startswith(name)]
+    return lambda run: [
+        process for process in _with(word)(run) if _name(process).startswith(name)
+    ]
 
 
 def _name(process: psutil.Process) -> str:
@@ -173,12 +181,14 @@ def _flow(run: Run) -> list[psutil.Process]:
 
 def _is_flow(process: psutil.Process) -> bool:
     with suppress(psutil.Error):
-        return not {"flows", "flows.reevaluate", "flows.accept"}.isdisjoint(process.cmdline())
+        return not {"flows", "flows.reevaluate", "flows.accept"}.isdisjoint(
+            process.cmdline()
+        )
     return False
 
 
-# What can be killed, and how its processes are found. `group` is what a terminal's Ctrl-C reaches,
-# `all` every process of the run at once.
+# What can be killed, and how its processes are found. `group` is what a terminal's
+# Ctrl-C reaches, `all` every process of the run at once.
 TARGETS: dict[str, Callable[[Run], list[psutil.Process]]] = {
     "parent": _parent,
     "flow": _flow,
@@ -272,4 +282,8 @@ def tables(root: Path) -> dict[str, bytes]:
     """Every table, report file and dvc.lock, by its path."""
     files = [*(root / "data/tables").rglob("*"), *(root / "reports/one").rglob("*")]
     files += (root / "benchmarks").rglob("dvc.lock")
-    return {str(file.relative_to(root)): file.read_bytes() for file in files if file.is_file()}
+    return {
+        str(file.relative_to(root)): file.read_bytes()
+        for file in files
+        if file.is_file()
+    }

@@ -2,16 +2,18 @@
 
     python -m tests.kills 100 --seed 1
 
-A language model of its own (tests/llm/scripted_server.py) writes for the sample and takes its texts
-apart. One project is run, killed and run again until it is finished; then a new one is begun.
-After each kill: no process of the run is left after five seconds (of a schedule, whose Prefect ends
-in order, after twenty), nobody asks the model any more, and Prefect has nothing going on; no answer
-that the ledger had is asked for again, ever, and none is lost. A finished project has the same
-tables, to the byte, as one that nobody disturbed.
+A language model of its own (tests/llm/scripted_server.py) writes for the sample and
+takes its texts apart. One project is run, killed and run again until it is finished;
+then a new one is begun. After each kill: no process of the run is left after five
+seconds (of a schedule, whose Prefect ends in order, after twenty), nobody asks the
+model any more, and Prefect has nothing going on; no answer that the ledger had is asked
+for again, ever, and none is lost. A finished project has the same tables, to the byte,
+as one that nobody disturbed.
 
-Some runs are those of a schedule, which goes on with the next one where one of its runs is killed,
-also while that adds to the history. The numbers of a finished project are accepted, and who does so
-is killed at some moment of the writing: what is accepted is the old or the new, and whole.
+Some runs are those of a schedule, which goes on with the next one where one of its runs
+is killed, also while that adds to the history. The numbers of a finished project are
+accepted, and who does so is killed at some moment of the writing: what is accepted is
+the old or the new, and whole.
 """
 
 import argparse
@@ -55,12 +57,14 @@ OF_A_SCHEDULE = (*TARGETS, "engine")
 OF_ACCEPT = ("group", "parent", "flow", "all")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 GOES_ON = ("stage", "worker")  # without one of these, the rest of the run goes on
-OF_A_FILE = tuple(end for end in OF_A_SCHEDULE if end not in GOES_ON)  # all stages are over then
+# all stages are over then
+OF_A_FILE = tuple(end for end in OF_A_SCHEDULE if end not in GOES_ON)
 SCHEDULE_GOES_ON = (*GOES_ON, "flow", "engine")
 PATIENCE = {"schedule": 20.0}  # seconds until nothing is left; 5 of all others
 SCHEDULED = 1 / 4  # of all that is done until a project is finished
 ACCEPTED = 3  # times, of each finished project
-STEPS = 14  # of who writes a small file, from its opening until it is in place, and some more
+# of who writes a small file, from its opening until it is in place, and some more
+STEPS = 14
 LATENCY = 0.3
 
 
@@ -73,7 +77,9 @@ class Model(ScriptedServer):
 
     def reply(self, call: Call) -> Answer:
         """Notes and claims that depend on the question alone; who asks is known by the key."""
-        pairs = [[message["role"], message["content"]] for message in call.body["messages"]]
+        pairs = [
+            [message["role"], message["content"]] for message in call.body["messages"]
+        ]
         self.questions[call.headers["authorization"], json.dumps(pairs)] += 1
         if call.is_claims:
             return answer_with(claims())
@@ -90,7 +96,12 @@ def build(into: Path, base_url: str) -> Path:
     root = one_benchmark(into)
     path = root / "params.yaml"
     params: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    endpoint = {"kind": "openai", "base_url": base_url, "key_env": KEY, "concurrency": 4}
+    endpoint = {
+        "kind": "openai",
+        "base_url": base_url,
+        "key_env": KEY,
+        "concurrency": 4,
+    }
     params |= {
         "endpoints": {"here": endpoint | {"timeout": 10.0, "sends": []}},
         "models": {"m": {"endpoint": "here", "model": "m-1", "max_tokens": 200}},
@@ -98,11 +109,20 @@ def build(into: Path, base_url: str) -> Path:
         "max_missing": 0,
     }
     params["systems"]["writer"] = {
-        **{"kind": "chat", "model": "m", "unit": "full", "citations": True},
-        **{"shots": 0, "examples": [], "example_citations": "none"},
+        "kind": "chat",
+        "model": "m",
+        "unit": "full",
+        "citations": True,
+        "shots": 0,
+        "examples": [],
+        "example_citations": "none",
     }
     params["decompositions"]["apart"] = {
-        **{"kind": "llm", "model": "m", "least": 1, "most": 5, "rounds": 1}
+        "kind": "llm",
+        "model": "m",
+        "least": 1,
+        "most": 5,
+        "rounds": 1,
     }
     params["aggregation"]["resamples"] = params["meta_evaluation"]["resamples"] = 20
     params["meta_evaluation"]["permutations"] = 100
@@ -110,9 +130,15 @@ def build(into: Path, base_url: str) -> Path:
     params: dict[str, Any] = yaml.safe_load(
         (root / BENCHMARK / "params.yaml").read_text(encoding="utf-8")
     )
-    params |= {"name": "one", "systems": ["lead", "writer"], "decompositions": ["apart"]}
+    params |= {
+        "name": "one",
+        "systems": ["lead", "writer"],
+        "decompositions": ["apart"],
+    }
     params["metrics"] = ["lengths", "extractiveness"]
-    (root / BENCHMARK / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+    (root / BENCHMARK / "params.yaml").write_text(
+        yaml.safe_dump(params), encoding="utf-8"
+    )
     refresh_code(root)
     return root
 
@@ -120,13 +146,19 @@ def build(into: Path, base_url: str) -> Path:
 def answered(root: Path) -> dict[str, str]:
     """What the ledger has: answers by the messages of their questions."""
     answers = rows(root / ".work/ledger.sqlite", "SELECT request, text FROM answers")
-    return {json.dumps(json.loads(request)["messages"]): text for request, text in answers}
+    return {
+        json.dumps(json.loads(request)["messages"]): text for request, text in answers
+    }
 
 
 def tables(root: Path) -> dict[str, bytes]:
     """The tables; a report shows when and by which calls it was made."""
     tables_now = kill_setup.tables(root)
-    return {name: content for name, content in tables_now.items() if name.startswith("data/tables")}
+    return {
+        name: content
+        for name, content in tables_now.items()
+        if name.startswith("data/tables")
+    }
 
 
 def command(name: str, *words: str) -> tuple[str, ...]:
@@ -142,7 +174,9 @@ def told_by(target: str, number: int) -> bool:
 def unfinished(root: Path) -> list[str]:
     """What killed ones left half-written where people look."""
     folders = ("data/tables", "reports", "benchmarks", str(FOLDER))
-    files = [file for folder in folders for file in (root / folder).rglob(".*.unfinished")]
+    files = [
+        file for folder in folders for file in (root / folder).rglob(".*.unfinished")
+    ]
     return sorted(str(file.relative_to(root)) for file in files)
 
 
@@ -193,7 +227,9 @@ class Project:
         self.fresh = self.random.random() < 1 / 3
         self.known: dict[str, str] = {}
         self.questions = kills.model.questions.copy()
-        shutil.copytree(kills.first if self.fresh else kills.last, self.root, symlinks=True)
+        shutil.copytree(
+            kills.first if self.fresh else kills.last, self.root, symlinks=True
+        )
         if not self.fresh:
             for table in sorted(kills.whole):
                 if self.random.random() < 1 / 4:
@@ -214,21 +250,27 @@ class Project:
         kills = self.kills
         words = self.random.choice([(), ("--no-prefect",)])
         moment = self.random.random() ** 2 * kills.length * (1.0 if self.fresh else 0.5)
-        target = self.random.choice([name for name in TARGETS if not (words and name == "server")])
+        target = self.random.choice(
+            [name for name in TARGETS if not (words and name == "server")]
+        )
         number = self.random.choice(SIGNALS)
         run = start(self.root, *words, command=(), **{KEY: self.name})
         code: int | None = None
         with suppress(subprocess.TimeoutExpired):
             code = run.process.wait(moment)
         what = f"{self.name}: {number.name} {target} {' '.join(words)} from {moment:.2f} s on"
-        if code is None and wait_until(run, lambda: kill(run, target, number), timeout=600):
+        if code is None and wait_until(
+            run, lambda: kill(run, target, number), timeout=600
+        ):
             kills.counts[f"run: {number.name} {target}"] += 1
             if target in GOES_ON:
                 end(run, timeout=600)
             self.over(run, what, notified=told_by(target, number))
             code = run.process.wait()
         elif code is None:
-            what = f"{self.name}: no {target} any more {' '.join(words)} at {moment:.2f} s"
+            what = (
+                f"{self.name}: no {target} any more {' '.join(words)} at {moment:.2f} s"
+            )
             code = end(run, timeout=600)
         kills.say(f"{kills.counts.total()}: {what}: exit {code}")
         self.answers(what)
@@ -247,7 +289,10 @@ class Project:
         stops = writing(file, steps) if file else {}
         moment = self.random.random() * kills.length
         run = start(
-            self.root, command=command("schedule", "--interval", "1"), **stops, **{KEY: self.name}
+            self.root,
+            command=command("schedule", "--interval", "1"),
+            **stops,
+            **{KEY: self.name},
         )
         what = f"{self.name}: schedule: {number.name} {target} in {file or 'anything'}"
         kills.say(f"{what} from {moment:.2f} s on")
@@ -270,7 +315,9 @@ class Project:
         if not ends:
             self.goes_on(run, what)
             kill(run, "parent", signal.SIGINT)
-        self.over(run, what, notified=not ends or told_by(target, number), of="schedule")
+        self.over(
+            run, what, notified=not ends or told_by(target, number), of="schedule"
+        )
         self.runs()
         kills.say(f"{kills.counts.total()}: {what}: exit {run.process.wait()}")
         self.answers(what)
@@ -284,7 +331,9 @@ class Project:
             return self.runs() > before
 
         if not wait_until(run, further, timeout=600):
-            self.kills.wrong(f"{what}: the schedule ended with one of its runs", run.output)
+            self.kills.wrong(
+                f"{what}: the schedule ended with one of its runs", run.output
+            )
 
     def runs(self) -> int:
         """How many runs of the history succeeded."""
@@ -300,7 +349,9 @@ class Project:
             before = lock.read_bytes() if lock.exists() else None
             target, number = self.random.choice(OF_ACCEPT), self.random.choice(SIGNALS)
             steps = self.random.randrange(STEPS)
-            run = start(self.root, command=command("accept"), **writing("accepted.lock", steps))
+            run = start(
+                self.root, command=command("accept"), **writing("accepted.lock", steps)
+            )
             what = f"{self.name}: accept: {number.name} {target} at {steps}"
             if wait_until(run, lambda run=run: stopped(run), timeout=600):
                 kill(run, target, number)
@@ -309,9 +360,13 @@ class Project:
             self.over(run, what, notified=False)
             there = lock.read_bytes() if lock.exists() else None
             if there not in (before, current):
-                kills.wrong(f"{what}: neither the old nor the new is accepted", run.output)
+                kills.wrong(
+                    f"{what}: neither the old nor the new is accepted", run.output
+                )
             new = "the new" if there == current else "the old"
-            kills.say(f"{kills.counts.total()}: {what}: {new}, exit {run.process.wait()}")
+            kills.say(
+                f"{kills.counts.total()}: {what}: {new}, exit {run.process.wait()}"
+            )
         last = start(self.root, command=command("accept"))
         if end(last) or lock.read_bytes() != current or unfinished(self.root):
             kills.wrong(f"{self.name}: accept: {unfinished(self.root)}", last.output)
@@ -324,7 +379,9 @@ class Project:
         lives = left(run, patience=patience)
         self.kills.slowest = max(self.kills.slowest, time.monotonic() - began)
         if lives:
-            self.kills.wrong(f"{what}: left after {patience:.0f} s: {lives}", run.output)
+            self.kills.wrong(
+                f"{what}: left after {patience:.0f} s: {lives}", run.output
+            )
         requests = self.requests()
         time.sleep(0.5)
         if self.requests() > requests:
@@ -336,7 +393,11 @@ class Project:
     def requests(self) -> int:
         """How often this project has asked."""
         requests = self.kills.model.questions.copy()
-        return sum(count for (who, _), count in requests.items() if who == f"Bearer {self.name}")
+        return sum(
+            count
+            for (who, _), count in requests.items()
+            if who == f"Bearer {self.name}"
+        )
 
     def answers(self, what: str) -> None:
         """No answer is lost, and none was asked for again."""
@@ -356,9 +417,13 @@ class Project:
         current, whole = tables(self.root), self.kills.whole
         for name in sorted(whole.keys() | current.keys()):
             if whole.get(name) != current.get(name):
-                self.kills.wrong(f"{what}: {name} is not as in an undisturbed run", run.output)
+                self.kills.wrong(
+                    f"{what}: {name} is not as in an undisturbed run", run.output
+                )
         if unfinished(self.root):
-            self.kills.wrong(f"{what}: finished, and half-written: {unfinished(self.root)}")
+            self.kills.wrong(
+                f"{what}: finished, and half-written: {unfinished(self.root)}"
+            )
         for row in unended(self.root):
             self.kills.wrong(f"{what}: finished, and Prefect has going on: {row}")
 
@@ -368,15 +433,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("number", type=int, help="kills")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--at-once", type=int, default=2, help="projects that run side by side")
+    parser.add_argument(
+        "--at-once", type=int, default=2, help="projects that run side by side"
+    )
     chosen = parser.parse_args()
-    # What a shell starts in the background ignores Ctrl-C, and so would all that it starts.
+    # What a shell starts in the background ignores Ctrl-C, and so would all that it
+    # starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as folder, Model() as model:
         kills = Kills(Path(folder), model)
         names = [f"p{number}" for number in range(chosen.at_once)]
         with ThreadPoolExecutor() as pool:
-            projects = [Project(kills, name, chosen.seed + n) for n, name in enumerate(names)]
+            projects = [
+                Project(kills, name, chosen.seed + n) for n, name in enumerate(names)
+            ]
             ends = [pool.submit(project.until, chosen.number) for project in projects]
         for what, count in sorted(kills.counts.items()):
             print(f"{count:4} {what}")

@@ -2,10 +2,11 @@
 
     METASSAY_MIRROR=DIR python -m tests.machines mts_dialog aci_bench wice_dev
 
-Each setting (an instruction set and a number of threads) has a copy of the project of its own, with
-nothing computed and nothing in a store. PyTorch, MKL, oneDNN, OpenBLAS and numpy are all told to
-take no newer instructions, which each decides by itself. Of judgments that differ it says how many
-labels do and how far the probabilities are apart. Exit code 1: some table differs.
+Each setting (an instruction set and a number of threads) has a copy of the project of
+its own, with nothing computed and nothing in a store. PyTorch, MKL, oneDNN, OpenBLAS
+and numpy are all told to take no newer instructions, which each decides by itself. Of
+judgments that differ it says how many labels do and how far the probabilities are
+apart. Exit code 1: some table differs.
 """
 
 import argparse
@@ -47,7 +48,9 @@ THREADS = (1, 2, 4)
 def settings(processor: str, threads: int) -> dict[str, str]:
     """The environment of a process that computes as this processor would."""
     libraries = ("OMP", "MKL", "OPENBLAS")
-    return dict(PROCESSORS[processor]) | {f"{each}_NUM_THREADS": str(threads) for each in libraries}
+    return dict(PROCESSORS[processor]) | {
+        f"{each}_NUM_THREADS": str(threads) for each in libraries
+    }
 
 
 def run(root: Path, names: Sequence[str], changes: Mapping[str, str]) -> None:
@@ -74,7 +77,10 @@ def differing(first: Path, other: Path, names: Sequence[str]) -> Iterator[str]:
     """
     for name in names:
         tables = [
-            {path.relative_to(root): path for path in (root / "data/tables" / name).rglob("*.*")}
+            {
+                path.relative_to(root): path
+                for path in (root / "data/tables" / name).rglob("*.*")
+            }
             for root in (first, other)
         ]
         for table in sorted(tables[0].keys() | tables[1].keys()):
@@ -95,7 +101,10 @@ def _how(here: Path, there: Path) -> str:
             apart = (ours[column] - other[column]).abs()
             rows, far = int((apart > 0).sum()), f" by up to {apart.max():.2g}"
         else:
-            rows, far = int((ours[column].map(repr) != other[column].map(repr)).sum()), ""
+            rows, far = (
+                int((ours[column].map(repr) != other[column].map(repr)).sum()),
+                "",
+            )
         if rows:
             lines.append(f"{column} differs in {rows:,} of {len(ours):,} rows{far}")
     return "; ".join(lines) or "the same values in other bytes"
@@ -105,7 +114,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("benchmarks", nargs="+")
     parser.add_argument(
-        "--quick", action="store_true", help="each instruction set once: 1, 2 and 4 threads"
+        "--quick",
+        action="store_true",
+        help="each instruction set once: 1, 2 and 4 threads",
     )
     arguments = parser.parse_args()
     every = [*itertools.product(PROCESSORS, THREADS)]
@@ -122,7 +133,9 @@ def main() -> None:
             lines = [*differing(roots[0], root, arguments.benchmarks)]
             different += len(lines)
             seconds = time.monotonic() - start
-            print(f"{root.name}: {len(lines)} tables differ, {seconds:.0f} s", flush=True)
+            print(
+                f"{root.name}: {len(lines)} tables differ, {seconds:.0f} s", flush=True
+            )
             for line in lines:
                 print(f"  {line}", flush=True)
     sys.exit(1 if different else 0)

@@ -2,11 +2,11 @@
 
     python -m tests.mutants 150 --seed 1
 
-Draws lines of ROOMS, changes one thing in each (turns a comparison, moves a number, drops what is
-returned, exchanges `and` and `or`, or an operator), and runs the tests of that room in a copy of
-the project until the first fails: first the files that import the module, then all. Prints each
-mutant that survived, and the share that was killed by room. A test that takes LONGEST seconds has
-killed it, too.
+Draws lines of ROOMS, changes one thing in each (turns a comparison, moves a number,
+drops what is returned, exchanges `and` and `or`, or an operator), and runs the tests of
+that room in a copy of the project until the first fails: first the files that import
+the module, then all. Prints each mutant that survived, and the share that was killed by
+room. A test that takes LONGEST seconds has killed it, too.
 """
 
 import argparse
@@ -30,13 +30,30 @@ LONGEST = 120
 _NO_TESTS = 5  # pytest's exit code where all are slow
 ROOMS = ("statistics", "meta_evaluation", "scoring", "llm", "tabular")
 TESTS = {  # where a room's tests lie, if not in the folder of its name
-    "tabular": ("tests/tabular", "tests/api", "tests/project/spreadsheets", "tests/datasets"),
+    "tabular": (
+        "tests/tabular",
+        "tests/api",
+        "tests/project/spreadsheets",
+        "tests/datasets",
+    ),
 }
 TURNED: dict[type[ast.AST], type[ast.AST]] = {
-    **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt},
-    **{ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In},
-    **{ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.And: ast.Or, ast.Or: ast.And},
-    **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult},
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
 }
 
 
@@ -83,9 +100,13 @@ def mutants(file: Path) -> Iterator[Mutant]:
             new = _changed(node) if isinstance(node, ast.expr | ast.stmt) else None
             if new is not None and node.lineno == node.end_lineno:  # type: ignore[attr-defined]
                 places[node.lineno, node.col_offset, type(node)] = node, new  # type: ignore[attr-defined]
-    for (number, start, _), (node, new) in sorted(places.items(), key=lambda item: item[0][:2]):
+    for (number, start, _), (node, new) in sorted(
+        places.items(), key=lambda item: item[0][:2]
+    ):
         line = parts[number - 1].encode()
-        wanted = f"({ast.unparse(new)})" if isinstance(node, ast.expr) else ast.unparse(new)
+        wanted = (
+            f"({ast.unparse(new)})" if isinstance(node, ast.expr) else ast.unparse(new)
+        )
         cut = line[:start] + wanted.encode() + line[node.end_col_offset :]  # type: ignore[attr-defined]
         text = "".join([*parts[: number - 1], cut.decode(), *parts[number:]])
         yield Mutant(file, number, f"{ast.unparse(node)} -> {ast.unparse(new)}", text)
@@ -94,7 +115,9 @@ def mutants(file: Path) -> Iterator[Mutant]:
 def drawn(number: int, seed: int) -> list[Mutant]:
     """So many mutants, as many of each room as it has of the lines."""
     files = [file for each in ROOMS for file in sources(f"metassay/{each}")]
-    sized = [len((ROOT / file).read_text(encoding="utf-8").splitlines()) for file in files]
+    sized = [
+        len((ROOT / file).read_text(encoding="utf-8").splitlines()) for file in files
+    ]
     chance = random.Random(seed)
     mutants_drawn: list[Mutant] = []
     while len(mutants_drawn) < number:
@@ -117,14 +140,22 @@ def _parses(text: str) -> bool:
 def near(root: Path, file: Path) -> list[str]:
     """The tests of a module's room that import it."""
     package, _, name = ".".join(file.with_suffix("").parts).rpartition(".")
-    imported = re.compile(rf"{package}\.{name} import |from {package} import .*\b{name}\b")
+    imported = re.compile(
+        rf"{package}\.{name} import |from {package} import .*\b{name}\b"
+    )
     folders = (root / folder for folder in _folders(root, file.parts[1]))
     files = (test for folder in folders for test in folder.rglob("test_*.py"))
-    return sorted(str(file) for file in files if imported.search(file.read_text(encoding="utf-8")))
+    return sorted(
+        str(file) for file in files if imported.search(file.read_text(encoding="utf-8"))
+    )
 
 
 def _folders(root: Path, room: str) -> list[str]:
-    return [folder for folder in TESTS.get(room, (f"tests/{room}",)) if (root / folder).exists()]
+    return [
+        folder
+        for folder in TESTS.get(room, (f"tests/{room}",))
+        if (root / folder).exists()
+    ]
 
 
 def tests_pass(root: Path, places: Sequence[str]) -> bool:
@@ -152,7 +183,9 @@ def main(words: Sequence[str] | None = None) -> None:
         root = Path(folder) / "project"
         root.mkdir()
         copy_project(root)
-        if broken := [each for each in ROOMS if not tests_pass(root, _folders(root, each))]:
+        if broken := [
+            each for each in ROOMS if not tests_pass(root, _folders(root, each))
+        ]:
             sys.exit(f"tests fail without any mutant: {', '.join(broken)}")
         for mutant in drawn(arguments.number, arguments.seed):
             room = mutant.file.parts[1]

@@ -22,33 +22,50 @@ from stages.doorway import enter
 ROOT = Path(__file__).parent.parent
 KEY = "METASSAY_TEST_KEY"
 CHAT = {
-    **{"kind": "chat", "model": "m", "unit": "full", "citations": True},
-    **{"shots": 0, "examples": [], "example_citations": "none"},
+    "kind": "chat",
+    "model": "m",
+    "unit": "full",
+    "citations": True,
+    "shots": 0,
+    "examples": [],
+    "example_citations": "none",
 }
 READER = {
-    **{"kind": "llm", "model": "m", "style": "json", "per_call": "part", "shots": 0},
+    "kind": "llm",
+    "model": "m",
+    "style": "json",
+    "per_call": "part",
+    "shots": 0,
     "rounds": 1,
 }
 SETTINGS = Path("benchmarks/one/params.yaml")
 
 
-def tiny_project(root: Path, base_url: str, passages: list[str], **changes: Any) -> Path:
+def tiny_project(
+    root: Path, base_url: str, passages: list[str], **changes: Any
+) -> Path:
     """A project whose benchmark `one` has a document for each passage, and a system `writer`.
 
-    Its params.yaml has a judge `reader`, a language model, too, which the benchmark doesn't name.
+    Its params.yaml has a judge `reader`, a language model, too, which the benchmark
+    doesn't name.
 
-    `system` (whole if it has a kind) and `endpoint` change these; `examples` is the folder of the
-    system's few-shot examples; `access` gives datasets their class; `max_missing` is the share of
-    answers that may be missing.
+    `system` (whole if it has a kind) and `endpoint` change these; `examples` is the
+    folder of the system's few-shot examples; `access` gives datasets their class;
+    `max_missing` is the share of answers that may be missing.
     """
     params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
-    settings = yaml.safe_load((ROOT / "benchmarks/sample/params.yaml").read_text(encoding="utf-8"))
+    settings = yaml.safe_load(
+        (ROOT / "benchmarks/sample/params.yaml").read_text(encoding="utf-8")
+    )
     system = changes.pop("system", {})
     endpoint = {"kind": "openai", "base_url": base_url, "key_env": KEY, "timeout": 20.0}
     model = {"endpoint": "here", "model": "m-1", "max_tokens": 200}
     examples = changes.pop("examples", None)
     settings |= {
-        **{"name": "one", "dataset": "one", "raw": "data/raw/one", "decompositions": ["apart"]},
+        "name": "one",
+        "dataset": "one",
+        "raw": "data/raw/one",
+        "decompositions": ["apart"],
         "systems": [] if examples else ["writer"],
         "few_shot": {"writer": examples} if examples else {},
     }
@@ -66,7 +83,8 @@ def tiny_project(root: Path, base_url: str, passages: list[str], **changes: Any)
     registry = {
         "fetched": [],
         "datasets": {
-            name: entry | {"access": a, "folder": f"data/raw/{name}"} for name, a in access.items()
+            name: entry | {"access": a, "folder": f"data/raw/{name}"}
+            for name, a in access.items()
         },
     }
     assert not changes
@@ -104,7 +122,9 @@ def sources(passages: list[str]) -> pd.DataFrame:
     )
 
 
-def run_stage(monkeypatch: pytest.MonkeyPatch, root: Path, stage: str, item: str = "") -> int:
+def run_stage(
+    monkeypatch: pytest.MonkeyPatch, root: Path, stage: str, item: str = ""
+) -> int:
     """Run one stage of benchmark `one` in a project; its exit code."""
     monkeypatch.chdir(root)
     monkeypatch.setattr(sys, "argv", [f"{stage}.py", "one", *([item] if item else [])])
@@ -125,7 +145,9 @@ def take_from_run_cache(source: Path, target: Path, commands: tuple[str, ...]) -
     """Of DVC's cache, what stages of these commands have made, and nothing of other stages."""
     cache = Path(".dvc/cache")
     for entry in (source / cache / "runs").rglob("*"):
-        ran = yaml.safe_load(entry.read_text("utf-8")) if entry.is_file() else {"cmd": ""}
+        ran = (
+            yaml.safe_load(entry.read_text("utf-8")) if entry.is_file() else {"cmd": ""}
+        )
         if not any(command in ran["cmd"] for command in commands):
             continue
         wanted = [out["md5"] for out in ran["outs"]]
@@ -134,7 +156,10 @@ def take_from_run_cache(source: Path, target: Path, commands: tuple[str, ...]) -
             file = cache / "files/md5" / md5[:2] / md5[2:]
             files.append(file)
             if md5.endswith(".dir"):
-                wanted += [entry["md5"] for entry in json.loads((source / file).read_text("utf-8"))]
+                wanted += [
+                    entry["md5"]
+                    for entry in json.loads((source / file).read_text("utf-8"))
+                ]
         for file in files:
             (target / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source / file, target / file)

@@ -44,7 +44,10 @@ def test_a_folder_appears_at_the_end(tmp_path):
         raise KeyboardInterrupt
     assert names(tmp_path) == ["out", "out/a.txt"]
     out.chmod(0o700)
-    with pytest.raises(ZeroDivisionError), whole_folder(out, "--out", replace=True) as folder:
+    with (
+        pytest.raises(ZeroDivisionError),
+        whole_folder(out, "--out", replace=True) as folder,
+    ):
         (folder / "half").write_bytes(b"%d" % (1 // 0))
     with whole_folder(out, "--out", replace=True) as folder:
         (folder / "b.txt").touch()
@@ -55,7 +58,11 @@ def test_a_folder_appears_at_the_end(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("out", "holds something already"), ("out/file", "is a file"), ("out/file/in", "cannot be")],
+    [
+        ("out", "holds something already"),
+        ("out/file", "is a file"),
+        ("out/file/in", "cannot be"),
+    ],
 )
 def test_a_folder_that_is_taken(tmp_path, name, words):
     (tmp_path / "out").mkdir()
@@ -104,7 +111,10 @@ def test_a_folder_keeps_its_mode_and_a_new_one_has_that_of_the_umask(tmp_path):
     for name, expected in (("old", 0o700), ("new", 0o750)):
         with whole_folder(tmp_path / name, "--out") as folder:
             (folder / "file").touch()
-        assert (mode(tmp_path / name), mode(tmp_path / name / "file")) == (expected, 0o640)
+        assert (mode(tmp_path / name), mode(tmp_path / name / "file")) == (
+            expected,
+            0o640,
+        )
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may give files away")
@@ -133,7 +143,10 @@ def test_a_link_into_a_cache_that_nobody_may_write_to_makes_way(tmp_path):
     (tmp_path / "table").symlink_to("cached")
     put(tmp_path / "table")
     assert not (tmp_path / "table").is_symlink()
-    assert [(tmp_path / name).read_bytes() for name in ("cached", "table")] == [b"old", b"new"]
+    assert [(tmp_path / name).read_bytes() for name in ("cached", "table")] == [
+        b"old",
+        b"new",
+    ]
 
 
 def test_a_link_that_leads_to_itself_is_named(tmp_path):
@@ -164,7 +177,8 @@ def test_a_device_is_written_to_and_stays_a_device():
 
 
 def test_stdout_is_written_to_wherever_it_goes(capfd):
-    # capfd has stdout go to a file, which is not replaced either: what follows would be lost.
+    # capfd has stdout go to a file, which is not replaced either: what follows would be
+    # lost.
     print("before")
     put(out_file("-"), b"table\n")
     put(Path("/dev/stdout"), b"again\n")

@@ -20,15 +20,31 @@ PRICES = {
 }  # fmt: skip
 MODEL = {"endpoint": "here", "model": "m-1", "max_tokens": 9, "prices": PRICES}
 CHAT = {
-    **{"kind": "chat", "model": "m", "unit": "section", "citations": True, "shots": 0},
-    **{"examples": [], "example_citations": "none"},
+    "kind": "chat",
+    "model": "m",
+    "unit": "section",
+    "citations": True,
+    "shots": 0,
+    "examples": [],
+    "example_citations": "none",
 }
 APART = {"kind": "llm", "model": "m", "least": 1, "most": 5, "rounds": 1}
 LEXICAL = {"kind": "lexical", "threshold": 0.6, "window": 60}
-LLM = {"kind": "llm", "model": "m", "style": "json", "per_call": "part", "shots": 0, "rounds": 1}
+LLM = {
+    "kind": "llm",
+    "model": "m",
+    "style": "json",
+    "per_call": "part",
+    "shots": 0,
+    "rounds": 1,
+}
 NLI = {
-    **{"kind": "nli", "form": "classification", "model": "models/own", "device": "cpu"},
-    **{"dtype": "float32", "window": 350},
+    "kind": "nli",
+    "form": "classification",
+    "model": "models/own",
+    "device": "cpu",
+    "dtype": "float32",
+    "window": 350,
 }
 
 
@@ -84,7 +100,11 @@ def test_what_is_put_is_otherwise_sound():
 def test_statement_metrics_that_cannot_be_are_refused(refused):
     model = {"model": "none", "device": "cpu", "dtype": "float64"}
     blocks = {
-        "bart": {"kind": "bartscore", "checkpoints": {"tiny": model}, "alignments": ["gain"]},
+        "bart": {
+            "kind": "bartscore",
+            "checkpoints": {"tiny": model},
+            "alignments": ["gain"],
+        },
         "same": {"kind": "bartscore", "checkpoints": {"tiny": model, "other": model}},
         "zs": {"kind": "summac_zs", "checkpoints": {"tiny": model}, "by": "text"},
     }
@@ -123,14 +143,21 @@ def test_a_combination_needs_what_it_combines(refused):
     assert "combinations > bleu > metrics: List should have at least 2" in problems
 
 
-FINITE, NO_LINE = "Input should be a finite number", "read differently by readers of YAML"
+FINITE, NO_LINE = (
+    "Input should be a finite number",
+    "read differently by readers of YAML",
+)
 MILLION = "less than or equal to 1000000"
 PARAMS = [
     ("max_cost > amount", "!.inf", FINITE),
     ("max_cost > amount", 10_000_000, "less than or equal to 4000000"),
     ("models > m > prices > input_per_million", "!.inf", FINITE),
     ("models > m > prices > output_per_million", "!1.0e+300", MILLION),
-    ("models > m > prices > date", "2026-02-30", "no calendar has this day; correct it"),
+    (
+        "models > m > prices > date",
+        "2026-02-30",
+        "no calendar has this day; correct it",
+    ),
     ("models > m > prices > date", "!2026-02-30", NO_LINE),
     ("models > m > prices > date", 86400, 'write the day as "2026-11-21", in quotes'),
     ("models > m > max_tokens", 20_000_000, MILLION),
@@ -138,13 +165,29 @@ PARAMS = [
     ("models > m > tokenizer", "nowhere", "has no tokenizer.json"),
     ("models > m > seed", "!1e3", NO_LINE),
     ("systems > writer > max_tokens", 20_000_000, MILLION),
-    ("systems > writer > prompts", {"note": "../prompts/claims"}, "use letters, digits"),
+    (
+        "systems > writer > prompts",
+        {"note": "../prompts/claims"},
+        "use letters, digits",
+    ),
     ("decompositions > apart > rounds", 10**12, "less than or equal to 20"),
-    ("endpoints > here > proxy", "proxy.example.org:3128", "String should match pattern"),
+    (
+        "endpoints > here > proxy",
+        "proxy.example.org:3128",
+        "String should match pattern",
+    ),
     ("endpoints > here > proxy", "http://:3128", "its host or port is none"),
-    ("endpoints > here > base_url", "api.example.org/v1", "String should match pattern"),
+    (
+        "endpoints > here > base_url",
+        "api.example.org/v1",
+        "String should match pattern",
+    ),
     ("endpoints > here > base_url", "http://[::1/v1", "its host or port is none"),
-    ("endpoints > here > base_url", "http://here/v1?a=b", "String should match pattern"),
+    (
+        "endpoints > here > base_url",
+        "http://here/v1?a=b",
+        "String should match pattern",
+    ),
     ("endpoints > here > key_env", "sk-secret", "String should match pattern"),
     ("endpoints > here > timeout", "!.nan", FINITE),
     ("judges > lexical > threshold", "!.nan", FINITE),
@@ -152,11 +195,31 @@ PARAMS = [
     ("judges > lexical > kind", ["lexical"], "['lexical'] is not known; choose from"),
     ("judges > lexical", {"threshold": 0.5}, "kind: missing; choose from"),
     ("judges > panel", "lexical", "must be a mapping of keys to values"),
-    ("judges > panel", panel({"kind": "lexcal"}), "members > b > kind: 'lexcal' is not known"),
-    ("judges > panel", panel("lexical"), "members > b: is a name; write the judge's own block"),
-    ("judges > panel", panel(LLM | {"model": "gpt"}), "members > b: model 'gpt' is not in"),
-    ("judges > panel", panel(LLM | {"style": "table"}), "members > b > style: Input should be"),
-    ("judges > panel", panel(LLM | {"shots": 9}), "examples: has 3, but shots is 9; add some"),
+    (
+        "judges > panel",
+        panel({"kind": "lexcal"}),
+        "members > b > kind: 'lexcal' is not known",
+    ),
+    (
+        "judges > panel",
+        panel("lexical"),
+        "members > b: is a name; write the judge's own block",
+    ),
+    (
+        "judges > panel",
+        panel(LLM | {"model": "gpt"}),
+        "members > b: model 'gpt' is not in",
+    ),
+    (
+        "judges > panel",
+        panel(LLM | {"style": "table"}),
+        "members > b > style: Input should be",
+    ),
+    (
+        "judges > panel",
+        panel(LLM | {"shots": 9}),
+        "examples: has 3, but shots is 9; add some",
+    ),
     ("aggregation > resamples", 0, "greater than or equal to 1"),
     ("meta_evaluation > resamples", 10**12, "less than or equal to 100000"),
     ("meta_evaluation > permutations", 10**12, "less than or equal to 100000"),
@@ -166,7 +229,11 @@ PARAMS = [
     ("meta_evaluation > threshold", "!0.00001", "greater than or equal to 0.001"),
     ("certification > useful", "!0.00001", "greater than or equal to 0.01"),
     ("metrics", ["rouge"], "must be a mapping of keys to values"),
-    ("shown_as", {"lead": "Reference"}, "looks like reference, which is of systems too"),
+    (
+        "shown_as",
+        {"lead": "Reference"},
+        "looks like reference, which is of systems too",
+    ),
     ("shown_as", {"lead": "longest_turn"}, "looks like longest_turn"),
     ("shown_as", {"lead": "a\x1b[2J"}, "use printable characters"),
     ("shown_as", {"leed": "Lead-3"}, "is neither a system nor a judge"),
@@ -210,7 +277,9 @@ def test_params_of_a_benchmark_are_refused_with_the_line(refused, at, value, wor
 def test_questions_that_a_judge_cannot_answer_are_told(refused):
     put("questions > all > measures", ["claim_recall", "preference"])
     put("judges > lexical", panel(LEXICAL))
-    words = "judges > lexical: cannot answer instrument 'preference', which preference asks"
+    words = (
+        "judges > lexical: cannot answer instrument 'preference', which preference asks"
+    )
     assert any(words in line for line in refused())
 
 
@@ -238,11 +307,36 @@ def test_files_that_hold_no_params(refused, file, content, words):
 @pytest.mark.parametrize(
     ("name", "old", "new", "words"),
     [
-        ("claims", "  items: data\n", "", "line 25 > user: {{items}} is not in variables"),
-        ("claims", "items", "things", "line 4 > variables > things: is never filled in"),
-        ("claims", "items: data", "items: text", "line 4 > variables > items: is filled with data"),
-        ("write-section-cited", "purpose:", "purpos:", "prompts/write-section-cited.yaml"),
-        ("write-section-cited", "", "", "prompts/write-section-cited.yaml does not exist"),
+        (
+            "claims",
+            "  items: data\n",
+            "",
+            "line 25 > user: {{items}} is not in variables",
+        ),
+        (
+            "claims",
+            "items",
+            "things",
+            "line 4 > variables > things: is never filled in",
+        ),
+        (
+            "claims",
+            "items: data",
+            "items: text",
+            "line 4 > variables > items: is filled with data",
+        ),
+        (
+            "write-section-cited",
+            "purpose:",
+            "purpos:",
+            "prompts/write-section-cited.yaml",
+        ),
+        (
+            "write-section-cited",
+            "",
+            "",
+            "prompts/write-section-cited.yaml does not exist",
+        ),
     ],
 )
 def test_prompts_that_kinds_use_without_naming_them(refused, name, old, new, words):
@@ -270,13 +364,35 @@ levels: {"1": Cold., "2": Warm.}}
 @pytest.mark.parametrize(
     ("name", "rubric", "judges", "words"),
     [
-        ("tone", "", ["lexical"], "rubrics: there is no rubrics/tone.yaml; known: ['bmrc'"),
-        ("claim", TONE, ["lexical"], "claim makes claim_recall, which is one of Metassay's own"),
-        ("tone", TONE, ["nli"], "judges > nli: cannot answer instrument 'scale', which recall of"),
-        ("tone", TONE.replace("reads: full", "reads: every facet"), ["lexical"], "has no facets"),
+        (
+            "tone",
+            "",
+            ["lexical"],
+            "rubrics: there is no rubrics/tone.yaml; known: ['bmrc'",
+        ),
+        (
+            "claim",
+            TONE,
+            ["lexical"],
+            "claim makes claim_recall, which is one of Metassay's own",
+        ),
+        (
+            "tone",
+            TONE,
+            ["nli"],
+            "judges > nli: cannot answer instrument 'scale', which recall of",
+        ),
+        (
+            "tone",
+            TONE.replace("reads: full", "reads: every facet"),
+            ["lexical"],
+            "has no facets",
+        ),
     ],
 )
-def test_rubrics_that_a_benchmark_cannot_use_are_refused(refused, name, rubric, judges, words):
+def test_rubrics_that_a_benchmark_cannot_use_are_refused(
+    refused, name, rubric, judges, words
+):
     if rubric:
         Path(f"rubrics/{name}.yaml").write_text(rubric, encoding="utf-8")
     put("judges > nli", NLI)
@@ -286,11 +402,15 @@ def test_rubrics_that_a_benchmark_cannot_use_are_refused(refused, name, rubric, 
     assert problem.startswith(f"{SAMPLE}, line ")
 
 
-def test_a_rubric_is_checked_and_its_metrics_compared_though_no_benchmark_names_it(refused):
+def test_a_rubric_is_checked_and_its_metrics_compared_though_no_benchmark_names_it(
+    refused,
+):
     file = Path("rubrics/tone.yaml")
     file.write_text(TONE.replace("overall: none", "overall: sum"), encoding="utf-8")
     (problem,) = refused()
-    assert problem.startswith("rubrics/tone.yaml, line 3 > overall: Input should be 'renormalised'")
+    assert problem.startswith(
+        "rubrics/tone.yaml, line 3 > overall: Input should be 'renormalised'"
+    )
     file.write_text(TONE, encoding="utf-8")
     put("meta_evaluation > compared", ["words", "tone_warmth (lexical)"])
     (problem,) = refused()

@@ -16,15 +16,29 @@ from metassay.units.released_claims import FILE as CLAIMS
 from stages.doorway import BAD_INPUT
 from tests.llm.batch_setup import QUICK
 from tests.llm.scripted_server import ScriptedServer
-from tests.stage_setup import CHAT, KEY, ROOT, SETTINGS, refresh_code, run_stage, tiny_project
+from tests.stage_setup import (
+    CHAT,
+    KEY,
+    ROOT,
+    SETTINGS,
+    refresh_code,
+    run_stage,
+    tiny_project,
+)
 
 CANARY = "canary-5e1f"
 RATED = ("study", "doc_id", "author", "rater", "criterion", "value")
 GRADE = {"grade": {"low": 1, "high": 5, "better": "higher"}}
 REFUSED = [("generate", "writer"), ("generate", "shown"), ("decompose", "apart")]
 DONE = [
-    *(("generate", "lead"), ("segment", ""), ("decompose", "clauses"), ("align", "rouge_topk")),
-    *(("pair", "all"), ("judge", "lexical"), ("measure", ""), ("aggregate", "")),
+    ("generate", "lead"),
+    ("segment", ""),
+    ("decompose", "clauses"),
+    ("align", "rouge_topk"),
+    ("pair", "all"),
+    ("judge", "lexical"),
+    ("measure", ""),
+    ("aggregate", ""),
 ]
 
 
@@ -35,10 +49,21 @@ def lines(*rows: dict[str, Any]) -> str:
 def put(folder: Path, doc_id: str) -> None:
     """A document with the word in each of its texts."""
     folder.mkdir(parents=True)
-    passages = [{"text": f"The {CANARY} hurts {doc_id}.", "speaker": CANARY, "group": CANARY}]
-    source = {"doc_id": doc_id, "task": "note", "passages": passages, "attributes": {"a": CANARY}}
+    passages = [
+        {"text": f"The {CANARY} hurts {doc_id}.", "speaker": CANARY, "group": CANARY}
+    ]
+    source = {
+        "doc_id": doc_id,
+        "task": "note",
+        "passages": passages,
+        "attributes": {"a": CANARY},
+    }
     texts = [
-        {"doc_id": doc_id, "author": author, "text": f"PLAN\nA {CANARY} that hurts [{cited}]."}
+        {
+            "doc_id": doc_id,
+            "author": author,
+            "text": f"PLAN\nA {CANARY} that hurts [{cited}].",
+        }
         for author, cited in (("reference", 0), ("given_system", 7))
     ]
     (folder / "sources.jsonl").write_text(lines(source), encoding="utf-8")
@@ -60,7 +85,9 @@ def server() -> Iterator[ScriptedServer]:
 
 
 @pytest.fixture
-def ward(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+def ward(
+    tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """A private benchmark, private examples and claims, and an endpoint for public text."""
     monkeypatch.setenv(KEY, "k")
     monkeypatch.setattr(client, "Policy", lambda: QUICK)
@@ -78,13 +105,20 @@ def ward(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
     }
     params["aggregation"]["resamples"] = 20
     (root / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
-    name(root, systems=["lead", "writer"], few_shot={"shown": "data/raw/ward"}, criteria=GRADE)
+    name(
+        root,
+        systems=["lead", "writer"],
+        few_shot={"shown": "data/raw/ward"},
+        criteria=GRADE,
+    )
     put(root / "data/raw/one", "d1")
     put(root / "data/raw/ward/dev", "e1")
     rate(root / "data/raw/one", "3")
     claims = root / "data/raw/doclens_aci_claims" / CLAIMS
     claims.parent.mkdir()
-    claims.write_text(json.dumps([{"example_id": "d1", "reference": CANARY}]), encoding="utf-8")
+    claims.write_text(
+        json.dumps([{"example_id": "d1", "reference": CANARY}]), encoding="utf-8"
+    )
     return root
 
 
@@ -98,12 +132,24 @@ def test_nothing_of_private_data_is_said_or_sent_on_the_way_to_the_scores(
     ward, server, monkeypatch, capfd
 ) -> None:
     assert run_stage(monkeypatch, ward, "ingest") == 0
-    assert [run_stage(monkeypatch, ward, *stage) for stage in REFUSED[:2]] == [BAD_INPUT] * 2
-    name(ward, systems=["lead"], few_shot={}, decompositions=["clauses"], judges=["lexical"])
+    assert [run_stage(monkeypatch, ward, *stage) for stage in REFUSED[:2]] == [
+        BAD_INPUT
+    ] * 2
+    name(
+        ward,
+        systems=["lead"],
+        few_shot={},
+        decompositions=["clauses"],
+        judges=["lexical"],
+    )
     assert [run_stage(monkeypatch, ward, *stage) for stage in DONE] == [0] * len(DONE)
     name(ward, decompositions=["apart"])
     assert run_stage(monkeypatch, ward, *REFUSED[2]) == BAD_INPUT
-    name(ward, decompositions=[], released_claims={"doclens_claims": "data/raw/doclens_aci_claims"})
+    name(
+        ward,
+        decompositions=[],
+        released_claims={"doclens_claims": "data/raw/doclens_aci_claims"},
+    )
     assert run_stage(monkeypatch, ward, "decompose", "doclens_claims") == BAD_INPUT
     name(ward, judges=["lexical", "reader"])
     assert run_stage(monkeypatch, ward, "judge", "reader") == BAD_INPUT
@@ -114,7 +160,8 @@ def test_nothing_of_private_data_is_said_or_sent_on_the_way_to_the_scores(
     assert CANARY not in output
     assert not server.calls
     files = [file for file in (ward / ".work").rglob("*") if file.is_file()]
-    files = [file for file in files if "left_over" not in file.parts]  # tables, which hold texts
+    # tables, which hold texts
+    files = [file for file in files if "left_over" not in file.parts]
     assert files
     assert not [file for file in files if CANARY.encode() in file.read_bytes()]
 
@@ -127,7 +174,10 @@ def test_validate_and_cost_say_nothing_of_private_data_and_who_would_be_refused(
     assert main(["ledger", "cost", "one"]) == 0
     output = " ".join(capfd.readouterr().out.split())
     for stage in ("generate-writer", "generate-shown", "decompose"):
-        assert f"note: {stage} would stop before it asks: dataset 'one' is private" in output
+        assert (
+            f"note: {stage} would stop before it asks: dataset 'one' is private"
+            in output
+        )
     assert output.count("dataset 'ward' is credentialed") == 2  # shown and decompose
     assert CANARY not in output
     shutil.copy(ROOT / "dvc.yaml", ward)

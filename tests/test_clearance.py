@@ -36,8 +36,12 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def answer(call: Call) -> Answer:
     """Claims where claims are asked for; else a note that repeats whatever it was shown."""
     if call.is_claims:
-        return answer_with(json.dumps({"items": [{"number": 1, "claims": ["The knee hurts."]}]}))
-    return answer_with(f"A {CANARY} [0]." if CANARY in call.prompt else "The knee hurts [0].")
+        return answer_with(
+            json.dumps({"items": [{"number": 1, "claims": ["The knee hurts."]}]})
+        )
+    return answer_with(
+        f"A {CANARY} [0]." if CANARY in call.prompt else "The knee hurts [0]."
+    )
 
 
 @pytest.fixture
@@ -64,7 +68,9 @@ def load(root: Path, file: Path = PARAMS) -> Any:
 
 
 def edit(root: Path, file: Path, **changes: Any) -> None:
-    (root / file).write_text(yaml.safe_dump(load(root, file) | changes), encoding="utf-8")
+    (root / file).write_text(
+        yaml.safe_dump(load(root, file) | changes), encoding="utf-8"
+    )
     refresh_code(root)
 
 
@@ -77,12 +83,16 @@ def register(root: Path, **entries: dict[str, Any]) -> None:
     """Change or add entries of the registry."""
     datasets = load(root, REGISTRY)["datasets"]
     plain = {"reader": "files", "title": "tiny", "licence": "none"}
-    merged = {name: datasets.get(name, plain) | entry for name, entry in entries.items()}
+    merged = {
+        name: datasets.get(name, plain) | entry for name, entry in entries.items()
+    }
     edit(root, REGISTRY, datasets=datasets | merged)
 
 
 @pytest.fixture
-def written(tmp_path: Path, elsewhere: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+def written(
+    tmp_path: Path, elsewhere: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """A public benchmark, divided, whose writer was shown private examples and repeats them.
 
     Another endpoint is asked from then on.
@@ -103,7 +113,10 @@ def written(tmp_path: Path, elsewhere: ScriptedServer, monkeypatch: pytest.Monke
     assert run_stage(monkeypatch, root, "generate", "lead") == 0
     write(TEXTS, empty(TEXTS), root / "data/tables/one/texts/given.parquet")
     assert run_stage(monkeypatch, root, "segment") == 0
-    here = load(root)["endpoints"]["here"] | {"base_url": elsewhere.base_url, "sends": []}
+    here = load(root)["endpoints"]["here"] | {
+        "base_url": elsewhere.base_url,
+        "sends": [],
+    }
     add(root, "endpoints", here=here)
     return root
 
@@ -159,11 +172,16 @@ def test_a_text_that_repeats_private_examples_stays_whatever_the_params_say_now(
 def test_a_judge_gets_no_text_that_repeats_private_examples_or_claims(
     written, elsewhere, monkeypatch, capfd
 ) -> None:
-    # The judge that asks is deep inside: where there are no log-probabilities, all is its.
+    # The judge that asks is deep inside: where there are no log-probabilities, all is
+    # its.
     words, reader = (load(written)["judges"][name] for name in ("lexical", "reader"))
     members = {"first": reader | {"probability": "logprobs"}, "then": reader}
     steps = {"kind": "cascade", "unsure": [0, 1], "members": members}
-    panel = {"kind": "jury", "by": "majority", "members": {"words": words, "steps": steps}}
+    panel = {
+        "kind": "jury",
+        "by": "majority",
+        "members": {"words": words, "steps": steps},
+    }
     add(written, "judges", reader=panel)
     kinds = {"clauses": {"kind": "clauses"}, "released": {"kind": "doclens_claims"}}
     add(written, "decompositions", **kinds)
@@ -171,7 +189,11 @@ def test_a_judge_gets_no_text_that_repeats_private_examples_or_claims(
     write(PAIRS, empty(PAIRS), written / "data/tables/one/pairs/given.parquet")
 
     def judged() -> int:
-        for stage, item in (("decompose", "clauses"), ("align", "rouge_topk"), ("pair", "all")):
+        for stage, item in (
+            ("decompose", "clauses"),
+            ("align", "rouge_topk"),
+            ("pair", "all"),
+        ):
             assert run_stage(monkeypatch, written, stage, item) == 0
         return run_stage(monkeypatch, written, "judge", "reader")
 
@@ -196,7 +218,9 @@ def test_a_judge_gets_no_text_that_repeats_private_examples_or_claims(
     assert len(elsewhere.calls) == before
 
 
-def test_examples_of_an_entry_that_is_gone_are_nobody_s_to_send(written, refusal) -> None:
+def test_examples_of_an_entry_that_is_gone_are_nobody_s_to_send(
+    written, refusal
+) -> None:
     struck_off(written)
     datasets = load(written, REGISTRY)["datasets"]
     del datasets["ward"]
@@ -206,7 +230,9 @@ def test_examples_of_an_entry_that_is_gone_are_nobody_s_to_send(written, refusal
     assert "remove the system whose texts repeat its examples" in message
 
 
-def test_once_the_texts_are_gone_the_others_may_be_sent(written, elsewhere, monkeypatch) -> None:
+def test_once_the_texts_are_gone_the_others_may_be_sent(
+    written, elsewhere, monkeypatch
+) -> None:
     struck_off(written)
     add(written, "systems", public_writer=CHAT)
     edit(written, SETTINGS, systems=["lead", "public_writer"])
@@ -263,7 +289,9 @@ def linked_file(root: Path) -> None:
 
 
 def examples_folder(root: Path) -> None:
-    shutil.copytree(root / "data/raw/ward", root / "data/raw/clinic/dev", dirs_exist_ok=True)
+    shutil.copytree(
+        root / "data/raw/ward", root / "data/raw/clinic/dev", dirs_exist_ok=True
+    )
     register(root, clinic={"access": "public", "folder": "data/raw/clinic"})
     shown_others(root)
 
@@ -282,7 +310,10 @@ LABELS: dict[str, tuple[Callable[[Path], None], str]] = {
     "above it": (raw("data/raw"), "data/raw is not the folder of dataset 'one'"),
     "a link": (linked, f"{SHARED}one and data/raw/ward share files"),
     "a copied block": (copied_block, f"{SHARED}ward and data/raw/ward share files"),
-    "a folder inside": (inner_block, "data/raw/ward/inner and data/raw/ward share files"),
+    "a folder inside": (
+        inner_block,
+        "data/raw/ward/inner and data/raw/ward share files",
+    ),
     "no folder": (
         lambda root: register(root, one={"folder": ""}),
         "data/registry.yaml > datasets > one > folder: missing; write where the dataset lies",
@@ -292,7 +323,10 @@ LABELS: dict[str, tuple[Callable[[Path], None], str]] = {
         "data/raw/one/more.jsonl: lies in the folder of 'one', which is public, but it is"
         " data/raw/ward/sources.jsonl of 'ward', which is private; take it out",
     ),
-    "a linked file": (linked_file, "it is data/raw/ward/texts.jsonl of 'ward', which is private"),
+    "a linked file": (
+        linked_file,
+        "it is data/raw/ward/texts.jsonl of 'ward', which is private",
+    ),
     "a linked folder": (
         lambda root: (root / "data/raw/one/deep").symlink_to("../ward"),
         "data/raw/one/deep/sources.jsonl: lies in the folder of 'one'",
@@ -309,7 +343,9 @@ LABELS: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 @pytest.fixture
-def labelled(tmp_path: Path, elsewhere: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+def labelled(
+    tmp_path: Path, elsewhere: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """A public benchmark that is ingested, beside a private dataset that nobody reads."""
     root = tmp_path / "project"
     access = {"one": "public", "ward": "private"}
@@ -322,14 +358,18 @@ def labelled(tmp_path: Path, elsewhere: ScriptedServer, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("name", LABELS)
-def test_private_text_that_is_labelled_public_is_not_sent(labelled, name: str, refusal) -> None:
+def test_private_text_that_is_labelled_public_is_not_sent(
+    labelled, name: str, refusal
+) -> None:
     change, expected = LABELS[name]
     change(labelled)
     assert expected in refusal(labelled, "generate", "writer")
 
 
 @pytest.mark.parametrize("name", ["another folder", "above it"])
-def test_ingest_reads_a_dataset_s_own_folder_alone(labelled, name: str, refusal) -> None:
+def test_ingest_reads_a_dataset_s_own_folder_alone(
+    labelled, name: str, refusal
+) -> None:
     before = (labelled / "data/tables/one/sources.parquet").read_bytes()
     change, expected = LABELS[name]
     change(labelled)
@@ -338,7 +378,9 @@ def test_ingest_reads_a_dataset_s_own_folder_alone(labelled, name: str, refusal)
     assert (labelled / "data/tables/one/sources.parquet").read_bytes() == before
 
 
-def test_the_folder_may_be_named_by_another_path(labelled, elsewhere, monkeypatch) -> None:
+def test_the_folder_may_be_named_by_another_path(
+    labelled, elsewhere, monkeypatch
+) -> None:
     (labelled / "link").symlink_to("data/raw/one")
     for folder in ("link", "data/raw/../raw/one", str(labelled / "data/raw/one")):
         edit(labelled, SETTINGS, raw=folder)

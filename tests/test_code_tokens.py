@@ -53,10 +53,19 @@ def test_every_file_of_ours_has_the_same_tokens_under(version):
     )
 
     def run(python: str, *, check: bool = True) -> "subprocess.CompletedProcess[str]":
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
         command = [python, "-S", "-c", program if check else ""]
         return subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=check
+            command,
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=check,
         )
 
     if version == "{}.{}".format(*sys.version_info):
@@ -74,15 +83,25 @@ def test_the_parts_of_an_f_string_are_one_token(monkeypatch):
     monkeypatch.setattr(closure, "_CLOSING", {closing})
     lines = ["x = f\"a{f'{y}'}b\" + f'''é{\n", "z}'''\n"]
     parts = [  # kind, text, first and last column, first and last row
-        *((tokenize.NAME, "x", 0, 1, 1, 1), (tokenize.OP, "=", 2, 3, 1, 1)),
-        *((opening, 'f"', 4, 6, 1, 1), (middle, "a", 6, 7, 1, 1), (tokenize.OP, "{", 7, 8, 1, 1)),
-        *((opening, "f'", 8, 10, 1, 1), (tokenize.OP, "{", 10, 11, 1, 1)),
-        *((tokenize.NAME, "y", 11, 12, 1, 1), (tokenize.OP, "}", 12, 13, 1, 1)),
-        *((closing, "'", 13, 14, 1, 1), (tokenize.OP, "}", 14, 15, 1, 1)),
-        *((middle, "b", 15, 16, 1, 1), (closing, '"', 16, 17, 1, 1)),
-        *((tokenize.OP, "+", 18, 19, 1, 1), (opening, "f'''", 20, 24, 1, 1)),
-        *((middle, "é", 24, 25, 1, 1), (tokenize.NL, "\n", 26, 27, 1, 1)),
-        *((tokenize.NAME, "z", 0, 1, 2, 2), (closing, "'''", 2, 5, 2, 2)),
+        (tokenize.NAME, "x", 0, 1, 1, 1),
+        (tokenize.OP, "=", 2, 3, 1, 1),
+        (opening, 'f"', 4, 6, 1, 1),
+        (middle, "a", 6, 7, 1, 1),
+        (tokenize.OP, "{", 7, 8, 1, 1),
+        (opening, "f'", 8, 10, 1, 1),
+        (tokenize.OP, "{", 10, 11, 1, 1),
+        (tokenize.NAME, "y", 11, 12, 1, 1),
+        (tokenize.OP, "}", 12, 13, 1, 1),
+        (closing, "'", 13, 14, 1, 1),
+        (tokenize.OP, "}", 14, 15, 1, 1),
+        (middle, "b", 15, 16, 1, 1),
+        (closing, '"', 16, 17, 1, 1),
+        (tokenize.OP, "+", 18, 19, 1, 1),
+        (opening, "f'''", 20, 24, 1, 1),
+        (middle, "é", 24, 25, 1, 1),
+        (tokenize.NL, "\n", 26, 27, 1, 1),
+        (tokenize.NAME, "z", 0, 1, 2, 2),
+        (closing, "'''", 2, 5, 2, 2),
         (tokenize.NEWLINE, "\n", 5, 6, 2, 2),
     ]
     tokens = [
@@ -95,7 +114,14 @@ def test_the_parts_of_an_f_string_are_one_token(monkeypatch):
 
 NOISE = ["", "   ", "\t", "# note", '    # f\'{x}\' """', "\f"]
 STATEMENTS = [
-    *("x = [1,", "2]", "def f():", "    if x:", "        return f'{x}'", "    y = (", ")", "z = 1")
+    "x = [1,",
+    "2]",
+    "def f():",
+    "    if x:",
+    "        return f'{x}'",
+    "    y = (",
+    ")",
+    "z = 1",
 ]
 
 
@@ -110,6 +136,9 @@ def test_a_further_word_is_seen_anywhere():
     words = code_words("\n".join(STATEMENTS))
     for word, at in product(["q", "7", "'s'"], range(len(STATEMENTS))):
         lines = list(STATEMENTS)
-        lines[at] = lines[at].replace("x", word).replace("2", word).replace("z", word) + f" {word}"
+        lines[at] = (
+            lines[at].replace("x", word).replace("2", word).replace("z", word)
+            + f" {word}"
+        )
         with contextlib.suppress(tokenize.TokenError):
             assert code_words("\n".join(lines)) != words, (word, at)

@@ -95,15 +95,28 @@ SHARED = {
     "systems": {"lead": {"kind": "lead"}, "mini": {"kind": "chat"}},
     "judges": {"lexical": {"kind": "lexical"}},
     "metrics": {"rouge": {"kind": "rouge"}, "bleu": {"kind": "bleu"}},
-    **{"costly_metrics": {}, "combinations": {}},
+    "costly_metrics": {},
+    "combinations": {},
 }
 BENCHMARK = {
-    **{"name": "one", "dataset": "invented", "systems": ["lead"], "segmentation": "whole"},
-    **{"few_shot": {"mini": "data/raw/shown"}, "released_claims": {"clauses": "data/raw/claims"}},
-    **{"alignments": ["full"], "questions": ["all"], "judges": ["lexical"]},
-    **{"metrics": ["rouge", "bleu"], "decompositions": [], "rubrics": [], "studies": {}},
-    **{"costly_metrics": [], "statement_metrics": [], "combinations": []},
-    **{"tuned_metrics": {}, "tuned_costly_metrics": {}},
+    "name": "one",
+    "dataset": "invented",
+    "systems": ["lead"],
+    "segmentation": "whole",
+    "few_shot": {"mini": "data/raw/shown"},
+    "released_claims": {"clauses": "data/raw/claims"},
+    "alignments": ["full"],
+    "questions": ["all"],
+    "judges": ["lexical"],
+    "metrics": ["rouge", "bleu"],
+    "decompositions": [],
+    "rubrics": [],
+    "studies": {},
+    "costly_metrics": [],
+    "statement_metrics": [],
+    "combinations": [],
+    "tuned_metrics": {},
+    "tuned_costly_metrics": {},
 }
 Changed = Callable[..., set[str]]
 
@@ -115,7 +128,9 @@ def project(tmp_path, monkeypatch):
         ("params.yaml", "params.yaml", SHARED),
         ("benchmarks/one/params.yaml", "benchmarks/sample/params.yaml", BENCHMARK),
     ):
-        texts[name] = yaml.safe_dump(yaml.safe_load((ROOT / like).read_text("utf-8")) | content)
+        texts[name] = yaml.safe_dump(
+            yaml.safe_load((ROOT / like).read_text("utf-8")) | content
+        )
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -138,7 +153,9 @@ def changed(project):
 
     def entries() -> dict[str, str]:
         blocks = versions(project).items()
-        return {f"{block}.{name}": v for block, names in blocks for name, v in names.items()}
+        return {
+            f"{block}.{name}": v for block, names in blocks for name, v in names.items()
+        }
 
     def change(name: str, old: str, new: str) -> set[str]:
         before, path = entries(), project / name
@@ -149,7 +166,9 @@ def changed(project):
         after = entries()
         moved = {key for key in before | after if before.get(key) != after.get(key)}
         for joint, (block, *_) in JOINT.items():
-            assert (f"{joint}.one" in moved) == any(key.startswith(f"{block}.") for key in moved)
+            assert (f"{joint}.one" in moved) == any(
+                key.startswith(f"{block}.") for key in moved
+            )
         return {key for key in moved if key.split(".")[0] not in JOINT}
 
     return change
@@ -159,16 +178,24 @@ def test_names_in_use_have_a_version_and_no_others(project):
     blocks = versions(project)
     assert list(blocks) == ["stages", *BLOCKS, *JOINT]
     assert {block: sorted(names) for block, names in blocks.items()} == {
-        **{"stages": ["measure", "report"], "datasets": ["invented"], "segmentations": ["whole"]},
-        **{"decompositions": ["clauses"], "alignments": ["full"], "systems": ["lead", "mini"]},
-        **{"judges": ["lexical"], "metrics": ["bleu", "rouge"]},
-        **{"costly_metrics": [], "statement_metrics": []},
+        "stages": ["measure", "report"],
+        "datasets": ["invented"],
+        "segmentations": ["whole"],
+        "decompositions": ["clauses"],
+        "alignments": ["full"],
+        "systems": ["lead", "mini"],
+        "judges": ["lexical"],
+        "metrics": ["bleu", "rouge"],
+        "costly_metrics": [],
+        "statement_metrics": [],
         **{joint: ["one"] for joint in JOINT},
     }
     every = [version for names in blocks.values() for version in names.values()]
     hashes = [part for version in every for part in version.split("+")]
     assert all(len(part) == 16 and int(part, 16) >= 0 for part in hashes)
-    assert [name for name, version in blocks["systems"].items() if "+" in version] == ["mini"]
+    assert [name for name, version in blocks["systems"].items() if "+" in version] == [
+        "mini"
+    ]
 
 
 STAGES = {"stages.measure", "stages.report"}
@@ -181,13 +208,18 @@ UNSPOKEN = [  # what is not for the machine
     ("len(words) + 1", "len(\n            words\n        ) + 1   "),
     ("len(words) + 1", "len(words) \\\n  +  1"),
     ("text.split()\n", "text.split()\n\n    # no words?\n"),
-    ("\n        return len", "\n                return len"),  # deeper, but the same block
+    # deeper, but the same block
+    ("\n        return len", "\n                return len"),
     ("\n", "\r\n"),
 ]
 SPOKEN = [
-    *(("+ 1\n", "+ 2\n"), ("+ 1\n", "- 1\n"), ("text.split()", "text.split('a')")),
-    *(('f"{PLACES + 1}"', 'f"{PLACES + 2}"'), ('f"{PLACES + 1}"', 'f"{PLACES +  1}"')),
-    *(("    return f", "        return f"), ("import numpy as np", "import scipy as np")),
+    ("+ 1\n", "+ 2\n"),
+    ("+ 1\n", "- 1\n"),
+    ("text.split()", "text.split('a')"),
+    ('f"{PLACES + 1}"', 'f"{PLACES + 2}"'),
+    ('f"{PLACES + 1}"', 'f"{PLACES +  1}"'),
+    ("    return f", "        return f"),
+    ("import numpy as np", "import scipy as np"),
     ("    if words:", "    f'{print()}'\n    if words:"),
     ('"""ROUGE."""', 'ABOUT = """ROUGE."""'),
 ]
@@ -222,24 +254,40 @@ def test_what_else_is_in_a_version(changed):
     """A text file of a module's name; the version that is printed; names in strings; docstrings."""
     page, measure = "metassay/reporting/page.txt", "stages/measure.py"
     assert changed(page, "", "a") == {"stages.report"}
-    assert changed("metassay/reporting/page.css", "p", "q") == set(), "the text file is all"
+    assert changed("metassay/reporting/page.css", "p", "q") == set(), (
+        "the text file is all"
+    )
     assert changed(page, "a", "b") == {"stages.report"}
     changed(measure, "from stages", "from metassay.tables import parquet\nfrom stages")
     assert changed("metassay/__init__.py", '"1"', '"3"') == set()
     changed(measure, "from stages", "from metassay import __version__\nfrom stages")
     assert changed("metassay/__init__.py", '"3"', '"2"') == {"stages.measure"}
     changed(measure, "from stages", 'N = "metassay.metrics.counts"\nfrom stages')
-    assert changed("metassay/metrics/counts.py", "4", "5") == {"stages.measure", "metrics.bleu"}
-    lexical, grade = "metassay/judges/lexical.py", 'class Grade(Answer):\n    """How good."""\n'
+    assert changed("metassay/metrics/counts.py", "4", "5") == {
+        "stages.measure",
+        "metrics.bleu",
+    }
+    lexical, grade = (
+        "metassay/judges/lexical.py",
+        'class Grade(Answer):\n    """How good."""\n',
+    )
     assert changed(lexical, "X = 1\n", grade) == {"judges.lexical"}
-    assert changed(lexical, "good", "bad") == {"judges.lexical"}, "language models read it"
+    assert changed(lexical, "good", "bad") == {"judges.lexical"}, (
+        "language models read it"
+    )
 
 
 def test_a_new_kind_changes_nothing_and_a_chosen_one_its_own(project, changed):
     line = '    "bleu": "metassay.metrics.bleu",\n'
-    assert changed(METRICS, line, line + '    "chars": "metassay.metrics.rouge",\n') == set()
+    assert (
+        changed(METRICS, line, line + '    "chars": "metassay.metrics.rouge",\n')
+        == set()
+    )
     assert changed("params.yaml", "kind: bleu", "kind: chars") == {"metrics.bleu"}
-    assert changed("params.yaml", "\nmetrics:\n", "\nmetrics:\n  spare: {kind: bleu}\n") == set()
+    assert (
+        changed("params.yaml", "\nmetrics:\n", "\nmetrics:\n  spare: {kind: bleu}\n")
+        == set()
+    )
     metrics = versions(project)["metrics"]
     assert metrics["bleu"] == metrics["rouge"]  # DVC watches the kind in params
 
@@ -273,7 +321,11 @@ def test_a_joint_version_has_the_parts_of_its_names():
 
 def test_a_judge_has_the_code_of_those_inside_it(project, changed):
     for kind in ("jury", "nli", "semantic"):
-        changed("metassay/judges/__init__.py", "{", f'{{"{kind}": "metassay.judges.{kind}", ')
+        changed(
+            "metassay/judges/__init__.py",
+            "{",
+            f'{{"{kind}": "metassay.judges.{kind}", ',
+        )
         changed(f"metassay/judges/{kind}.py", "", "X = 1\n")
     inner = {"kind": "jury", "members": {"c": {"kind": "nli"}}}
     params = yaml.safe_load((project / "params.yaml").read_text(encoding="utf-8"))
@@ -283,19 +335,34 @@ def test_a_judge_has_the_code_of_those_inside_it(project, changed):
     for kind in ("jury", "lexical", "nli"):
         assert changed(f"metassay/judges/{kind}.py", "1", "2") == {"judges.lexical"}
     assert not changed("metassay/judges/semantic.py", "1", "2")
-    with pytest.raises(BadInput, match="judges > lexical > members > b > members > c > kind: 'nl"):
+    with pytest.raises(
+        BadInput, match="judges > lexical > members > b > members > c > kind: 'nl"
+    ):
         changed("params.yaml", "kind: nli", "kind: nlii")
 
 
 def test_packages_that_make_numbers_are_in_a_version(project, changed, monkeypatch):
     rouge = "metassay.metrics.rouge"
-    assert changed("metassay/tables/parquet.py", "yaml", "rich") == {"metrics.rouge"}  # tokens only
-    installed, numpy = load_code(project).package_versions, importlib.metadata.version("numpy")
+    # tokens only
+    assert changed("metassay/tables/parquet.py", "yaml", "rich") == {"metrics.rouge"}
+    installed, numpy = (
+        load_code(project).package_versions,
+        importlib.metadata.version("numpy"),
+    )
     assert installed(["numpy"]) == (f"numpy=={numpy}",)
-    assert installed(["not_installed", "numpy"]) == ("not_installed==absent", f"numpy=={numpy}")
-    # What is not here is known by what would be installed: the same whichever extras are there.
-    (project / "constraints.txt").write_text("not-installed==1.2\nnumpy==0\n", encoding="utf-8")
-    assert installed(["not_installed", "numpy"]) == ("not-installed==1.2", f"numpy=={numpy}")
+    assert installed(["not_installed", "numpy"]) == (
+        "not_installed==absent",
+        f"numpy=={numpy}",
+    )
+    # What is not here is known by what would be installed: the same whichever extras
+    # are there.
+    (project / "constraints.txt").write_text(
+        "not-installed==1.2\nnumpy==0\n", encoding="utf-8"
+    )
+    assert installed(["not_installed", "numpy"]) == (
+        "not-installed==1.2",
+        f"numpy=={numpy}",
+    )
     assert load_code(project).dependencies(rouge).packages == (f"numpy=={numpy}",)
     lazily = 'torch = import_module("torch")\n'
     assert "judges.lexical" in changed("metassay/judges/lexical.py", "X = 1\n", lazily)
@@ -333,7 +400,9 @@ def test_a_doorway_hears_of_its_own_entries_alone(project):
     (project / "metassay/metrics/counts.py").write_text("MOST = 3\n")
     assert find_stale(project, "measure", blocks) == []
     (line,) = find_stale(project, "measure", [("metrics", "")])
-    assert line == f"code.yaml > metrics > bleu: is of other code than is here; {remedy}"
+    assert (
+        line == f"code.yaml > metrics > bleu: is of other code than is here; {remedy}"
+    )
     (project / FILE).write_text("<<<<<<< ours\n=======\n")
     assert len(find_stale(project, "measure", [])) == 1
     assert refresh(project)
@@ -342,13 +411,16 @@ def test_a_doorway_hears_of_its_own_entries_alone(project):
 
 def test_what_cannot_be_read_is_told_at_once(project):
     (project / "metassay/units/whole.py").write_text("X = (\n")
-    (project / "metassay/units/alignment/full.py").write_text("X = 'é'\n", encoding="latin-1")
+    (project / "metassay/units/alignment/full.py").write_text(
+        "X = 'é'\n", encoding="latin-1"
+    )
     (project / "prompts/note.yaml").unlink()
     with pytest.raises(BadInput) as raised:
         versions(project)
     assert len(raised.value.problems) == 3
     for words in (
-        *("whole.py: line 1: is not Python; fix it", "full.py: is not Python; fix it"),
+        "whole.py: line 1: is not Python; fix it",
+        "full.py: is not Python; fix it",
         "params.yaml > systems > mini: reads prompts/note.yaml, which is not there; add the file",
     ):
         assert words in "\n".join(raised.value.problems)
@@ -367,10 +439,14 @@ def test_a_registry_without_blocks_or_that_is_gone_is_no_crash(project, registry
 def test_an_index_must_be_literal_and_have_the_kind(project):
     index = project / METRICS
     index.write_text(index.read_text().replace("rouge", "other"))
-    with pytest.raises(BadInput, match="metrics > rouge > kind: 'rouge' is not known; choose from"):
+    with pytest.raises(
+        BadInput, match="metrics > rouge > kind: 'rouge' is not known; choose from"
+    ):
         versions(project)
     index.write_text("METRICS = dict(rouge=1)\n")
-    with pytest.raises(BadInput, match="METRICS must be a literal table from kind to module"):
+    with pytest.raises(
+        BadInput, match="METRICS must be a literal table from kind to module"
+    ):
         versions(project)
 
 

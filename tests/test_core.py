@@ -18,8 +18,8 @@ from metassay.cli.main import PIPELINE
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
-# Runs commands between semicolons, `metassay ...` and `cd ...`, with every module hidden that no
-# core distribution brings. Says the exit code of each.
+# Runs commands between semicolons, `metassay ...` and `cd ...`, with every module
+# hidden that no core distribution brings. Says the exit code of each.
 HIDING = """
 import json, os, sys
 from importlib.abc import MetaPathFinder
@@ -59,7 +59,8 @@ def plain(name: str) -> str:
 def closure(requirements: list[str], *, elsewhere: bool = False) -> set[str]:
     """The distributions that these bring, by name, as far as they are installed.
 
-    `elsewhere`: also what they would bring to other platforms and other versions of Python.
+    `elsewhere`: also what they would bring to other platforms and other versions of
+    Python.
     """
     seen: set[tuple[str, frozenset[str]]] = set()
     waiting = [Requirement(text) for text in requirements]
@@ -108,7 +109,9 @@ def run(site: Path, folder: Path, *commands: str) -> tuple[str, list[str]]:
     """Return stdout, and the lines of stderr: an exit code per command."""
     done = subprocess.run(
         [sys.executable, "-c", HIDING, json.dumps(hidden()), ";".join(commands)],
-        **{"cwd": folder, "capture_output": True, "text": True},
+        cwd=folder,
+        capture_output=True,
+        text=True,
         check=False,
         env={"PYTHONPATH": str(site), "PATH": "", "COLUMNS": "100"},
     )
@@ -123,8 +126,12 @@ def test_the_pipeline_is_hidden_and_the_core_is_not():
 def test_meta_eval_runs_on_the_core_alone(site, tmp_path):
     """The first commands of docs/meta-eval.md, as they stand there but for fewer draws."""
     page = (ROOT / "docs/meta-eval.md").read_text("utf-8")
-    (block,) = re.findall(r"```sh\n(.*?)```", page[: page.index("## An example")], re.DOTALL)
-    first, second, third = [line.partition("#")[0].strip() for line in block.splitlines()]
+    (block,) = re.findall(
+        r"```sh\n(.*?)```", page[: page.index("## An example")], re.DOTALL
+    )
+    first, second, third = [
+        line.partition("#")[0].strip() for line in block.splitlines()
+    ]
     assert (first, second) == ("metassay meta-eval --example study", "cd study")
     words = f"{third} --resamples 20 --permutations 20"
     output, codes = run(site, tmp_path, first, second, words)
@@ -137,8 +144,13 @@ def test_meta_eval_runs_on_the_core_alone(site, tmp_path):
 
 def test_judge_check_and_import_run_on_the_core_alone(site, tmp_path):
     """And meta-eval goes on from what an import makes, as docs/importing.md says."""
-    rows = [f"q{n},{'pass' if n % 3 else 'fail'},{'pass' if n % 4 else 'fail'}" for n in range(60)]
-    (tmp_path / "verdicts.csv").write_text("\n".join(["id,judge,human", *rows]), "utf-8")
+    rows = [
+        f"q{n},{'pass' if n % 3 else 'fail'},{'pass' if n % 4 else 'fail'}"
+        for n in range(60)
+    ]
+    (tmp_path / "verdicts.csv").write_text(
+        "\n".join(["id,judge,human", *rows]), "utf-8"
+    )
     page = (ROOT / "docs/importing.md").read_text("utf-8")
     (log,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
     (tmp_path / "log.json").write_text(log, encoding="utf-8")
@@ -158,7 +170,9 @@ def test_other_commands_say_which_extra_they_need_and_help_needs_none(site, tmp_
     output, (*lines, last) = run(site, tmp_path, *words, "metassay --help")
     for command, line, code in zip(commands, lines[::2], lines[1::2], strict=True):
         name = command.split()[0]
-        assert line.startswith(f"metassay {name} needs the extra `pipeline`, of which cronsim, ")
+        assert line.startswith(
+            f"metassay {name} needs the extra `pipeline`, of which cronsim, "
+        )
         assert line.endswith('not installed: pip install "metassay[pipeline]"')
         assert code == "exit code 2"
     assert last == "exit code 0"

@@ -1,7 +1,7 @@
 """dvc.yaml and the doorways say the same: what a stage declares is what it reads and writes.
 
-A tiny project of two benchmarks and a test of either sort has an instance of every form of stage.
-Each instance runs where nothing lies but what it declares.
+A tiny project of two benchmarks and a test of either sort has an instance of every form
+of stage. Each instance runs where nothing lies but what it declares.
 """
 
 import contextlib
@@ -51,18 +51,27 @@ from tests.stage_setup import KEY, ROOT, refresh_code
 
 # In the order of the data, those of tests among the others.
 EVERY_FORM = [
-    *("fetch", FIGURES, "ingest_items", *list(FORMS)[:-1], "examine"),
-    *(*list(FORMS_OF_SEGMENTING)[:-1], "report"),
+    "fetch",
+    FIGURES,
+    "ingest_items",
+    *list(FORMS)[:-1],
+    "examine",
+    *list(FORMS_OF_SEGMENTING)[:-1],
+    "report",
 ]
 SORTS = ["benchmarks", "judge tests", "segment tests"]
 
 
 def test_every_dvc_yaml_is_as_the_table_of_stages_says() -> None:
-    wrong = [f for f, text in own_dags(ROOT).items() if (ROOT / f).read_text("utf-8") != text]
+    wrong = [
+        f for f, text in own_dags(ROOT).items() if (ROOT / f).read_text("utf-8") != text
+    ]
     assert not wrong, f"run `metassay update` for {wrong}"
 
 
-@pytest.mark.parametrize("forms", [FORMS, FORMS_OF_TESTS, FORMS_OF_SEGMENTING], ids=SORTS)
+@pytest.mark.parametrize(
+    "forms", [FORMS, FORMS_OF_TESTS, FORMS_OF_SEGMENTING], ids=SORTS
+)
 def test_stages_stand_in_the_order_of_the_data(forms: dict[str, Any]) -> None:
     """What a stage reads of the tables, a stage before it has written."""
     tables = "data/tables/${name}/"
@@ -77,7 +86,11 @@ def test_stages_stand_in_the_order_of_the_data(forms: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("forms", "folder_type"),
-    [(FORMS, Benchmark), (FORMS_OF_TESTS, JudgeTest), (FORMS_OF_SEGMENTING, SegmentTest)],
+    [
+        (FORMS, Benchmark),
+        (FORMS_OF_TESTS, JudgeTest),
+        (FORMS_OF_SEGMENTING, SegmentTest),
+    ],
 )
 def test_every_list_that_stages_repeat_over_is_one_of_a_benchmark(
     forms: dict[str, Any], folder_type: type[Folder]
@@ -89,9 +102,15 @@ def test_every_list_that_stages_repeat_over_is_one_of_a_benchmark(
 
 def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None:
     lists = {
-        **{"systems": ["a"], "few_shot": {"b": "x"}, "studies": {"s": "f"}, "questions": ["q"]},
-        **{"rubrics": ["r"], "judges": ["j"], "costly_metrics": ["m"]},
-        **{"statement_metrics": ["s"], "tuned_metrics": {"t": "x"}},
+        "systems": ["a"],
+        "few_shot": {"b": "x"},
+        "studies": {"s": "f"},
+        "questions": ["q"],
+        "rubrics": ["r"],
+        "judges": ["j"],
+        "costly_metrics": ["m"],
+        "statement_metrics": ["s"],
+        "tuned_metrics": {"t": "x"},
         "tuned_costly_metrics": {"n": "x"},
     }
     benchmark = PARAMS_OF_OURS.benchmarks["sample"].model_copy(update=lists)
@@ -106,8 +125,16 @@ def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None
         "statement_scores": ["s", "t", "judged"],
         "responses": asking,
         "notes": [
-            *("ingest", *asking[:-1], "align-rouge_topk", "judge-j", "measure", "measure-m"),
-            *("measure-n", "score_statements-s", "score_statements-t", "meta_evaluate"),
+            "ingest",
+            *asking[:-1],
+            "align-rouge_topk",
+            "judge-j",
+            "measure",
+            "measure-m",
+            "measure-n",
+            "score_statements-s",
+            "score_statements-t",
+            "meta_evaluate",
         ],
     }.items():
         assert files_in(benchmark, table) == files
@@ -117,7 +144,11 @@ def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None
     other = PARAMS_OF_OURS.segment_tests["sample_facets"]
     other = other.model_copy(update={"segmentations": ["s"]})
     assert files_in(other, "responses") == ["segment-s"]
-    assert files_in(other, "notes") == ["ingest_sentences", "segment-s", "examine_segmentations"]
+    assert files_in(other, "notes") == [
+        "ingest_sentences",
+        "segment-s",
+        "examine_segmentations",
+    ]
 
 
 # ---- a tiny project --------------------------------------------------------------------------
@@ -160,7 +191,10 @@ def by_dvc(root: Path, *files: str) -> Resolved:
 
 
 # One of each sort: that all have the same stages is tested above.
-OURS = ["dvc.yaml", *(f"benchmarks/{name}/dvc.yaml" for name in ("sample", "sample_facets"))]
+OURS = [
+    "dvc.yaml",
+    *(f"benchmarks/{name}/dvc.yaml" for name in ("sample", "sample_facets")),
+]
 OURS += [f"benchmarks/{name}/dvc.yaml" for name in ("aci_bench", "sample_claims")]
 
 
@@ -171,7 +205,9 @@ def test_declared_is_what_dvc_resolves(files: list[str], project: Path) -> None:
         entry = entry_of(root, cmd)
         assert entry.name == address.rpartition(":")[2]
         assert (entry.deps, entry.outs) == (deps, outs), address
-        assert {file: set(names) for file, names in entry.params.items()} == keys, address
+        assert {file: set(names) for file, names in entry.params.items()} == keys, (
+            address
+        )
 
 
 def entry_of(root: Path, cmd: str) -> Entry:
@@ -191,11 +227,20 @@ class Ran(NamedTuple):
     wrote: set[str]
 
 
-CONFIGURATION = ("params.yaml", "dvc.yaml", FILE, "data/registry.yaml", "benchmarks", "prompts")
+CONFIGURATION = (
+    "params.yaml",
+    "dvc.yaml",
+    FILE,
+    "data/registry.yaml",
+    "benchmarks",
+    "prompts",
+)
 
 
 @pytest.fixture(scope="module")
-def ran(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Ran]]:
+def ran(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Mapping[str, Ran]]:
     """Every instance of the tiny project by its address, each run in a folder of its own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(KEY, "k")
@@ -268,21 +313,39 @@ def test_a_doorway_reads_and_writes_what_dvc_yaml_declares(
     for address in ran:
         if form_of(address) == form:
             entry, used, wrote = ran[address]
-            keys = {(file, key) for file, of in entry.params.items() for key in of if file != FILE}
-            assert used - keys - entry.deps - entry.outs == set(), f"{address}: not declared"
-            assert (keys | entry.deps | entry.outs) - used == set(), f"{address}: not used"
+            keys = {
+                (file, key)
+                for file, of in entry.params.items()
+                for key in of
+                if file != FILE
+            }
+            assert used - keys - entry.deps - entry.outs == set(), (
+                f"{address}: not declared"
+            )
+            assert (keys | entry.deps | entry.outs) - used == set(), (
+                f"{address}: not used"
+            )
             written = {
-                out for out in entry.outs for file in wrote if Path(file).is_relative_to(out)
+                out
+                for out in entry.outs
+                for file in wrote
+                if Path(file).is_relative_to(out)
             }
             assert written == entry.outs, f"{address}: not written"
-            assert all(any(Path(f).is_relative_to(o) for o in entry.outs) for f in wrote)
+            assert all(
+                any(Path(f).is_relative_to(o) for o in entry.outs) for f in wrote
+            )
 
 
 def test_only_permissions_are_read_beside_what_is_declared() -> None:
     """Doorways have what they were handed; stages/declared.py says what else they may ask."""
-    beside = re.compile(r"strict_yaml|load_registry|parquet\.read|read_table|\bopen\(|read_text")
+    beside = re.compile(
+        r"strict_yaml|load_registry|parquet\.read|read_table|\bopen\(|read_text"
+    )
     files = (ROOT / "stages").glob("*.py")
-    reading = {file.stem for file in files if beside.search(file.read_text(encoding="utf-8"))}
+    reading = {
+        file.stem for file in files if beside.search(file.read_text(encoding="utf-8"))
+    }
     assert reading == {"declared", "doorway"}
 
 
@@ -313,7 +376,9 @@ def test_a_doorway_that_asks_for_what_is_not_declared_stops(
     copied: Path, ask: Callable[[StageIO], object], named: str
 ) -> None:
     entry = entry_of(copied, "python -m stages.generate one lead")
-    with pytest.raises(RuntimeError, match=r"generate@lead: dvc\.yaml does not declare") as stopped:
+    with pytest.raises(
+        RuntimeError, match=r"generate@lead: dvc\.yaml does not declare"
+    ) as stopped:
         ask(StageIO(entry, ["one", "lead"]))
     assert str(stopped.value).endswith(named)
 
@@ -331,8 +396,13 @@ def test_a_stage_of_which_dvc_yaml_says_something_else_is_refused(copied: Path) 
     whole["stages"]["align"]["do"]["deps"].reverse()
     whole["stages"]["segment"]["deps"].pop()
     write_yaml(file, whole)
-    assert entry_of(copied, "python -m stages.align one rouge_topk").name == "align@rouge_topk"
-    with pytest.raises(BadInput, match=r"dvc.yaml > stages > segment: is not what this version"):
+    assert (
+        entry_of(copied, "python -m stages.align one rouge_topk").name
+        == "align@rouge_topk"
+    )
+    with pytest.raises(
+        BadInput, match=r"dvc.yaml > stages > segment: is not what this version"
+    ):
         entry_of(copied, "python -m stages.segment one")
     (problem,) = (line for line in configuration_problems() if "dvc.yaml" in line)
     assert problem.startswith("benchmarks/one/dvc.yaml > stages > segment: ")
@@ -340,8 +410,12 @@ def test_a_stage_of_which_dvc_yaml_says_something_else_is_refused(copied: Path) 
     write_yaml(file, whole)
     (problem,) = (line for line in configuration_problems() if "dvc.yaml" in line)
     assert problem.startswith("benchmarks/one/dvc.yaml > stages > segment, align: ")
-    write_yaml(file, {"stages": {"align": {"cmd": "cp a b", "deps": ["a"], "outs": ["b"]}}})
-    assert not [line for line in configuration_problems() if "dvc.yaml" in line], "its owner's"
+    write_yaml(
+        file, {"stages": {"align": {"cmd": "cp a b", "deps": ["a"], "outs": ["b"]}}}
+    )
+    assert not [line for line in configuration_problems() if "dvc.yaml" in line], (
+        "its owner's"
+    )
     file.unlink()
     refresh_code(copied)
     assert file.read_bytes() == FILES[0].read_bytes()
@@ -351,7 +425,12 @@ def test_the_file_of_a_name_that_was_struck_off_is_set_aside(
     copied: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("METASSAY_MIRROR", str(copied / "mirror"))
-    stages = ["fetch notes", "ingest two", "generate two lead", "generate two longest_turn"]
+    stages = [
+        "fetch notes",
+        "ingest two",
+        "generate two lead",
+        "generate two longest_turn",
+    ]
     for stage in stages:
         run(monkeypatch, copied, f"python -m stages.{stage}")
     texts = copied / "data/tables/two/texts"
@@ -364,11 +443,15 @@ def test_the_file_of_a_name_that_was_struck_off_is_set_aside(
     settings_file = copied / "benchmarks/two/params.yaml"
     write_yaml(
         settings_file,
-        yaml.safe_load(settings_file.read_text(encoding="utf-8")) | {"systems": ["lead"]},
+        yaml.safe_load(settings_file.read_text(encoding="utf-8"))
+        | {"systems": ["lead"]},
     )
     refresh_code(copied)
     assert authors_after(monkeypatch, copied, segment) == whole - {"longest_turn"}
-    assert [file.name for file in sorted(texts.iterdir())] == ["given.parquet", "lead.parquet"]
+    assert [file.name for file in sorted(texts.iterdir())] == [
+        "given.parquet",
+        "lead.parquet",
+    ]
     aside = ".work/left_over/two/texts/longest_turn.parquet"
     assert (copied / aside).read_bytes() == left
     assert capsys.readouterr().err == (
@@ -390,7 +473,9 @@ def test_what_a_stage_notes_is_kept_and_said_at_once(
     assert "a citation names a passage that does not exist" in note
     assert capsys.readouterr().err == f"note: {note}\n"
     io = StageIO(entry_of(copied, "python -m stages.aggregate one"), ["one"])
-    with pytest.raises(RuntimeError, match=r"aggregate: dvc\.yaml does not declare its notes"):
+    with pytest.raises(
+        RuntimeError, match=r"aggregate: dvc\.yaml does not declare its notes"
+    ):
         io.note(["nothing"])
 
 
@@ -413,8 +498,12 @@ def test_a_stage_under_a_stale_code_yaml_is_refused(
         doorway.enter(lambda _: pytest.fail("the doorway was entered"))
     assert ended.value.code == BAD_INPUT
     first, second = capsys.readouterr().err.splitlines()
-    assert first.startswith("code.yaml, line 3 > stages > align: is of other code than is here;")
-    assert re.match(r"code\.yaml, line \d+ > alignments > rouge_topk: is not there;", second)
+    assert first.startswith(
+        "code.yaml, line 3 > stages > align: is of other code than is here;"
+    )
+    assert re.match(
+        r"code\.yaml, line \d+ > alignments > rouge_topk: is not there;", second
+    )
     assert "`metassay update`" in first
     assert "`metassay update`" in second
 

@@ -28,7 +28,11 @@ def cell(column: Column, name: str, row: int) -> object:
     if pa.types.is_list(column.type):
         element = Column(column.type.value_type, "")
         return [cell(element, name, row + more) for more in range(row % 4)]
-    words = f" {SECRET} has had a cough for {row % 9} days, and no fever" if name == "text" else ""
+    words = (
+        f" {SECRET} has had a cough for {row % 9} days, and no fever"
+        if name == "text"
+        else ""
+    )
     by_type = {pa.int64(): row, pa.float64(): row / 7, pa.bool_(): row % 3 == 0}
     value = by_type.get(column.type, f"{name} {row:03}{words}")
     return None if column.null and row % 5 == 0 else value
@@ -36,7 +40,10 @@ def cell(column: Column, name: str, row: int) -> object:
 
 def filled(table: Table) -> pd.DataFrame:
     return pd.DataFrame(
-        [{name: cell(c, name, row) for name, c in table.columns.items()} for row in range(ROWS)]
+        [
+            {name: cell(c, name, row) for name, c in table.columns.items()}
+            for row in range(ROWS)
+        ]
     )
 
 
@@ -63,9 +70,15 @@ def check(table: Table, path: Path, whole: pd.DataFrame) -> str:
 
 
 @pytest.mark.parametrize("name", DAMAGED)
-def test_a_hundred_damages_of_a_table(name: str, sound: dict[str, Path], tmp_path: Path) -> None:
+def test_a_hundred_damages_of_a_table(
+    name: str, sound: dict[str, Path], tmp_path: Path
+) -> None:
     table, data = TABLES[name], sound[name].read_bytes()
-    whole, draw, path = read(table, sound[name]), random.Random(name), tmp_path / "t.parquet"
+    whole, draw, path = (
+        read(table, sound[name]),
+        random.Random(name),
+        tmp_path / "t.parquet",
+    )
     refused = 0
     for _ in range(100):
         path.write_bytes(spoilt(data, draw))
@@ -88,10 +101,22 @@ def test_bytes_of_a_footer(sound: dict[str, Path], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"value": pa.array(["1"])}, "is of another version: 'value' is string, not double"),
-        ({"value": pa.array([float("nan")])}, "'value' is not a finite number in 1 row(s)"),
-        ({"value": pa.array([float("-inf")])}, "'value' is not a finite number in 1 row(s)"),
-        ({"rater": pa.array([7])}, "is of another version: 'rater' is int64, not string"),
+        (
+            {"value": pa.array(["1"])},
+            "is of another version: 'value' is string, not double",
+        ),
+        (
+            {"value": pa.array([float("nan")])},
+            "'value' is not a finite number in 1 row(s)",
+        ),
+        (
+            {"value": pa.array([float("-inf")])},
+            "'value' is not a finite number in 1 row(s)",
+        ),
+        (
+            {"rater": pa.array([7])},
+            "is of another version: 'rater' is int64, not string",
+        ),
         ({"rater": pa.array([None], pa.string())}, "'rater' is null in 1 row(s)"),
     ],
 )
@@ -115,7 +140,9 @@ def test_a_table_of_an_earlier_version_that_lacks_more(tmp_path: Path) -> None:
     path, table = tmp_path / "responses.parquet", TABLES["responses"]
     write(table, filled(table).head(1).assign(logprobs=None), path)
     pq.write_table(pq.read_table(path).drop_columns(["text"]), path)
-    with pytest.raises(BadInput, match="is of another version: without 'text'; metassay run"):
+    with pytest.raises(
+        BadInput, match="is of another version: without 'text'; metassay run"
+    ):
         read(table, path)
 
 
@@ -135,7 +162,9 @@ def test_a_history_that_may_not_be_read_is_not_called_damaged(
 def test_lists_hold_no_null(tmp_path: Path) -> None:
     sources = filled(TABLES["sources"]).head(3)
     sources.at[2, "passages"] = ["a", None]
-    with pytest.raises(BadInput, match=r"'passages' holds a null in 1 row\(s\).*'doc_id 002'"):
+    with pytest.raises(
+        BadInput, match=r"'passages' holds a null in 1 row\(s\).*'doc_id 002'"
+    ):
         write(TABLES["sources"], sources, tmp_path / "sources.parquet")
 
 
@@ -144,7 +173,9 @@ def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
     write(table, filled(table).head(1), path)
     rows = pq.read_table(path)
     wrong = pa.array([b"\xff\xfe"]).view(pa.string())
-    pq.write_table(rows.set_column(rows.schema.get_field_index("rater"), "rater", wrong), path)
+    pq.write_table(
+        rows.set_column(rows.schema.get_field_index("rater"), "rater", wrong), path
+    )
     with pytest.raises(BadInput, match="is damaged or no Parquet file"):
         read(table, path)
 
@@ -162,7 +193,9 @@ def test_validate_names_every_damaged_table_and_what_is_no_table(
     os.mkfifo(here / "texts/waits.parquet")
     for name in ("cut", "whole"):
         data = sound["texts"].read_bytes()
-        (here / f"texts/{name}.parquet").write_bytes(data[:-1] if name == "cut" else data)
+        (here / f"texts/{name}.parquet").write_bytes(
+            data[:-1] if name == "cut" else data
+        )
     again = "metassay run builds a benchmark's tables again"
     assert table_problems(tmp_path) == [
         f"measurements: {here}/measurements is a file where a folder belongs; delete it, then"
@@ -175,10 +208,15 @@ def test_validate_names_every_damaged_table_and_what_is_no_table(
     ]
 
 
-def test_validate_is_not_held_up_by_what_a_run_writes_or_a_killed_one_left(tmp_path: Path) -> None:
+def test_validate_is_not_held_up_by_what_a_run_writes_or_a_killed_one_left(
+    tmp_path: Path,
+) -> None:
     """The next run clears it away; a table has no hidden name."""
     (tmp_path / "sample/texts").mkdir(parents=True)
-    for name in (".units.parquet.x1y2.unfinished", "texts/.writer.parquet.x1y2.unfinished"):
+    for name in (
+        ".units.parquet.x1y2.unfinished",
+        "texts/.writer.parquet.x1y2.unfinished",
+    ):
         (tmp_path / "sample" / name).write_bytes(b"PAR1")
     assert table_problems(tmp_path) == []
     (tmp_path / "sample/unit.parquet").write_bytes(b"PAR1")

@@ -41,7 +41,8 @@ OURS = {"metassay", "stages", "flows", "tests", "speed"}
 BY_NAME = {"import_module", "importorskip", "extra.module", "extra.folder"}
 EXTRAS = {"core": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
 DECLARED = {
-    extra: {plain(Requirement(line).name) for line in lines} for extra, lines in EXTRAS.items()
+    extra: {plain(Requirement(line).name) for line in lines}
+    for extra, lines in EXTRAS.items()
 }
 BROUGHT = metadata.packages_distributions()
 
@@ -49,7 +50,9 @@ BROUGHT = metadata.packages_distributions()
 def distribution(module: str) -> str:
     """What brings a module; of several that share its name, the one that is declared."""
     names = sorted(map(plain, BROUGHT[module]))
-    return next((name for name in names if name in set().union(*DECLARED.values())), names[0])
+    return next(
+        (name for name in names if name in set().union(*DECLARED.values())), names[0]
+    )
 
 
 def foreign(nodes: Iterator[ast.AST]) -> set[str]:
@@ -62,7 +65,9 @@ def foreign(nodes: Iterator[ast.AST]) -> set[str]:
             names.add(node.module or "")
         elif isinstance(node, ast.Call):
             called, first = ast.unparse(node.func), [*node.args, None][0]
-            if {called, called.rpartition(".")[2]} & BY_NAME and isinstance(first, ast.Constant):
+            if {called, called.rpartition(".")[2]} & BY_NAME and isinstance(
+                first, ast.Constant
+            ):
                 names.add(str(first.value))
     return {name.partition(".")[0] for name in names} - OURS - sys.stdlib_module_names
 
@@ -74,7 +79,9 @@ def imported(room: str) -> dict[Path, tuple[set[str], set[str]]]:
     for path in sorted((ROOT / room).rglob("*.py")):
         tree = ast.parse(path.read_text("utf-8"))
         both = foreign(iter(tree.body)), foreign(ast.walk(tree))
-        at_once, ever = ({distribution(name) for name in names & set(BROUGHT)} for names in both)
+        at_once, ever = (
+            {distribution(name) for name in names & set(BROUGHT)} for names in both
+        )
         by_file[path] = at_once, ever
     return by_file
 
@@ -82,9 +89,14 @@ def imported(room: str) -> dict[Path, tuple[set[str], set[str]]]:
 @pytest.mark.parametrize(
     ("room", "at_once", "ever"),
     [
-        # What metassay[models] brings is imported when it is used, and said to be missing.
-        # What metassay[dask] brings, by the module that speaks to a cluster and by workers.
-        ("metassay", ("core", "pipeline", "dask"), ("core", "pipeline", "dask", "models")),
+        # What metassay[models] brings is imported when it is used, and said to be
+        # missing. What metassay[dask] brings, by the module that speaks to a cluster
+        # and by workers.
+        (
+            "metassay",
+            ("core", "pipeline", "dask"),
+            ("core", "pipeline", "dask", "models"),
+        ),
         ("stages", ("core", "pipeline"), ("core", "pipeline")),
         ("flows", ("core", "pipeline"), ("core", "pipeline")),
         ("speed", tuple(EXTRAS), tuple(EXTRAS)),
@@ -112,12 +124,18 @@ def test_what_is_declared_is_imported_or_has_a_reason() -> None:
         for name in ever
     }
     anywhere = product | {
-        name for room in ("speed", "tests") for _, ever in imported(room).values() for name in ever
+        name
+        for room in ("speed", "tests")
+        for _, ever in imported(room).values()
+        for name in ever
     }
     for extra, names in DECLARED.items():
         unused = names - (anywhere if extra == "dev" else product) - set(REASONS)
         assert not unused, f"nothing imports what {extra} of pyproject.toml declares"
-    assert set(REASONS) <= {name for names in DECLARED.values() for name in names} - product
+    assert (
+        set(REASONS)
+        <= {name for names in DECLARED.values() for name in names} - product
+    )
 
 
 def test_no_dependency_is_declared_twice() -> None:
@@ -143,7 +161,8 @@ def test_the_core_is_what_meta_eval_imports() -> None:
 def test_the_command_knows_what_the_extra_brings() -> None:
     named = {distribution(package) for package in PIPELINE}
     assert named == DECLARED["pipeline"] - {
-        *("fastapi", "sqlalchemy"),  # Prefect's
+        "fastapi",
+        "sqlalchemy",  # Prefect's
         "pydantic-core",  # pydantic's
     }
 
@@ -156,7 +175,9 @@ def pins() -> dict[str, str]:
 
 def test_every_package_is_pinned_and_no_other_is() -> None:
     """What only other platforms or Pythons need may be pinned, or not."""
-    every = [line for lines in EXTRAS.values() for line in lines if "metassay[" not in line]
+    every = [
+        line for lines in EXTRAS.values() for line in lines if "metassay[" not in line
+    ]
     pinned = set(pins())
     missing = sorted(closure(every) - pinned)
     idle = sorted(pinned - closure(every, elsewhere=True))
@@ -169,4 +190,6 @@ def test_the_pins_are_within_what_is_declared() -> None:
     for line in (line for lines in EXTRAS.values() for line in lines):
         requirement = Requirement(line)
         name = plain(requirement.name)
-        assert name == "metassay" or requirement.specifier.contains(Version(pinned[name])), line
+        assert name == "metassay" or requirement.specifier.contains(
+            Version(pinned[name])
+        ), line

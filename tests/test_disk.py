@@ -39,7 +39,14 @@ def test_the_line_names_the_file_and_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EIO):
+    for number in (
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EFBIG,
+        errno.EROFS,
+        errno.EACCES,
+        errno.EIO,
+    ):
         name = str(tmp_path / "data" / "two\nlines")
         message = refusal(OSError(number, os.strerror(number), name)) or ""
         assert message.startswith("data/two\\nlines: ")
@@ -55,7 +62,10 @@ def test_a_table_that_finds_no_room_is_named_and_leaves_nothing(tmp_path: Path) 
     path = tmp_path / "notes.parquet"
     write(NOTES, LONG[:1], path)
     before = path.read_bytes()
-    with files_of_at_most(1000), pytest.raises(OSError, match=r"notes\.parquet'$") as raised:
+    with (
+        files_of_at_most(1000),
+        pytest.raises(OSError, match=r"notes\.parquet'$") as raised,
+    ):
         write(NOTES, LONG, path)
     assert raised.value.filename == str(path)
     assert list(tmp_path.iterdir()) == [path]
@@ -64,7 +74,9 @@ def test_a_table_that_finds_no_room_is_named_and_leaves_nothing(tmp_path: Path) 
     assert len(parquet.read(NOTES, path)) == len(LONG)
 
 
-def test_a_folder_that_finds_no_room_is_named_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_folder_that_finds_no_room_is_named_and_leaves_nothing(
+    tmp_path: Path,
+) -> None:
     out = tmp_path / "out"
     with (
         files_of_at_most(1000),

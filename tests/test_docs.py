@@ -13,13 +13,21 @@ from metassay.core.params import load
 from metassay.datasets.registry import load_registry
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 
 
 def commands(page: Path) -> list[str]:
-    blocks = re.findall(r"```(?:sh|bash|console)\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    blocks = re.findall(
+        r"```(?:sh|bash|console)\n(.*?)```", page.read_text("utf-8"), re.DOTALL
+    )
     lines = [
-        line.partition("#")[0].strip().removeprefix("$ ") for b in blocks for line in b.split("\n")
+        line.partition("#")[0].strip().removeprefix("$ ")
+        for b in blocks
+        for line in b.split("\n")
     ]
     return [line for line in lines if line]
 
@@ -29,7 +37,9 @@ ALL = [(page, command) for page in PAGES for command in commands(page)]
 
 @pytest.mark.parametrize(("page", "command"), ALL, ids=lambda x: getattr(x, "name", x))
 def test_commands_exist(page: Path, command: str) -> None:
-    words = [word for word in shlex.split(command) if not re.fullmatch(r"[A-Z_]+=.*", word)]
+    words = [
+        word for word in shlex.split(command) if not re.fullmatch(r"[A-Z_]+=.*", word)
+    ]
     program = Path(words[0]).name if words else "environment"
     if program == "metassay":
         try:
@@ -38,7 +48,9 @@ def test_commands_exist(page: Path, command: str) -> None:
             pytest.fail(f"{page.name}: {command}: metassay does not take this")
         if words[1] == "run":
             named = [
-                w for w in words[2:] if not w.startswith("-") and not w.isdigit() and "/" not in w
+                w
+                for w in words[2:]
+                if not w.startswith("-") and not w.isdigit() and "/" not in w
             ]
             known = {*load(ROOT).every, "mine", "report", "fetch"}  # of --only, too
             assert set(named) <= known, f"{page.name}: {command}"
@@ -52,7 +64,18 @@ def test_commands_exist(page: Path, command: str) -> None:
 
 
 # `prefect`: tests/test_reevaluate.py has Prefect read our prefect.yaml.
-KNOWN = {"environment", "export", "dvc", "prefect", "git", "cd", "cp", "mkdir", "pip", "."} | {
+KNOWN = {
+    "environment",
+    "export",
+    "dvc",
+    "prefect",
+    "git",
+    "cd",
+    "cp",
+    "mkdir",
+    "pip",
+    ".",
+} | {
     "vllm",
     "ollama",
     "transformers",
@@ -87,13 +110,18 @@ def test_a_page_names_every_benchmark_that_all_can_run() -> None:
 
 def test_contributing_names_files_that_are_there_and_hold_the_indexes() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    named = re.findall(r"`((?:metassay|data|docs|prompts|benchmarks|tests)/[^`<]*)`", text)
+    named = re.findall(
+        r"`((?:metassay|data|docs|prompts|benchmarks|tests)/[^`<]*)`", text
+    )
     assert not [name for name in named if not (ROOT / name).exists()]
     indexes = [name for name in named if name.endswith("__init__.py")]
     assert len(indexes) >= 5
     for name in indexes:
         tables = [
-            {key.value: value.value for key, value in zip(node.keys, node.values, strict=True)}
+            {
+                key.value: value.value
+                for key, value in zip(node.keys, node.values, strict=True)
+            }
             for node in ast.walk(ast.parse((ROOT / name).read_text("utf-8")))
             if isinstance(node, ast.Dict)
         ]
@@ -103,4 +131,7 @@ def test_contributing_names_files_that_are_there_and_hold_the_indexes() -> None:
         ):
             file = ROOT / f"{module.replace('.', '/')}.py"
             defined = rf"^(\w+, )*{record or 'KIND'}\b.* = "
-            assert re.search(defined, file.read_text("utf-8"), re.MULTILINE), (name, module)
+            assert re.search(defined, file.read_text("utf-8"), re.MULTILINE), (
+                name,
+                module,
+            )

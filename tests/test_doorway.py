@@ -17,7 +17,10 @@ def test_what_a_killed_one_left_of_its_outs_goes(
     monkeypatch.chdir(root)
     monkeypatch.setattr(sys, "argv", ["generate.py", "one", "writer"])
     texts = root / "data/tables/one/texts"
-    left, written = texts / ".writer.parquet.x1y2.unfinished", texts / ".lead.parquet.z.unfinished"
+    left, written = (
+        texts / ".writer.parquet.x1y2.unfinished",
+        texts / ".lead.parquet.z.unfinished",
+    )
     texts.mkdir(parents=True)
     left.touch()
     written.touch()

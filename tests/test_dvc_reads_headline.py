@@ -22,12 +22,17 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     The first has a mean of .5 and no figure of certificates, the second .75.
     """
-    ours = yaml.safe_load((ROOT / "benchmarks/sample/dvc.yaml").read_text(encoding="utf-8"))
+    ours = yaml.safe_load(
+        (ROOT / "benchmarks/sample/dvc.yaml").read_text(encoding="utf-8")
+    )
     report = ours["stages"]["report"]
     copying = f"mkdir -p reports; cp -r made/page reports/{NAME}; cp made/headline.json {HEADLINE}"
     stage = {
-        **{"wdir": "../..", "cmd": copying, "deps": ["made"]},
-        **{"outs": report["outs"], "metrics": report["metrics"]},
+        "wdir": "../..",
+        "cmd": copying,
+        "deps": ["made"],
+        "outs": report["outs"],
+        "metrics": report["metrics"],
     }
     folder = tmp_path / "benchmarks" / NAME
     folder.mkdir(parents=True)
@@ -44,7 +49,9 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         figure = tmp_path / "made/page/figures/leaderboard.svg"
         figure.parent.mkdir(parents=True, exist_ok=True)
         figure.write_text(f"<svg>{mean}</svg>", encoding="utf-8")
-        best = {"completeness": {"document": {"metric": f"rouge{mean}", "corrected": None}}}
+        best = {
+            "completeness": {"document": {"metric": f"rouge{mean}", "corrected": None}}
+        }
         numbers = {"best": best, "leaderboard": {"rouge1": {"lead": mean}}}
         write_numbers(numbers, tmp_path / "made/headline.json")
         assert main(["repro", "-q", str(folder / "dvc.yaml")]) == 0
@@ -54,7 +61,9 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def git(*words: str) -> str:
-    return subprocess.run(["git", *words], check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        ["git", *words], check=True, capture_output=True, text=True
+    ).stdout
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:

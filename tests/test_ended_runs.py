@@ -17,7 +17,15 @@ import pytest
 from flows import dag
 from flows.workers import StageFailed, Workers
 from tests.conftest import ROOT
-from tests.kill_setup import AS_THE_COMMAND_DOES, Run, kill, left, start, unended, wait_until
+from tests.kill_setup import (
+    AS_THE_COMMAND_DOES,
+    Run,
+    kill,
+    left,
+    start,
+    unended,
+    wait_until,
+)
 from tests.stage_setup import prefect
 from tests.support.invented_project import (
     SLEEP,
@@ -45,7 +53,8 @@ def test_a_worker_that_was_killed_costs_no_stage_but_its_own(project, monkeypatc
     hook(project, "align-b00-rouge_topk", *SLEEP)
     stages = dag.plan(project, ["b00"]).stages
     segment, align = (
-        stages[f"benchmarks/b00/dvc.yaml:{name}"] for name in ("segment", "align@rouge_topk")
+        stages[f"benchmarks/b00/dvc.yaml:{name}"]
+        for name in ("segment", "align@rouge_topk")
     )
     with (project / ".work/lock").open("w") as lock, ThreadPoolExecutor() as threads:
         workers = Workers(project, [lock.fileno()])
@@ -80,14 +89,18 @@ def kill_workers() -> None:
         if "flows.fork_server" in child.cmdline():
             child.kill()
             with suppress(ChildProcessError):  # who started it may have reaped it
-                os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # with all its threads
+                # with all its threads
+                os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
 
 
 def interrupted(root: Path, arguments: list[str], number: int, *, when: str) -> float:
     """Start a run, send it a signal when a line of its output begins so; seconds until it ended."""
     process = subprocess.Popen(
         arguments,
-        **{"cwd": root, "env": environment(root), "stderr": subprocess.PIPE, "text": True},
+        cwd=root,
+        env=environment(root),
+        stderr=subprocess.PIPE,
+        text=True,
         start_new_session=True,
     )
     assert process.stderr is not None
@@ -98,7 +111,8 @@ def interrupted(root: Path, arguments: list[str], number: int, *, when: str) -> 
         assert process.poll() is None, output
     children = psutil.Process(process.pid).children(recursive=True)
     start = time.perf_counter()
-    os.killpg(process.pid, number)  # as a terminal does it: to all that are in the foreground
+    # as a terminal does it: to all that are in the foreground
+    os.killpg(process.pid, number)
     _, rest = process.communicate(timeout=60)
     took = time.perf_counter() - start
     assert process.returncode == 130, output + rest
@@ -124,7 +138,9 @@ def test_an_interrupted_run_ends_at_once_and_the_next_goes_on(project, number):
     assert done.returncode == 0, done.stderr
     assert names(done.stderr) == {"b00: judge@j0"}
     assert not (project / ".work/unfinished").exists()
-    assert dvc(project, "status", "benchmarks/b00/dvc.yaml").startswith("Data and pipelines are up")
+    assert dvc(project, "status", "benchmarks/b00/dvc.yaml").startswith(
+        "Data and pipelines are up"
+    )
 
 
 def test_a_run_can_be_interrupted_while_it_looks_for_what_changed(project):

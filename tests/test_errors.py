@@ -12,7 +12,10 @@ from metassay.core.errors import BadInput, one_line, shown
         ("a\tb\nc\r\0", r"a\tb\nc\r\x00"),
         ("\x1b[31mred\u202e", r"\x1b[31mred\u202e"),
         ("half \ud800 a pair", r"half \ud800 a pair"),
-        (f"name {'x' * 5000} is long", f"name {'x' * 100}... (5,000 characters) is long"),
+        (
+            f"name {'x' * 5000} is long",
+            f"name {'x' * 100}... (5,000 characters) is long",
+        ),
         ("x" * 300, "x" * 300),
     ],
 )
@@ -26,7 +29,11 @@ def test_one_line(message: str, line: str) -> None:
 @pytest.mark.parametrize(
     "key",
     [
-        *("d1", "gpt-4-0613", "Llama 3 70B Instruct", "模型一号", "article_12 (2)"),
+        "d1",
+        "gpt-4-0613",
+        "Llama 3 70B Instruct",
+        "模型一号",
+        "article_12 (2)",
         "https://example.org/2301.00001v2/a-path-that-is-longer-than-forty-characters",
     ],
 )

@@ -33,9 +33,15 @@ from tests.stage_setup import KEY, SETTINGS, refresh_code, run_stage, tiny_proje
 
 CANARY = "canary-83b2"
 TABLES = "data/tables/one"
-OUTPUTS = [f"{TABLES}/{name}.parquet" for name in ("parts", "responses/segment", "notes/segment")]
+OUTPUTS = [
+    f"{TABLES}/{name}.parquet"
+    for name in ("parts", "responses/segment", "notes/segment")
+]
 BLOCK = {
-    **{"kind": "llm_facets", "model": "m", "shots": 1, "rounds": 1},
+    "kind": "llm_facets",
+    "model": "m",
+    "shots": 1,
+    "rounds": 1,
     "facets": ["background", "method", "result", "conclusion"],
 }
 KINDS = ["fine", "invents", "declines", "long", "chats", "mends", "down"]
@@ -64,12 +70,18 @@ def faulty(call: Call) -> Answer:
     if "It mends." in prompt and call.key not in seen(call):
         return answer_with("Here are the facets:")
     kinds = {
-        **{"declines": refused(), "long": cut('{"items": ['), "chats": answer_with("Of course!")},
-        **{"down": failed(503)},
-        "invents": answer(result=["The knee hurts.", "The patient is well."], method=["Rest."]),
+        "declines": refused(),
+        "long": cut('{"items": ['),
+        "chats": answer_with("Of course!"),
+        "down": failed(503),
+        "invents": answer(
+            result=["The knee hurts.", "The patient is well."], method=["Rest."]
+        ),
     }
     kind = next(kind for kind in KINDS if f"It {kind}." in prompt)
-    return kinds.get(kind) or answer(result=["the knee hurts"], conclusion=[f"It {kind}."])
+    return kinds.get(kind) or answer(
+        result=["the knee hurts"], conclusion=[f"It {kind}."]
+    )
 
 
 def seen(call: Call) -> set[str]:
@@ -83,7 +95,8 @@ def project(root: Path, base_url: str, kinds: list[str], **changes: Any) -> Path
     tiny_project(root, base_url, texts, **changes)
     name(root, systems=[], few_shot={})
     rows = [
-        (f"d{n:03}", "given_system", "full", text, "ok", "given") for n, text in enumerate(texts)
+        (f"d{n:03}", "given_system", "full", text, "ok", "given")
+        for n, text in enumerate(texts)
     ]
     frame = pd.DataFrame(rows, columns=list(TEXTS.columns))
     write(TEXTS, frame, root / TABLES / "texts/given.parquet")
@@ -123,15 +136,26 @@ def test_every_fault_is_a_status_of_all_facets_and_a_clone_repeats_it_to_the_byt
         ("d005", "result"): ("The knee hurts", [], "ok"),
         ("d005", "conclusion"): ("It mends.", [], "ok"),
     }
-    for number, status in ((2, "refused"), (3, "truncated"), (4, "unparsed"), (6, "error")):
+    for number, status in (
+        (2, "refused"),
+        (3, "truncated"),
+        (4, "unparsed"),
+        (6, "error"),
+    ):
         of_document = {
-            key[1]: value for key, value in segments.items() if key[0] == f"d{number:03}"
+            key[1]: value
+            for key, value in segments.items()
+            if key[0] == f"d{number:03}"
         }
         assert sorted(of_document) == sorted(BLOCK["facets"])
         assert all(value == (None, [], status) for value in of_document.values())
     notes = list(read(NOTES, first / OUTPUTS[2])["note"])
-    assert notes[0] == "questions that were answered: at first 2 of 7, in round 1 1 of 2"
-    assert notes[1].startswith("the model returned 7 segments for 3 text(s): 3 are in their text")
+    assert (
+        notes[0] == "questions that were answered: at first 2 of 7, in round 1 1 of 2"
+    )
+    assert notes[1].startswith(
+        "the model returned 7 segments for 3 text(s): 3 are in their text"
+    )
     assert notes[2] == "segments that are made up, by author: given_system 2 of 7"
     assert "1 of 9 answers are missing (http_503 1)" in notes[3]
     assert "knee" not in "".join(capfd.readouterr())
@@ -156,14 +180,19 @@ def test_private_text_and_texts_that_repeat_private_examples_are_not_sent(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "400")
     root = project(
-        tmp_path / "project", server.base_url, [f"fine. {CANARY}"], access={"one": "private"}
+        tmp_path / "project",
+        server.base_url,
+        [f"fine. {CANARY}"],
+        access={"one": "private"},
     )
     assert run_stage(monkeypatch, root, "segment") == BAD_INPUT
     output = "".join(capfd.readouterr())
     assert "dataset 'one' is private" in output
 
     access = {"one": "public", "ward": "credentialed"}
-    root = project(tmp_path / "other", server.base_url, [f"fine. {CANARY}"], access=access)
+    root = project(
+        tmp_path / "other", server.base_url, [f"fine. {CANARY}"], access=access
+    )
     frame = read(TEXTS, root / TABLES / "texts/given.parquet")
     frame["recipe"] = "chat(m|examples:ward/dev/e1|seed:1)"
     write(TEXTS, frame, root / TABLES / "texts/given.parquet")
@@ -175,11 +204,19 @@ def test_private_text_and_texts_that_repeat_private_examples_are_not_sent(
     put.mkdir(parents=True, exist_ok=True)
     sources = read(SOURCES, root / TABLES / "sources.parquet")
     (put / "sources.jsonl").write_text(
-        json.dumps({"doc_id": "d1", "task": "note", "passages": list(sources["passages"][0])}),
+        json.dumps(
+            {"doc_id": "d1", "task": "note", "passages": list(sources["passages"][0])}
+        ),
         encoding="utf-8",
     )
     (put / "texts.jsonl").write_text(
-        json.dumps({"doc_id": "d1", "author": "reference", "text": f"The {CANARY} hurts. It is."}),
+        json.dumps(
+            {
+                "doc_id": "d1",
+                "author": "reference",
+                "text": f"The {CANARY} hurts. It is.",
+            }
+        ),
         encoding="utf-8",
     )
     (put / "ratings.csv").write_text(

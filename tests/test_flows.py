@@ -27,7 +27,16 @@ from metassay.tables.parquet import write
 from metassay.tables.responses import RESPONSES
 from speed.dag import build
 from tests.conftest import ROOT
-from tests.support.invented_project import change, command, dvc, hook, locks, names, run, stale
+from tests.support.invented_project import (
+    change,
+    command,
+    dvc,
+    hook,
+    locks,
+    names,
+    run,
+    stale,
+)
 
 
 @pytest.fixture
@@ -36,7 +45,9 @@ def project(built: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(built, tmp_path / "project"))
 
 
-AFTER_SCORES = {f"b00: {s}" for s in ("aggregate", "meta_evaluate", "certify", "report")}
+AFTER_SCORES = {
+    f"b00: {s}" for s in ("aggregate", "meta_evaluate", "certify", "report")
+}
 AFTER_PAIRS = {"b00: judge@j0"} | AFTER_SCORES
 AFTER_UNITS = {"b00: align@rouge_topk", "b00: pair@all"} | AFTER_PAIRS
 MEASURED = {"b00: measure", "b00: measure_costly@m00", "b00: measure_costly@m01"}
@@ -46,14 +57,19 @@ DEPENDENTS = {
     "metrics.rouge.stemmer": (True, {"b00: measure"} | AFTER_SCORES),
     "costly_metrics.m00.stemmer": (True, {"b00: measure_costly@m00"} | AFTER_SCORES),
     "judges.j0.threshold": (0.5, AFTER_PAIRS),
-    "alignments.rouge_topk.k": (2, {"b00: align@rouge_topk", "b00: pair@all"} | AFTER_PAIRS),
+    "alignments.rouge_topk.k": (
+        2,
+        {"b00: align@rouge_topk", "b00: pair@all"} | AFTER_PAIRS,
+    ),
     "systems.lead.passages": (1, {"b00: generate@lead"} | AFTER_TEXTS),
     "aggregation.seed": (1, AFTER_SCORES),
     "meta_evaluation.resamples": (10, AFTER_SCORES - {"b00: aggregate"}),
 }
 
 
-def test_the_plan_has_the_stages_of_the_chosen_benchmark_each_after_what_it_needs() -> None:
+def test_the_plan_has_the_stages_of_the_chosen_benchmark_each_after_what_it_needs() -> (
+    None
+):
     plan = dag.plan(ROOT, ["mts_dialog"])
     stages = {stage.name: stage for stage in plan.stages.values()}
     assert stages["fetch@mts_dialog"].retries == 4
@@ -64,7 +80,9 @@ def test_the_plan_has_the_stages_of_the_chosen_benchmark_each_after_what_it_need
     assert ingest.needs == ("fetch@mts_dialog",)
     addresses = list(plan.stages)
     for position, stage in enumerate(plan.stages.values()):
-        assert set(stage.needs) <= set(addresses[:position]), "stands before what it needs"
+        assert set(stage.needs) <= set(addresses[:position]), (
+            "stands before what it needs"
+        )
 
 
 def test_nothing_stale_runs_nothing_and_starts_no_prefect(project: Path) -> None:
@@ -105,8 +123,12 @@ def test_a_dataset_that_is_not_there_is_brought_for_who_reads_it_and_for_nobody_
     assert stale(project, "b00") >= {"fetch@d", "b00: ingest", "b00: report"}
     (tmp_path / "sources").rename(table)
     assert stale(project, "b00") == AFTER_PAIRS
-    lock.write_text(re.sub(r"md5: \w{32}", f"md5: {'0' * 32}", lock.read_text("utf-8")), "utf-8")
-    assert stale(project, "b00") >= {"b00: ingest", "b00: report"}, "the tables are of another"
+    lock.write_text(
+        re.sub(r"md5: \w{32}", f"md5: {'0' * 32}", lock.read_text("utf-8")), "utf-8"
+    )
+    assert stale(project, "b00") >= {"b00: ingest", "b00: report"}, (
+        "the tables are of another"
+    )
 
 
 def test_what_a_parameter_restales(project: Path) -> None:
@@ -149,7 +171,9 @@ def test_files_of_examples_and_released_claims_are_watched_by_who_reads_them(
 
 
 @pytest.mark.slow
-def test_dvc_lock_has_the_bytes_that_dvc_itself_writes(project: Path, tmp_path: Path) -> None:
+def test_dvc_lock_has_the_bytes_that_dvc_itself_writes(
+    project: Path, tmp_path: Path
+) -> None:
     twin = Path(shutil.copytree(project, tmp_path / "twin"))
     before = locks(project)
     for root in (project, twin):
@@ -202,11 +226,15 @@ def test_an_entry_is_put_where_dvc_puts_it(tmp_path: Path, shared: bool) -> None
 
 
 def entry_of(name: str, content: object) -> str:
-    return str(dumps_yaml({"schema": "2.0", "stages": {name: content}}).removeprefix(HEAD))
+    return str(
+        dumps_yaml({"schema": "2.0", "stages": {name: content}}).removeprefix(HEAD)
+    )
 
 
 @pytest.mark.slow
-def test_a_new_lock_has_the_entries_that_dvc_itself_writes(built: Path, tmp_path: Path) -> None:
+def test_a_new_lock_has_the_entries_that_dvc_itself_writes(
+    built: Path, tmp_path: Path
+) -> None:
     twin = tmp_path / "twin"
     build(twin)
     subprocess.run(["git", "init", "-q"], cwd=twin, check=True)
@@ -215,12 +243,15 @@ def test_a_new_lock_has_the_entries_that_dvc_itself_writes(built: Path, tmp_path
     assert set(by_dvc) == {"dvc.lock", "benchmarks/b00/dvc.lock"}
     for name, content in by_dvc.items():
         entries = [  # in the order in which the stages ended
-            re.split(r"(?m)^  (?=\S)", text.decode()) for text in (content, locks(built)[name])
+            re.split(r"(?m)^  (?=\S)", text.decode())
+            for text in (content, locks(built)[name])
         ]
         assert sorted(entries[0]) == sorted(entries[1])
 
 
-def test_a_stage_whose_inputs_turn_out_as_before_is_not_run_again(project: Path) -> None:
+def test_a_stage_whose_inputs_turn_out_as_before_is_not_run_again(
+    project: Path,
+) -> None:
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
     done = run(project, "b00", "--no-prefect")
     reading = {"b00: align@rouge_topk", "b00: aggregate"}  # the one reads k, too
@@ -246,19 +277,31 @@ def test_what_was_damaged_or_replaced_is_built_again(project: Path) -> None:
     (tables / "certificates.parquet/b.parquet").write_bytes(b"?")
     done = run(project, "b00", "--no-prefect")
     assert done.returncode == 0, done.stderr
-    assert {path: path.read_bytes() for path in tables.rglob("*") if path.is_file()} == contents
+    assert {
+        path: path.read_bytes() for path in tables.rglob("*") if path.is_file()
+    } == contents
     assert locks(project) == lock
 
 
 def test_a_failed_branch_stops_only_itself_and_is_named(project: Path) -> None:
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
-    hook(project, "align-b00-rouge_topk", "echo ratings.csv, line 2: mend it >&2", "exit 78")
+    hook(
+        project,
+        "align-b00-rouge_topk",
+        "echo ratings.csv, line 2: mend it >&2",
+        "exit 78",
+    )
     hook(project, "align-b01-rouge_topk", "echo note: 2 citations past the end >&2")
     done = run(project, "b00", "b01", "--no-prefect")
     assert done.returncode == 1
-    assert "✗ b00: align@rouge_topk (exit 78)\nratings.csv, line 2: mend it\n" in done.stderr
+    assert (
+        "✗ b00: align@rouge_topk (exit 78)\nratings.csv, line 2: mend it\n"
+        in done.stderr
+    )
     assert "– b00: report was not run" in done.stderr
-    assert re.search(r"✓ b01: align@rouge_topk .*\n  note: 2 citations past the end\n", done.stderr)
+    assert re.search(
+        r"✓ b01: align@rouge_topk .*\n  note: 2 citations past the end\n", done.stderr
+    )
     assert stale(project, "b01") == set()
 
 
@@ -267,10 +310,13 @@ def answers_of(root: Path, name: str, *codes: str) -> None:
     frame = pd.DataFrame(
         [
             {
-                **{"key": str(number), "request": '{"model": "m-1"}'},
+                "key": str(number),
+                "request": '{"model": "m-1"}',
                 "status": "ok" if code == "ok" else "error",
                 "finish_reason": code,
-                **{"prompt_tokens": None, "completion_tokens": None, "text": None},
+                "prompt_tokens": None,
+                "completion_tokens": None,
+                "text": None,
             }
             for number, code in enumerate(codes)
         ]
@@ -285,7 +331,8 @@ def test_a_stage_that_lacks_answers_is_run_again_and_after_it_only_what_changed(
     monkeypatch.setenv("METASSAY_TEST_KEY", "k")
     path = project / "params.yaml"
     endpoint = {
-        **{"kind": "openai", "base_url": "https://llm.example/v1"},
+        "kind": "openai",
+        "base_url": "https://llm.example/v1",
         "key_env": "METASSAY_TEST_KEY",
     }
     params = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -312,18 +359,24 @@ def test_a_stage_that_lacks_answers_is_run_again_and_after_it_only_what_changed(
         done = run(project, "b00", "--no-prefect", "--ask-again")
         assert done.returncode == 1
         assert "✗ b00: decompose@clauses (exit 1)\n1 of 2 are missing\n" in done.stderr
-        assert "! reports/b00/index.html is of an earlier run, not of this one" in done.stderr
+        assert (
+            "! reports/b00/index.html is of an earlier run, not of this one"
+            in done.stderr
+        )
         page.unlink()
         page.write_text("the old one", encoding="utf-8")
 
 
-def test_dvc_itself_says_why_a_stage_failed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dvc_itself_says_why_a_stage_failed(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In one line, after what the stage has said."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     stages = dag.plan(project, ["b00"]).stages
     shutil.rmtree(project / "reports/published")
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
-    hook(project, "align-b00-rouge_topk", "echo nearly done", "exit 0")  # which writes nothing
+    # which writes nothing
+    hook(project, "align-b00-rouge_topk", "echo nearly done", "exit 0")
     change(project / "params.yaml", "judges.j0.threshold", 0.25)
     hook(project, "judge-b00-j0", "echo 1 > seed")
     cache = project / ".dvc/cache/files/md5"
@@ -354,9 +407,15 @@ def test_what_dvc_cannot_read_is_one_line_before_any_stage(project: Path) -> Non
     file = project / "benchmarks/b00/dvc.yaml"
     good = file.read_text(encoding="utf-8")
     broken = {
-        "    wdir: ../..\n": ("    folder: ../..\n", "extra keys not allowed at stages > ingest"),
+        "    wdir: ../..\n": (
+            "    folder: ../..\n",
+            "extra keys not allowed at stages > ingest",
+        ),
         "${raw}": ("${rawe}", "Could not find 'rawe'; fix it"),
-        "    outs:\n": ("    outs:\n    - ${raw}\n", "output 'data/raw/d' is specified in: - "),
+        "    outs:\n": (
+            "    outs:\n    - ${raw}\n",
+            "output 'data/raw/d' is specified in: - ",
+        ),
     }
     for old, (new, says) in broken.items():
         file.write_text(good.replace(old, new, 1), encoding="utf-8")
@@ -366,7 +425,9 @@ def test_what_dvc_cannot_read_is_one_line_before_any_stage(project: Path) -> Non
         assert "\n" not in str(refused.value)
     file.write_text(good, encoding="utf-8")
     lock = project / "benchmarks/b00/dvc.lock"
-    lock.write_text(f"<<<<<<< HEAD\n{lock.read_text(encoding='utf-8')}", encoding="utf-8")
+    lock.write_text(
+        f"<<<<<<< HEAD\n{lock.read_text(encoding='utf-8')}", encoding="utf-8"
+    )
     done = run(project, "b00", "--no-prefect")
     assert done.returncode == 2
     first, second = done.stderr.splitlines()
@@ -430,13 +491,14 @@ def test_one_report_is_rendered_under_the_lock_and_writes_nowhere_else(
         (project / f"data/tables/b00/{name}.parquet").unlink()
     done = run(project, "b00", "--only", "report")
     assert done.returncode == 2
-    missing = (
-        "b00: report: data/tables/b00/leaderboard.parquet and 1 more not there; `metassay run b00`"
-    )
+    missing = "b00: report: data/tables/b00/leaderboard.parquet and 1 more not there;"
+    missing += " `metassay run b00`"
     assert done.stderr.splitlines()[-1].startswith(missing)
 
 
-def test_plain_dvc_writes_nothing_outside_the_project(project: Path, tmp_path: Path) -> None:
+def test_plain_dvc_writes_nothing_outside_the_project(
+    project: Path, tmp_path: Path
+) -> None:
     folder = project / "benchmarks/b00"
     done = subprocess.run(
         [sys.executable, "-m", "dvc", "status", "dvc.yaml"],
@@ -461,7 +523,10 @@ def test_a_run_says_that_it_waits_for_another_dvc(project: Path) -> None:
     ):
         fcntl.flock(lock, fcntl.LOCK_EX)
         waiting = pool.submit(dag.plan, project, ["b00"])
-        while "another DVC process is working in this project; waiting" not in stderr.getvalue():
+        while (
+            "another DVC process is working in this project; waiting"
+            not in stderr.getvalue()
+        ):
             assert not waiting.done()
             time.sleep(0.05)
         fcntl.flock(lock, fcntl.LOCK_UN)

@@ -16,9 +16,9 @@ DOCS = Path(__file__).parent.parent / "docs"
 
 def test_every_verdict_and_decision_has_one_sentence() -> None:
     every = terms()
-    assert [name for name, term in every.items() if term.group == "Verdicts on metrics"] == [
-        word.removesuffix(" …") for word in VERDICTS
-    ]
+    assert [
+        name for name, term in every.items() if term.group == "Verdicts on metrics"
+    ] == [word.removesuffix(" …") for word in VERDICTS]
     assert set(DECISIONS.values()) <= set(every)
     for name, term in every.items():
         assert re.fullmatch(r"[^.]+(\.(yaml|\d+)[^.]*)*\.", term.says), name
@@ -29,9 +29,14 @@ def test_numbers_are_those_of_a_new_project_unless_given() -> None:
     params = yaml.safe_load((DOCS.parent / "params.yaml").read_text("utf-8"))
     useful = params["certification"]["useful"]
     alpha = 1 - params["meta_evaluation"]["confidence"]
-    as_written = terms(useful=short(useful), alpha=short(alpha), fewest=str(FEWEST_SYSTEMS))
+    as_written = terms(
+        useful=short(useful), alpha=short(alpha), fewest=str(FEWEST_SYSTEMS)
+    )
     assert terms() == as_written
-    assert "(p < .01) and .50 or more" in terms(alpha=".01", useful=".50")["promising"].more
+    assert (
+        "(p < .01) and .50 or more"
+        in terms(alpha=".01", useful=".50")["promising"].more
+    )
 
 
 def test_the_page_and_the_terminal_have_the_same_words(capsys) -> None:

@@ -18,21 +18,37 @@ from tests.stage_setup import KEY, refresh_code, run_stage
 
 SETTINGS = Path("benchmarks/one/params.yaml")
 MORE = {
-    **{"systems": ["lead", "longest_turn"], "decompositions": [], "rubrics": ["vanilla"]},
-    **{"questions": ["all", "precision"], "judges": ["lexical", "strict"]},
-    **{"metrics": ["lengths", "extractiveness"], "costly_metrics": ["edit_distance"]},
+    "systems": ["lead", "longest_turn"],
+    "decompositions": [],
+    "rubrics": ["vanilla"],
+    "questions": ["all", "precision"],
+    "judges": ["lexical", "strict"],
+    "metrics": ["lengths", "extractiveness"],
+    "costly_metrics": ["edit_distance"],
     "few_shot": {"writer": "data/raw/ward"},
     "released_claims": {"doclens_claims": "data/raw/doclens_aci_claims"},
     "studies": {"pilot": "studies/one/pilot/ratings.csv"},
 }
 LESS = {
-    **{"systems": ["first"], "decompositions": ["clauses"], "questions": ["all"]},
-    **{"judges": ["lexical"], "metrics": ["lengths"], "rubrics": [], "costly_metrics": []},
-    **{"few_shot": {}, "released_claims": {}, "studies": {}},
+    "systems": ["first"],
+    "decompositions": ["clauses"],
+    "questions": ["all"],
+    "judges": ["lexical"],
+    "metrics": ["lengths"],
+    "rubrics": [],
+    "costly_metrics": [],
+    "few_shot": {},
+    "released_claims": {},
+    "studies": {},
 }
 GONE = (
-    *("longest_turn", "writer", "strict", "claim_precision", "edit_distance"),
-    *("vanilla_rating", "pilot"),
+    "longest_turn",
+    "writer",
+    "strict",
+    "claim_precision",
+    "edit_distance",
+    "vanilla_rating",
+    "pilot",
 )
 
 
@@ -55,7 +71,8 @@ def bare(tmp_path_factory, server):
         params["judges"]["strict"] = params["judges"]["lexical"] | {"threshold": 0.9}
         whole = params["questions"]["all"]
         params["questions"]["precision"] = whole | {"measures": ["claim_precision"]}
-        params["systems"]["first"] = params["systems"]["lead"]  # the same under another name
+        # the same under another name
+        params["systems"]["first"] = params["systems"]["lead"]
     return root
 
 
@@ -72,13 +89,21 @@ def name(root: Path, lists: dict[str, Any]) -> None:
     refresh_code(root)
 
 
-def build(patch: pytest.MonkeyPatch, root: Path, *, last: str = "meta_evaluate") -> None:
+def build(
+    patch: pytest.MonkeyPatch, root: Path, *, last: str = "meta_evaluate"
+) -> None:
     """Every stage of the benchmark, up to the last that is wanted."""
     lists = yaml.safe_load((root / SETTINGS).read_text(encoding="utf-8"))
     stages = {  # by the lists of what they repeat over
-        **{"ingest": "", "generate": "systems few_shot", "ingest_study": "studies", "segment": ""},
-        **{"decompose": "decompositions released_claims", "align": "alignments"},
-        **{"pair": "questions", "pair_rubric": "rubrics", "judge": "judges"},
+        "ingest": "",
+        "generate": "systems few_shot",
+        "ingest_study": "studies",
+        "segment": "",
+        "decompose": "decompositions released_claims",
+        "align": "alignments",
+        "pair": "questions",
+        "pair_rubric": "rubrics",
+        "judge": "judges",
         "measure": "costly_metrics tuned_costly_metrics",
         "score_statements": "statement_metrics tuned_metrics",
         **dict.fromkeys(("aggregate", "meta_evaluate", "certify", "report"), ""),
@@ -120,21 +145,32 @@ def test_all_that_can_be_struck_off_leaves_the_tables_of_a_project_without_it(
         build(monkeypatch, root, last="certify")
     stale = built(more)
     assert run_stage(monkeypatch, more, "report") == 0
-    shown = {path: data for path, data in built(more).items() if path.startswith("reports")}
+    shown = {
+        path: data for path, data in built(more).items() if path.startswith("reports")
+    }
     assert any(path.endswith("index.html") for path in shown)
     report = b"".join([*shown.values(), *map(str.encode, shown)])
-    # The list of a text's claims is called that, whether or not anybody is asked about them.
+    # The list of a text's claims is called that, whether or not anybody is asked about
+    # them.
     report = report.replace(b'"id":"claim_precision"', b"")
     assert not [gone for gone in GONE if gone.encode() in report]
-    assert {path for path in stale if "responses/" in path} - built(more).keys()  # by report
-    assert {path: data for path, data in built(more).items() if path not in shown} == built(less)
+    # by report
+    assert {path for path in stale if "responses/" in path} - built(more).keys()
+    assert {
+        path: data for path, data in built(more).items() if path not in shown
+    } == built(less)
     # Put back, everything is as it was, and nobody was asked a second time.
     name(more, MORE)
     build(monkeypatch, more, last="aggregate")
     assert {path: data for path, data in built(more).items() if path in full} == full
     assert set(server.requests.values()) == {1}
     aside = {file.name for file in (more / WORK / "left_over/one").rglob("*.parquet")}
-    assert aside >= {"longest_turn.parquet", "writer.parquet", "strict.parquet", "first.parquet"}
+    assert aside >= {
+        "longest_turn.parquet",
+        "writer.parquet",
+        "strict.parquet",
+        "first.parquet",
+    }
 
 
 def test_a_benchmark_that_is_gone_is_nobody_s_though_its_tables_and_report_are_there(

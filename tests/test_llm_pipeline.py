@@ -40,7 +40,11 @@ pytestmark = pytest.mark.slow
 
 KEY = "METASSAY_TEST_KEY"
 BENCHMARK = Path("benchmarks/one")
-WORDS = ("The knee hurts for two weeks.", "There is no swelling.", "He takes ibuprofen 400 mg.")
+WORDS = (
+    "The knee hurts for two weeks.",
+    "There is no swelling.",
+    "He takes ibuprofen 400 mg.",
+)
 CLAIMS = ["The knee hurts.", "There is no swelling."]
 PRICES = {
     "date": "2026-11-01",
@@ -51,7 +55,9 @@ PRICES = {
 
 
 def claims(number: int = 1) -> str:
-    return json.dumps({"items": [{"number": n + 1, "claims": CLAIMS} for n in range(number)]})
+    return json.dumps(
+        {"items": [{"number": n + 1, "claims": CLAIMS} for n in range(number)]}
+    )
 
 
 def script(call: Call) -> Answer:
@@ -60,7 +66,9 @@ def script(call: Call) -> Answer:
         return answer_with(claims())
     if call.is_judging:
         return answer_with(verdicts(call))
-    return answer_with(f"The knee hurts [0]. There is no swelling [1]. {case(call)} was seen [2].")
+    return answer_with(
+        f"The knee hurts [0]. There is no swelling [1]. {case(call)} was seen [2]."
+    )
 
 
 def verdicts(call: Call) -> str:
@@ -68,7 +76,8 @@ def verdicts(call: Call) -> str:
     question = asked_in(str(call.body["messages"][-1]["content"]))
     named = {"passages": [1]} if "statement" in question.items[0] else {}
     entries = [
-        {"number": n, "label": "entailed", "reason": "as said", **named} for n in question.numbers
+        {"number": n, "label": "entailed", "reason": "as said", **named}
+        for n in question.numbers
     ]
     return reply_of("json_cot", entries)
 
@@ -99,19 +108,35 @@ def configure(root: Path, base_url: str, **changes: Any) -> None:
     path = root / "params.yaml"
     params = yaml.safe_load(path.read_text(encoding="utf-8"))
     writer = {
-        **{"kind": "chat", "model": "m", "unit": "full", "citations": True},
-        **{"shots": 0, "examples": [], "example_citations": "none"},
+        "kind": "chat",
+        "model": "m",
+        "unit": "full",
+        "citations": True,
+        "shots": 0,
+        "examples": [],
+        "example_citations": "none",
     }
     apart = {"kind": "llm", "model": "m", "least": 1, "most": 5, "rounds": 1}
     endpoint = {
-        **{"kind": "openai", "base_url": base_url, "key_env": KEY, "concurrency": 8},
-        **{"timeout": 20.0, "sends": changes.pop("sends", [])},
+        "kind": "openai",
+        "base_url": base_url,
+        "key_env": KEY,
+        "concurrency": 8,
+        "timeout": 20.0,
+        "sends": changes.pop("sends", []),
     }
     model = {"endpoint": "here", "model": "m-1", "max_tokens": 200, "prices": PRICES}
-    settings = yaml.safe_load((root / BENCHMARK / "params.yaml").read_text(encoding="utf-8"))
+    settings = yaml.safe_load(
+        (root / BENCHMARK / "params.yaml").read_text(encoding="utf-8")
+    )
     settings |= {
-        **{"name": "one", "dataset": "one", "raw": "data/one", "criteria": {}},
-        **{"systems": ["lead", "writer"], "decompositions": ["apart"], "metrics": ["lengths"]},
+        "name": "one",
+        "dataset": "one",
+        "raw": "data/one",
+        "criteria": {},
+        "systems": ["lead", "writer"],
+        "decompositions": ["apart"],
+        "metrics": ["lengths"],
         "judges": changes.pop("judges", ["lexical"]),
     }
     params |= {
@@ -124,21 +149,31 @@ def configure(root: Path, base_url: str, **changes: Any) -> None:
     params["decompositions"]["apart"] = apart
     params["judges"]["reader"] = READER | {"style": "json_cot", "shots": 1}
     path.write_text(yaml.safe_dump(params), encoding="utf-8")
-    entry = {"reader": "files", "title": "tiny", "licence": "none", "folder": "data/one"}
+    entry = {
+        "reader": "files",
+        "title": "tiny",
+        "licence": "none",
+        "folder": "data/one",
+    }
     datasets = {"one": entry | {"access": changes.pop("access", "public")}}
     assert not changes
     registry = yaml.safe_dump({"fetched": [], "datasets": datasets})
     (root / "data/registry.yaml").write_text(registry, encoding="utf-8")
-    (root / BENCHMARK / "params.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    (root / BENCHMARK / "params.yaml").write_text(
+        yaml.safe_dump(settings), encoding="utf-8"
+    )
     refresh_code(root)
 
 
 def one_benchmark(into: Path) -> Path:
     """A copy of this project whose only benchmark is called `one`, and has run never.
 
-    It is one of a user's own: the code that its runs take is not in it, but this checkout's.
+    It is one of a user's own: the code that its runs take is not in it, but this
+    checkout's.
     """
-    root = copy_project(into, without=("metassay", "stages", "flows", "tests", "docs", "website"))
+    root = copy_project(
+        into, without=("metassay", "stages", "flows", "tests", "docs", "website")
+    )
     for folder in (root / "benchmarks").iterdir():
         if folder.name == "sample":
             folder.rename(root / BENCHMARK)
@@ -148,8 +183,12 @@ def one_benchmark(into: Path) -> Path:
     return root
 
 
-def metassay(root: Path, *words: str, key: str | None = "k") -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if k not in ("METASSAY_MIRROR", KEY)}
+def metassay(
+    root: Path, *words: str, key: str | None = "k"
+) -> subprocess.CompletedProcess[str]:
+    environment = {
+        k: v for k, v in os.environ.items() if k not in ("METASSAY_MIRROR", KEY)
+    }
     if key is not None:
         environment[KEY] = key
     return subprocess.run(
@@ -173,7 +212,9 @@ def built(root: Path) -> dict[str, bytes]:
     folders = (root / "data/tables", root / "reports/one")
     files = [f for folder in folders for f in sorted(folder.rglob("*")) if f.is_file()]
     # DVC does not keep what a page says of accepted numbers.
-    return {str(f.relative_to(root)): f.read_bytes() for f in files if f.name != "since.js"}
+    return {
+        str(f.relative_to(root)): f.read_bytes() for f in files if f.name != "since.js"
+    }
 
 
 @pytest.fixture
@@ -221,12 +262,16 @@ def check_judged(root: Path, calls: list[Call]) -> None:
     assert set(judged["explanation"]) == {"as said"}
     pairs = table(root, "pairs").drop_duplicates("pair_id")
     open_ = pairs[pairs["settled"].isna()].astype({"premise": str, "hypothesis": str})
-    read = open_.query("instrument == 'entailment'").groupby(["premise", "author", "part"])
+    read = open_.query("instrument == 'entailment'").groupby(
+        ["premise", "author", "part"]
+    )
     cited = open_.query("instrument == 'attribution'")
     assert len(calls) == read.ngroups + len(cited) == len({call.key for call in calls})
     scores = table(root, "scores").query("part == 'full' and metric == 'claim_recall'")
     recipes = set(scores["recipe"])
-    assert all("prompt:claims#" in recipe and "model:m-1" in recipe for recipe in recipes)
+    assert all(
+        "prompt:claims#" in recipe and "model:m-1" in recipe for recipe in recipes
+    )
     by_model = scores.query("judge == 'reader'")
     assert by_model["value"].tolist() == [1.0] * 6
     assert all("|judge:llm(model:m-1|" in recipe for recipe in by_model["recipe"])
@@ -268,7 +313,9 @@ def test_a_run_is_estimated_and_a_clone_repeats_it_without_key_ledger_or_request
         expected, most = numbers(to_write)
         assert max(expected, written) <= most == 200 * len(calls) * (2 if wanted else 1)
         about, at_most = numbers(money)
-        assert about == pytest.approx((numbers(to_read)[0] + 2 * expected) / 1e6, abs=1e-4)
+        assert about == pytest.approx(
+            (numbers(to_read)[0] + 2 * expected) / 1e6, abs=1e-4
+        )
         assert max(about, paid) <= at_most
     assert "no cap" in before
 
@@ -276,7 +323,9 @@ def test_a_run_is_estimated_and_a_clone_repeats_it_without_key_ledger_or_request
     assert f"paid: {cost(server):.4f} USD" in inside(root, "ledger", "stats")
 
     clone = tmp_path / "clone"
-    shutil.copytree(root, clone, ignore=shutil.ignore_patterns(".work", "tables", "cache"))
+    shutil.copytree(
+        root, clone, ignore=shutil.ignore_patterns(".work", "tables", "cache")
+    )
     shutil.rmtree(clone / "reports/one")
     (clone / "benchmarks/one/dvc.lock").unlink()
     requests = server.requests.total()
@@ -288,7 +337,8 @@ def test_a_run_is_estimated_and_a_clone_repeats_it_without_key_ledger_or_request
     assert run_stage(monkeypatch, clone, "generate", "writer") == BAD_INPUT
     assert KEY in capsys.readouterr().err
     inside(clone, "ledger", "import", str(responses))
-    # What asks no model need not compute the same again: DVC has it if it is given the same.
+    # What asks no model need not compute the same again: DVC has it if it is given the
+    # same.
     take_from_run_cache(root, clone, NO_MODEL)
     again = metassay(clone, "run", "one", "--no-prefect", key=None)
     assert again.returncode == 0, again.stderr
@@ -322,7 +372,8 @@ def pulled_without_key_and_raw_data(
     path = clone / "params.yaml"
     params = yaml.safe_load(path.read_text(encoding="utf-8"))
     params["judges"]["lexical"]["threshold"] = 0.3
-    params["judges"]["reader"]["rounds"] += 1  # asks the same first; all of it was answered
+    # asks the same first; all of it was answered
+    params["judges"]["reader"]["rounds"] += 1
     path.write_text(yaml.safe_dump(params), encoding="utf-8")
     edited = metassay(clone, "run", "one", "--no-prefect", key=None)
     assert edited.returncode == 0, edited.stderr
@@ -345,7 +396,8 @@ def test_the_cap_stops_a_stage_and_raising_it_asks_only_what_is_missing(
 ) -> None:
     root = one_benchmark(tmp_path / "project")
     data(root / "data/one", [f"c{number}" for number in range(12)])
-    cap = 0.004  # a request reserves about 0.002 and costs 0.0004: some are answered, not all
+    # a request reserves about 0.002 and costs 0.0004: some are answered, not all
+    cap = 0.004
     configure(root, server.base_url, max_cost={"amount": cap, "currency": "USD"})
     assert here(root, "ingest") == 0
     capsys.readouterr()
@@ -360,7 +412,9 @@ def test_the_cap_stops_a_stage_and_raising_it_asks_only_what_is_missing(
     assert main(["ledger", "cost", "one"]) == 0
     left = " ".join(capsys.readouterr().out.split())
     assert f"cap: {cap:g} USD for all runs" in left
-    assert f"paid so far: {cost(server):.4f} USD; left: {cap - cost(server):.4f}" in left
+    assert (
+        f"paid so far: {cost(server):.4f} USD; left: {cap - cost(server):.4f}" in left
+    )
 
     configure(root, server.base_url, max_cost={"amount": 1, "currency": "USD"})
     assert here(root, "generate", "writer") == 0
@@ -377,19 +431,30 @@ def cost(server: ScriptedServer) -> float:
 
 
 NO_MODEL = (
-    *("stages.ingest", "stages.segment", "stages.align", "stages.pair", "stages.measure"),
-    *("stages.aggregate", "stages.meta_evaluate", "stages.certify", "stages.report"),
+    "stages.ingest",
+    "stages.segment",
+    "stages.align",
+    "stages.pair",
+    "stages.measure",
+    "stages.aggregate",
+    "stages.meta_evaluate",
+    "stages.certify",
+    "stages.report",
 )
 STAGES = (
-    *(("ingest",), ("generate", "lead"), ("generate", "writer"), ("segment",)),
-    *(
-        ("decompose", "apart"),
-        ("align", "rouge_topk"),
-        ("pair", "all"),
-        ("judge", "lexical"),
-        ("measure",),
-    ),
-    *(("aggregate",), ("meta_evaluate",), ("certify",), ("report",)),
+    ("ingest",),
+    ("generate", "lead"),
+    ("generate", "writer"),
+    ("segment",),
+    ("decompose", "apart"),
+    ("align", "rouge_topk"),
+    ("pair", "all"),
+    ("judge", "lexical"),
+    ("measure",),
+    ("aggregate",),
+    ("meta_evaluate",),
+    ("certify",),
+    ("report",),
 )
 
 
@@ -403,8 +468,8 @@ def thirds(fine: Counts, text_lost: Counts, claims_lost: Counts) -> list[Counts]
     return [*(3 * [fine, text_lost, claims_lost]), fine]
 
 
-# By hand: expected, judged and failed. Of ten, the writer has no text for three, and nobody's
-# claims of three others are known but the reference's, which names no case.
+# By hand: expected, judged and failed. Of ten, the writer has no text for three, and
+# nobody's claims of three others are known but the reference's, which names no case.
 COUNTS = {
     "some": {
         ("claim_precision", "writer"): thirds((2, 2, 0), ONE_LOST, ONE_LOST),
@@ -417,23 +482,42 @@ COUNTS = {
         ("claim_recall", "lead"): 10 * [(2, 2, 0)],
     },
     "all": {
-        **{(metric, "writer"): ALL_LOST for metric in ("claim_precision", "claim_recall")},
-        **{(metric, "writer"): ALL_LOST for metric in ("citation_recall", "citation_precision")},
+        **{
+            (metric, "writer"): ALL_LOST
+            for metric in ("claim_precision", "claim_recall")
+        },
+        **{
+            (metric, "writer"): ALL_LOST
+            for metric in ("citation_recall", "citation_precision")
+        },
         **{(metric, "writer"): ALL_LOST for metric in ("faithfulness", "words")},
-        **{(metric, "lead"): ALL_LOST for metric in ("claim_precision", "claim_recall")},
+        **{
+            (metric, "lead"): ALL_LOST for metric in ("claim_precision", "claim_recall")
+        },
         ("words", "lead"): 10 * [(1, 1, 0)],
     },
 }
 
 
-def check_counts(root: Path, expected: dict[tuple[str, str], list[tuple[int, int, int]]]) -> None:
+def check_counts(
+    root: Path, expected: dict[tuple[str, str], list[tuple[int, int, int]]]
+) -> None:
     """Denominators and bounds of each document, and what the leaderboard makes of them."""
     scores = table(root, "scores").query("part == 'full'")
-    board = table(root, "leaderboard").query("part == 'full'").set_index(["metric", "author"])
+    board = (
+        table(root, "leaderboard")
+        .query("part == 'full'")
+        .set_index(["metric", "author"])
+    )
     for (metric, author), by_document in expected.items():
-        rows = scores.query("metric == @metric and author == @author").sort_values("doc_id")
+        rows = scores.query("metric == @metric and author == @author").sort_values(
+            "doc_id"
+        )
         counts = rows[["n_expected", "n_judged", "n_failed"]]
-        assert list(map(tuple, counts.to_numpy().tolist())) == by_document, (metric, author)
+        assert list(map(tuple, counts.to_numpy().tolist())) == by_document, (
+            metric,
+            author,
+        )
         unknown = rows["n_judged"] == 0
         assert (rows["value"].isna() == unknown).all()
         if metric != "words":  # which has no greatest value
@@ -443,7 +527,11 @@ def check_counts(root: Path, expected: dict[tuple[str, str], list[tuple[int, int
         sums = tuple(row[["n_documents", "n_undefined", "n_expected", "n_failed"]])
         assert sums == (10, unknown.sum(), *counts[["n_expected", "n_failed"]].sum())
         known = rows["value"].dropna()
-        assert row["macro"] == pytest.approx(known.mean()) if len(known) else pd.isna(row["macro"])
+        assert (
+            row["macro"] == pytest.approx(known.mean())
+            if len(known)
+            else pd.isna(row["macro"])
+        )
 
 
 def test_missing_answers_are_in_status_terminal_and_page_until_asking_again_has_them(
@@ -479,9 +567,14 @@ def test_missing_answers_are_in_status_terminal_and_page_until_asking_again_has_
         assert counted in output
         assert all(line in page for line in lines)
         for text in (output, page):
-            assert "model 'm': 3 of 10 answers are missing" in text.replace("&#39;", "'")
+            assert "model 'm': 3 of 10 answers are missing" in text.replace(
+                "&#39;", "'"
+            )
             assert "rating.csv: is not read" in text
-        assert "every report is up to date, but answers of models are missing: one" in output
+        assert (
+            "every report is up to date, but answers of models are missing: one"
+            in output
+        )
         check_counts(root, COUNTS["some"])
 
         code, requests, output = run(key=None)
@@ -492,7 +585,8 @@ def test_missing_answers_are_in_status_terminal_and_page_until_asking_again_has_
 
         server.script = script
         code, requests, output = run()
-        assert (code, requests) == (0, 3 + 3 + 6)  # the three texts, their claims, and the others
+        # the three texts, their claims, and the others
+        assert (code, requests) == (0, 3 + 3 + 6)
         assert "answers of language models" not in output
         assert set(server.answered.values()) == {1}
         undisturbed = one_benchmark(tmp_path / "undisturbed")
@@ -516,6 +610,15 @@ def test_an_endpoint_for_which_everything_is_too_long_leaves_every_denominator(
     assert end(["one"], load()) == 3
     output = " ".join(capsys.readouterr().out.split())
     page = page_data.everything(root / "reports/one")
-    assert "Of 30 answers of language models 0 are missing and 30 failed for good" in output
-    assert "Answers of m-1 (decompose): 20 of 20 failed for good (context_length 20)." in page
-    assert "Answers of m-1 (generate-writer): 10 of 10 failed for good (context_length 10)." in page
+    assert (
+        "Of 30 answers of language models 0 are missing and 30 failed for good"
+        in output
+    )
+    assert (
+        "Answers of m-1 (decompose): 20 of 20 failed for good (context_length 20)."
+        in page
+    )
+    assert (
+        "Answers of m-1 (generate-writer): 10 of 10 failed for good (context_length 10)."
+        in page
+    )

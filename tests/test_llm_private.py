@@ -9,7 +9,14 @@ import yaml
 
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, failed
 from tests.stage_setup import prefect
-from tests.test_llm_pipeline import BENCHMARK, configure, data, metassay, one_benchmark, script
+from tests.test_llm_pipeline import (
+    BENCHMARK,
+    configure,
+    data,
+    metassay,
+    one_benchmark,
+    script,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -21,7 +28,11 @@ def test_private_text_stays_where_it_may_be(tmp_path) -> None:
     data(root / "data/one", ["a", CANARY])
 
     def faulty(call: Call) -> Answer:  # its errors repeat the prompt
-        return failed(400) if CANARY in call.prompt and not call.is_claims else script(call)
+        return (
+            failed(400)
+            if CANARY in call.prompt and not call.is_claims
+            else script(call)
+        )
 
     with ScriptedServer(faulty) as server:
         configure(root, server.base_url, access="private")
@@ -36,12 +47,16 @@ def test_private_text_stays_where_it_may_be(tmp_path) -> None:
         assert done.returncode == 3, done.stderr  # for its answer is missing
         assert any(CANARY in call.prompt for call in server.calls)
     lacking = "Answers of m-1 (generate-writer): 1 of 2 failed for good (http_400 1)."
-    ((message,),) = prefect(root, "select message from flow_run_state where type = 'COMPLETED'")
+    ((message,),) = prefect(
+        root, "select message from flow_run_state where type = 'COMPLETED'"
+    )
     assert f"\none: {lacking}\n" in message
     rows = dict(prefect(root, "select key, data from artifact"))
     answers = json.loads(json.loads(rows["one-answers"]))
     assert [row["failed"] for row in answers] == [0, 1]
-    paid = [(row["prompt_tokens"] + 2 * row["completion_tokens"]) / 1e6 for row in answers]
+    paid = [
+        (row["prompt_tokens"] + 2 * row["completion_tokens"]) / 1e6 for row in answers
+    ]
     assert [row["cost"] for row in answers] == pytest.approx(paid)
     assert {row["currency"] for row in answers} == {"USD"}
     with ScriptedServer(
@@ -51,18 +66,33 @@ def test_private_text_stays_where_it_may_be(tmp_path) -> None:
         relabel(root)
         relabelled = metassay(root, "run", "one", "--no-prefect")
         assert relabelled.returncode == 1
-        assert "data/open/sources.jsonl: lies in the folder of 'open'" in relabelled.stderr
+        assert (
+            "data/open/sources.jsonl: lies in the folder of 'open'" in relabelled.stderr
+        )
         assert not elsewhere.calls
     for run in (stopped, done, relabelled):
         assert "knee" not in run.stdout + run.stderr
         assert "canary" not in run.stdout + run.stderr.replace(f"d-{CANARY}", "")
-    tables = ("cache", "tables", "left_over")  # these hold texts, and so does the ledger
-    files = [f for place in (".work", ".dvc", "benchmarks") for f in (root / place).rglob("*")]
-    logs = [f for f in [*files, root / "code.yaml"] if f.is_file() and "ledger" not in f.name]
+    # these hold texts, and so does the ledger
+    tables = ("cache", "tables", "left_over")
+    files = [
+        f
+        for place in (".work", ".dvc", "benchmarks")
+        for f in (root / place).rglob("*")
+    ]
+    logs = [
+        f
+        for f in [*files, root / "code.yaml"]
+        if f.is_file() and "ledger" not in f.name
+    ]
     logs = [f for f in logs if not set(tables).intersection(f.relative_to(root).parts)]
-    assert any(f.suffix == ".db" for f in logs), "Prefect's database is looked through, too"
+    assert any(f.suffix == ".db" for f in logs), (
+        "Prefect's database is looked through, too"
+    )
     passage = f"Case {CANARY}".encode()
-    assert not [f for f in logs if passage in f.read_bytes() or b"knee" in f.read_bytes()]
+    assert not [
+        f for f in logs if passage in f.read_bytes() or b"knee" in f.read_bytes()
+    ]
 
 
 def relabel(root: Path) -> None:
@@ -70,7 +100,10 @@ def relabel(root: Path) -> None:
     shutil.copytree(root / "data/one", root / "data/open")
     for file, change in (
         ("data/registry.yaml", {"folder": "data/open", "access": "public"}),
-        (BENCHMARK / "params.yaml", {"dataset": "open", "raw": "data/open", "systems": ["lead"]}),
+        (
+            BENCHMARK / "params.yaml",
+            {"dataset": "open", "raw": "data/open", "systems": ["lead"]},
+        ),
     ):
         content = yaml.safe_load((root / file).read_text(encoding="utf-8"))
         if "datasets" in content:

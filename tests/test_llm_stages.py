@@ -43,7 +43,11 @@ DECOMPOSED = "data/tables/one/responses/decompose.parquet"
 NOTED = "data/tables/one/notes/generate-writer.parquet"
 POLICY = replace(QUICK, attempts=2)
 OUTPUTS = [
-    *(TEXTS_AT, GENERATED, NOTED, "data/tables/one/units.parquet", DECOMPOSED),
+    TEXTS_AT,
+    GENERATED,
+    NOTED,
+    "data/tables/one/units.parquet",
+    DECOMPOSED,
     "data/tables/one/notes/decompose.parquet",
 ]
 
@@ -67,10 +71,16 @@ def faulty(call: Call) -> Answer:
     if call.is_claims:
         if "torn" in question:
             return failed(503)
-        return answer_with(json.dumps({"items": [{"number": 1, "claims": ["The knee hurts."]}]}))
+        return answer_with(
+            json.dumps({"items": [{"number": 1, "claims": ["The knee hurts."]}]})
+        )
     kinds = {
-        **{"down": failed(500), "hangs": hang(), "lost": dropped(), "wrong": failed(400)},
-        **{"declines": refused(), "long": cut("The kn")},
+        "down": failed(500),
+        "hangs": hang(),
+        "lost": dropped(),
+        "wrong": failed(400),
+        "declines": refused(),
+        "long": cut("The kn"),
     }
     kind = re.findall(r"It (\w+)", question)[-1]
     return kinds.get(kind) or answer_with(f"The knee hurts [0]. It is {kind}.")
@@ -84,7 +94,10 @@ STATUSES = ["ok", "error", "error", "error", "error", "refused", "truncated", "o
 def one_part_each(root: Path) -> None:
     """What segment makes of these texts: each is one part."""
     tables = root / "data/tables/one"
-    texts, sources = read(TEXTS, root / TEXTS_AT), read(SOURCES, tables / "sources.parquet")
+    texts, sources = (
+        read(TEXTS, root / TEXTS_AT),
+        read(SOURCES, tables / "sources.parquet"),
+    )
     whole = choose(SEGMENTATIONS, {"kind": "whole"}, where="test")
     write(PARTS, parts_of(texts, sources, whole), tables / "parts.parquet")
 
@@ -102,7 +115,9 @@ def bring(root: Path, tables: list[Path]) -> tuple[int, ...]:
         return tuple(import_(ledger, tables))
 
 
-@pytest.mark.parametrize("keyless", ["a key that is not there", "a server that is not there"])
+@pytest.mark.parametrize(
+    "keyless", ["a key that is not there", "a server that is not there"]
+)
 def test_a_run_with_failures_is_repeated_to_the_byte_without_a_request(
     tmp_path, server, monkeypatch, caplog, keyless: str
 ) -> None:
@@ -113,15 +128,27 @@ def test_a_run_with_failures_is_repeated_to_the_byte_without_a_request(
     first = tiny_project(tmp_path / "first", server.base_url, PASSAGES, **settings)
     outputs = both_stages(monkeypatch, first)
     assert read(TEXTS, first / TEXTS_AT)["status"].tolist() == STATUSES
-    units = read(UNITS, first / "data/tables/one/units.parquet").query("kind == 'claim'")
-    assert units.set_index("doc_id")["status"].to_dict() == {"d000": "ok", "d007": "error"}
+    units = read(UNITS, first / "data/tables/one/units.parquet").query(
+        "kind == 'claim'"
+    )
+    assert units.set_index("doc_id")["status"].to_dict() == {
+        "d000": "ok",
+        "d007": "error",
+    }
 
     responses = read(RESPONSES, first / GENERATED)
     lost = responses.query("status == 'error'")
-    assert sorted(lost["finish_reason"]) == ["connection", "http_400", "http_500", "timeout"]
+    assert sorted(lost["finish_reason"]) == [
+        "connection",
+        "http_400",
+        "http_500",
+        "timeout",
+    ]
     assert lost[["text", "prompt_tokens", "completion_tokens"]].isna().all().all()
     assert len(responses) == len(PASSAGES)
-    (torn,) = read(RESPONSES, first / DECOMPOSED).query("status == 'error'")["finish_reason"]
+    (torn,) = read(RESPONSES, first / DECOMPOSED).query("status == 'error'")[
+        "finish_reason"
+    ]
     assert torn == "http_503"
 
     sent = server.requests.total()
@@ -144,9 +171,13 @@ def test_whoever_has_a_key_asks_failed_questions_again_and_no_other(
     tmp_path, server, monkeypatch
 ) -> None:
     server.script = faulty
-    first = tiny_project(tmp_path / "first", server.base_url, PASSAGES[:2], max_missing=0.5)
+    first = tiny_project(
+        tmp_path / "first", server.base_url, PASSAGES[:2], max_missing=0.5
+    )
     assert run_stage(monkeypatch, first, "generate", "writer") == 0
-    clone = tiny_project(tmp_path / "clone", server.base_url, PASSAGES[:2], max_missing=0.5)
+    clone = tiny_project(
+        tmp_path / "clone", server.base_url, PASSAGES[:2], max_missing=0.5
+    )
     bring(clone, [first / GENERATED])
     server.script = lambda call: answer_with("Mended [0].")
     for root in (first, clone):  # its own ledger is no other than an imported one
@@ -177,7 +208,10 @@ def test_an_endpoint_that_goes_down_leaves_what_was_answered_and_the_run_goes_on
         message = capfd.readouterr().err
         assert f"model 'm': {left} of 90 answers are missing" in message
         assert "its endpoint failed too often in a row" in message
-        assert "Run again when the endpoint is up: only what is missing is asked." in message
+        assert (
+            "Run again when the endpoint is up: only what is missing is asked."
+            in message
+        )
         assert CANARY not in message + caplog.text
         assert not (root / TEXTS_AT).exists()
         assert not (root / GENERATED).exists()
@@ -188,7 +222,9 @@ def test_an_endpoint_that_goes_down_leaves_what_was_answered_and_the_run_goes_on
         assert run(nowhere) == UNFINISHED
         check_missing(90)
     breaking = [answer_with(f"Text {number}.") for number in range(5)]
-    with ScriptedServer(lambda call: breaking.pop() if breaking else dropped()) as server:
+    with ScriptedServer(
+        lambda call: breaking.pop() if breaking else dropped()
+    ) as server:
         assert run(server.base_url) == UNFINISHED
         check_missing(85)
     assert run(server.base_url) == UNFINISHED  # refused: nobody listens there any more
@@ -208,7 +244,9 @@ def test_a_stage_goes_on_up_to_the_share_that_may_be_missing_and_keeps_a_note(
     passages = [f"The knee hurts. It kind{n}." for n in range(7)]
     passages += [f"The knee hurts {n}. It down." for n in range(3)]
     server.script = faulty
-    root = tiny_project(tmp_path / "project", server.base_url, passages, max_missing=most)
+    root = tiny_project(
+        tmp_path / "project", server.base_url, passages, max_missing=most
+    )
     assert run_stage(monkeypatch, root, "generate", "writer") == code
     message = capfd.readouterr().err
     assert "model 'm': 3 of 10 answers are missing (http_500 3)" in message
@@ -248,7 +286,8 @@ def test_private_examples_of_a_public_benchmark_go_only_where_they_may(
     ward = {"access": {"ward": "private"}, "examples": "data/raw/ward", "system": SHOWN}
     unknown = [
         {"system": SHOWN | {"examples": [name]}, "examples": "data/raw"}
-        for name in ("ward/dev/e1", "./ward/dev/e1")  # of a dataset that nobody registered
+        # of a dataset that nobody registered
+        for name in ("ward/dev/e1", "./ward/dev/e1")
     ]
     for settings in (ward, ward | {"endpoint": {"sends": ["credentialed"]}}, *unknown):
         tiny_project(root, server.base_url, PASSAGES[:1], **settings)
@@ -295,4 +334,7 @@ def test_what_dvc_does_not_watch_is_not_read(root, server, monkeypatch, capfd) -
     assert run_stage(monkeypatch, root, "decompose", "apart") == BAD_INPUT
     message = capfd.readouterr().err
     assert "> decompositions: 'apart' reads" in message
-    assert "released_claims instead, with the folder data/raw/doclens_aci_claims" in message
+    assert (
+        "released_claims instead, with the folder data/raw/doclens_aci_claims"
+        in message
+    )

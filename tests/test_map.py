@@ -15,13 +15,19 @@ INSIDE = ("metassay", "stages", "flows")  # whose modules and folders are rooms 
 def rooms() -> set[str]:
     """Folders and files at the top, and in the packages; but no hidden file and no page to read."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        command, cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
     names = set()
     for name in filter(lambda name: (ROOT / name).exists(), listed.splitlines()):
         first, *rest = name.split("/")
-        if not first.startswith(".") and (rest or Path(first).suffix not in (".md", "")):
+        if not first.startswith(".") and (
+            rest or Path(first).suffix not in (".md", "")
+        ):
             names.add(f"{first}/" if rest else first)
-        if first in INSIDE and (len(rest) > 1 or rest[0] not in ("__init__.py", "py.typed")):
+        if first in INSIDE and (
+            len(rest) > 1 or rest[0] not in ("__init__.py", "py.typed")
+        ):
             names.add(f"{first}/{rest[0]}/" if len(rest) > 1 else name)
     return names | {"Makefile"}
 
@@ -37,7 +43,9 @@ def test_every_room_has_one_line_and_every_line_a_room() -> None:
 
 def test_the_pictures_are_of_the_table_of_stages() -> None:
     assert with_diagrams(MAP) == MAP, "run `make docs`"
-    pictures = re.findall(r"^```mermaid\n(.*?)^```", MAP, flags=re.MULTILINE | re.DOTALL)
+    pictures = re.findall(
+        r"^```mermaid\n(.*?)^```", MAP, flags=re.MULTILINE | re.DOTALL
+    )
     mermaid = "\n".join(pictures)
     run = [
         path.stem

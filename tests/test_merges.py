@@ -38,10 +38,22 @@ BROKEN: dict[str, tuple[str, Callable[[str], str], str]] = {
     "lock of zeros": (LOCK, lambda text: "\0" * len(text), "not readable as YAML"),
     "lock of brackets": (LOCK, lambda _: "[" * 100_000, "nested blocks"),
     "lock is a list": (LOCK, lambda _: "- a\n", "lacks schema and stages"),
-    "lock has one stage twice": (LOCK, lambda t: t + t[t.index("  ingest:") :], "is there twice"),
+    "lock has one stage twice": (
+        LOCK,
+        lambda t: t + t[t.index("  ingest:") :],
+        "is there twice",
+    ),
     "the datasets' lock": ("dvc.lock", conflict, "line 4: a merge left both sides"),
-    "stages conflict": ("benchmarks/sample/dvc.yaml", conflict, "line 4: a merge left both sides"),
-    "datasets' stages conflict": ("dvc.yaml", conflict, "line 4: a merge left both sides"),
+    "stages conflict": (
+        "benchmarks/sample/dvc.yaml",
+        conflict,
+        "line 4: a merge left both sides",
+    ),
+    "datasets' stages conflict": (
+        "dvc.yaml",
+        conflict,
+        "line 4: a merge left both sides",
+    ),
     "stages cut": ("dvc.yaml", lambda t: t[: t.index("stages:")], "lacks stages"),
 }
 
@@ -52,16 +64,22 @@ def test_each_is_one_line_with_file_and_remedy(project: Path, fault: str) -> Non
     assert dvc_problems(project, ["sample"]) == []
     file = project / name
     file.write_text(broken(file.read_text(encoding="utf-8")), encoding="utf-8")
-    problems = [problem for problem in dvc_problems(project, ["sample"]) if says in problem]
+    problems = [
+        problem for problem in dvc_problems(project, ["sample"]) if says in problem
+    ]
     assert problems, dvc_problems(project, ["sample"])
     assert problems[0].startswith(name)
     assert "\n" not in problems[0]
-    assert ("or delete it: the next run writes it again" in problems[0]) == name.endswith(".lock")
+    assert (
+        "or delete it: the next run writes it again" in problems[0]
+    ) == name.endswith(".lock")
 
 
 def test_words_that_dvc_writes_without_quotes_are_no_fault(project: Path) -> None:
     with (project / LOCK).open("a", encoding="utf-8") as lock:
-        lock.write("  other:\n    cmd: run\n    params:\n      params.yaml:\n        a: yes\n")
+        lock.write(
+            "  other:\n    cmd: run\n    params:\n      params.yaml:\n        a: yes\n"
+        )
         lock.write("        b: =\n        c: 0o17\n")
     assert dvc_problems(project, ["sample"]) == []
 
@@ -72,12 +90,17 @@ def test_what_cannot_be_a_file_or_is_not_there(project: Path) -> None:
     (project / LOCK).mkdir()
     (project / "benchmarks/sample/dvc.yaml").unlink()
     first, second = dvc_problems(project, ["sample"])
-    assert first.startswith("benchmarks/sample/dvc.yaml is not there; `metassay update` writes")
+    assert first.startswith(
+        "benchmarks/sample/dvc.yaml is not there; `metassay update` writes"
+    )
     assert "dvc.lock: cannot be read: Is a directory; put a file there" in second
 
 
 def test_validate_names_all_of_them(
-    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    clone: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     root = Path(shutil.copytree(clone, tmp_path / "project", symlinks=True))
     monkeypatch.chdir(root)

@@ -22,14 +22,43 @@ from stages.doorway import BAD_INPUT
 
 ROOT = Path(__file__).parent.parent
 BAD = (
-    *("openai/gpt-4o", "../../../../esc", "x;touch y;", "Mine.v2", "[/b]x", "-n", " x", "x\n"),
-    *("é", "x" * 300, "$(touch y)", "`touch y`", "it's", "", "a b", "\x1b[2J", "=1+1", "a\u202eb"),
-    *("123", "1e3", "0x1F", "null", "yes", "2026-11-22"),
+    "openai/gpt-4o",
+    "../../../../esc",
+    "x;touch y;",
+    "Mine.v2",
+    "[/b]x",
+    "-n",
+    " x",
+    "x\n",
+    "é",
+    "x" * 300,
+    "$(touch y)",
+    "`touch y`",
+    "it's",
+    "",
+    "a b",
+    "\x1b[2J",
+    "=1+1",
+    "a\u202eb",
+    "123",
+    "1e3",
+    "0x1F",
+    "null",
+    "yes",
+    "2026-11-22",
 )
 GOOD = ("Mine", "mini-4o", "a_b-C9", "13a", "0a", "x" * 60, "fetch")
 BLOCKS = (
-    *("segmentations", "decompositions", "alignments", "questions", "systems", "judges"),
-    *("metrics", "costly_metrics", "endpoints", "models"),
+    "segmentations",
+    "decompositions",
+    "alignments",
+    "questions",
+    "systems",
+    "judges",
+    "metrics",
+    "costly_metrics",
+    "endpoints",
+    "models",
 )
 
 
@@ -45,12 +74,14 @@ def test_upper_case_is_a_name_and_likeness_is_told():
 
 def test_prefect_has_a_key_for_every_name():
     for name in GOOD:
-        assert re.fullmatch("[a-z0-9-]+", prefect_key(f"{name}-leaderboard"))  # Prefect's own rule
+        # Prefect's own rule
+        assert re.fullmatch("[a-z0-9-]+", prefect_key(f"{name}-leaderboard"))
 
 
 def put(file: Path, content: object) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(content, indent=1), encoding="utf-8")  # every text in quotes
+    # every text in quotes
+    file.write_text(json.dumps(content, indent=1), encoding="utf-8")
     return file
 
 
@@ -73,7 +104,9 @@ def test_the_rule_holds_for_every_block(tmp_path):
     assert all(problem.isprintable() for problem in problems)
 
 
-@pytest.mark.parametrize("name", ["x;touch y;", "Mine.v2", "$(touch y)", "published", "é", "123"])
+@pytest.mark.parametrize(
+    "name", ["x;touch y;", "Mine.v2", "$(touch y)", "published", "é", "123"]
+)
 def test_the_rule_holds_for_benchmarks(tmp_path, name):
     project(tmp_path, {}, name)
     with pytest.raises(BadInput, match=r"^benchmarks/.+: ") as caught:
@@ -82,7 +115,13 @@ def test_the_rule_holds_for_benchmarks(tmp_path, name):
 
 
 def test_the_rule_holds_for_datasets_and_prompts(tmp_path):
-    entry = {"reader": "files", "title": "t", "licence": "none", "access": "public", "folder": "x"}
+    entry = {
+        "reader": "files",
+        "title": "t",
+        "licence": "none",
+        "access": "public",
+        "folder": "x",
+    }
     datasets = dict.fromkeys([*BAD, *GOOD, "MINE"], entry)
     path = put(tmp_path / "registry.yaml", {"fetched": [], "datasets": datasets})
     with pytest.raises(BadInput) as caught:
@@ -96,19 +135,30 @@ def test_the_rule_holds_for_datasets_and_prompts(tmp_path):
 def commands(name: str) -> list[str]:
     """What DVC makes of the commands of both dvc.yaml, with this name in every place."""
     files = (ROOT / "dvc.yaml", ROOT / "benchmarks/sample/dvc.yaml")
-    stages = [s for f in files for s in yaml.safe_load(f.read_text("utf-8"))["stages"].values()]
+    stages = [
+        s
+        for f in files
+        for s in yaml.safe_load(f.read_text("utf-8"))["stages"].values()
+    ]
     templates = [stage.get("do", stage)["cmd"] for stage in stages]
-    return [re.sub(r"\$\{(name|item|key)\}", lambda _: name, t) for t in templates if "${" in t]
+    return [
+        re.sub(r"\$\{(name|item|key)\}", lambda _: name, t)
+        for t in templates
+        if "${" in t
+    ]
 
 
-@pytest.mark.parametrize("name", [name for name in BAD if "'" not in name and name.isprintable()])
+@pytest.mark.parametrize(
+    "name", [name for name in BAD if "'" not in name and name.isprintable()]
+)
 def test_a_shell_takes_each_name_as_one_word_and_runs_nothing(tmp_path, name):
     python = tmp_path / "python"
     python.write_text('#!/bin/sh\nshift 2\nfor word; do printf "%s\\n" "$word"; done\n')
     python.chmod(0o755)
     output = subprocess.run(
         ["sh", "-c", "\n".join(commands(name))],
-        **{"cwd": tmp_path, "env": {"PATH": f"{tmp_path}:/usr/bin:/bin"}},
+        cwd=tmp_path,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
         check=True,
         capture_output=True,
         text=True,
@@ -137,7 +187,9 @@ def test_a_doorway_refuses_the_name_and_writes_nothing(tmp_path, monkeypatch, ca
 
 
 def test_a_doorway_refuses_params_with_the_line(tmp_path, monkeypatch, capsys):
-    file = project(tmp_path, {"systems": {"openai/gpt-4o": {"kind": "lead", "passages": 1}}})
+    file = project(
+        tmp_path, {"systems": {"openai/gpt-4o": {"kind": "lead", "passages": 1}}}
+    )
     refused(monkeypatch, tmp_path, "segment.py", "sample")
     number = file.read_text("utf-8").splitlines().index('  "openai/gpt-4o": {') + 1
     lead = f"params.yaml, line {number} > systems > openai/gpt-4o: use letters, digits, _ and - of"
@@ -149,5 +201,7 @@ def test_a_doorway_refuses_params_with_the_line(tmp_path, monkeypatch, capsys):
 def test_a_declared_stage_is_found_by_its_words(monkeypatch):
     monkeypatch.chdir(ROOT)
     assert find_entry("judge", ["sample", "lexical"]).name == "judge@lexical"
-    with pytest.raises(BadInput, match=r"no dvc\.yaml has the command 'python -m stages.judge"):
+    with pytest.raises(
+        BadInput, match=r"no dvc\.yaml has the command 'python -m stages.judge"
+    ):
         find_entry("judge", ["sample", "other"])

@@ -1,6 +1,7 @@
 """The notebook runs, and gives the outputs that it was committed with.
 
-After a change: `PYTHONPATH=. python tests/test_notebook.py` runs its cells and writes it again.
+After a change: `PYTHONPATH=. python tests/test_notebook.py` runs its cells and writes
+it again.
 """
 
 import ast
@@ -19,7 +20,8 @@ NOTEBOOK = Path(__file__).parent.parent / "docs/notebook.ipynb"
 def run(notebook: dict[str, Any]) -> dict[str, Any]:
     """The notebook after its code cells ran in one namespace, in order, as Jupyter runs them.
 
-    An output is what a cell printed, and the text of its last line if that is an expression.
+    An output is what a cell printed, and the text of its last line if that is an
+    expression.
     """
     namespace: dict[str, Any] = {"__name__": "__main__"}
     cells, count = [], 0
@@ -31,7 +33,7 @@ def run(notebook: dict[str, Any]) -> dict[str, Any]:
                 count += 1
                 ran |= {
                     "execution_count": count,
-                    "outputs": outputs(cell["source"], namespace, count),
+                    "outputs": outputs("".join(cell["source"]), namespace, count),
                 }
             cells.append(ran)
     return {**notebook, "cells": cells}
@@ -44,10 +46,14 @@ def outputs(source: str, namespace: dict[str, Any], count: int) -> list[dict[str
     with redirect_stdout(printed):
         exec(compile(tree, f"cell {count}", "exec"), namespace)
         if last is not None:
-            value = eval(compile(ast.Expression(last.value), f"cell {count}", "eval"), namespace)
+            value = eval(
+                compile(ast.Expression(last.value), f"cell {count}", "eval"), namespace
+            )
     shown: list[dict[str, Any]] = []
     if printed.getvalue():
-        shown.append({"name": "stdout", "output_type": "stream", "text": printed.getvalue()})
+        shown.append(
+            {"name": "stdout", "output_type": "stream", "text": printed.getvalue()}
+        )
     if value is not None:
         text = {"text/plain": repr(value)}
         result = {"data": text, "execution_count": count, "metadata": {}}
@@ -69,7 +75,10 @@ def test_another_number_or_a_warning_would_be_seen() -> None:
     cell = {"cell_type": "code", "metadata": {}, "source": "x = 2\nprint(x)\nx + 1"}
     after = {**cell, "source": "x * 3"}
     (first, second) = run({"cells": [cell, after]})["cells"]
-    assert [output.get("text") or output["data"]["text/plain"] for output in first["outputs"]] == [
+    assert [
+        output.get("text") or output["data"]["text/plain"]
+        for output in first["outputs"]
+    ] == [
         "2\n",
         "3",
     ]

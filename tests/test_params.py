@@ -20,7 +20,10 @@ def project(root: Path, *, shared: dict[str, Any] | None = None, **sample: Any) 
     """Our own params files, with other keys of the root's or of the sample's; ... takes one out."""
     for name, changes in (("params.yaml", shared or {}), (SAMPLE, sample)):
         content = yaml.safe_load((ROOT / name).read_text("utf-8")) | changes
-        put(root / name, {key: value for key, value in content.items() if value is not ...})
+        put(
+            root / name,
+            {key: value for key, value in content.items() if value is not ...},
+        )
     return root
 
 
@@ -37,7 +40,9 @@ def problems(root: Path) -> list[str]:
 
 def test_committed_params_are_sound(tmp_path):
     params = load(ROOT)
-    assert list(params.every) == sorted(path.name for path in (ROOT / "benchmarks").iterdir())
+    assert list(params.every) == sorted(
+        path.name for path in (ROOT / "benchmarks").iterdir()
+    )
     assert params.judge_tests["wice_dev"].test == "nli"
     assert params.benchmarks["sample"].decomposition == "clauses"
     assert params.benchmarks["sample"].writers == ["lead", "longest_turn"]
@@ -64,9 +69,18 @@ def test_every_problem_is_told_at_once_with_what_is_known(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"name": "other"}, "name: is 'other', but the folder is 'sample'; make them equal"),
-        ({"decompositions": []}, "decompositions: 0 are named here and under released_claims"),
-        ({"metrics": ["rouge", "rouge"]}, "metrics: 'rouge' is named twice; name it once"),
+        (
+            {"name": "other"},
+            "name: is 'other', but the folder is 'sample'; make them equal",
+        ),
+        (
+            {"decompositions": []},
+            "decompositions: 0 are named here and under released_claims",
+        ),
+        (
+            {"metrics": ["rouge", "rouge"]},
+            "metrics: 'rouge' is named twice; name it once",
+        ),
         ({"few_shot": {"lead": "x"}}, "systems: 'lead' is under few_shot as well"),
         ({"questions": []}, "questions: is empty and so is rubrics, but judges is not"),
         ({"judges": []}, "judges: is empty, but questions or rubrics are not"),
@@ -76,14 +90,23 @@ def test_every_problem_is_told_at_once_with_what_is_known(tmp_path):
             "seen: 'semantic' is not among what it tries: ['lexical']; remove it, or correct its",
         ),
         *(
-            ({"seen": {"lexical": wrong}}, "seen > lexical: must begin with unseen, looked at or f")
+            (
+                {"seen": {"lexical": wrong}},
+                "seen > lexical: must begin with unseen, looked at or f",
+            )
             for wrong in ("no", "fittedness", "fitted:", "unseen: a\nb", "")
         ),
     ],
 )
 def test_a_benchmark_must_make_sense_by_itself(tmp_path, changes, problem):
-    (line,) = problems(project(tmp_path, **{"judges": ["lexical"], "seen": {}} | changes))
-    assert line.removeprefix(f"{SAMPLE} > ").replace("Value error, ", "").startswith(problem)
+    (line,) = problems(
+        project(tmp_path, **{"judges": ["lexical"], "seen": {}} | changes)
+    )
+    assert (
+        line.removeprefix(f"{SAMPLE} > ")
+        .replace("Value error, ", "")
+        .startswith(problem)
+    )
 
 
 def test_a_folder_with_a_test_is_checked_as_that(tmp_path):
@@ -96,14 +119,23 @@ def test_a_folder_with_a_test_is_checked_as_that(tmp_path):
     for content, wanted in (
         (
             twice,
-            ["name: is 'my', but the folder is 'tried'; make them equal", "judges: 'gpt' is named"],
+            [
+                "name: is 'my', but the folder is 'tried'; make them equal",
+                "judges: 'gpt' is named",
+            ],
         ),
         (twice, ["", "", "judges: 'gpt' is not in params.yaml > judges"]),
         (lacking, ["published: missing; add it", "systems: unknown key; remove it"]),
-        (segments | {"judges": []}, ["judges: unknown key; remove it or correct its spelling"]),
+        (
+            segments | {"judges": []},
+            ["judges: unknown key; remove it or correct its spelling"],
+        ),
         (
             segments | {"segmentations": ["gpt"] * 2},
-            ["segmentations: 'gpt' is named twice", "segmentations: 'gpt' is not in params.yaml >"],
+            [
+                "segmentations: 'gpt' is named twice",
+                "segmentations: 'gpt' is not in params.yaml >",
+            ],
         ),
     ):
         put(root / TRIED, content)
@@ -112,22 +144,27 @@ def test_a_folder_with_a_test_is_checked_as_that(tmp_path):
             assert line.startswith(lead + start)
     put(root / TRIED, judges)
     params = load(root)
-    assert (list(params.judge_tests), list(params.every)) == (["tried"], ["sample", "tried"])
+    assert (list(params.judge_tests), list(params.every)) == (
+        ["tried"],
+        ["sample", "tried"],
+    )
     put(root / TRIED, segments)
     params = load(root)
     assert (list(params.segment_tests), params.judge_tests) == (["tried"], {})
 
 
 def test_names_of_every_block_follow_one_rule(tmp_path):
-    """A dot would part a key of DVC, `given` is the file that the dataset itself brings, and
-    `reference` is an author."""
+    """A dot would part a key of DVC, `given` is the file that the dataset itself
+    brings, and `reference` is an author.
+    """
     shared = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
     lexical, lead = shared["judges"]["lexical"], shared["systems"]["lead"]
     changes = {
         "judges": {name: lexical for name in ("lexical", "gpt-4.1", "Given", "none")},
         "segmentations": shared["segmentations"] | {"v1.0": {"kind": "whole"}},
         "systems": shared["systems"] | {"reference": lead, "Longest-Turn": lead},
-        **{"models": {"é": {}}, "endpoints": {" x": {}}},
+        "models": {"é": {}},
+        "endpoints": {" x": {}},
     }
     form = "use letters, digits, _ and - of ASCII alone, first a letter or digit"
     taken = "the name is taken; choose another"
@@ -146,7 +183,15 @@ def test_names_of_every_block_follow_one_rule(tmp_path):
 
 def test_criteria_are_words_that_a_page_can_show(tmp_path):
     scale = {"low": 0, "high": 1, "better": "higher"}
-    names = ["Fluency (1-5)", "fluency (1-5)", "caf\u00e9", "cafe\u0301", "a\tb", " ", "x" * 201]
+    names = [
+        "Fluency (1-5)",
+        "fluency (1-5)",
+        "caf\u00e9",
+        "cafe\u0301",
+        "a\tb",
+        " ",
+        "x" * 201,
+    ]
     lines = problems(project(tmp_path, criteria={name: scale for name in names}))
     lead = f"{SAMPLE} > criteria > "
     assert sorted(line.removeprefix(lead).partition(": ")[2] for line in lines) == [
@@ -164,7 +209,10 @@ class Kind(Options):
 @pytest.mark.parametrize(
     ("block", "problem"),
     [
-        ({"kind": "other", "k": 1}, "here > kind: 'other' is not known; choose from ['one']"),
+        (
+            {"kind": "other", "k": 1},
+            "here > kind: 'other' is not known; choose from ['one']",
+        ),
         ({"k": 1}, "here > kind: missing; choose from"),
         ({"kind": ["one"], "k": 1}, "here > kind: ['one'] is not known"),
         ({"kind": "one", "k": "1"}, "here > k: Input should be a valid integer"),

@@ -33,11 +33,16 @@ OF_TRAINING = {"corruptions"}
 OF_SEGMENT_TESTS = {"sentences", "segmented", "segment_scores", "confusions"}
 # Of commands that no stage is: compare, reevaluate, sentinel.
 OF_COMMANDS = {
-    *("changes", "changed_documents", "history", "history_means", "anchors", "drift"),
+    "changes",
+    "changed_documents",
+    "history",
+    "history_means",
+    "anchors",
+    "drift",
 }
 
-# Put first on the path of every process: what no distribution of the extra `pipeline` brings is
-# hidden, as in an environment that `make run` has just made.
+# Put first on the path of every process: what no distribution of the extra `pipeline`
+# brings is hidden, as in an environment that `make run` has just made.
 HIDING = """
 import os, sys
 from importlib.abc import MetaPathFinder
@@ -55,7 +60,9 @@ sys.meta_path.insert(0, Hider())
 
 def git_diff(root: Path) -> str:
     command = ["git", "diff", "--exit-code", "--", *LOCKS]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=root, capture_output=True, text=True, check=False
+    )
     return done.stdout
 
 
@@ -65,7 +72,9 @@ def hidden() -> str:
     distributions = closure(wanted) | {"metassay", "pip", "setuptools"}
     modules = metadata.packages_distributions().items()
     gone = {
-        name for name, owners in modules if not distributions & {plain(owner) for owner in owners}
+        name
+        for name, owners in modules
+        if not distributions & {plain(owner) for owner in owners}
     }
     assert {"hypothesis", "sklearn", "torch"} <= gone
     return ",".join(sorted(gone))
@@ -83,8 +92,9 @@ class FreshClone(NamedTuple):
 def fresh_clone(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> FreshClone:
     """`make run` with an empty home, as a stranger calls it; done once for all tests here.
 
-    The environment of these tests is taken, with all else hidden: `make test` has just installed it
-    from the same pyproject.toml, and a second one would take minutes to install.
+    The environment of these tests is taken, with all else hidden: `make test` has just
+    installed it from the same pyproject.toml, and a second one would take minutes to
+    install.
     """
     place = tmp_path_factory.mktemp("made")
     project = Path(shutil.copytree(clone, place / "project", symlinks=True))
@@ -114,13 +124,18 @@ def test_make_run_in_a_fresh_clone_with_an_empty_home(fresh_clone: FreshClone) -
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert git_diff(project) == ""
     status = subprocess.run(
-        ["git", "status", "--porcelain"], cwd=project, capture_output=True, text=True, check=True
+        ["git", "status", "--porcelain"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert status.stdout == "", "a run leaves nothing for git to see"
     assert (project / "reports/sample/index.html").is_file()
     assert "reports/sample/index.html" in done.stdout
-    assert "Use claim_recall (lexical) to compare two systems by completeness" in " ".join(
-        done.stdout.split()
+    assert (
+        "Use claim_recall (lexical) to compare two systems by completeness"
+        in " ".join(done.stdout.split())
     )
     assert "closest: " in done.stdout
     board = read(LEADERBOARD, project / "data/tables/sample/leaderboard.parquet")
@@ -135,7 +150,9 @@ def test_make_run_in_a_fresh_clone_with_an_empty_home(fresh_clone: FreshClone) -
 
 @pytest.mark.slow
 def test_the_verdicts_recover_what_was_planted(fresh_clone: FreshClone) -> None:
-    check_verdicts(fresh_clone.project / "data/sample", fresh_clone.project / "data/tables/sample")
+    check_verdicts(
+        fresh_clone.project / "data/sample", fresh_clone.project / "data/tables/sample"
+    )
 
 
 @pytest.mark.slow
@@ -143,8 +160,12 @@ def test_a_study_goes_out_comes_back_and_is_certified_by(
     fresh_clone: FreshClone, tmp_path: Path
 ) -> None:
     """In that clone, where only what a study changes is computed again."""
-    project = Path(shutil.copytree(fresh_clone.project, tmp_path / "project", symlinks=True))
-    path = fresh_clone.environment["PYTHONPATH"].replace(str(fresh_clone.project), str(project))
+    project = Path(
+        shutil.copytree(fresh_clone.project, tmp_path / "project", symlinks=True)
+    )
+    path = fresh_clone.environment["PYTHONPATH"].replace(
+        str(fresh_clone.project), str(project)
+    )
     study_to_certificate(project, fresh_clone.environment | {"PYTHONPATH": path})
 
 
@@ -154,10 +175,13 @@ def test_killed_at_random_moments_it_finishes_with_the_same_bytes(
 ) -> None:
     """SIGKILL of everything leaves no half-written table, and the next run goes on from there.
 
-    A benchmark and a test of judges, one after the other. All is run here, but for the last stages
-    of the benchmark, which no kill reaches: DVC's run cache has them of the run above.
+    A benchmark and a test of judges, one after the other. All is run here, but for the
+    last stages of the benchmark, which no kill reaches: DVC's run cache has them of the
+    run above.
     """
-    take_from_run_cache(fresh_clone.project, project, ("stages.meta_evaluate", "stages.report"))
+    take_from_run_cache(
+        fresh_clone.project, project, ("stages.meta_evaluate", "stages.report")
+    )
     moments = random.Random(7)
     names = ["sample", "sample_claims"]
     command = [sys.executable, "-m", "metassay.cli", "run", *names, "--no-prefect"]
@@ -170,7 +194,9 @@ def test_killed_at_random_moments_it_finishes_with_the_same_bytes(
         kill_all_in(project)
         running.wait()
         assert table_problems(project / "data/tables") == []
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=project, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert git_diff(project) == ""
     assert not list((project / "data/tables").rglob(".*"))
@@ -190,13 +216,17 @@ def test_bad_input_ends_its_branch_and_no_text_is_told(project: Path) -> None:
     cells[header.split(",").index("value")] = "8000"
     ratings.write_text("\n".join([header, ",".join(cells), *others]), encoding="utf-8")
     command = [sys.executable, "-m", "metassay.cli", "run", "sample", "--no-prefect"]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=project, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     err = " ".join(done.stderr.split())
     assert err.count("sample: ingest (exit 78)") == 1
     assert "ratings.csv: line 2" in err
     assert "sample: report was not run" in err
-    texts = (project / "data/sample/texts.jsonl").read_text(encoding="utf-8").splitlines()
+    texts = (
+        (project / "data/sample/texts.jsonl").read_text(encoding="utf-8").splitlines()
+    )
     assert not any(json.loads(line).get("text", "-")[:30] in err for line in texts)
     assert not (project / "data/tables/sample").exists()
 
@@ -207,7 +237,9 @@ def kill_all_in(folder: Path) -> None:
         processes = []
         for process in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                if (process / "cwd").readlink() == folder and process.name != str(os.getpid()):
+                if (process / "cwd").readlink() == folder and process.name != str(
+                    os.getpid()
+                ):
                     processes.append(int(process.name))
         alive = [pid for pid in processes if not is_zombie(pid)]
         if not alive:

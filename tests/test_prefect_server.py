@@ -42,10 +42,13 @@ def statements(file: Path) -> list[list[str]]:
 
 @pytest.mark.slow
 def test_a_database_begins_as_prefect_itself_begins_it(tmp_path: Path) -> None:
-    """After another version of Prefect: write what `MIGRATE` makes to flows/prefect_database.sql, a
-    statement a line, without the transaction."""
+    """After another version of Prefect: write what `MIGRATE` makes to
+    flows/prefect_database.sql, a statement a line, without the transaction.
+    """
     environment = os.environ | {"PREFECT_HOME": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", MIGRATE], env=environment, cwd=tmp_path, check=True)
+    subprocess.run(
+        [sys.executable, "-c", MIGRATE], env=environment, cwd=tmp_path, check=True
+    )
     ours = tmp_path / "ours.db"
     ours.touch()
     prefect_server.create_tables(ours)
@@ -60,7 +63,9 @@ def test_a_prefect_that_does_not_know_these_tables_makes_its_own(
 ) -> None:
     file = tmp_path / "later.sql"
     text = prefect_server.TABLES.read_text(encoding="utf-8")
-    file.write_text(re.sub(r"VALUES\('\w+'\)", "VALUES('0123456789ab')", text), encoding="utf-8")
+    file.write_text(
+        re.sub(r"VALUES\('\w+'\)", "VALUES('0123456789ab')", text), encoding="utf-8"
+    )
     monkeypatch.setattr(prefect_server, "TABLES", file)
     empty = tmp_path / "prefect.db"
     empty.touch()
@@ -89,7 +94,9 @@ def test_a_report_seems_stale_until_a_run_has_ended_and_when_something_was_saved
         os.utime(file, (0, 0))
 
 
-def test_what_waits_goes_on_after_a_check_and_is_killed_where_that_fails(tmp_path: Path) -> None:
+def test_what_waits_goes_on_after_a_check_and_is_killed_where_that_fails(
+    tmp_path: Path,
+) -> None:
     done = tmp_path / "done"
     code = f"import os, pathlib; os.read(0, 1); pathlib.Path({str(done)!r}).touch()"
     command = [sys.executable, "-c", code]
@@ -132,7 +139,14 @@ class Nobody:
     @property
     def everywhere(self) -> dict[str, str]:
         """An environment that sends everybody here."""
-        names = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+        names = (
+            "HTTP_PROXY",
+            "http_proxy",
+            "HTTPS_PROXY",
+            "https_proxy",
+            "ALL_PROXY",
+            "all_proxy",
+        )
         prefect = {"PREFECT_API_URL": f"{self.url}/api", "PREFECT_API_KEY": "k"}
         return dict.fromkeys(names, self.url) | prefect
 
@@ -150,26 +164,37 @@ def test_prefect_retries_what_may_pass_and_keeps_notes_whatever_the_surroundings
     project: Path, nobody: Nobody
 ) -> None:
     """With settings for another server, proxies, and a damaged database."""
-    (project / "prefect.toml").write_text(f'[api]\nurl = "{nobody.url}/api"\nkey = "k"\n')
+    (project / "prefect.toml").write_text(
+        f'[api]\nurl = "{nobody.url}/api"\nkey = "k"\n'
+    )
     history.database(project).parent.mkdir()
     history.database(project).write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 40)
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
     words = "echo ratings.csv, line 2: mend it >&2"
     hook(project, "align-b00-rouge_topk", "echo x >> tried-b00", words, "exit 78")
     once = "if [ ! -f tried-b01 ]; then touch tried-b01; exit 1; fi"
-    hook(project, "align-b01-rouge_topk", once, "echo note: 2 citations past the end >&2")
+    hook(
+        project, "align-b01-rouge_topk", once, "echo note: 2 citations past the end >&2"
+    )
     done = run(project, "b00", "b01", **nobody.everywhere)
     assert nobody.calls == 0
     assert done.returncode == 1, done.stderr
     assert "not used: PREFECT_API_KEY, PREFECT_API_URL; a run has" in done.stderr
-    assert "prefect.db, is damaged: it is now prefect.db.damaged, and a new one" in done.stderr
+    assert (
+        "prefect.db, is damaged: it is now prefect.db.damaged, and a new one"
+        in done.stderr
+    )
     assert "Traceback" not in done.stderr
     assert (project / "tried-b00").read_text() == "x\n"
     assert "✗ b01: align@rouge_topk (exit 1)" in done.stderr
-    assert re.search(r"✓ b01: align@rouge_topk .*\n  note: 2 citations past the end\n", done.stderr)
+    assert re.search(
+        r"✓ b01: align@rouge_topk .*\n  note: 2 citations past the end\n", done.stderr
+    )
     assert "– b00: report was not run" in done.stderr
     assert stale(project, "b01") == set()
-    assert prefect(project, "select name, state_type from flow_run") == [("b00, b01", "FAILED")]
+    assert prefect(project, "select name, state_type from flow_run") == [
+        ("b00, b01", "FAILED")
+    ]
     artifacts = dict(prefect(project, "select key, data from artifact"))
     assert set(artifacts) == {"b01-leaderboard", "b01-certificates", "b01-page"}
     page = project / "reports/b01/index.html"
@@ -188,7 +213,9 @@ def test_another_prefect_server_is_told_keys_and_numbers_only(
     project: Path, tmp_path: Path, nobody: Nobody
 ) -> None:
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
-    hook(project, "align-b00-rouge_topk", "echo document CANARY: mend it >&2", "exit 78")
+    hook(
+        project, "align-b00-rouge_topk", "echo document CANARY: mend it >&2", "exit 78"
+    )
     hook(project, "align-b01-rouge_topk", "echo note: CANARY has no citations >&2")
     absent = run(project, "b00", "--prefect-api", f"{nobody.url}/api")
     assert absent.returncode == 2

@@ -49,13 +49,19 @@ def test_a_file_that_cannot_be_written_fails_nothing(
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_bar_is_on_stderr_where_that_is_a_terminal(terminal, monkeypatch, capsys) -> None:
+def test_a_bar_is_on_stderr_where_that_is_a_terminal(
+    terminal, monkeypatch, capsys
+) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     with bar("answers of m[1]", 3) as tell, bar("shards", 4) as other:
         tell(2)
         other(1)
     output = capsys.readouterr()
-    assert (output.out, "m[1]" in output.err, "shards" in output.err) == ("", terminal, terminal)
+    assert (output.out, "m[1]" in output.err, "shards" in output.err) == (
+        "",
+        terminal,
+        terminal,
+    )
 
 
 def test_a_run_shows_how_far_its_stages_are(tmp_path: Path, monkeypatch) -> None:

@@ -63,7 +63,9 @@ def test_the_files_of_an_accepted_run_are_pushed_once_folders_with_what_is_in_th
     scores, index = project.cached("scores"), project.cached("page")
     listed = json.dumps([{"md5": index, "relpath": "index.html"}])
     page = project.cached(listed, ".dir")
-    project.accept(**{SCORES: scores, PAGE: page, "benchmarks/one/headline.json": "0" * 32})
+    project.accept(
+        **{SCORES: scores, PAGE: page, "benchmarks/one/headline.json": "0" * 32}
+    )
     assert project.push() == 3
     assert all(map(project.has, (scores, index, page)))
     assert project.push() == 0

@@ -11,7 +11,12 @@ from metassay.datasets.registry import Dataset
 from metassay.project.validation import not_fetched, raw_problems
 
 GRADE = Criterion(low=1, high=5, better="higher")
-FILE = {"name": "a.csv", "url": "https://example.org/a.csv", "sha256": "0" * 64, "bytes": 3}
+FILE = {
+    "name": "a.csv",
+    "url": "https://example.org/a.csv",
+    "sha256": "0" * 64,
+    "bytes": 3,
+}
 
 
 def dataset(**changed: object) -> Dataset:
@@ -29,7 +34,9 @@ def benchmark(raw: Path, **changed: Any) -> Any:
 @pytest.fixture
 def raw(tmp_path: Path) -> Path:
     """Two documents, a text of each, and a rating of each."""
-    source = '{{"doc_id": "{0}", "task": "note", "passages": ["Hello.", "It hurts."]}}\n'
+    source = (
+        '{{"doc_id": "{0}", "task": "note", "passages": ["Hello.", "It hurts."]}}\n'
+    )
     text = '{{"doc_id": "{0}", "author": "alpha", "text": "Pain."}}\n'
     for name, line in (("sources.jsonl", source), ("texts.jsonl", text)):
         (tmp_path / name).write_text("".join(line.format(d) for d in ("d1", "d2")))
@@ -48,7 +55,9 @@ def test_a_missing_rater_column_and_a_bad_line_come_at_once(raw: Path) -> None:
     ratings = (raw / "ratings.csv").read_text()
     (raw / "ratings.csv").write_text(ratings.replace("rater,", "").replace("ann,", ""))
     with (raw / "texts.jsonl").open("a") as file:
-        file.write('{"doc_id": "d3", "author": "alpha", "text": "Somebody\'s words."}\n')
+        file.write(
+            '{"doc_id": "d3", "author": "alpha", "text": "Somebody\'s words."}\n'
+        )
     (column, unknown) = raw_problems({"mine": benchmark(raw)}, {"mine": dataset()})
     assert column.startswith("mine: ratings.csv: ")
     assert "'rater' is missing" in column
@@ -60,7 +69,9 @@ def test_ratings_are_held_against_the_benchmark_s_own_criteria(raw: Path) -> Non
     ratings = (raw / "ratings.csv").read_text()
     (raw / "ratings.csv").write_text(ratings.replace(",4\n", ",9\n"))
     wide = benchmark(raw, criteria={"grade": GRADE.model_copy(update={"high": 9.0})})
-    (problem,) = raw_problems({"mine": benchmark(raw), "wide": wide}, {"mine": dataset()})
+    (problem,) = raw_problems(
+        {"mine": benchmark(raw), "wide": wide}, {"mine": dataset()}
+    )
     assert problem.startswith("mine: ratings.csv: ")
 
 
@@ -98,7 +109,11 @@ def test_files_that_are_not_fetched_are_named_and_are_no_problem(raw: Path) -> N
 
 
 def test_what_the_params_and_the_registry_are_told_is_not_told_twice(raw: Path) -> None:
-    registry = {"mine": dataset(reader="nobody"), "none": dataset(reader=None), "ok": dataset()}
+    registry = {
+        "mine": dataset(reader="nobody"),
+        "none": dataset(reader=None),
+        "ok": dataset(),
+    }
     benchmarks = {
         "a": benchmark(raw),
         "b": benchmark(raw, dataset="none"),

@@ -86,7 +86,9 @@ def test_a_second_run_waits_for_what_a_killed_one_left_running(tmp_path: Path) -
 
     with lock_project(tmp_path) as descriptors:
         left = subprocess.Popen(
-            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=descriptors
+            [sys.executable, "-c", "input()"],
+            stdin=subprocess.PIPE,
+            pass_fds=descriptors,
         )
     other = threading.Thread(target=second)
     other.start()
@@ -123,13 +125,17 @@ def test_only_living_processes_of_dvc_stay_in_its_list(tmp_path: Path) -> None:
     assert json.loads(rwlock_file.read_text()) == {"write": {}, "read": {}}
 
 
-def test_a_full_disk_is_not_taken_for_a_damaged_list_of_past_runs(tmp_path: Path) -> None:
+def test_a_full_disk_is_not_taken_for_a_damaged_list_of_past_runs(
+    tmp_path: Path,
+) -> None:
     file = history.database(tmp_path)
     file.parent.mkdir(parents=True)
     file.write_text("cannot be read at this moment")
     with (tmp_path / ".work/run.lock").open("w") as lock, files_of_at_most(1000):
         server = Server(tmp_path, [lock.fileno()], lambda: None)
-        with pytest.raises(NoPrefect, match="File too large; fix that, or run with --no-prefect"):
+        with pytest.raises(
+            NoPrefect, match="File too large; fix that, or run with --no-prefect"
+        ):
             server.wait_until_it_serves()
         server.close()
     assert [path.name for path in file.parent.glob("prefect.db*")] == ["prefect.db"]
@@ -157,8 +163,15 @@ def test_a_list_that_is_no_text_is_named(tmp_path: Path) -> None:
 def test_a_dvcignore_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / ".dvc").mkdir()
     (tmp_path / ".dvcignore").write_bytes(b"\x9f")
-    with pytest.raises(BadInput, match=r"; save \.dvcignore as UTF-8"), explain_dvc_errors():
-        list(Repo(str(tmp_path), config={"core": {"no_scm": True}}).dvcignore.walk(localfs, "."))
+    with (
+        pytest.raises(BadInput, match=r"; save \.dvcignore as UTF-8"),
+        explain_dvc_errors(),
+    ):
+        list(
+            Repo(str(tmp_path), config={"core": {"no_scm": True}}).dvcignore.walk(
+                localfs, "."
+            )
+        )
 
 
 def test_a_folder_in_the_place_of_dvcs_database_can_be_deleted(tmp_path: Path) -> None:
@@ -173,7 +186,8 @@ def test_a_worker_that_is_killed_leaves_dvcs_list_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "rwlock"
-    monkeypatch.setattr(rwlock, "_edit_rwlock", rwlock._edit_rwlock)  # put back after the test
+    # put back after the test
+    monkeypatch.setattr(rwlock, "_edit_rwlock", rwlock._edit_rwlock)
     make_rwlock_atomic()
 
     def half(value: object, file: IO[str]) -> None:
@@ -206,9 +220,12 @@ def past_runs(root: Path) -> Path:
             database.execute(f"CREATE TABLE {kind}_state (id, type, name, message)")
             for name in STATES:
                 type_ = "PENDING" if name == "NotReady" else name
-                database.execute(f"INSERT INTO {kind} VALUES (?, ?, ?)", (name, type_, name))
                 database.execute(
-                    f"INSERT INTO {kind}_state VALUES (?, ?, ?, '')", (name, type_, name)
+                    f"INSERT INTO {kind} VALUES (?, ?, ?)", (name, type_, name)
+                )
+                database.execute(
+                    f"INSERT INTO {kind}_state VALUES (?, ?, ?, '')",
+                    (name, type_, name),
                 )
     return file
 
@@ -226,11 +243,15 @@ def states(file: Path) -> list[tuple[str, ...]]:
 CRASHED = {
     (kind, name, state, state)
     for kind in ("flow_run", "task_run")
-    for name, state in zip(STATES, ("CRASHED", "CRASHED", "PENDING", "COMPLETED"), strict=True)
+    for name, state in zip(
+        STATES, ("CRASHED", "CRASHED", "PENDING", "COMPLETED"), strict=True
+    )
 }
 
 
-def test_what_prefect_believes_to_go_on_has_crashed_if_the_run_was_killed(tmp_path: Path) -> None:
+def test_what_prefect_believes_to_go_on_has_crashed_if_the_run_was_killed(
+    tmp_path: Path,
+) -> None:
     file = past_runs(tmp_path)
     with lock_project(tmp_path):
         assert set(states(file)) != CRASHED  # nobody was killed
@@ -245,7 +266,11 @@ def test_a_damaged_list_of_past_runs_stops_nobody(tmp_path: Path) -> None:
     whole = file.read_bytes()
     assert history.is_intact(file)
     file.with_name("prefect.db-wal").write_bytes(b"of the old one")
-    for damaged in (whole[: len(whole) // 2 + 100], b"garbage" * 1000, whole[:4096] + b"x" * 9000):
+    for damaged in (
+        whole[: len(whole) // 2 + 100],
+        b"garbage" * 1000,
+        whole[:4096] + b"x" * 9000,
+    ):
         file.write_bytes(damaged)
         assert not history.is_intact(file)
         with pytest.raises(KeyboardInterrupt):
@@ -256,12 +281,20 @@ def test_a_damaged_list_of_past_runs_stops_nobody(tmp_path: Path) -> None:
     assert history.is_intact(file), "a new one"
 
 
-def test_prefects_server_ends_with_the_run_and_notes_that_it_crashed(tmp_path: Path) -> None:
+def test_prefects_server_ends_with_the_run_and_notes_that_it_crashed(
+    tmp_path: Path,
+) -> None:
     """Also if the run is killed while the server starts, as here."""
     file = past_runs(tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         server = subprocess.Popen(
-            [sys.executable, "-m", "flows.prefect_server", str(listening.fileno()), str(file)],
+            [
+                sys.executable,
+                "-m",
+                "flows.prefect_server",
+                str(listening.fileno()),
+                str(file),
+            ],
             env=os.environ | lifeline.ENVIRONMENT,
             stdin=subprocess.PIPE,
             pass_fds=[listening.fileno()],
@@ -282,7 +315,8 @@ def test_a_server_that_is_killed_while_it_starts_ends_the_run_at_once(
     (tmp_path / ".work").mkdir()
     with (tmp_path / ".work/run.lock").open("w") as lock:
         server = Server(tmp_path, [lock.fileno()], lost.set)
-        time.sleep(after)  # by then it may have begun to serve, as far as its signals go
+        # by then it may have begun to serve, as far as its signals go
+        time.sleep(after)
         server._process.send_signal(number)
         assert lost.wait(30)
         server.close()
@@ -291,7 +325,9 @@ def test_a_server_that_is_killed_while_it_starts_ends_the_run_at_once(
 def test_a_server_that_cannot_start_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / ".work").mkdir()
     (tmp_path / ".work/prefect").write_text("no folder")
-    with pytest.raises(NoPrefect, match=r"cannot start in \.work/prefect: .*--no-prefect") as error:
+    with pytest.raises(
+        NoPrefect, match=r"cannot start in \.work/prefect: .*--no-prefect"
+    ) as error:
         Server(tmp_path, [0], lambda: None)
     assert "\n" not in str(error.value)
 
@@ -303,11 +339,17 @@ def test_the_surroundings_lead_nobody_elsewhere(
         patch.setattr(os, "environ", os.environ.copy())
         for name in [name for name in os.environ if name.startswith("PREFECT_")]:
             del os.environ[name]
-        os.environ |= {"PREFECT_API_URL": "https://x", "PREFECT_API_KEY": "k", "PREFECT_HOME": "h"}
+        os.environ |= {
+            "PREFECT_API_URL": "https://x",
+            "PREFECT_API_KEY": "k",
+            "PREFECT_HOME": "h",
+        }
         os.environ |= {"NO_PROXY": "a.example, localhost", "no_proxy": "b.example"}
         again = os.environ.copy()
         assert surroundings.set_up(tmp_path) == [
-            *("PREFECT_API_KEY", "PREFECT_API_URL", "PREFECT_HOME")
+            "PREFECT_API_KEY",
+            "PREFECT_API_URL",
+            "PREFECT_HOME",
         ]
         assert not {"PREFECT_API_URL", "PREFECT_API_KEY"} & os.environ.keys()
         assert os.environ["PREFECT_HOME"] == str(tmp_path / ".work/prefect")
@@ -320,11 +362,14 @@ def test_the_surroundings_lead_nobody_elsewhere(
         assert "PREFECT_API_URL" not in os.environ
 
 
-def test_stages_at_a_time_share_the_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stages_at_a_time_share_the_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     threads = [
-        surroundings.stage_environment(tmp_path, jobs)["OMP_NUM_THREADS"] for jobs in (1, 2, 4, 9)
+        surroundings.stage_environment(tmp_path, jobs)["OMP_NUM_THREADS"]
+        for jobs in (1, 2, 4, 9)
     ]
     assert threads == ["6", "3", "1", "1"]
     monkeypatch.setenv("OMP_NUM_THREADS", "5")

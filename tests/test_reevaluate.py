@@ -28,7 +28,8 @@ from metassay.tracking.reevaluation.outcome import load
 from tests.kill_setup import AS_THE_COMMAND_DOES, kill, left, start, wait_until
 from tests.stage_setup import tiny_project
 
-pytestmark = pytest.mark.slow  # each run is a process with DVC, and a schedule has Prefect's server
+# each run is a process with DVC, and a schedule has Prefect's server
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent
 DOCUMENTS, FELL = 20, 12
 RAW = Path("data/raw/one/texts.csv")
@@ -65,15 +66,31 @@ def scores(*, worse: bool) -> pd.DataFrame:
         for number in range(DOCUMENTS):
             value = rng.uniform(0.5, 0.7)
             value *= 2 / 3 if worse and author == "good" and number < FELL else 1
-            known = {"doc_id": f"d{number:02}", "author": author, "part": "full", "metric": metric}
+            known = {
+                "doc_id": f"d{number:02}",
+                "author": author,
+                "part": "full",
+                "metric": metric,
+            }
             rows.append(known | dict.fromkeys(("value", "low", "high"), value))
     counts = {"n_expected": 1, "n_judged": 1, "n_failed": 0}
-    return pd.DataFrame(rows).assign(judge="none", statistics=None, recipe="r", **counts)
+    return pd.DataFrame(rows).assign(
+        judge="none", statistics=None, recipe="r", **counts
+    )
 
 
 def leaderboard(of: pd.DataFrame) -> pd.DataFrame:
-    means = of.groupby(["part", "metric", "judge", "author"])["value"].mean().rename("macro")
-    counts = {"n_documents": DOCUMENTS, "n_undefined": 0, "n_expected": DOCUMENTS, "n_failed": 0}
+    means = (
+        of.groupby(["part", "metric", "judge", "author"])["value"]
+        .mean()
+        .rename("macro")
+    )
+    counts = {
+        "n_documents": DOCUMENTS,
+        "n_undefined": 0,
+        "n_expected": DOCUMENTS,
+        "n_failed": 0,
+    }
     ends = dict.fromkeys(("low", "high", "micro", "least", "most"))
     return means.reset_index().assign(better="higher", recipe="r", **counts, **ends)
 
@@ -99,8 +116,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for state in ("good", "worse"):
         frame = scores(worse=state == "worse")
         write(SCORES, frame, root / f"made/{state}/scores.parquet")
-        write(LEADERBOARD, leaderboard(frame), root / f"made/{state}/leaderboard.parquet")
-        write(CERTIFICATES, empty(CERTIFICATES), root / f"made/{state}/certificates.parquet")
+        write(
+            LEADERBOARD, leaderboard(frame), root / f"made/{state}/leaderboard.parquet"
+        )
+        write(
+            CERTIFICATES,
+            empty(CERTIFICATES),
+            root / f"made/{state}/certificates.parquet",
+        )
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     first = reevaluate(root)
     assert first.returncode == 0, first.stderr
@@ -156,7 +179,9 @@ def test_a_kill_while_accept_writes_leaves_the_old_numbers_and_the_next_one_clea
     folder = project / "benchmarks/one"
     lock = folder / "accepted.lock"
     before = lock.read_bytes()
-    (folder / "dvc.lock").write_bytes((folder / "dvc.lock").read_bytes() + b"# another\n")
+    (folder / "dvc.lock").write_bytes(
+        (folder / "dvc.lock").read_bytes() + b"# another\n"
+    )
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, "one", "--anyway"],
         cwd=project,
@@ -177,7 +202,9 @@ def test_a_kill_while_accept_writes_leaves_the_old_numbers_and_the_next_one_clea
     assert message in refused.stderr
 
 
-def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(project: Path) -> None:
+def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(
+    project: Path,
+) -> None:
     (project / RAW).write_text("worse", encoding="utf-8")
     refused = run(project, "flows.accept")
     assert refused.returncode == 2
@@ -187,7 +214,9 @@ def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(project:
     alarmed = reevaluate(project)
     assert alarmed.returncode == 4, alarmed.stderr
     assert "one: 2 of 3 scores got worse, all of `good`" in alarmed.stdout
-    assert re.search(r"regressed: rouge1 of good: 0\.\d+ to 0\.\d+ \(difference −", alarmed.stdout)
+    assert re.search(
+        r"regressed: rouge1 of good: 0\.\d+ to 0\.\d+ \(difference −", alarmed.stdout
+    )
     assert "12 of 20 documents differ" in alarmed.stdout
     assert "data: data/raw/one" in alarmed.stdout
     assert "of plain" not in alarmed.stdout
@@ -210,7 +239,12 @@ def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(project:
     assert reevaluate(project).returncode == 0
 
     runs, means = load(project, "one")
-    assert runs["did"].tolist() == ["run again", "run again", "nothing to do", "nothing to do"]
+    assert runs["did"].tolist() == [
+        "run again",
+        "run again",
+        "nothing to do",
+        "nothing to do",
+    ]
     assert runs["status"].tolist() == [0, 4, 4, 0]
     assert runs["causes"].tolist()[1] == ["data: data/raw/one (stage ingest)"]
     assert means["run"].nunique() == 2
@@ -223,7 +257,9 @@ def test_accepting_waits_for_runs_of_this_benchmark_alone(project: Path) -> None
     with lock_benchmarks(project, ["other"]):
         assert "is accepted already" in run(project, "flows.accept").stdout
     with lock_benchmarks(project, ["one", "other"]):
-        accepting = subprocess.Popen(command, cwd=project, env=surroundings(project), **streams)
+        accepting = subprocess.Popen(
+            command, cwd=project, env=surroundings(project), **streams
+        )
         assert accepting.stderr is not None
         line = accepting.stderr.readline()
         assert "another run is working on one; waiting until it has ended" in line
@@ -260,7 +296,9 @@ def test_who_waits_to_accept_and_is_killed_accepts_nothing_later(
     )
     with lock_benchmarks(project, ["one"]):
         accepting = start(project, command=command, **surroundings(project))
-        assert wait_until(accepting, lambda: "another run is working on one" in accepting.output)
+        assert wait_until(
+            accepting, lambda: "another run is working on one" in accepting.output
+        )
         assert kill(accepting, target, number)
         assert not left(accepting)
     assert not lock.exists()
@@ -280,18 +318,25 @@ def test_who_may_not_write_is_told_in_one_line(project: Path) -> None:
         assert done.stderr.count("\n") == 1, done.stderr
 
 
-def test_what_is_not_public_is_closed_by_the_next_run_wherever_it_came_from(project: Path) -> None:
+def test_what_is_not_public_is_closed_by_the_next_run_wherever_it_came_from(
+    project: Path,
+) -> None:
     registry = project / "data/registry.yaml"
-    registry.write_text(registry.read_text("utf-8").replace("access: public", "access: private"))
+    registry.write_text(
+        registry.read_text("utf-8").replace("access: public", "access: private")
+    )
     pages = [project / "reports/one", project / "reports/changes/one"]
-    theirs = [project / "data/tables/one", *pages]  # from DVC, or from before it was private
+    # from DVC, or from before it was private
+    theirs = [project / "data/tables/one", *pages]
     for folder in theirs:
         folder.chmod(0o755)
     (pages[1] / "index.html").unlink()
     assert reevaluate(project).returncode == 0
     assert {folder.stat().st_mode & 0o777 for folder in theirs} == {0o700}
     assert (pages[1] / "index.html").stat().st_mode & 0o777 == 0o600
-    assert (project / "reports/changes").stat().st_mode == (project / "reports").stat().st_mode
+    assert (project / "reports/changes").stat().st_mode == (
+        project / "reports"
+    ).stat().st_mode
 
 
 def test_a_failed_stage_ends_it_as_failed_and_compares_nothing(project: Path) -> None:
@@ -305,7 +350,9 @@ def test_a_failed_stage_ends_it_as_failed_and_compares_nothing(project: Path) ->
     assert runs["accepted"].notna().tolist() == [False, True]
 
 
-def test_a_schedule_fires_twice_and_the_second_run_finds_nothing_to_do(project: Path) -> None:
+def test_a_schedule_fires_twice_and_the_second_run_finds_nothing_to_do(
+    project: Path,
+) -> None:
     (project / RAW).write_text("worse", encoding="utf-8")
     command = [sys.executable, "-m", "flows.schedule", "one", "--interval", "1"]
     with (project / "said").open("w+", encoding="utf-8") as log:
@@ -315,7 +362,9 @@ def test_a_schedule_fires_twice_and_the_second_run_finds_nothing_to_do(project: 
         try:
             give_up = time.monotonic() + 300
             while len(load(project, "one").runs) < 3 and schedule.poll() is None:
-                assert time.monotonic() < give_up, Path(log.name).read_text(encoding="utf-8")
+                assert time.monotonic() < give_up, Path(log.name).read_text(
+                    encoding="utf-8"
+                )
                 time.sleep(0.5)
         finally:
             schedule.send_signal(signal.SIGINT)
@@ -341,8 +390,12 @@ def test_a_schedule_fires_twice_and_the_second_run_finds_nothing_to_do(project: 
 def test_what_is_no_schedule_is_refused_before_prefect_is_asked(project: Path) -> None:
     for words, why in (
         (("--cron", "0 6 * *"), '--cron "0 6 * *"'),
-        (("--cron", "0 0 6 * * 1"), '--cron "0 0 6 * * 1"'),  # seconds are read in two ways
-        (("--cron", "0 6 * * 1", "--timezone", "Mars/Base"), "--timezone Mars/Base: unknown"),
+        # seconds are read in two ways
+        (("--cron", "0 0 6 * * 1"), '--cron "0 0 6 * * 1"'),
+        (
+            ("--cron", "0 6 * * 1", "--timezone", "Mars/Base"),
+            "--timezone Mars/Base: unknown",
+        ),
     ):
         done = run(project, "flows.schedule", *words)
         assert done.returncode == 2
@@ -350,7 +403,8 @@ def test_what_is_no_schedule_is_refused_before_prefect_is_asked(project: Path) -
 
 
 def test_prefect_takes_our_prefect_yaml_and_finds_the_flow_that_it_names() -> None:
-    from prefect.cli.deploy._models import PrefectYamlModel  # seconds, for other tests of this file
+    # seconds, for other tests of this file
+    from prefect.cli.deploy._models import PrefectYamlModel
     from prefect.flows import load_flow_from_entrypoint
 
     content = yaml.safe_load((ROOT / "prefect.yaml").read_text(encoding="utf-8"))
@@ -359,7 +413,10 @@ def test_prefect_takes_our_prefect_yaml_and_finds_the_flow_that_it_names() -> No
     assert taken["deployments"] == content["deployments"], (
         "Prefect passes over what it doesn't know"
     )
-    assert [deployment["name"] for deployment in content["deployments"]] == ["weekly", "cluster"]
+    assert [deployment["name"] for deployment in content["deployments"]] == [
+        "weekly",
+        "cluster",
+    ]
     for deployment in content["deployments"]:
         file, _, name = deployment["entrypoint"].partition(":")
         assert (ROOT / file).is_file()

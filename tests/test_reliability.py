@@ -9,8 +9,12 @@ PAGE = ROOT / "tests/reliability.md"
 
 
 def rows() -> list[list[str]]:
-    lines = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("|")]
-    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    lines = [
+        line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("|")
+    ]
+    cells = [
+        [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines
+    ]
     return [row for row in cells if row[0] != "fault" and not set(row[0]) <= {"-"}]
 
 

@@ -36,18 +36,29 @@ class Shared:
 def test_a_schedule_that_ends_leaves_runs_of_another_project_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours, theirs = (schedule.schedule_name(tmp_path / place / "own data & more") for place in "ab")
-    states = [(ours, "Running"), (ours, "Pending"), (ours, "Completed"), (theirs, "Running")]
+    ours, theirs = (
+        schedule.schedule_name(tmp_path / place / "own data & more") for place in "ab"
+    )
+    states = [
+        (ours, "Running"),
+        (ours, "Pending"),
+        (ours, "Completed"),
+        (theirs, "Running"),
+    ]
     server = Shared({uuid4(): list(state) for state in states})
     monkeypatch.setattr(prefect, "get_client", lambda **_: server)
     schedule._crash_running(ours)
     assert [state for _, state in server.runs.values()] == [
-        *("Crashed", "Crashed", "Completed"),
+        "Crashed",
+        "Crashed",
+        "Completed",
         "Running",
     ]
 
 
-def test_a_project_keeps_the_name_of_its_schedule_and_prefect_takes_it(tmp_path: Path) -> None:
+def test_a_project_keeps_the_name_of_its_schedule_and_prefect_takes_it(
+    tmp_path: Path,
+) -> None:
     root = tmp_path / "Übung 5 % & more"
     name = schedule.schedule_name(root)
     assert name.startswith("Übung-5-more-")

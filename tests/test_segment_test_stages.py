@@ -21,7 +21,14 @@ from metassay.tables.segment_scores import SEGMENT_SCORES
 from metassay.tables.sentences import SEGMENTED
 from stages.doorway import BAD_INPUT
 from tests.llm.batch_setup import QUICK
-from tests.llm.scripted_server import Answer, Call, ScriptedServer, answer_with, failed, refused
+from tests.llm.scripted_server import (
+    Answer,
+    Call,
+    ScriptedServer,
+    answer_with,
+    failed,
+    refused,
+)
 from tests.stage_setup import KEY, ROOT, SETTINGS, refresh_code, run_stage, tiny_project
 
 TABLES = Path("data/tables/one")
@@ -52,10 +59,18 @@ def server() -> Iterator[ScriptedServer]:
 def answer(call: Call) -> Answer:
     """What becomes of each text is its key."""
     prompt = str(call.body["messages"][-1]["content"])
-    key, text = next((key, text) for key, text in ABSTRACTS.items() if text[1] in prompt)
+    key, text = next(
+        (key, text) for key, text in ABSTRACTS.items() if text[1] in prompt
+    )
     if key in ("chats", "declines", "down"):
-        return {"chats": answer_with("Of course!"), "declines": refused(), "down": failed(503)}[key]
-    segments = [[text[0]], [text[1]], [text[2]]] if key == "fine" else [[], text[:2], []]
+        return {
+            "chats": answer_with("Of course!"),
+            "declines": refused(),
+            "down": failed(503),
+        }[key]
+    segments = (
+        [[text[0]], [text[1]], [text[2]]] if key == "fine" else [[], text[:2], []]
+    )
     facets = dict(zip(FACETS, segments, strict=True))
     return answer_with(json.dumps({"items": [{"number": 1, "facets": facets}]}))
 
@@ -70,13 +85,18 @@ def project(root: Path, base_url: str, access: str = "public") -> Path:
     ]
     (raw / "abstracts.jsonl").write_text("\n".join(lines), encoding="utf-8")
     settings = {
-        **{"name": "one", "test": "segmentation", "dataset": "one", "raw": "data/raw/one"},
-        **{"options": {"labels": {}, "sample": None}, "segmentations": ["mini", "whole"]},
-        **{"seen": {"whole": "fitted: to nothing, and that is invented"}},
+        "name": "one",
+        "test": "segmentation",
+        "dataset": "one",
+        "raw": "data/raw/one",
+        "options": {"labels": {}, "sample": None},
+        "segmentations": ["mini", "whole"],
+        "seen": {"whole": "fitted: to nothing, and that is invented"},
     }
     change(root / SETTINGS, lambda _: settings)
     change(
-        root / "params.yaml", lambda p: p | {"segmentations": p["segmentations"] | {"mini": BLOCK}}
+        root / "params.yaml",
+        lambda p: p | {"segmentations": p["segmentations"] | {"mini": BLOCK}},
     )
     registered = root / "data/registry.yaml"
     change(registered, lambda r: r["datasets"]["one"].update(reader="sentences") or r)
@@ -118,8 +138,11 @@ def test_from_raw_files_to_the_page_with_every_fault_counted(
     assert (labels["fine"], labels["wrong"]) == (FACETS, ["method", "method", "none"])
     statuses = {key: set(rows["status"]) for key, rows in mini.groupby("doc_id")}
     assert statuses == {
-        **{"fine": {"ok"}, "wrong": {"ok"}},
-        **{"chats": {"unparsed"}, "declines": {"refused"}, "down": {"error"}},
+        "fine": {"ok"},
+        "wrong": {"ok"},
+        "chats": {"unparsed"},
+        "declines": {"refused"},
+        "down": {"error"},
     }
     assert mini.loc[mini["status"] != "ok", "label"].isna().all()
     notes = list(read(NOTES, root / TABLES / "notes/segment-mini.parquet")["note"])
@@ -145,7 +168,10 @@ def test_from_raw_files_to_the_page_with_every_fault_counted(
         root / TABLES, answers_of(root / TABLES, ["segment-mini"]), ["segment_scores"]
     )
     assert list(headline) == ["segment_scores", "answers"]
-    assert {row["segmentation"] for row in headline["segment_scores"]} == {"mini", "whole"}
+    assert {row["segmentation"] for row in headline["segment_scores"]} == {
+        "mini",
+        "whole",
+    }
 
 
 def test_private_text_is_not_sent(
@@ -158,7 +184,8 @@ def test_private_text_is_not_sent(
     assert run_stage(monkeypatch, root, "ingest_sentences") == 0
     assert run_stage(monkeypatch, root, "segment_sentences", "mini") == BAD_INPUT
     assert "dataset 'one' is private" in capfd.readouterr().err
-    assert run_stage(monkeypatch, root, "segment_sentences", "whole") == 0  # asks nobody
+    # asks nobody
+    assert run_stage(monkeypatch, root, "segment_sentences", "whole") == 0
     assert main(["ledger", "cost", "one"]) == 0
     output = " ".join(capfd.readouterr().out.split())
     assert "segment-mini would stop before it asks: dataset 'one' is private" in output
@@ -166,7 +193,10 @@ def test_private_text_is_not_sent(
 
 
 def test_a_folder_that_is_wrong_is_told(
-    tmp_path: Path, server: ScriptedServer, capsys: pytest.CaptureFixture[str], monkeypatch
+    tmp_path: Path,
+    server: ScriptedServer,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch,
 ) -> None:
     root = project(tmp_path, server.base_url)
     monkeypatch.chdir(root)
@@ -178,10 +208,16 @@ def test_a_folder_that_is_wrong_is_told(
         return " ".join(capsys.readouterr().err.split())
 
     assert "options > sample: missing; add it" in said_of(options={"labels": {}})
-    assert "segmentations: List should have at least 1 item" in said_of(segmentations=[])
-    assert "'nope' is not in params.yaml > segmentations" in said_of(segmentations=["nope"])
+    assert "segmentations: List should have at least 1 item" in said_of(
+        segmentations=[]
+    )
+    assert "'nope' is not in params.yaml > segmentations" in said_of(
+        segmentations=["nope"]
+    )
     assert "'mini' is named twice" in said_of(segmentations=["mini", "mini"])
-    assert "seen: 'lexical' is not among what it tries" in said_of(seen={"lexical": "unseen"})
+    assert "seen: 'lexical' is not among what it tries" in said_of(
+        seen={"lexical": "unseen"}
+    )
     settings["seen"] = {}
     judging = {"test": "segmenting", "judges": [], "published": []}
     del settings["segmentations"]

@@ -19,7 +19,9 @@ PAGES = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob(
 def build(project: Path) -> tuple[int, str]:
     """The exit code, and what was said, without colours."""
     command = [sys.executable, "-m", "zensical", "build", "--strict"]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=project, capture_output=True, text=True, check=False
+    )
     return done.returncode, re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
 
 
@@ -67,7 +69,9 @@ def test_every_page_stands_in_the_navigation() -> None:
     assert sorted(named) == sorted(PAGES), "zensical.toml > nav"
 
 
-def test_pages_load_nothing_from_elsewhere_and_all_that_they_load_is_there(project: Path) -> None:
+def test_pages_load_nothing_from_elsewhere_and_all_that_they_load_is_there(
+    project: Path,
+) -> None:
     site = project / "build/site"
     pages = sorted(site.rglob("*.html"))
     assert {str(page.relative_to(site)) for page in pages} >= {
@@ -82,7 +86,12 @@ def test_pages_load_nothing_from_elsewhere_and_all_that_they_load_is_there(proje
             assert not parts.netloc, f"{page.name}: {address}"
             assert (page.parent / parts.path).exists(), f"{page.name}: {address}"
     styles = [URL.findall(style.read_text("utf-8")) for style in site.rglob("*.css")]
-    foreign = [address for addresses in styles for address in addresses if urlsplit(address).netloc]
+    foreign = [
+        address
+        for addresses in styles
+        for address in addresses
+        if urlsplit(address).netloc
+    ]
     assert foreign == []
 
 
@@ -96,15 +105,22 @@ def test_links_lead_to_pages_that_are_there(project: Path) -> None:
 
 
 def test_diagrams_are_drawn(project: Path) -> None:
-    blocks = sum((ROOT / "docs" / page).read_text("utf-8").count("```mermaid\n") for page in PAGES)
+    blocks = sum(
+        (ROOT / "docs" / page).read_text("utf-8").count("```mermaid\n")
+        for page in PAGES
+    )
     drawn = [
         picture
         for page in (project / "build/site").rglob("*.html")
-        for picture in re.findall(r'<div class="diagram"><svg.*?</svg>', page.read_text("utf-8"))
+        for picture in re.findall(
+            r'<div class="diagram"><svg.*?</svg>', page.read_text("utf-8")
+        )
     ]
     assert len(drawn) == blocks > 0
     assert any("meta_evaluate" in picture for picture in drawn)
-    assert len({picture.split('id="')[1].split('"')[0] for picture in drawn}) == len(drawn)
+    assert len({picture.split('id="')[1].split('"')[0] for picture in drawn}) == len(
+        drawn
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,7 +130,9 @@ def test_diagrams_are_drawn(project: Path) -> None:
         ("[gone](index.md#no-such-heading)", "anchor does not exist"),
     ],
 )
-def test_a_broken_link_or_anchor_ends_the_build(project: Path, link: str, message: str) -> None:
+def test_a_broken_link_or_anchor_ends_the_build(
+    project: Path, link: str, message: str
+) -> None:
     page = project / "docs/language-models.md"
     whole = page.read_text("utf-8")
     page.write_text(f"{whole}\n{link}\n", "utf-8")

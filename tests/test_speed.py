@@ -30,7 +30,8 @@ def test_a_benchmark_of_the_smallest_size_ends_and_says_something(
     monkeypatch.setattr(sys, "argv", [name, "--quick"])
     monkeypatch.chdir(ROOT)
     for module in (ctc_consistency, likelihood, pair_scores):
-        monkeypatch.setattr(module, "load", module.load)  # benchmarks put their own there
+        # benchmarks put their own there
+        monkeypatch.setattr(module, "load", module.load)
     monkeypatch.setattr(encoders, "load_encoder", encoders.load_encoder)
     benchmark = importlib.import_module(f"speed.{name}")
     for constant, smallest in benchmark.QUICK.items():

@@ -36,9 +36,15 @@ def problems(path: Path) -> list[str]:
 @pytest.mark.parametrize(
     "text",
     [
-        *((ROOT / name).read_text("utf-8") for name in ("params.yaml", "data/registry.yaml")),
-        *("", "- 1\n- [a, {b: null}]\n", "'1': text\n'yes': 2026-11\n"),
-        "\ufeffa: 1\n",  # as some editors save
+        # as some editors save
+        *(
+            (ROOT / name).read_text("utf-8")
+            for name in ("params.yaml", "data/registry.yaml")
+        ),
+        "",
+        "- 1\n- [a, {b: null}]\n",
+        "'1': text\n'yes': 2026-11\n",
+        "\ufeffa: 1\n",
         "shared: &shared {k: 1, l: 2}\nmine:\n  <<: *shared\n  k: 3\n",
         "one: &one {k: 1}\ntwo: &two {k: 2}\nboth: {<<: [*one, *two]}\n",
         "a: &a [1]\nb: [*a, *a]\n",
@@ -62,12 +68,27 @@ CHAIN = "a0: &a0 [1]\n" + "".join(f"a{n + 1}: &a{n + 1} [*a{n}]\n" for n in rang
     [
         ("a: " + "[" * 100_000, ": line 1: more than 40 nested blocks; remove some"),
         (CHAIN, ": line 39: more than 40 nested blocks; remove some"),
-        (BOMB, ": line 6: more than 100,000 values, anchors' counted each time; remove some"),
-        (MANY, ": line 2: more than 100,000 values, anchors' counted each time; remove some"),
+        (
+            BOMB,
+            ": line 6: more than 100,000 values, anchors' counted each time; remove some",
+        ),
+        (
+            MANY,
+            ": line 2: more than 100,000 values, anchors' counted each time; remove some",
+        ),
         ("a: &a [1, *a]\n", ": line 1: *a is within its own block; remove it"),
-        ("a: 1\nb: !!set {x}\n", ": line 2: tags (`!`) and directives (`%`) are not read"),
-        ("a: !!python/name:os.system\n", ": line 1: tags (`!`) and directives (`%`) are not read"),
-        ("%YAML 1.1\n---\na: 1\n", ": line 1: tags (`!`) and directives (`%`) are not read"),
+        (
+            "a: 1\nb: !!set {x}\n",
+            ": line 2: tags (`!`) and directives (`%`) are not read",
+        ),
+        (
+            "a: !!python/name:os.system\n",
+            ": line 1: tags (`!`) and directives (`%`) are not read",
+        ),
+        (
+            "%YAML 1.1\n---\na: 1\n",
+            ": line 1: tags (`!`) and directives (`%`) are not read",
+        ),
     ],
     ids=["deep", "chain", "bomb", "many", "itself", "set", "python", "directive"],
 )
@@ -77,8 +98,29 @@ def test_what_no_reader_comes_to_an_end_with(tmp_path, text, expected):
 
 
 SOME = (
-    *("yes", "No", "on", "OFF", "=", "010", "08", "0o7", "0777", "0b11", "0x1F", "1_000", "1:30"),
-    *("1e3", "1.0e3", "1e400", "+.5", "-.5", "+_1", "._1", "2026-11-21", "2026-13-01", "9" * 400),
+    "yes",
+    "No",
+    "on",
+    "OFF",
+    "=",
+    "010",
+    "08",
+    "0o7",
+    "0777",
+    "0b11",
+    "0x1F",
+    "1_000",
+    "1:30",
+    "1e3",
+    "1.0e3",
+    "1e400",
+    "+.5",
+    "-.5",
+    "+_1",
+    "._1",
+    "2026-11-21",
+    "2026-13-01",
+    "9" * 400,
 )
 
 
@@ -97,7 +139,9 @@ def test_what_is_read_is_what_dvc_reads(tmp_path):
     rng = random.Random(20261122)
     letters = "0123456789+-._:eExXoObBTZnyauflNY~"
     many = {"".join(rng.choices(letters, k=rng.randint(1, 6))) for _ in range(3000)}
-    words = [word for word in sorted(many.union(SOME)) if word.strip(":") == word != "-"]
+    words = [
+        word for word in sorted(many.union(SOME)) if word.strip(":") == word != "-"
+    ]
     for form in ("- {}\n", "- [{}]\n"):
         refused = {
             int(problem.split(" > ")[1].partition(":")[0])
@@ -139,8 +183,14 @@ again: *shared
     ("text", "expected"),
     [
         ("a: [\n", ": not readable as YAML: line 2: "),
-        ("a: 1\nb: c: d\n", ": not readable as YAML: line 2: mapping values are not allowed"),
-        ("a: 1\n---\nb: 2\n", ": not readable as YAML: line 2: but found another document"),
+        (
+            "a: 1\nb: c: d\n",
+            ": not readable as YAML: line 2: mapping values are not allowed",
+        ),
+        (
+            "a: 1\n---\nb: 2\n",
+            ": not readable as YAML: line 2: but found another document",
+        ),
         ("? [a, b]\n: 1\n", " > line 1: a key must be text"),
         ("a: \0\n", ": not readable as YAML: unacceptable character #x0000"),
         (b"a: \xe9", ": not UTF-8 at byte 3; save it as UTF-8"),
@@ -153,14 +203,18 @@ def test_what_is_no_yaml_is_told_in_one_line(tmp_path, text, expected):
 
 
 def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
-    assert problems(tmp_path / "params.yaml") == [" does not exist; run in the project's folder"]
+    assert problems(tmp_path / "params.yaml") == [
+        " does not exist; run in the project's folder"
+    ]
     assert problems(tmp_path) == [": cannot be read: Is a directory; put a file there"]
 
     def refused(path: Path, **_: str) -> str:
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "read_text", refused)
-    assert problems(written(tmp_path, "a: 1\n"))[0].startswith(": you lack the permission for this")
+    assert problems(written(tmp_path, "a: 1\n"))[0].startswith(
+        ": you lack the permission for this"
+    )
 
 
 def test_messages_get_the_line_of_the_key_that_they_name(tmp_path, monkeypatch):
@@ -206,8 +260,12 @@ def test_what_is_no_file_or_has_no_end_is_named_and_not_waited_for(tmp_path, tar
 
 
 def test_a_thousand_problems_find_their_lines_at_once(tmp_path):
-    path = written(tmp_path, "judges:\n" + "".join(f"- k{n}: 1\n" for n in range(10_000)))
+    path = written(
+        tmp_path, "judges:\n" + "".join(f"- k{n}: 1\n" for n in range(10_000))
+    )
     start = time.monotonic()
-    lines = strict_yaml.add_lines(f"{path} > judges > {n} > k{n}: wrong" for n in range(10_000))
+    lines = strict_yaml.add_lines(
+        f"{path} > judges > {n} > k{n}: wrong" for n in range(10_000)
+    )
     assert lines[-1] == f"{path}, line 10001 > judges > 9999 > k9999: wrong"
     assert time.monotonic() - start < 10

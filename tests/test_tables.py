@@ -40,8 +40,16 @@ PROMISED = {
 
 
 def texts(**changed: object) -> pd.DataFrame:
-    row = {"author": "a", "part": "full", "text": "Well.", "status": "ok", "recipe": "r"}
-    return pd.DataFrame([{"doc_id": "d1", **row}, {"doc_id": "d0", **row}]).assign(**changed)
+    row = {
+        "author": "a",
+        "part": "full",
+        "text": "Well.",
+        "status": "ok",
+        "recipe": "r",
+    }
+    return pd.DataFrame([{"doc_id": "d1", **row}, {"doc_id": "d0", **row}]).assign(
+        **changed
+    )
 
 
 def digest(path: Path) -> str:
@@ -66,7 +74,9 @@ def test_every_table_is_described_and_keyed_and_can_be_empty(table, tmp_path) ->
     assert all(column.meaning for column in table.columns.values())
 
 
-def test_same_rows_give_the_same_bytes_whatever_their_order_index_and_dtype(tmp_path: Path) -> None:
+def test_same_rows_give_the_same_bytes_whatever_their_order_index_and_dtype(
+    tmp_path: Path,
+) -> None:
     write(TEXTS, texts(), tmp_path / "a.parquet")
     other = texts().iloc[::-1].astype("object").set_axis([7, 3])
     write(TEXTS, other[list(reversed(other.columns))], tmp_path / "b.parquet")
@@ -75,12 +85,20 @@ def test_same_rows_give_the_same_bytes_whatever_their_order_index_and_dtype(tmp_
     assert list(read(TEXTS, tmp_path / "b.parquet")["doc_id"]) == ["d0", "d1"]
 
 
-def test_reals_are_rounded_so_that_the_order_of_a_sum_cannot_change_the_bytes(tmp_path) -> None:
+def test_reals_are_rounded_so_that_the_order_of_a_sum_cannot_change_the_bytes(
+    tmp_path,
+) -> None:
     row = {name: None if c.null else 0 for name, c in CONFOUNDS.columns.items()}
-    row |= dict.fromkeys(("study", "criterion", "part", "metric", "judge", "confound"), "x")
+    row |= dict.fromkeys(
+        ("study", "criterion", "part", "metric", "judge", "confound"), "x"
+    )
     row |= {"level": "global", "statistic": "partial", "coefficient": "pearson"}
     for name, value in (("a", 0.1 + 0.2), ("b", 0.3), ("z", -0.0), ("y", 0.0)):
-        write(CONFOUNDS, pd.DataFrame([row | {"value": value}]), tmp_path / f"{name}.parquet")
+        write(
+            CONFOUNDS,
+            pd.DataFrame([row | {"value": value}]),
+            tmp_path / f"{name}.parquet",
+        )
     assert digest(tmp_path / "a.parquet") == digest(tmp_path / "b.parquet")
     assert digest(tmp_path / "z.parquet") == digest(tmp_path / "y.parquet")
 
@@ -95,9 +113,17 @@ def test_what_somebody_wrote_is_kept_to_the_last_digit(tmp_path) -> None:
 
 def test_nulls_stay_nulls(tmp_path: Path) -> None:
     unit = {
-        **{"doc_id": "d", "author": "a", "part": "full", "kind": "claim", "position": 0},
-        **{"text": "t", "status": "ok", "citations": np.array([3, 1]), "statement": None},
-        **{"start": 0, "end": 1},
+        "doc_id": "d",
+        "author": "a",
+        "part": "full",
+        "kind": "claim",
+        "position": 0,
+        "text": "t",
+        "status": "ok",
+        "citations": np.array([3, 1]),
+        "statement": None,
+        "start": 0,
+        "end": 1,
     }
     write(UNITS, pd.DataFrame([unit]), tmp_path / "units.parquet")
     row = read(UNITS, tmp_path / "units.parquet").iloc[0]
@@ -108,9 +134,18 @@ def test_nulls_stay_nulls(tmp_path: Path) -> None:
 
 def test_shared_premises_are_kept_once(tmp_path: Path) -> None:
     row = {
-        **{"pair_id": "p", "instrument": "entailment", "measure": "claim_recall", "doc_id": "d"},
-        **{"author": "a", "part": "full", "citation": -1, "premise": "x" * 100_000},
-        **{"hypothesis": "h", "context": None, "repeats": "d", "settled": None},
+        "pair_id": "p",
+        "instrument": "entailment",
+        "measure": "claim_recall",
+        "doc_id": "d",
+        "author": "a",
+        "part": "full",
+        "citation": -1,
+        "premise": "x" * 100_000,
+        "hypothesis": "h",
+        "context": None,
+        "repeats": "d",
+        "settled": None,
     }
     frame = pd.DataFrame([row | {"position": i} for i in range(1000)])
     write(PAIRS, frame, tmp_path / "pairs.parquet")
@@ -129,10 +164,15 @@ def test_shared_premises_are_kept_once(tmp_path: Path) -> None:
         (texts(author=None), "'author' is null in 2 row(s); the first is doc_id='d1'"),
         (texts(doc_id="d1"), "the key is there twice in 1 row(s)"),
         (texts(text=[["a"], "b"]), "column 'text' must be string"),
-        (texts(text=pd.Series(["a", "\ud800"], dtype="object")), "holds half of a surrogate pair"),
+        (
+            texts(text=pd.Series(["a", "\ud800"], dtype="object")),
+            "holds half of a surrogate pair",
+        ),
     ],
 )
-def test_a_bad_frame_is_refused_and_nothing_is_written(tmp_path, frame, message: str) -> None:
+def test_a_bad_frame_is_refused_and_nothing_is_written(
+    tmp_path, frame, message: str
+) -> None:
     path = tmp_path / "texts.parquet"
     write(TEXTS, texts(), path)
     before = digest(path)
@@ -144,18 +184,24 @@ def test_a_bad_frame_is_refused_and_nothing_is_written(tmp_path, frame, message:
     assert [p.name for p in tmp_path.iterdir()] == ["texts.parquet"]
 
 
-def test_all_problems_come_at_once_and_a_truncated_file_is_not_read(tmp_path: Path) -> None:
+def test_all_problems_come_at_once_and_a_truncated_file_is_not_read(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "texts.parquet"
     with pytest.raises(BadInput) as caught:
         write(TEXTS, texts(author=None, status="fine"), path)
     assert len(caught.value.problems) == 2
     write(TEXTS, texts(), path)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(BadInput, match="is damaged or no Parquet file; metassay run builds"):
+    with pytest.raises(
+        BadInput, match="is damaged or no Parquet file; metassay run builds"
+    ):
         read(TEXTS, path)
 
 
-def test_a_file_of_another_version_is_told_by_the_columns_that_differ(tmp_path: Path) -> None:
+def test_a_file_of_another_version_is_told_by_the_columns_that_differ(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "texts.parquet"
     write(TEXTS, texts(), path)
     rows = pq.read_table(path)
@@ -167,7 +213,9 @@ def test_a_file_of_another_version_is_told_by_the_columns_that_differ(tmp_path: 
         " metassay run builds a benchmark's tables again"
     )
     pq.write_table(rows.select(rows.schema.names[::-1]), path)
-    with pytest.raises(BadInput, match="its columns are in another order; metassay run builds"):
+    with pytest.raises(
+        BadInput, match="its columns are in another order; metassay run builds"
+    ):
         read(TEXTS, path)
     pairs = tmp_path / "pairs.parquet"
     write(PAIRS, empty(PAIRS), pairs)
@@ -176,7 +224,9 @@ def test_a_file_of_another_version_is_told_by_the_columns_that_differ(tmp_path: 
         read(PAIRS, pairs)
 
 
-def test_a_folder_is_one_table_and_keys_are_unique_across_its_files(tmp_path: Path) -> None:
+def test_a_folder_is_one_table_and_keys_are_unique_across_its_files(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "texts"
     assert read(TEXTS, folder).empty
     write(TEXTS, texts(), folder / "b.parquet")

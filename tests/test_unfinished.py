@@ -21,7 +21,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with two endpoints, of which one has a key."""
     block = {"kind": "openai", "base_url": "https://llm.example/v1"}
     content = {
-        "endpoints": {"with": block | {"key_env": KEY}, "without": block | {"key_env": "NO_KEY"}},
+        "endpoints": {
+            "with": block | {"key_env": KEY},
+            "without": block | {"key_env": "NO_KEY"},
+        },
         "models": {
             place: {"endpoint": place, "model": f"at-{place}", "max_tokens": 9}
             for place in ("with", "without")
@@ -38,10 +41,13 @@ def stage(folder: Path, *rows: tuple[str, str]) -> Any:
     frame = pd.DataFrame(
         [
             {
-                **{"key": str(number), "request": json.dumps({"model": model})},
+                "key": str(number),
+                "request": json.dumps({"model": model}),
                 "status": "ok" if why == "ok" else "error",
                 "finish_reason": "stop" if why == "ok" else why,
-                **{"prompt_tokens": None, "completion_tokens": None, "text": None},
+                "prompt_tokens": None,
+                "completion_tokens": None,
+                "text": None,
             }
             for number, (model, why) in enumerate(rows)
         ],
@@ -77,7 +83,9 @@ def test_whoever_has_a_key_asks_again_for_what_may_come(
 
 
 @pytest.mark.parametrize("content", [None, b"", b"PAR1 and no more"])
-def test_what_is_not_there_or_damaged_is_left_to_dvc(folder: Path, content: bytes | None) -> None:
+def test_what_is_not_there_or_damaged_is_left_to_dvc(
+    folder: Path, content: bytes | None
+) -> None:
     run = stage(folder, ("at-with", "timeout"))
     (file,) = response_files(run)
     file.unlink()
@@ -87,7 +95,9 @@ def test_what_is_not_there_or_damaged_is_left_to_dvc(folder: Path, content: byte
 
 
 @pytest.mark.parametrize("request_", ["{", "{}", "[]"])
-def test_answers_to_what_is_no_question_are_left_to_dvc(folder: Path, request_: str) -> None:
+def test_answers_to_what_is_no_question_are_left_to_dvc(
+    folder: Path, request_: str
+) -> None:
     run = stage(folder, ("at-with", "timeout"))
     (file,) = response_files(run)
     write(RESPONSES, read(RESPONSES, file).assign(request=request_), file)
@@ -97,7 +107,9 @@ def test_answers_to_what_is_no_question_are_left_to_dvc(folder: Path, request_: 
 def test_a_stage_that_asks_nobody_is_not_looked_at(folder: Path) -> None:
     assert (
         response_files(
-            SimpleNamespace(outs=[SimpleNamespace(fs_path=str(folder / "parts.parquet"))])
+            SimpleNamespace(
+                outs=[SimpleNamespace(fs_path=str(folder / "parts.parquet"))]
+            )
         )
         == []
     )

@@ -21,14 +21,19 @@ def test_a_stage_that_fails_the_same_way_again_says_its_cause_once() -> None:
                 raise StageFailed(stage.name, 1, output)
     lines = [line.strip() for line in shown.getvalue().splitlines()]
     assert lines[:5] == [
-        *("✗ one: align (exit 1)", "disk is busy", "✗ one: align (exit 1)", "3 of 9 are missing"),
+        "✗ one: align (exit 1)",
+        "disk is busy",
+        "✗ one: align (exit 1)",
+        "3 of 9 are missing",
         "✗ one: align failed again (exit 1)",
     ]
 
 
 def test_a_dataset_that_is_not_there_is_named() -> None:
     shown = io.StringIO()
-    with Watch(Plan({}, frozenset(), ("data/raw/x",)), console=Console(file=shown, width=200)):
+    with Watch(
+        Plan({}, frozenset(), ("data/raw/x",)), console=Console(file=shown, width=200)
+    ):
         pass
     message = "· data/raw/x is missing but not needed: its tables are up to date"
     assert shown.getvalue().rstrip("\n") == message

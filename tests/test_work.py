@@ -24,7 +24,9 @@ from tests.support.invented_project import change
 
 NOWHERE = "http://127.0.0.1:1/v1"
 OTHER = 65534  # nobody, by name
-AS_ANOTHER = pytest.mark.skipif(os.getuid() != 0, reason="only root can try it as another user")
+AS_ANOTHER = pytest.mark.skipif(
+    os.getuid() != 0, reason="only root can try it as another user"
+)
 TRIES = """
 for path in "$@"; do
     cat "$path" > /dev/null && echo "read $path"
@@ -74,7 +76,9 @@ def tried(*paths: Path) -> list[str]:
     """What another user could do with these, as lines."""
     return subprocess.run(
         ["sh", "-c", TRIES, "sh", *map(str, paths)],
-        **{"user": OTHER, "group": OTHER, "extra_groups": []},
+        user=OTHER,
+        group=OTHER,
+        extra_groups=[],
         check=True,
         capture_output=True,
         text=True,
@@ -89,7 +93,11 @@ def test_another_user_can_neither_read_nor_replace_what_is_not_public(shared):
     build(root)
     with Ledger(root / LEDGER):
         pass
-    tables, raw, cache = root / "data/tables/b00", root / "data/raw/d", root / ".dvc/cache"
+    tables, raw, cache = (
+        root / "data/tables/b00",
+        root / "data/raw/d",
+        root / ".dvc/cache",
+    )
     built(root)
     public = (tables / "sources.parquet", raw / "file")
     assert tried(*public) == [f"read {path}" for path in public]
@@ -125,7 +133,9 @@ def test_what_others_put_where_dvc_unpickles_goes(shared):
     ("config", "expected"),
     [("", 0o700), ("[cache]\n  shared = group", 0o775), ("no UTF-8: \udc9f", 0o700)],
 )
-def test_the_cache_is_its_owners_unless_dvc_is_told_to_share_it(tmp_path, config, expected):
+def test_the_cache_is_its_owners_unless_dvc_is_told_to_share_it(
+    tmp_path, config, expected
+):
     (tmp_path / ".dvc/cache").mkdir(parents=True)
     (tmp_path / ".dvc/cache").chmod(0o775)
     (tmp_path / ".dvc/config").write_text(config, "utf-8", "surrogateescape")
@@ -145,7 +155,9 @@ def test_a_stage_leaves_others_nothing_of_what_is_not_public(
     assert run_stage(monkeypatch, root, "generate", "writer") == 0
     texts = root / "data/tables/one/texts"
     assert (mode(texts / "writer.parquet"), mode(texts)) == (file, folder)
-    assert {mode(root / name) for name in ("data/tables/one", "reports/one")} == {folder}
+    assert {mode(root / name) for name in ("data/tables/one", "reports/one")} == {
+        folder
+    }
     assert mode(root / ".work") == 0o700
     assert os.umask(0o022) == 0o022, "nothing else is hidden"
 
@@ -163,7 +175,9 @@ def test_what_the_ledger_exports_is_its_owners_alone(tmp_path, monkeypatch, capf
         os.dup2(out, 1)
         os.close(out)
     assert code == 0
-    assert (tmp_path / "piped").read_bytes() == (tmp_path / "answers.parquet").read_bytes()
+    assert (tmp_path / "piped").read_bytes() == (
+        tmp_path / "answers.parquet"
+    ).read_bytes()
 
 
 CLAIMS = {"released_claims": {"apart": "data/raw/shown/deep"}, "decompositions": []}

@@ -17,7 +17,9 @@ from flows.workers import StageFailed, Workers, failure_text, note_lines
 
 STAGE = Stage("benchmarks/one/dvc.yaml:align", (), 0, 1, ())
 TWO = Stage("benchmarks/one/dvc.yaml:pair", (STAGE.address,), 0, 1, ())
-PLAN = Plan({STAGE.address: STAGE, TWO.address: TWO}, frozenset([STAGE.address, TWO.address]))
+PLAN = Plan(
+    {STAGE.address: STAGE, TWO.address: TWO}, frozenset([STAGE.address, TWO.address])
+)
 
 
 @pytest.fixture(autouse=True)
@@ -25,14 +27,20 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_process_that_cannot_start_fails_its_stage_in_one_line(tmp_path: Path) -> None:
+def test_a_process_that_cannot_start_fails_its_stage_in_one_line(
+    tmp_path: Path,
+) -> None:
     text = io.StringIO()
     with (tmp_path / "lock").open("w") as lock:
-        workers = Workers(tmp_path, [lock.fileno()])  # there is no .work/ for what it says
+        # there is no .work/ for what it says
+        workers = Workers(tmp_path, [lock.fileno()])
         with Watch(PLAN, console=Console(file=text, width=200)) as watch:
             failed = plain.run(tmp_path, workers, watch, jobs=1)
     assert failed == [STAGE.address, TWO.address]
-    assert "its process cannot work: No such file or directory; run it again" in text.getvalue()
+    assert (
+        "its process cannot work: No such file or directory; run it again"
+        in text.getvalue()
+    )
     assert watch.failures[STAGE.address].retryable
 
 
@@ -53,7 +61,9 @@ def test_a_fault_of_the_program_is_not_swallowed(tmp_path: Path) -> None:
     def broken(stage: Stage) -> None:
         raise ZeroDivisionError(stage.name)
 
-    workers: Any = SimpleNamespace(run=broken, stopped=SimpleNamespace(is_set=lambda: False))
+    workers: Any = SimpleNamespace(
+        run=broken, stopped=SimpleNamespace(is_set=lambda: False)
+    )
     with (
         pytest.raises(ZeroDivisionError),
         Watch(PLAN, console=Console(file=io.StringIO())) as watch,
@@ -98,7 +108,9 @@ def test_a_module_that_is_not_installed_is_named() -> None:
 def test_the_signal_that_ended_a_stage_is_named() -> None:
     for code in (-signal.SIGKILL, 128 + signal.SIGKILL):
         text = failure_text("half done", code)
-        assert text.startswith("half done\nkilled by SIGKILL, perhaps because there was no memory")
+        assert text.startswith(
+            "half done\nkilled by SIGKILL, perhaps because there was no memory"
+        )
     assert "killed by SIGSEGV; " in failure_text("", 139)
     assert "killed" not in failure_text("one line", 78)
     assert failure_text("", 3).startswith("no output; ")

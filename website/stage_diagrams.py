@@ -20,7 +20,9 @@ def diagram(stages: Stages) -> str:
     used = {table for name in modules if name != report for table in read[name]}
     lines, drawn = ["flowchart TD"], dict[str, str]()
     for name, stage in modules.items():
-        into = [drawn[table] for table in read[name] if (table in used) != (name == report)]
+        into = [
+            drawn[table] for table in read[name] if (table in used) != (name == report)
+        ]
         first = ['raw[("data/raw/")]'] if stage.files == "${raw}" else []
         left = [table for table in made[name] if table not in used]
         if len(left) > 3:  # they are shown, and nothing else reads them
@@ -30,7 +32,9 @@ def diagram(stages: Stages) -> str:
             drawn.setdefault(table, f"{table}[({table})]")
         outs = dict.fromkeys(drawn[table] for table in made[name])
         after = " & ".join(outs) if outs else 'page["reports/NAME/"]'
-        lines.append(f"  {' & '.join(dict.fromkeys([*first, *into]))} --> {name} --> {after}")
+        lines.append(
+            f"  {' & '.join(dict.fromkeys([*first, *into]))} --> {name} --> {after}"
+        )
     nodes = set[str]()
 
     def once(node: re.Match[str]) -> str:

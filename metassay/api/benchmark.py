@@ -35,10 +35,14 @@ class Benchmark:
         self.name, self.project = name, Path(project)
         if problem := name_problem(name):
             raise BadInput(f"benchmark {name!r}: {problem}")
-        known = sorted(file.parent.name for file in self.project.glob("benchmarks/*/params.yaml"))
+        known = sorted(
+            file.parent.name for file in self.project.glob("benchmarks/*/params.yaml")
+        )
         if name not in known:
             names = f"{', '.join(known) or 'none'}{hint(name, known)}"
-            raise BadInput(f"{self.project}: has no benchmark {name!r}; there are: {names}")
+            raise BadInput(
+                f"{self.project}: has no benchmark {name!r}; there are: {names}"
+            )
 
     @property
     def tables(self) -> list[str]:
@@ -51,19 +55,21 @@ class Benchmark:
         Parameters
         ----------
         name : str
-            Such as "scores", "leaderboard", "ratings" or "correlations"; docs/tables.md has all of
-            them, with their columns.
+            Such as "scores", "leaderboard", "ratings" or "correlations"; docs/tables.md
+            has all of them, with their columns.
 
         Returns
         -------
         DataFrame
-            The table, checked against its contract and sorted by its key. A table of several files
-            (such as one per judge) is read whole. Missing text and numbers are NaN.
+            The table, checked against its contract and sorted by its key. A table of
+            several files (such as one per judge) is read whole. Missing text and
+            numbers are NaN.
 
         Raises
         ------
         BadInput
-            If no table has that name, if it does not exist yet, or if its file is invalid.
+            If no table has that name, if it does not exist yet, or if its file is
+            invalid.
         """
         if name not in TABLES:
             known = f"{', '.join(sorted(TABLES))}{hint(name, TABLES)}"

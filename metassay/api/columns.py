@@ -11,14 +11,21 @@ from metassay.tables.names import FULL, NO_JUDGE
 from metassay.tabular.column_synonyms import Role
 from metassay.tabular.columns import ROLES, Keys, check_files, parse_columns
 from metassay.tabular.columns import Columns as Inferred
-from metassay.tabular.infer_columns import Guess, complete_guess, find_keys, listed, start_guess
+from metassay.tabular.infer_columns import (
+    Guess,
+    complete_guess,
+    find_keys,
+    listed,
+    start_guess,
+)
 from metassay.tabular.numbers import order_grades
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
 
 REMEDY = "docs/meta-eval.md shows how the two files are written"
 ONLY = "rating"  # the criterion where columns are of raters and none is named
-TEXT = ["doc_id", "author", "part"]  # the key of a text: one score, or one rating per rater
+# the key of a text: one score, or one rating per rater
+TEXT = ["doc_id", "author", "part"]
 GROUPS = ("strata", "cluster", "family")
 
 
@@ -26,7 +33,8 @@ class Roles(NamedTuple):
     """The columns that the caller names, by role: keys, columns that slice or group texts."""
 
     doc: str = "doc_id"
-    system: str = "system"  # `author` may stand for it, unless the caller gives another name
+    # `author` may stand for it, unless the caller gives another name
+    system: str = "system"
     rater: str = "rater"
     by: tuple[str, ...] = ()
     strata: str = ""
@@ -46,7 +54,10 @@ class Roles(NamedTuple):
 
         The standard names mean that, whatever the file calls the column.
         """
-        keys = {"cluster": (self.doc, "doc_id"), "family": (self.system, "system", "author")}
+        keys = {
+            "cluster": (self.doc, "doc_id"),
+            "family": (self.system, "system", "author"),
+        }
         return getattr(self, option) in keys.get(option, ())
 
 
@@ -70,46 +81,67 @@ class Shape(NamedTuple):
     """What the files of scores and of ratings differ in."""
 
     kind: str
-    what: str  # the column that makes a file long, and each further column of a wide one
-    optional: dict[str, str]  # key columns that may be left out, and the value they then have
+    # the column that makes a file long, and each further column of a wide one
+    what: str
+    # key columns that may be left out, and the value they then have
+    optional: dict[str, str]
 
 
 SCORES_FILE = Shape("scores", "metric", {"part": FULL, "judge": NO_JUDGE})
 RATINGS_FILE = Shape(
-    "ratings", "criterion", {"part": FULL, "study": "ratings", "rater": "people", UNIT: "text"}
+    "ratings",
+    "criterion",
+    {"part": FULL, "study": "ratings", "rater": "people", UNIT: "text"},
 )
 
 
 class Columns(NamedTuple):
     """The columns of a file by their use."""
 
-    keys: dict[str, str]  # each key as tables call it, with the column's name in the file
-    values: dict[str, dict[str, str]]  # columns of numbers, and the keys that their names tell
+    # each key as tables call it, with the column's name in the file
+    keys: dict[str, str]
+    # columns of numbers, and the keys that their names tell
+    values: dict[str, dict[str, str]]
     labels: list[str]  # columns that slice or group texts
     unread: list[str]
 
 
-_KEYS = {Role.DOC: "doc_id", Role.SYSTEM: "author"}  # other roles are keys of the same name
+# other roles are keys of the same name
+_KEYS = {Role.DOC: "doc_id", Role.SYSTEM: "author"}
 
 
 def find_columns(
-    sheet: Sheet, shape: Shape, roles: Roles, other: Sheet | None, keys: Keys, faults: Findings
+    sheet: Sheet,
+    shape: Shape,
+    roles: Roles,
+    other: Sheet | None,
+    keys: Keys,
+    faults: Findings,
 ) -> Columns:
     """Return the use of each column; add what is missing or doubled to `faults`.
 
-    Names from docs/meta-eval.md and from options go first, then usual names, then cells.
-    `other`: the other file, if there is one. A file may lack the systems only if both do.
+    Names from docs/meta-eval.md and from options go first, then usual names, then
+    cells. `other`: the other file, if there is one. A file may lack the systems only if
+    both do.
     """
     kind = shape.kind
     named = _named_columns(sheet, shape, roles, faults)
-    optional = [key for key in shape.optional if key in sheet.frame and key not in named.values()]
+    optional = [
+        key
+        for key in shape.optional
+        if key in sheet.frame and key not in named.values()
+    ]
     labels = [name for name in roles.labels if name in sheet.frame]
     for name in labels:
-        if name in {*named.values(), shape.what} or (shape.what in sheet.frame and name == "value"):
+        if name in {*named.values(), shape.what} or (
+            shape.what in sheet.frame and name == "value"
+        ):
             what = f"column {shown(name)} is a key or a number, and cannot label texts"
             faults.add(sheet.head, what, "name another column")
     aside = {*labels, *optional} - {*named.values(), "rater"}
-    guess = start_guess(kind, sheet, named, keys, faults, aside=aside, metrics=roles.values)
+    guess = start_guess(
+        kind, sheet, named, keys, faults, aside=aside, metrics=roles.values
+    )
     inferred = None
     if guess is not None:
         find_keys(guess)
@@ -121,9 +153,15 @@ def find_columns(
     if inferred is None:
         return Columns({}, {}, [], [])
     check_files(kind, sheet, inferred, faults)
-    columns_by_key = {_KEYS.get(r, r): c for r, c in inferred.roles.items() if r != Role.VALUE}
+    columns_by_key = {
+        _KEYS.get(r, r): c for r, c in inferred.roles.items() if r != Role.VALUE
+    }
     unread = [c for c in inferred.unread(sheet) if c not in {*optional, *labels}]
-    last = {shape.what: columns_by_key.pop(shape.what)} if shape.what in columns_by_key else {}
+    last = (
+        {shape.what: columns_by_key.pop(shape.what)}
+        if shape.what in columns_by_key
+        else {}
+    )
     columns_by_key |= {key: key for key in optional} | last
     values = _values(inferred, shape)
     if inferred.spread and not inferred.pattern:
@@ -138,7 +176,9 @@ def find_columns(
     return Columns(columns_by_key, values, labels, unread)
 
 
-def _named_columns(sheet: Sheet, shape: Shape, roles: Roles, faults: Findings) -> dict[str, str]:
+def _named_columns(
+    sheet: Sheet, shape: Shape, roles: Roles, faults: Findings
+) -> dict[str, str]:
     """Return the columns that options or their standard names tell, by role."""
     by_option = parse_columns(roles.columns, ("ratings", "scores"), [])[shape.kind]
     keys = (Role.DOC, Role.SYSTEM)
@@ -148,7 +188,10 @@ def _named_columns(sheet: Sheet, shape: Shape, roles: Roles, faults: Findings) -
             column = _key_column(sheet, role, getattr(roles, role), faults)
             columns.update({role: column} if column else {})
     if shape.what in sheet.frame:
-        columns |= {shape.what: shape.what, Role.VALUE: columns.get(Role.VALUE, "value")}
+        columns |= {
+            shape.what: shape.what,
+            Role.VALUE: columns.get(Role.VALUE, "value"),
+        }
         if columns[Role.VALUE] not in sheet.frame:
             fix = f"name it in the header; {REMEDY}"
             faults.add(sheet.head, "column 'value' is missing", fix)
@@ -182,17 +225,23 @@ def _values(inferred: Inferred, shape: Shape) -> dict[str, dict[str, str]]:
     }
 
 
-def check_columns(files: Sequence[Sheet], ratings: Sheet, roles: Roles, faults: list[str]) -> None:
+def check_columns(
+    files: Sequence[Sheet], ratings: Sheet, roles: Roles, faults: list[str]
+) -> None:
     """Add a fault for each named column that no file has; `rater` must be in `ratings`."""
     parse_columns(roles.columns, ("ratings", "scores"), faults)
     groups = [key for key in GROUPS if not roles.alone(key)]
-    columns = [(key, getattr(roles, key)) for key in ("doc", "system", "rater", *groups)]
+    columns = [
+        (key, getattr(roles, key)) for key in ("doc", "system", "rater", *groups)
+    ]
     standard = Roles()._asdict()
     for option, name in [*columns, *(("by", name) for name in roles.by)]:
         where = [ratings] if option == "rater" else files
         if name == standard[option] or any(name in sheet.frame for sheet in where):
             continue
-        known = "; ".join(f"{sheet.name} has {listed(sheet.columns, LISTED)}" for sheet in where)
+        known = "; ".join(
+            f"{sheet.name} has {listed(sheet.columns, LISTED)}" for sheet in where
+        )
         argument = "--by " if option == "by" else f"--columns {option}="
         what = f"{argument}{shown(name)}: there is no such column"
         faults.append(f"{what}: {known}; name one of them")
@@ -205,7 +254,11 @@ def check_columns(files: Sequence[Sheet], ratings: Sheet, roles: Roles, faults: 
 
 def _key_columns(sheet: Sheet, role: str, name: str) -> list[str]:
     """Return the columns with the name of this key, the caller's name first."""
-    standard = {Role.DOC: ["doc_id"], Role.SYSTEM: ["system", "author"], Role.RATER: ["rater"]}
+    standard = {
+        Role.DOC: ["doc_id"],
+        Role.SYSTEM: ["system", "author"],
+        Role.RATER: ["rater"],
+    }
     return [c for c in dict.fromkeys([name, *standard[role]]) if c in sheet.frame]
 
 
@@ -214,7 +267,9 @@ def _key_column(sheet: Sheet, role: str, name: str, faults: Findings) -> str | N
     columns = _key_columns(sheet, role, name)
     if len(columns) > 1:
         both = " and ".join(map(repr, columns))
-        faults.add(sheet.head, f"has both of the columns {both}", "remove one, or rename it")
+        faults.add(
+            sheet.head, f"has both of the columns {both}", "remove one, or rename it"
+        )
     return columns[0] if columns else None
 
 

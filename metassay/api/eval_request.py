@@ -19,11 +19,12 @@ DEFAULTS: dict[str, int | float] = {"resamples": 1000, "confidence": 0.95, "seed
 class EvalRequest(NamedTuple):
     """The caller's options, before any file is read.
 
-    `better`: metrics and criteria by `lower` and `higher`; a name that is both is taken for both.
-    `scale`: by criterion. `compared`: None for all, if they are not too many. `confounds`: columns
-    of SCORES that may explain a metric and are not ranked. `settings`: the other fields of
-    MetaOptions, and those of CertificationOptions. Messages name options of the command line;
-    `meta_eval` rewrites them as arguments of Python.
+    `better`: metrics and criteria by `lower` and `higher`; a name that is both is taken
+    for both. `scale`: by criterion. `compared`: None for all, if they are not too many.
+    `confounds`: columns of SCORES that may explain a metric and are not ranked.
+    `settings`: the other fields of MetaOptions, and those of CertificationOptions.
+    Messages name options of the command line; `meta_eval` rewrites them as arguments of
+    Python.
     """
 
     roles: Roles
@@ -57,14 +58,18 @@ def check_request(
 ) -> EvalSettings:
     """Check the options against the files; raises BadInput with every option that does not fit.
 
-    A criterion ranges from its lowest to its highest rating, unless `scale` gives the ends.
+    A criterion ranges from its lowest to its highest rating, unless `scale` gives the
+    ends.
     """
     metrics = scores.names if scores is not None else []
     problems = _check_names(metrics, ratings, request)
     usual = {name: metric.better for name, metric in descriptions().items()}
     better_or_none = {**request.better, "neither": request.confounds}
     scored = {name: direction([name], better_or_none, usual) for name in metrics}
-    rated = {name: direction([name], request.better, {}, criterion=True) for name in ratings.names}
+    rated = {
+        name: direction([name], request.better, {}, criterion=True)
+        for name in ratings.names
+    }
     problems += [
         f"{file.name}: {'; '.join(value.problem)}"
         for file, directions in ((scores, scored), (ratings, rated))
@@ -75,7 +80,11 @@ def check_request(
     directed = [name for name in metrics if better[name] != "neither"]
     problems += _unknown("--compared", request.compared or [], directed)
     chosen, notes = _compared(scores, directed, request)
-    if request.compared is not None and len(chosen) < len(set(request.compared)) and not problems:
+    if (
+        request.compared is not None
+        and len(chosen) < len(set(request.compared))
+        and not problems
+    ):
         problems += notes
     settings = {**DEFAULTS, **request.settings, "compared": chosen}
     settings["confounds"] = list(dict.fromkeys(request.confounds))
@@ -89,21 +98,33 @@ def check_request(
     by_criterion = ratings.table.groupby("criterion")["value"]
     low, high = by_criterion.min().to_dict(), by_criterion.max().to_dict()
     words = {name: (1.0, float(len(grades))) for name, grades in scales.words.items()}
-    ends = {name: (low[name], high[name]) for name in ratings.names} | scales.ranges | words
+    ends = (
+        {name: (low[name], high[name]) for name in ratings.names}
+        | scales.ranges
+        | words
+    )
     criteria = {
         name: Criterion(
             low=ends[name][0],
             high=ends[name][1],
             better="lower" if rated[name].better == "lower" else "higher",
-            scale=cast(Any, scales.kinds.get(name, "ordinal" if name in words else "interval")),
+            scale=cast(
+                Any, scales.kinds.get(name, "ordinal" if name in words else "interval")
+            ),
         )
         for name in ratings.names
     }
-    notes = [*direction_lines(scored, "metrics"), *direction_lines(rated, "criteria"), *notes]
+    notes = [
+        *direction_lines(scored, "metrics"),
+        *direction_lines(rated, "criteria"),
+        *notes,
+    ]
     return EvalSettings(better, criteria, options, certification, notes)
 
 
-def _check_names(metrics: Sequence[str], ratings: InputTable, request: EvalRequest) -> list[str]:
+def _check_names(
+    metrics: Sequence[str], ratings: InputTable, request: EvalRequest
+) -> list[str]:
     criteria, problems = ratings.names, list[str]()
     if len(criteria) > CRITERIA or len(criteria) * len(metrics) > TESTED:
         problems.append(
@@ -115,7 +136,9 @@ def _check_names(metrics: Sequence[str], ratings: InputTable, request: EvalReque
         problems += _unknown(f"--{option}", names, [*metrics, *criteria])
     problems += _unknown("--scale", request.scale, criteria)
     problems += _unknown("--confound", request.confounds, metrics)
-    problems += _unknown("--primary", filter(None, [request.settings.get("primary")]), metrics)
+    problems += _unknown(
+        "--primary", filter(None, [request.settings.get("primary")]), metrics
+    )
     fix = "a confound is neither better nor worse, so remove one of the two"
     problems += [
         f"--confound {shown(name)}: --{option} names it, too; {fix}"
@@ -124,7 +147,9 @@ def _check_names(metrics: Sequence[str], ratings: InputTable, request: EvalReque
         if name in names
     ]
     if metrics and not set(metrics) - set(request.confounds):
-        problems.append("--confound: every column of scores is a confound; leave a metric")
+        problems.append(
+            "--confound: every column of scores is a confound; leave a metric"
+        )
     return problems
 
 
@@ -142,7 +167,9 @@ def _compared(
     scores: InputTable | None, directed: Sequence[str], request: EvalRequest
 ) -> tuple[list[str], list[str]]:
     """Return the metrics to compare with each other, and a note if they are too many."""
-    names = list(dict.fromkeys(directed if request.compared is None else request.compared))
+    names = list(
+        dict.fromkeys(directed if request.compared is None else request.compared)
+    )
     if scores is None:
         return [], []
     rows = scores.table[scores.table["metric"].isin(names)]
@@ -151,4 +178,6 @@ def _compared(
         return names, []
     what = "so the tables of significance, ensembles, corrected means and conflicts are empty"
     fix = f"choose up to {LARGEST} with --compared NAME"
-    return [], [f"{count} metrics are too many to compare with each other, {what}; {fix}"]
+    return [], [
+        f"{count} metrics are too many to compare with each other, {what}; {fix}"
+    ]

@@ -7,7 +7,9 @@ import pandas as pd
 
 from metassay.core.atomic import whole_folder
 
-ARGUMENTS = "scores.csv ratings.csv --lower errors --scale faithful=ordinal,errors=count"
+ARGUMENTS = (
+    "scores.csv ratings.csv --lower errors --scale faithful=ordinal,errors=count"
+)
 
 _SYSTEMS = ("anchor", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath")
 _RATERS = ("ann", "bob", "cem")
@@ -21,8 +23,12 @@ def write_example(folder: Path) -> str:
     Raises BadInput where `folder` is not empty or cannot be made.
     """
     command = f"metassay meta-eval {ARGUMENTS} --out results"
-    scores, ratings = (frame.to_csv(index=False, lineterminator="\n") for frame in example())
-    readme = Path(__file__).with_suffix(".md").read_text("utf-8").format(command=command)
+    scores, ratings = (
+        frame.to_csv(index=False, lineterminator="\n") for frame in example()
+    )
+    readme = (
+        Path(__file__).with_suffix(".md").read_text("utf-8").format(command=command)
+    )
     contents = {"scores.csv": scores, "ratings.csv": ratings, "README.md": readme}
     with whole_folder(folder, "--example") as partial:
         for name, text in contents.items():
@@ -47,10 +53,16 @@ def example() -> tuple[pd.DataFrame, pd.DataFrame]:
         "words": words,
     }
     keys = pd.DataFrame(
-        [(f"doc{d:02}", system) for d in range(1, _DOCUMENTS + 1) for system in _SYSTEMS],
+        [
+            (f"doc{d:02}", system)
+            for d in range(1, _DOCUMENTS + 1)
+            for system in _SYSTEMS
+        ],
         columns=["doc_id", "system"],
     )
-    scores = keys.assign(**{name: values.ravel().round(3) for name, values in metrics.items()})
+    scores = keys.assign(
+        **{name: values.ravel().round(3) for name, values in metrics.items()}
+    )
     scores = scores.astype({"binary": int, "words": int})
     frames = []
     for rater, severity in zip(_RATERS, (0.0, -0.4, 0.2), strict=True):

@@ -29,8 +29,16 @@ _BOARD = {"sensitivity": "sensitivity", "specificity": "specificity", "cohen_kap
 _METHODS = ("as judged", "corrected", "people alone")
 _ALIASES = {"kappa": "cohen_kappa", "ac1": AC1}
 REQUIRED = (
-    *("sensitivity", "specificity", "precision", "negative_predictive_value"),
-    *("balanced_accuracy", "f1", "cohen_kappa", AC1, "mcc", "agreement"),
+    "sensitivity",
+    "specificity",
+    "precision",
+    "negative_predictive_value",
+    "balanced_accuracy",
+    "f1",
+    "cohen_kappa",
+    AC1,
+    "mcc",
+    "agreement",
 )  # numbers of the card that may be required
 
 
@@ -38,9 +46,10 @@ REQUIRED = (
 class JudgeCheck(Results):
     """The results of `judge_check`; each table is an attribute too.
 
-    `answer`: what the tables show, in sentences. `unmet`: a line for each requirement that the
-    lower end of an interval does not reach. `notes`: how the table was read, and what was left out.
-    `choices`: all that the numbers depend on beside the table. docs/judge-check.md has the tables.
+    `answer`: what the tables show, in sentences. `unmet`: a line for each requirement
+    that the lower end of an interval does not reach. `notes`: how the table was read,
+    and what was left out. `choices`: all that the numbers depend on beside the table.
+    docs/judge-check.md has the tables.
     """
 
     answer: tuple[str, ...]
@@ -51,8 +60,15 @@ class JudgeCheck(Results):
         """The first screen, at most 20 lines of 80 columns; the tables have the rest."""
         head = [*_wrap(self.notes[0])[:2], *map(_one_line, self.notes[1:3])]
         more = f"; {len(self.unmet) - 1} more" if len(self.unmet) > 1 else ""
-        failed = [_one_line(f"{self.unmet[0].rpartition(': ')[0]}{more}")] if self.unmet else []
-        answer = [*failed, *(line for sentence in self.answer for line in _wrap(sentence))]
+        failed = (
+            [_one_line(f"{self.unmet[0].rpartition(': ')[0]}{more}")]
+            if self.unmet
+            else []
+        )
+        answer = [
+            *failed,
+            *(line for sentence in self.answer for line in _wrap(sentence)),
+        ]
         board = [*_board(self.tables)]
         if len([*head, *board, *answer]) + 2 <= LINES:
             board = ["", *board, ""]
@@ -105,28 +121,32 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     Parameters
     ----------
     frame : frame of pandas, Arrow or polars
-        One row per text (or per text and rater), with a judge's verdict and a person's label: pass
-        and fail in usual words, 1 and 0, or, for a judge, a probability of passing.
+        One row per text (or per text and rater), with a judge's verdict and a person's
+        label: pass and fail in usual words, 1 and 0, or, for a judge, a probability of
+        passing.
     judge, human : str or sequence of str, optional
-        Columns of verdicts and of labels. Several judges are shown side by side; several people are
-        raters, whose majority counts. Guessed if names leave only one choice; `notes` name them.
+        Columns of verdicts and of labels. Several judges are shown side by side;
+        several people are raters, whose majority counts. Guessed if names leave only
+        one choice; `notes` name them.
     doc, system, rater : str, optional
-        Columns with the document (rows about the same one count as alike), the writer of the text,
-        and the rater, if each rater has a row.
+        Columns with the document (rows about the same one count as alike), the writer
+        of the text, and the rater, if each rater has a row.
     by : str or sequence of str
         Columns whose values slice the rows; systems do so as well.
     passes : str or sequence of str
-        Words that are a pass, if they are unusual ones; every other word is then a fail.
+        Words that are a pass, if they are unusual ones; every other word is then a
+        fail.
     pass_from : float, optional
         The lowest grade that is a pass.
     missing : str or sequence of str
-        Words that are neither a pass nor a fail, such as "unsure": such a cell counts as empty.
+        Words that are neither a pass nor a fail, such as "unsure": such a cell counts
+        as empty.
     require : mapping, optional
-        The smallest allowed lower end for numbers of the card, such as {"sensitivity": .9}. One
-        that is not reached is in `unmet`, and no corrected pass rate is given.
+        The smallest allowed lower end for numbers of the card, such as {"sensitivity":
+        .9}. One that is not reached is in `unmet`, and no corrected pass rate is given.
     epsilon : float
-        The share of items by which a judge may be worse than a rater and still replace one: .2 for
-        experts, .15 for skilled raters, .1 for crowds.
+        The share of items by which a judge may be worse than a rater and still replace
+        one: .2 for experts, .15 for skilled raters, .1 for crowds.
     width : float
         The width of intervals for which `labels` has the number of labels needed.
     confidence, seed
@@ -175,11 +195,16 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
         raise BadInput(faults.lines())
     verdicts = read_verdicts(sheet, choices._replace(require=_requirements(choices)))
     if not any(np.isfinite(values).any() for values in verdicts.judges.values()):
-        raise BadInput(f"{sheet.name}: no judge has a verdict; name a column with verdicts")
+        raise BadInput(
+            f"{sheet.name}: no judge has a verdict; name a column with verdicts"
+        )
     tables, unmet = make_tables(verdicts)
     return JudgeCheck(
-        *(tables, tuple(_notes(verdicts)), {**verdicts.choices._asdict(), "file": sheet.name}),
-        *(tuple(_answer(verdicts, tables)), tuple(unmet)),
+        tables,
+        tuple(_notes(verdicts)),
+        {**verdicts.choices._asdict(), "file": sheet.name},
+        tuple(_answer(verdicts, tables)),
+        tuple(unmet),
     )
 
 
@@ -190,7 +215,9 @@ def _requirements(choices: Choices) -> dict[str, float]:
         for name in ("confidence", "width", "epsilon")
         if not 0 < getattr(choices, name) < 1
     ]
-    require = {_ALIASES.get(name, name): least for name, least in choices.require.items()}
+    require = {
+        _ALIASES.get(name, name): least for name, least in choices.require.items()
+    }
     fix = f"write one of {', '.join(REQUIRED)} and a number below 1"
     problems += [
         f"{choices.mark}require {name}={least:g}: {fix}"
@@ -207,7 +234,11 @@ _Tables = Mapping[str, pd.DataFrame]
 def _rows(tables: _Tables, table: str, judge: str) -> list[dict[str, Any]]:
     """Return a judge's rows of a table, those of all items and not of slices."""
     rows = records(tables[table]) if table in tables else []
-    return [row for row in rows if row["judge"] == judge and row.get("slice", WHOLE) == WHOLE]
+    return [
+        row
+        for row in rows
+        if row["judge"] == judge and row.get("slice", WHOLE) == WHOLE
+    ]
 
 
 def _by(key: str, tables: _Tables, table: str, judge: str) -> dict[str, dict[str, Any]]:
@@ -218,14 +249,22 @@ def _notes(verdicts: Verdicts) -> Iterator[str]:
     items = verdicts.items
     judged = np.isfinite(np.array([*verdicts.judges.values()])).any(axis=0)
     rated, split = verdicts.n > 0, verdicts.share == 0.5
-    alike = f"each row by itself ({verdicts.choices.option('doc')} says what rows share)"
+    alike = (
+        f"each row by itself ({verdicts.choices.option('doc')} says what rows share)"
+    )
     if "doc" in items and not items["doc"].is_unique:
         documents = counted(items["doc"].nunique(), "document")
         alike = f"{documents} ({verdicts.choices.doc}), whose rows count as alike"
-    labelled = f"{int(rated.sum()):,} labelled by {counted(len(verdicts.raters), 'rater')}"
+    labelled = (
+        f"{int(rated.sum()):,} labelled by {counted(len(verdicts.raters), 'rater')}"
+    )
     counts = {"judged only": judged & ~rated, "without a verdict": rated & ~judged,
               "split by raters and left out of the card": split}  # fmt: skip
-    more = [f"{np.count_nonzero(rows):,} {what}" for what, rows in counts.items() if rows.any()]
+    more = [
+        f"{np.count_nonzero(rows):,} {what}"
+        for what, rows in counts.items()
+        if rows.any()
+    ]
     sizes = ", ".join([counted(len(items), "row"), labelled, *more])
     yield f"{verdicts.name}: {sizes}; {alike}"
     yield from verdicts.notes
@@ -273,11 +312,16 @@ def _board(tables: _Tables) -> Iterator[str]:
     """Show the judges side by side: the card, then the pass rates."""
 
     def line(name: str, cells: Iterable[str]) -> str:
-        return f"{_shorten(name):<16}{''.join(f'{cell:<15} ' for cell in cells)}".rstrip()
+        return (
+            f"{_shorten(name):<16}{''.join(f'{cell:<15} ' for cell in cells)}".rstrip()
+        )
 
     judges = tables["card"]["judge"].unique()
     cells = {judge: _cells(tables, judge) for judge in judges[:JUDGES]}
-    yield line(f"{JUDGES} of {len(judges)} judges" if len(judges) > JUDGES else "", _BOARD.values())
+    yield line(
+        f"{JUDGES} of {len(judges)} judges" if len(judges) > JUDGES else "",
+        _BOARD.values(),
+    )
     yield from (line(judge, card.values()) for judge, (card, _) in cells.items())
     card = _by("statistic", tables, "card", judges[0])
     base = [short(card[name]["base_rate"]).replace("1.00", "1") for name in _BOARD]
@@ -288,46 +332,73 @@ def _board(tables: _Tables) -> Iterator[str]:
 
 def _answer(verdicts: Verdicts, tables: _Tables) -> Iterator[str]:
     first = tables["card"]["judge"].iloc[0]
-    if np.isfinite(worth_at_most(verdicts.passed, verdicts.cluster)):  # too few clusters
+    # too few clusters
+    if np.isfinite(worth_at_most(verdicts.passed, verdicts.cluster)):
         labels = {"fail": verdicts.passed == 0, "pass": verdicts.passed == 1}
-        clusters = {verb: np.unique(verdicts.cluster[rows]).size for verb, rows in labels.items()}
+        clusters = {
+            verb: np.unique(verdicts.cluster[rows]).size
+            for verb, rows in labels.items()
+        }
         n, verb = min((n, verb) for verb, n in clusters.items())
         rows = f"rows of {counted(n, 'document')} only"
         yield f"WARNING: people {verb} {rows}: each document counts once."
     yield _may_replace(tables)
-    yield from _more_labels(_rows(tables, "labels", first), _shorten(first), verdicts.choices)
+    yield from _more_labels(
+        _rows(tables, "labels", first), _shorten(first), verdicts.choices
+    )
     if wrong := _rows(tables, "disagreements", first):
         n = _by("statistic", tables, "card", first)["agreement"]["n"]
-        many, ids = f"{len(wrong):,} of {n:,}", ", ".join(str(row["id"]) for row in wrong[:IDS])
-        yield _one_line(f"Disagreements of {_shorten(first)}: {many}, the surest first: {ids}")
+        many, ids = (
+            f"{len(wrong):,} of {n:,}",
+            ", ".join(str(row["id"]) for row in wrong[:IDS]),
+        )
+        yield _one_line(
+            f"Disagreements of {_shorten(first)}: {many}, the surest first: {ids}"
+        )
 
 
 def _may_replace(tables: _Tables) -> str:
     lead, judges = "May it replace a rater?", records(tables["replacement"])
     first = judges[0]
     if not (raters := first["n_raters"]):
-        return f"{lead} Unknown: that takes rows with labels by two people, better three."
+        return (
+            f"{lead} Unknown: that takes rows with labels by two people, better three."
+        )
     parts = []
     for row in judges[:JUDGES]:
         contests = _rows(tables, "contests", row["judge"])
-        wins, old = (sum(contest[k] for contest in contests) for k in ("wins", "wins_published"))
+        wins, old = (
+            sum(contest[k] for contest in contests) for k in ("wins", "wins_published")
+        )
         differs = row["winning_rate_published"] is not None and old != wins
         published = f", {old} by the published test" if differs else ""
-        passes = f"{'yes' if row['passes'] else 'not shown'}, as good as {wins} of {raters}"
+        passes = (
+            f"{'yes' if row['passes'] else 'not shown'}, as good as {wins} of {raters}"
+        )
         advantage = f"advantage {short(row['advantage'])}"
         parts.append(f"{_shorten(row['judge'])}: {passes}{published}, {advantage}")
-    guess = " So may one that knows only the base rate." if first["base_rate_passes"] else ""
+    guess = (
+        " So may one that knows only the base rate."
+        if first["base_rate_passes"]
+        else ""
+    )
     few = " Two raters are few." if raters == 2 else ""
     return f"{lead} {'; '.join(parts)} (epsilon {short(first['epsilon'])}).{guess}{few}"
 
 
-def _more_labels(rows: Sequence[Mapping[str, Any]], judge: str, choices: Choices) -> Iterator[str]:
+def _more_labels(
+    rows: Sequence[Mapping[str, Any]], judge: str, choices: Choices
+) -> Iterator[str]:
     """Tell how many labels would meet the requirements, or without any, make intervals narrow."""
     if not choices.require:
-        counts = [f"{r['more']:,.0f} {r['for'].replace('_', ' ')}" for r in rows if r["more"]]
+        counts = [
+            f"{r['more']:,.0f} {r['for'].replace('_', ' ')}" for r in rows if r["more"]
+        ]
         lead = f"More labels until an interval is {short(choices.width)} wide ({judge})"
         yield from [f"{lead}: {', '.join(counts)}."] * bool(counts)
-    for row in [row for row in rows if row["aim"].startswith("lower end") and row["more"] != 0]:
+    for row in [
+        row for row in rows if row["aim"].startswith("lower end") and row["more"] != 0
+    ]:
         more = f"{row['more'] or 0:,.0f} more labels may reach the {row['aim']}"
         below = "the value is unknown, or not above what is required: labels alone will not help"
         yield f"{row['for']}: {below if row['more'] is None else more}."

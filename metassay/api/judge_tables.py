@@ -39,20 +39,28 @@ def make_tables(verdicts: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]
             annotator_test(values, verdicts.table, cluster=verdicts.cluster, **options)
             for values in (judged, guess)
         )
-        cards = {part: _cards(name, part, verdicts, rows) for part, rows in _slices(verdicts)}
+        cards = {
+            part: _cards(name, part, verdicts, rows) for part, rows in _slices(verdicts)
+        }
         card, unmet = cards[WHOLE][0], [*_unmet(name, cards[WHOLE][0], choices)]
         lines += unmet
         agreement = by_agreement(judged, verdicts.table, **precision).items()
         contests = zip(verdicts.raters, test.contests, strict=True)
         raters = sum(np.isfinite(contest.p) for contest in test.contests)
-        replacement: Row = {"epsilon": choices.epsilon, "n_raters": raters, **test._asdict()}
+        replacement: Row = {
+            "epsilon": choices.epsilon,
+            "n_raters": raters,
+            **test._asdict(),
+        }
         del replacement["contests"]
         for table, new in {
             "card": _card_rows(cards),
             "pass_rates": _pass_rates(cards, refused=bool(unmet)),
             "labels": _labels(card, choices),
             "replacement": [{**replacement, "base_rate_passes": base.passes}],
-            "contests": [{"rater": who, **test._asdict()} for who, test in contests if test.n],
+            "contests": [
+                {"rater": who, **test._asdict()} for who, test in contests if test.n
+            ],
             "by_agreement": [
                 {"items": items, "of": total, **rate._asdict()}
                 for (items, total), rate in agreement
@@ -62,7 +70,9 @@ def make_tables(verdicts: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]
             "disagreements": _disagreements(verdict, verdicts),
         }.items():
             rows.setdefault(table, []).extend({"judge": name, **row} for row in new)
-    return {name: pd.DataFrame(of_table) for name, of_table in rows.items() if of_table}, lines
+    return {
+        name: pd.DataFrame(of_table) for name, of_table in rows.items() if of_table
+    }, lines
 
 
 def _unmet(judge: str, card: Mapping[str, Estimate], choices: Choices) -> Iterator[str]:
@@ -83,7 +93,10 @@ def _slices(verdicts: Verdicts) -> Iterator[tuple[str, Mask]]:
         by = {verdicts.choices.system: "system", **by}
     for name, column in by.items():
         for value in sorted({*verdicts.items[column]} - {""}):
-            yield f"{name}={value}", (verdicts.items[column] == value).to_numpy(dtype=np.bool_)
+            yield (
+                f"{name}={value}",
+                (verdicts.items[column] == value).to_numpy(dtype=np.bool_),
+            )
 
 
 _Cards = tuple[dict[str, Estimate], dict[str, Estimate]]
@@ -91,20 +104,37 @@ _Cards = tuple[dict[str, Estimate], dict[str, Estimate]]
 
 def _cards(name: str, part: str, verdicts: Verdicts, here: Mask) -> _Cards:
     """Return a judge's card with AC1, and the card of giving every text the commoner label."""
-    choices, passed, cluster = verdicts.choices, verdicts.passed[here], verdicts.cluster[here]
+    choices, passed, cluster = (
+        verdicts.choices,
+        verdicts.passed[here],
+        verdicts.cluster[here],
+    )
     precision: Any = {"confidence": choices.confidence}
-    options = MetaOptions(resamples=1, seed=choices.seed, label_width=choices.width, **precision)
+    options = MetaOptions(
+        resamples=1, seed=choices.seed, label_width=choices.width, **precision
+    )
     judge = verdicts.judges[name][here]
     both = np.isfinite(judgments(judge)) & np.isfinite(passed)
     clusters = cluster[both]
-    precision |= {"most": shares.worth_at_most(passed[both], clusters), "prior": PRIOR, "cells": 4}
+    precision |= {
+        "most": shares.worth_at_most(passed[both], clusters),
+        "prior": PRIOR,
+        "cells": 4,
+    }
     guess, cards = np.where(both, _commoner(passed[both]), np.nan), []
     for values in (judge, guess):
-        card = estimates(Judgments(values, passed, cluster, 0, None, False), options, [name, part])
+        card = estimates(
+            Judgments(values, passed, cluster, 0, None, False), options, [name, part]
+        )
         cell = shares.cells(judgments(values)[both], passed[both])
         rng = generator(choices.seed, AC1, name, part)
         cards.append(
-            {**card, AC1: shares.posterior_estimate(gwet_ac1, cell, clusters, rng=rng, **precision)}
+            {
+                **card,
+                AC1: shares.posterior_estimate(
+                    gwet_ac1, cell, clusters, rng=rng, **precision
+                ),
+            }
         )
     return cards[0], cards[1]
 
@@ -124,7 +154,10 @@ def _card_rows(cards: Mapping[str, _Cards]) -> Iterator[Row]:
 def _pass_rates(cards: Mapping[str, _Cards], *, refused: bool) -> Iterator[Row]:
     for part, (card, _) in cards.items():
         for statistic, method in _RATES.items():
-            row, hidden = card[statistic]._asdict(), refused and method.startswith("corrected")
+            row, hidden = (
+                card[statistic]._asdict(),
+                refused and method.startswith("corrected"),
+            )
             row |= dict.fromkeys(("value", "low", "high"), np.nan) if hidden else {}
             yield {"slice": part, "method": method, **row, "refused": hidden}
 
@@ -132,16 +165,20 @@ def _pass_rates(cards: Mapping[str, _Cards], *, refused: bool) -> Iterator[Row]:
 def _labels(card: Mapping[str, Estimate], choices: Choices) -> Iterator[Row]:
     """Yield the labels needed for intervals of the width, and for each required lower end.
 
-    An interval's half-width falls as the root of the number of labels. No number is enough where
-    the value itself is below what is required.
+    An interval's half-width falls as the root of the number of labels. No number is
+    enough where the value itself is below what is required.
     """
     labelled, wide = card["agreement"].n, f"{choices.width:g} wide"
-    numbers = ((name.partition("labels_"), estimate.value) for name, estimate in card.items())
+    numbers = (
+        (name.partition("labels_"), estimate.value) for name, estimate in card.items()
+    )
     needed = {(name, wide): value for (_, labels, name), value in numbers if labels}
     for name, least in choices.require.items():
         value, low = card[name].value, card[name].low
         ratio = (value - low) / (value - least) if value > least else np.nan
-        needed[name, f"lower end {least:g}"] = max(float(np.ceil(labelled * ratio**2)), labelled)
+        needed[name, f"lower end {least:g}"] = max(
+            float(np.ceil(labelled * ratio**2)), labelled
+        )
     for (name, aim), n in needed.items():
         more = np.nan if np.isnan(n) else max(n - labelled, 0.0)
         yield {"for": name, "aim": aim, "labelled": labelled, "needed": n, "more": more}
@@ -153,27 +190,48 @@ def _latent_rows(
     """Yield the judge's and raters' rates beside a latent truth; of the judge also by majority."""
     names = ("system", *(BY + name for name in verdicts.choices.by))
     populations = (verdicts.items.get(name) for name in names)
-    population = next((column.to_numpy() for column in populations if column is not None), None)
-    precision: Any = {"confidence": verdicts.choices.confidence, "cluster": verdicts.cluster}
+    population = next(
+        (column.to_numpy() for column in populations if column is not None), None
+    )
+    precision: Any = {
+        "confidence": verdicts.choices.confidence,
+        "cluster": verdicts.cluster,
+    }
     rng = generator(verdicts.choices.seed, "latent", name)
-    latent = latent_classes(judged, verdicts.table, rng=rng, population=population, **precision)
+    latent = latent_classes(
+        judged, verdicts.table, rng=rng, population=population, **precision
+    )
     for statistic in ("sensitivity", "specificity"):
         rates = zip((name, *verdicts.raters), getattr(latent, statistic), strict=True)
         for observer, rate in rates:
             majority = card[statistic].value if observer == name else np.nan
-            key: Row = {"observer": observer, "statistic": statistic, "by_majority": majority}
+            key: Row = {
+                "observer": observer,
+                "statistic": statistic,
+                "by_majority": majority,
+            }
             yield {**key, **rate._asdict(), "identified": latent.why}
 
 
 def _disagreements(verdict: Array, verdicts: Verdicts) -> Iterator[Row]:
     """Yield items on which judge and majority differ, those farthest from undecided first."""
     judged, items, n = judgments(verdict), verdicts.items, verdicts.n
-    against = np.isfinite(verdicts.passed) & np.isfinite(judged) & (judged != verdicts.passed)
-    alike = np.sum([judgments(other) == judged for other in verdicts.judges.values()], axis=0)
+    against = (
+        np.isfinite(verdicts.passed) & np.isfinite(judged) & (judged != verdicts.passed)
+    )
+    alike = np.sum(
+        [judgments(other) == judged for other in verdicts.judges.values()], axis=0
+    )
     sureness = 4 * np.abs(verdict - 0.5) * np.abs(verdicts.share - 0.5)
-    for i in sorted(np.flatnonzero(against), key=lambda i: (-sureness[i], -n[i], -alike[i], i)):
+    for i in sorted(
+        np.flatnonzero(against), key=lambda i: (-sureness[i], -n[i], -alike[i], i)
+    ):
         yield {
-            **{key: items[key].iloc[i] for key in ("id", "doc", "system") if key in items},
+            **{
+                key: items[key].iloc[i]
+                for key in ("id", "doc", "system")
+                if key in items
+            },
             "verdict": int(judged[i]),
             "probability": verdict[i] if verdict[i] not in (0.0, 1.0) else np.nan,
             "people_pass": verdicts.share[i],

@@ -32,10 +32,11 @@ from metassay.tabular.scales import parse_scales
 from metassay.tabular.sheet import Sheet, frame_sheet
 
 TableProgress = Callable[[str], Progress]
-_ROLES = ("doc", "system", "rater", "strata", "cluster", "family")  # each an argument by itself
+# each an argument by itself
+_ROLES = ("doc", "system", "rater", "strata", "cluster", "family")
 _ARGUMENTS = {"confound": "confounds"}
-# An option, and the value that may follow it: parts of a value may be in quotes, and it ends
-# before punctuation. A word of the sentence is no value.
+# An option, and the value that may follow it: parts of a value may be in quotes, and it
+# ends before punctuation. A word of the sentence is no value.
 _OPTION = re.compile(
     r"--([a-z]+)(?: (?!(?:and|or|if|names)\b)"
     r"((?:'[^']*'|[^\s';:,()]|[,.](?=\S))*(?:'[^']*'|[^\s';:,.()]|\.{3})))?"
@@ -56,10 +57,10 @@ class _Inputs(NamedTuple):
 class MetaEvaluation(Results):
     """The results of `meta_eval`; each table is an attribute: `.certificates`, `.agreement`, ...
 
-    `tables` has them by name, with the columns and rounding of docs/tables.md, and `raters` beside
-    them. `warnings`: documents and systems that the data show to belong together, and names that
-    only one side has. `notes`: what was assumed, counted and left out. `choices`: all that the
-    numbers depend on beside scores and ratings.
+    `tables` has them by name, with the columns and rounding of docs/tables.md, and
+    `raters` beside them. `warnings`: documents and systems that the data show to belong
+    together, and names that only one side has. `notes`: what was assumed, counted and
+    left out. `choices`: all that the numbers depend on beside scores and ratings.
     """
 
     warnings: tuple[str, ...]
@@ -70,15 +71,22 @@ class MetaEvaluation(Results):
     def answer(self) -> tuple[str, ...]:
         """Which metric to use for which decision, in a sentence each; empty for ratings alone.
 
-        The best metric of every decision comes first. `certificates` has the numbers behind.
+        The best metric of every decision comes first. `certificates` has the numbers
+        behind.
         """
         table = self.tables.get("certificates")
-        return () if table is None else tuple(advice(best_of(table), self.options.confidence))
+        return (
+            ()
+            if table is None
+            else tuple(advice(best_of(table), self.options.confidence))
+        )
 
     def __repr__(self) -> str:
         """Return the answer, then the number of warnings and notes."""
         rest = f"{counted(len(self.warnings), 'warning')}, {counted(len(self.notes), 'note')}"
-        answer = self.answer or ["No metric was tested against people: see `agreement`."]
+        answer = self.answer or [
+            "No metric was tested against people: see `agreement`."
+        ]
         return "\n".join([*answer, f"{rest}; tables: {', '.join(self.tables)}"])
 
     def _repr_html_(self) -> str:
@@ -87,16 +95,23 @@ class MetaEvaluation(Results):
     @property
     def of_names(self) -> tuple[str, ...]:
         """The warnings but those of the design, which pages and terminals show elsewhere."""
-        return tuple(line for line in self.warnings if line not in _of_design(self.tables))
+        return tuple(
+            line for line in self.warnings if line not in _of_design(self.tables)
+        )
 
     def _texts(self) -> Mapping[str, Sequence[str]]:
-        return {"notes.txt": [*(f"warning: {line}" for line in self.warnings), *self.notes]}
+        return {
+            "notes.txt": [*(f"warning: {line}" for line in self.warnings), *self.notes]
+        }
 
     def _write_page(self, folder: Path) -> None:
-        # Here, because Matplotlib takes a second to import and a call without pages needs none.
+        # Here, because Matplotlib takes a second to import and a call without pages
+        # needs none.
         from metassay.reporting.meta_page import write_meta_page
 
-        names = [str(self.choices[key]) for key in ("scores", "ratings") if self.choices[key]]
+        names = [
+            str(self.choices[key]) for key in ("scores", "ratings") if self.choices[key]
+        ]
         call = f"meta_eval({', '.join(names)})"
         if all("." in name for name in names):  # files, not frames
             call = f"metassay meta-eval {shlex.join(names)}"
@@ -136,37 +151,41 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     Parameters
     ----------
     scores : frame of pandas, Arrow or polars, optional
-        One row per text, with columns doc_id, system (or author), optionally judge and part, and
-        one column per metric (wide); or metric and value (long). None: only the raters' agreement
-        and means are computed.
+        One row per text, with columns doc_id, system (or author), optionally judge and
+        part, and one column per metric (wide); or metric and value (long). None: only
+        the raters' agreement and means are computed.
     ratings : frame of pandas, Arrow or polars
         The same with criteria, or criterion and value, and optionally rater and study.
     doc, system, rater : str
-        Names of these columns. If both frames lack `system`, all texts are by one system.
+        Names of these columns. If both frames lack `system`, all texts are by one
+        system.
     by : str or sequence of str
-        Columns of either frame whose values slice the texts; each slice is also evaluated by
-        itself, as a study `STUDY, column=value`.
+        Columns of either frame whose values slice the texts; each slice is also
+        evaluated by itself, as a study `STUDY, column=value`.
     strata, cluster, family : str
-        Columns of either frame that group texts: only documents of the same stratum are compared;
-        documents of one cluster (a patient, a topic) and systems of one family (versions) count as
-        one.
+        Columns of either frame that group texts: only documents of the same stratum are
+        compared; documents of one cluster (a patient, a topic) and systems of one
+        family (versions) count as one.
     primary : str, optional
-        The one metric that was named before anybody saw results; it is not adjusted for the others.
+        The one metric that was named before anybody saw results; it is not adjusted for
+        the others.
     lower, higher : str or sequence of str
-        Metrics and criteria of which less, or more, is better, if their names do not tell or tell
-        the opposite.
+        Metrics and criteria of which less, or more, is better, if their names do not
+        tell or tell the opposite.
     columns : str or sequence of str
-        What columns hold, such as `ratings.raters=ann,ben`, if names and cells do not tell.
+        What columns hold, such as `ratings.raters=ann,ben`, if names and cells do not
+        tell.
     scale : mapping, optional
-        Scales of criteria: nominal, ordinal, interval (default) or count; their ends, `1..5`; or
-        their grades in words, `poor<fair<good`.
+        Scales of criteria: nominal, ordinal, interval (default) or count; their ends,
+        `1..5`; or their grades in words, `poor<fair<good`.
     compared : str or sequence of str, optional
         Metrics to compare with each other; by default all, if at most 12.
     confounds : str or sequence of str
         Columns of `scores` that may explain a metric and are not ranked.
     **options
-        Other fields of MetaOptions (`resamples` 1000, `confidence` .95, `seed` 0, `permutations`,
-        `coefficient`, `resample`, ...) and those of CertificationOptions (`useful`, `margin`).
+        Other fields of MetaOptions (`resamples` 1000, `confidence` .95, `seed` 0,
+        `permutations`, `coefficient`, `resample`, ...) and those of
+        CertificationOptions (`useful`, `margin`).
 
     Returns
     -------
@@ -187,12 +206,16 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
         fix = "meta_eval(scores, ratings); for ratings alone: meta_eval(ratings=...)"
         raise BadInput(f"ratings are missing: {fix}")
     faults = Findings()
-    of_scores = frame_sheet(scores, "scores", faults, REMEDY) if scores is not None else None
+    of_scores = (
+        frame_sheet(scores, "scores", faults, REMEDY) if scores is not None else None
+    )
     of_ratings = frame_sheet(ratings, "ratings", faults, REMEDY)
     if faults or of_ratings is None:
         raise BadInput(faults.lines())
     request = EvalRequest(
-        Roles(doc, system, rater, as_tuple(by), strata, cluster, family, as_tuple(columns)),
+        Roles(
+            doc, system, rater, as_tuple(by), strata, cluster, family, as_tuple(columns)
+        ),
         {"lower": as_tuple(lower), "higher": as_tuple(higher)},
         dict(scale or {}),
         None if compared is None else as_tuple(compared),
@@ -200,10 +223,15 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
         {**options, "primary": primary},
     )
     try:
-        results = evaluate_sheets([of_scores] if of_scores else [], [of_ratings], request)
+        results = evaluate_sheets(
+            [of_scores] if of_scores else [], [of_ratings], request
+        )
     except BadInput as error:
         raise BadInput(map(_with_arguments, error.problems)) from None
-    warnings, notes = map(_with_arguments, results.warnings), map(_with_arguments, results.notes)
+    warnings, notes = (
+        map(_with_arguments, results.warnings),
+        map(_with_arguments, results.notes),
+    )
     return replace(results, warnings=tuple(warnings), notes=tuple(notes))
 
 
@@ -215,7 +243,8 @@ def evaluate_sheets(
 ) -> MetaEvaluation:
     """Evaluate scores against ratings, for `meta_eval` and the command.
 
-    `progress`: called with the name of each table that is begun. Raises BadInput as `meta_eval`.
+    `progress`: called with the name of each table that is begun. Raises BadInput as
+    `meta_eval`.
     """
     inputs = _read_all(scores, ratings, request)
     notes, warnings = list[str](), list[str]()
@@ -226,7 +255,8 @@ def evaluate_sheets(
             f" {rated:,} with ratings only"
         )
         warnings += warn_of_names(inputs.scores, inputs.ratings)
-        if inputs.scores.cells.columns == inputs.ratings.cells.columns:  # two files of ratings?
+        # two files of ratings?
+        if inputs.scores.cells.columns == inputs.ratings.cells.columns:
             names = f"{inputs.scores.name} and {inputs.ratings.name}"
             warnings.append(
                 f"{names} have the same columns; if both hold ratings, name both by --ratings"
@@ -237,18 +267,26 @@ def evaluate_sheets(
             pieces.append(_tables(of_part, [], progress, f"{part.name}: "))
         else:
             notes.append(f"{part.name}: no text with scores and ratings: not evaluated")
-    tables = {name: _concat(name, [piece[name] for piece in pieces]) for name in pieces[0]}
+    tables = {
+        name: _concat(name, [piece[name] for piece in pieces]) for name in pieces[0]
+    }
     settings = inputs.settings
     if "evidence" in tables:  # the certificates have all of its numbers
         rows = make_certificates(tables.pop("evidence"), settings.certification)
         tables["certificates"] = round_trip(CERTIFICATES, rows)
     return MetaEvaluation(
-        *(tables, (*notes, *_notes(inputs, request)), _choices(inputs, request)),
-        *((*_of_design(tables), *warnings), settings.options, settings.certification),
+        tables,
+        (*notes, *_notes(inputs, request)),
+        _choices(inputs, request),
+        (*_of_design(tables), *warnings),
+        settings.options,
+        settings.certification,
     )
 
 
-def _read_all(scores: Sequence[Sheet], ratings: Sequence[Sheet], request: EvalRequest) -> _Inputs:
+def _read_all(
+    scores: Sequence[Sheet], ratings: Sequence[Sheet], request: EvalRequest
+) -> _Inputs:
     """Read all files and options; raises BadInput with all faults of the files, or of options."""
     problems: list[str] = []
     scales = parse_scales(request.scale.items(), problems)
@@ -274,9 +312,15 @@ def _tables(
         tables = agreement(rated, settings.criteria, settings.options, groups.clusters)
         return {"agreement": tables, "raters": rater_means(rated)}
     evaluation = Evaluation(
-        *(inputs.scores.table, rated, settings.criteria, settings.better, settings.options),
+        inputs.scores.table,
+        rated,
+        settings.criteria,
+        settings.better,
+        settings.options,
         groups=groups,
-        progress=None if progress is None else lambda table: progress(f"{prefix}{table}"),
+        progress=None
+        if progress is None
+        else lambda table: progress(f"{prefix}{table}"),
         note=notes.append,
     )
     return {**evaluate(evaluation), "raters": rater_means(rated)}
@@ -288,7 +332,9 @@ def _select(inputs: _Inputs, part: Slice) -> _Inputs | None:
     rated = rated.assign(study=rated["study"] + f", {part.name}").reset_index(drop=True)
     ratings, scores = inputs.ratings._replace(table=rated), inputs.scores
     if scores is not None:
-        scores = scores._replace(table=part.rows_of(scores.table).reset_index(drop=True))
+        scores = scores._replace(
+            table=part.rows_of(scores.table).reset_index(drop=True)
+        )
         try:
             count_overlap(scores, ratings)
         except BadInput:
@@ -318,7 +364,9 @@ def _of_design(tables: Mapping[str, pd.DataFrame]) -> list[str]:
 def _notes(inputs: _Inputs, request: EvalRequest) -> Iterator[str]:
     files = [file for file in (inputs.scores, inputs.ratings) if file is not None]
     if all("author" not in file.keys for file in files):
-        where = "neither file has" if len(files) > 1 else f"{files[0].name} does not have"
+        where = (
+            "neither file has" if len(files) > 1 else f"{files[0].name} does not have"
+        )
         yield (
             f"{where} a column {request.roles.system!r}: all texts count as one system's."
             " Two texts of one document, and two systems, cannot be compared"
@@ -341,15 +389,18 @@ def _choices(inputs: _Inputs, request: EvalRequest) -> dict[str, object]:
         "columns": {k: v for k, v in request.roles._asdict().items() if k != "values"},
         "better": settings.better,
         "criteria": {name: c.model_dump() for name, c in settings.criteria.items()},
-        "options": {**settings.options.model_dump(), **settings.certification.model_dump()},
+        "options": {
+            **settings.options.model_dump(),
+            **settings.certification.model_dump(),
+        },
     }
 
 
 def _with_arguments(message: str) -> str:
     """Write a message about options of the command line as one about arguments of Python.
 
-    `--columns doc=id` becomes `doc='id'`, `--scale a=1..5` `scale={'a': '1..5'}`, `--lower`
-    `lower=`.
+    `--columns doc=id` becomes `doc='id'`, `--scale a=1..5` `scale={'a': '1..5'}`,
+    `--lower` `lower=`.
     """
     return _OPTION.sub(_argument, message)
 

@@ -55,10 +55,14 @@ def read_both(
 ) -> tuple[InputTable | None, InputTable]:
     """Return both as tables; raise BadInput with every fault of all files.
 
-    Several files are read as one. Without a column for the rater, each file is one rater's.
+    Several files are read as one. Without a column for the rater, each file is one
+    rater's.
     """
     problems: list[str] = []
-    of_scores, of_ratings = combine_sheets(scores) if scores else None, combine_sheets(ratings)
+    of_scores, of_ratings = (
+        combine_sheets(scores) if scores else None,
+        combine_sheets(ratings),
+    )
     files = [sheet for sheet in (of_scores, of_ratings) if sheet is not None]
     check_columns(files, of_ratings, roles, problems)
     if of_scores is not None:
@@ -75,11 +79,15 @@ def read_both(
     if of_scores is not None:
         scored = _read(of_scores, SCORES_FILE, roles, of_ratings, keys, problems)
         if not problems:
-            documents, systems = (frozenset(scored.table[key]) for key in ("doc_id", "author"))
+            documents, systems = (
+                frozenset(scored.table[key]) for key in ("doc_id", "author")
+            )
             keys = Keys(documents, systems - {NAMELESS})
     rated = _read(of_ratings, RATINGS_FILE, roles, of_scores, keys, problems)
     raise_problems(problems)
-    rated = rated._replace(table=round_trip(RATINGS, rated.table[list(RATINGS.columns)]))
+    rated = rated._replace(
+        table=round_trip(RATINGS, rated.table[list(RATINGS.columns)])
+    )
     return (_as_scores(scored) if scored else None), rated
 
 
@@ -92,7 +100,9 @@ def find_faults(sheet: Sheet, *, scores: bool, roles: Roles) -> list[str]:
 
 def _as_scores(scored: InputTable) -> InputTable:
     value = scored.table["value"]
-    table = scored.table.assign(low=value, high=value, n_expected=1, n_judged=1, n_failed=0)
+    table = scored.table.assign(
+        low=value, high=value, n_expected=1, n_judged=1, n_failed=0
+    )
     table["recipe"] = ""
     table = round_trip(SCORES, table.reindex(columns=list(SCORES.columns)))
     # The recipe names these scores, whatever the order and the form of the file.
@@ -104,19 +114,31 @@ def _as_scores(scored: InputTable) -> InputTable:
 
 
 def _read(
-    sheet: Sheet, shape: Shape, roles: Roles, other: Sheet | None, keys: Keys, problems: list[str]
+    sheet: Sheet,
+    shape: Shape,
+    roles: Roles,
+    other: Sheet | None,
+    keys: Keys,
+    problems: list[str],
 ) -> InputTable:
     """Read the file; the result has no use if faults were added to `problems`."""
     faults = Findings()
     columns = find_columns(sheet, shape, roles, other, keys, faults)
-    file = InputTable(pd.DataFrame(), sheet.name, [], [], sheet, pd.DataFrame(), columns.keys)
+    file = InputTable(
+        pd.DataFrame(), sheet.name, [], [], sheet, pd.DataFrame(), columns.keys
+    )
     if not faults:
-        rows = pd.DataFrame({k: to_keys(sheet.frame[name]) for k, name in columns.keys.items()})
+        rows = pd.DataFrame(
+            {k: to_keys(sheet.frame[name]) for k, name in columns.keys.items()}
+        )
         _check_keys(sheet, rows, columns, faults)
         judge = columns.keys.get("judge") if shape.what not in columns.keys else None
-        if judge and sheet.share_of_numbers(judge) == 1:  # in a wide file it is a metric
+        # in a wide file it is a metric
+        if judge and sheet.share_of_numbers(judge) == 1:
             fix = "rename it if it is a metric; else give the judges names that are not numbers"
-            faults.add(sheet.head, "'judge' must name the judge, but holds numbers", fix)
+            faults.add(
+                sheet.head, "'judge' must name the judge, but holds numbers", fix
+            )
         table = _stack(sheet, rows, columns, shape, faults)
         _check_duplicates(sheet, table, columns, shape, faults)
         if not faults:
@@ -143,7 +165,9 @@ def _stack(
     for name, keys in columns.values.items():
         of_column = rows.assign(value=values[name], **keys)
         if sheet.parts:
-            of_column = of_column[np.repeat([name in part.columns for part in sheet.parts], sizes)]
+            of_column = of_column[
+                np.repeat([name in part.columns for part in sheet.parts], sizes)
+            ]
         frames.append(of_column)
     table: pd.DataFrame = pd.concat(frames, ignore_index=True)
     for key, default in {"author": NAMELESS, **shape.optional}.items():
@@ -153,7 +177,11 @@ def _stack(
 
 
 def _add_values(
-    table: pd.DataFrame, file: InputTable, columns: Columns, shape: Shape, problems: list[str]
+    table: pd.DataFrame,
+    file: InputTable,
+    columns: Columns,
+    shape: Shape,
+    problems: list[str],
 ) -> InputTable:
     sheet = file.cells
     filled = table[table["value"].notna()].reset_index(drop=True)
@@ -171,7 +199,9 @@ def _add_values(
     notes = [f"{file.name}: {note}" for note in notes]
     raters = "rater" in {*columns.keys, *roles_in(columns.values)}
     if shape is RATINGS_FILE and sheet.parts and not raters:
-        notes.append("no column names the rater: each file counts as one rater, named after it")
+        notes.append(
+            "no column names the rater: each file counts as one rater, named after it"
+        )
     return file._replace(table=filled, names=names, notes=notes, texts=texts)
 
 
@@ -184,23 +214,36 @@ def _unread(sheet: Sheet, columns: Columns, shape: Shape) -> Iterator[str]:
             yield f"column {shown(name)} is not read"
 
 
-def _check_keys(sheet: Sheet, rows: pd.DataFrame, columns: Columns, faults: Findings) -> None:
+def _check_keys(
+    sheet: Sheet, rows: pd.DataFrame, columns: Columns, faults: Findings
+) -> None:
     for key, name in columns.keys.items():
         wrong: dict[str, tuple[str, str]] = {}
         for value in rows[key].unique():
             if not value.strip():
                 wrong[value] = ("is empty", "fill it in, or remove the row")
             elif value == EVERYBODY:
-                wrong[value] = (f"is {EVERYBODY}, which stands for all of them", "rename it")
+                wrong[value] = (
+                    f"is {EVERYBODY}, which stands for all of them",
+                    "rename it",
+                )
             elif value != value.strip() or not value.isprintable():
-                wrong[value] = ("has blanks at an end or characters that do not print", "clean it")
+                wrong[value] = (
+                    "has blanks at an end or characters that do not print",
+                    "clean it",
+                )
             elif len(value) > MOST and name in (SCORES_FILE.what, RATINGS_FILE.what):
-                wrong[value] = (f"has {len(value):,} characters", f"shorten it to {MOST}")
+                wrong[value] = (
+                    f"has {len(value):,} characters",
+                    f"shorten it to {MOST}",
+                )
         for row in np.flatnonzero(rows[key].isin(list(wrong)).to_numpy()):
             what, fix = wrong[rows[key].iloc[row]]
             faults.add(sheet.at(row), f"{name!r} {what}", fix)
     if UNIT in rows:
-        fix = "leave the row out; claims and comparisons need a project: docs/own-data.md"
+        fix = (
+            "leave the row out; claims and comparisons need a project: docs/own-data.md"
+        )
         for row in np.flatnonzero((rows[UNIT] != "text").to_numpy()):
             faults.add(sheet.at(row), "'unit' is not 'text'", fix)
 
@@ -224,13 +267,18 @@ def _check_duplicates(
                 fix += ", or call the column that says who rated 'rater'"
             where = ", ".join(shown(row[key]) for key in columns.keys)
         else:
-            what, fix = f"the same {', '.join(keys)} as in {earlier.file}", "keep one of the two"
+            what, fix = (
+                f"the same {', '.join(keys)} as in {earlier.file}",
+                "keep one of the two",
+            )
             ids = ", ".join(shown(row[key]) for key in keys)
             where = f"{earlier.kind} {earlier.row} there: {ids}"
         faults.add(place, what, fix, where)
 
 
-def _by_criterion(sheet: Sheet, name: str, rows: pd.DataFrame, faults: Findings) -> Array:
+def _by_criterion(
+    sheet: Sheet, name: str, rows: pd.DataFrame, faults: Findings
+) -> Array:
     """Read the numbers of a column, those of each criterion by its own words if it has some."""
     if not {*sheet.words} & {*rows.get("criterion", ())}:
         return _values(sheet, name, faults)
@@ -246,13 +294,19 @@ def _by_criterion(sheet: Sheet, name: str, rows: pd.DataFrame, faults: Findings)
 
 def _values(sheet: Sheet, name: str, faults: Findings) -> Array:
     read_as = sheet.clear_numbers(name, faults)
-    values = np.full(len(sheet.lines), np.nan) if read_as.fault else sheet.values(name, read_as)
+    values = (
+        np.full(len(sheet.lines), np.nan)
+        if read_as.fault
+        else sheet.values(name, read_as)
+    )
     what = f"{shown(name)} is not a finite number"
     fix = "write one, or nothing, NaN or NA if there is none; remove a column of other things"
     for row in np.flatnonzero(np.isinf(values)):
         faults.add(sheet.at(row), what, fix)  # without the cell, which may be a text
     for row in np.flatnonzero(np.isfinite(values) & (np.abs(values) > _LARGEST)):
-        what = f"{shown(name)} is beyond {_LARGEST:g}, too large to be squared and summed"
+        what = (
+            f"{shown(name)} is beyond {_LARGEST:g}, too large to be squared and summed"
+        )
         faults.add(sheet.at(row), what, "correct it, or leave the cell empty")
     return values
 
@@ -260,9 +314,10 @@ def _values(sheet: Sheet, name: str, faults: Findings) -> Array:
 def rater_means(ratings: pd.DataFrame) -> pd.DataFrame:
     """Return the table `raters`: a row per study, criterion, part, rater and system.
 
-    `(all)` stands for all raters or systems. `ratings`: the table of that name, whole texts only.
-    `n` counts ratings. `mean` and `sd` are on the criterion's scale; `sd` has the denominator
-    n - 1, missing where n is 1. Missing values and ratings of the reference are left out.
+    `(all)` stands for all raters or systems. `ratings`: the table of that name, whole
+    texts only. `n` counts ratings. `mean` and `sd` are on the criterion's scale; `sd`
+    has the denominator n - 1, missing where n is 1. Missing values and ratings of the
+    reference are left out.
     """
     rated = ratings[ratings["value"].notna() & (ratings["author"] != REFERENCE)]
     views = [
@@ -270,17 +325,22 @@ def rater_means(ratings: pd.DataFrame) -> pd.DataFrame:
         for over in ([], ["author"], ["rater"], ["rater", "author"])
     ]
     keys = ["study", "criterion", "part", "rater", "author"]
-    means = pd.concat(views).groupby(keys, sort=True)["value"].agg(["count", "mean", "std"])
+    means = (
+        pd.concat(views).groupby(keys, sort=True)["value"].agg(["count", "mean", "std"])
+    )
     return means.reset_index().set_axis([*keys, "n", "mean", "sd"], axis=1)
 
 
 def count_overlap(scores: InputTable, ratings: InputTable) -> tuple[int, int, int]:
     """Count texts (document, system, part) with a score and a rating, a score only, a rating only.
 
-    References do not count. Raises BadInput, with ids of each file, if no text is in both.
+    References do not count. Raises BadInput, with ids of each file, if no text is in
+    both.
     """
     scored, rated = (
-        pd.MultiIndex.from_frame(file.table.loc[file.table["author"] != REFERENCE, TEXT]).unique()
+        pd.MultiIndex.from_frame(
+            file.table.loc[file.table["author"] != REFERENCE, TEXT]
+        ).unique()
         for file in (scores, ratings)
     )
     both = len(scored.intersection(rated))
@@ -295,7 +355,8 @@ def count_overlap(scores: InputTable, ratings: InputTable) -> tuple[int, int, in
 def warn_of_names(scores: InputTable, ratings: InputTable) -> Iterator[str]:
     """Yield a warning for each system and part that only one file has, and for documents.
 
-    Documents get one only if the other file spells them almost alike: many unrated ones are usual.
+    Documents get one only if the other file spells them almost alike: many unrated ones
+    are usual.
     """
     for first, second in ((ratings, scores), (scores, ratings)):
         for column, noun in (("author", "system"), ("part", "part")):
@@ -303,7 +364,9 @@ def warn_of_names(scores: InputTable, ratings: InputTable) -> Iterator[str]:
     yield from _spelt_alike(ratings, scores)
 
 
-def _only_in_first(first: InputTable, second: InputTable, column: str, noun: str) -> Iterator[str]:
+def _only_in_first(
+    first: InputTable, second: InputTable, column: str, noun: str
+) -> Iterator[str]:
     rows = first.texts[column][first.texts[column] != REFERENCE].value_counts()
     others = {*second.texts[column].unique()} - {REFERENCE}
     only = sorted(set(rows.index) - others)
@@ -319,9 +382,14 @@ def _only_in_first(first: InputTable, second: InputTable, column: str, noun: str
 def _spelt_alike(first: InputTable, second: InputTable) -> Iterator[str]:
     ids, others = ({*file.table["doc_id"].unique()} for file in (first, second))
     alike = {fold_key(name): name for name in sorted(others - ids)}
-    pairs = [(n, alike[fold_key(n)]) for n in sorted(ids - others) if fold_key(n) in alike]
+    pairs = [
+        (n, alike[fold_key(n)]) for n in sorted(ids - others) if fold_key(n) in alike
+    ]
     if pairs:
-        many, example = counted(len(pairs), "document"), " and ".join(map(shown, pairs[0]))
+        many, example = (
+            counted(len(pairs), "document"),
+            " and ".join(map(shown, pairs[0])),
+        )
         what = f"{first.name} and {second.name} spell {many} differently (first: {example})"
         yield f"{what}: not compared; write them alike"
 

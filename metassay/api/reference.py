@@ -40,7 +40,9 @@ def _entry(name: str) -> Iterator[str]:
     yield from _describe(f"## {name}", f"metassay.{name}", exported)
     if not inspect.isclass(exported):
         return
-    members = {k: v for base in reversed(exported.__mro__[:-1]) for k, v in vars(base).items()}
+    members = {
+        k: v for base in reversed(exported.__mro__[:-1]) for k, v in vars(base).items()
+    }
     for member, value in members.items():
         if member.startswith("_") or not inspect.getdoc(value):
             continue

@@ -21,8 +21,8 @@ def as_tuple(names: str | Sequence[str]) -> tuple[str, ...]:
 class Results:
     """Tables, each an attribute too, and notes on them.
 
-    `notes`: what was assumed, counted and left out. `choices`: all that the numbers depend on
-    beside the input.
+    `notes`: what was assumed, counted and left out. `choices`: all that the numbers
+    depend on beside the input.
     """
 
     tables: Mapping[str, pd.DataFrame] = field(repr=False)
@@ -33,7 +33,9 @@ class Results:
         tables: Mapping[str, pd.DataFrame] = self.__dict__.get("tables", {})
         if name not in tables:
             names = ", ".join(tables)
-            raise AttributeError(f"no table is called {name!r} here; there are: {names}")
+            raise AttributeError(
+                f"no table is called {name!r} here; there are: {names}"
+            )
         return tables[name]
 
     def __dir__(self) -> list[str]:
@@ -46,8 +48,8 @@ class Results:
     def save(self, folder: str | Path) -> None:
         """Write the page `index.html`, every table as CSV, `choices.json` and `notes.txt`.
 
-        The folder must be new or empty, and appears whole or not at all; else BadInput. Tables have
-        all their digits; a missing number is an empty cell.
+        The folder must be new or empty, and appears whole or not at all; else BadInput.
+        Tables have all their digits; a missing number is an empty cell.
         """
         with whole_folder(Path(folder), "save") as partial:
             self.write(partial)
@@ -55,7 +57,9 @@ class Results:
     def write(self, folder: Path) -> None:
         """Write the same files to an existing, empty folder."""
         contents = {f"{name}.csv": to_csv(table) for name, table in self.tables.items()}
-        contents["choices.json"] = f"{json.dumps(self.choices, indent=2, ensure_ascii=False)}\n"
+        contents["choices.json"] = (
+            f"{json.dumps(self.choices, indent=2, ensure_ascii=False)}\n"
+        )
         for name, lines in self._texts().items():
             contents[name] = "".join(f"{line}\n" for line in lines)
         for name, text in contents.items():

@@ -27,12 +27,14 @@ class Slice(NamedTuple):
         return table[pd.MultiIndex.from_frame(table[TEXT]).isin(self.texts)]
 
 
-def find_slices(files: Sequence[InputTable], by: Sequence[str]) -> tuple[list[Slice], list[str]]:
+def find_slices(
+    files: Sequence[InputTable], by: Sequence[str]
+) -> tuple[list[Slice], list[str]]:
     """Return every slice by every column, in order, and notes on them.
 
-    A value belongs to a text (doc_id, system, part). A text that is in no file with the column has
-    the value of its document, if that has only one. Raises BadInput where a text has two values, or
-    a column more than LARGEST.
+    A value belongs to a text (doc_id, system, part). A text that is in no file with the
+    column has the value of its document, if that has only one. Raises BadInput where a
+    text has two values, or a column more than LARGEST.
     """
     faults = Findings()
     values = {column: _of_texts(files, column, faults) for column in by}
@@ -48,12 +50,19 @@ def find_slices(files: Sequence[InputTable], by: Sequence[str]) -> tuple[list[Sl
     slices, notes = list[Slice](), list[str]()
     for column, of_texts in values.items():
         of_column = [
-            Slice(f"{column}={value}", pd.MultiIndex.from_tuples(list(texts.index), names=TEXT))
+            Slice(
+                f"{column}={value}",
+                pd.MultiIndex.from_tuples(list(texts.index), names=TEXT),
+            )
             for value, texts in of_texts.groupby(of_texts, sort=True)
         ]
         slices += of_column
-        sizes = (f"{part.name.partition('=')[2]} ({len(part.texts):,})" for part in of_column)
-        notes.append(f"slices by {column}, with their texts: {', '.join(sizes) or 'none'}")
+        sizes = (
+            f"{part.name.partition('=')[2]} ({len(part.texts):,})" for part in of_column
+        )
+        notes.append(
+            f"slices by {column}, with their texts: {', '.join(sizes) or 'none'}"
+        )
         if missing := int(of_texts.isna().sum()):
             without = f"{counted(missing, 'text')} without {column}"
             notes.append(f"{without}: in no slice, only in the whole")
@@ -63,12 +72,17 @@ def find_slices(files: Sequence[InputTable], by: Sequence[str]) -> tuple[list[Sl
 def find_groups(files: Sequence[InputTable], roles: Roles) -> tuple[Groups, list[str]]:
     """Return the stratum and cluster of documents, the family of systems; and notes on them.
 
-    Where the column is that of the documents, or systems, each is a group of its own. Raises
-    BadInput where a document has two strata or clusters, or a system two families.
+    Where the column is that of the documents, or systems, each is a group of its own.
+    Raises BadInput where a document has two strata or clusters, or a system two
+    families.
     """
     faults = Findings()
     groups, notes = list[dict[str, str]](), list[str]()
-    for option, key in (("strata", "doc_id"), ("cluster", "doc_id"), ("family", "author")):
+    for option, key in (
+        ("strata", "doc_id"),
+        ("cluster", "doc_id"),
+        ("family", "author"),
+    ):
         column = getattr(roles, option)
         systems = (file.table[file.table["author"] != REFERENCE] for file in files)
         names = {name for rows in systems for name in rows[key].unique()}
@@ -78,14 +92,20 @@ def find_groups(files: Sequence[InputTable], roles: Roles) -> tuple[Groups, list
             rows = _check_values(files, column, [key], what, faults)
             labels = rows[rows[column] != ""].groupby(key)[column].first().to_dict()
             sizes = f"{len(set(labels.values())):,} for {counted(len(names), what)}"
-            notes.append(f"{option} by {column}: {sizes}, {len(names - set(labels)):,} without one")
+            notes.append(
+                f"{option} by {column}: {sizes}, {len(names - set(labels)):,} without one"
+            )
         groups.append(labels)
     raise_problems(faults.lines())
     return Groups(*groups), notes
 
 
 def _check_values(
-    files: Sequence[InputTable], column: str, keys: Sequence[str], kind: str, faults: Findings
+    files: Sequence[InputTable],
+    column: str,
+    keys: Sequence[str],
+    kind: str,
+    faults: Findings,
 ) -> pd.DataFrame:
     """Return each row's text and value ("": missing); add a fault where a key has two values."""
     frames = [
@@ -105,7 +125,9 @@ def _check_values(
     return rows
 
 
-def _of_texts(files: Sequence[InputTable], column: str, faults: Findings) -> "pd.Series[str]":
+def _of_texts(
+    files: Sequence[InputTable], column: str, faults: Findings
+) -> "pd.Series[str]":
     """Return the value of every text, indexed by TEXT; missing where there is none."""
     rows = _check_values(files, column, TEXT, "text", faults)
     texts = pd.concat([file.table[TEXT] for file in files]).drop_duplicates()

@@ -28,22 +28,25 @@ def correlate(
     Parameters
     ----------
     metric : array_like, shape (systems, documents)
-        `metric[k, d]` is the score of what system k wrote for document d. NaN is missing.
+        `metric[k, d]` is the score of what system k wrote for document d. NaN is
+        missing.
     human : array_like, shape (systems, documents)
         People's scores of the same texts.
     level : {"system", "document", "global"}
-        "system": across systems, between each system's means over the documents where it has both
-        scores. "document": across systems within a document, then the mean over the documents for
-        which the coefficient is defined. "global": across all texts.
+        "system": across systems, between each system's means over the documents where
+        it has both scores. "document": across systems within a document, then the mean
+        over the documents for which the coefficient is defined. "global": across all
+        texts.
     coefficient : {"kendall", "pearson", "spearman", "kendall_c"}
         "kendall" is tau-b, "kendall_c" is Stuart's tau-c.
 
     Returns
     -------
     Correlation
-        A named tuple: `value` (-1 to 1 with its true sign; NaN where undefined, never 0), `n` (the
-        number of items, documents or systems behind it), `n_undefined` (documents without a
-        coefficient) and `n_missing` (texts with only one of the two scores).
+        A named tuple: `value` (-1 to 1 with its true sign; NaN where undefined, never
+        0), `n` (the number of items, documents or systems behind it), `n_undefined`
+        (documents without a coefficient) and `n_missing` (texts with only one of the
+        two scores).
 
     Raises
     ------
@@ -83,14 +86,16 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the draws
     Parameters
     ----------
     a, b : array_like, shape (systems, documents)
-        The scores of the two metrics; NaN is missing. Negate a metric of which less is better.
+        The scores of the two metrics; NaN is missing. Negate a metric of which less is
+        better.
     human : array_like, shape (systems, documents)
         People's scores of the same texts.
     level, coefficient
         As in `correlate`.
     resample : {"both", "systems", "documents"}
-        Units in which a permutation swaps the two metrics' standardized scores. "both" generalizes
-        to other systems and documents, "documents" to other documents of these systems.
+        Units in which a permutation swaps the two metrics' standardized scores. "both"
+        generalizes to other systems and documents, "documents" to other documents of
+        these systems.
     permutations : int
         The number of random permutations.
     alternative : {"two-sided", "greater", "less"}
@@ -101,10 +106,10 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the draws
     Returns
     -------
     PermutationTest
-        A named tuple: `difference` (the correlation of `a` minus that of `b`, on texts with all
-        three scores), `p` (never 0, as the data count as one permutation; NaN where undefined), `n`
-        (texts with all three), `n_undefined` (permutations without a difference) and `n_missing`
-        (texts with only some of the three).
+        A named tuple: `difference` (the correlation of `a` minus that of `b`, on texts
+        with all three scores), `p` (never 0, as the data count as one permutation; NaN
+        where undefined), `n` (texts with all three), `n_undefined` (permutations
+        without a difference) and `n_missing` (texts with only some of the three).
 
     Raises
     ------
@@ -145,8 +150,8 @@ def agreement(
     ratings : array_like, shape (raters, items)
         Ratings as numbers, NaN where a rater did not rate an item.
     coefficient : {"krippendorff_alpha", "cohen_kappa", "percent"}
-        "krippendorff_alpha" takes any number of raters, the others take two. "percent" is the share
-        of items with the same rating.
+        "krippendorff_alpha" takes any number of raters, the others take two. "percent"
+        is the share of items with the same rating.
     scale : {"interval", "ordinal", "nominal"}
         The distance between two ratings, for Krippendorff's alpha.
     weights : {"none", "linear", "quadratic"}
@@ -155,15 +160,15 @@ def agreement(
     Returns
     -------
     Agreement
-        A named tuple: `value` (1 is perfect agreement, 0 agreement by chance, except for "percent";
-        NaN where undefined, as if all ratings are equal), `n` (items with two ratings or more) and
-        `n_missing` (items with a single rating).
+        A named tuple: `value` (1 is perfect agreement, 0 agreement by chance, except
+        for "percent"; NaN where undefined, as if all ratings are equal), `n` (items
+        with two ratings or more) and `n_missing` (items with a single rating).
 
     Raises
     ------
     ValueError
-        If the array is not two-dimensional, or does not have two raters where two are needed, or a
-        name is unknown.
+        If the array is not two-dimensional, or does not have two raters where two are
+        needed, or a name is unknown.
 
     Notes
     -----
@@ -179,10 +184,14 @@ def agreement(
     _check(coefficient=(coefficient, AgreementCoefficient))
     _check(scale=(scale, Scale), weights=(weights, Distance))
     if coefficient == "krippendorff_alpha":
-        return raters.agreement(ratings, partial(raters.krippendorff_alpha, scale=scale))
+        return raters.agreement(
+            ratings, partial(raters.krippendorff_alpha, scale=scale)
+        )
     table = np.asarray(ratings, dtype=np.float64)
     if table.ndim != 2 or len(table) != 2:
-        raise ValueError(f"{coefficient} needs ratings of two raters (2, items), got {table.shape}")
+        raise ValueError(
+            f"{coefficient} needs ratings of two raters (2, items), got {table.shape}"
+        )
     if coefficient == "cohen_kappa":
         return raters.agreement(table, partial(raters.cohen_kappa, distance=weights))
     return raters.agreement(table, raters.share_within)
@@ -192,4 +201,6 @@ def _check(**arguments: tuple[Any, Any]) -> None:
     """Raise ValueError unless each argument is one of its literals."""
     for name, (value, known) in arguments.items():
         if value not in get_args(known):
-            raise ValueError(f"{name}={value!r} is not known; choose from {list(get_args(known))}")
+            raise ValueError(
+                f"{name}={value!r} is not known; choose from {list(get_args(known))}"
+            )

@@ -20,9 +20,14 @@ from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, to_keys
 
 # Whose verdicts a column holds, by its name: the first that fits.
-_SIDES = [("human", pattern("person")), ("judge", pattern("judge")), ("human", pattern("label"))]
+_SIDES = [
+    ("human", pattern("person")),
+    ("judge", pattern("judge")),
+    ("human", pattern("label")),
+]
 _RATERS = {*USUAL[Role.RATER]} - {"judge", "evaluator"}
-_OF_SCORER = re.compile(r"(?<=.)_(?:human|judge)(?:_.*)?")  # columns that `metassay import` writes
+# columns that `metassay import` writes
+_OF_SCORER = re.compile(r"(?<=.)_(?:human|judge)(?:_.*)?")
 _AN_ID = re.compile(r"(?:.*_)?(?:id|uuid|key|nr|no|name)")
 BY = "by "  # prefix of a slice's column: its name may be that of another column
 LARGEST_SLICES = 20  # values of a column that rows are sliced by
@@ -37,9 +42,11 @@ class Choices(NamedTuple):
     system: str = ""
     rater: str = ""
     by: tuple[str, ...] = ()
-    passes: tuple[str, ...] = ()  # words that are a pass; every other one is then a fail
+    # words that are a pass; every other one is then a fail
+    passes: tuple[str, ...] = ()
     pass_from: float | None = None  # the number from which on grades are a pass
-    missing: tuple[str, ...] = ()  # words that are no verdict and no label, such as "unsure"
+    # words that are no verdict and no label, such as "unsure"
+    missing: tuple[str, ...] = ()
     mark: str = ""
     require: Mapping[str, float] = {}  # the least lower end of numbers of the card
     epsilon: float = EPSILON
@@ -65,7 +72,8 @@ class Verdicts(NamedTuple):
     table: Array  # (raters, items): the raters' labels
     n: Array  # (items,) number of raters
     share: Array  # (items,) of raters who pass the item
-    passed: Array  # (items,) 1 or 0 by the majority; NaN where raters are split, or there are none
+    # (items,) 1 or 0 by the majority; NaN where raters are split, or there are none
+    passed: Array
     cluster: Clusters  # items with equal numbers are alike
     choices: Choices
     notes: tuple[str, ...]
@@ -80,16 +88,27 @@ def read_verdicts(sheet: Sheet, options: Choices) -> Verdicts:
             fix = f"name one of these: {listed(sheet.columns)}"
             faults.add(sheet.head, f"there is no column {shown(name)}", fix)
     for name in {*options.judge} & {*options.human}:
-        faults.add(sheet.head, f"column {shown(name)} is named as judge and as human", "name one")
+        faults.add(
+            sheet.head,
+            f"column {shown(name)} is named as judge and as human",
+            "name one",
+        )
     raise_problems(faults.lines())
     answers = _blank_words(sheet, options.missing)
     choices, ids, guesses = _guess_columns(sheet, answers, options, faults)
     raise_problems(faults.lines())
     columns = (*choices.judge, *choices.human)
-    read = {c: _values(answers, c, choices, faults, human=c in choices.human) for c in columns}
+    read = {
+        c: _values(answers, c, choices, faults, human=c in choices.human)
+        for c in columns
+    }
     raise_problems(faults.lines())
-    by_rule = {rule: [c for c in read if read[c][1] == rule] for _, rule in read.values()}
-    rules = (f"{r} ({counted(len(c), 'column')}: {listed(c, 4)})" for r, c in by_rule.items())
+    by_rule = {
+        rule: [c for c in read if read[c][1] == rule] for _, rule in read.values()
+    }
+    rules = (
+        f"{r} ({counted(len(c), 'column')}: {listed(c, 4)})" for r, c in by_rule.items()
+    )
     first = np.arange(len(sheet.lines))
     judges, raters = ({name: read[name][0] for name in names} for names in choices[:2])
     if choices.rater:
@@ -98,7 +117,9 @@ def read_verdicts(sheet: Sheet, options: Choices) -> Verdicts:
         first, judges, raters = _by_item(sheet, keys, choices, judges, labels, faults)
     items = _items(sheet, first, ids, choices, faults)
     raise_problems(faults.lines())
-    table = np.array([*raters.values()], dtype=np.float64).reshape(len(raters), len(items))
+    table = np.array([*raters.values()], dtype=np.float64).reshape(
+        len(raters), len(items)
+    )
     n = np.isfinite(table).sum(axis=0).astype(np.float64)
     share = quotient(np.nansum(table, axis=0), n)
     passed = np.where(np.isnan(share) | (share == 0.5), np.nan, share > 0.5)
@@ -130,10 +151,14 @@ def _left_out(sheet: Sheet, choices: Choices) -> list[str]:
     for name in (*choices.judge, *choices.human):
         counts = sheet.counts(name)
         words = [
-            f"{counts[word]:,} {shown(word)}" for word in counts.index if word.casefold() in folded
+            f"{counts[word]:,} {shown(word)}"
+            for word in counts.index
+            if word.casefold() in folded
         ]
         if words:
-            lines.append(f"taken as missing in column {shown(name)}: {', '.join(words)}")
+            lines.append(
+                f"taken as missing in column {shown(name)}: {', '.join(words)}"
+            )
     return lines
 
 
@@ -145,7 +170,9 @@ def _guess_columns(
     unassigned = [name for name in sheet.columns if name not in named]
     verdictlike = [name for name in unassigned if _is_verdict(answers, name, options)]
     others = [name for name in unassigned if name not in verdictlike]
-    repeats = {c: bool(to_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns}
+    repeats = {
+        c: bool(to_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns
+    }
 
     def only(names: Collection[str], more_than: int) -> str:
         columns = [c for c in others if fold_name(c) in names and repeats[c]]
@@ -155,27 +182,41 @@ def _guess_columns(
     rater = options.rater or ("" if len(options.human) > 1 else only(_RATERS, 0))
     others = [name for name in others if name != rater]
     system = options.system or only(USUAL[Role.SYSTEM], 1)
-    usual, by = [c for c in others if fold_name(c) in USUAL[Role.DOC]], [*filter(None, [rater])]
+    usual, by = (
+        [c for c in others if fold_name(c) in USUAL[Role.DOC]],
+        [*filter(None, [rater])],
+    )
     # A column that each rater fills once names the item; a document has several items.
     several = [c for c in usual if sheet.frame.duplicated([c, *by]).any()]
     doc = options.doc or "".join([*several, *usual][:1])
-    keys = [c for c in others if c in usual or (is_called(c, _AN_ID) and not repeats[c])]
+    keys = [
+        c for c in others if c in usual or (is_called(c, _AN_ID) and not repeats[c])
+    ]
     keys = [*dict.fromkeys([*filter(None, [options.doc]), *keys])]
-    # With a row per rater, an id that never repeats is the row's, if other ids tell items apart.
+    # With a row per rater, an id that never repeats is the row's, if other ids tell
+    # items apart.
     ids = [c for c in keys if repeats[c] or not rater]
-    if rater and ids and sheet.frame.duplicated([*ids, *filter(None, [system]), rater]).any():
+    if (
+        rater
+        and ids
+        and sheet.frame.duplicated([*ids, *filter(None, [system]), rater]).any()
+    ):
         ids = keys
     named_roles = options._replace(doc=doc, system=system, rater=rater)
     choices = _guess_sides(sheet, named_roles, verdictlike, faults)
     guesses = [
         f"{role}={','.join(guess) if isinstance(guess, tuple) else guess}"
-        for role, guess, option in zip(Choices._fields[:5], choices[:5], options[:5], strict=True)
+        for role, guess, option in zip(
+            Choices._fields[:5], choices[:5], options[:5], strict=True
+        )
         if guess and guess != option
     ]
     return choices, ids, [f"columns guessed: {'; '.join(guesses)}"] if guesses else []
 
 
-def _guess_sides(sheet: Sheet, named: Choices, likely: Sequence[str], faults: Findings) -> Choices:
+def _guess_sides(
+    sheet: Sheet, named: Choices, likely: Sequence[str], faults: Findings
+) -> Choices:
     """Guess the columns of judges and people, where names leave no other choice."""
     sides = {"judge": named.judge, "human": named.human}
     for side, columns in sides.items():
@@ -184,7 +225,8 @@ def _guess_sides(sheet: Sheet, named: Choices, likely: Sequence[str], faults: Fi
     people = {scorers[name] for name in sides["human"]}
     others = [name for name in scorers if name not in sides["human"]]
     if people and people <= {scorers[name] for name in others}:
-        # With columns of several scorers nothing is guessed; people stand beside their scorer.
+        # With columns of several scorers nothing is guessed; people stand beside their
+        # scorer.
         chosen = {scorers[name] for name in named.judge} or people
         for side, names in {"judge": others, "human": sides["human"]}.items():
             guess = tuple(name for name in names if scorers[name] in chosen)
@@ -192,14 +234,21 @@ def _guess_sides(sheet: Sheet, named: Choices, likely: Sequence[str], faults: Fi
     rest = [name for name in likely if name not in sum(sides.values(), ())]
     if len(rest) == 1 and any(sides.values()):
         sides = {side: columns or (rest[0],) for side, columns in sides.items()}
-    for side, content in (("judge", "a judge's verdicts"), ("human", "people's labels")):
+    for side, content in (
+        ("judge", "a judge's verdicts"),
+        ("human", "people's labels"),
+    ):
         if not sides[side]:
             fix = f"say which: {named.option(side)}, of {listed(rest or sheet.columns)}"
             faults.add(sheet.head, f"no column is clearly that of {content}", fix)
     judge, human = sides.values()
     if named.rater and len(human) > 1:
-        what = f"column {shown(named.rater)} names raters, and {listed(human)} hold labels"
-        faults.add(sheet.head, what, f"name the one with their labels: {named.option('human')}")
+        what = (
+            f"column {shown(named.rater)} names raters, and {listed(human)} hold labels"
+        )
+        faults.add(
+            sheet.head, what, f"name the one with their labels: {named.option('human')}"
+        )
     return named._replace(judge=judge, human=human)
 
 
@@ -222,7 +271,9 @@ def _is_verdict(sheet: Sheet, name: str, options: Choices) -> bool:
     values = sheet.values(name)
     numbers = values[np.isfinite(values)]
     graded = options.pass_from is not None or len({*numbers.tolist()}) <= 11
-    return bool(((numbers >= 0) & (numbers <= 1)).all()) or (bool(_side(name)) and graded)
+    return bool(((numbers >= 0) & (numbers <= 1)).all()) or (
+        bool(_side(name)) and graded
+    )
 
 
 def _values(
@@ -233,11 +284,15 @@ def _values(
     folded = {word.casefold() for word in choices.passes}
     words = [cell for cell in cells if cell.casefold() in folded]
     column = to_keys(sheet.frame[name])
-    values = np.where(column.map(none), np.nan, column.isin(words).to_numpy(dtype=np.float64))
+    values = np.where(
+        column.map(none), np.nan, column.isin(words).to_numpy(dtype=np.float64)
+    )
     read_as = NumberFormat() if words else sheet.clear_numbers(name, faults)
     if not words and not read_as.fault:
         values = sheet.values(name, read_as)
-        words = [cell for cell in cells if read_as.words and read_as.number(cell) == 1.0]
+        words = [
+            cell for cell in cells if read_as.words and read_as.number(cell) == 1.0
+        ]
     numbers = values[np.isfinite(values)]
     if np.isinf(values).any():
         passes, missing = (choices.option(name, "WORD") for name in ("pass", "missing"))
@@ -245,7 +300,9 @@ def _values(
             f"name those that are a pass: {passes}; those that are neither pass nor fail:"
             f" {missing}; every other word is then a fail; or name another column"
         )
-        faults.add(sheet.head, f"column {shown(name)} holds {listed(sorted(cells), 4)}", fix)
+        faults.add(
+            sheet.head, f"column {shown(name)} holds {listed(sorted(cells), 4)}", fix
+        )
     elif np.isin(numbers, (0.0, 1.0)).all():
         fails = [cell for cell in cells if cell not in words and not none(cell)]
         rule = f"{listed(sorted(words), 3)} is a pass, {listed(fails, 3) or 'nothing'} a fail"
@@ -255,7 +312,9 @@ def _values(
         return np.where(np.isnan(values), np.nan, values >= choices.pass_from), rule
     elif human or numbers.min() < 0 or numbers.max() > 1:
         ends = f"numbers from {numbers.min():g} to {numbers.max():g}"
-        least, missing = (choices.option(name, "NUMBER") for name in ("pass-from", "missing"))
+        least, missing = (
+            choices.option(name, "NUMBER") for name in ("pass-from", "missing")
+        )
         fix = (
             f"give the lowest number that is a pass: {least}; or the numbers that are neither pass"
             f" nor fail: {missing}"
@@ -287,7 +346,11 @@ def _by_item(
             faults.add(sheet.at(int(first[i])), what, "give each item one verdict")
         by_judge[name] = np.asarray(by_item.first(), dtype=np.float64)
     raters = pd.Series(labels).groupby([item, rater]).first().unstack()
-    return first, by_judge, {str(name): raters[name].to_numpy() for name in raters if name}
+    return (
+        first,
+        by_judge,
+        {str(name): raters[name].to_numpy() for name in raters if name},
+    )
 
 
 def _items(
@@ -296,19 +359,25 @@ def _items(
     """Return the items: ids, the shortest key that is unique; documents, systems, slices."""
     roles = {"doc": choices.doc, "system": choices.system}
     names = filter(None, {*ids, *roles.values(), *choices.by})
-    frame = {c: to_keys(sheet.frame[c]).iloc[rows].reset_index(drop=True) for c in names}
+    frame = {
+        c: to_keys(sheet.frame[c]).iloc[rows].reset_index(drop=True) for c in names
+    }
     unique = [frame[name] for name in ids if not frame[name].duplicated().any()]
     if not unique and ids and choices.system:
         pair = frame[choices.doc or ids[0]] + "/" + frame[choices.system]
         unique = [] if pair.duplicated().any() else [pair]
-    places = pd.Series([f"{sheet.kind} {sheet.at(int(row)).row}" for row in rows], dtype="str")
+    places = pd.Series(
+        [f"{sheet.kind} {sheet.at(int(row)).row}" for row in rows], dtype="str"
+    )
     items = pd.DataFrame({"id": unique[0] if unique else places})
     for key, name in roles.items():
         if name:
             items[key] = frame[name].to_numpy()
             for row in np.flatnonzero(items[key].map(is_blank).to_numpy()):
                 fix = f"fill it in, or name another column: {choices.option(key)}"
-                faults.add(sheet.at(int(rows[row])), f"column {shown(name)} is empty", fix)
+                faults.add(
+                    sheet.at(int(rows[row])), f"column {shown(name)} is empty", fix
+                )
     for name in choices.by:
         if (n := frame[name].nunique()) > LARGEST_SLICES:
             what = f"column {shown(name)} has {n} values, more than {LARGEST_SLICES} slices"

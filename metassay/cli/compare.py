@@ -33,7 +33,13 @@ from metassay.tracking.comparison.differences import (
     compare_systems,
     comparison_options,
 )
-from metassay.tracking.comparison.sides import FOLDER, LOCK, OF_ACCEPTED, State, state_of
+from metassay.tracking.comparison.sides import (
+    FOLDER,
+    LOCK,
+    OF_ACCEPTED,
+    State,
+    state_of,
+)
 
 ROWS, LINES = 20, 8  # printed at most; files have all
 
@@ -55,15 +61,21 @@ def run(args: argparse.Namespace) -> int:
     return _exit_code(comparisons, args.fail_on)
 
 
-def _of_systems(args: argparse.Namespace, options: ComparisonOptions) -> list[Comparison]:
+def _of_systems(
+    args: argparse.Namespace, options: ComparisonOptions
+) -> list[Comparison]:
     if args.before:
-        raise BadInput("--systems compares two systems of the state of --after; omit --before")
+        raise BadInput(
+            "--systems compares two systems of the state of --after; omit --before"
+        )
     side = state_of(args.after)
     names = benchmarks_of([side], args.names)
     if len(names) != 1:
         raise BadInput(f"--systems: name one benchmark; there are: {', '.join(names)}")
     first, second = args.systems
-    return [compare_systems(side.load(names[0]), first, second, options, parts=args.parts)]
+    return [
+        compare_systems(side.load(names[0]), first, second, options, parts=args.parts)
+    ]
 
 
 def _of_sides(args: argparse.Namespace, options: ComparisonOptions) -> list[Comparison]:
@@ -71,18 +83,25 @@ def _of_sides(args: argparse.Namespace, options: ComparisonOptions) -> list[Comp
     sides = [state_of(before), state_of(args.after)]
     if sides[0].same_as(sides[1]):
         both = " and ".join(side.word for side in sides)
-        raise BadInput(f"--before and --after: {both} are the same state; name two different ones")
+        raise BadInput(
+            f"--before and --after: {both} are the same state; name two different ones"
+        )
     names = benchmarks_of(sides, args.names)
     comparisons: list[Comparison] = []
     problems: list[str] = []
     for name in names:
         with collect_problems(problems):
             before, after = (side.load(name) for side in sides)
-            comparison = compare(before, after, options, parts=args.parts, n_benchmarks=len(names))
+            comparison = compare(
+                before, after, options, parts=args.parts, n_benchmarks=len(names)
+            )
             comparisons.append(comparison)
-    if problems and comparisons:  # fewer than the user named are compared only if they say so
+    # fewer than the user named are compared only if they say so
+    if problems and comparisons:
         possible = " ".join(comparison.benchmark for comparison in comparisons)
-        problems.append(f"`metassay compare {possible}` compares only what can be compared")
+        problems.append(
+            f"`metassay compare {possible}` compares only what can be compared"
+        )
     raise_problems(dict.fromkeys(problems))
     return comparisons
 
@@ -97,7 +116,9 @@ def _print(comparison: Comparison, console: Console) -> None:
     lines = _more(len(rows) - ROWS, "rows")
     documents = words.documents_of_regressed(comparison)
     if documents:
-        keys = ", ".join(f"{key} ({counted(count, 'row')})" for key, count in documents[:LINES])
+        keys = ", ".join(
+            f"{key} ({counted(count, 'row')})" for key, count in documents[:LINES]
+        )
         lines += [f"documents behind regressions: {keys}"]
         lines += _more(len(documents) - LINES, "documents")
     lines += filter(None, [words.missing_answers(changes)])
@@ -117,10 +138,21 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
         Column("difference", justify="right"),
     )
     for verdict, of_verdict in groupby(rows, key=itemgetter("verdict")):
-        table.add_row(Text(verdict, style="bold red" if verdict == REGRESSED else "bold"))
+        table.add_row(
+            Text(verdict, style="bold red" if verdict == REGRESSED else "bold")
+        )
         for row in of_verdict:
-            cells = [words.label(row), row["author"], shown(row["before"]), shown(row["after"])]
-            table.add_row(*map(Text, [*cells, probability(row["p_adjusted"]), words.interval(row)]))
+            cells = [
+                words.label(row),
+                row["author"],
+                shown(row["before"]),
+                shown(row["after"]),
+            ]
+            table.add_row(
+                *map(
+                    Text, [*cells, probability(row["p_adjusted"]), words.interval(row)]
+                )
+            )
         table.add_section()
     return table
 
@@ -177,7 +209,9 @@ def benchmarks_of(sides: Sequence[State], named: Sequence[str]) -> list[str]:
     of_sides = {side.word: side.benchmarks() for side in sides}
     both = sorted(set.intersection(*of_sides.values()))
     if not both:
-        by_side = "; ".join(f"{w}: {', '.join(sorted(n)) or 'none'}" for w, n in of_sides.items())
+        by_side = "; ".join(
+            f"{w}: {', '.join(sorted(n)) or 'none'}" for w, n in of_sides.items()
+        )
         remedy = f"run one there and commit its {LOCK}"
         if any(side.kind == OF_ACCEPTED for side in sides):
             remedy = "accept one: `metassay watch accept BENCHMARK`"

@@ -1,8 +1,8 @@
 """`metassay completion`: a shell's script that completes commands, options and names.
 
-shtab writes the script from the parser itself, so a new command needs no line here. The metavar
-of an argument tells what it takes: BENCHMARK is a name in the project, DIR a folder. The shell
-itself lists names when Tab is pressed: Python doesn't start.
+shtab writes the script from the parser itself, so a new command needs no line here. The
+metavar of an argument tells what it takes: BENCHMARK is a name in the project, DIR a
+folder. The shell itself lists names when Tab is pressed: Python doesn't start.
 """
 
 import argparse
@@ -11,8 +11,9 @@ from pathlib import Path
 
 import shtab
 
-# Shell code that lists names in sh, zsh and fish; no globs, which differ where nothing matches.
-# It lists only valid names: bash would run commands in the words that it offers.
+# Shell code that lists names in sh, zsh and fish; no globs, which differ where nothing
+# matches. It lists only valid names: bash would run commands in the words that it
+# offers.
 NAMES = {
     "BENCHMARK": (
         "find benchmarks -mindepth 2 -maxdepth 2 -name params.yaml 2>/dev/null"
@@ -50,7 +51,8 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
         if isinstance(action, argparse._SubParsersAction):
             for summary in action._choices_actions:
                 command = action.choices[summary.dest]
-                # shtab would show the first line of the description, which ends mid-sentence.
+                # shtab would show the first line of the description, which ends
+                # mid-sentence.
                 command.description = summary.help
                 yield from _actions(command)
 
@@ -67,4 +69,9 @@ def _completion(action: argparse.Action) -> dict[str, object] | None:
         "zsh": f'{function}() {{\n  compadd -- ${{(f)"$({listing})"}}\n}}',
         "fish": f"function {function}\n  {listing}\nend",
     }
-    return {"bash": function, "zsh": function, "fish": f"({function})", "preamble": preamble}
+    return {
+        "bash": function,
+        "zsh": function,
+        "fish": f"({function})",
+        "preamble": preamble,
+    }

@@ -37,10 +37,18 @@ def figures(args: argparse.Namespace) -> int:
     refresh_code_yaml()
     papers = list(dict.fromkeys(args.paper or PAPERS))
     _check_benchmarks(papers)
-    missing = {paper: missing_benchmarks(PAPERS[paper], inputs_in(Path())) for paper in papers}
-    drawable = {paper: sum(not record.open for record in PAPERS[paper]) for paper in papers}
+    missing = {
+        paper: missing_benchmarks(PAPERS[paper], inputs_in(Path())) for paper in papers
+    }
+    drawable = {
+        paper: sum(not record.open for record in PAPERS[paper]) for paper in papers
+    }
     whole = [p for p in papers if drawable[p] and not missing[p] and not args.format]
-    code = run_flows([*whole, "--figures", "--no-prefect"], dict(os.environ)) if whole else DONE
+    code = (
+        run_flows([*whole, "--figures", "--no-prefect"], dict(os.environ))
+        if whole
+        else DONE
+    )
     if code not in (DONE, FAILED):
         return code
     by_stage = [] if code else whole  # what a failed stage left is unknown
@@ -49,10 +57,15 @@ def figures(args: argparse.Namespace) -> int:
         for paper in papers
         if paper not in by_stage and drawable[paper] > len(missing[paper])
     }
-    drawn = {paper: {*outcome.drawn, *outcome.unchanged} for paper, outcome in outcomes.items()}
+    drawn = {
+        paper: {*outcome.drawn, *outcome.unchanged}
+        for paper, outcome in outcomes.items()
+    }
     drawn |= {paper: _files(paper) for paper in by_stage}
     for paper in papers:
-        _print(paper, missing[paper], drawn.setdefault(paper, set()), outcomes.get(paper))
+        _print(
+            paper, missing[paper], drawn.setdefault(paper, set()), outcomes.get(paper)
+        )
     if all(len(drawn[paper]) == drawable[paper] for paper in papers):
         return code
     return INCOMPLETE if any(drawn.values()) else FAILED
@@ -60,7 +73,9 @@ def figures(args: argparse.Namespace) -> int:
 
 def _check_benchmarks(papers: Sequence[str]) -> None:
     records = [record for paper in papers for record in PAPERS[paper]]
-    needs = sorted({benchmark for record in records for benchmark, _ in needed_tables(record)})
+    needs = sorted(
+        {benchmark for record in records for benchmark, _ in needed_tables(record)}
+    )
     if needs and not any((BENCHMARKS / name / PARAMS.name).is_file() for name in needs):
         raise BadInput(
             f"{', '.join(papers)}: drawn from {', '.join(needs)}, of which {BENCHMARKS}/ has"
@@ -98,7 +113,9 @@ def _print(
     drawable = [record.name for record in PAPERS[paper] if not record.open]
     place = f"{FIGURES}/{paper}/" if drawn else "nothing drawn"
     n_open = len(PAPERS[paper]) - len(drawable)
-    print(f"{paper}: {place}; {len(drawn):,} of {len(drawable):,} drawn, {n_open:,} open")
+    print(
+        f"{paper}: {place}; {len(drawn):,} of {len(drawable):,} drawn, {n_open:,} open"
+    )
     by_remedy: dict[str, list[str]] = {}
     for name, benchmarks in missing.items():
         by_remedy.setdefault(remedy(benchmarks), []).append(name)
@@ -110,6 +127,8 @@ def _print(
     empty = [name for name in drawable if name not in {*drawn, *missing, *damaged}]
     if empty:
         print(f"  not drawn, because their tables lack the numbers: {', '.join(empty)}")
-    fileless = [name for name in drawable if name in drawn - _files(paper)] if drawn else []
+    fileless = (
+        [name for name in drawable if name in drawn - _files(paper)] if drawn else []
+    )
     if fileless:
         print(f"  no file in these formats: {', '.join(fileless)}")

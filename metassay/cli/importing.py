@@ -23,16 +23,27 @@ def import_files(args: argparse.Namespace) -> int:
         for path, named in _files(args.files, kind["patterns"]):
             names, before = names_in(path), (database.records, problems.lines())
             matches = args.kind in kinds_of(path, names)
-            task = Task(path, roles.get("doc", ""), roles.get("system", ""), problems, notes)
+            task = Task(
+                path, roles.get("doc", ""), roles.get("system", ""), problems, notes
+            )
             try:
                 for item in READERS[args.kind](task) if matches or not names else ():
                     database.add(item, task)
             except (TypeError, AttributeError, ValueError, LookupError):
-                n, what = database.records - before[0], f"that does not fit {kind['what']}"
-                fix = "docs/importing.md has the fields; correct the record or remove it"
-                problems.add(Place(path.name), f"has a record, after {n} others, {what}", fix)
+                n, what = (
+                    database.records - before[0],
+                    f"that does not fit {kind['what']}",
+                )
+                fix = (
+                    "docs/importing.md has the fields; correct the record or remove it"
+                )
+                problems.add(
+                    Place(path.name), f"has a record, after {n} others, {what}", fix
+                )
             if (database.records, problems.lines()) == before and matches:
-                notes.add(Place(path.name), "has no record", "export it again if it should")
+                notes.add(
+                    Place(path.name), "has no record", "export it again if it should"
+                )
             elif (database.records, problems.lines()) == before:
                 findings = problems if named else notes  # a folder may hold other files
                 findings.add(Place(path.name), *describe_file(path, args.kind, names))
@@ -46,10 +57,16 @@ def import_files(args: argparse.Namespace) -> int:
     return 0
 
 
-def _files(paths: Sequence[Path], patterns: Sequence[str]) -> Iterator[tuple[Path, bool]]:
+def _files(
+    paths: Sequence[Path], patterns: Sequence[str]
+) -> Iterator[tuple[Path, bool]]:
     """Yield each file, and whether it was named itself, not by its folder."""
     for path in paths:
-        inside = {f for p in patterns for f in path.rglob(p)} if path.is_dir() else {path}
+        inside = (
+            {f for p in patterns for f in path.rglob(p)} if path.is_dir() else {path}
+        )
         if not inside:
-            raise BadInput(f"{path}: has no file called {' or '.join(patterns)}; name files")
+            raise BadInput(
+                f"{path}: has no file called {' or '.join(patterns)}; name files"
+            )
         yield from ((file, file == path) for file in sorted(inside))

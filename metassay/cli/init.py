@@ -33,7 +33,11 @@ def init(args: argparse.Namespace) -> int:
     for line in notes:
         print(f"note: {line}")
     if not args.run:
-        change = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
+        change = (
+            ""
+            if folder.resolve() == Path.cwd()
+            else f"cd {shlex.quote(str(folder))} && "
+        )
         print(f"next: {change}metassay run {name}")
         return DONE
     return _run(folder, name)
@@ -48,7 +52,9 @@ def update(_: argparse.Namespace) -> int:
             if write_if_changed(Path(file), text)
         ]
         print(f"dvc.yaml: {', '.join(dags) or 'all are up to date'}")
-        print(f"{CODE} {'was updated; commit it' if refresh(Path()) else 'is up to date'}")
+        print(
+            f"{CODE} {'was updated; commit it' if refresh(Path()) else 'is up to date'}"
+        )
         return DONE
     print("\n".join(upgrade(Path())))
     return DONE
@@ -57,7 +63,9 @@ def update(_: argparse.Namespace) -> int:
 def _content(args: argparse.Namespace, name: str) -> Content | None:
     if not args.texts:
         if args.ratings or args.scores or args.columns:
-            raise BadInput("--texts is missing: ratings and scores are of texts; name their file")
+            raise BadInput(
+                "--texts is missing: ratings and scores are of texts; name their file"
+            )
         return example(name)
     from metassay.project.spreadsheets import summary
     from metassay.project.spreadsheets.read import KINDS, Inputs, read_all
@@ -71,7 +79,9 @@ def _content(args: argparse.Namespace, name: str) -> Content | None:
         print(line)
     more = ["--name", args.name] if args.name else []
     more += ["--run"] if args.run else []
-    if not args.yes and not _confirm(summary.command(args.folder, request, spreadsheets, more)):
+    if not args.yes and not _confirm(
+        summary.command(args.folder, request, spreadsheets, more)
+    ):
         return None
     file_names = [path.name for paths in files.values() for path in paths]
     return summary.project_of(name, spreadsheets, file_names)

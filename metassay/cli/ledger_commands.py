@@ -40,7 +40,15 @@ def cost(args: argparse.Namespace) -> int:
     if not costs.planned:
         console.print(f"{name} asks no language model and costs nothing")
         return 0
-    heads = ("stage", "model", "questions", "in ledger", "tokens to read", "to write", "cost")
+    heads = (
+        "stage",
+        "model",
+        "questions",
+        "in ledger",
+        "tokens to read",
+        "to write",
+        "cost",
+    )
     table = folded(*heads, title=f"{name}: questions still to ask")
     for row in costs.planned:
         table.add_row(*map(Text, _cells(row)))
@@ -64,9 +72,13 @@ def stats(_: argparse.Namespace) -> int:
         holdings, attempts = ledger.holdings(), ledger.attempts()
         spent = spending(ledger, ACCOUNT)
         by_sentinels = spent_by_prefix(ledger, SENTINEL)
-    table = folded("model", "status", "answers", "tokens read", "written", title=str(LEDGER))
+    table = folded(
+        "model", "status", "answers", "tokens read", "written", title=str(LEDGER)
+    )
     for model, status, *counts in holdings:
-        table.add_row(*map(Text, (model, status, *(f"{number:,}" for number in counts))))
+        table.add_row(
+            *map(Text, (model, status, *(f"{number:,}" for number in counts)))
+        )
     console.print(table)
     codes = ", ".join(f"{code} {count:,}" for code, count in attempts.items()) or "none"
     console.print(f"requests sent, by outcome: {codes}", soft_wrap=True)
@@ -77,7 +89,10 @@ def stats(_: argparse.Namespace) -> int:
         soft_wrap=True,
     )
     for currency, amount in by_sentinels.items():
-        console.print(f"sentinels paid beside that at most {amount:.4f} {currency}", soft_wrap=True)
+        console.print(
+            f"sentinels paid beside that at most {amount:.4f} {currency}",
+            soft_wrap=True,
+        )
     return 0
 
 
@@ -94,14 +109,18 @@ def import_all(args: argparse.Namespace) -> int:
     files: list[Path] = []
     for path in args.files:
         if not path.exists():
-            raise BadInput(f"{path} does not exist; name a table of responses, or a folder of them")
+            raise BadInput(
+                f"{path} does not exist; name a table of responses, or a folder of them"
+            )
         # A folder's files one by one: two stages may have asked the same.
         files += sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     with Ledger(LEDGER) as ledger:
         result = import_(ledger, files, replace=args.replace)
     line = f"{result.rows:,} answers read, {result.added:,} new, {result.same:,} known"
     if result.different:
-        outcome = "replaced" if args.replace else "kept (--replace takes those of the file)"
+        outcome = (
+            "replaced" if args.replace else "kept (--replace takes those of the file)"
+        )
         line += f", {result.different:,} that differ {outcome}"
     print(line)
     return 0
@@ -112,18 +131,29 @@ def _cells(row: plan.Planned) -> tuple[str, ...]:
     written = f"about {costs.completion_tokens:,}, at most {costs.completion_tokens_at_most:,}"
     money = "no prices"
     if costs.cost is not None:
-        money = f"about {costs.cost:.4f} {costs.currency}, at most {costs.cost_at_most:.4f}"
-    counts = (f"{costs.calls:,}", f"{costs.calls_in_ledger:,}", f"about {costs.prompt_tokens:,}")
+        money = (
+            f"about {costs.cost:.4f} {costs.currency}, at most {costs.cost_at_most:.4f}"
+        )
+    counts = (
+        f"{costs.calls:,}",
+        f"{costs.calls_in_ledger:,}",
+        f"about {costs.prompt_tokens:,}",
+    )
     return (row.stage, row.model, *counts, written, money)
 
 
-def _totals(planned: list[plan.Planned], cap: MaxCost | None, spent: Spending) -> Iterable[str]:
+def _totals(
+    planned: list[plan.Planned], cap: MaxCost | None, spent: Spending
+) -> Iterable[str]:
     by_currency: dict[str, list[Any]] = {}
     for _, _, costs in planned:
         if costs.currency is not None:
             by_currency.setdefault(costs.currency, []).append(costs)
     for currency, of_currency in by_currency.items():
-        expected, most = sum(c.cost for c in of_currency), sum(c.cost_at_most for c in of_currency)
+        expected, most = (
+            sum(c.cost for c in of_currency),
+            sum(c.cost_at_most for c in of_currency),
+        )
         yield f"in total about {expected:.4f} {currency}, at most {most:.4f}"
     paid = f"{spent.spent:.4f} {spent.currency or ''}".strip()
     if spent.at_most > spent.spent:

@@ -1,6 +1,7 @@
 """`metassay`: find and run a command; commands.yaml has the arguments of each.
 
-A command's imports are delayed until it runs: `meta-eval` must work with the core install.
+A command's imports are delayed until it runs: `meta-eval` must work with the core
+install.
 """
 
 import argparse
@@ -22,8 +23,20 @@ from metassay.core.work import restrict_work
 
 # The packages of the extra `pipeline`, by the names that are imported.
 PIPELINE = (
-    *("cronsim", "dvc", "dvc_data", "httpx2", "networkx", "nltk", "openai", "prefect"),
-    *("psutil", "requests", "rouge_score", "sacrebleu", "shtab", "uvicorn"),
+    "cronsim",
+    "dvc",
+    "dvc_data",
+    "httpx2",
+    "networkx",
+    "nltk",
+    "openai",
+    "prefect",
+    "psutil",
+    "requests",
+    "rouge_score",
+    "sacrebleu",
+    "shtab",
+    "uvicorn",
 )
 
 ABOUT = """\
@@ -70,13 +83,17 @@ def main(arguments: list[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
     raw = argparse.RawDescriptionHelpFormatter
-    root = Parser(prog="metassay", description=ABOUT, epilog=ENDING, formatter_class=raw)
+    root = Parser(
+        prog="metassay", description=ABOUT, epilog=ENDING, formatter_class=raw
+    )
     root.add_argument("--version", action="version", version=f"metassay {__version__}")
     groups = {"": root.add_subparsers(required=True, metavar="COMMAND")}
     mirror = os.environ.get("METASSAY_MIRROR")
     for words, settings in COMMANDS.items():
         group, _, name = words.rpartition(" ")
-        sub = groups[group].add_parser(name, help=settings["summary"], usage=settings.get("usage"))
+        sub = groups[group].add_parser(
+            name, help=settings["summary"], usage=settings.get("usage")
+        )
         sub.description, sub.formatter_class = settings.get("about"), raw
         add_arguments(sub, settings.get("arguments", {}))
         sub.set_defaults(command=partial(_run, words, settings))
@@ -89,7 +106,9 @@ def parser() -> argparse.ArgumentParser:
 
 def _run(words: str, settings: Mapping[str, Any], args: argparse.Namespace) -> int:
     """Run `module.function` of this folder, if the packages that it needs are installed."""
-    missing = [package for package in PIPELINE if importlib.util.find_spec(package) is None]
+    missing = [
+        package for package in PIPELINE if importlib.util.find_spec(package) is None
+    ]
     if missing and not settings.get("core"):
         raise BadInput(
             f"metassay {words.split(maxsplit=1)[0]} needs the extra `pipeline`, of which"
@@ -99,5 +118,7 @@ def _run(words: str, settings: Mapping[str, Any], args: argparse.Namespace) -> i
     if Path("benchmarks").is_dir() and Path("data/registry.yaml").is_file():
         restrict_work(Path())
     module, _, function = settings["run"].partition(".")
-    code: int = getattr(importlib.import_module(f"metassay.cli.{module}"), function)(args)
+    code: int = getattr(importlib.import_module(f"metassay.cli.{module}"), function)(
+        args
+    )
     return code

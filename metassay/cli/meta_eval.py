@@ -44,8 +44,16 @@ from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, read_sheet
 
 SETTINGS = (
-    *("coefficient", "resample", "resamples", "permutations", "confidence", "useful", "margin"),
-    *("digits", "seed", "primary"),
+    "coefficient",
+    "resample",
+    "resamples",
+    "permutations",
+    "confidence",
+    "useful",
+    "margin",
+    "digits",
+    "seed",
+    "primary",
 )
 
 
@@ -56,13 +64,19 @@ def meta_eval(args: argparse.Namespace) -> int:
         if args.files or args.scores or args.ratings:
             raise BadInput("--example DIR: takes no files; it writes them")
         command = write_example(args.example)
-        say(console, f"written to {args.example}: scores.csv, ratings.csv, README.md. Next:")
-        say(console, f"  cd {args.example}\n  {command}", wrap=False)  # one line, to copy
+        say(
+            console,
+            f"written to {args.example}: scores.csv, ratings.csv, README.md. Next:",
+        )
+        # one line, to copy
+        say(console, f"  cd {args.example}\n  {command}", wrap=False)
         return 0
     request = _request(args)
     scores, ratings = _read(*_files(args), request.roles)
     with ExitStack() as stack:
-        folder = stack.enter_context(whole_folder(args.out, "--out")) if args.out else None
+        folder = (
+            stack.enter_context(whole_folder(args.out, "--out")) if args.out else None
+        )
         with bars() as progress:
             results = evaluate_sheets(scores, ratings, request, progress)
         if folder is not None:
@@ -71,7 +85,9 @@ def meta_eval(args: argparse.Namespace) -> int:
         show(dict(results.tables), results.options.confidence, console)
     else:
         show_raters(dict(results.tables), console)
-    say(console, *(f"WARNING: {line}" for line in results.of_names), style="bold yellow")
+    say(
+        console, *(f"WARNING: {line}" for line in results.of_names), style="bold yellow"
+    )
     if results.of_names:
         console.print()
     say(console, *results.notes)
@@ -125,7 +141,9 @@ def _files(args: argparse.Namespace) -> tuple[list[Path], list[Path]]:
             " metassay meta-eval --example DIR writes a pair to start from"
         )
     if named and not ratings:
-        raise BadInput("--ratings FILE: is missing; --scores names files of scores alone")
+        raise BadInput(
+            "--ratings FILE: is missing; --scores names files of scores alone"
+        )
     return (scores, ratings) if named else (files[:-1], files[-1:])
 
 
@@ -154,10 +172,13 @@ def _read(
 
 
 SHOWN = 12  # metrics printed per level
-NARROW = 72  # columns of a terminal: below them, the comparison with a rater is left out
+# columns of a terminal: below them, the comparison with a rater is left out
+NARROW = 72
 
 _STUDY_KEY = ["study", "criterion", "part"]
-_ONE_RATER = "No text has two raters, so there is no agreement, and no rater to compare with."
+_ONE_RATER = (
+    "No text has two raters, so there is no agreement, and no rater to compare with."
+)
 
 
 def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -> None:
@@ -167,7 +188,9 @@ def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -
     """
     certificates = tables["certificates"]
     if certificates.empty:
-        nothing = "no metric here says which of two texts is better: nothing can be certified"
+        nothing = (
+            "no metric here says which of two texts is better: nothing can be certified"
+        )
         console.print(nothing)
         return
     alpha = _alphas(tables["agreement"])
@@ -183,8 +206,12 @@ def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -
         design = designs[(designs[_STUDY_KEY] == list(key)).all(axis=1)]
         for line in limits(of_criterion, design, confidence):
             console.print(_indent(line))
-        frames = ((level, of_criterion[of_criterion["level"] == level]) for level in DECISIONS)
-        by_level = {level: ranked(records(frame)) for level, frame in frames if len(frame)}
+        frames = (
+            (level, of_criterion[of_criterion["level"] == level]) for level in DECISIONS
+        )
+        by_level = {
+            level: ranked(records(frame)) for level, frame in frames if len(frame)
+        }
         for level, rows in by_level.items():
             _print_level(rows, level, confidence, console)
         for level, rows in by_level.items():
@@ -197,7 +224,9 @@ def _indent(line: str) -> Padding:
     return Padding(Text(line, overflow="fold"), (0, 0, 0, 1))
 
 
-def _print_level(rows: list[Row], level: str, confidence: float, console: Console) -> None:
+def _print_level(
+    rows: list[Row], level: str, confidence: float, console: Console
+) -> None:
     narrow = console.width < NARROW
     compared = not narrow and any(row["rater"] is not None for row in rows)
     coefficient = COEFFICIENT_NAMES[rows[0]["coefficient"]]
@@ -226,7 +255,9 @@ def _cells(row: Row, *, compared: bool) -> Iterator[Text]:
     yield Text(probability(row["p"]))
     if compared:
         has_rater = row["rater"] is not None
-        yield Text(f"{short(row['with_raters'])} / {short(row['rater'])}" if has_rater else "")
+        yield Text(
+            f"{short(row['with_raters'])} / {short(row['rater'])}" if has_rater else ""
+        )
     yield Text(row["verdict"], style="bold" if row["trusted"] else "")
 
 
@@ -256,7 +287,11 @@ def _alphas(agreement: pd.DataFrame) -> dict[tuple[str, str], str]:
         if not name.startswith("krippendorff_alpha"):
             continue
         ends = short_interval(row["low"], row["high"])
-        value = "undefined" if missing(row["value"]) else f"{short(row['value'])} {ends}".strip()
+        value = (
+            "undefined"
+            if missing(row["value"])
+            else f"{short(row['value'])} {ends}".strip()
+        )
         lines[str(row["study"]), str(row["criterion"])] = (
             f"Raters among themselves: Krippendorff's alpha ({name.rpartition('_')[2]}) {value},"
             f" {counted(int(row['n']), 'text')} with two raters or more."
@@ -276,7 +311,12 @@ def show_raters(tables: dict[str, pd.DataFrame], console: Console) -> None:
             title_justify="left",
         )
         for row in records(rows[rows["author"] == EVERYBODY]):
-            cells = (row["rater"], f"{row['n']:,}", shown(row["mean"]), shown(row["sd"]))
+            cells = (
+                row["rater"],
+                f"{row['n']:,}",
+                shown(row["mean"]),
+                shown(row["sd"]),
+            )
             board.add_row(*map(Text, cells))
         console.print(board)
         of_study = (agreement["study"] == study) & (agreement["criterion"] == criterion)
@@ -293,7 +333,9 @@ def _agreement_lines(agreement: pd.DataFrame) -> Iterator[str]:
     for row in records(overall):
         ends = shown_interval(row["low"], row["high"])
         value = shown(row["value"]) or "undefined"
-        yield f"  {row['coefficient']} {value} {ends}, n = {row['n']:,}".replace(" ,", ",")
+        yield f"  {row['coefficient']} {value} {ends}, n = {row['n']:,}".replace(
+            " ,", ","
+        )
     yield ""
 
 
@@ -301,8 +343,12 @@ def judge_check(args: argparse.Namespace) -> int:
     """Print what a file shows of a judge; with --out, write the page and all tables."""
     faults = Findings()
     sheet = read_sheet(args.file, faults)
-    choices = {name: value for name, value in vars(args).items() if name in Choices._fields}
-    choices |= {name: tuple(value) for name, value in choices.items() if isinstance(value, list)}
+    choices = {
+        name: value for name, value in vars(args).items() if name in Choices._fields
+    }
+    choices |= {
+        name: tuple(value) for name, value in choices.items() if isinstance(value, list)
+    }
     choices |= roles_in(args.columns, ("doc", "system", "rater"))
     choices |= {"mark": "--", "require": dict(args.require)}
     results = check_sheet(sheet, Choices(**choices), faults)
@@ -310,5 +356,7 @@ def judge_check(args: argparse.Namespace) -> int:
     if args.out:
         with whole_folder(args.out, "--out") as folder:
             results.write(folder)
-        print(f"written to {args.out}: {', '.join(f'{name}.csv' for name in results.tables)}")
+        print(
+            f"written to {args.out}: {', '.join(f'{name}.csv' for name in results.tables)}"
+        )
     return WORSE if results.unmet else DONE

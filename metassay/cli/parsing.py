@@ -21,9 +21,14 @@ COMMANDS: Final[Mapping[str, Mapping[str, Any]]] = yaml.load(
 )
 # Former names of commands, and of their options; they go with the next version.
 FORMER = {
-    **{"accept": "watch accept", "reevaluate": "watch check", "schedule": "watch schedule"},
-    **{"upgrade": "update", "refresh": "update", "cost": "ledger cost"},
-    **{"report": "run --only report", "fetch": "run --only fetch"},
+    "accept": "watch accept",
+    "reevaluate": "watch check",
+    "schedule": "watch schedule",
+    "upgrade": "update",
+    "refresh": "update",
+    "cost": "ledger cost",
+    "report": "run --only report",
+    "fetch": "run --only fetch",
 }
 ROLES = ("doc", "system", "rater", "strata", "cluster", "family")
 _FORMER_OPTIONS = {
@@ -52,7 +57,9 @@ class Parser(argparse.ArgumentParser):
             words = f"{self.prog.removeprefix('metassay ')} {options[0]}"
             if words in _FORMER_OPTIONS:
                 self.error(f"{options[0]} is now {_FORMER_OPTIONS[words]}")
-            known = [name for name in self._option_string_actions if name.startswith("--")]
+            known = [
+                name for name in self._option_string_actions if name.startswith("--")
+            ]
             self.error(f"no option {options[0]}{hint(options[0], known)}")
         if rest and hasattr(parsed, "files"):
             parsed.files = [*parsed.files, *map(Path, rest)]
@@ -66,17 +73,23 @@ class Parser(argparse.ArgumentParser):
             choices = f"choose from {', '.join(known)}"
             remedy = f"{self.prog} --help lists all" if commands else choices
             close = hint(str(value), known)
-            raise argparse.ArgumentError(action, f"there is no {value!r}; {remedy}{close}")
+            raise argparse.ArgumentError(
+                action, f"there is no {value!r}; {remedy}{close}"
+            )
 
 
-def add_arguments(parser: argparse.ArgumentParser, arguments: Mapping[str, Any]) -> None:
+def add_arguments(
+    parser: argparse.ArgumentParser, arguments: Mapping[str, Any]
+) -> None:
     """Add a command's arguments, as commands.yaml has them."""
     groups: dict[str, Any] = {}
     for name, settings in arguments.items():
         options = dict(settings)
         group = options.pop("group", None)
         if group and group not in groups:
-            groups[group] = parser.add_mutually_exclusive_group(required=group == "when")
+            groups[group] = parser.add_mutually_exclusive_group(
+                required=group == "when"
+            )
         if options.pop("flag", False):
             options["action"] = "store_true"
         if options.pop("several", False):
@@ -109,10 +122,10 @@ def roles_in(words: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
 def spread(words: Sequence[str]) -> list[str]:
     """Return the words of a command line, with each name behind an option as `--option=NAME`.
 
-    argparse would take `--lower a b scores.csv ratings.csv` for three files. Here the names of an
-    option end at the next option, at `--`, or at the first file: a word with a file's ending or,
-    after the first name, an existing file. `--lower=NAME` takes any name. Raises BadInput where a
-    file stands in the place of a name.
+    argparse would take `--lower a b scores.csv ratings.csv` for three files. Here the
+    names of an option end at the next option, at `--`, or at the first file: a word
+    with a file's ending or, after the first name, an existing file. `--lower=NAME`
+    takes any name. Raises BadInput where a file stands in the place of a name.
     """
     if words[:1] not in (["meta-eval"], ["init"], ["judge-check"]):
         return list(words)
@@ -123,7 +136,10 @@ def spread(words: Sequence[str]) -> list[str]:
         word = waiting.pop(0)
         if word == "--":
             # Written as a path, a file is no option to any version of argparse.
-            return [*result, *(f"./{file}" if file[:1] == "-" else file for file in waiting)]
+            return [
+                *result,
+                *(f"./{file}" if file[:1] == "-" else file for file in waiting),
+            ]
         takes = arguments.get(word, {}).get("type") == "names"
         names = _names_behind(word, waiting) if takes else []
         result += [f"{word}={name}" for name in names] or [word]
@@ -136,7 +152,9 @@ def _names_behind(option: str, words: Sequence[str]) -> list[str]:
     for word in words:
         ending = Path(word).suffix.lower() in _ENDINGS
         if ending and not names:
-            raise BadInput(f"{option}: takes names; {word} is a file; write {option} NAME {word}")
+            raise BadInput(
+                f"{option}: takes names; {word} is a file; write {option} NAME {word}"
+            )
         if word.startswith("-") or ending or (names and _is_file(word)):
             break
         names.append(word)
@@ -151,7 +169,9 @@ def _is_file(word: str) -> bool:
 
 
 def _names(text: str) -> list[str]:
-    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [""])]
+    names = [
+        name.strip() for name in next(csv.reader([text], skipinitialspace=True), [""])
+    ]
     if not all(names):
         raise argparse.ArgumentTypeError("a name is empty; write NAME or NAME,NAME")
     return names
@@ -181,7 +201,9 @@ def _least(word: str) -> tuple[str, float]:
     try:
         return name, float(least)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{word!r}: write it as sensitivity=.9") from None
+        raise argparse.ArgumentTypeError(
+            f"{word!r}: write it as sensitivity=.9"
+        ) from None
 
 
 def _formats(text: str) -> tuple[str, ...]:
@@ -195,7 +217,15 @@ def _formats(text: str) -> tuple[str, ...]:
 
 
 _TYPES: Final[Mapping[str, Callable[[str], Any]]] = {
-    **{"path": Path, "out_file": out_file, "int": int, "float": float, "names": _names},
-    **{"url": _url, "formats": _formats, "count": _whole(1, LARGEST), "few": _whole(1, 20)},
-    **{"seed": _whole(0, 2**63), "least": _least},
+    "path": Path,
+    "out_file": out_file,
+    "int": int,
+    "float": float,
+    "names": _names,
+    "url": _url,
+    "formats": _formats,
+    "count": _whole(1, LARGEST),
+    "few": _whole(1, 20),
+    "seed": _whole(0, 2**63),
+    "least": _least,
 }

@@ -1,7 +1,7 @@
 """`metassay probe`: put one question to a judge, model or endpoint; print all that is exchanged.
 
-The question is invented, and public. It is asked as every question of a run is, so that it fails
-where a run would fail.
+The question is invented, and public. It is asked as every question of a run is, so that
+it fails where a run would fail.
 """
 
 import argparse
@@ -70,36 +70,52 @@ def probe(args: argparse.Namespace) -> int:
             if not any(question.exchanges for question in questions):
                 raise
             problems = error.problems
-        lines = [line for question in questions for line in _describe(question, session)]
+        lines = [
+            line for question in questions for line in _describe(question, session)
+        ]
         if judgment is not None:
             fields = ("label", "probability", "explanation")
             values = {f"{name} ": getattr(judgment, name) for name in fields}
             values["repaired "] = "yes" if judgment.repaired else None
             took = f"it took {time.time() - start:.2f} s"
             lines += ["", f"judgment: {judgment.status}{_join(values)}; {took}"]
-        if not questions and any(j.record.requests is not None for j in with_members(judge)):
+        if not questions and any(
+            j.record.requests is not None for j in with_members(judge)
+        ):
             lines.append(
                 "no language model was asked, since another judge was sure; probe the model itself"
             )
         advice = [line for question in questions for line in _advice(question)]
         # Without secrets and control characters.
         endpoints = session.models.endpoints.values()
-        names = {name for endpoint in endpoints for name in variables(endpoint).values()}
-        secrets = [secret for name in names if (secret := os.environ.get(name, "").strip())]
+        names = {
+            name for endpoint in endpoints for name in variables(endpoint).values()
+        }
+        secrets = [
+            secret for name in names if (secret := os.environ.get(name, "").strip())
+        ]
         for line in [*lines, *(advice or problems)]:
             for secret in secrets:
                 line = line.replace(secret, "(not shown)")  # noqa: PLW2901
             print(one_line(line))
-    return 0 if judgment is not None and judgment.status in ("ok", "abstained") else FAILED
+    return (
+        0 if judgment is not None and judgment.status in ("ok", "abstained") else FAILED
+    )
 
 
 def _judge(name: str, params: Params, models: Models) -> tuple[Chosen, str]:
     """Return the judge of that name, or one that asks the model of that name; and its place."""
-    blocks = {"judges": params.judges, "models": params.models, "endpoints": params.endpoints}
+    blocks = {
+        "judges": params.judges,
+        "models": params.models,
+        "endpoints": params.endpoints,
+    }
     block, _, key = name.rpartition(".")
     matches = [b for b in blocks if block in ("", b) and key in blocks[b]]
     if not matches:
-        known = "; ".join(f"{b}: {', '.join(sorted(blocks[b])) or 'none'}" for b in blocks)
+        known = "; ".join(
+            f"{b}: {', '.join(sorted(blocks[b])) or 'none'}" for b in blocks
+        )
         raise BadInput(f"{PARAMS} has no judge, model or endpoint {name!r}; {known}")
     if matches[0] == "judges":
         where, options = f"{PARAMS} > judges > {key}", params.judges[key]
@@ -120,7 +136,9 @@ def _judge_pair(
 ) -> Judgment:
     """Return the judgment of PAIR; add the questions to language models to `questions`."""
     if ENTAILMENT.name not in instruments_of(judge):
-        raise BadInput(f"a judge of kind {judge.kind!r} cannot be asked about entailment")
+        raise BadInput(
+            f"a judge of kind {judge.kind!r} cannot be asked about entailment"
+        )
     print(f'question: does "{PAIR.premise}" entail "{PAIR.hypothesis}"?')
 
     def provide(judge: Chosen) -> Resources:
@@ -136,7 +154,9 @@ def _judge_pair(
     return judgment
 
 
-def _ask_once(ask: Ask, model: str, questions: list[_Question], *, logprobs: bool) -> Ask:
+def _ask_once(
+    ask: Ask, model: str, questions: list[_Question], *, logprobs: bool
+) -> Ask:
     """Ask the first question alone, past the ledger; its answer stands for those of all others."""
     question: _Question | None = None
 
@@ -168,8 +188,13 @@ def _describe(question: _Question, session: Session) -> Iterator[str]:
     for exchange in question.exchanges[:1]:
         url, sent = str(exchange.request.url), dict(exchange.request.headers)
     sent |= dict.fromkeys({"authorization", "api-key"} & sent.keys(), "(not shown)")
-    yield from ("", f"sent to model {question.model} at endpoint {model.endpoint}: POST {url}")
-    yield from _message(sent, http.request_body(question.request, endpoint, model.limit))
+    yield from (
+        "",
+        f"sent to model {question.model} at endpoint {model.endpoint}: POST {url}",
+    )
+    yield from _message(
+        sent, http.request_body(question.request, endpoint, model.limit)
+    )
     for exchange in question.exchanges[:1]:
         code = exchange.response.status_code
         yield from ("", f"came back after {exchange.seconds:.2f} s: HTTP {code}")
@@ -177,7 +202,10 @@ def _describe(question: _Question, session: Session) -> Iterator[str]:
     if not question.exchanges:
         yield from ("", "nothing came back")
     if reply:
-        counts = {"tokens read ": reply.prompt_tokens, "written ": reply.completion_tokens}
+        counts = {
+            "tokens read ": reply.prompt_tokens,
+            "written ": reply.completion_tokens,
+        }
         values = {"": reply.error, "finish_reason ": reply.finish_reason, **counts}
         yield from ("", f"status of the answer: {reply.status}{_join(values)}")
     cost, prices = session.booked(question.request.key), model.prices
@@ -192,7 +220,9 @@ def _describe(question: _Question, session: Session) -> Iterator[str]:
 
 
 def _join(values: Mapping[str, object]) -> str:
-    return "".join(f", {name}{value}" for name, value in values.items() if value is not None)
+    return "".join(
+        f", {name}{value}" for name, value in values.items() if value is not None
+    )
 
 
 def _advice(question: _Question) -> Iterator[str]:
@@ -204,7 +234,11 @@ def _advice(question: _Question) -> Iterator[str]:
 
 def _message(headers: Mapping[str, str], body: bytes) -> Iterator[str]:
     """Yield the headers of interest and a body, JSON on several lines."""
-    shown = {name: value for name, value in headers.items() if not _UNSHOWN.fullmatch(name.lower())}
+    shown = {
+        name: value
+        for name, value in headers.items()
+        if not _UNSHOWN.fullmatch(name.lower())
+    }
     yield from (f"  {name}: {value}" for name, value in shown.items())
     text = body.decode("utf-8", "replace")
     with contextlib.suppress(ValueError, RecursionError):

@@ -48,7 +48,10 @@ def list_all(args: argparse.Namespace) -> int:
             for row in rows:
                 # One name per line, so that none is broken.
                 table.add_row(
-                    *(Text(cell if isinstance(cell, str) else "\n".join(cell)) for cell in row),
+                    *(
+                        Text(cell if isinstance(cell, str) else "\n".join(cell))
+                        for cell in row
+                    ),
                     end_section=title not in ("datasets", _OWN_KINDS),
                 )
             console.print(table)
@@ -60,7 +63,9 @@ _OWN_KINDS = "kinds of this project"
 _Rows = list[tuple[str | list[str], ...]]
 
 
-def _tables(params: Params, registry: Mapping[str, Dataset]) -> Iterator[tuple[str, str, _Rows]]:
+def _tables(
+    params: Params, registry: Mapping[str, Dataset]
+) -> Iterator[tuple[str, str, _Rows]]:
     """Yield title, heads and rows of each table of `metassay list`."""
     rows: _Rows = []
     for name, entry in params.benchmarks.items():
@@ -78,7 +83,9 @@ def _tables(params: Params, registry: Mapping[str, Dataset]) -> Iterator[tuple[s
     ]
     yield "tests of segmentations", "test, dataset, segmentations, report", rows
     tunings = params.tunings.items()
-    rows = [(name, tuning.tune, tuning.benchmark, tuning.models) for name, tuning in tunings]
+    rows = [
+        (name, tuning.tune, tuning.benchmark, tuning.models) for name, tuning in tunings
+    ]
     yield "tunings of models", "tuning, tune, benchmark, models", rows
     rows = [
         (name, data.access, data.licence, str(len(data.files) or "local"), data.title)
@@ -86,9 +93,17 @@ def _tables(params: Params, registry: Mapping[str, Dataset]) -> Iterator[tuple[s
     ]
     yield "datasets", "dataset, access, licence, files, what it is", rows
     blocks = ((block, getattr(params, block).items()) for block in KINDS)
-    kinds = ((block, name, str(b.get("kind"))) for block, named in blocks for name, b in named)
+    kinds = (
+        (block, name, str(b.get("kind")))
+        for block, named in blocks
+        for name, b in named
+    )
     readers = (("datasets", name, data.reader or "") for name, data in registry.items())
-    yield _OWN_KINDS, "block, name, kind", [row for row in (*kinds, *readers) if is_path(row[2])]
+    yield (
+        _OWN_KINDS,
+        "block, name, kind",
+        [row for row in (*kinds, *readers) if is_path(row[2])],
+    )
 
 
 def _built(name: str) -> str:
@@ -148,7 +163,9 @@ def check_project(names: list[str]) -> Params:
 def load_params(names: list[str]) -> Params:
     """Load params; BadInput for unknown benchmarks. The rest of the project is not checked."""
     params = load()
-    raise_problems(_unknown(name, params.every) for name in names if name not in params.every)
+    raise_problems(
+        _unknown(name, params.every) for name in names if name not in params.every
+    )
     return params
 
 
@@ -160,11 +177,14 @@ def _unknown(name: str, known: Iterable[str]) -> str:
 
 
 def datasets_in(folder: Evaluation, params: Params) -> list[str]:
-    """Return the datasets whose texts the tables of a benchmark may hold: its own, and those of
-    examples and claims in the prompts of its systems, judges and other kinds."""
+    """Return the datasets whose texts the tables of a benchmark may hold: its own, and
+    those of examples and claims in the prompts of its systems, judges and other kinds.
+    """
     used = used_blocks([folder])
     kinds = [
-        choose(index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}")
+        choose(
+            index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}"
+        )
         for block, index in KINDS.items()
         for name in used[block]
     ]

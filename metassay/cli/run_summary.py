@@ -1,7 +1,7 @@
 """The end of a run: the answer of each benchmark in at most 20 lines, and the exit code.
 
-The answer tells which metric to use for which decision, how sure that is and what would change it;
-then follow problems of the data, and where the rest is.
+The answer tells which metric to use for which decision, how sure that is and what would
+change it; then follow problems of the data, and where the rest is.
 """
 
 import sys
@@ -44,7 +44,10 @@ class Part(NamedTuple):
         if not rest:
             return self.lines
         more = counted(rest, f"more {self.noun}" if number else self.noun)
-        return [*self.lines[:number], f"{'and ' * bool(number)}{more}: {_show(name, self.table)}"]
+        return [
+            *self.lines[:number],
+            f"{'and ' * bool(number)}{more}: {_show(name, self.table)}",
+        ]
 
 
 def print_summary(names: Iterable[str], params: Params) -> int:
@@ -65,7 +68,9 @@ def _summarise(name: str, params: Params, console: Console) -> bool:
     folder, evaluation = Path(TABLES) / name, params.every[name]
     title, parts = _answer(name, params, folder)
     notes = notes_of(folder, files_in(evaluation, "notes"))
-    parts.append(Part([f"Note of {stage}: {note}" for stage, note in notes], "note", "notes"))
+    parts.append(
+        Part([f"Note of {stage}: {note}" for stage, note in notes], "note", "notes")
+    )
     missing = _missing(name, answers_of(folder, files_in(evaluation, "responses")))
     last = [f"more: {_show(name)}"]
     if name not in params.tunings:  # a tuning has no page
@@ -75,15 +80,21 @@ def _summarise(name: str, params: Params, console: Console) -> bool:
 
     def wrap(lines: Iterable[str]) -> list[str]:
         """Wrap lines to the terminal, continued ones indented."""
-        texts = (Text(line).wrap(console, console.width - 2, overflow="fold") for line in lines)
+        texts = (
+            Text(line).wrap(console, console.width - 2, overflow="fold")
+            for line in lines
+        )
         return [
-            f"{'  ' * bool(n)}{row.plain.rstrip()}" for rows in texts for n, row in enumerate(rows)
+            f"{'  ' * bool(n)}{row.plain.rstrip()}"
+            for rows in texts
+            for n, row in enumerate(rows)
         ]
 
     head, tail = wrap([title]), wrap(missing)
     room = LINES - len(head) - len(tail) - len(last)
 
-    # As far as there is room: an answer for each decision, then a line of each part in turn.
+    # As far as there is room: an answer for each decision, then a line of each part in
+    # turn.
     def first_lines(numbers: list[int]) -> list[str]:
         pairs = zip(parts, numbers, strict=True)
         return wrap(line for part, number in pairs for line in part.first(number, name))
@@ -103,7 +114,9 @@ def _show(name: str, table: str = "") -> str:
 
 def _missing(name: str, answers: pd.DataFrame) -> list[str]:
     """Tell how many answers of language models are missing, and the remedy; empty if none is."""
-    questions, missing, failed = (int(answers[n].sum()) for n in ("questions", "missing", "failed"))
+    questions, missing, failed = (
+        int(answers[n].sum()) for n in ("questions", "missing", "failed")
+    )
     if not missing + failed:
         return []
     return [
@@ -119,7 +132,11 @@ def _answer(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
     if name in params.tunings:
         models = (f"data/models/{model}" for model in params.tunings[name].models)
         return f"{name}: {', '.join(models)}", []
-    noun, right = ("judge", "answers") if name in params.judge_tests else ("segmentation", "labels")
+    noun, right = (
+        ("judge", "answers")
+        if name in params.judge_tests
+        else ("segmentation", "labels")
+    )
     frame, _ = table_of(name, f"{noun}s", params)
     first, *heads = frame.columns
     lines = [
@@ -130,7 +147,10 @@ def _answer(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
 
 
 def _metrics(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
-    benchmark, confidence = params.benchmarks[name], float(params.meta_evaluation["confidence"])
+    benchmark, confidence = (
+        params.benchmarks[name],
+        float(params.meta_evaluation["confidence"]),
+    )
     shown_as = ShownAs.of(params.shown_as, benchmark.writers, benchmark.judges)
     certificates = read(CERTIFICATES, folder / "certificates.parquet")
     answers = list(best_of(shown_as.frame(certificates)))
@@ -141,16 +161,25 @@ def _metrics(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
         ), []
     if not answers:
         why = "whole texts" if len(certificates) else "texts that have scores"
-        return f"{name}: people rated no {why}, so no metric of these could be tested.", []
+        return (
+            f"{name}: people rated no {why}, so no metric of these could be tested.",
+            [],
+        )
     leaders = [best for _, _, best in answers]
-    systems, documents = (max(top.row[n] for top in leaders) for n in ("n_systems", "n_documents"))
+    systems, documents = (
+        max(top.row[n] for top in leaders) for n in ("n_systems", "n_documents")
+    )
     n_metrics = max(len(best.rows) for best in leaders)
     title = (
         f"{name}: {counted(n_metrics, 'metric')} tested against people"
         f" on {counted(systems, 'system')} and {counted(documents, 'document')}; r is corrected for"
         f" choosing the best, with its {100 * confidence:g} % interval."
     )
-    in_answers = tuple(filter(None, (too_small(best.rows, confidence)[1:] for best in leaders)))
-    warnings = [line for line in limits_of(folder, confidence) if not line.endswith(in_answers)]
+    in_answers = tuple(
+        filter(None, (too_small(best.rows, confidence)[1:] for best in leaders))
+    )
+    warnings = [
+        line for line in limits_of(folder, confidence) if not line.endswith(in_answers)
+    ]
     part = Part([*advice(answers, confidence)], "answer", "trust")
     return title, [part, Part(warnings, "warning", "trust")]

@@ -18,7 +18,8 @@ from metassay.core.exit_codes import FAILED, INTERRUPTED, REFUSED
 if TYPE_CHECKING:
     from metassay.core.params import Params
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # unless ignored, as under nohup
+# unless ignored, as under nohup
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE = 3.0  # seconds until an orderly end is forced
 
 
@@ -55,7 +56,10 @@ def refresh_code_yaml() -> None:
     from metassay.versions.code_yaml import FILE, refresh
 
     if refresh(Path()):
-        print(f"{FILE} was updated since code or a named block changed; commit it", file=sys.stderr)
+        print(
+            f"{FILE} was updated since code or a named block changed; commit it",
+            file=sys.stderr,
+        )
 
 
 def words_of(args: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
@@ -83,9 +87,9 @@ def run_flows(
 ) -> int:
     """Run `python -m flows` with these words; return the exit code, and tell why it is 1.
 
-    `meanwhile` is called while the module starts and waits (`--wait`); if it raises, the module is
-    killed. A module has explained a refusal or an interruption itself, and its exit codes
-    `passed_on`.
+    `meanwhile` is called while the module starts and waits (`--wait`); if it raises,
+    the module is killed. A module has explained a refusal or an interruption itself,
+    and its exit codes `passed_on`.
     """
     code = _run_watched([sys.executable, "-m", module, *words], environment, meanwhile)
     if code in (0, INTERRUPTED, REFUSED, *passed_on):
@@ -102,13 +106,15 @@ def run_flows(
 
 
 def _run_watched(
-    command: list[str], environment: dict[str, str], meanwhile: Callable[[], None] | None = None
+    command: list[str],
+    environment: dict[str, str],
+    meanwhile: Callable[[], None] | None = None,
 ) -> int:
     """Run the command in a session that ends with this process; return its exit code.
 
-    Ctrl-C goes to every process of a terminal, but Prefect's server must outlive it for a moment:
-    so only this process receives it, and closes the pipe that the session watches. A second one
-    kills, and so do _PATIENCE seconds.
+    Ctrl-C goes to every process of a terminal, but Prefect's server must outlive it for
+    a moment: so only this process receives it, and closes the pipe that the session
+    watches. A second one kills, and so do _PATIENCE seconds.
     """
     process = subprocess.Popen(
         command,
@@ -144,7 +150,9 @@ def _run_watched(
         with contextlib.suppress(BrokenPipeError):  # it has ended, and told why
             process.stdin.write(b".")
             process.stdin.flush()
-    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    heard = [
+        number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN
+    ]
     before = {number: signal.signal(number, end) for number in heard}
     try:
         code = process.wait()
@@ -152,6 +160,7 @@ def _run_watched(
     finally:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.close()
-        if not signals:  # else it is over in a moment, and another signal changes nothing
+        # else it is over in a moment, and another signal changes nothing
+        if not signals:
             for number, handler in before.items():
                 signal.signal(number, handler)

@@ -37,18 +37,24 @@ def show(args: argparse.Namespace) -> int:
         _show_terms(args.terms)
         return 0
     if args.name is None:
-        raise BadInput("show: name a benchmark, or --terms; `metassay list` has the benchmarks")
+        raise BadInput(
+            "show: name a benchmark, or --terms; `metassay list` has the benchmarks"
+        )
     name, table, console = args.name, args.table, Console()
     params, folder = load_params([name]), Path(TABLES) / name
     if not folder.is_dir():
         raise BadInput(f"{folder} does not exist; metassay run {name} makes it")
-    says = {name: t.says for name, t in CONTRACT.items() if path_of(folder, name).exists()}
+    says = {
+        name: t.says for name, t in CONTRACT.items() if path_of(folder, name).exists()
+    }
     for block, views in reversed(VIEWS.items()):
         says = {**(views if name in getattr(params, block) else {}), **says}
     if table is None:
         lines = [(key, text.partition(". ")[0]) for key, text in says.items()]
         frame = pd.DataFrame(lines, columns=["table", "what it says"])
-        notes = [f"metassay show {name} TABLE prints a table; --csv FILE writes it as CSV"]
+        notes = [
+            f"metassay show {name} TABLE prints a table; --csv FILE writes it as CSV"
+        ]
     elif table in says:
         frame, notes = table_of(name, table, params)
     else:
@@ -66,7 +72,10 @@ def show(args: argparse.Namespace) -> int:
     whole = args.all or table is None
     console.print(*_blocks(frame if whole else frame.head(ROWS), console.width))
     if len(frame) > ROWS and not whole:
-        say(console, f"and {len(frame) - ROWS:,} more rows: metassay show {name} {table} --all")
+        say(
+            console,
+            f"and {len(frame) - ROWS:,} more rows: metassay show {name} {table} --all",
+        )
     return 0
 
 
@@ -98,7 +107,9 @@ def _blocks(frame: pd.DataFrame, width: int) -> Iterator[Table]:
         yield from _blocks(numbered, width)
         return
     for places in blocks:
-        table = ruled(*(Column(Text(heads[place]), overflow="fold") for place in places))
+        table = ruled(
+            *(Column(Text(heads[place]), overflow="fold") for place in places)
+        )
         for row in cells:
             table.add_row(*(Text(row[place]) for place in places))
         yield table
@@ -112,11 +123,20 @@ def _cell(value: object) -> str:
     return "" if value is None else visible(str(value))
 
 
-# Columns that may hold texts are left out, whatever the access class, since terminals are recorded.
-# Of the columns with words, these and keys hold names or words of Metassay.
+# Columns that may hold texts are left out, whatever the access class, since terminals
+# are recorded. Of the columns with words, these and keys hold names or words of
+# Metassay.
 OURS = {
-    *("advice", "confound", "found", "given", "note"),
-    *("recipe", "sentence", "suspected", "verdict", "why"),
+    "advice",
+    "confound",
+    "found",
+    "given",
+    "note",
+    "recipe",
+    "sentence",
+    "suspected",
+    "verdict",
+    "why",
 }
 VIEWS = {  # tables derived from others, by the block of params that has the benchmark
     "benchmarks": {
@@ -125,7 +145,9 @@ VIEWS = {  # tables derived from others, by the block of params that has the ben
     },
     "judge_tests": {"judges": "how often each judge is right"},
     "segment_tests": {"segmentations": "how often each segmentation is right"},
-    "every": {"answers": "what language models were asked, and how many answers are missing"},
+    "every": {
+        "answers": "what language models were asked, and how many answers are missing"
+    },
 }
 
 
@@ -151,7 +173,9 @@ def table_of(name: str, table: str, params: Params) -> tuple[pd.DataFrame, list[
         return headline.score_rows(folder), []
     if table == "answers":
         models = parse_models(params.endpoints, params.models).models
-        return headline.answers_of(folder, files_in(evaluation, "responses"), models), []
+        return headline.answers_of(
+            folder, files_in(evaluation, "responses"), models
+        ), []
     contract = CONTRACT[table]
     texts = [
         name

@@ -33,7 +33,9 @@ def export(args: argparse.Namespace) -> int:
     """Write blinded sheets and their key."""
     benchmark = _benchmark(args.benchmark)
     if args.only_disagreements and args.form != "pairs":
-        raise BadInput("--only-disagreements: compares texts in pairs; add --form pairs")
+        raise BadInput(
+            "--only-disagreements: compares texts in pairs; add --form pairs"
+        )
     if bool(args.next) != bool(args.decision) or (args.next and args.items):
         raise BadInput("--next N: needs --for DECISION, and excludes --items")
     _check_name(benchmark, args.study)
@@ -46,7 +48,9 @@ def export(args: argparse.Namespace) -> int:
     reads = _reader(benchmark)
     content = form.make(reads, options)
     if args.next:
-        drafts, frame, notes = next_items(content, args.decision, args.next, reads, seed)
+        drafts, frame, notes = next_items(
+            content, args.decision, args.next, reads, seed
+        )
         notes = (*content.notes, *notes)
         content = content._replace(drafts=drafts, notes=notes, drawn_by=frame._asdict())
     folder = args.out or STUDIES / benchmark / args.study
@@ -101,8 +105,13 @@ def import_back(args: argparse.Namespace) -> int:
         print(f"{answers.n_absent} rows are not there yet and count as empty")
     n_empty, total = answers.n_empty, answers.n_questions
     print(f"{n_empty} of {total} questions have no answer: their ratings are missing")
-    ratings, comments = folder / importing.RATINGS_FILE, folder / importing.COMMENTS_FILE
-    print(f"{ratings}: {len(answers.ratings)} ratings by {len(study.assignments)} raters")
+    ratings, comments = (
+        folder / importing.RATINGS_FILE,
+        folder / importing.COMMENTS_FILE,
+    )
+    print(
+        f"{ratings}: {len(answers.ratings)} ratings by {len(study.assignments)} raters"
+    )
     if n := len(answers.comments):
         print(f"{comments}: {n} comments; they may quote texts, keep them private")
     if study.drawn_by:
@@ -114,7 +123,9 @@ def import_back(args: argparse.Namespace) -> int:
 
 def _print_weighted(study: key.Key, ratings: Iterable[importing.Rating]) -> None:
     """Print the results of ratings of texts that were drawn with unequal chances."""
-    frame = Frame(study.drawn_by["decision"], tuple(map(tuple, study.drawn_by["texts"])))
+    frame = Frame(
+        study.drawn_by["decision"], tuple(map(tuple, study.drawn_by["texts"]))
+    )
     criterion = Decision.parse(frame.decision).criterion
     values = [
         (rating.target.doc_id, rating.target.author, rating.value)
@@ -129,12 +140,16 @@ def _print_weighted(study: key.Key, ratings: Iterable[importing.Rating]) -> None
     )
 
 
-def _print_yaml(benchmark: str, study: str, file: Path, criteria: Mapping[str, Criterion]) -> None:
+def _print_yaml(
+    benchmark: str, study: str, file: Path, criteria: Mapping[str, Criterion]
+) -> None:
     evaluation, params = load().benchmarks[benchmark], BENCHMARKS / benchmark / PARAMS
     lines = []
     if getattr(evaluation, "studies", {}).get(study) != file.as_posix():
         lines += ["studies:", f"  {study}: {file.as_posix()}"]
-    lacking = {name: c for name, c in criteria.items() if evaluation.criteria.get(name) != c}
+    lacking = {
+        name: c for name, c in criteria.items() if evaluation.criteria.get(name) != c
+    }
     if lacking:
         lines.append("criteria:")
     for name, c in lacking.items():
@@ -151,7 +166,9 @@ def _benchmark(name: str) -> str:
     known = sorted(load().benchmarks)
     if name not in known:
         close = hint(name, known)
-        raise BadInput(f"{BENCHMARKS}/: no {name!r}; there are: {', '.join(known)}{close}")
+        raise BadInput(
+            f"{BENCHMARKS}/: no {name!r}; there are: {', '.join(known)}{close}"
+        )
     return name
 
 

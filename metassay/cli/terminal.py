@@ -15,7 +15,9 @@ def folded(*heads: str, title: str) -> Table:
 
 def ruled(*columns: Column, **options: Any) -> Table:
     """Make a table with a single rule, below its heads."""
-    return Table(*columns, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, **options)
+    return Table(
+        *columns, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, **options
+    )
 
 
 def numbers(head: str) -> Column:
@@ -26,7 +28,9 @@ def numbers(head: str) -> Column:
 def say(console: Console, *lines: str, wrap: bool = True, **options: Any) -> None:
     """Print lines unchanged; without `wrap` only the terminal breaks them."""
     for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=not wrap, **options)
+        console.print(
+            line, markup=False, highlight=False, soft_wrap=not wrap, **options
+        )
 
 
 def page(name: str) -> Path:

@@ -36,8 +36,8 @@ _ACCEPT = "accept what is there now: `metassay watch accept {}`"
 def reevaluate(args: argparse.Namespace) -> int:
     """Bring benchmarks up to date and compare them with their accepted numbers."""
     _with_scores(args.names, check_project(args.names))
-    # Raise BadInput before hours of work whose numbers could not be compared or stored, as after a
-    # merge, or where a benchmark was renamed.
+    # Raise BadInput before hours of work whose numbers could not be compared or stored,
+    # as after a merge, or where a benchmark was renamed.
     problems: list[str] = []
     for name in args.names:
         file = accepted_file(name)
@@ -65,7 +65,11 @@ def accept(args: argparse.Namespace) -> int:
 def schedule(args: argparse.Namespace) -> int:
     """Serve a schedule in place of this process: Ctrl-C must reach Prefect's runner itself."""
     _with_scores(args.names, check_project(args.names))
-    when = ["--interval", str(args.interval)] if args.cron is None else ["--cron", args.cron]
+    when = (
+        ["--interval", str(args.interval)]
+        if args.cron is None
+        else ["--cron", args.cron]
+    )
     words, environment = words_of(args)
     words += [*when, "--timezone", args.timezone]
     sys.stdout.flush()
@@ -91,7 +95,10 @@ def fix(args: argparse.Namespace) -> int:
     console = Console()
     folder = checking.find_folder(params, args.name)
     for judge in checking.watchable_judges(params, folder, args.judge):
-        options = {name: getattr(args, name) for name in ("anchors", "repeats", "seed", "replace")}
+        options = {
+            name: getattr(args, name)
+            for name in ("anchors", "repeats", "seed", "replace")
+        }
         _print_baseline(console, checking.fix(args.name, judge, **options))
     return 0
 
@@ -100,27 +107,44 @@ def check(args: argparse.Namespace) -> int:
     """Ask the anchors again, and print the result of each judge."""
     results = checking.check(Path(), args.name, args.judge)
     console = Console()
-    heads = ("judge", "state", "answered", "failed", "changed", "expected", "shift", "at most")
+    heads = (
+        "judge",
+        "state",
+        "answered",
+        "failed",
+        "changed",
+        "expected",
+        "shift",
+        "at most",
+    )
     table = folded(*heads, title=f"{args.name}: judges against their anchors")
     for result in results:
         table.add_row(*map(Text, _cells(result)))
     console.print(table)
     for result in results:
         console.print(result.sentence, markup=False, soft_wrap=True, highlight=False)
-    console.print(f"every check so far: {anchors.drift_file(args.name)}", soft_wrap=True)
+    console.print(
+        f"every check so far: {anchors.drift_file(args.name)}", soft_wrap=True
+    )
     if any(result.alarm for result in results):
         return DRIFTED
     return DONE if all(result.state == "no alarm" for result in results) else INCOMPLETE
 
 
 def _print_baseline(console: Console, fixed: FixedAnchors) -> None:
-    table = folded("stored verdict", "answers", "other than stored", title=f"judge {fixed.judge}")
+    table = folded(
+        "stored verdict", "answers", "other than stored", title=f"judge {fixed.judge}"
+    )
     for verdict, answers, differ in fixed.baseline:
         share = f"{differ} ({100 * differ / answers:.1f} %)"
         table.add_row(*map(Text, (verdict, str(answers), share)))
     console.print(table)
     spent = fixed.spent
-    paid = f"paid at most {spent.at_most:.4f} {spent.currency}" if spent.currency else "no prices"
+    paid = (
+        f"paid at most {spent.at_most:.4f} {spent.currency}"
+        if spent.currency
+        else "no prices"
+    )
     questions = f"{fixed.file}: {len(fixed.anchors)} questions; commit it"
     console.print(f"{questions}. {spent.calls} requests, {paid}", soft_wrap=True)
 
@@ -131,8 +155,13 @@ def _cells(drift: DriftResult) -> tuple[str, ...]:
 
     bounds = f"{drift.high}; {drift.shift_low:+d} to {drift.shift_high:+d}"
     return (
-        *(drift.judge, drift.state, f"{drift.answered} of {drift.anchors}", str(drift.failed)),
-        *(shown(drift.changed), shown(drift.expected, ".1f"), shown(drift.shift, "+d")),
+        drift.judge,
+        drift.state,
+        f"{drift.answered} of {drift.anchors}",
+        str(drift.failed),
+        shown(drift.changed),
+        shown(drift.expected, ".1f"),
+        shown(drift.shift, "+d"),
         "" if drift.high is None else bounds,
     )
 
@@ -147,7 +176,9 @@ def push(args: argparse.Namespace) -> int:
     if server in SERVERS and place:
         return _publish(names, server, place)
     params, registry = check_project(names), load_registry()
-    raise_problems(p for name in names for p in _problems(name, args.to, params, registry))
+    raise_problems(
+        p for name in names for p in _problems(name, args.to, params, registry)
+    )
     words = [args.to, *names]
     return run_flows(words, dict(os.environ), module="flows.push", passed_on=(FAILED,))
 
@@ -187,9 +218,12 @@ def _problems(
             yield f"{refusal('accepted tables', dataset, access)}; else {_ACCEPT.format(name)}"
 
 
-def _accepted_classes(name: str, registry: Mapping[str, Dataset]) -> list[tuple[str, str]]:
-    """Return the datasets whose texts the accepted tables may hold, with their access classes: of
-    the time of acceptance, and of today. A dataset with neither is private."""
+def _accepted_classes(
+    name: str, registry: Mapping[str, Dataset]
+) -> list[tuple[str, str]]:
+    """Return the datasets whose texts the accepted tables may hold, with their access
+    classes: of the time of acceptance, and of today. A dataset with neither is private.
+    """
     file = accepted_file(name)
     if not file.is_file():
         return []
@@ -203,13 +237,16 @@ def _accepted_classes(name: str, registry: Mapping[str, Dataset]) -> list[tuple[
     classes = []
     for dataset, stored in recorded.items():
         today = {str(registry[dataset].access)} if dataset in registry else set()
-        classes += [(dataset, access) for access in sorted(stored | today or {"private"})]
+        classes += [
+            (dataset, access) for access in sorted(stored | today or {"private"})
+        ]
     return classes
 
 
 def classes_in(lock: Lock) -> dict[str, set[str]]:
-    """Return the datasets whose texts the tables of a lock may hold, with their access classes at
-    that time, if the lock has them. Raises BadInput for unknown blocks."""
+    """Return the datasets whose texts the tables of a lock may hold, with their access
+    classes at that time, if the lock has them. Raises BadInput for unknown blocks.
+    """
     params = [stage.get("params") or {} for stage in lock["stages"].values()]
     datasets: dict[str, set[str]] = {}
     kinds = []

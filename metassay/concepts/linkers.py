@@ -1,7 +1,7 @@
 """The linkers, by the `kind` of their options: a term list, scispaCy, MedCAT or QuickUMLS.
 
-These packages are not installed with Metassay; each is imported when it is used. The UMLS, which
-all three can link to, needs a licence.
+These packages are not installed with Metassay; each is imported when it is used. The
+UMLS, which all three can link to, needs a licence.
 """
 
 import functools
@@ -34,9 +34,9 @@ _QUICKUMLS = (
 class ScispacyOptions(LinkerOptions):
     """A model of scispaCy, by the name of its package.
 
-    `knowledge_base`: links each entity to its best candidate above `threshold`; null: an entity's
-    concept is its lower-case text and its semantic type its label, as in MEDCON's substitute
-    without the UMLS (en_ner_bc5cdr_md).
+    `knowledge_base`: links each entity to its best candidate above `threshold`; null:
+    an entity's concept is its lower-case text and its semantic type its label, as in
+    MEDCON's substitute without the UMLS (en_ner_bc5cdr_md).
     """
 
     kind: Literal["scispacy"]
@@ -100,7 +100,9 @@ class MedcatOptions(LinkerOptions):
             name = entity["source_value"].lower()
             return Mention(entity["start"], entity["end"], entity["cui"], kind, name)
 
-        return lambda text: sorted(map(mention, loaded.get_entities(text)["entities"].values()))
+        return lambda text: sorted(
+            map(mention, loaded.get_entities(text)["entities"].values())
+        )
 
 
 class QuickumlsOptions(LinkerOptions):
@@ -119,17 +121,24 @@ class QuickumlsOptions(LinkerOptions):
             raise BadInput(f"{self.index} is not a folder; {_QUICKUMLS}")
         types = self.types
         accepted = {} if types is None else {"accepted_semtypes": set(types)}
-        matcher = matcher_of(self.index, threshold=self.threshold, window=self.window, **accepted)
+        matcher = matcher_of(
+            self.index, threshold=self.threshold, window=self.window, **accepted
+        )
 
         def mention(entity: Any) -> Mention:
             # A candidate has several types; use one that counts.
-            kind = min(set(entity["semtypes"]) & (types or set()) or entity["semtypes"], default="")
+            kind = min(
+                set(entity["semtypes"]) & (types or set()) or entity["semtypes"],
+                default="",
+            )
             name = entity["term"].lower()
             return Mention(entity["start"], entity["end"], entity["cui"], kind, name)
 
         def link(text: str) -> list[Mention]:
             matches = matcher.match(text, best_match=True, ignore_syntax=True)
-            return sorted(mention(entity) for candidates in matches for entity in candidates)
+            return sorted(
+                mention(entity) for candidates in matches for entity in candidates
+            )
 
         return link
 
@@ -167,7 +176,9 @@ def load(options: Linker) -> Link:
 def files(options: Linker, *more: Path) -> tuple[PromptFile, ...]:
     """Return the project's files that a linker reads (all of a folder), and a metric's own."""
     places = [*_places(options), *more]
-    paths = chain(*(sorted(place.rglob("*")) if place.is_dir() else [place] for place in places))
+    paths = chain(
+        *(sorted(place.rglob("*")) if place.is_dir() else [place] for place in places)
+    )
     return tuple(PromptFile(path, None) for path in paths if not path.is_dir())
 
 
@@ -181,7 +192,9 @@ def name_and_hash(file: Path) -> str:
     """Return a file's name with the first digits of its SHA-256; BadInput if unreadable."""
     try:
         with file.open("rb") as opened:
-            return f"{file.name}:{hashlib.file_digest(opened, 'sha256').hexdigest()[:8]}"
+            return (
+                f"{file.name}:{hashlib.file_digest(opened, 'sha256').hexdigest()[:8]}"
+            )
     except OSError:
         raise BadInput(f"{file}: cannot be read; name an existing file") from None
 

@@ -1,7 +1,7 @@
 """Mentions of concepts in a text, the options of linkers, and the linker by a term list.
 
-A term list is a CSV with the columns term, concept and semantic_type. Synonyms and abbreviations
-are rows with the same concept.
+A term list is a CSV with the columns term, concept and semantic_type. Synonyms and
+abbreviations are rows with the same concept.
 """
 
 import importlib.metadata
@@ -20,9 +20,11 @@ from metassay.text.tokens import STOPWORDS
 from metassay.text.vocabulary.inflection import plural
 
 COLUMNS = ("term", "concept", "semantic_type")
-# Runs of letters and digits; single letters with points are one word (C.T., p.o.). Punctuation is a
-# token, so that no term crosses it: "blood, pressure".
-_TOKEN = re.compile(r"(?<![^\W_])[^\W\d_](?:\.[^\W\d_])+(?![^\W_])\.?|[^\W_]+|[,;:!?]|\.(?!\S)")
+# Runs of letters and digits; single letters with points are one word (C.T., p.o.).
+# Punctuation is a token, so that no term crosses it: "blood, pressure".
+_TOKEN = re.compile(
+    r"(?<![^\W_])[^\W\d_](?:\.[^\W\d_])+(?![^\W_])\.?|[^\W_]+|[,;:!?]|\.(?!\S)"
+)
 GROUPS = read_pairs(__file__, "groups")
 
 
@@ -45,8 +47,8 @@ Link = Callable[[str], list[Mention]]  # the mentions of a text, in order
 class LinkerOptions(Options):
     """`semantic_types`: mentions of other types do not count; null: all count.
 
-    A name of `GROUPS`, such as Disorders, stands for its UMLS types. `READS`: the option with the
-    file or folder of the project that is read, if any.
+    A name of `GROUPS`, such as Disorders, stands for its UMLS types. `READS`: the
+    option with the file or folder of the project that is read, if any.
     """
 
     READS: ClassVar = ""
@@ -110,7 +112,8 @@ class Terms(NamedTuple):
 def load_terms(path: Path) -> Terms:
     """Read a term list, with plurals of the terms by rule.
 
-    Raises BadInput, for all rows at once, if it cannot be read or a term or concept is empty.
+    Raises BadInput, for all rows at once, if it cannot be read or a term or concept is
+    empty.
     """
     problems = Findings()
     meanings: dict[str, list[Meaning]] = {}
@@ -119,7 +122,9 @@ def load_terms(path: Path) -> Terms:
     for record in csv_records(path, problems, required=COLUMNS, remedy=remedy):
         term, concept, semantic_type = (record.fields[name].strip() for name in COLUMNS)
         if not any(map(str.isalnum, term)) or not concept:
-            problems.add(record.at, "a term or concept is empty", "fill it in or remove the row")
+            problems.add(
+                record.at, "a term or concept is empty", "fill it in or remove the row"
+            )
             continue
         # OR is not "or", US not "us": both would be found in every text.
         capitals = term.isupper() and term.lower() in STOPWORDS
@@ -131,19 +136,21 @@ def load_terms(path: Path) -> Terms:
             if meaning not in term_meanings:
                 term_meanings.append(meaning)
     raise_problems(f"{path.parent}/{line}" for line in problems.lines())
-    return Terms(meanings, {first: sorted(n, reverse=True) for first, n in sizes.items()})
+    return Terms(
+        meanings, {first: sorted(n, reverse=True) for first, n in sizes.items()}
+    )
 
 
 def mentions(text: str, terms: Terms) -> list[Mention]:
     """Find the terms of a text: at each token the longest term that starts there.
 
-    Tokens are runs of letters and digits in any case, so that hyphens and blanks are equivalent,
-    and punctuation, which no term crosses. Words within a longer term do not count: "heart failure"
-    is not "heart". A term with several concepts mentions all. Negation is ignored: "no fever"
-    mentions fever.
+    Tokens are runs of letters and digits in any case, so that hyphens and blanks are
+    equivalent, and punctuation, which no term crosses. Words within a longer term do
+    not count: "heart failure" is not "heart". A term with several concepts mentions
+    all. Negation is ignored: "no fever" mentions fever.
 
-    With fever, heart failure and HF, "No fevers, but HF." mentions fever at 3 to 9, and heart
-    failure at 15 to 17.
+    With fever, heart failure and HF, "No fevers, but HF." mentions fever at 3 to 9, and
+    heart failure at 15 to 17.
     """
     spans = [match.span() for match in _TOKEN.finditer(text)]
     words = [_word(text[start:end]) for start, end in spans]
@@ -156,7 +163,9 @@ def mentions(text: str, terms: Terms) -> list[Mention]:
                 continue
             start, end = spans[place][0], spans[min(place + size, len(spans)) - 1][1]
             is_upper = text[start:end].isupper()
-            matching = [meaning for meaning in candidates if is_upper or not meaning.capitals]
+            matching = [
+                meaning for meaning in candidates if is_upper or not meaning.capitals
+            ]
             if matching:
                 result += [Mention(start, end, *meaning[:3]) for meaning in matching]
                 next_free = place + size

@@ -14,9 +14,10 @@ from metassay.tables.parquet_file import load as load_parquet
 class VectorOptions(Options):
     """A file with a vector per concept.
 
-    `file`: a .npy (concepts x dimensions), a .parquet with the columns concept and vector, or else
-    word2vec's text: a line with the numbers of concepts and dimensions, then a line per concept.
-    `vocabulary`: for a .npy, a text file with a concept per line, in the order of its rows.
+    `file`: a .npy (concepts x dimensions), a .parquet with the columns concept and
+    vector, or else word2vec's text: a line with the numbers of concepts and dimensions,
+    then a line per concept. `vocabulary`: for a .npy, a text file with a concept per
+    line, in the order of its rows.
     """
 
     file: str
@@ -31,15 +32,18 @@ class VectorOptions(Options):
 def load_vectors(options: VectorOptions, concepts: Collection[str]) -> dict[str, Any]:
     """Read the vectors of these concepts, in float64, scaled to length 1.
 
-    A concept that is not in the file, or whose vector is zero, is left out. Raises BadInput if a
-    file cannot be read, has another format, or has two vectors of a concept.
+    A concept that is not in the file, or whose vector is zero, is left out. Raises
+    BadInput if a file cannot be read, has another format, or has two vectors of a
+    concept.
     """
     try:
         names, rows = _read(*options.paths)
         vectors = np.asarray(rows, np.float64)
         valid = vectors.shape[:1] == (len(set(names)),) and vectors.ndim == 2
         if not valid or len(names) != len(vectors) or not np.isfinite(vectors).all():
-            raise ValueError("it has no finite vector of one length for each of different concepts")
+            raise ValueError(
+                "it has no finite vector of one length for each of different concepts"
+            )
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise BadInput(
             f"{options.file}: no vectors can be read ({error}); write word2vec's text, a .npy with"
@@ -67,5 +71,7 @@ def _read(file: Path, vocabulary: Path | None = None) -> tuple[list[str], Any]:
     # A concept's name can have blanks, a number none.
     parts = [line.rstrip().rsplit(" ", dimensions) for line in lines if line.strip()]
     if len(parts) != count:
-        raise ValueError(f"it has {len(parts)} concepts, not {count} as its first line says")
+        raise ValueError(
+            f"it has {len(parts)} concepts, not {count} as its first line says"
+        )
     return [part[0] for part in parts], [list(map(float, part[1:])) for part in parts]

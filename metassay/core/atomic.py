@@ -1,7 +1,7 @@
 """Write files and folders completely or not at all, even if a run is killed.
 
-They are written under a hidden name in the same folder and renamed at the end. Permissions of an
-existing file stay; new files get those of the umask.
+They are written under a hidden name in the same folder and renamed at the end.
+Permissions of an existing file stay; new files get those of the umask.
 """
 
 import contextlib
@@ -27,8 +27,9 @@ _ANY_MAY_WRITE = 0o222
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Open a new file that replaces `path` at the end; after an error nothing remains.
 
-    Creates the parent folder. For a link the target is replaced, and the link stays. Devices, pipes
-    and the file of stdout are written to directly. An OSError names `path`.
+    Creates the parent folder. For a link the target is replaced, and the link stays.
+    Devices, pipes and the file of stdout are written to directly. An OSError names
+    `path`.
     """
     former = None
     with _name_errors(path):
@@ -40,13 +41,18 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             with os.fdopen(in_place, "wb") as file:
                 yield file
             return
-        if former is not None and path.is_symlink() and not former.st_mode & _ANY_MAY_WRITE:
+        if (
+            former is not None
+            and path.is_symlink()
+            and not former.st_mode & _ANY_MAY_WRITE
+        ):
             former, place = None, path  # a link into DVC's cache, which must not change
         else:
             place = Path(os.path.realpath(path)) if path.is_symlink() else path
         place.parent.mkdir(parents=True, exist_ok=True)
         temporary = _hidden(place)
-        mode = 0o666 if former is None else 0o600  # until it has those of the former file
+        # until it has those of the former file
+        mode = 0o666 if former is None else 0o600
         try:
             handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
             with os.fdopen(handle, "wb") as file:
@@ -77,14 +83,16 @@ def is_stdout(path: Path) -> bool:
 def whole_folder(folder: Path, where: str, *, replace: bool = False) -> Iterator[Path]:
     """Create a new folder that becomes `folder` at the end; after an error nothing remains.
 
-    Raises BadInput, starting with `where`, if `folder` is a file, is not empty, or cannot be
-    created. With `replace` its content is replaced.
+    Raises BadInput, starting with `where`, if `folder` is a file, is not empty, or
+    cannot be created. With `replace` its content is replaced.
     """
     folder = Path(os.path.realpath(folder))
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"{where} {folder}: is a file; name a folder")
     if not replace and folder.is_dir() and any(folder.iterdir()):
-        raise BadInput(f"{where} {folder}: holds something already; empty it or name another one")
+        raise BadInput(
+            f"{where} {folder}: holds something already; empty it or name another one"
+        )
     temporary, former = _hidden(folder), None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

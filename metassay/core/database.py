@@ -1,7 +1,7 @@
 """SQLite files that several processes write: their schemas, and checks that reject other files.
 
-Write-ahead logging with `synchronous=NORMAL`: a killed process loses no committed data; a power cut
-can lose what came after the last `checkpoint`.
+Write-ahead logging with `synchronous=NORMAL`: a killed process loses no committed data;
+a power cut can lose what came after the last `checkpoint`.
 """
 
 import contextlib
@@ -22,20 +22,31 @@ CACHE_KIB = 65536
 _PARAMETERS = 500  # SQLite's oldest limit is 999
 
 # Errors of the machine; all others are errors of the file.
-_ELSEWHERE = frozenset({
-    *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM),
-    *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR),
-    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL),
-    *(sqlite3.SQLITE_NOLFS, sqlite3.SQLITE_AUTH),
-})  # fmt: skip
+_ELSEWHERE = frozenset(
+    {
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_NOLFS,
+        sqlite3.SQLITE_AUTH,
+    }
+)
 
 
 @dataclass(frozen=True)
 class Form:
     """A kind of file: its id, its tables, and the remedy if it is damaged.
 
-    `steps` are SQL migrations, so that an older file is brought up to date; messages start with
-    `noun` and end with `remedy`. `sound`: by table, a condition that every row satisfies.
+    `steps` are SQL migrations, so that an older file is brought up to date; messages
+    start with `noun` and end with `remedy`. `sound`: by table, a condition that every
+    row satisfies.
     """
 
     application_id: int
@@ -57,7 +68,11 @@ class Database:
         self._open = contextlib.ExitStack()
         with _explain_place(path):
             if path.exists() and not path.is_file():
-                what = "a folder; name a file in it" if path.is_dir() else "no file; name one"
+                what = (
+                    "a folder; name a file in it"
+                    if path.is_dir()
+                    else "no file; name one"
+                )
                 raise BadInput(f"{path}: {what}")
         with (
             self._open as stack,
@@ -66,7 +81,10 @@ class Database:
         ):
             _inspect(path, form)
             self._connection = sqlite3.connect(
-                path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+                path,
+                timeout=BUSY_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
             )
             stack.callback(self._connection.close)
             for setting in ("journal_mode = WAL", "synchronous = NORMAL"):
@@ -137,7 +155,10 @@ def _explain_place(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         error.filename = str(path)
-        line = refusal(error) or f"{path}: {error.strerror}; name a file in a folder of yours"
+        line = (
+            refusal(error)
+            or f"{path}: {error.strerror}; name a file in a folder of yours"
+        )
         raise BadInput(line) from error
 
 
@@ -145,8 +166,8 @@ def _explain_place(path: Path) -> Iterator[None]:
 def file_lock(path: Path, name: str, how: int) -> Iterator[None]:
     """Hold a lock of this name for the file; BlockingIOError if `how` does not wait.
 
-    `opening`: no other process opens the file, since SQLite does not wait while another switches it
-    to WAL.
+    `opening`: no other process opens the file, since SQLite does not wait while another
+    switches it to WAL.
     """
     with _explain_place(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -162,7 +183,10 @@ def _explain_errors(path: Path, form: Form) -> Iterator[None]:
         yield
     except sqlite3.ProgrammingError:  # a bug
         raise
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # whose message can be damaged
+    except (
+        sqlite3.DatabaseError,
+        UnicodeDecodeError,
+    ) as error:  # whose message can be damaged
         if (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _ELSEWHERE:
             raise BadInput(
                 f"{path}: {error}; make sure that the disk has room, that the file and its folder"
@@ -177,7 +201,9 @@ def _explain_errors(path: Path, form: Form) -> Iterator[None]:
 def _words(error: Exception) -> str:
     """Return SQLite's message without quoted text, which can be text of a document."""
     message = str(error)
-    if isinstance(error, UnicodeDecodeError) or message.startswith("Could not decode to UTF-8"):
+    if isinstance(error, UnicodeDecodeError) or message.startswith(
+        "Could not decode to UTF-8"
+    ):
         return "a text in it is no UTF-8"
     return "".join(c if c.isascii() and c.isprintable() else "?" for c in message)
 
@@ -185,16 +211,23 @@ def _words(error: Exception) -> str:
 def _inspect(path: Path, form: Form) -> None:
     """Check a file without writing to it.
 
-    Only SQLite can open it: on POSIX, closing a file drops the locks of this process's connections.
+    Only SQLite can open it: on POSIX, closing a file drops the locks of this process's
+    connections.
     """
     if not path.exists() or path.stat().st_size == 0:
         return
     address = f"{path.resolve().as_uri()}?mode=ro"
-    with contextlib.closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection:
+    with contextlib.closing(
+        sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)
+    ) as connection:
         version = _version(path, form, connection)
         expected = _schema(form.steps[:version])
         names = {name for _, name, _ in _schema(form.steps)}
-        objects = {row for row in _objects(connection) if row[1] in names or row[0] == "trigger"}
+        objects = {
+            row
+            for row in _objects(connection)
+            if row[1] in names or row[0] == "trigger"
+        }
         if objects != expected:
             raise sqlite3.DatabaseError("its tables do not match its form")
         status = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
@@ -202,7 +235,9 @@ def _inspect(path: Path, form: Form) -> None:
             raise sqlite3.DatabaseError(status.splitlines()[-1])
         tables = {name for kind, name, _ in expected if kind == "table"}
         for table in sorted(tables & form.sound.keys()):
-            query = f"SELECT count(*) FROM {table} WHERE ({form.sound[table]}) IS NOT TRUE"
+            query = (
+                f"SELECT count(*) FROM {table} WHERE ({form.sound[table]}) IS NOT TRUE"
+            )
             count = connection.execute(query).fetchone()[0]
             if count:
                 raise sqlite3.DatabaseError(f"{count} row(s) of {table} are invalid")
@@ -211,7 +246,8 @@ def _inspect(path: Path, form: Form) -> None:
 def _version(path: Path, form: Form, connection: sqlite3.Connection) -> int:
     """Return a file's schema version; BadInput if it is another program's, or newer."""
     foreign = (
-        f"not a {form.noun} of Metassay; it was left as it is: move it away or name another file"
+        f"not a {form.noun} of Metassay; it was left as it is: move it away or"
+        " name another file"
     )
     try:
         identity = connection.execute("PRAGMA application_id").fetchone()[0]

@@ -17,8 +17,9 @@ _WORDS = 4
 class BadInput(Exception):  # noqa: N818 - the input is bad, not the program
     """Input or configuration that cannot be used; trying again does not help.
 
-    `problems` has a line per problem: the file or table, the row or key, and the remedy, never the
-    text of a document. Unprintable characters are escaped, words over 300 characters shortened.
+    `problems` has a line per problem: the file or table, the row or key, and the
+    remedy, never the text of a document. Unprintable characters are escaped, words over
+    300 characters shortened.
     """
 
     def __init__(self, problems: str | Iterable[str]) -> None:
@@ -45,9 +46,15 @@ def collect_problems(collected: list[str], lead: str = "") -> Iterator[None]:
 def one_line(message: str) -> str:
     """Return a message as a line that any terminal, log or page can show."""
     if not message.isprintable():
-        escapes = {c: c.encode("unicode_escape").decode() for c in message if not c.isprintable()}
+        escapes = {
+            c: c.encode("unicode_escape").decode()
+            for c in message
+            if not c.isprintable()
+        }
         message = "".join(escapes.get(c, c) for c in message)
-    return _LONG.sub(lambda word: f"{word[0][:100]}... ({len(word[0]):,} characters)", message)
+    return _LONG.sub(
+        lambda word: f"{word[0][:100]}... ({len(word[0]):,} characters)", message
+    )
 
 
 class Unfinished(Exception):  # noqa: N818 - a state, not a mistake
@@ -82,7 +89,9 @@ def shown(key: object) -> str:
 # Errors of a disk or its permissions, each with its remedy.
 
 _FULL = "there is no room left on the disk; make room and run the same again"
-_RIGHTS = "you lack the permission for this; `ls -ld` shows the owner, or work in a copy"
+_RIGHTS = (
+    "you lack the permission for this; `ls -ld` shows the owner, or work in a copy"
+)
 _IN_THE_WAY = "a file is where a folder is needed, or vice versa; move it away"
 _TOO_MANY = "too many files are open at a time; allow more with `ulimit -n`, or run fewer --jobs"
 _REFUSED = {

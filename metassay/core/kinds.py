@@ -1,9 +1,9 @@
 """A named block of params.yaml, and the record of its `kind`.
 
-Each kind is a frozen record, exported as `KIND` by its module, or by the name after a colon. Each
-folder of kinds has an index, a literal table from kind to module. A kind that is not in an index
-can be the dotted path of a user's record, `mylab.metrics` or `mylab.metrics:NEGATIONS`, in the
-project's folder or installed.
+Each kind is a frozen record, exported as `KIND` by its module, or by the name after a
+colon. Each folder of kinds has an index, a literal table from kind to module. A kind
+that is not in an index can be the dotted path of a user's record, `mylab.metrics` or
+`mylab.metrics:NEGATIONS`, in the project's folder or installed.
 """
 
 import importlib
@@ -18,7 +18,9 @@ from typing import Any, NamedTuple
 from metassay.core.errors import BadInput, hint
 from metassay.core.options import Block, Options, parse
 
-_PATH = re.compile(r"(?=.*[.:])([A-Za-z_]\w*)(\.[A-Za-z_]\w*)*(:[A-Za-z_]\w*)?", re.ASCII)
+_PATH = re.compile(
+    r"(?=.*[.:])([A-Za-z_]\w*)(\.[A-Za-z_]\w*)*(:[A-Za-z_]\w*)?", re.ASCII
+)
 
 
 class Chosen(NamedTuple):
@@ -38,16 +40,20 @@ def record_of(index: Mapping[str, str], kind: str) -> Any:
 def choose(index: Mapping[str, str], block: Block, *, where: str) -> Chosen:
     """Return the record and the checked options of a block; `where` starts every message.
 
-    Raises BadInput if the kind is neither in the index nor the dotted path of a record of its type,
-    or the options are not valid.
+    Raises BadInput if the kind is neither in the index nor the dotted path of a record
+    of its type, or the options are not valid.
     """
     kind = block.get("kind")
     if kind is None:
         raise BadInput(f"{where} > kind: missing; choose from {sorted(index)}")
     if not isinstance(kind, str) or (kind not in index and not is_path(kind)):
         close = hint(str(kind), index)
-        raise BadInput(f"{where} > kind: {kind!r} is not known; choose from {sorted(index)}{close}")
-    record = record_of(index, kind) if kind in index else _user_record(index, kind, where)
+        raise BadInput(
+            f"{where} > kind: {kind!r} is not known; choose from {sorted(index)}{close}"
+        )
+    record = (
+        record_of(index, kind) if kind in index else _user_record(index, kind, where)
+    )
     rest = {name: value for name, value in block.items() if name != "kind"}
     return Chosen(kind, record, parse(record.options, rest, where=where))
 
@@ -60,8 +66,8 @@ def is_path(kind: str) -> bool:
 def object_at(path: str, default: str, *, where: str) -> Any:
     """Import the object at a dotted path: `module:name`, or the name `default` of a module.
 
-    Raises BadInput, starting with `where`, if there is no such module, if importing it fails, or if
-    it has no such name.
+    Raises BadInput, starting with `where`, if there is no such module, if importing it
+    fails, or if it has no such name.
     """
     module, _, name = path.partition(":")
     folder = str(Path.cwd())
@@ -99,16 +105,23 @@ def _user_record(index: Mapping[str, str], kind: str, where: str) -> Any:
 
 def _import_problem(module: str, error: BaseException) -> str:
     """Describe in a line why a module could not be imported, with the user's file and line."""
-    if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+    if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(
+        f"{error.name}."
+    ):
         return (
             f"is not known: there is no module {error.name!r} in the project's folder, and no"
             " installed package has it; create it, or correct the path (module:NAME)"
         )
-    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    frames = [
+        (frame.filename, frame.lineno)
+        for frame in traceback.extract_tb(error.__traceback__)
+    ]
     if isinstance(error, SyntaxError) and error.filename:
         frames.append((error.filename, error.lineno))
     folder = Path.cwd()
-    in_project = [(file, line) for file, line in frames if Path(file).is_relative_to(folder)]
+    in_project = [
+        (file, line) for file, line in frames if Path(file).is_relative_to(folder)
+    ]
     file, line = (in_project or frames)[-1]
     short = os.path.relpath(file, folder) if in_project else file
     message = error.msg if isinstance(error, SyntaxError) else str(error)

@@ -14,7 +14,9 @@ from metassay.core.errors import BadInput, refusal
 from metassay.core.options import BENCHMARKS
 
 _LOCK = ("schema", "stages")  # required keys
-_OF_A_LOCK = "or delete it: the next run writes it again, and computes what is not in .dvc/cache"
+_OF_A_LOCK = (
+    "or delete it: the next run writes it again, and computes what is not in .dvc/cache"
+)
 
 
 def dvc_problems(root: Path, benchmarks: Iterable[str]) -> list[str]:
@@ -26,13 +28,18 @@ def dvc_problems(root: Path, benchmarks: Iterable[str]) -> list[str]:
     problems = []
     for folder in folders:
         if not (root / folder / "dvc.yaml").exists():
-            problems.append(f"{folder / 'dvc.yaml'} is not there; `metassay update` writes it")
+            problems.append(
+                f"{folder / 'dvc.yaml'} is not there; `metassay update` writes it"
+            )
         else:
             problems += file_problems(root, folder / "dvc.yaml", ("stages",))
         lock = folder / "dvc.lock"
         has_lock = (root / lock).exists()
         if has_lock and not ((root / lock).is_file() and _as_dvc_writes(root / lock)):
-            problems += [f"{problem}; {_OF_A_LOCK}" for problem in file_problems(root, lock, _LOCK)]
+            problems += [
+                f"{problem}; {_OF_A_LOCK}"
+                for problem in file_problems(root, lock, _LOCK)
+            ]
     return problems
 
 
@@ -46,7 +53,12 @@ def _as_dvc_writes(lock: Path) -> bool:
     except (OSError, ValueError, yaml.YAMLError):
         return False
     blocks = _entries(root)
-    stages = [stage for name, block in blocks if name == "stages" for stage, _ in _entries(block)]
+    stages = [
+        stage
+        for name, block in blocks
+        if name == "stages"
+        for stage, _ in _entries(block)
+    ]
     top = [name for name, _ in blocks if name in _LOCK]
     return sorted(top) == sorted(_LOCK) and len(stages) == len(set(stages))
 
@@ -61,10 +73,17 @@ def file_problems(root: Path, file: Path, keys: Iterable[str] = ()) -> list[str]
     try:
         content: Any = strict_yaml.load(root / file)
     except BadInput as error:
-        return [problem.replace(str(root / file), str(file)) for problem in error.problems]
+        return [
+            problem.replace(str(root / file), str(file)) for problem in error.problems
+        ]
     except OSError as error:
-        return [refusal(error) or f"{file}: {error.strerror}; put a file there that can be read"]
-    absent = [key for key in keys if not isinstance(content, dict) or key not in content]
+        return [
+            refusal(error)
+            or f"{file}: {error.strerror}; put a file there that can be read"
+        ]
+    absent = [
+        key for key in keys if not isinstance(content, dict) or key not in content
+    ]
     if content is None or absent:
         lacks = f"lacks {' and '.join(absent)}" if content else "is empty"
         return [f"{file}: {lacks}; bring it back as it was (`git checkout {file}`)"]

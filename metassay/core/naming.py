@@ -1,7 +1,7 @@
 """The rule for names of benchmarks, datasets, prompts, and all named blocks of params.yaml.
 
-A name becomes a file, a folder, a word of a command, a key of DVC, of YAML and of Prefect, and a
-cell of tables. The rule allows what all of them accept.
+A name becomes a file, a folder, a word of a command, a key of DVC, of YAML and of
+Prefect, and a cell of tables. The rule allows what all of them accept.
 """
 
 import re
@@ -25,7 +25,8 @@ def name_problem(name: str, taken: Collection[str] = ()) -> str:
         return f"has {len(name)} characters; shorten it to {LONGEST}"
     if not is_text(name):
         return (
-            "YAML does not read it as text; choose a name that is not a number, a date, yes or null"
+            "YAML does not read it as text; choose a name that is not a number, a date,"
+            " yes or null"
         )
     if prefect_key(name) in map(prefect_key, taken):
         return "the name is taken; choose another"
@@ -35,8 +36,8 @@ def name_problem(name: str, taken: Collection[str] = ()) -> str:
 def name_problems(names: Iterable[str], taken: Collection[str] = ()) -> Iterator[str]:
     """Yield a line `<name>: <problem>` for each invalid name, and each too similar to another.
 
-    Names that differ only in case, or in _ and -, are the same file on some disks, and the same key
-    in Prefect.
+    Names that differ only in case, or in _ and -, are the same file on some disks, and
+    the same key in Prefect.
     """
     first: dict[str, str] = {}
     for name in names:
@@ -52,7 +53,11 @@ def words_problem(words: str) -> str:
     """Describe what is wrong with words that are only displayed; "" if valid."""
     if not words.isprintable() or not words.strip() or words != words.strip():
         return "use printable characters, without blanks around them"
-    return f"has {len(words)} characters; shorten it to {MOST}" if len(words) > MOST else ""
+    return (
+        f"has {len(words)} characters; shorten it to {MOST}"
+        if len(words) > MOST
+        else ""
+    )
 
 
 def prefect_key(name: str) -> str:
@@ -64,7 +69,9 @@ def normalise(name: str) -> str:
     """Normalise a name: equal for names that differ in case, Unicode form, blanks or dashes."""
     if name.isascii():
         return "".join(name.lower().split())
-    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    plain = unicodedata.normalize(
+        "NFKC", unicodedata.normalize("NFKC", name).casefold()
+    )
     characters = [c for c in plain if unicodedata.category(c) != "Cf"]
     dashes = {c for c in characters if c == "\u2212" or unicodedata.category(c) == "Pd"}
     return "".join("".join("-" if c in dashes else c for c in characters).split())

@@ -21,7 +21,9 @@ JUDGED = "judged"  # the file of statement scores by judges, and of their confou
 class Options(BaseModel):
     """Base of every options class: immutable, strictly typed, no unknown keys, floats finite."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False
+    )
 
 
 def refuse(problem_of: Callable[[Any], str | None]) -> AfterValidator:
@@ -35,7 +37,8 @@ def refuse(problem_of: Callable[[Any], str | None]) -> AfterValidator:
     return AfterValidator(check)
 
 
-Name = Annotated[str, refuse(name_problem)]  # for names that are not keys of the params files
+# for names that are not keys of the params files
+Name = Annotated[str, refuse(name_problem)]
 Words = Annotated[str, refuse(words_problem)]
 
 Draws = Annotated[int, Field(ge=1, le=100_000)]  # all are in memory
@@ -62,10 +65,11 @@ SCALES: tuple[str, ...] = get_args(Criterion.model_fields["scale"].annotation)
 class Design(Options):
     """Which documents and systems of a benchmark belong together, and the planned primary metric.
 
-    `strata`, `cluster`: attributes of the sources. Documents are compared only within a stratum;
-    documents of a cluster (a patient, a topic) are correlated; with `doc_id` each document is a
-    cluster. `families`: system -> family (versions of a system). `primary`: the metric, by name or
-    label, that was chosen before anybody saw the data; it is not adjusted for the others.
+    `strata`, `cluster`: attributes of the sources. Documents are compared only within a
+    stratum; documents of a cluster (a patient, a topic) are correlated; with `doc_id`
+    each document is a cluster. `families`: system -> family (versions of a system).
+    `primary`: the metric, by name or label, that was chosen before anybody saw the
+    data; it is not adjusted for the others.
     """
 
     strata: str = ""

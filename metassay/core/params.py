@@ -1,7 +1,7 @@
 """Strict typed view of the params files: an unknown key or name, or a wrong type, is an error.
 
-params.yaml has the named blocks that benchmarks share, benchmarks/<name>/params.yaml the settings
-of one benchmark. `metassay.core.kinds.choose` checks blocks with a `kind`.
+params.yaml has the named blocks that benchmarks share, benchmarks/<name>/params.yaml
+the settings of one benchmark. `metassay.core.kinds.choose` checks blocks with a `kind`.
 """
 
 import re
@@ -30,7 +30,8 @@ from metassay.core.options import (
     refuse,
 )
 
-# Not allowed as names of benchmarks: such folders are in reports/, like reports/<benchmark>/.
+# Not allowed as names of benchmarks: such folders are in reports/, like
+# reports/<benchmark>/.
 BESIDE_REPORTS = ("published", "figures", "changes")
 # Reserved names by block: they have another meaning there.
 _TAKEN = {
@@ -41,14 +42,26 @@ _TAKEN = {
     "statement_metrics": [JUDGED],
 }
 _LISTS = (
-    *("systems", "alignments", "questions", "judges", "metrics", "costly_metrics"),
-    *("statement_metrics", "segmentations", "combinations"),
+    "systems",
+    "alignments",
+    "questions",
+    "judges",
+    "metrics",
+    "costly_metrics",
+    "statement_metrics",
+    "segmentations",
+    "combinations",
 )
 # Keys of a benchmark that name metrics with models trained here, and their block.
-TUNED: Final = {"tuned_metrics": "statement_metrics", "tuned_costly_metrics": "costly_metrics"}
-# Keys of a folder's settings, and the blocks of the root's params.yaml with these names.
+TUNED: Final = {
+    "tuned_metrics": "statement_metrics",
+    "tuned_costly_metrics": "costly_metrics",
+}
+# Keys of a folder's settings, and the blocks of the root's params.yaml with these
+# names.
 _BLOCKS = {
-    **{"few_shot": "systems", "released_claims": "decompositions"},
+    "few_shot": "systems",
+    "released_claims": "decompositions",
     **TUNED,
     "segmentation": "segmentations",
     **{name: name for name in (*_LISTS, "decompositions")},
@@ -60,7 +73,10 @@ _NAMED = (*dict.fromkeys(_BLOCKS.values()), "endpoints", "models")
 
 _NO_LOOK = "must begin with unseen, looked at or fitted; ': ' and words may follow"
 _Look = Annotated[
-    str, refuse(lambda how: _NO_LOOK if not _LOOK.fullmatch(how) or words_problem(how) else None)
+    str,
+    refuse(
+        lambda how: _NO_LOOK if not _LOOK.fullmatch(how) or words_problem(how) else None
+    ),
 ]
 # Judge or segmentation -> whether choices in its development saw these data.
 Seen = dict[str, _Look]
@@ -69,8 +85,8 @@ Seen = dict[str, _Look]
 class Benchmark(Options):
     """A dataset and its evaluation: the whole of benchmarks/<name>/params.yaml.
 
-    Lists name blocks of the root's params.yaml; each name is a separate stage, except `metrics`,
-    which are a single stage. An empty list means no such stage.
+    Lists name blocks of the root's params.yaml; each name is a separate stage, except
+    `metrics`, which are a single stage. An empty list means no such stage.
     """
 
     name: str  # that of the folder
@@ -84,7 +100,8 @@ class Benchmark(Options):
     few_shot: dict[str, str]  # system with examples -> the folder of their raw files
     segmentation: str
     decompositions: list[str]  # one name; none if it is in released_claims
-    released_claims: dict[str, str]  # decomposition -> the folder of the claims that it reads
+    # decomposition -> the folder of the claims that it reads
+    released_claims: dict[str, str]
     alignments: Annotated[list[str], Field(min_length=1)]  # the first is the default
     questions: list[str]
     rubrics: list[str]  # names of files rubrics/<name>.yaml
@@ -92,7 +109,8 @@ class Benchmark(Options):
     metrics: list[str]
     costly_metrics: list[str]
     statement_metrics: list[str]  # of single statements and their aligned passages
-    tuned_metrics: dict[str, str]  # the same by models trained here: name -> model folder
+    # the same by models trained here: name -> model folder
+    tuned_metrics: dict[str, str]
     tuned_costly_metrics: dict[str, str]  # costly ones by models trained here: likewise
     combinations: list[str]  # means of standardised scores of the metrics above
     published: list[str]  # tables in reports/published/ that the report compares with
@@ -142,7 +160,8 @@ class SegmentTest(Options):
 class Tuning(Options):
     """Models to train on texts of a benchmark: the whole of its params.yaml.
 
-    Its key `tune` distinguishes it from a benchmark's; metassay/tuning/options.py has the options.
+    Its key `tune` distinguishes it from a benchmark's; metassay/tuning/options.py has
+    the options.
     """
 
     name: str  # that of the folder
@@ -215,14 +234,17 @@ class MaxCost(Options):
 class ExecutorOptions(Options):
     """Where stages are executed: on this machine (`local`), or by workers of a Dask cluster.
 
-    `address` is the scheduler's. `storage`: a folder with the same path for client and workers, or
-    a URL of fsspec (`s3://bucket/prefix`), for shards and their answers. `sends` lists the access
-    classes beyond `public` whose texts can be sent there. A shard that takes a worker more than
-    `limit_s` seconds is retried elsewhere; `patience_s`: how long to wait for scheduler or workers.
+    `address` is the scheduler's. `storage`: a folder with the same path for client and
+    workers, or a URL of fsspec (`s3://bucket/prefix`), for shards and their answers.
+    `sends` lists the access classes beyond `public` whose texts can be sent there. A
+    shard that takes a worker more than `limit_s` seconds is retried elsewhere;
+    `patience_s`: how long to wait for scheduler or workers.
     """
 
     kind: Literal["local", "dask"] = "local"
-    address: Annotated[str, Field(pattern=r"^(tcp|tls|ucx|ws|wss)://[^\s/]+$")] | None = None
+    address: (
+        Annotated[str, Field(pattern=r"^(tcp|tls|ucx|ws|wss)://[^\s/]+$")] | None
+    ) = None
     storage: Words = ".work/shards"
     sends: list[Literal["credentialed", "private"]] = Field(default_factory=list)
     limit_s: Annotated[float, Field(gt=0, le=1_000_000)] = 3600.0
@@ -231,7 +253,9 @@ class ExecutorOptions(Options):
     @model_validator(mode="after")
     def _addressed(self) -> Self:
         if self.kind == "dask" and self.address is None:
-            raise ValueError("dask needs the address of a scheduler; add it, or write kind: local")
+            raise ValueError(
+                "dask needs the address of a scheduler; add it, or write kind: local"
+            )
         return self
 
 
@@ -251,10 +275,14 @@ class Shared(Options):
     endpoints: dict[str, Block]  # where language models answer
     models: dict[str, Block]
     max_cost: MaxCost | None
-    # DVC's remotes -> the access classes beyond `public` whose texts can be pushed there
-    remotes: dict[str, list[Literal["credentialed", "private"]]] = Field(default_factory=dict)
+    # DVC's remotes -> the access classes beyond `public` whose texts can be pushed
+    # there
+    remotes: dict[str, list[Literal["credentialed", "private"]]] = Field(
+        default_factory=dict
+    )
     executor: ExecutorOptions = ExecutorOptions()
-    max_missing: Annotated[float, Field(ge=0, le=1)]  # maximal share of a stage's answers
+    # maximal share of a stage's answers
+    max_missing: Annotated[float, Field(ge=0, le=1)]
     aggregation: Block
     meta_evaluation: Block
     certification: Block
@@ -309,18 +337,26 @@ def load(root: Path = Path()) -> Params:
             continue
         lines = [*_inside(folder, name), *(_dangling(folder, shared) if shared else ())]
         problems += [f"{where} > {line}" for line in lines]
-    tunings = {name: folder for name, folder in folders.items() if isinstance(folder, Tuning)}
+    tunings = {
+        name: folder for name, folder in folders.items() if isinstance(folder, Tuning)
+    }
     for name, tuning in tunings.items():
         lines = [*_learns_from(tuning, folders.get(tuning.benchmark))]
         problems += [f"{BENCHMARKS / name / PARAMS} > {line}" for line in lines]
-    problems += [f"{PARAMS} > {line}" for line in (_bad_names(shared) if shared else ())]
+    problems += [
+        f"{PARAMS} > {line}" for line in (_bad_names(shared) if shared else ())
+    ]
     if problems or shared is None:
         raise BadInput(problems)
     return Params(
         **dict(shared),
         benchmarks={name: f for name, f in folders.items() if isinstance(f, Benchmark)},
-        judge_tests={name: f for name, f in folders.items() if isinstance(f, JudgeTest)},
-        segment_tests={name: f for name, f in folders.items() if isinstance(f, SegmentTest)},
+        judge_tests={
+            name: f for name, f in folders.items() if isinstance(f, JudgeTest)
+        },
+        segment_tests={
+            name: f for name, f in folders.items() if isinstance(f, SegmentTest)
+        },
         tunings=tunings,
     )
 
@@ -345,10 +381,14 @@ def _inside(settings: Folder, folder: str) -> Iterator[str]:
     for key in (*_LISTS, "rubrics"):
         names = getattr(settings, key, ())
         repeated = sorted(name for name, n in Counter(names).items() if n > 1)
-        yield from (f"{key}: {name!r} is named twice; name it once" for name in repeated)
+        yield from (
+            f"{key}: {name!r} is named twice; name it once" for name in repeated
+        )
     if isinstance(settings, Tuning):
         return
-    tried = settings.segmentations if isinstance(settings, SegmentTest) else settings.judges
+    tried = (
+        settings.segmentations if isinstance(settings, SegmentTest) else settings.judges
+    )
     for name in sorted(set(settings.seen) - set(tried)):
         yield f"seen: {name!r} is not among what it tries: {tried}; remove it, or correct its name"
     if isinstance(settings, Benchmark):
@@ -362,8 +402,13 @@ def _inside_benchmark(benchmark: Benchmark) -> Iterator[str]:
             f"decompositions: {len(chosen)} are named here and under released_claims; name one in"
             " all (under released_claims if it reads released claims)"
         )
-    for list_, other in (("systems", "few_shot"), *((block, key) for key, block in TUNED.items())):
-        for name in sorted(set(getattr(benchmark, list_)) & set(getattr(benchmark, other))):
+    for list_, other in (
+        ("systems", "few_shot"),
+        *((block, key) for key, block in TUNED.items()),
+    ):
+        for name in sorted(
+            set(getattr(benchmark, list_)) & set(getattr(benchmark, other))
+        ):
             yield f"{list_}: {name!r} is under {other} as well; name it in one of the two"
     yield from (f"criteria > {line}" for line in bad_criteria(benchmark.criteria))
     has_questions = bool(benchmark.questions or benchmark.rubrics)
@@ -371,8 +416,12 @@ def _inside_benchmark(benchmark: Benchmark) -> Iterator[str]:
         yield "judges: is empty, but questions or rubrics are not; name a judge, or empty them"
     if benchmark.judges and not has_questions:
         yield "questions: is empty and so is rubrics, but judges is not; name one, or empty judges"
-    yield from (f"studies > {line}" for line in name_problems(benchmark.studies, [FROM_DATASET]))
-    yield from (f"rubrics > {line}" for line in name_problems(benchmark.rubrics, [FROM_DATASET]))
+    yield from (
+        f"studies > {line}" for line in name_problems(benchmark.studies, [FROM_DATASET])
+    )
+    yield from (
+        f"rubrics > {line}" for line in name_problems(benchmark.rubrics, [FROM_DATASET])
+    )
     for name in benchmark.questions:
         if name.startswith("rubric-"):
             yield f"questions: {name!r} begins with 'rubric-', as files of rubrics do; rename it"
@@ -424,13 +473,19 @@ def _bad_names(shared: Shared) -> Iterator[str]:
     yield from (f"shown_as > {line}" for line in _shown_as(shared))
     for block in _NAMED:
         lines = name_problems(getattr(shared, block), _TAKEN.get(block, ()))
-        more = "; its real name goes to shown_as" if block in ("systems", "judges") else ""
-        yield from (f"{block} > {line}{more if line.endswith(FORM) else ''}" for line in lines)
+        more = (
+            "; its real name goes to shown_as" if block in ("systems", "judges") else ""
+        )
+        yield from (
+            f"{block} > {line}{more if line.endswith(FORM) else ''}" for line in lines
+        )
 
 
 def _shown_as(shared: Shared) -> Iterator[str]:
     for name, shown in shared.shown_as.items():
-        blocks = [block for block in ("systems", "judges") if name in getattr(shared, block)]
+        blocks = [
+            block for block in ("systems", "judges") if name in getattr(shared, block)
+        ]
         if not blocks:
             yield f"{name}: is neither a system nor a judge; remove it or correct its spelling"
         elif problem := words_problem(shown):
@@ -438,6 +493,8 @@ def _shown_as(shared: Shared) -> Iterator[str]:
         for block in blocks:
             others = {*getattr(shared, block), *_TAKEN[block]} - {name}
             others |= {shared.shown_as.get(other, other) for other in others}
-            like = sorted(other for other in others if normalise(other) == normalise(shown))
+            like = sorted(
+                other for other in others if normalise(other) == normalise(shown)
+            )
             if like:
                 yield f"{name}: looks like {like[0]}, which is of {block} too; choose other words"

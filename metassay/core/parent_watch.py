@@ -1,7 +1,8 @@
 """End a process that was started for a run when its parent ends, in any way.
 
-The parent keeps the other end of the process's stdin open, and marks this in the environment:
-`ENVIRONMENT`. The system closes that end even after SIGKILL. Children of the process inherit it.
+The parent keeps the other end of the process's stdin open, and marks this in the
+environment: `ENVIRONMENT`. The system closes that end even after SIGKILL. Children of
+the process inherit it.
 """
 
 import os
@@ -21,7 +22,8 @@ def end_group() -> None:
 def watch(end: Callable[[], None] = end_group) -> None:
     """Call `end`, in a thread, when the other end of stdin is closed.
 
-    Does nothing in a process without ENVIRONMENT in its environment: its stdin is the user's.
+    Does nothing in a process without ENVIRONMENT in its environment: its stdin is the
+    user's.
     """
 
     def wait() -> None:

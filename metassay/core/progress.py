@@ -45,8 +45,8 @@ def bars() -> Iterator[Callable[[str], Tell]]:
 def bar(what: str, of: int | None = None) -> Iterator[Tell]:
     """Show how many of a total are done; call the yielded function with that number.
 
-    On stderr if that is a terminal, until all is done; else in the file that a run names, without
-    texts. Nested bars are shown together. Thread-safe.
+    On stderr if that is a terminal, until all is done; else in the file that a run
+    names, without texts. Nested bars are shown together. Thread-safe.
     """
     if sys.stderr.isatty():
         with _bar_on_screen(what, of) as tell_screen:
@@ -68,7 +68,13 @@ def bar(what: str, of: int | None = None) -> Iterator[Tell]:
 def _bar_on_screen(what: str, of: int | None) -> Iterator[Tell]:
     global _screen  # noqa: PLW0603 - a single terminal
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
 
     first = _screen is None
     if first:
@@ -97,4 +103,6 @@ def _write(key: object, line: str) -> None:
         if PLACE in os.environ and now - _written >= _SECONDS:
             _written = now
             with contextlib.suppress(OSError):  # no stage fails because of it
-                Path(os.environ[PLACE]).write_text(", ".join(_under_way.values()), "utf-8")
+                Path(os.environ[PLACE]).write_text(
+                    ", ".join(_under_way.values()), "utf-8"
+                )

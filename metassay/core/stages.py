@@ -1,6 +1,7 @@
 """The table of stages: what each reads and writes.
 
-It determines dvc.yaml files, file names, what a stage may access, code.yaml and docs/map.md.
+It determines dvc.yaml files, file names, what a stage may access, code.yaml and
+docs/map.md.
 """
 
 import re
@@ -27,7 +28,12 @@ from metassay.core.params import (
 from metassay.core.strict_yaml import LOADER
 
 MODELS = "data/models"  # trained by tuning
-TABLES, REGISTRY, CODE, DAG = "data/tables", "data/registry.yaml", "code.yaml", "dvc.yaml"
+TABLES, REGISTRY, CODE, DAG = (
+    "data/tables",
+    "data/registry.yaml",
+    "code.yaml",
+    "dvc.yaml",
+)
 HEADLINE = "benchmarks/${name}/headline.json"
 PUBLISHED = "reports/published"
 ELEMENT = "${element}"  # the current element of a stage's list or mapping
@@ -49,14 +55,15 @@ _ROOT_HEAD = """\
 class Stage:
     """A stage of a dvc.yaml; `${key}` is replaced by a value of the benchmark's params.yaml.
 
-    Fields are lists separated by blanks. `reads` and `writes` are tables: `parts` is a file,
-    `texts/` a folder whose files several stages write, `texts/given` one of these. `files` are
-    further dependencies, `outs` further outputs. `kinds` are named blocks whose options and code
-    the stage uses; `shared`, `params` and `code` further keys of the root's params.yaml (or the
-    registry), of the benchmark's, and of code.yaml. `each`: the list that the stage repeats over;
-    with a mapping it also depends on the values. `program`: its module in stages/, if not its name.
-    `tags`, `retries` and `delay` (seconds) are Prefect's. `git`: outputs are in git, not in DVC's
-    cache.
+    Fields are lists separated by blanks. `reads` and `writes` are tables: `parts` is a
+    file, `texts/` a folder whose files several stages write, `texts/given` one of
+    these. `files` are further dependencies, `outs` further outputs. `kinds` are named
+    blocks whose options and code the stage uses; `shared`, `params` and `code` further
+    keys of the root's params.yaml (or the registry), of the benchmark's, and of
+    code.yaml. `each`: the list that the stage repeats over; with a mapping it also
+    depends on the values. `program`: its module in stages/, if not its name. `tags`,
+    `retries` and `delay` (seconds) are Prefect's. `git`: outputs are in git, not in
+    DVC's cache.
     """
 
     name: str
@@ -123,7 +130,11 @@ def figures(paper: str, files: Iterable[str]) -> Stage:
 
 # Stages, title and figures for DVC of each sort of folder of benchmarks/.
 SORTS: Mapping[type[Folder], tuple[Stages, str, tuple[str, ...]]] = {
-    Benchmark: (_TABLE["evaluation"], "The evaluation of one benchmark", ("leaderboard", "forest")),
+    Benchmark: (
+        _TABLE["evaluation"],
+        "The evaluation of one benchmark",
+        ("leaderboard", "forest"),
+    ),
     JudgeTest: (_TABLE["judge_test"], "A test of judges", ("reliability",)),
     SegmentTest: (_TABLE["segment_test"], "A test of segmentations", ("confusions",)),
     BartscoreTuning: (_TABLE["bartscore_tuning"], "Tuning of BARTScore", ()),
@@ -144,10 +155,14 @@ def stages_of(folder: Folder) -> Stages:
 def _written_files(stages: Stages, table: str) -> list[tuple[str, str]]:
     """Return the files of a table that is a folder, each with the list of its stage."""
     outs = [(out, stage.each) for stage in stages for out in stage.writes.split()]
-    return [(out.split("/")[1], name) for out, name in outs if out.startswith(f"{table}/")]
+    return [
+        (out.split("/")[1], name) for out, name in outs if out.startswith(f"{table}/")
+    ]
 
 
-def files_of(stages: Stages, table: str, names: Callable[[str], Iterable[str]]) -> list[str]:
+def files_of(
+    stages: Stages, table: str, names: Callable[[str], Iterable[str]]
+) -> list[str]:
     """Return the files of a table that is a folder, in stage order; `names` looks up a list."""
     files = [
         file.replace(ELEMENT, name)
@@ -164,7 +179,9 @@ def files_in(folder: Folder, table: str) -> list[str]:
 
 def names_of(folder: Folder, stage: Stage, key: str) -> list[str]:
     """Return the names that a key such as `judges.${element}` has in a folder of benchmarks/."""
-    names = getattr(folder, stage.each if key.endswith(ELEMENT) else key.split("${")[1][:-1])
+    names = getattr(
+        folder, stage.each if key.endswith(ELEMENT) else key.split("${")[1][:-1]
+    )
     return [names] if isinstance(names, str) else list(names)
 
 
@@ -199,7 +216,11 @@ def entry(stage: Stage, stages: Stages = ()) -> dict[str, Any]:
         ],
         "outs": [{out: _IN_GIT} for out in outs] if stage.git else outs,
         "metrics": [{HEADLINE: _IN_GIT}] if stage.name == "report" else [],
-        "meta": {"retries": stage.retries, "delay": stage.delay, "tags": stage.tags.split()},
+        "meta": {
+            "retries": stage.retries,
+            "delay": stage.delay,
+            "tags": stage.tags.split(),
+        },
     }
     return {key: value for key, value in block.items() if value}
 
@@ -214,7 +235,11 @@ def _settings_keys(stage: Stage, stages: Stages) -> list[str]:
     keys = [key for key in _HOLE.findall(fields) if key not in ("name", "element")]
     keys += [f"{stage.each}.{ELEMENT}"] if stage.over_mapping else []
     for folder in (table[:-1] for table in stage.reads.split() if table.endswith("/")):
-        keys += [list_name for file, list_name in _written_files(stages, folder) if ELEMENT in file]
+        keys += [
+            list_name
+            for file, list_name in _written_files(stages, folder)
+            if ELEMENT in file
+        ]
     return list(dict.fromkeys([*keys, *stage.params.split()]))
 
 
@@ -237,8 +262,12 @@ def dvc_entry(stage: Stage, stages: Stages = ()) -> dict[str, Any]:
     block = entry(stage, stages)
     if not stage.each:
         return block
-    # DVC calls elements of a list `item`; keys of a mapping `key` and its values `item`.
-    names = {"element": "${key}" if stage.over_mapping else "${item}", "value": "${item}"}
+    # DVC calls elements of a list `item`; keys of a mapping `key` and its values
+    # `item`.
+    names = {
+        "element": "${key}" if stage.over_mapping else "${item}",
+        "value": "${item}",
+    }
     return {"foreach": f"${{{stage.each}}}", "do": fill_template(block, names)}
 
 
@@ -248,7 +277,9 @@ def dag(sort: type[Folder]) -> str:
     plot_files = [f"../../reports/${{name}}/figures/{plot}.svg" for plot in plots]
     blocks = {stage.name: dvc_entry(stage, stages) for stage in stages}
     content = {"stages": blocks, "plots": plot_files}
-    return _HEAD.format(what=title) + _text({key: value for key, value in content.items() if value})
+    return _HEAD.format(what=title) + _text(
+        {key: value for key, value in content.items() if value}
+    )
 
 
 def root_dag(more: Iterable[Stage] = ()) -> str:
@@ -262,14 +293,19 @@ def _text(content: dict[str, Any]) -> str:
     return re.sub(r"^(?=  \w+:$)", "\n", text, flags=re.MULTILINE)
 
 
-def dag_problem(file: str, content: object, checked: Stages, stages: Stages = ()) -> str:
+def dag_problem(
+    file: str, content: object, checked: Stages, stages: Stages = ()
+) -> str:
     """Describe what is wrong with a dvc.yaml's entries of the stages `checked`; "" if nothing.
 
-    Users may change a stage's `meta`, and files without commands of Metassay are not checked.
+    Users may change a stage's `meta`, and files without commands of Metassay are not
+    checked.
     """
     entries = content.get("stages") if isinstance(content, dict) else None
     entries = entries if isinstance(entries, dict) else {}
-    if entries and not any("python -m stages." in str(entry) for entry in entries.values()):
+    if entries and not any(
+        "python -m stages." in str(entry) for entry in entries.values()
+    ):
         return ""
     stale = [
         stage.name

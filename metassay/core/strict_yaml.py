@@ -1,7 +1,8 @@
 """Read YAML that means the same to every reader, and find the lines of keys.
 
-PyYAML reads YAML 1.1, DVC 1.2: what they read differently is an error, and so are duplicate keys,
-keys that are not text, tags, and blocks that are too deep or too many for any reader.
+PyYAML reads YAML 1.1, DVC 1.2: what they read differently is an error, and so are
+duplicate keys, keys that are not text, tags, and blocks that are too deep or too many
+for any reader.
 """
 
 import functools
@@ -15,7 +16,8 @@ import yaml
 
 from metassay.core.errors import BadInput, disk_problem, one_line, raise_problems
 
-# Both give the same values and marks; the C loader is five times as fast, but not always there.
+# Both give the same values and marks; the C loader is five times as fast, but not
+# always there.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEEPEST = 40  # nested blocks; a few thousand crash the process
 _LARGEST = 50_000_000  # bytes
@@ -44,8 +46,8 @@ _CONFLICT = re.compile(r"<{7}( |$)|>{7}( |$)")  # as git marks the sides of a co
 def load(path: Path) -> object:
     """Return the value of a file of one YAML document, as `yaml.safe_load` does.
 
-    Raises BadInput with all problems. Messages name keys as `<path> > <key> > <key>`; `add_lines`
-    adds their lines.
+    Raises BadInput with all problems. Messages name keys as `<path> > <key> > <key>`;
+    `add_lines` adds their lines.
     """
     text = _text(path)
     try:
@@ -81,8 +83,8 @@ def is_deep(text: str) -> bool:
 def add_lines(problems: Iterable[str]) -> list[str]:
     """Add the line of the key to messages: `params.yaml, line 3 > judges > x: ...`.
 
-    A missing key gets the line of its block. A message without file and key, or with an unreadable
-    file, does not change.
+    A missing key gets the line of its block. A message without file and key, or with an
+    unreadable file, does not change.
     """
     roots: dict[str, yaml.Node | None] = {}
     return [_located(problem, roots) for problem in problems]
@@ -99,11 +101,15 @@ def _text(path: Path) -> str:
     except FileNotFoundError:
         raise BadInput(f"{path} does not exist; run in the project's folder") from None
     except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+        raise BadInput(
+            f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8"
+        ) from None
     except PermissionError as error:
         raise BadInput(disk_problem(error)) from None
     except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror}; put a file there") from None
+        raise BadInput(
+            f"{path}: cannot be read: {error.strerror}; put a file there"
+        ) from None
 
 
 # ---- shape -----------------------------------------------------------------------------------
@@ -111,7 +117,8 @@ def _text(path: Path) -> str:
 
 def _check_shape(path: Path, text: str) -> None:
     """Raise BadInput for YAML that no reader can finish; builds nothing."""
-    open_blocks: list[tuple[str | None, int]] = [(None, 0)]  # anchor, and number of values before
+    # anchor, and number of values before
+    open_blocks: list[tuple[str | None, int]] = [(None, 0)]
     depths = [0]  # depth within each open block
     sizes: dict[str | None, tuple[int, int]] = {}  # by anchor: values and depth
     values = 0
@@ -135,7 +142,9 @@ def _check_shape(path: Path, text: str) -> None:
         if len(open_blocks) + depths[-1] > _DEEPEST:
             problem = f"more than {_DEEPEST} nested blocks; remove some"
         elif values > _MOST:
-            problem = f"more than {_MOST:,} values, anchors' counted each time; remove some"
+            problem = (
+                f"more than {_MOST:,} values, anchors' counted each time; remove some"
+            )
         if problem:
             raise BadInput(f"{path}: line {_number(event)}: {problem}")
 
@@ -158,7 +167,11 @@ def _problems(root: yaml.Node) -> Iterator[str]:
         visited.add(id(node))
         if isinstance(node, yaml.ScalarNode):
             word = node.value
-            if not node.style and _AMBIGUOUS.fullmatch(word) and not _NOT_TEXT.fullmatch(word):
+            if (
+                not node.style
+                and _AMBIGUOUS.fullmatch(word)
+                and not _NOT_TEXT.fullmatch(word)
+            ):
                 yield (
                     f"{' > '.join(place)}: {one_line(word)} is read differently by readers of YAML;"
                     " put text in quotes, and write a number in plain digits"
@@ -167,7 +180,10 @@ def _problems(root: yaml.Node) -> Iterator[str]:
             yield from _keys(place, [key for key, _ in node.value])
         if isinstance(node, yaml.CollectionNode) and node.flow_style:
             yield from _in_brackets(place, node)
-        stack += [(child, (*place, step)) for step, _, child in reversed(list(_children(node)))]
+        stack += [
+            (child, (*place, step))
+            for step, _, child in reversed(list(_children(node)))
+        ]
 
 
 def _children(node: yaml.Node) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
@@ -212,7 +228,9 @@ def _keys(place: tuple[str, ...], keys: list[yaml.Node]) -> Iterator[str]:
 
 def merge_line(text: str) -> int:
     """Return the first line with a conflict marker of git; 0 if there is none."""
-    marks = (n for n, line in enumerate(text.splitlines(), start=1) if _CONFLICT.match(line))
+    marks = (
+        n for n, line in enumerate(text.splitlines(), start=1) if _CONFLICT.match(line)
+    )
     return next(marks, 0)
 
 
@@ -275,6 +293,10 @@ def _line(root: yaml.Node | None, rest: str) -> int:
         key, node = steps[rest[begin : matched[-1]]]
         line, rest = _number(key), rest[matched[-1] :]
     if isinstance(node, yaml.SequenceNode):
-        elements = [element for element in node.value if rest.startswith(f": {element.value!r} ")]
+        elements = [
+            element
+            for element in node.value
+            if rest.startswith(f": {element.value!r} ")
+        ]
         line = _number(elements[0]) if elements else line
     return line

@@ -1,7 +1,7 @@
 """Restrict `.work` and DVC's cache to the project's owner, also on a shared machine.
 
-`.work` has prompts and answers of language models, and files that DVC unpickles: who can write
-there can make the owner run any code. DVC itself lets everybody.
+`.work` has prompts and answers of language models, and files that DVC unpickles: who
+can write there can make the owner run any code. DVC itself lets everybody.
 """
 
 import contextlib
@@ -22,7 +22,8 @@ DVC_REMEDY = (
     " where DVC keeps what it can find out again"
 )
 _UNPICKLED = ("dvc", "dvc/repo")
-_SHARED = re.compile(r"^\s*shared\s*=", re.MULTILINE)  # in DVC's config: shared by its owner
+# in DVC's config: shared by its owner
+_SHARED = re.compile(r"^\s*shared\s*=", re.MULTILINE)
 
 
 def restrict_work(root: Path) -> None:
@@ -42,7 +43,9 @@ def restrict_work(root: Path) -> None:
                 path.unlink(missing_ok=True)
     cache = root / ".dvc/cache"
     configs = (root / ".dvc" / name for name in ("config", "config.local"))
-    shared = any(_SHARED.search(f.read_text("utf-8", "replace")) for f in configs if f.is_file())
+    shared = any(
+        _SHARED.search(f.read_text("utf-8", "replace")) for f in configs if f.is_file()
+    )
     if cache.parent.is_dir() and not cache.is_symlink() and not shared:
         _close(cache)
 
@@ -79,7 +82,8 @@ def _close(folder: Path) -> bool:
 def lock_file(file: Path, busy: str = "") -> Iterator[int]:
     """Keep other processes from locking a file; yield its descriptor, which shares the lock.
 
-    Waits while another process has it, after printing `busy`. A killed process releases it.
+    Waits while another process has it, after printing `busy`. A killed process releases
+    it.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a") as lock:
@@ -87,6 +91,8 @@ def lock_file(file: Path, busy: str = "") -> Iterator[int]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if busy:
-                print(f"{busy}; waiting until it has ended", file=sys.stderr, flush=True)
+                print(
+                    f"{busy}; waiting until it has ended", file=sys.stderr, flush=True
+                )
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield lock.fileno()

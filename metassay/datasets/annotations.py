@@ -1,9 +1,9 @@
 """Read texts with people's annotations: counts of facts, phrases or errors, and labels of elements.
 
-Facts, phrases and errors are those of Ben Abacha et al. 2023, An investigation of evaluation
-metrics for automated medical note generation; elements those of Adams et al. 2023, A
-meta-evaluation of faithfulness metrics for long-form hospital-course summarization.
-docs/own-data.md shows the files of both.
+Facts, phrases and errors are those of Ben Abacha et al. 2023, An investigation of
+evaluation metrics for automated medical note generation; elements those of Adams et al.
+2023, A meta-evaluation of faithfulness metrics for long-form hospital-course
+summarization. docs/own-data.md shows the files of both.
 """
 
 import os
@@ -85,8 +85,12 @@ class _Facts(_Annotation):
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
-        if len({(f.subject, f.predicate, f.object) for f in self.facts}) < len(self.facts):
-            raise PydanticCustomError("twice", f"holds a fact twice under 'facts'; {_ONCE}")
+        if len({(f.subject, f.predicate, f.object) for f in self.facts}) < len(
+            self.facts
+        ):
+            raise PydanticCustomError(
+                "twice", f"holds a fact twice under 'facts'; {_ONCE}"
+            )
         return self
 
 
@@ -125,9 +129,9 @@ FACT_CRITERIA = {
 def read_fact_annotations(folder: Path) -> Rows:
     """Read the ratings of texts by each rater: own data, and one or more of ANNOTATIONS.
 
-    fact_counts.csv and facts.jsonl give the criteria of `fact_ratings`; phrases.jsonl gives
-    `hallucination_count` and `omission_count` (marked phrases per word, without citations);
-    errors.csv gives `quality`. Unknown values are ratings without a value.
+    fact_counts.csv and facts.jsonl give the criteria of `fact_ratings`; phrases.jsonl
+    gives `hallucination_count` and `omission_count` (marked phrases per word, without
+    citations); errors.csv gives `quality`. Unknown values are ratings without a value.
     """
     rows = own_data.read(folder, ANNOTATIONS)
     if not folder.is_dir():
@@ -135,7 +139,11 @@ def read_fact_annotations(folder: Path) -> Rows:
     names = [name for name in ANNOTATIONS if os.path.lexists(folder / name)]
     if not names:
         listed = ", ".join(ANNOTATIONS)
-        rows.wrong(Place(str(folder)), "has no annotations", remedy=f"add one of {listed}; {_SEE}")
+        rows.wrong(
+            Place(str(folder)),
+            "has no annotations",
+            remedy=f"add one of {listed}; {_SEE}",
+        )
     texts = {(row.doc_id, row.author, row.part): row.text or "" for row in rows.texts}
     for name in names:
         for at, entry, values in ANNOTATIONS[name](folder / name, texts, rows):
@@ -155,7 +163,9 @@ def _fact_counts(path: Path, _: _Texts, rows: Rows) -> Iterator[_Ratings]:
 
 def _fact_lists(path: Path, _: _Texts, rows: Rows) -> Iterator[_Ratings]:
     for at, entry in _lines(path, _Facts, rows):
-        counts = count_facts([fact.status for fact in entry.facts], entry.reference_facts)
+        counts = count_facts(
+            [fact.status for fact in entry.facts], entry.reference_facts
+        )
         if _add_up(at, entry, counts, None, rows):
             yield at, entry, fact_ratings(counts)
 
@@ -176,7 +186,8 @@ def _errors(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Ratings]:
     for at, entry, counts in _read_counts(path, _Errors, _ERRORS, rows):
         authors = entry.author, REFERENCE
         both = [texts.get((entry.doc_id, author, entry.part)) for author in authors]
-        lengths = [len(_statements(text)) for text in both if text]  # failed texts are empty
+        # failed texts are empty
+        lengths = [len(_statements(text)) for text in both if text]
         critical, non_critical, spelling = (counts[name] for name in _ERRORS)
         known = len(lengths) == 2
         value = quality(critical, non_critical, spelling, *lengths) if known else None
@@ -192,7 +203,9 @@ ANNOTATIONS: Mapping[str, Callable[[Path, _Texts, Rows], Iterator[_Ratings]]] = 
 
 
 def _lines(path: Path, model: type[Line], rows: Rows) -> Iterator[tuple[Place, Line]]:
-    return validate_all(json_lines(path, rows.problems, remedy=_SEE), model, rows.problems)
+    return validate_all(
+        json_lines(path, rows.problems, remedy=_SEE), model, rows.problems
+    )
 
 
 def _read_counts(
@@ -205,7 +218,11 @@ def _read_counts(
                 rows.wrong(at, f"{name!r} is not a count", remedy=_COUNT)
                 break
         else:
-            yield at, entry, {n: None if x is None else int(x) for n, x in numbers.items()}
+            yield (
+                at,
+                entry,
+                {n: None if x is None else int(x) for n, x in numbers.items()},
+            )
 
 
 def _add_up(
@@ -220,7 +237,12 @@ def _add_up(
 
 
 def _check_spans(
-    at: Place, entry: _Annotation, name: str, text: str | None, spans: Sequence[_Span], rows: Rows
+    at: Place,
+    entry: _Annotation,
+    name: str,
+    text: str | None,
+    spans: Sequence[_Span],
+    rows: Rows,
 ) -> None:
     whose = "the reference" if name == "omitted" else "the text"
     doc = f"doc_id {shown(entry.doc_id)}"
@@ -233,7 +255,9 @@ def _check_spans(
     for number, span in enumerate(spans):
         where = f"{doc}, author {shown(entry.author)}, {name} {number}"
         if not span.start < span.end <= len(text):
-            fix = f"count characters of {whose} from 0; the end is the one after the last"
+            fix = (
+                f"count characters of {whose} from 0; the end is the one after the last"
+            )
             rows.wrong(at, f"a phrase does not lie in {whose}", where, fix)
         elif span.text not in (None, text[span.start : span.end]):
             fix = "correct start and end, or text"
@@ -246,7 +270,9 @@ def _check_spans(
 def _statements(text: str) -> list[str]:
     """Return the sentences of a text that have words beside their citations."""
     whole = (text[start:end] for start, end in sentences(text))
-    return [sentence for sentence in whole if any(map(str.isalnum, parse(sentence).text))]
+    return [
+        sentence for sentence in whole if any(map(str.isalnum, parse(sentence).text))
+    ]
 
 
 # ---- labels of each sentence's elements: errors and their severity
@@ -289,12 +315,13 @@ class _Labels(Options):
 def label_shares(labels: Sequence[tuple[str, bool] | None]) -> dict[str, float | None]:
     """Return the shares of a sentence's elements by SHARES, 0 to 1, lower is better.
 
-    `labels`: for each element `correct` or one of CATEGORIES, and whether it is critical; None
-    without a label. `error` is any category, `critical` a critical error of any category. All are
-    None if there is no element, or one without a label: an unknown share is not a small one.
+    `labels`: for each element `correct` or one of CATEGORIES, and whether it is
+    critical; None without a label. `error` is any category, `critical` a critical error
+    of any category. All are None if there is no element, or one without a label: an
+    unknown share is not a small one.
 
-    Example: correct, incorrect (critical), missing (minor), correct: error .5, incorrect .25,
-    missing .25, not_in_notes 0, critical .25.
+    Example: correct, incorrect (critical), missing (minor), correct: error .5,
+    incorrect .25, missing .25, not_in_notes 0, critical .25.
     """
     known = [label for label in labels if label is not None]
     if not labels or len(known) < len(labels):
@@ -308,9 +335,9 @@ def label_shares(labels: Sequence[tuple[str, bool] | None]) -> dict[str, float |
 def read_element_labels(folder: Path) -> Rows:
     """Read the three files: ratings by the criteria SHARES of each unit `statement:N` and rater.
 
-    A text is its sentences, a line each. They must be the statements that Metassay finds in it;
-    then sentence N, counted from 0, is statement N. The rating of a text is the mean over its
-    sentences (meta_evaluation.study.human_scores).
+    A text is its sentences, a line each. They must be the statements that Metassay
+    finds in it; then sentence N, counted from 0, is statement N. The rating of a text
+    is the mean over its sentences (meta_evaluation.study.human_scores).
     """
     rows = Rows()
     if not folder.is_dir():
@@ -319,7 +346,9 @@ def read_element_labels(folder: Path) -> Rows:
     own_data.read_sources(folder / own_data.SOURCES_FILE, rows)
     lengths: dict[tuple[str, str], int] = {}
     for at, value in json_lines(folder / SUMMARIES, rows.problems, remedy=_SEE):
-        summary = None if value is UNREAD else validate(_Summary, value, at, rows.problems)
+        summary = (
+            None if value is UNREAD else validate(_Summary, value, at, rows.problems)
+        )
         if summary is None:
             rows.unreadable.add("texts")
             continue
@@ -329,7 +358,9 @@ def read_element_labels(folder: Path) -> Rows:
             same = [a == b for a, b in zip(statements, summary.sentences, strict=False)]
             doc_id, author = shown(summary.doc_id), shown(summary.author)
             where = f"doc_id {doc_id}, author {author}, sentence {(*same, False).index(False)}"
-            rows.wrong(at, "the sentences are not those that Metassay finds", where, _DIVIDE)
+            rows.wrong(
+                at, "the sentences are not those that Metassay finds", where, _DIVIDE
+            )
         lengths[summary.doc_id, summary.author] = len(summary.sentences)
         rows.texts.append(TextRow(at, summary.doc_id, summary.author, FULL, text))
     _read_labels(folder / LABELS, lengths, rows)
@@ -346,7 +377,10 @@ def _read_labels(path: Path, lengths: dict[tuple[str, str], int], rows: Rows) ->
         doc_id, author = shown(line.doc_id), shown(line.author)
         where = f"doc_id {doc_id}, author {author}, sentence {line.sentence}"
         if key in seen:
-            what, fix = "a rater has labelled the sentence before", "put its elements into one line"
+            what, fix = (
+                "a rater has labelled the sentence before",
+                "put its elements into one line",
+            )
             rows.wrong(at, what, f"{where}, rater {shown(line.rater)}", fix)
             continue
         seen.add(key)
@@ -354,7 +388,9 @@ def _read_labels(path: Path, lengths: dict[tuple[str, str], int], rows: Rows) ->
             fix = "count sentences from 0, or correct doc_id or author"
             rows.wrong(at, "the text has no such sentence", where, fix)
         labels = [
-            None if element.label is None else (element.label, element.severity == "critical")
+            None
+            if element.label is None
+            else (element.label, element.severity == "critical")
             for element in line.elements
         ]
         rows.rate(at, key, label_shares(labels))

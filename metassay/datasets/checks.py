@@ -33,10 +33,10 @@ class _References(NamedTuple):
 def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
     """Record in `rows` every problem and warning of these kinds.
 
-    Problems: a repeated key; a text whose document has no source; a rating of a missing document,
-    author, part, claim or opponent; an undeclared criterion; a value outside its criterion's scale;
-    a facet or a score of a missing text; a score that is not finite. Warning: an author without a
-    text for some documents.
+    Problems: a repeated key; a text whose document has no source; a rating of a missing
+    document, author, part, claim or opponent; an undeclared criterion; a value outside
+    its criterion's scale; a facet or a score of a missing text; a score that is not
+    finite. Warning: an author without a text for some documents.
     """
     _check_keys(rows)
     known = _References(
@@ -50,7 +50,10 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
     sources = _file({row.at.file for row in rows.sources}, "the sources")
     for text in rows.texts if rows.sources and "sources" not in rows.unreadable else ():
         if text.doc_id not in known.documents:
-            fix, where = "correct its doc_id or add its source", f"doc_id {shown(text.doc_id)}"
+            fix, where = (
+                "correct its doc_id or add its source",
+                f"doc_id {shown(text.doc_id)}",
+            )
             rows.wrong(text.at, f"the document is not in {sources}", where, fix)
     if rows.texts:
         complete = "texts" not in rows.unreadable
@@ -60,7 +63,9 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
             fix = "correct doc_id or author, or add the text"
             _check_text(segment, "a facet", fix, known, rows)
         for score in rows.scores:
-            _check_text(score, "a score", "add the text or remove its scores", known, rows)
+            _check_text(
+                score, "a score", "add the text or remove its scores", known, rows
+            )
             if score.value is not None and not math.isfinite(score.value):
                 what = f"{shown(score.metric)} is not a finite number"
                 where = f"doc_id {shown(score.doc_id)}, author {shown(score.author)}"
@@ -91,10 +96,17 @@ def _check_unique(keys: Iterable[tuple[Place, dict[str, str]]], rows: Rows) -> N
         named = ", ".join(f"{name} {shown(value)}" for name, value in key.items())
         file = "" if earlier.file == at.file else f"{earlier.file} "
         where = f"same as {file}{earlier.kind} {earlier.row}: {named}"
-        rows.wrong(at, f"the key ({', '.join(key)}) is there twice", where, "keep one of the two")
+        rows.wrong(
+            at,
+            f"the key ({', '.join(key)}) is there twice",
+            where,
+            "keep one of the two",
+        )
 
 
-def _check_reference(rating: RatingRow, known: _References, rows: Rows, *, complete: bool) -> None:
+def _check_reference(
+    rating: RatingRow, known: _References, rows: Rows, *, complete: bool
+) -> None:
     at, doc, author = rating.at, rating.doc_id, rating.author
     where = f"doc_id {shown(doc)}, author {shown(author)}"
     unit = _UNIT.fullmatch(rating.unit)
@@ -110,13 +122,18 @@ def _check_reference(rating: RatingRow, known: _References, rows: Rows, *, compl
             what = f"system {shown(name)} has no text for the document in {known.texts}"
             rows.wrong(at, what, where, "correct doc_id or author, or add the text")
     if other == author:
-        rows.wrong(at, "the author is preferred to itself", where, "correct author or unit")
+        rows.wrong(
+            at, "the author is preferred to itself", where, "correct author or unit"
+        )
     if not complete or (doc, author) not in known.written:
         return
-    # Segmentation finds sections and facets later; without these there is nothing to correlate.
+    # Segmentation finds sections and facets later; without these there is nothing to
+    # correlate.
     parts = (FULL, *SECTIONS, *known.facets)
     if rating.part not in parts and (doc, author, rating.part) not in known.parts:
-        what = f"part {shown(rating.part)} is not among the text's parts in {known.texts}"
+        what = (
+            f"part {shown(rating.part)} is not among the text's parts in {known.texts}"
+        )
         rows.wrong(at, what, where, f"write {FULL}, or the part as it is in the texts")
     if rating.unit.startswith("claim:") and (doc, REFERENCE) not in known.written:
         what = f"a reference's claim is rated but the document has no {REFERENCE} in {known.texts}"
@@ -128,14 +145,22 @@ def _check_text(
 ) -> None:
     if (row.doc_id, row.author) not in known.written:
         where = f"doc_id {shown(row.doc_id)}, author {shown(row.author)}"
-        rows.wrong(row.at, f"{what} is of a text that is not in {known.texts}", where, remedy)
+        rows.wrong(
+            row.at, f"{what} is of a text that is not in {known.texts}", where, remedy
+        )
 
 
-def _check_value(rating: RatingRow, criteria: Mapping[str, Criterion], rows: Rows) -> None:
+def _check_value(
+    rating: RatingRow, criteria: Mapping[str, Criterion], rows: Rows
+) -> None:
     criterion, value = criteria.get(rating.criterion), rating.value
     if criterion is None:
         fix = "declare it in benchmarks/<name>/params.yaml > criteria, or rename it"
-        rows.wrong(rating.at, f"criterion {shown(rating.criterion)} is not declared", remedy=fix)
+        rows.wrong(
+            rating.at,
+            f"criterion {shown(rating.criterion)} is not declared",
+            remedy=fix,
+        )
     # NaN is outside the scale, too.
     elif value is not None and not criterion.low <= value <= criterion.high:
         scale = f"{criterion.low:g} to {criterion.high:g}"
@@ -149,7 +174,9 @@ def _warn_of_absent_texts(rows: Rows, known: _References) -> None:
     for text in rows.texts:
         files.setdefault(text.author, text.at.file)
     for author in sorted(known.authors):
-        absent = sorted(doc for doc in known.documents if (doc, author) not in known.written)
+        absent = sorted(
+            doc for doc in known.documents if (doc, author) not in known.written
+        )
         if absent:
             n = f"{len(absent)} of {len(known.documents)} documents"
             fix = "if it failed on them, add rows with a status, so that they count"
@@ -169,8 +196,8 @@ def _file(places: set[str], otherwise: str) -> str:
 def check_citations(rows: Rows) -> None:
     """Find citations of passages that do not exist.
 
-    In a reference they are a problem, which its writer must correct. In a system's text, where
-    citations are measured, they are a warning, and count as wrong.
+    In a reference they are a problem, which its writer must correct. In a system's
+    text, where citations are measured, they are a warning, and count as wrong.
     """
     passages = {source.doc_id: len(source.passages) for source in rows.sources}
     for row in rows.texts:
@@ -192,10 +219,14 @@ def check_citations(rows: Rows) -> None:
 
 def _beyond(text: str, count: int) -> list[int]:
     """Return the cited numbers that are not below `count`, in order."""
-    numbers = (number for group in _BRACKETS.findall(text) for number in _NUMBER.findall(group))
+    numbers = (
+        number for group in _BRACKETS.findall(text) for number in _NUMBER.findall(group)
+    )
     if all(int(number) < count for number in numbers):
         return []  # most texts, which need no parsing
     cited = {
-        number for start, end in sentences(text) for number in parse(text[start:end]).citations
+        number
+        for start, end in sentences(text)
+        for number in parse(text[start:end]).citations
     }
     return sorted(number for number in cited if number >= count)

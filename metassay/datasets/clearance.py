@@ -1,7 +1,8 @@
 """Open sessions with language models for the texts of a benchmark: clearance follows the text.
 
-The texts name their dataset and those whose examples they may repeat; the registry gives the access
-class of each dataset. Limits of cost (`max_cost`) and of missing answers (`max_missing`) apply.
+The texts name their dataset and those whose examples they may repeat; the registry
+gives the access class of each dataset. Limits of cost (`max_cost`) and of missing
+answers (`max_missing`) apply.
 """
 
 from collections.abc import Iterable
@@ -31,12 +32,15 @@ def open_session(
 ) -> Session:
     """Open a session of a kind, for texts that may repeat text of the datasets `repeated`.
 
-    `max_cost` is the cap of another account; the run's account has `shared.max_cost`. Raises
-    BadInput if the kind asks a model and the access class of the text is in doubt.
+    `max_cost` is the cap of another account; the run's account has `shared.max_cost`.
+    Raises BadInput if the kind asks a model and the access class of the text is in
+    doubt.
     """
     registry = load_registry()
     datasets = sorted({benchmark.dataset, *repeated})
-    if any(kind.record.model(kind.options) is not None for kind in with_members(chosen)):
+    if any(
+        kind.record.model(kind.options) is not None for kind in with_members(chosen)
+    ):
         # Only then may anything be sent.
         read = [(benchmark.dataset, Path(benchmark.raw))]
         read += [(name, RAW / name) for name in all_datasets([chosen])]
@@ -56,12 +60,16 @@ def dry_session(shared: Shared, benchmark: Evaluation) -> Session:
     """Open a session that answers from the ledger alone, for `metassay ledger cost`."""
     access = {name: dataset.access for name, dataset in load_registry().items()}
     models = parse_models(shared.endpoints, shared.models)
-    return Session(models, shared.max_cost, access, [benchmark.dataset], dry=True, raw=RAW)
+    return Session(
+        models, shared.max_cost, access, [benchmark.dataset], dry=True, raw=RAW
+    )
 
 
 def probe_session(shared: Shared) -> Session:
     """Open a session for a public question, put once, and the datasets of the judge's examples."""
-    access = {name: dataset.access for name, dataset in load_registry().items()} | {_PROBE: PUBLIC}
+    access = {name: dataset.access for name, dataset in load_registry().items()} | {
+        _PROBE: PUBLIC
+    }
     models = parse_models(shared.endpoints, shared.models)
     policy = Policy(attempts=1)
     return Session(models, shared.max_cost, access, [_PROBE], policy=policy, alone=True)

@@ -9,7 +9,15 @@ from metassay.core.errors import shown
 from metassay.datasets.own_data import cell_number, release_reader
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import Record, csv_records, finite_number
-from metassay.tabular.rows import AGAIN, Place, Rows, TextRow, source_row, split_turns, to_json
+from metassay.tabular.rows import (
+    AGAIN,
+    Place,
+    Rows,
+    TextRow,
+    source_row,
+    split_turns,
+    to_json,
+)
 from metassay.text.patterns import read_pairs
 
 DIALOGUES = "clinicalnlp_taskB_test1.csv"
@@ -24,17 +32,25 @@ _TURN = re.compile(r"^\[([a-z_]+)\]", re.MULTILINE)
 def read_aci_bench(folder: Path) -> Rows:
     """Read ACI-BENCH, test set 1 (Yim et al. 2023): notes of 12 systems, 14 files.
 
-    Dialogues have a passage per turn, with the tag in `speaker`; an untagged line continues the
-    turn above. Notes are unchanged, also empty ones. Metadata of encounters are `attributes`.
+    Dialogues have a passage per turn, with the tag in `speaker`; an untagged line
+    continues the turn above. Notes are unchanged, also empty ones. Metadata of
+    encounters are `attributes`.
     """
     rows = Rows()
-    about = {record.fields[_KEY]: record.fields for record in _records(folder / METADATA, (), rows)}
+    about = {
+        record.fields[_KEY]: record.fields
+        for record in _records(folder / METADATA, (), rows)
+    }
     for record in _records(folder / DIALOGUES, (_DIALOGUE, _NOTE), rows):
         at, encounter = record.at, record.fields[_KEY]
         where = f"{_KEY} {shown(encounter)}"
-        speaker, passages = split_turns(record.fields[_DIALOGUE], _TURN, at, rows, where)
+        speaker, passages = split_turns(
+            record.fields[_DIALOGUE], _TURN, at, rows, where
+        )
         more = to_json({n: v for n, v in about.get(encounter, {}).items() if n != _KEY})
-        rows.sources.append(source_row(at, encounter, "note", passages, speaker, attributes=more))
+        rows.sources.append(
+            source_row(at, encounter, "note", passages, speaker, attributes=more)
+        )
         rows.texts.append(TextRow(at, encounter, REFERENCE, FULL, record.fields[_NOTE]))
     for author, name in SYSTEMS.items():
         for at, fields in _records(folder / name, (_NOTE,), rows):
@@ -60,35 +76,53 @@ _TAG = re.compile(r"\b(Doctor|Patient|Guest_[a-z]+(?:_\d+)?)\s*:")
 def read_mts_dialog(folder: Path) -> Rows:
     """Read MTS-Dialog (Ben Abacha et al. 2023): 4 systems, rated by experts.
 
-    The two CSV files share no key and are joined by the order of rows, with a warning. The file of
-    summaries has a block per system with the documents 0, 1, ... Upstream does not name the
-    systems: they are system_1, system_2, ... in the order of their blocks.
+    The two CSV files share no key and are joined by the order of rows, with a warning.
+    The file of summaries has a block per system with the documents 0, 1, ... Upstream
+    does not name the systems: they are system_1, system_2, ... in the order of their
+    blocks.
 
-    Dialogues have a passage per turn, with the speaker's tag in `speaker`. Summaries and values are
-    unchanged, also omission rates below 0, which a warning counts.
+    Dialogues have a passage per turn, with the speaker's tag in `speaker`. Summaries
+    and values are unchanged, also omission rates below 0, which a warning counts.
     """
     rows = Rows()
-    summaries = csv_records(folder / SUMMARIES, rows.problems, required=_COLUMNS, remedy=AGAIN)
-    scores = csv_records(folder / SCORES, rows.problems, required=tuple(CRITERIA), remedy=AGAIN)
+    summaries = csv_records(
+        folder / SUMMARIES, rows.problems, required=_COLUMNS, remedy=AGAIN
+    )
+    scores = csv_records(
+        folder / SCORES, rows.problems, required=tuple(CRITERIA), remedy=AGAIN
+    )
     ids = [record.fields["ID"] for record in summaries]
     documents = len(set(ids))
-    blocks = [str(number) for number in range(documents)] * (len(scores) // (documents or 1))
+    blocks = [str(number) for number in range(documents)] * (
+        len(scores) // (documents or 1)
+    )
     if rows.problems or ids != blocks:
         if not rows.problems:
             what = f"the IDs are not 0, 1, 2, ... once for each system, {len(scores)} in all"
             rows.wrong(Place(SUMMARIES), what)
         return rows
     for number, ((at, fields), score) in enumerate(zip(summaries, scores, strict=True)):
-        doc_id, author = f"mts_{int(fields['ID']):03d}", f"system_{number // documents + 1}"
+        doc_id, author = (
+            f"mts_{int(fields['ID']):03d}",
+            f"system_{number // documents + 1}",
+        )
         if number < documents:
             where = f"ID {fields['ID']}"
             speaker, passages = split_turns(fields["Dialogue"], _TAG, at, rows, where)
             rows.sources.append(source_row(at, doc_id, "note", passages, speaker))
-            rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, fields["Reference Summary"]))
-        rows.texts.append(TextRow(at, doc_id, author, FULL, fields["Automatic Summary"]))
-        by = {name: cell_number(score, column, rows) for column, name in CRITERIA.items()}
+            rows.texts.append(
+                TextRow(at, doc_id, REFERENCE, FULL, fields["Reference Summary"])
+            )
+        rows.texts.append(
+            TextRow(at, doc_id, author, FULL, fields["Automatic Summary"])
+        )
+        by = {
+            name: cell_number(score, column, rows) for column, name in CRITERIA.items()
+        }
         if (omission := by["omission_rate"] or 0.0) < 0:
-            what = "the omission rate is below 0, which no rate can be; kept as released"
+            what = (
+                "the omission rate is below 0, which no rate can be; kept as released"
+            )
             fix = "leave it: the published correlations contain it"
             rows.warnings.add(score.at, what, fix, f"value {omission:g}")
         rows.rate(score.at, ("mts_dialog", doc_id, author, FULL, "text", "expert"), by)
@@ -106,27 +140,30 @@ SECONDS = "post_edit_seconds"
 _KEYS = ("evaluator", "consultation", "model")
 _BY_EVALUATOR, _BY_MODEL, _EDITED = "evaluator note", "model note", "post-edited note"
 _REQUIRED = (*_KEYS, _BY_EVALUATOR, _BY_MODEL, _EDITED, "post-edit time", *LISTS)
-_Notes = dict[tuple[str, str, str], tuple[Place, str]]  # by consultation, column and writer
+# by consultation, column and writer
+_Notes = dict[tuple[str, str, str], tuple[Place, str]]
 
 
 def read_primock57(folder: Path) -> Rows:
     """Read PriMock57's human evaluation: ratings of each note by each evaluator.
 
-    Each evaluator wrote a note of each consultation, and edited notes by several models and by the
-    doctor. They listed incorrect statements and omissions of each, in lines that begin with `!` if
-    critical, else with `-` (Moramarco et al. 2022; the form is that of human_eval_data/README.md in
-    babylonhealth/primock57).
+    Each evaluator wrote a note of each consultation, and edited notes by several models
+    and by the doctor. They listed incorrect statements and omissions of each, in lines
+    that begin with `!` if critical, else with `-` (Moramarco et al. 2022; the form is
+    that of human_eval_data/README.md in babylonhealth/primock57).
 
-    `incorrect_statements` and `omissions` are counts, `critical_...` counts of critical lines,
-    SECONDS the time of editing. An empty list counts 0. Without an edited note, which shows that
-    the note was read, both counts are null; so are those of a list that begins without a mark.
-    Models and `doctor` are authors; the evaluators' notes are references, in the order of
-    evaluators. The file has no conversations, so passages are empty. Names of columns are
-    case-insensitive.
+    `incorrect_statements` and `omissions` are counts, `critical_...` counts of critical
+    lines, SECONDS the time of editing. An empty list counts 0. Without an edited note,
+    which shows that the note was read, both counts are null; so are those of a list
+    that begins without a mark. Models and `doctor` are authors; the evaluators' notes
+    are references, in the order of evaluators. The file has no conversations, so
+    passages are empty. Names of columns are case-insensitive.
     """
     rows = Rows()
     records = csv_records(folder / FILE, rows.problems, required=(), remedy=AGAIN)
-    folded = [(r.at, {n.strip().casefold(): v for n, v in r.fields.items()}) for r in records]
+    folded = [
+        (r.at, {n.strip().casefold(): v for n, v in r.fields.items()}) for r in records
+    ]
     missing = [name for name in _REQUIRED if folded and name not in folded[0][1]]
     for name in missing:
         rows.wrong(Place(FILE, 1), f"column {shown(name)} is missing")
@@ -170,7 +207,9 @@ def _values(at: Place, fields: dict[str, str], rows: Rows) -> dict[str, float | 
     for column, criterion in LISTS.items():
         marks = _marks(fields[column]) if edited else None
         if edited and marks is None:
-            rows.warnings.add(at, f"{shown(column)} begin without ! or -", "its ratings are null")
+            rows.warnings.add(
+                at, f"{shown(column)} begin without ! or -", "its ratings are null"
+            )
         values[criterion] = None if marks is None else len(marks)
         values[f"critical_{criterion}"] = None if marks is None else marks.count("!")
     values[SECONDS] = finite_number(fields["post-edit time"].strip())
@@ -188,8 +227,12 @@ def _marks(text: str) -> str | None:
 # ---- SimSUM
 
 SIMSUM_CRITERIA = (
-    *("consistency", "realism_hist", "realism_phys", "clinical_accuracy"),
-    *("compact_content", "compact_readability"),
+    "consistency",
+    "realism_hist",
+    "realism_phys",
+    "clinical_accuracy",
+    "compact_content",
+    "compact_readability",
 )
 # A single model wrote the notes, which the form does not name.
 _OF_NOTES = ("generated", FULL, "text")
@@ -201,13 +244,15 @@ _SEE = "docs/own-data.md shows the form"
 def read_simsum(folder: Path) -> Rows:
     """Read the form of the SimSUM expert study: raters' grades of generated clinical notes.
 
-    A folder has a CSV per rater, named after the rater, or one CSV with a column `rater`. Row i is
-    note i, with the document `note_01` and so on; the texts can be in `notes.csv`.
+    A folder has a CSV per rater, named after the rater, or one CSV with a column
+    `rater`. Row i is note i, with the document `note_01` and so on; the texts can be in
+    `notes.csv`.
 
-    An empty cell is null: the rater did not grade this criterion. All raters must have the same
-    number of rows, as only rows identify notes. Without `notes.csv` there are ratings and no texts,
-    which suffices for means and agreement. A warning names columns that are not of the form; a
-    column without a name, as data frames write it, must number the rows from 0 or 1.
+    An empty cell is null: the rater did not grade this criterion. All raters must have
+    the same number of rows, as only rows identify notes. Without `notes.csv` there are
+    ratings and no texts, which suffices for means and agreement. A warning names
+    columns that are not of the form; a column without a name, as data frames write it,
+    must number the rows from 0 or 1.
     """
     rows = Rows()
     sheets = sorted(folder.glob("*.csv")) if folder.is_dir() else []
@@ -218,16 +263,22 @@ def read_simsum(folder: Path) -> Rows:
         return rows
     by_rater: dict[str, list[Record]] = {}
     for path in sheets:
-        records = csv_records(path, rows.problems, required=SIMSUM_CRITERIA, remedy=_SEE)
+        records = csv_records(
+            path, rows.problems, required=SIMSUM_CRITERIA, remedy=_SEE
+        )
         for rater, of_rater in _raters(path, records, rows):
             if rater in by_rater:
                 what = f"rater {shown(rater)} is in another file too"
-                rows.wrong(Place(path.name), what, remedy="put a rater's rows into one file")
+                rows.wrong(
+                    Place(path.name), what, remedy="put a rater's rows into one file"
+                )
             by_rater[rater] = of_rater
     ((n_notes, _),) = Counter(map(len, by_rater.values())).most_common(1) or [(0, 0)]
     for rater, of_rater in by_rater.items():
         if len(of_rater) != n_notes:
-            what = f"rater {shown(rater)} has {len(of_rater)} rows, others have {n_notes}"
+            what = (
+                f"rater {shown(rater)} has {len(of_rater)} rows, others have {n_notes}"
+            )
             fix = "give every note a row; leave the cells empty where there is no grade"
             rows.wrong(Place(of_rater[0].at.file), what, remedy=fix)
         for number, record in enumerate(of_rater, start=1):
@@ -244,7 +295,9 @@ def read_simsum(folder: Path) -> Rows:
     return rows
 
 
-def _raters(path: Path, records: list[Record], rows: Rows) -> Iterator[tuple[str, list[Record]]]:
+def _raters(
+    path: Path, records: list[Record], rows: Rows
+) -> Iterator[tuple[str, list[Record]]]:
     """Yield the records of each rater, in order."""
     if not records:
         return
@@ -255,7 +308,9 @@ def _raters(path: Path, records: list[Record], rows: Rows) -> Iterator[tuple[str
     for record in records:
         rater = record.fields.get("rater", path.stem).strip()
         if not rater:
-            rows.wrong(record.at, "'rater' is empty", remedy="write who graded this note")
+            rows.wrong(
+                record.at, "'rater' is empty", remedy="write who graded this note"
+            )
         by_rater.setdefault(rater, []).append(record)
     numbers = [record.fields.get("") for record in records]
     counted = [[str(first + i) for i in range(len(numbers))] for first in (0, 1)]
@@ -282,8 +337,12 @@ def _add_notes(path: Path, n_notes: int, rows: Rows) -> None:
         rows.wrong(Place(path.name), what, remedy=fix)
     for number, record in enumerate(records, start=1):
         doc_id, text = _name_note(number, n_notes), record.fields["text"]
-        prompt = [line for line in record.fields.get("prompt", "").split("\n") if line.strip()]
+        prompt = [
+            line for line in record.fields.get("prompt", "").split("\n") if line.strip()
+        ]
         rows.sources.append(source_row(record.at, doc_id, "note", prompt))
         rows.texts.append(TextRow(record.at, doc_id, *_OF_NOTES[:2], text))
         if not text.strip():
-            rows.wrong(record.at, "'text' is empty", remedy="write the note that was graded")
+            rows.wrong(
+                record.at, "'text' is empty", remedy="write the note that was graded"
+            )

@@ -1,7 +1,8 @@
 """Describe datasets of the registry in Croissant 1.0, a vocabulary for datasets.
 
-Follows MLCommons, "Croissant Format Specification", version 1.0 (2024), for datasets and files.
-Records are not described, nor are files of private data, so no text is included.
+Follows MLCommons, "Croissant Format Specification", version 1.0 (2024), for datasets
+and files. Records are not described, nor are files of private data, so no text is
+included.
 """
 
 import hashlib
@@ -23,31 +24,47 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 def croissant(name: str, dataset: Dataset, project: Path = Path()) -> dict[str, Any]:
-    """Return a dataset as JSON-LD, without fields of REQUIRED that the registry does not know (a
-    `url` without `upstream`, a year that is not in the citation) and without git's hashes."""
+    """Return a dataset as JSON-LD, without fields of REQUIRED that the registry does
+    not know (a `url` without `upstream`, a year that is not in the citation) and
+    without git's hashes.
+    """
     authors, year = dataset.citation.partition(". ")[0], _YEAR.findall(dataset.citation)
-    files = [_file(file.name, file.url, file.bytes, file.sha256) for file in dataset.files]
+    files = [
+        _file(file.name, file.url, file.bytes, file.sha256) for file in dataset.files
+    ]
     folder = project / folder_of(name, dataset)
     if not dataset.files and dataset.access == "public":
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             data, relative = path.read_bytes(), path.relative_to(folder).as_posix()
             digest = hashlib.sha256(data).hexdigest()
-            files.append(_file(relative, f"{dataset.folder}/{relative}", len(data), digest))
+            files.append(
+                _file(relative, f"{dataset.folder}/{relative}", len(data), digest)
+            )
     fields = {
-        **{"name": name, "description": dataset.title, "license": dataset.licence},
-        **{"url": dataset.upstream, "datePublished": "".join(year[:1])},
+        "name": name,
+        "description": dataset.title,
+        "license": dataset.licence,
+        "url": dataset.upstream,
+        "datePublished": "".join(year[:1]),
         "creator": {"@type": "sc:Organization", "name": authors} if authors else None,
-        **{"citeAs": dataset.citation, "distribution": files},
+        "citeAs": dataset.citation,
+        "distribution": files,
     }
     about = {"@type": "sc:Dataset", "conformsTo": "http://mlcommons.org/croissant/1.0"}
     return {"@context": _CONTEXT, **about, **{key: v for key, v in fields.items() if v}}
 
 
 def _file(name: str, url: str, size: int, sha256: str | None) -> dict[str, Any]:
-    kind = _FORMATS.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "text/plain"
+    kind = (
+        _FORMATS.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "text/plain"
+    )
     return {
-        **{"@type": "cr:FileObject", "@id": name, "name": name, "contentUrl": url},
-        **{"contentSize": f"{size} B", "encodingFormat": kind},
+        "@type": "cr:FileObject",
+        "@id": name,
+        "name": name,
+        "contentUrl": url,
+        "contentSize": f"{size} B",
+        "encodingFormat": kind,
         **({"sha256": sha256} if sha256 else {}),
     }
 
@@ -59,7 +76,9 @@ def write_croissant(registry: Mapping[str, Dataset], folder: Path) -> list[str]:
         for name, dataset in registry.items():
             description = croissant(name, dataset)
             if lacking := [key for key in REQUIRED if key not in description]:
-                lines.append(f"{name}: the registry does not know its {', '.join(lacking)}")
+                lines.append(
+                    f"{name}: the registry does not know its {', '.join(lacking)}"
+                )
             text = json.dumps(description, indent=2, ensure_ascii=False)
             (new_folder / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
     return lines

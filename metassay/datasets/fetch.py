@@ -23,13 +23,16 @@ class FetchError(Unfinished):
     """The network failed; another try can help. The message names file, URL and remedy."""
 
 
-def fetch(name: str, dataset: Dataset, into: Path, *, mirror: Path | None = None) -> list[Path]:
+def fetch(
+    name: str, dataset: Dataset, into: Path, *, mirror: Path | None = None
+) -> list[Path]:
     """Fetch the dataset's files into a folder and return their paths, in the registry's order.
 
-    With `mirror`, from `mirror/<dataset.mirror>/<file>`, else from the URLs. A file with the right
-    hash is kept; a new file replaces it once verified. Every file is tried, unless the host does
-    not answer at all. Then raises BadInput with all problems that another try cannot solve, or
-    FetchError with the failures of the network.
+    With `mirror`, from `mirror/<dataset.mirror>/<file>`, else from the URLs. A file
+    with the right hash is kept; a new file replaces it once verified. Every file is
+    tried, unless the host does not answer at all. Then raises BadInput with all
+    problems that another try cannot solve, or FetchError with the failures of the
+    network.
     """
     if mirror is not None and dataset.files and not (mirror / dataset.mirror).is_dir():
         raise BadInput(
@@ -37,8 +40,12 @@ def fetch(name: str, dataset: Dataset, into: Path, *, mirror: Path | None = None
             " dataset, named as in data/registry.yaml > mirror"
         )
     blocked = [into] if into.exists() and not into.is_dir() else []
-    blocked += [into / file.name for file in dataset.files if (into / file.name).is_dir()]
-    raise_problems(f"{name}: {path} stands where a dataset belongs; remove it" for path in blocked)
+    blocked += [
+        into / file.name for file in dataset.files if (into / file.name).is_dir()
+    ]
+    raise_problems(
+        f"{name}: {path} stands where a dataset belongs; remove it" for path in blocked
+    )
     into.mkdir(parents=True, exist_ok=True)
     problems, failures = [], []
     for file in dataset.files:
@@ -48,7 +55,11 @@ def fetch(name: str, dataset: Dataset, into: Path, *, mirror: Path | None = None
         if complete and digest_of(path, file.kind) == file.digest:
             continue
         try:
-            pieces = _download(file) if mirror is None else _copy(mirror / dataset.mirror, file)
+            pieces = (
+                _download(file)
+                if mirror is None
+                else _copy(mirror / dataset.mirror, file)
+            )
             with whole_file(path) as file_:
                 _write(pieces, file, file_)
         except BadInput as error:
@@ -56,7 +67,8 @@ def fetch(name: str, dataset: Dataset, into: Path, *, mirror: Path | None = None
         except (requests.RequestException, FetchError) as error:
             failures.append(_failure(name, file, error))
             if isinstance(error, requests.ConnectTimeout):
-                break  # the other files are on the same host, which would not answer either
+                # the other files are on the same host, which would not answer either
+                break
     if problems:
         raise BadInput(problems + failures)
     if failures:
@@ -71,9 +83,12 @@ def _failure(name: str, file: File, error: Exception) -> str:
 
 
 def _download(file: File) -> Iterator[bytes]:
-    # With identity, Content-Length counts the file's bytes, so that a short answer is detected.
+    # With identity, Content-Length counts the file's bytes, so that a short answer is
+    # detected.
     headers = {"Accept-Encoding": "identity"}
-    with requests.get(file.url, stream=True, timeout=_TIMEOUT, headers=headers) as response:
+    with requests.get(
+        file.url, stream=True, timeout=_TIMEOUT, headers=headers
+    ) as response:
         code = response.status_code
         if 400 <= code < 500 and code not in _PASSING:
             raise BadInput(
@@ -86,7 +101,9 @@ def _download(file: File) -> Iterator[bytes]:
         for piece in response.iter_content(_CHUNK):
             done += len(piece)
             yield piece
-        announced = {"Content-Length", "Transfer-Encoding"} & {h.title() for h in response.headers}
+        announced = {"Content-Length", "Transfer-Encoding"} & {
+            h.title() for h in response.headers
+        }
         if done < file.bytes and not announced:
             # The connection closed, either at the end or by a failure.
             raise FetchError(f"only {done} of {file.bytes} bytes came")

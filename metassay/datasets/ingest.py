@@ -24,8 +24,8 @@ from metassay.tabular.rows import Rows, ScoreRow
 class Tables(NamedTuple):
     """The tables of a dataset, and warnings: lines with file, row and remedy, without any text.
 
-    `measurements` are the dataset's scores; `criteria` describes those of its metrics that no other
-    dataset has.
+    `measurements` are the dataset's scores; `criteria` describes those of its metrics
+    that no other dataset has.
     """
 
     sources: pd.DataFrame
@@ -38,16 +38,22 @@ class Tables(NamedTuple):
 
 
 def ingest(
-    reader: str | None, raw: Path, criteria: Mapping[str, Criterion], *, dataset: str = ""
+    reader: str | None,
+    raw: Path,
+    criteria: Mapping[str, Criterion],
+    *,
+    dataset: str = "",
 ) -> Tables:
     """Read a folder of raw files with the named reader, and check the rows.
 
-    `criteria`: those that the benchmark declares for its ratings. `dataset`: the name in sources,
-    without which no model may be sent them. Raises BadInput with all problems at once, each with
-    file, row and remedy; writes nothing.
+    `criteria`: those that the benchmark declares for its ratings. `dataset`: the name
+    in sources, without which no model may be sent them. Raises BadInput with all
+    problems at once, each with file, row and remedy; writes nothing.
     """
     if reader is None:
-        raise BadInput("the dataset has no reader, so it is no benchmark; choose another dataset")
+        raise BadInput(
+            "the dataset has no reader, so it is no benchmark; choose another dataset"
+        )
     if reader not in READERS and not is_path(reader):
         raise BadInput(f"reader {reader!r} is not known; choose from {sorted(READERS)}")
     rows: Rows = check_type(reader_of(reader)(raw), Rows, reader)
@@ -57,9 +63,13 @@ def ingest(
     values: dict[str, list[float | None]] = {}
     for score in rows.scores:
         values.setdefault(score.metric, []).append(score.value)
-    metrics = {row.metric: (row.better, values.get(row.metric, [])) for row in rows.metrics}
+    metrics = {
+        row.metric: (row.better, values.get(row.metric, [])) for row in rows.metrics
+    }
     return Tables(
-        frame_of(SOURCES, [row._asdict() | {"dataset": dataset} for row in rows.sources]),
+        frame_of(
+            SOURCES, [row._asdict() | {"dataset": dataset} for row in rows.sources]
+        ),
         frame_of(TEXTS, [row._asdict() | {"recipe": recipe} for row in rows.texts]),
         frame_of(SEGMENTS, [row._asdict() for row in rows.segments]),
         frame_of(RATINGS, [row._asdict() for row in rows.ratings]),

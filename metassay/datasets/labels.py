@@ -1,7 +1,7 @@
 """Find files of a stricter access class in a dataset's folder.
 
-Files are compared by content: with registered files (sha256 or git_blob), and with files in other
-datasets' folders. A copy with a changed byte is not recognised.
+Files are compared by content: with registered files (sha256 or git_blob), and with
+files in other datasets' folders. A copy with a changed byte is not recognised.
 """
 
 import contextlib
@@ -15,13 +15,15 @@ from metassay.datasets.registry import Dataset, digest_of, folder_of, place_prob
 
 
 def label_problems(
-    datasets: Mapping[str, Dataset], repeated: Iterable[str], read: Sequence[tuple[str, Path]]
+    datasets: Mapping[str, Dataset],
+    repeated: Iterable[str],
+    read: Sequence[tuple[str, Path]],
 ) -> list[str]:
     """Return a line for each reason to doubt the access class of texts that repeat these datasets.
 
-    `read`: names of datasets, each with the folder that it is read from, which must be its own. No
-    file of the datasets may be of a stricter class, except files that are empty, hidden or listed
-    in the dataset's entry. Names without an entry are ignored.
+    `read`: names of datasets, each with the folder that it is read from, which must be
+    its own. No file of the datasets may be of a stricter class, except files that are
+    empty, hidden or listed in the dataset's entry. Names without an entry are ignored.
     """
     problems = [
         problem
@@ -37,7 +39,8 @@ def label_problems(
 
 def _find_mislabelled(name: str, datasets: Mapping[str, Dataset]) -> Iterator[str]:
     dataset = datasets[name]
-    # Files of stricter datasets by size: the dataset, the file's name, and its known hashes.
+    # Files of stricter datasets by size: the dataset, the file's name, and its known
+    # hashes.
     known = defaultdict[int, list[tuple[str, str, Callable[[], Set[str]]]]](list)
     for other, entry in datasets.items():
         if entry.access not in ("public", dataset.access):
@@ -77,7 +80,8 @@ def _files(folder: Path) -> Iterator[tuple[Path, int]]:
         folders.sort()
         for name in sorted(names):
             path = Path(root, name)
-            with contextlib.suppress(OSError):  # a file without permission is not read either
+            # a file without permission is not read either
+            with contextlib.suppress(OSError):
                 size = path.stat().st_size if path.is_file() else 0
                 if size and not name.startswith("."):
                     yield path, size

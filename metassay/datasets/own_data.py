@@ -47,7 +47,9 @@ from metassay.tabular.rows import (
 )
 from metassay.tabular.sheet import read_sheet
 
-_STATUS_REMEDY = 'where a system failed, leave "text" out and give a status, such as "error"'
+_STATUS_REMEDY = (
+    'where a system failed, leave "text" out and give a status, such as "error"'
+)
 
 
 def _check_text(value: str) -> str:
@@ -86,7 +88,9 @@ Written = Annotated[
     Clean, AfterValidator(partial(_check_filled, remedy=f"write it; {_STATUS_REMEDY}"))
 ]
 Key = Annotated[Filled, AfterValidator(_check_key)]
-_BARE = BeforeValidator(lambda value: {"text": value} if isinstance(value, str) else value)
+_BARE = BeforeValidator(
+    lambda value: {"text": value} if isinstance(value, str) else value
+)
 Task = Literal["note", "impression", "question", "abstract", "other"]
 
 
@@ -104,7 +108,9 @@ class Source(Options):
     doc_id: Key
     task: Task
     passages: list[Annotated[Passage, _BARE]]  # [] if the input is unknown
-    attributes: Annotated[dict[str, Any], AfterValidator(_check_attributes)] | None = None
+    attributes: Annotated[dict[str, Any], AfterValidator(_check_attributes)] | None = (
+        None
+    )
 
 
 class Text(Options):
@@ -119,7 +125,9 @@ class Text(Options):
     @model_validator(mode="after")
     def _text_fits_status(self) -> Self:
         if self.status == "ok" and self.text is None:
-            raise PydanticCustomError("text", f"'text' is missing; add it; {_STATUS_REMEDY}")
+            raise PydanticCustomError(
+                "text", f"'text' is missing; add it; {_STATUS_REMEDY}"
+            )
         if self.status != "ok" and self.text is not None:
             what = "'text' is there although 'status' is not ok; remove one of the two"
             raise PydanticCustomError("text", what)
@@ -162,7 +170,9 @@ class Score(Options):
 Line = TypeVar("Line", bound=Options)
 
 
-def validate(model: type[Line], value: object, at: Place, problems: Findings) -> Line | None:
+def validate(
+    model: type[Line], value: object, at: Place, problems: Findings
+) -> Line | None:
     """Return the value as a `model`; None, with a problem for each fault, if it is invalid."""
     try:
         return model.model_validate(value)
@@ -206,7 +216,11 @@ def cell_number(record: Record, column: str, rows: Rows) -> float | None:
 
 def json_number(at: Place, value: object, name: str, rows: Rows) -> float | None:
     """Return a number of a released JSON file; None, with a problem, if it is no finite number."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+    if (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+    ):
         return float(value)
     rows.wrong(at, f"{shown(name)} is not a finite number")
     return None
@@ -217,16 +231,24 @@ def _readable_key(value: object, names: Sequence[str]) -> tuple[str, ...] | None
     if not isinstance(value, Mapping):
         return None
     key = [value.get(name, FULL if name == "part" else None) for name in names]
-    readable = all(isinstance(part, str) and part and part == part.strip() for part in key)
+    readable = all(
+        isinstance(part, str) and part and part == part.strip() for part in key
+    )
     return tuple(key) if readable else None
 
 
 def _explain(detail: ErrorDetails) -> tuple[str, str, str]:
     """Return the fault, the remedy, and the list's item with the fault."""
     steps = [step for step in detail["loc"] if isinstance(step, str)]
-    numbered = ((parent, step) for parent, step in pairwise(detail["loc"]) if isinstance(step, int))
+    numbered = (
+        (parent, step)
+        for parent, step in pairwise(detail["loc"])
+        if isinstance(step, int)
+    )
     name = " > ".join(steps)
-    example = ", ".join(f"{str(parent).removesuffix('s')} {step}" for parent, step in numbered)
+    example = ", ".join(
+        f"{str(parent).removesuffix('s')} {step}" for parent, step in numbered
+    )
     kind, message = detail["type"], detail["msg"]
     if kind == "missing":
         return f"{shown(name)} is missing", "add it", example
@@ -238,8 +260,16 @@ def _explain(detail: ErrorDetails) -> tuple[str, str, str]:
     if separator:
         return (f"{shown(name)} {what}" if name else what), remedy, example
     if not name:
-        return "is not an object with named values", 'write {"doc_id": ..., ...}', example
-    return f"{shown(name)} is wrong: {message[0].lower()}{message[1:]}", "correct it", example
+        return (
+            "is not an object with named values",
+            'write {"doc_id": ..., ...}',
+            example,
+        )
+    return (
+        f"{shown(name)} is wrong: {message[0].lower()}{message[1:]}",
+        "correct it",
+        example,
+    )
 
 
 SOURCES_FILE = "sources.jsonl"
@@ -255,11 +285,12 @@ _FILES = {SOURCES_FILE, TEXTS_FILE, RATINGS_FILE, SCORES_FILE, SEGMENTS_FILE}
 
 
 def read(folder: Path, beside: Collection[str] = ()) -> Rows:
-    """Read a folder with sources.jsonl, texts.jsonl and perhaps ratings.csv, scores.csv and
-    segments.jsonl; every fault becomes a problem with file, line and remedy.
+    """Read a folder with sources.jsonl, texts.jsonl and perhaps ratings.csv, scores.csv
+    and segments.jsonl; every fault becomes a problem with file, line and remedy.
 
-    Citations past the last passage are problems in a reference, and warnings in a system's text,
-    where scores count them as wrong. Files `beside` belong to another reader.
+    Citations past the last passage are problems in a reference, and warnings in a
+    system's text, where scores count them as wrong. Files `beside` belong to another
+    reader.
     """
     rows = Rows()
     if not folder.is_dir():
@@ -268,7 +299,9 @@ def read(folder: Path, beside: Collection[str] = ()) -> Rows:
     read_sources(folder / SOURCES_FILE, rows)
     _read_texts(folder / TEXTS_FILE, rows)
     optional = (read_ratings, _read_scores, _read_segments)
-    for name, reader in zip((RATINGS_FILE, SCORES_FILE, SEGMENTS_FILE), optional, strict=True):
+    for name, reader in zip(
+        (RATINGS_FILE, SCORES_FILE, SEGMENTS_FILE), optional, strict=True
+    ):
         if os.path.lexists(folder / name):
             reader(folder / name, rows)
     check_citations(rows)
@@ -290,7 +323,9 @@ def read_sources(path: Path, rows: Rows) -> None:
 
 
 def _read_texts(path: Path, rows: Rows) -> None:
-    for at, key, line in _lines(path, Text, ("doc_id", "author", "part"), "texts", rows):
+    for at, key, line in _lines(
+        path, Text, ("doc_id", "author", "part"), "texts", rows
+    ):
         if line is not None:
             rows.texts.append(TextRow(at, **dict(line)))
         elif key is not None:
@@ -310,7 +345,11 @@ def _lines(
         key = _readable_key(value, keys)
         if key is None:
             rows.unreadable.add(table)
-        yield at, key, None if value is UNREAD else validate(model, value, at, rows.problems)
+        yield (
+            at,
+            key,
+            None if value is UNREAD else validate(model, value, at, rows.problems),
+        )
 
 
 def read_ratings(path: Path, rows: Rows) -> None:
@@ -343,7 +382,11 @@ def _read_scores(path: Path, rows: Rows) -> None:
 
 
 def records(
-    path: Path, model: type[Line], remedy: str, rows: Rows, values: Sequence[str] = ("value",)
+    path: Path,
+    model: type[Line],
+    remedy: str,
+    rows: Rows,
+    values: Sequence[str] = ("value",),
 ) -> Iterator[tuple[Place, Any, dict[str, float | None]]]:
     """Yield the valid rows of a table of this model, each with the numbers in `values`.
 
@@ -355,14 +398,20 @@ def records(
     optional = tuple(name for name, column in fields if not column.is_required())
     sheet = read_sheet(path, faults, remedy=_SEE, header_alone=True)
     columns = list(sheet.columns) if sheet is not None else []
-    if sheet is not None and not check_header(columns, path.name, problems, required, optional):
+    if sheet is not None and not check_header(
+        columns, path.name, problems, required, optional
+    ):
         return
     problems.merge(faults)
     if sheet is None:
         return
-    numbers = {name: sheet.clear_numbers(name, problems) for name in values if name in columns}
+    numbers = {
+        name: sheet.clear_numbers(name, problems) for name in values if name in columns
+    }
     for at, cells in sheet.rows:
-        written = {name: cell for name, cell in cells.items() if cell or name in required}
+        written = {
+            name: cell for name, cell in cells.items() if cell or name in required
+        }
         line = validate(model, written, at, problems)
         if line is not None:
             read = dict.fromkeys(values, None)
@@ -402,13 +451,21 @@ def _read_doclens(folder: Path, task: str) -> Rows:
             fix = "rename it to the system that wrote the outputs"
             rows.wrong(Place(path.name), f"is named {REFERENCE}", remedy=fix)
         if path.stem != path.stem.strip() or not path.stem.isprintable():
-            what = "the file's name has blanks at an end or characters that do not print"
-            rows.wrong(Place(shown(path.name)), what, remedy="rename it: it is the system's name")
+            what = (
+                "the file's name has blanks at an end or characters that do not print"
+            )
+            rows.wrong(
+                Place(shown(path.name)),
+                what,
+                remedy="rename it: it is the system's name",
+            )
         for at, example in _examples(path, rows):
             _add_example(example, at, path.stem, task, first, rows)
     for path in sorted(set(folder.glob("*")) - set(paths)):
         if path.suffix.lower() in DATA:
-            rows.warnings.add(Place(path.name), "is not read", "name it <system>.json if it is one")
+            rows.warnings.add(
+                Place(path.name), "is not read", "name it <system>.json if it is one"
+            )
     check_citations(rows)
     return rows
 
@@ -421,7 +478,9 @@ read_abstracts = partial(_read_doclens, task="abstract")
 
 def _examples(path: Path, rows: Rows) -> Iterator[tuple[Place, Example]]:
     records = json_list(path, rows.problems, remedy=_SEE)
-    examples = [(at, _validate_example(record, at, rows)) for at, record in records or ()]
+    examples = [
+        (at, _validate_example(record, at, rows)) for at, record in records or ()
+    ]
     if records is None or any(example is None for _, example in examples):
         rows.unreadable |= {"sources", "texts"}
     yield from ((at, example) for at, example in examples if example is not None)
@@ -432,7 +491,9 @@ def _validate_example(record: Any, at: Place, rows: Rows) -> Example | None:
     if isinstance(record, dict):
         if other := sorted(record.keys() - known):
             fix = "nothing to do unless one is a misspelt key"
-            rows.warnings.add(at, f"{len(other)} key(s) are not read", fix, shown(other[0]))
+            rows.warnings.add(
+                at, f"{len(other)} key(s) are not read", fix, shown(other[0])
+            )
         record = {name: value for name, value in record.items() if name in known}
     return validate(Example, record, at, rows.problems)
 
@@ -456,7 +517,9 @@ def _add_example(
     for name in ("input", "reference"):
         if getattr(example, name) != getattr(earlier, name):
             what = f"{name!r} differs from that in {earlier_at.file}"
-            rows.wrong(at, what, where, "make them the same or give it its own example_id")
+            rows.wrong(
+                at, what, where, "make them the same or give it its own example_id"
+            )
 
 
 def _example_source(example: Example, at: Place, task: str, rows: Rows) -> SourceRow:
@@ -479,6 +542,8 @@ def _example_source(example: Example, at: Place, task: str, rows: Rows) -> Sourc
     passages = [m[2] if m else line for m, line in zip(spoken, lines, strict=True)]
     if empty := [n for n, passage in enumerate(passages) if not passage.strip()]:
         where += f", passage {empty[0]}"
-        rows.wrong(at, "a passage of 'input' is empty", where, "remove it or fill it in")
+        rows.wrong(
+            at, "a passage of 'input' is empty", where, "remove it or fill it in"
+        )
     speakers = [m[1].strip() if m else "" for m in spoken]
     return source_row(at, example.example_id, task, passages, speakers)

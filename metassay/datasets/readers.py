@@ -1,8 +1,9 @@
 """Index the readers, which read a folder of raw files into rows or items.
 
-There is a reader per format or dataset. The dataset's entry in data/registry.yaml names it, or a
-user's reader by a dotted path. Released files are verified by hash (`fetch`), so their readers
-check less. CONTRIBUTING.md says where a new one goes. Readers are imported when used.
+There is a reader per format or dataset. The dataset's entry in data/registry.yaml names
+it, or a user's reader by a dotted path. Released files are verified by hash (`fetch`),
+so their readers check less. CONTRIBUTING.md says where a new one goes. Readers are
+imported when used.
 """
 
 import importlib
@@ -78,7 +79,9 @@ def reader_problems(datasets: Mapping[str, Dataset]) -> list[str]:
                 _user_reader(dataset.reader, where)
         else:
             known = ", ".join(EVERY_READER)
-            problems.append(f"{where}: {dataset.reader!r} is not known; choose from {known}")
+            problems.append(
+                f"{where}: {dataset.reader!r} is not known; choose from {known}"
+            )
     return problems
 
 
@@ -95,5 +98,7 @@ def _user_reader(path: str, where: str) -> Callable[[Path], Any]:
     """Return the function at a dotted path; `read`, if the path is of a module."""
     reader: Callable[[Path], Any] = object_at(path, "read", where=where)
     if not callable(reader):
-        raise BadInput(f"{where}: {path!r} is not a function of a folder; name one (module:NAME)")
+        raise BadInput(
+            f"{where}: {path!r} is not a function of a folder; name one (module:NAME)"
+        )
     return reader

@@ -1,7 +1,7 @@
 """Read data/registry.yaml: the datasets, their folders, and their access classes.
 
-An access class belongs to a folder, not to a name: a dataset is its folder, and no folder or file
-has two classes.
+An access class belongs to a folder, not to a name: a dataset is its folder, and no
+folder or file has two classes.
 """
 
 import hashlib
@@ -22,7 +22,8 @@ from metassay.core.options import BENCHMARKS, PARAMS, Options, parse
 from metassay.core.params import Tuning, parse_folder
 
 REGISTRY = Path("data/registry.yaml")
-RAW = Path("data/raw")  # a folder per dataset that is fetched, and per dataset of examples
+# a folder per dataset that is fetched, and per dataset of examples
+RAW = Path("data/raw")
 
 _ONE_CLASS = "give both the same access"
 _NO_FOLDER = (
@@ -35,8 +36,8 @@ _FILE_NAME = re.compile(r"[^/\\\0\s.][^/\\\0]*")
 class File(Options):
     """A raw file: its name here, its URL at the pinned commit, its size and a hash.
 
-    `git_blob` is the hash that `git ls-tree` lists: the sha1 of `blob SIZE`, a NUL and the content.
-    It is used where the sha256 is not known.
+    `git_blob` is the hash that `git ls-tree` lists: the sha1 of `blob SIZE`, a NUL and
+    the content. It is used where the sha256 is not known.
     """
 
     name: str
@@ -48,7 +49,9 @@ class File(Options):
     @model_validator(mode="after")
     def _one_hash(self) -> Self:
         if (self.sha256 is None) == (self.git_blob is None):
-            raise ValueError("must have sha256, or git_blob where that is not known; give one")
+            raise ValueError(
+                "must have sha256, or git_blob where that is not known; give one"
+            )
         return self
 
     @property
@@ -65,9 +68,9 @@ class File(Options):
 class Dataset(Options):
     """A dataset.
 
-    `access`: the text of a dataset that is not `public` leaves the machine only for endpoints that
-    params.yaml allows by name. `files` are fetched; a dataset without files is read from `folder`
-    (a path from the project's folder, or an absolute one).
+    `access`: the text of a dataset that is not `public` leaves the machine only for
+    endpoints that params.yaml allows by name. `files` are fetched; a dataset without
+    files is read from `folder` (a path from the project's folder, or an absolute one).
     """
 
     reader: str | None = None  # a name in readers.py; None for sets of examples
@@ -98,23 +101,35 @@ def new_hash(kind: str, size: int) -> "hashlib._Hash":
 def digest_of(path: Path, kind: str) -> str:
     """Return a file's hash in hexadecimal digits, by `File.kind`."""
     with path.open("rb") as file:
-        return hashlib.file_digest(file, partial(new_hash, kind, path.stat().st_size)).hexdigest()
+        return hashlib.file_digest(
+            file, partial(new_hash, kind, path.stat().st_size)
+        ).hexdigest()
 
 
 def load_registry(path: Path = REGISTRY) -> dict[str, Dataset]:
     """Read and check the registry; raise BadInput with all problems at once."""
     registry = parse(_Registry, strict_yaml.load(path), where=str(path))
-    problems = [f"{path} > datasets > {problem}" for problem in name_problems(registry.datasets)]
+    problems = [
+        f"{path} > datasets > {problem}" for problem in name_problems(registry.datasets)
+    ]
     for name, dataset in registry.datasets.items():
         at = f"{path} > datasets > {name}"
         listed = name in registry.fetched
         if listed != bool(dataset.files):
-            does = "is listed but has no files; take it out" if listed else "has files; add it"
+            does = (
+                "is listed but has no files; take it out"
+                if listed
+                else "has files; add it"
+            )
             problems.append(f"{path} > fetched: {name!r} {does}")
         problems += [f"{at} > {problem}" for problem in _problems(name, dataset)]
     unknown = [name for name in registry.fetched if name not in registry.datasets]
-    problems += [f"{path} > fetched: {name!r} is not in datasets; remove it" for name in unknown]
-    problems += [f"{path} > datasets > {line}" for line in _two_classes(registry.datasets)]
+    problems += [
+        f"{path} > fetched: {name!r} is not in datasets; remove it" for name in unknown
+    ]
+    problems += [
+        f"{path} > datasets > {line}" for line in _two_classes(registry.datasets)
+    ]
     raise_problems(problems)
     return registry.datasets
 
@@ -137,9 +152,15 @@ def folder_of(name: str, dataset: Dataset) -> Path:
 def place_problems(name: str, dataset: Dataset, raw: Path) -> list[str]:
     """Return the problems of reading a dataset from a folder that is not the dataset's."""
     folder = folder_of(name, dataset)
-    if raw == folder or (not dataset.files and is_inside(raw, folder) and is_inside(folder, raw)):
+    if raw == folder or (
+        not dataset.files and is_inside(raw, folder) and is_inside(folder, raw)
+    ):
         return []
-    why = "fetched files lie there" if dataset.files else f"{REGISTRY} > datasets > {name} > folder"
+    why = (
+        "fetched files lie there"
+        if dataset.files
+        else f"{REGISTRY} > datasets > {name} > folder"
+    )
     return [
         f"{raw} is not the folder of dataset {name!r}, which is {dataset.access} and lies in"
         f" {folder} ({why}); make them one folder, or name the dataset that lies in {raw}"
@@ -149,9 +170,9 @@ def place_problems(name: str, dataset: Dataset, raw: Path) -> list[str]:
 def is_closed(word: str, datasets: Mapping[str, Dataset]) -> bool:
     """Whether the outputs of a benchmark or dataset are private.
 
-    They are if they can repeat text of a dataset that is not public: the benchmark's, or one whose
-    examples or claims it reads. A tuning is as its benchmark. Words that are neither a folder of
-    benchmarks/ nor a dataset are public.
+    They are if they can repeat text of a dataset that is not public: the benchmark's,
+    or one whose examples or claims it reads. A tuning is as its benchmark. Words that
+    are neither a folder of benchmarks/ nor a dataset are public.
     """
     file = BENCHMARKS / word / PARAMS.name
     if not file.is_file():
@@ -159,11 +180,21 @@ def is_closed(word: str, datasets: Mapping[str, Dataset]) -> bool:
     benchmark = parse_folder(strict_yaml.load(file), where=str(file))
     if isinstance(benchmark, Tuning):
         return is_closed(benchmark.benchmark, datasets)
-    if benchmark.dataset not in datasets or datasets[benchmark.dataset].access != "public":
+    if (
+        benchmark.dataset not in datasets
+        or datasets[benchmark.dataset].access != "public"
+    ):
         return True
-    repeated = [getattr(benchmark, key, {}).values() for key in ("few_shot", "released_claims")]
-    folders = [Path(benchmark.raw), *(Path(folder) for mapping in repeated for folder in mapping)]
-    closed = [folder_of(n, entry) for n, entry in datasets.items() if entry.access != "public"]
+    repeated = [
+        getattr(benchmark, key, {}).values() for key in ("few_shot", "released_claims")
+    ]
+    folders = [
+        Path(benchmark.raw),
+        *(Path(folder) for mapping in repeated for folder in mapping),
+    ]
+    closed = [
+        folder_of(n, entry) for n, entry in datasets.items() if entry.access != "public"
+    ]
     return any(is_inside(a, b) or is_inside(b, a) for a in folders for b in closed)
 
 
@@ -195,7 +226,9 @@ def _two_classes(datasets: Mapping[str, Dataset]) -> Iterator[str]:
         both = f"{name}: is {dataset.access}, and {second!r} is {other.access}, but"
         folder, other_folder = folder_of(name, dataset), folder_of(second, other)
         have_folders = all(entry.files or entry.folder for entry in (dataset, other))
-        if have_folders and (is_inside(folder, other_folder) or is_inside(other_folder, folder)):
+        if have_folders and (
+            is_inside(folder, other_folder) or is_inside(other_folder, folder)
+        ):
             fix = f"{_ONE_CLASS}, or separate the folders"
             yield f"{both} {folder} and {other_folder} share files; {fix}"
         hashes = {file.digest: file.name for file in other.files}
@@ -209,8 +242,14 @@ def _problems(name: str, dataset: Dataset) -> list[str]:
     if not dataset.files:
         if not dataset.folder:
             return [f"folder: {_NO_FOLDER}"]
-        clean = dataset.folder.isprintable() and dataset.folder == dataset.folder.strip()
-        return [] if clean else ["folder: has blanks at an end, or what does not print; clean it"]
+        clean = (
+            dataset.folder.isprintable() and dataset.folder == dataset.folder.strip()
+        )
+        return (
+            []
+            if clean
+            else ["folder: has blanks at an end, or what does not print; clean it"]
+        )
     problems = []
     if dataset.folder:
         problems.append(f"folder: fetched files lie in {RAW / name}; take it out")
@@ -222,7 +261,9 @@ def _problems(name: str, dataset: Dataset) -> list[str]:
     for file_name, count in Counter(file.name for file in dataset.files).items():
         if count > 1:
             problems.append(f"files: {file_name!r} is there {count} times; keep one")
-    return problems + [problem for file in dataset.files for problem in _file(file, dataset)]
+    return problems + [
+        problem for file in dataset.files for problem in _file(file, dataset)
+    ]
 
 
 def _file(file: File, dataset: Dataset) -> list[str]:

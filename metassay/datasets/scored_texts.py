@@ -43,7 +43,10 @@ FRANK_ERRORS = read_pairs(__file__, "frank errors")  # columns, and kinds of err
 FRANK_CRITERIA = {
     "Factuality": "factuality",
     **{column: f"without_{kind}" for column, kind in FRANK_ERRORS.items()},
-    **{f"Flip_{column}": f"factuality_forgiving_{kind}" for column, kind in FRANK_ERRORS.items()},
+    **{
+        f"Flip_{column}": f"factuality_forgiving_{kind}"
+        for column, kind in FRANK_ERRORS.items()
+    },
 }
 FRANK_METRICS = read_pairs(__file__, "frank metrics")
 
@@ -52,26 +55,36 @@ FRANK_METRICS = read_pairs(__file__, "frank metrics")
 def read_frank(folder: Path) -> Rows:
     """Read FRANK (Pagnoni et al. 2021): ratings and the released scores.
 
-    The files have neither articles nor summaries: sources have no passages, and there are no texts.
-    Attributes of documents are corpus and split. The rater `majority` is the majority of three
-    people for each sentence, averaged over sentences.
+    The files have neither articles nor summaries: sources have no passages, and there
+    are no texts. Attributes of documents are corpus and split. The rater `majority` is
+    the majority of three people for each sentence, averaged over sentences.
 
     Ratings, 0 to 1: `factuality`, the share of a summary's sentences without an error;
-    `without_<kind>`, the share without an error of this kind; `factuality_forgiving_<kind>`, the
-    share without errors of other kinds. Null scores stay null.
+    `without_<kind>`, the share without an error of this kind;
+    `factuality_forgiving_<kind>`, the share without errors of other kinds. Null scores
+    stay null.
     """
     rows, known = Rows(), set[str]()
     for at, value in json_list(folder / FRANK_HUMAN, rows.problems, remedy=AGAIN) or ():
         doc_id, author = _frank_place(value)
         if doc_id not in known:
             known.add(doc_id)
-            about = to_json({"corpus": _CORPORA[value["dataset"]], "split": value["split"]})
+            about = to_json(
+                {"corpus": _CORPORA[value["dataset"]], "split": value["split"]}
+            )
             rows.sources.append(source_row(at, doc_id, "other", [], attributes=about))
-        by = {name: json_number(at, value[key], key, rows) for key, name in FRANK_CRITERIA.items()}
+        by = {
+            name: json_number(at, value[key], key, rows)
+            for key, name in FRANK_CRITERIA.items()
+        }
         rows.rate(at, ("frank", doc_id, author, FULL, "text", "majority"), by)
-    for at, value in json_list(folder / FRANK_SCORES, rows.problems, remedy=AGAIN) or ():
+    for at, value in (
+        json_list(folder / FRANK_SCORES, rows.problems, remedy=AGAIN) or ()
+    ):
         values = {
-            name: None if value[column] is None else json_number(at, value[column], column, rows)
+            name: None
+            if value[column] is None
+            else json_number(at, value[column], column, rows)
             for column, name in FRANK_METRICS.items()
         }
         rows.score(at, (*_frank_place(value), FULL), values)
@@ -107,14 +120,16 @@ _Span = tuple[int, int]  # counted from 0, end exclusive
 def read_xsum_hallucination(folder: Path) -> Rows:
     """Read XSum's annotations (Maynez et al. 2020): summaries by 4 systems and the reference.
 
-    The files have no articles: sources have no passages. Rows are matched by article and system.
-    Escapes of quotes are removed. A span has the 1-based offsets of its first character and of the
-    character after its last, in the text without escapes (true of 99.6 % of the released spans).
+    The files have no articles: sources have no passages. Rows are matched by article
+    and system. Escapes of quotes are removed. A span has the 1-based offsets of its
+    first character and of the character after its last, in the text without escapes
+    (true of 99.6 % of the released spans).
 
-    Ratings: `faithfulness` by each rater, the share of the summary's words outside the rater's
-    spans; `factuality` by each rater, 1 or 0, null for abstentions, without a row for summaries
-    that nobody found unfaithful, as these were not rated. `faithful_released` and
-    `factual_released` are the released means, by the rater `released`.
+    Ratings: `faithfulness` by each rater, the share of the summary's words outside the
+    rater's spans; `factuality` by each rater, 1 or 0, null for abstentions, without a
+    row for summaries that nobody found unfaithful, as these were not rated.
+    `faithful_released` and `factual_released` are the released means, by the rater
+    `released`.
     """
     rows = Rows()
     texts: dict[_Key, tuple[Place, str]] = {}
@@ -146,9 +161,14 @@ def read_xsum_hallucination(folder: Path) -> Rows:
     for record in records(XSUM_SCORES, "system_bbcid", *XSUM_METRICS, *_MEANS):
         system, _, article = record.fields["system_bbcid"].rpartition("_")
         key = f"xsum_{article}", _SCORED[system]
-        scores = {name: cell_number(record, column, rows) for column, name in XSUM_METRICS.items()}
+        scores = {
+            name: cell_number(record, column, rows)
+            for column, name in XSUM_METRICS.items()
+        }
         rows.score(record.at, (*key, FULL), scores)
-        means = {name: cell_number(record, column, rows) for column, name in _MEANS.items()}
+        means = {
+            name: cell_number(record, column, rows) for column, name in _MEANS.items()
+        }
         rows.rate(record.at, (_XSUM, *key, FULL, "text", "released"), means)
     return rows
 
@@ -171,23 +191,30 @@ _DECODERS = read_pairs(__file__, "unieval systems")
 def read_topical_chat(folder: Path) -> Rows:
     """Read Topical-Chat: 60 dialogues, each with the next turn by 2 people and 4 decoders.
 
-    The files and scores are UniEval's (Zhong et al. 2022), the ratings of Mehri and Eskenazi 2020:
-    means of raters, whose single ratings are not released.
+    The files and scores are UniEval's (Zhong et al. 2022), the ratings of Mehri and
+    Eskenazi 2020: means of raters, whose single ratings are not released.
 
-    Passages are the dialogue's turns (group `dialogue`) and the fact to use (group `fact`);
-    documents are numbered in the order of the file. Both people were rated, so both are authors
-    like the systems; there is no reference.
+    Passages are the dialogue's turns (group `dialogue`) and the fact to use (group
+    `fact`); documents are numbered in the order of the file. Both people were rated, so
+    both are authors like the systems; there is no reference.
     """
     rows, documents = Rows(), dict[str, str]()  # by dialogue
     for at, turn in json_list(folder / TOPICAL_CHAT, rows.problems, remedy=AGAIN) or ():
         if turn["source"] not in documents:
             documents[turn["source"]] = doc_id = f"topical_chat_{len(documents):02d}"
-            turns = [line.strip() for line in turn["source"].split("\n") if line.strip()]
+            turns = [
+                line.strip() for line in turn["source"].split("\n") if line.strip()
+            ]
             group = ["dialogue"] * len(turns) + ["fact"]
             passages = [*turns, turn["context"].strip()]
             rows.sources.append(source_row(at, doc_id, "other", passages, group=group))
         _add_response(
-            at, documents[turn["source"]], _DECODERS[turn["system_id"]], turn, "topical_chat", rows
+            at,
+            documents[turn["source"]],
+            _DECODERS[turn["system_id"]],
+            turn,
+            "topical_chat",
+            rows,
         )
     return rows
 
@@ -196,59 +223,79 @@ def read_topical_chat(folder: Path) -> Rows:
 def read_sfres(folder: Path) -> Rows:
     """Read SFRES (Wen et al. 2015) in UniEval's files: 1,181 sentences, each with a reference.
 
-    The passage is the dialogue act. The systems are not released, so all sentences have the author
-    `unnamed`, each with its own doc_id, though most acts occur twice.
+    The passage is the dialogue act. The systems are not released, so all sentences have
+    the author `unnamed`, each with its own doc_id, though most acts occur twice.
     """
     rows = Rows()
     for at, sentence in json_list(folder / SFRES, rows.problems, remedy=AGAIN) or ():
         doc_id = f"sfres_{sentence['doc_id']:04d}"
-        rows.sources.append(source_row(at, doc_id, "other", [sentence["source"].strip()]))
+        rows.sources.append(
+            source_row(at, doc_id, "other", [sentence["source"].strip()])
+        )
         rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, sentence["reference"]))
         _add_response(at, doc_id, "unnamed", sentence, "sfres", rows)
     return rows
 
 
-def _add_response(at: Place, doc_id: str, author: str, record: Any, study: str, rows: Rows) -> None:
+def _add_response(
+    at: Place, doc_id: str, author: str, record: Any, study: str, rows: Rows
+) -> None:
     key = (doc_id, author, FULL)
     rows.texts.append(TextRow(at, *key, record["system_output"]))
     people = {name: float(value) for name, value in record["scores"].items()}
     rows.rate(at, (study, *key, "text", "mean"), people)
-    scores = {f"unieval_{name}": float(value) for name, value in record["predict_scores"].items()}
+    scores = {
+        f"unieval_{name}": float(value)
+        for name, value in record["predict_scores"].items()
+    }
     rows.score(at, key, scores)
 
 
 # ---- LongDocFACTScore
 
-LONGEVAL_TEXTS, LONGEVAL_SCORES = "pubmed_summary_src_doc_data.json", "pubmed_fine_scores.json"
+LONGEVAL_TEXTS, LONGEVAL_SCORES = (
+    "pubmed_summary_src_doc_data.json",
+    "pubmed_fine_scores.json",
+)
 CORPORA = ("arxiv", "pubmed")
-SYSTEMS = {  # of LongSciVerify: the number that ratings give it -> its column, and its name
+# of LongSciVerify: the number that ratings give it -> its column, and its name
+SYSTEMS = {
     1: ("gencomparesumabs", "gencomparesum_abs"),
     2: ("dancersum", "dancersumm"),
     3: ("section_conditional", "zonesumm"),
 }
 RATERS = SENTENCES = (1, 2, 3)
 
-_MARKS = re.compile(r"</?S>|<pad>")  # tokens of models around sentences and before texts
+# tokens of models around sentences and before texts
+_MARKS = re.compile(r"</?S>|<pad>")
 
 
 @release_reader
 def read_longeval(folder: Path) -> Rows:
     """Read the PubMed part of LongEval (Krishna et al. 2023) in LongDocFACTScore's files.
 
-    `faithfulness`, 0 to 100: each rater's share of a summary's units that the article supports.
+    `faithfulness`, 0 to 100: each rater's share of a summary's units that the article
+    supports.
 
-    Raters are numbered by their place in the list of scores. Passages are the article's sentences;
-    the article's abstract is the reference, which nobody rated.
+    Raters are numbered by their place in the list of scores. Passages are the article's
+    sentences; the article's abstract is the reference, which nobody rated.
     """
     rows, articles = Rows(), dict[str, SourceRow]()
     stories: Any = load_json(folder / LONGEVAL_TEXTS, rows.problems, remedy=AGAIN)
     records = {} if stories is UNREAD else stories
     for number, (story, value) in enumerate(records.items(), start=1):
-        at, (doc_id, author) = Place(LONGEVAL_TEXTS, number, "record"), _parse_story(story)
-        articles.setdefault(doc_id, _source(at, doc_id, value["source_doc"].split("<br />")))
+        at, (doc_id, author) = (
+            Place(LONGEVAL_TEXTS, number, "record"),
+            _parse_story(story),
+        )
+        articles.setdefault(
+            doc_id, _source(at, doc_id, value["source_doc"].split("<br />"))
+        )
         rows.texts.append(TextRow(at, doc_id, author, FULL, _clean(value["summary"])))
     rows.sources += articles.values()
-    for at, scores in json_list(folder / LONGEVAL_SCORES, rows.problems, remedy=AGAIN) or ():
+    for at, scores in (
+        json_list(folder / LONGEVAL_SCORES, rows.problems, remedy=AGAIN) or ()
+    ):
         key = "longeval", *_parse_story(scores["story"]), FULL, "text"
         for rater, score in enumerate(scores["score"], start=1):
             rows.rate(at, (*key, f"rater_{rater}"), {"faithfulness": float(score)})
@@ -257,24 +304,31 @@ def read_longeval(folder: Path) -> Rows:
 
 @release_reader
 def read_longsciverify(folder: Path) -> Rows:
-    """Read LongSciVerify (Bishop et al. 2024): `factuality`, the share of three sentences of each
-    summary that are true by each rater; the choice of sentences is not released.
+    """Read LongSciVerify (Bishop et al. 2024): `factuality`, the share of three
+    sentences of each summary that are true by each rater; the choice of sentences is
+    not released.
 
-    Null if none is marked. The attribute `corpus` of documents is arxiv or pubmed. Spreadsheets
-    dropped zeros at the ends of some arXiv numbers in the raters' files; rows are matched without
-    these.
+    Null if none is marked. The attribute `corpus` of documents is arxiv or pubmed.
+    Spreadsheets dropped zeros at the ends of some arXiv numbers in the raters' files;
+    rows are matched without these.
     """
     rows = Rows()
     for corpus in CORPORA:
         doc_ids: dict[str, str] = {}
         file = folder / f"{corpus}_test.json"
         for at, article in json_list(file, rows.problems, remedy=AGAIN) or ():
-            doc_ids[_bare(article["article_id"])] = doc_id = f"{corpus}_{article['article_id']}"
-            rows.sources.append(_source(at, doc_id, article["article_text"], corpus=corpus))
+            doc_ids[_bare(article["article_id"])] = doc_id = (
+                f"{corpus}_{article['article_id']}"
+            )
+            rows.sources.append(
+                _source(at, doc_id, article["article_text"], corpus=corpus)
+            )
             abstract = _clean(" ".join(article["abstract_text"]))
             rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, abstract))
         for rater in RATERS if doc_ids else ():
-            _add_reviews(folder / f"{corpus}_reviewer_{rater}.csv", rater, doc_ids, rows)
+            _add_reviews(
+                folder / f"{corpus}_reviewer_{rater}.csv", rater, doc_ids, rows
+            )
     return rows
 
 
@@ -283,11 +337,15 @@ def _add_reviews(path: Path, rater: int, doc_ids: dict[str, str], rows: Rows) ->
         doc_id = doc_ids[_bare(fields["id"])]
         for number, (column, author) in SYSTEMS.items():
             if rater == RATERS[0]:
-                rows.texts.append(TextRow(at, doc_id, author, FULL, _clean(fields[column])))
+                rows.texts.append(
+                    TextRow(at, doc_id, author, FULL, _clean(fields[column]))
+                )
             cells = [fields[f"model_{number}_sent_{s}_factuality"] for s in SENTENCES]
             marks = [float(cell) for cell in cells if cell]
             key = "longsciverify", doc_id, author, FULL, "text", f"rater_{rater}"
-            rows.rate(at, key, {"factuality": sum(marks) / len(marks) if marks else None})
+            rows.rate(
+                at, key, {"factuality": sum(marks) / len(marks) if marks else None}
+            )
 
 
 def _parse_story(story: str) -> tuple[str, str]:
@@ -296,7 +354,9 @@ def _parse_story(story: str) -> tuple[str, str]:
     return f"article_{int(number):02d}", REFERENCE if author == "human" else author
 
 
-def _source(at: Place, doc_id: str, sentences: list[str], **attributes: str) -> SourceRow:
+def _source(
+    at: Place, doc_id: str, sentences: list[str], **attributes: str
+) -> SourceRow:
     passages = [text.strip() for text in sentences if text.strip()]
     text = to_json(attributes) if attributes else None
     return source_row(at, doc_id, "abstract", passages, attributes=text)
@@ -314,7 +374,10 @@ def _bare(article: str) -> str:
 
 FACETS = ("background", "method", "result", "conclusion")
 SCHOLARSUM_METRICS = read_pairs(__file__, "scholarsum metrics")
-BY_FACET = {"gpt35_fm_list": "scholarsum_fm_gpt35", "gpt4_fm_list": "scholarsum_fm_gpt4"}
+BY_FACET = {
+    "gpt35_fm_list": "scholarsum_fm_gpt35",
+    "gpt4_fm_list": "scholarsum_fm_gpt4",
+}
 
 _NAMES = {"bartlarge": "bart_large"}  # other systems have the names in their keys
 _ASPECT = "_aspect"
@@ -324,22 +387,30 @@ _HUMAN = "_human"
 def read_scholarsum(folder: Path) -> Rows:
     """Read ScholarSum (Guo et al. 2024): abstracts of papers by several systems, rated by facet.
 
-    A folder has one part of the set, as a file of JSON lines; each is a paper, numbered from 0. The
-    files have no stated licence, so use them for local checks only.
+    A folder has one part of the set, as a file of JSON lines; each is a paper, numbered
+    from 0. The files have no stated licence, so use them for local checks only.
 
-    Documents are named by file and number, the study `scholarsum_` and the file. Systems are those
-    with a `<system>_human` in any record; a warning names other keys. Equal records are read once.
+    Documents are named by file and number, the study `scholarsum_` and the file.
+    Systems are those with a `<system>_human` in any record; a warning names other keys.
+    Equal records are read once.
 
-    Passages are the article's lines. Ratings: `overall`, and a criterion per facet. A facet that
-    is released as 0 is null: the reference lacks it, so it was not rated. The released metrics of
-    that facet are null, too, though the file has numbers: the released overall scores of people and
-    metrics leave it out. Segments are the released facets; an empty facet has no row.
+    Passages are the article's lines. Ratings: `overall`, and a criterion per facet. A
+    facet that is released as 0 is null: the reference lacks it, so it was not rated.
+    The released metrics of that facet are null, too, though the file has numbers: the
+    released overall scores of people and metrics leave it out. Segments are the
+    released facets; an empty facet has no row.
     """
     rows = Rows()
     files = sorted(folder.glob("*.json")) if folder.is_dir() else []
     if len(files) != 1:
-        what = f"has {len(files)} files *.json" if folder.is_dir() else "is not a folder"
-        rows.wrong(Place(str(folder)), what, remedy="put one part of ScholarSum, one file, into it")
+        what = (
+            f"has {len(files)} files *.json" if folder.is_dir() else "is not a folder"
+        )
+        rows.wrong(
+            Place(str(folder)),
+            what,
+            remedy="put one part of ScholarSum, one file, into it",
+        )
         return rows
     papers = list(_papers(files[0], rows))
     keys = {key for paper in papers for key in paper.fields}
@@ -375,7 +446,9 @@ class _Paper(NamedTuple):
         """Return the values by facet."""
         values = self.fields.get(name)
         if not isinstance(values, list) or len(values) != len(FACETS):
-            self.rows.wrong(self.at, f"{shown(name)} is not a list of {len(FACETS)} numbers")
+            self.rows.wrong(
+                self.at, f"{shown(name)} is not a list of {len(FACETS)} numbers"
+            )
             return [None] * len(FACETS)
         return [json_number(self.at, value, name, self.rows) for value in values]
 
@@ -424,13 +497,19 @@ def _add_paper(paper: _Paper, keys: Set[str], systems: Sequence[str]) -> None:
         grades = [value or None for value in paper.numbers(f"{system}{_HUMAN}_list")]
         values = {"overall": overall, **dict(zip(FACETS, grades, strict=True))}
         rows.rate(at, (study, *key, "text", "released"), values)
-        names = [name for name in (*SCHOLARSUM_METRICS, *BY_FACET) if f"{system}_{name}" in keys]
+        names = [
+            name
+            for name in (*SCHOLARSUM_METRICS, *BY_FACET)
+            if f"{system}_{name}" in keys
+        ]
         for name in names:
             rows.score(at, key, _scores(paper, f"{system}_{name}", name, grades))
         endings = (_ASPECT, _HUMAN, f"{_HUMAN}_list", *(f"_{name}" for name in names))
         read |= {system, *(f"{system}{ending}" for ending in endings)}
     for name in sorted(fields.keys() - read):
-        paper.warn(f"{shown(name)} is not read", "nothing needs it; correct its spelling")
+        paper.warn(
+            f"{shown(name)} is not read", "nothing needs it; correct its spelling"
+        )
 
 
 def _scores(

@@ -1,6 +1,7 @@
 """Read the ratings of a study: a file of `metassay study import`, or of the user.
 
-Separate from `ingest`, as its stage needs neither the other readers nor their tables' contracts.
+Separate from `ingest`, as its stage needs neither the other readers nor their tables'
+contracts.
 """
 
 from collections.abc import Mapping
@@ -28,18 +29,22 @@ def ingest_study(
 ) -> pd.DataFrame:
     """Return the ratings of a study as RATINGS, checked against the tables SOURCES and TEXTS.
 
-    The file has the format of `ratings.csv` (docs/own-data.md), with `study` in the column `study`
-    of every row. Raises BadInput with all problems at once, each with file, line and remedy: those
-    of datasets.checks, and rows of another study.
+    The file has the format of `ratings.csv` (docs/own-data.md), with `study` in the
+    column `study` of every row. Raises BadInput with all problems at once, each with
+    file, line and remedy: those of datasets.checks, and rows of another study.
     """
     rows = Rows()
     read_ratings(file, rows)
     for rating in rows.ratings:
         if rating.study != study:
-            what = f"the rating is of study {shown(rating.study)}, not of {shown(study)}"
+            what = (
+                f"the rating is of study {shown(rating.study)}, not of {shown(study)}"
+            )
             fix = "correct the column, or the name under studies in the benchmark's params.yaml"
             rows.wrong(rating.at, what, remedy=fix)
-    rows.sources = [source_row(Place(SOURCES.name), doc, "", []) for doc in sources["doc_id"]]
+    rows.sources = [
+        source_row(Place(SOURCES.name), doc, "", []) for doc in sources["doc_id"]
+    ]
     key: Any = (texts[name] for name in ("doc_id", "author", "part"))
     rows.texts = [
         TextRow(Place(TEXTS.name), doc, author, part, None)

@@ -27,18 +27,23 @@ def is_local(options: ExecutorOptions) -> bool:
 
 @contextmanager
 def open_executor(
-    options: ExecutorOptions, benchmark: Evaluation, repeated: Iterable[str], *, stage: str
+    options: ExecutorOptions,
+    benchmark: Evaluation,
+    repeated: Iterable[str],
+    *,
+    stage: str,
 ) -> Iterator[Executor]:
     """Open the executor for a stage's texts, which may repeat text of the datasets `repeated`.
 
-    `stage` is the name of the stage's instance. The variable METASSAY_DASK, a scheduler's address
-    or `local`, overrides `options`. Raises BadInput where text may not go to the workers, or its
-    access class is in doubt.
+    `stage` is the name of the stage's instance. The variable METASSAY_DASK, a
+    scheduler's address or `local`, overrides `options`. Raises BadInput where text may
+    not go to the workers, or its access class is in doubt.
     """
     name = f"{benchmark.name}-{stage}"
     if is_local(options):
         yield LOCAL
-        shutil.rmtree(Path(options.storage, name), ignore_errors=True)  # of a run that was ended
+        # of a run that was ended
+        shutil.rmtree(Path(options.storage, name), ignore_errors=True)
         return
     try:
         from metassay.executor.dask_cluster import Cluster
@@ -51,7 +56,11 @@ def open_executor(
     options = parse(ExecutorOptions, options.model_dump() | changes, where=where)
     registry = load_registry()
     datasets = sorted({benchmark.dataset, *repeated})
-    raise_problems(label_problems(registry, datasets, [(benchmark.dataset, Path(benchmark.raw))]))
-    clear_workers({name: dataset.access for name, dataset in registry.items()}, datasets, options)
+    raise_problems(
+        label_problems(registry, datasets, [(benchmark.dataset, Path(benchmark.raw))])
+    )
+    clear_workers(
+        {name: dataset.access for name, dataset in registry.items()}, datasets, options
+    )
     with Cluster(options, name) as cluster:
         yield cluster

@@ -1,8 +1,8 @@
 """Compute shards on the workers of a Dask cluster, which get a shard's name and report its status.
 
-There are as many shards in progress as workers have threads, so that every one is being computed,
-and one that takes too long is noticed. Shards without an answer that are lost with a worker, the
-scheduler or this process are submitted again.
+There are as many shards in progress as workers have threads, so that every one is being
+computed, and one that takes too long is noticed. Shards without an answer that are lost
+with a worker, the scheduler or this process are submitted again.
 """
 
 import concurrent.futures
@@ -23,7 +23,15 @@ from metassay.core.errors import BadInput, Unfinished
 from metassay.core.params import ExecutorOptions
 from metassay.core.progress import bar
 from metassay.executor.record import Answer
-from metassay.executor.shards import Storage, Versions, answer, contents, cut, digest, versions
+from metassay.executor.shards import (
+    Storage,
+    Versions,
+    answer,
+    contents,
+    cut,
+    digest,
+    versions,
+)
 
 log = logging.getLogger("metassay.executor")
 
@@ -38,8 +46,8 @@ _LOST = (OSError, concurrent.futures.CancelledError, RuntimeError)
 class _Client(distributed.Client):  # type: ignore[misc]  # which has no types
     """A client that is closed if it does not start.
 
-    Otherwise it is closed by the garbage collector, which needs a lock: if the next client holds it
-    while starting, both hang.
+    Otherwise it is closed by the garbage collector, which needs a lock: if the next
+    client holds it while starting, both hang.
     """
 
     def __init__(self, address: str, timeout: float) -> None:
@@ -57,8 +65,8 @@ class _Lost(Exception):  # noqa: N818 - a state
 class Cluster:
     """The workers of a scheduler, for one process. Use as a context manager.
 
-    `name` is that of a stage's instance, which runs only once at a time: its folder in the storage
-    stays until the stage is done, so that a killed one can continue.
+    `name` is that of a stage's instance, which runs only once at a time: its folder in
+    the storage stays until the stage is done, so that a killed one can continue.
     """
 
     remote = True
@@ -68,7 +76,8 @@ class Cluster:
         self._options, self._address = options, options.address
         self._storage = Storage(f"{options.storage}/{name}")
         self._client: distributed.Client | None = None
-        self._closed_workers: dict[str, str] = {}  # workers that get no more shards, and why
+        # workers that get no more shards, and why
+        self._closed_workers: dict[str, str] = {}
         self._tries: Counter[str] = Counter()  # by shard
         self._reported: set[str] = set()
         for logger in list(logging.root.manager.loggerDict):
@@ -99,9 +108,10 @@ class Cluster:
     ) -> list[Answer]:
         """Return the function's answers for shards of the pieces, in order.
 
-        Raises BadInput as the function does, if no worker has the same versions, or if there is no
-        scheduler or worker within `patience_s`; Unfinished if a shard is overdue on `TRIES`
-        workers, or crashes more workers than Dask's `allowed-failures`.
+        Raises BadInput as the function does, if no worker has the same versions, or if
+        there is no scheduler or worker within `patience_s`; Unfinished if a shard is
+        overdue on `TRIES` workers, or crashes more workers than Dask's
+        `allowed-failures`.
         """
         if not pieces:
             return [function(pieces, *common)]
@@ -123,9 +133,13 @@ class Cluster:
 
         with bar("shards", len(shards)) as tell:
             self._work(unanswered(tell), file_versions, lambda: tell(next(done)))
-        return [cloudpickle.loads(self._storage.read(f"{name}.answer")) for name in names]
+        return [
+            cloudpickle.loads(self._storage.read(f"{name}.answer")) for name in names
+        ]
 
-    def _work(self, names: Iterator[str], files: Versions, progress: Callable[[], None]) -> None:
+    def _work(
+        self, names: Iterator[str], files: Versions, progress: Callable[[], None]
+    ) -> None:
         """Run all shards until their answers are in the storage."""
         waiting = deque(itertools.islice(names, 1))
         running: dict[Any, _Submitted] = {}
@@ -134,7 +148,8 @@ class Cluster:
             try:
                 room = self._room(running)
                 while room > 0 and waiting:
-                    if self._storage.has(f"{waiting[0]}.answer"):  # its lost worker was done
+                    # its lost worker was done
+                    if self._storage.has(f"{waiting[0]}.answer"):
                         progress()
                     else:
                         future = self._submit(waiting[0], files)
@@ -174,7 +189,9 @@ class Cluster:
             if threads and running:
                 return 0  # closed workers compute the rest
             if threads:
-                why = "; ".join(f"{w}: {self._closed_workers[w]}" for w in sorted(threads))
+                why = "; ".join(
+                    f"{w}: {self._closed_workers[w]}" for w in sorted(threads)
+                )
                 raise BadInput(
                     f"executor: none of the {len(threads)} worker(s) of {self._address} can be"
                     f" used ({why}); start others, with this version of code and packages"
@@ -199,7 +216,8 @@ class Cluster:
         while True:
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # of different versions, which are checked here
+                    # of different versions, which are checked here
+                    warnings.simplefilter("ignore")
                     self._client = _Client(self._address, timeout=5)
             except (OSError, ValueError, TypeError) as error:
                 # A bad address, or no certificates.
@@ -228,7 +246,10 @@ class Cluster:
         with _detect_loss():
             return self._connected().submit(
                 answer,
-                *(self._storage.place, name, versions(), files),
+                self._storage.place,
+                name,
+                versions(),
+                files,
                 key=f"metassay-{name[:16]}-{self._tries[name]}-{time.time_ns()}",
                 workers=usable,
                 pure=False,
@@ -239,7 +260,9 @@ class Cluster:
         if not running:
             return []
         with _detect_loss(), contextlib.suppress(TimeoutError):
-            distributed.wait(list(running), timeout=WAIT_SECONDS, return_when="FIRST_COMPLETED")
+            distributed.wait(
+                list(running), timeout=WAIT_SECONDS, return_when="FIRST_COMPLETED"
+            )
         self._connected()
         latest_start = time.monotonic() - self._options.limit_s
         overdue = [
@@ -257,8 +280,12 @@ class Cluster:
             processing = self._connected().processing()
         reason = f"took more than {self._options.limit_s:g} s"
         for worker, keys in processing.items():
-            if worker not in self._closed_workers and any(str(key) in overdue for key in keys):
-                self._close(worker, "given up", f"a shard {reason} there (executor > limit_s)")
+            if worker not in self._closed_workers and any(
+                str(key) in overdue for key in keys
+            ):
+                self._close(
+                    worker, "given up", f"a shard {reason} there (executor > limit_s)"
+                )
         for name in overdue.values():
             if self._tries[name] >= TRIES:
                 raise Unfinished(self._fault(name, f"{reason} {TRIES} times"))
@@ -273,7 +300,9 @@ class Cluster:
             with _detect_loss():
                 error = future.exception()
             if isinstance(error, distributed.KilledWorker):
-                raise Unfinished(self._fault(name, "took down each worker that had it")) from None
+                raise Unfinished(
+                    self._fault(name, "took down each worker that had it")
+                ) from None
             if isinstance(error, ImportError):
                 raise BadInput(
                     f"executor: a worker of {self._address} cannot import what answers"

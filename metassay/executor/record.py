@@ -1,10 +1,12 @@
 """The protocol of an executor, which applies a function to independent pieces.
 
-    parts = [part for answer in executor.map(function, pieces, options) for part in answer]
+    parts = [part for answer in executor.map(function, pieces, options) for part in
+    answer]
 
-The function gets a shard (consecutive pieces) and the common arguments, and returns an answer for
-the shard. `Local` makes a single shard; a cluster makes several (`dask_cluster`). Pieces can be the
-rows of documents (`by_document`), of which `on_frames` makes tables again.
+The function gets a shard (consecutive pieces) and the common arguments, and returns an
+answer for the shard. `Local` makes a single shard; a cluster makes several
+(`dask_cluster`). Pieces can be the rows of documents (`by_document`), of which
+`on_frames` makes tables again.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +33,8 @@ class Executor(Protocol):
     ) -> list[Answer]:
         """Return `function(shard, *common)` for each shard of the pieces, in order.
 
-        `files`: files of the project that the function reads; workers must have the same.
+        `files`: files of the project that the function reads; workers must have the
+        same.
         """
 
 
@@ -59,7 +62,9 @@ def by_document(*frames: pd.DataFrame) -> tuple[list[Rows], tuple[pd.DataFrame, 
 
     Documents are in the order of the first frame; others are left out.
     """
-    by_doc: dict[str, Rows] = {doc: tuple([] for _ in frames) for doc in frames[0]["doc_id"]}
+    by_doc: dict[str, Rows] = {
+        doc: tuple([] for _ in frames) for doc in frames[0]["doc_id"]
+    }
     for number, frame in enumerate(frames):
         rows = frame.itertuples(index=False, name=None)
         for doc, row in zip(frame["doc_id"], rows, strict=True):
@@ -69,11 +74,16 @@ def by_document(*frames: pd.DataFrame) -> tuple[list[Rows], tuple[pd.DataFrame, 
 
 
 def on_frames(
-    shard: Sequence[Rows], forms: Sequence[pd.DataFrame], function: Callable[..., Any], *rest: Any
+    shard: Sequence[Rows],
+    forms: Sequence[pd.DataFrame],
+    function: Callable[..., Any],
+    *rest: Any,
 ) -> Any:
     """Apply a function to the frames of a shard of documents; `forms` are frames without rows."""
     frames = []
     for number, form in enumerate(forms):
         rows = [row for document in shard for row in document[number]]
-        frames.append(pd.DataFrame(rows, columns=form.columns).astype(form.dtypes.to_dict()))
+        frames.append(
+            pd.DataFrame(rows, columns=form.columns).astype(form.dtypes.to_dict())
+        )
     return function(*frames, *rest)

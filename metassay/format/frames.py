@@ -37,7 +37,9 @@ def to_csv(frame: pd.DataFrame) -> str:
     safe = frame.copy(deep=False)
     for name in frame:
         if not pd.api.types.is_numeric_dtype(frame[name]):
-            values = [escape_formula(v) if isinstance(v, str) else v for v in frame[name]]
+            values = [
+                escape_formula(v) if isinstance(v, str) else v for v in frame[name]
+            ]
             safe[name] = pd.Series(values, frame.index, dtype="object")
     return safe.to_csv(index=False, na_rep="", lineterminator="\n")
 
@@ -45,14 +47,16 @@ def to_csv(frame: pd.DataFrame) -> str:
 def to_markdown(frame: pd.DataFrame) -> str:
     """Write a Markdown table: numbers to four significant digits, null empty, text escaped.
 
-    Two long columns are listed below the table: each `recipe`, and each `note`, with a number in
-    its rows.
+    Two long columns are listed below the table: each `recipe`, and each `note`, with a
+    number in its rows.
     """
     texts = (_text(note) for (note,) in rows(frame, "note")) if "note" in frame else ()
     notes = sorted(set(texts) - {""})
     numbers = {note: str(number) for number, note in enumerate(notes, start=1)}
     if notes:
-        frame = frame.assign(note=[numbers.get(_text(n), "") for (n,) in rows(frame, "note")])
+        frame = frame.assign(
+            note=[numbers.get(_text(n), "") for (n,) in rows(frame, "note")]
+        )
     names = [name for name in frame.columns if name != "recipe"]
     numeric = [pd.api.types.is_numeric_dtype(frame[name]) for name in names]
     lines = [
@@ -64,13 +68,20 @@ def to_markdown(frame: pd.DataFrame) -> str:
         recipes = sorted({_text(recipe) for (recipe,) in rows(frame, "recipe")})
         lines += ["", "Recipes:", "", *(f"- {recipe}" for recipe in recipes)]
     if notes:
-        lines += ["", "Notes:", "", *(f"{number}. {note}" for note, number in numbers.items())]
+        lines += [
+            "",
+            "Notes:",
+            "",
+            *(f"{number}. {note}" for note, number in numbers.items()),
+        ]
     return "\n".join(lines) + "\n"
 
 
 def _plain(column: "pd.Series[Any]") -> list[Any]:
     absent = column.isna().tolist()
-    return [None if no else value for value, no in zip(column.tolist(), absent, strict=True)]
+    return [
+        None if no else value for value, no in zip(column.tolist(), absent, strict=True)
+    ]
 
 
 def _line(cells: list[str]) -> str:
@@ -82,7 +93,9 @@ def _text(value: object) -> str:
         return escape_markdown(value)
     if missing(value):
         return ""
-    return significant(value) if isinstance(value, float) else escape_markdown(str(value))
+    return (
+        significant(value) if isinstance(value, float) else escape_markdown(str(value))
+    )
 
 
 @lru_cache(maxsize=1 << 14)  # columns repeat their texts

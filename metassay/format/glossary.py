@@ -35,15 +35,18 @@ class Term(NamedTuple):
 
 
 def terms(**numbers: str) -> dict[str, Term]:
-    """Return all terms in order. `numbers`: a study's `useful`, `alpha` and `fewest`, as text; by
-    default those of a new project's params.yaml."""
+    """Return all terms in order. `numbers`: a study's `useful`, `alpha` and `fewest`,
+    as text; by default those of a new project's params.yaml.
+    """
     content = _content()
     values = {**content["numbers"], **numbers}
     by_name = {}
     for group, group_terms in content["groups"].items():
         for term, entry in group_terms.items():
             fields = {"says": entry} if isinstance(entry, str) else entry
-            says, more = (fields.get(key, "").format(**values) for key in ("says", "more"))
+            says, more = (
+                fields.get(key, "").format(**values) for key in ("says", "more")
+            )
             by_name[term] = Term(group, says, more)
     return by_name
 

@@ -15,7 +15,8 @@ def missing(value: object) -> bool:
 def shown(value: float | None) -> str:
     """Format with three decimals below 10, two below 100, one above, and a true minus sign.
 
-    Only 0 is `0.000`: other values that round to it are `<0.001`, or `>−0.001` if negative.
+    Only 0 is `0.000`: other values that round to it are `<0.001`, or `>−0.001` if
+    negative.
     """
     if value is None or missing(value):
         return ""

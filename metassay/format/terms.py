@@ -6,7 +6,11 @@ DECISIONS = {  # what each level decides
     "system": "two systems",
 }
 LEVELS = (*DECISIONS, "grouped")
-WHERE = {"global": "over all texts", "document": "within documents", "system": "between systems"}
+WHERE = {
+    "global": "over all texts",
+    "document": "within documents",
+    "system": "between systems",
+}
 COMPONENTS = {
     "between_systems": "between systems",
     "between_documents": "between documents",

@@ -32,19 +32,23 @@ def write_chat(
 ) -> pd.DataFrame:
     """Write a text for every source with a chat model: SOURCES to TEXTS, author `name`.
 
-    `examples` are those of options.examples. A request that failed is a row without text: refused,
-    truncated or error, the status of its reply, or unparsed if the reply is blank or not text. A
-    refusal in plain words is a text. Raises BadInput as `text_requests`.
+    `examples` are those of options.examples. A request that failed is a row without
+    text: refused, truncated or error, the status of its reply, or unparsed if the reply
+    is blank or not text. A refusal in plain words is a text. Raises BadInput as
+    `text_requests`.
     """
     requests = prompted.text_requests(sources, options, examples, prompts=prompts)
     answers = iter(replies_to(ask, chat_requests(requests, decoding)))
     written: list[prompted.Written] = [
-        _read(next(answers)) if request.messages else ("error", None) for request in requests
+        _read(next(answers)) if request.messages else ("error", None)
+        for request in requests
     ]
     return prompted.texts_of(requests, written, name, f"chat|{decoding.signature}")
 
 
-def chat_requests(texts: Sequence[prompted.TextRequest], decoding: Decoding) -> list[ChatRequest]:
+def chat_requests(
+    texts: Sequence[prompted.TextRequest], decoding: Decoding
+) -> list[ChatRequest]:
     """Return the chat requests of requests for texts, which are all that a run sends."""
     return [decoding.request(text.messages) for text in texts if text.messages]
 
@@ -68,7 +72,9 @@ def _requests(
     sources: pd.DataFrame, options: ChatOptions, decoding: Decoding, raw: Path
 ) -> Requests:
     examples = prompted.read_examples(options.examples, raw)
-    requests = chat_requests(prompted.text_requests(sources, options, examples), decoding)
+    requests = chat_requests(
+        prompted.text_requests(sources, options, examples), decoding
+    )
     return Requests(requests, [1] * len(requests))
 
 

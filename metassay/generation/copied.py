@@ -1,5 +1,7 @@
-"""Copy passages: the first ones, a strong baseline if sources begin with the main points, or the
-longest ones, such as the longest turns of a dialogue in ACI-BENCH (Yim 2023)."""
+"""Copy passages: the first ones, a strong baseline if sources begin with the main
+points, or the longest ones, such as the longest turns of a dialogue in ACI-BENCH (Yim
+2023).
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -23,7 +25,9 @@ def copy_first(passages: Sequence[str], _: Sequence[str], options: CopyOptions) 
     return _copy(passages, range(min(options.passages, len(passages))))
 
 
-def copy_longest(passages: Sequence[str], _: Sequence[str], options: CopyOptions) -> str:
+def copy_longest(
+    passages: Sequence[str], _: Sequence[str], options: CopyOptions
+) -> str:
     """Copy the `options.passages` passages with the most words, in order; ties go to the first."""
     places = sorted(range(len(passages)), key=lambda i: (-len(words(passages[i])), i))
     return _copy(passages, sorted(places[: options.passages]))

@@ -2,11 +2,13 @@
 
 Decoding is greedy or by beam search, never sampled, whatever the model's settings.
 
-An input that exceeds the model's limit is never cut silently: the document's row has status
-truncated and no text, unless its kind reads the beginning and its recipe says so. A warning names
-each such document and its length. A text that exceeds `max_new_tokens` is truncated as well.
+An input that exceeds the model's limit is never cut silently: the document's row has
+status truncated and no text, unless its kind reads the beginning and its recipe says
+so. A warning names each such document and its length. A text that exceeds
+`max_new_tokens` is truncated as well.
 
-The store of model outputs has the texts: a second run with the same settings loads no model.
+The store of model outputs has the texts: a second run with the same settings loads no
+model.
 """
 
 import copy
@@ -37,7 +39,13 @@ from metassay.generation.record import Generated, System
 from metassay.llm.prompts import PROMPTS
 from metassay.models import extra
 from metassay.models.batches import pad_rows
-from metassay.models.loading import NetworkOptions, identify, load, places, tokenizer_limit
+from metassay.models.loading import (
+    NetworkOptions,
+    identify,
+    load,
+    places,
+    tokenizer_limit,
+)
 from metassay.models.outputs import STORE, Task, outputs
 from metassay.models.rows import compute_outputs
 from metassay.tables.names import FULL
@@ -53,8 +61,8 @@ _SETTINGS = ("device", "dtype", "batch_size", "beams", "max_new_tokens", "seed")
 class DecodingOptions(NetworkOptions):
     """Decoding options; `max_input`: the longest input in tokens, null for the model's limit.
 
-    `batch_size` can change the last digits of a sum, and so, rarely, a word. `seed` matters only
-    for networks that are random themselves: decoding is not.
+    `batch_size` can change the last digits of a sum, and so, rarely, a word. `seed`
+    matters only for networks that are random themselves: decoding is not.
     """
 
     batch_size: int = Field(ge=1)
@@ -106,25 +114,40 @@ def write_locally(
 ) -> Generated:
     """Write the requested texts, each from its input, which `kind.read` tokenizes.
 
-    An empty input is a row with status error; unparsed means that only blanks were written. Raises
-    BadInput if the model cannot be loaded as one of this kind, and the errors of `kind.read`.
+    An empty input is a row with status error; unparsed means that only blanks were
+    written. Raises BadInput if the model cannot be loaded as one of this kind, and the
+    errors of `kind.read`.
     """
     settings = {"method": METHOD, "max_input": options.max_input, **kind.settings}
-    settings |= {setting: getattr(options, setting) for setting in _SETTINGS if setting != "device"}
+    settings |= {
+        setting: getattr(options, setting)
+        for setting in _SETTINGS
+        if setting != "device"
+    }
     task = Task(kind.name, identify(options), options.device, settings, _PACKAGES)
     loaded = functools.cache(lambda: _load(kind.network, options))
 
     def scores(inputs: Sequence[tuple[str]], _: int) -> Iterator[Mapping[int, Output]]:
-        return _decode(loaded(), [kind.read(loaded(), text) for (text,) in inputs], options)
+        return _decode(
+            loaded(), [kind.read(loaded(), text) for (text,) in inputs], options
+        )
 
     limits = replace(task, name=f"{kind.name}: longest input")
-    limit: int | None = outputs(limits, [()], lambda _: iter([{0: loaded().limit}]), store=store)[0]
+    limit: int | None = outputs(
+        limits, [()], lambda _: iter([{0: loaded().limit}]), store=store
+    )[0]
     inputs = [(text,) for _, text in requests if text]
     values = iter(compute_outputs(task, inputs, lambda: scores, 1, store=store))
     written = [Output(*next(values)) if text else None for _, text in requests]
     texts = [request for request, _ in requests]
-    fields = {"model": task.model.name, **{key: getattr(options, key) for key in _SETTINGS}}
-    fields |= {"limit": limit, **{package: extra.version(package) for package in _PACKAGES}}
+    fields = {
+        "model": task.model.name,
+        **{key: getattr(options, key) for key in _SETTINGS},
+    }
+    fields |= {
+        "limit": limit,
+        **{package: extra.version(package) for package in _PACKAGES},
+    }
     recipe = "|".join([kind.name, *(f"{key}:{value}" for key, value in fields.items())])
     rows = texts_of(texts, [_to_written(output) for output in written], name, recipe)
     return Generated(rows, tuple(_warnings(name, texts, written, limit)))
@@ -193,7 +216,10 @@ def _to_written(output: Output | None) -> Written:
 
 
 def _warnings(
-    name: str, texts: Sequence[TextRequest], written: Sequence[Output | None], limit: int | None
+    name: str,
+    texts: Sequence[TextRequest],
+    written: Sequence[Output | None],
+    limit: int | None,
 ) -> Iterator[str]:
     for text, output in zip(texts, written, strict=True):
         if output is not None and limit is not None and output.length > limit:
@@ -218,7 +244,9 @@ def _generation_config(tokenizer: Any, weights: Any, options: DecodingOptions) -
     )
     if decoding.pad_token_id is None:
         ends = tokenizer.eos_token_id
-        decoding.pad_token_id = ends if tokenizer.pad_token_id is None else tokenizer.pad_token_id
+        decoding.pad_token_id = (
+            ends if tokenizer.pad_token_id is None else tokenizer.pad_token_id
+        )
     return decoding
 
 
@@ -250,13 +278,16 @@ def write_causal(
 ) -> Generated:
     """Write a text for every source with a prompted model: SOURCES to TEXTS, author `name`.
 
-    Prompts and examples are as in `write_chat`, statuses and errors as in `write_locally`. Raises
-    BadInput also if the model has no chat template, or if that rejects the messages.
+    Prompts and examples are as in `write_chat`, statuses and errors as in
+    `write_locally`. Raises BadInput also if the model has no chat template, or if that
+    rejects the messages.
     """
     conversations = []
     for text in text_requests(sources, options, examples, prompts=prompts):
         messages = [{"role": m.role, "content": m.content} for m in text.messages]
-        conversations.append((text, json.dumps(messages, ensure_ascii=False) if messages else ""))
+        conversations.append(
+            (text, json.dumps(messages, ensure_ascii=False) if messages else "")
+        )
     read = functools.partial(_read_conversation, options.model)
     kind = ModelKind("causal", "AutoModelForCausalLM", read, {})
     return write_locally(kind, conversations, name, options, store)
@@ -295,8 +326,8 @@ CAUSAL = System(
 class Seq2SeqOptions(DecodingOptions):
     """An encoder-decoder that was tuned to write; it does not cite.
 
-    It reads `prefix`, then the passages, one per line, each after its speaker in brackets if it has
-    one. An input that is `too_long` fails, or is cut at the end.
+    It reads `prefix`, then the passages, one per line, each after its speaker in
+    brackets if it has one. An input that is `too_long` fails, or is cut at the end.
     """
 
     prefix: str = ""
@@ -308,31 +339,45 @@ def write_seq2seq(
 ) -> Generated:
     """Write a text for every source with an encoder-decoder: SOURCES to TEXTS, author `name`.
 
-    Statuses and errors are those of `write_locally`; a source without text has status error.
+    Statuses and errors are those of `write_locally`; a source without text has status
+    error.
     """
     recipe = f"prefix:{options.prefix!r}|too_long:{options.too_long}"
     rows = sources.sort_values("doc_id")
     columns: Any = (rows[column] for column in ("doc_id", "passages", "speaker"))
     requests = [
-        (TextRequest(doc_id, FULL, (), recipe), _lines(passages, speakers, options.prefix))
+        (
+            TextRequest(doc_id, FULL, (), recipe),
+            _lines(passages, speakers, options.prefix),
+        )
         for doc_id, passages, speakers in zip(*columns, strict=True)
     ]
 
     def read(writer: Writer, text: str) -> Input:
         tokens = writer.tokenizer(text)["input_ids"]
         length = len(tokens)
-        if options.too_long == "cut" and writer.limit is not None and length > writer.limit:
+        if (
+            options.too_long == "cut"
+            and writer.limit is not None
+            and length > writer.limit
+        ):
             # The tokenizer keeps the end token where the model expects it.
             short = {"truncation": True, "max_length": writer.limit}
             tokens = writer.tokenizer(text, **short)["input_ids"]
         return Input(tokens, length)
 
-    kind = ModelKind("seq2seq", "AutoModelForSeq2SeqLM", read, {"too_long": options.too_long})
+    kind = ModelKind(
+        "seq2seq", "AutoModelForSeq2SeqLM", read, {"too_long": options.too_long}
+    )
     return write_locally(kind, requests, name, options, store)
 
 
 def _lines(passages: Sequence[str], speakers: Sequence[str], prefix: str) -> str:
-    turns = [(s, text.strip()) for s, text in zip(speakers, passages, strict=True) if text.strip()]
+    turns = [
+        (s, text.strip())
+        for s, text in zip(speakers, passages, strict=True)
+        if text.strip()
+    ]
     if not turns:
         return ""
     return prefix + "\n".join(f"[{s}] {text}" if s else text for s, text in turns)

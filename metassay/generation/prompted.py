@@ -1,7 +1,7 @@
 """Prompts for models that write texts by instructions, and the rows of their texts.
 
-Every document is one request, or every section if sections are written one by one. Passages are
-numbered from 0, so that `[n]` cites passages[n].
+Every document is one request, or every section if sections are written one by one.
+Passages are numbered from 0, so that `[n]` cites passages[n].
 """
 
 import contextlib
@@ -58,7 +58,9 @@ class Example(NamedTuple):
 
 def read_examples(names: Sequence[str], raw: Path) -> list[Example]:
     """Read the named examples, in order, from a folder per dataset; BadInput lists problems."""
-    problems = [f"example {n!r} is named twice; once is enough" for n in _find_repeated(names)]
+    problems = [
+        f"example {n!r} is named twice; once is enough" for n in _find_repeated(names)
+    ]
     sets: dict[str, Mapping[str, Example]] = {}
     for name in names:
         dataset, split, doc_id = [*name.split("/", 2), "", ""][:3]
@@ -72,7 +74,9 @@ def read_examples(names: Sequence[str], raw: Path) -> list[Example]:
                 read = SETS.get(dataset, _read_own_data)
                 sets[place] = {e.name: e for e in read(raw, dataset, split)}
         if sets[place] and name not in sets[place]:
-            problems.append(f"example {shown(name)}: {place} has no id {shown(doc_id)}; correct it")
+            problems.append(
+                f"example {shown(name)}: {place} has no id {shown(doc_id)}; correct it"
+            )
     raise_problems(problems)
     return [sets["/".join(name.split("/", 2)[:2])][name] for name in names]
 
@@ -80,12 +84,17 @@ def read_examples(names: Sequence[str], raw: Path) -> list[Example]:
 def add_citations(example: Example) -> Example:
     """Cite after each sentence the most similar passage, if the example has no citations.
 
-    Similarity is the mean F1 of ROUGE-1, -2 and -L, ties go to the first passage; a sentence that
-    shares no word with any passage stays uncited. Some citations are wrong: they are not people's.
+    Similarity is the mean F1 of ROUGE-1, -2 and -L, ties go to the first passage; a
+    sentence that shares no word with any passage stays uncited. Some citations are
+    wrong: they are not people's.
     """
     spans = sentences(example.text)
     texts = [example.text[start:end] for start, end in spans]
-    if not texts or not example.passages or any(parse(text).citations for text in texts):
+    if (
+        not texts
+        or not example.passages
+        or any(parse(text).citations for text in texts)
+    ):
         return example
     values = mean_rouge(example.passages, texts)
     cited, copied = "", 0
@@ -116,7 +125,9 @@ def _aci_bench_train(raw: Path, dataset: str, split: str) -> list[Example]:
         _, *turns = _TURN.split(fields["dialogue"])
         speakers, passages = turns[0::2], [turn.strip() for turn in turns[1::2]]
         name = f"{dataset}/{split}/{fields['encounter_id']}"
-        examples.append(Example(name, "note", passages, speakers, fields["note"].strip()))
+        examples.append(
+            Example(name, "note", passages, speakers, fields["note"].strip())
+        )
     return examples
 
 
@@ -129,10 +140,14 @@ def _meqsum(raw: Path, dataset: str, split: str) -> list[Example]:
     # Imported here, since it is slow and few systems show questions.
     import openpyxl
 
-    with contextlib.closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
+    with contextlib.closing(
+        openpyxl.load_workbook(path, read_only=True, data_only=True)
+    ) as book:
         header, *rows = book.worksheets[0].iter_rows(max_col=3, values_only=True)
     if header != ("File", "CHQ", "Summary"):
-        raise BadInput(f"{path.name}: line 1 must name the columns File, CHQ, Summary; {_FETCH}")
+        raise BadInput(
+            f"{path.name}: line 1 must name the columns File, CHQ, Summary; {_FETCH}"
+        )
     examples = []
     for doc_id, question, summary in rows:
         parts: list[str] = []
@@ -142,7 +157,9 @@ def _meqsum(raw: Path, dataset: str, split: str) -> list[Example]:
         passages = [*filter(None, parts)]
         speakers = [""] * len(passages)
         name = f"{dataset}/{split}/{doc_id}"
-        examples.append(Example(name, "question", passages, speakers, str(summary).strip()))
+        examples.append(
+            Example(name, "question", passages, speakers, str(summary).strip())
+        )
     return examples
 
 
@@ -164,7 +181,13 @@ def _read_own_data(raw: Path, dataset: str, split: str) -> list[Example]:
     )
     texts = dict(references)
     return [
-        Example(f"{place}/{row.doc_id}", row.task, row.passages, row.speaker, texts[row.doc_id])
+        Example(
+            f"{place}/{row.doc_id}",
+            row.task,
+            row.passages,
+            row.speaker,
+            texts[row.doc_id],
+        )
         for row in rows.sources
         if row.doc_id in texts
     ]
@@ -172,7 +195,9 @@ def _read_own_data(raw: Path, dataset: str, split: str) -> list[Example]:
 
 def _split(dataset: str, split: str, splits: tuple[str, ...]) -> str:
     if split not in splits:
-        raise BadInput(f"example set {dataset!r} has no split {shown(split)}; it has {splits}")
+        raise BadInput(
+            f"example set {dataset!r} has no split {shown(split)}; it has {splits}"
+        )
     return split
 
 
@@ -193,11 +218,12 @@ _NOTHING = re.compile(r"[\W\d]*none[\W\d]*", re.IGNORECASE)  # "NONE.", "None [3
 class Style(Options):
     """How a prompt asks for a text.
 
-    `unit`: a note is written whole or section by section; the other tasks have no sections.
-    `prompts` replaces the prompt `write-<task>-cited|uncited` (`write-section-...` for a note's
-    sections) for some tasks. `examples` are named `dataset/split/id`; every task that is written
-    must have `shots` of them. `example_citations`: if citations are requested and an example has
-    none, `none` shows it unchanged, `overlap` cites the most similar passage of each sentence.
+    `unit`: a note is written whole or section by section; the other tasks have no
+    sections. `prompts` replaces the prompt `write-<task>-cited|uncited`
+    (`write-section-...` for a note's sections) for some tasks. `examples` are named
+    `dataset/split/id`; every task that is written must have `shots` of them.
+    `example_citations`: if citations are requested and an example has none, `none`
+    shows it unchanged, `overlap` cites the most similar passage of each sentence.
     """
 
     unit: Literal["full", "section"]
@@ -211,7 +237,9 @@ class Style(Options):
     def _check_shots(self) -> Self:
         if self.shots > len(self.examples) or (self.examples and not self.shots):
             count = len(self.examples)
-            raise ValueError(f"shots is {self.shots}, but examples has {count}; correct either")
+            raise ValueError(
+                f"shots is {self.shots}, but examples has {count}; correct either"
+            )
         return self
 
 
@@ -219,8 +247,14 @@ def prompt_files(style: Style) -> list[PromptFile]:
     """List the prompts that a style can use, for all tasks."""
     files = []
     for task in get_args(Task):
-        section: dict[str, Kind] = {"section": "text"} if _by_section(task, style) else {}
-        files.append(PromptFile(file_of(_prompt_of(task, style)), {"passages": "data", **section}))
+        section: dict[str, Kind] = (
+            {"section": "text"} if _by_section(task, style) else {}
+        )
+        files.append(
+            PromptFile(
+                file_of(_prompt_of(task, style)), {"passages": "data", **section}
+            )
+        )
     return sorted(files, key=lambda file: file.path)
 
 
@@ -258,7 +292,8 @@ def text_requests(
     """Return the requests for texts of SOURCES, by doc_id and part.
 
     Examples are earlier turns of the same conversation. BadInput: they are not those of
-    style.examples or not style.shots of each task, one is a source, or a prompt is not usable.
+    style.examples or not style.shots of each task, one is a source, or a prompt is not
+    usable.
     """
     forms = _forms(sources, style, examples, prompts)
     requests = []
@@ -280,8 +315,8 @@ def texts_of(
 ) -> pd.DataFrame:
     """Return rows of TEXTS for requests and their texts, in order; `recipe` begins their recipes.
 
-    A section that the model answers with NONE has no row; a note with only such sections is one row
-    `full`, unparsed. A source without text has status error.
+    A section that the model answers with NONE has no row; a note with only such
+    sections is one row `full`, unparsed. A source without text has status error.
     """
     rows: dict[str, list[tuple[object, ...]]] = {}
     for request, (status, text) in zip(requests, written, strict=True):
@@ -321,13 +356,21 @@ def _prompt_of(task: Task, style: Style) -> str:
 def _form(task: Task, style: Style, examples: Sequence[Example], folder: Path) -> _Form:
     by_section = _by_section(task, style)
     prompt = load(_prompt_of(task, style), folder)
-    settings = [f"prompt:{prompt.signature}", f"unit:{'section' if by_section else 'full'}"]
-    settings += [f"citations:{'yes' if style.citations else 'no'}", f"shots:{style.shots}"]
+    settings = [
+        f"prompt:{prompt.signature}",
+        f"unit:{'section' if by_section else 'full'}",
+    ]
+    settings += [
+        f"citations:{'yes' if style.citations else 'no'}",
+        f"shots:{style.shots}",
+    ]
     if examples:
         settings.append(examples_field([example.name for example in examples]))
     if examples and style.citations:
         settings.append(f"example_citations:{style.example_citations}")
-    return _Form(prompt, examples, SECTIONS if by_section else (FULL,), "|".join(settings))
+    return _Form(
+        prompt, examples, SECTIONS if by_section else (FULL,), "|".join(settings)
+    )
 
 
 def _example_problems(
@@ -352,12 +395,18 @@ def _example_problems(
 
 
 def _conversation(
-    form: _Form, part: str, passages: Sequence[str], speakers: Sequence[str], numbered: bool
+    form: _Form,
+    part: str,
+    passages: Sequence[str],
+    speakers: Sequence[str],
+    numbered: bool,
 ) -> tuple[Message, ...]:
     section = {} if part == FULL else {"section": part}
 
     def ask(passages: Sequence[str], speakers: Sequence[str]) -> tuple[Message, ...]:
-        return render(form.prompt, passages=_turns(passages, speakers, numbered), **section)
+        return render(
+            form.prompt, passages=_turns(passages, speakers, numbered), **section
+        )
 
     system, question = ask(passages, speakers)
     earlier: list[Message] = []

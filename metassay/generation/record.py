@@ -33,9 +33,9 @@ Write = Callable[[pd.DataFrame, str, Any, Resources], Generated]
 class System(Needs):
     """A kind of system in params.yaml > systems, which writes a text from a source.
 
-    `write(sources, name, options, resources)` returns TEXTS of SOURCES, with `name` as the author.
-    `requests(sources, options, decoding, raw)` returns its questions to a model. A `costly` system
-    loads a model itself, so estimates do not run it.
+    `write(sources, name, options, resources)` returns TEXTS of SOURCES, with `name` as
+    the author. `requests(sources, options, decoding, raw)` returns its questions to a
+    model. A `costly` system loads a model itself, so estimates do not run it.
     """
 
     options: type[Options]
@@ -62,24 +62,34 @@ def write_texts(
     pieces, forms = by_document(sources)
     shards = workers.map(on_frames, pieces, forms, write, *rest, files=files_of(system))
     texts = pd.concat([shard.texts for shard in shards], ignore_index=True)
-    return Generated(texts, tuple(warning for shard in shards for warning in shard.warnings))
+    return Generated(
+        texts, tuple(warning for shard in shards for warning in shard.warnings)
+    )
 
 
-def by_rule(kind: str, rule: Callable[[Sequence[str], Sequence[str], Any], str]) -> Write:
+def by_rule(
+    kind: str, rule: Callable[[Sequence[str], Sequence[str], Any], str]
+) -> Write:
     """Return the `write` of a system that calls `rule(passages, speakers, options)` per source.
 
-    The rule returns the text, in which `[n]` cites `passages[n]`; if it is empty, the row has
-    status error and no text. The recipe has kind, settings and version.
+    The rule returns the text, in which `[n]` cites `passages[n]`; if it is empty, the
+    row has status error and no text. The recipe has kind, settings and version.
     """
 
-    def write(sources: pd.DataFrame, name: str, options: Options, _: Resources) -> Generated:
-        settings = [f"{key}:{value}" for key, value in sorted(options.model_dump().items())]
+    def write(
+        sources: pd.DataFrame, name: str, options: Options, _: Resources
+    ) -> Generated:
+        settings = [
+            f"{key}:{value}" for key, value in sorted(options.model_dump().items())
+        ]
         recipe = "|".join([kind, *settings, f"metassay:{__version__}"])
         rows = []
         columns: Any = (sources[column] for column in ("doc_id", "passages", "speaker"))
         for doc_id, passages, speakers in zip(*columns, strict=True):
             text = rule(passages, speakers, options)
-            rows.append((doc_id, name, FULL, text or None, "ok" if text else "error", recipe))
+            rows.append(
+                (doc_id, name, FULL, text or None, "ok" if text else "error", recipe)
+            )
         return Generated(pd.DataFrame(rows, columns=list(TEXTS.columns)))
 
     return write

@@ -1,8 +1,8 @@
 """Records of other tools' files, their fields as names, texts and numbers, and items made of them.
 
-Files may be larger than memory: JSON, JSON Lines, CSV, XLSX and Parquet. JSON is read piece by
-piece, and only one record of it is in memory. NaN, which Python's tools write, is read as a missing
-number.
+Files may be larger than memory: JSON, JSON Lines, CSV, XLSX and Parquet. JSON is read
+piece by piece, and only one record of it is in memory. NaN, which Python's tools write,
+is read as a missing number.
 """
 
 import hashlib
@@ -28,7 +28,8 @@ Object = Mapping[str, Any]  # of JSON, or a row of a table
 class Judgment(NamedTuple):
     """The judgment of a text by a judge or person and a scorer; empty without value and label.
 
-    `label`: the verdict in words, if there is one. `by`: the judge's model, or the rater.
+    `label`: the verdict in words, if there is one. `by`: the judge's model, or the
+    rater.
     """
 
     name: str
@@ -41,8 +42,8 @@ class Judgment(NamedTuple):
 class Item(NamedTuple):
     """One text of one system about one document, with the values of a record as the tool has them.
 
-    Texts may be chats or any JSON. `failed`: the system returned no text. `corrected`: a person's
-    value replaced the judge's.
+    Texts may be chats or any JSON. `failed`: the system returned no text. `corrected`:
+    a person's value replaced the judge's.
     """
 
     place: Place
@@ -74,8 +75,12 @@ class Task(NamedTuple):
         """
         doc = field(item.record, self.doc_field) if self.doc_field else item.doc
         of_tool = key(item.system) or key(self.path.stem)
-        system = key(field(item.record, self.system_field)) if self.system_field else of_tool
-        return key(doc), f"{system}#{item.epoch}" if system and item.epoch != 1 else system
+        system = (
+            key(field(item.record, self.system_field)) if self.system_field else of_tool
+        )
+        return key(
+            doc
+        ), f"{system}#{item.epoch}" if system and item.epoch != 1 else system
 
     def note(self, count: int, what: str, remedy: str) -> None:
         """Add a note about `count` things of the file, if there are any."""
@@ -84,7 +89,12 @@ class Task(NamedTuple):
 
 
 def parse_value(
-    name: object, value: object, by: object = "", *, person: bool = False, label: object = ""
+    name: object,
+    value: object,
+    by: object = "",
+    *,
+    person: bool = False,
+    label: object = "",
 ) -> Iterator[Judgment]:
     """Yield a judgment per number or word in the value, an empty one for null and NaN.
 
@@ -92,11 +102,19 @@ def parse_value(
     """
     scorer, rater = key(name) or "score", key(by) or ("person" if person else "")
     if isinstance(value, Mapping | list | tuple) and value:
-        parts = value.items() if isinstance(value, Mapping) else enumerate(value, start=1)
+        parts = (
+            value.items() if isinstance(value, Mapping) else enumerate(value, start=1)
+        )
         for step, inner in parts:
-            yield from parse_value(f"{scorer}_{step}", inner, rater, person=person, label=label)
+            yield from parse_value(
+                f"{scorer}_{step}", inner, rater, person=person, label=label
+            )
         return
-    word = value if isinstance(value, str) and number(value) is None and not is_blank(value) else ""
+    word = (
+        value
+        if isinstance(value, str) and number(value) is None and not is_blank(value)
+        else ""
+    )
     if isinstance(label, bool):
         label = "pass" if label else "fail"
     yield Judgment(scorer, number(value), key(label) or key(word), rater, person)
@@ -132,12 +150,17 @@ def field(record: object, path: str) -> Any:
 
 def first(record: object, *names: str) -> Any:
     """Return the first of these fields that is not empty."""
-    return next((v for v in (field(record, name) for name in names) if v not in (None, "")), None)
+    return next(
+        (v for v in (field(record, name) for name in names) if v not in (None, "")),
+        None,
+    )
 
 
 def objects(value: object) -> list[Object]:
     """Return the objects in a list; none if the value is no list."""
-    return [v for v in value if isinstance(v, Mapping)] if isinstance(value, list) else []
+    return (
+        [v for v in value if isinstance(v, Mapping)] if isinstance(value, list) else []
+    )
 
 
 def key(value: object) -> str:
@@ -160,7 +183,9 @@ def digest(value: object) -> str:
 def text(value: object) -> str | None:
     """Return the text of a string, chat messages or their parts, or any JSON; None if empty."""
     if isinstance(value, list) and value and len(objects(value)) == len(value):
-        value = "\n".join(filter(None, (text(first(part, "text", "content")) for part in value)))
+        value = "\n".join(
+            filter(None, (text(first(part, "text", "content")) for part in value))
+        )
     if _is_nothing(value) or isinstance(value, str):
         return value if isinstance(value, str) and value else None
     return json.dumps(value, ensure_ascii=False, default=str)
@@ -170,7 +195,9 @@ def number(value: object) -> float | None:
     """Return a value as a number, true being 1; None for anything else, NaN and infinities."""
     if isinstance(value, str):
         return finite_number(value.strip())
-    return float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
+    return (
+        float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
+    )
 
 
 # ---- records of files
@@ -188,9 +215,18 @@ _BATCH = 1 << 10  # rows
 _DECODER = json.JSONDecoder()
 _BLANK = " \t\r\n"
 # Where tools have their records: in a list at the root, or below these names.
-_LISTS = ((), ("data",), ("samples",), ("scores",), ("traces",), ("results",), ("results",) * 2)
+_LISTS = (
+    (),
+    ("data",),
+    ("samples",),
+    ("scores",),
+    ("traces",),
+    ("results",),
+    ("results",) * 2,
+)
 _HEAD = 2000  # values of a JSON file from which its tool is known
-_CUT = 16  # characters before the end of the buffer: an error there may be of unread text
+# characters before the end of the buffer: an error there may be of unread text
+_CUT = 16
 
 
 class Part(NamedTuple):
@@ -232,7 +268,9 @@ class _Scanner:
 
     def fault(self, what: str, position: int) -> json.JSONDecodeError:
         """Return the error, with its place in the file."""
-        return json.JSONDecodeError(f"{what}, character {self.offset + position + 1:,}", "", 0)
+        return json.JSONDecodeError(
+            f"{what}, character {self.offset + position + 1:,}", "", 0
+        )
 
     def value(self) -> Any:
         """Read the next value, whole."""
@@ -241,7 +279,10 @@ class _Scanner:
             try:
                 value, end = _DECODER.raw_decode(self.buffer, self.position)
             except json.JSONDecodeError as error:
-                cut = error.msg.startswith("Unterminated") or error.pos > len(self.buffer) - _CUT
+                cut = (
+                    error.msg.startswith("Unterminated")
+                    or error.pos > len(self.buffer) - _CUT
+                )
                 fault = self.fault(error.msg.lower(), error.pos)
                 if not cut or not self.read_more():
                     raise fault from None
@@ -275,10 +316,15 @@ def _parts(scan: _Scanner, select: Select, steps: Steps) -> Iterator[Part]:
 
 
 def parts(path: Path, select: Select, problems: Findings) -> Iterator[Part]:
-    """Yield the elements of a JSON file's lists of records, whole, and all other leaves; an empty
-    list or object is the leaf None. Invalid JSON is a problem and ends the file."""
+    """Yield the elements of a JSON file's lists of records, whole, and all other
+    leaves; an empty list or object is the leaf None. Invalid JSON is a problem and ends
+    the file.
+    """
     if is_readable(path, problems, remedy=FIX):
-        with _report_invalid(Place(path.name), problems), path.open(encoding="utf-8-sig") as file:
+        with (
+            _report_invalid(Place(path.name), problems),
+            path.open(encoding="utf-8-sig") as file,
+        ):
             scan = _Scanner(file)
             while scan.peek():
                 yield from _parts(scan, select, ())
@@ -301,7 +347,9 @@ def is_list(steps: Steps) -> bool:
     return steps in _LISTS
 
 
-def records(path: Path, problems: Findings, select: Select = is_list) -> Iterator[Record]:
+def records(
+    path: Path, problems: Findings, select: Select = is_list
+) -> Iterator[Record]:
     """Yield each record of a file with its place; of JSON, the objects in lists of records.
 
     A JSON file with an object a line is read as JSON Lines, whatever its ending.
@@ -316,9 +364,15 @@ def records(path: Path, problems: Findings, select: Select = is_list) -> Iterato
     if ending in LINES or (ending not in TABLES and _is_lines(path)):
         values = _lines(path, problems)
     else:
-        read = _parquet(path, problems) if ending in TABLES else parts(path, select, problems)
+        read = (
+            _parquet(path, problems)
+            if ending in TABLES
+            else parts(path, select, problems)
+        )
         elements = (part.value for part in read if part.is_element)
-        values = ((Place(path.name, n, "record"), v) for n, v in enumerate(elements, start=1))
+        values = (
+            (Place(path.name, n, "record"), v) for n, v in enumerate(elements, start=1)
+        )
     for place, value in values:
         if isinstance(value, dict):
             yield place, value
@@ -352,7 +406,12 @@ def _lines(path: Path, problems: Findings) -> Iterator[tuple[Place, object]]:
             place = Place(path.name, number)
             with _report_invalid(place, problems):
                 if line.strip():
-                    yield place, json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+                    yield (
+                        place,
+                        json.loads(
+                            line.decode("utf-8-sig" if number == 1 else "utf-8")
+                        ),
+                    )
 
 
 def _is_lines(path: Path) -> bool:

@@ -52,7 +52,8 @@ _OTHER = "import these files one by one, or tell them apart by --columns doc=FIE
 _LETTERS = re.compile(r"[^A-Za-z0-9_-]+")
 
 _Row = Mapping[str, object]  # values by column
-Column = tuple[str, int, str]  # of verdicts.csv: the scorer, whether a person judged, the rater
+# of verdicts.csv: the scorer, whether a person judged, the rater
+Column = tuple[str, int, str]
 
 
 class Database:
@@ -68,25 +69,37 @@ class Database:
         """Add an item; a problem where it has no name, or contradicts an earlier item."""
         self.records += 1
         doc, system = task.names(item)
-        for column, what, name in (("doc", "document", doc), ("system", "system", system)):
+        for column, what, name in (
+            ("doc", "document", doc),
+            ("system", "system", system),
+        ):
             if not name:
                 fix = f"say --columns {column}=FIELD, a field of every record"
                 task.problems.add(item.place, f"has no name for its {what}", fix)
         if doc and system:
-            parts = chain.from_iterable(p if isinstance(p, list) else [p] for p in item.source)
-            passages = [passage for passage in map(text, parts) if passage and passage.strip()]
+            parts = chain.from_iterable(
+                p if isinstance(p, list) else [p] for p in item.source
+            )
+            passages = [
+                passage for passage in map(text, parts) if passage and passage.strip()
+            ]
             source = json.dumps(passages, ensure_ascii=False) if passages else None
             about = {"source": source, "reference": text(item.reference)}
             self._put("documents", {"doc": doc}, about, item.place, task.problems)
             flags = {"failed": item.failed or None, "corrected": item.corrected or None}
-            values, keys = {"text": text(item.text), **flags}, {"doc": doc, "system": system}
+            values, keys = (
+                {"text": text(item.text), **flags},
+                {"doc": doc, "system": system},
+            )
             number = self._put("items", keys, values, item.place, task.problems)
             for judgment in item.judgments:
                 self.judgments += 1
                 row = [*map(_encodable, (number, *judgment))]
                 self.run("REPLACE INTO judgments VALUES (?, ?, ?, ?, ?, ?)", row)
 
-    def _put(self, table: str, keys: _Row, values: _Row, place: Place, problems: Findings) -> int:
+    def _put(
+        self, table: str, keys: _Row, values: _Row, place: Place, problems: Findings
+    ) -> int:
         """Add a row, or fill in what the row with these keys lacks; return its number."""
         row = {name: _encodable(value) for name, value in {**keys, **values}.items()}
         where = " AND ".join(f"{name} = :{name}" for name in keys)
@@ -104,7 +117,9 @@ class Database:
 
     def summary(self) -> Iterator[str]:
         """Yield the counts of records, scorers, texts, corrections by people and missing values."""
-        texts, scorers, corrected, failed, rated, missing, n = self.run(_COUNTS).fetchone()
+        texts, scorers, corrected, failed, rated, missing, n = self.run(
+            _COUNTS
+        ).fetchone()
         replaced = self.judgments - n
         more = f"; {replaced:,} replaced by later ones of the same" if replaced else ""
         records = f"{counted(self.records, 'record')}, {counted(scorers, 'scorer')}"
@@ -118,10 +133,16 @@ class Database:
         judges = [name for name, person, _ in columns if not person]
         names: dict[Column, str] = {}
         for name, person, rater in columns:
-            more = f"_human_{rater}".removesuffix("_person") if person else f"_judge_{rater}"
+            more = (
+                f"_human_{rater}".removesuffix("_person")
+                if person
+                else f"_judge_{rater}"
+            )
             column = name if not person and judges.count(name) == 1 else name + more
             used = {"item", "document", "system", *names.values()}
-            names[name, person, rater] = next(n for n in _add_numbers(column) if n not in used)
+            names[name, person, rater] = next(
+                n for n in _add_numbers(column) if n not in used
+            )
         return names
 
     def read_words(self, letters: Mapping[str, float]) -> list[str]:
@@ -142,11 +163,14 @@ class Database:
         return unread
 
 
-def write(database: Database, folder: Path, study: str, letters: Mapping[str, float]) -> list[str]:
+def write(
+    database: Database, folder: Path, study: str, letters: Mapping[str, float]
+) -> list[str]:
     """Write all tables to a folder, and return a line for each thing to know of them.
 
-    texts.csv, sources.jsonl and texts.jsonl exist if a text is known, scores.csv if a judge gave a
-    number, ratings.csv if a person did, verdicts.csv if there is any verdict.
+    texts.csv, sources.jsonl and texts.jsonl exist if a text is known, scores.csv if a
+    judge gave a number, ratings.csv if a person did, verdicts.csv if there is any
+    verdict.
     """
     columns, unread = database.columns(), database.read_words(letters)
     data = folder / "data"
@@ -155,8 +179,13 @@ def write(database: Database, folder: Path, study: str, letters: Mapping[str, fl
     better = {name: guess_direction(name) or "higher" for name in metrics.values()}
     header = ["item", "document", "system", *columns.values()]
     items = groupby(database.run(_JUDGMENTS.format("")), key=lambda row: row[:3])
-    cells = ((key, {tuple(r[3:6]): r[7] or _format(r[6]) for r in rows}) for key, rows in items)
-    verdicts = ((*key, *(row.get(column, "") for column in columns)) for key, row in cells)
+    cells = (
+        (key, {tuple(r[3:6]): r[7] or _format(r[6]) for r in rows})
+        for key, rows in items
+    )
+    verdicts = (
+        (*key, *(row.get(column, "") for column in columns)) for key, row in cells
+    )
     _csv(folder / "verdicts.csv", header, verdicts)
     scores = (
         (doc, system, metric, _format(value), better[metric])
@@ -172,25 +201,38 @@ def write(database: Database, folder: Path, study: str, letters: Mapping[str, fl
     _csv(data / "ratings.csv", header, ratings)
     notes = {
         "words that are no numbers, in verdicts.csv alone": unread,
-        "called otherwise in scores.csv": [f"{n} for {o}" for o, n in metrics.items() if o != n],
+        "called otherwise in scores.csv": [
+            f"{n} for {o}" for o, n in metrics.items() if o != n
+        ],
         "less is better, by the name": [n for n in better if better[n] == "lower"],
     }
-    lines = [f"{what}: {', '.join(map(shown, names))}" for what, names in notes.items() if names]
+    lines = [
+        f"{what}: {', '.join(map(shown, names))}"
+        for what, names in notes.items()
+        if names
+    ]
     if database.run("SELECT COUNT(text) FROM items").fetchone()[0]:
         _write_texts(database, folder / "texts.csv", data)
         return lines
-    return [*lines, "no texts: these files have none, so there is nothing for a benchmark"]
+    return [
+        *lines,
+        "no texts: these files have none, so there is nothing for a benchmark",
+    ]
 
 
 def _metrics(names: Iterable[str]) -> dict[str, str]:
     """Return a valid name for each scorer that is not the name of a metric of Metassay."""
-    metric_names = {name.casefold() for name, m in descriptions().items() if m.family != RELEASED}
+    metric_names = {
+        name.casefold() for name, m in descriptions().items() if m.family != RELEASED
+    }
     metrics: dict[str, str] = {}
     for name in names:
         plain = _LETTERS.sub("_", name).strip("_-")[: LONGEST - 10]
         if plain.casefold() in metric_names or name_problem(plain):
             plain = f"own_{plain}".rstrip("_")
-        valid = (n for n in _add_numbers(plain) if not name_problem(n, metrics.values()))
+        valid = (
+            n for n in _add_numbers(plain) if not name_problem(n, metrics.values())
+        )
         metrics[name] = next(valid)
     return metrics
 
@@ -207,10 +249,14 @@ def _write_texts(database: Database, sheet: Path, data: Path) -> None:
     _csv(sheet, ("doc_id", "author", "text", "source", "reference"), rows)
     sources = (
         {"doc_id": doc, "task": "other", "passages": json.loads(source or "[]")}
-        for doc, source in database.run("SELECT doc, source FROM documents ORDER BY number")
+        for doc, source in database.run(
+            "SELECT doc, source FROM documents ORDER BY number"
+        )
     )
     texts = chain(
-        database.run(f"SELECT doc, '{REFERENCE}', reference FROM documents WHERE reference != ''"),
+        database.run(
+            f"SELECT doc, '{REFERENCE}', reference FROM documents WHERE reference != ''"
+        ),
         database.run("SELECT doc, system, text FROM items ORDER BY number"),
     )
     records = (
@@ -220,7 +266,9 @@ def _write_texts(database: Database, sheet: Path, data: Path) -> None:
     )
     for name, lines in (("sources", sources), ("texts", records)):
         with (data / f"{name}.jsonl").open("w", encoding="utf-8", newline="") as file:
-            file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+            file.writelines(
+                json.dumps(line, ensure_ascii=False) + "\n" for line in lines
+            )
 
 
 def _csv(path: Path, header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
@@ -228,7 +276,9 @@ def _csv(path: Path, header: Iterable[str], rows: Iterable[Iterable[object]]) ->
     rows = iter(rows)
     for first in rows:
         with path.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(chain([header, first], rows))
+            csv.writer(file, lineterminator="\n").writerows(
+                chain([header, first], rows)
+            )
 
 
 def _format(value: float | None) -> str:
@@ -239,4 +289,6 @@ def _format(value: float | None) -> str:
 
 def _encodable(value: object) -> object:
     """Replace what UTF-8 cannot hold, half of a surrogate pair, by a question mark."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+    return (
+        value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+    )

@@ -8,7 +8,13 @@ from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen
 from metassay.core.options import Options
 from metassay.judges.lazy_citations import question_of
-from metassay.judges.make import Member, choose_members, instruments_of, prefix_notes, total_tokens
+from metassay.judges.make import (
+    Member,
+    choose_members,
+    instruments_of,
+    prefix_notes,
+    total_tokens,
+)
 from metassay.judges.protocol import Band, Judge, JudgeKind, Judgment, Pair
 from metassay.llm.needs import with_members
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels, Level
@@ -26,8 +32,9 @@ class Members(Options):
 class CascadeOptions(Options):
     """members: two blocks with a kind; a cascade of three has a cascade in `then`.
 
-    unsure: [low, high]; between these probabilities the first judge is not sure enough of a label
-    (of three labels, of any but the positive one). null: it is unsure only where it abstains.
+    unsure: [low, high]; between these probabilities the first judge is not sure enough
+    of a label (of three labels, of any but the positive one). null: it is unsure only
+    where it abstains.
     """
 
     unsure: Band | None = None
@@ -37,21 +44,23 @@ class CascadeOptions(Options):
 class Cascade:
     """Answer with the first judge where it is sure, otherwise with the second.
 
-    With `unsure: [low, high]` the first judge is sure of the positive label at a probability of
-    `high` or more, and of the other of two labels at `low` or less. It is not sure of an answer
-    without a probability, nor, of three labels, of any but the positive one: a low probability does
-    not tell which of the others applies. Without `unsure` it is sure of every answer. It is never
-    sure where it fails or abstains. The second judge's answer is final, even if it fails.
+    With `unsure: [low, high]` the first judge is sure of the positive label at a
+    probability of `high` or more, and of the other of two labels at `low` or less. It
+    is not sure of an answer without a probability, nor, of three labels, of any but the
+    positive one: a low probability does not tell which of the others applies. Without
+    `unsure` it is sure of every answer. It is never sure where it fails or abstains.
+    The second judge's answer is final, even if it fails.
 
-    The questions about one statement's citations go to the second judge together if the first is
-    unsure of any of them, since their answers depend on each other. The explanation names the judge
-    that answered; `tokens` are those of both.
+    The questions about one statement's citations go to the second judge together if the
+    first is unsure of any of them, since their answers depend on each other. The
+    explanation names the judge that answered; `tokens` are those of both.
     """
 
     def __init__(self, options: CascadeOptions, members: Sequence[Judge]) -> None:
         self._options = options
         self._first, self._then = members
-        # A cascade inside the second judge does not ask about every pair, and counts for itself.
+        # A cascade inside the second judge does not ask about every pair, and counts
+        # for itself.
         inside = with_members(_members(options)[THEN])
         nested = any(judge.record is KIND for judge in inside)
         self._llms = [judge for judge in inside if judge.record.requests and not nested]
@@ -99,7 +108,9 @@ class Cascade:
             if last is not None:
                 self._decided[name] += 1
                 reason = f"{name}: {last.explanation or last.label or last.status}"
-                tokens = total_tokens(filter(None, [answer, last] if is_late else [last]))
+                tokens = total_tokens(
+                    filter(None, [answer, last] if is_late else [last])
+                )
                 last = dataclasses.replace(last, explanation=reason, tokens=tokens)
             judgments.append(last)
         questions = _count_questions(self._llms, rest)
@@ -125,7 +136,8 @@ def _count_questions(llms: Sequence[Chosen], pairs: Sequence[Pair]) -> int:
     """Count the distinct questions to language models about the pairs."""
     keys: set[str] = set()
     for judge in llms if pairs else ():
-        # Imported only if a judge asks a language model, since it loads what asking needs.
+        # Imported only if a judge asks a language model, since it loads what asking
+        # needs.
         from metassay.llm.prompts import Decoding
 
         # The count does not depend on the decoding.
@@ -141,12 +153,16 @@ def _members(options: CascadeOptions) -> dict[str, Chosen]:
     first = members[FIRST]
     both = set(instruments_of(first)) & set(instruments_of(members[THEN]))
     name = f"members > {FIRST}: kind {first.kind!r}"
-    if options.unsure is None and not both.intersection(first.record.abstains(first.options)):
+    if options.unsure is None and not both.intersection(
+        first.record.abstains(first.options)
+    ):
         raise BadInput(
             f"{name} never abstains as it is set, so the judge {THEN!r} would be asked nothing;"
             " set abstain of that judge or unsure of the cascade, or choose another judge"
         )
-    if options.unsure is not None and not both.intersection(first.record.likely(first.options)):
+    if options.unsure is not None and not both.intersection(
+        first.record.likely(first.options)
+    ):
         raise BadInput(
             f"{name} gives no probability as it is set, so with unsure the judge {THEN!r} would be"
             " asked for every label; set unsure to null, or choose a judge that gives one"
@@ -160,8 +176,12 @@ KIND = JudgeKind(
     instruments=tuple(INSTRUMENTS),
     members=_members,
     likely=lambda options: {
-        name for judge in _members(options).values() for name in judge.record.likely(judge.options)
+        name
+        for judge in _members(options).values()
+        for name in judge.record.likely(judge.options)
     },
-    abstains=lambda options: (then := _members(options)[THEN]).record.abstains(then.options),
+    abstains=lambda options: (then := _members(options)[THEN]).record.abstains(
+        then.options
+    ),
     batch=8192,  # a second judge that asks an endpoint has enough to ask at once
 )

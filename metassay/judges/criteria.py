@@ -1,6 +1,7 @@
 """Read the criterion of a rubric from a pair's context, and check grades against it.
 
-The pair holds the whole criterion (canonical JSON), so another wording is another question.
+The pair holds the whole criterion (canonical JSON), so another wording is another
+question.
 """
 
 import re
@@ -15,7 +16,8 @@ from metassay.judges.protocol import Pair
 from metassay.scoring.pairing.instruments import PENALTIES, SCALE
 from metassay.scoring.rubrics.record import Example, Violation
 
-RUBRIC = (SCALE.name, PENALTIES.name)  # the instruments whose pairs have a criterion as context
+# the instruments whose pairs have a criterion as context
+RUBRIC = (SCALE.name, PENALTIES.name)
 
 _NAME = re.compile(r"^[\w-]+:$", re.MULTILINE)
 _LEVEL = r"^(0|-?[1-9]\d{0,5})$"
@@ -42,8 +44,9 @@ class Scale(Options):
         return self.grades[0], self.grades[-1]
 
     def level(self, count: float, total: float = 1.0) -> int:
-        """Return the level of a share: of k levels the worst stands for less than 1/k of the total,
-        the best for (k - 1)/k or more, the others for equal bands between.
+        """Return the level of a share: of k levels the worst stands for less than 1/k
+        of the total, the best for (k - 1)/k or more, the others for equal bands
+        between.
         """
         ordered = self.grades[:: 1 if self.better == "higher" else -1]
         return ordered[min(int(count * len(ordered) // total), len(ordered) - 1)]
@@ -51,14 +54,17 @@ class Scale(Options):
     @model_validator(mode="after")
     def _examples_fit(self) -> Self:
         if any(e.grade not in self.grades or e.violations for e in self.examples):
-            raise ValueError("examples: a grade must be one of the levels, without violations")
+            raise ValueError(
+                "examples: a grade must be one of the levels, without violations"
+            )
         return self
 
 
 class Penalties(Options):
     """A criterion that is answered by a number of penalties, one per violation.
 
-    Each of the `items`, if there are any, is violated at most once. At most `cap` penalties count.
+    Each of the `items`, if there are any, is violated at most once. At most `cap`
+    penalties count.
     """
 
     kind: Literal["penalties"]
@@ -83,7 +89,11 @@ class Penalties(Options):
         for example in self.examples:
             names = {self._name(violation) for violation in example.violations}
             many = self.most is not None and example.grade > self.most
-            if None in names or not example.grade == len(names) == len(example.violations) or many:
+            if (
+                None in names
+                or not example.grade == len(names) == len(example.violations)
+                or many
+            ):
                 raise ValueError(
                     "examples: each needs as many distinct violations as its grade, named by an"
                     " item's number or, without items, by `what`"
@@ -93,18 +103,23 @@ class Penalties(Options):
     def _name(self, violation: Violation) -> int | str | None:
         if self.items is None:
             return violation.what or None
-        return violation.item if violation.item in range(1, len(self.items) + 1) else None
+        return (
+            violation.item if violation.item in range(1, len(self.items) + 1) else None
+        )
 
 
 Criterion = Scale | Penalties
 
-_READ: TypeAdapter[Criterion] = TypeAdapter(Annotated[Criterion, Field(discriminator="kind")])
+_READ: TypeAdapter[Criterion] = TypeAdapter(
+    Annotated[Criterion, Field(discriminator="kind")]
+)
 
 
 def criterion_of(pair: Pair) -> Criterion:
     """Return the criterion that a pair of instrument `scale` or `penalties` asks about.
 
-    Raises BadInput, which shows no text, if the pair's context is not a criterion of that kind.
+    Raises BadInput, which shows no text, if the pair's context is not a criterion of
+    that kind.
     """
     try:
         criterion = read_criterion(pair.context or "")
@@ -127,7 +142,9 @@ def read_criterion(context: str) -> Criterion:
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         message = first["msg"].removeprefix("Value error, ")
-        problem = ": ".join(filter(None, [" > ".join(map(str, first["loc"][1:])), message]))
+        problem = ": ".join(
+            filter(None, [" > ".join(map(str, first["loc"][1:])), message])
+        )
         raise ValueError(problem) from None
 
 
@@ -142,7 +159,8 @@ def content(premise: str) -> str:
 def allows(criterion: Criterion, grade: float) -> bool:
     """Return whether a grade is within the criterion's bounds, both included.
 
-    It need not be a level: the mean or median of several judges may lie between two levels.
+    It need not be a level: the mean or median of several judges may lie between two
+    levels.
     """
     low, high = criterion.bounds
     return low <= grade and (high is None or grade <= high)

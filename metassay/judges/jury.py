@@ -18,15 +18,18 @@ from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
 
 _GRAVITY: tuple[Status, ...] = get_args(Status)  # from ok to error
 _ROUNDING = 1e-9
-_LABELS = {n: i.answer.names for n, i in INSTRUMENTS.items() if isinstance(i.answer, Labels)}
+_LABELS = {
+    n: i.answer.names for n, i in INSTRUMENTS.items() if isinstance(i.answer, Labels)
+}
 _MULTICLASS = [name for name, labels in _LABELS.items() if len(labels) > 2]
 
 
 class JuryOptions(Options):
     """members: the judges by name, each a block with a kind.
 
-    by: each answer is a vote for its label (`majority`), or is spread over both labels by its
-    probability where it has one (`mean`). margin: a label needs a share above 0.5 + margin.
+    by: each answer is a vote for its label (`majority`), or is spread over both labels
+    by its probability where it has one (`mean`). margin: a label needs a share above
+    0.5 + margin.
     """
 
     by: Literal["majority", "mean"]
@@ -38,28 +41,32 @@ class JuryOptions(Options):
     def _check_names(cls, members: dict[str, Block]) -> dict[str, Block]:
         few = "a jury needs two judges or more; add one, or use that judge by itself"
         if problems := [*name_problems(members), *([few] if len(members) < 2 else [])]:
-            raise PydanticCustomError("names", "{lines}", {"lines": "; ".join(problems)})
+            raise PydanticCustomError(
+                "names", "{lines}", {"lines": "; ".join(problems)}
+            )
         return members
 
 
 class Jury:
     """Answer with the label that gets more than half of the members' votes.
 
-    A member has one vote per pair. By `majority`, it goes to the member's label. By `mean`, it is
-    spread over the two labels by the member's probability, if the instrument has two labels and the
-    member gives a probability; otherwise it goes to the label as well. Members that failed or
-    abstained have no vote. The answer is the label whose share of the votes exceeds one half plus
-    `margin`; without such a label, as in a tie, the jury abstains. If no member has a vote, the
-    status is the gravest of the members'. The order of members makes no difference.
+    A member has one vote per pair. By `majority`, it goes to the member's label. By
+    `mean`, it is spread over the two labels by the member's probability, if the
+    instrument has two labels and the member gives a probability; otherwise it goes to
+    the label as well. Members that failed or abstained have no vote. The answer is the
+    label whose share of the votes exceeds one half plus `margin`; without such a label,
+    as in a tie, the jury abstains. If no member has a vote, the status is the gravest
+    of the members'. The order of members makes no difference.
 
     `probability` is the positive label's share of the votes: by `mean` the mean of the
-    probabilities, by `majority` an uncalibrated share of members. A grade is the median of the
-    members' grades (`majority`) or their mean, whatever the `margin`; its quotes are those of the
-    members with the nearest grades. The explanation lists the votes. `tokens` sums over members,
-    `attempts` is the maximum, and `repaired` is true if any vote was repaired.
+    probabilities, by `majority` an uncalibrated share of members. A grade is the median
+    of the members' grades (`majority`) or their mean, whatever the `margin`; its quotes
+    are those of the members with the nearest grades. The explanation lists the votes.
+    `tokens` sums over members, `attempts` is the maximum, and `repaired` is true if any
+    vote was repaired.
 
-    A member that skipped a citation because its own answers did not need it is asked about that
-    citation by itself if the jury's answers need it.
+    A member that skipped a citation because its own answers did not need it is asked
+    about that citation by itself if the jury's answers need it.
     """
 
     def __init__(self, options: JuryOptions, members: Sequence[Judge]) -> None:
@@ -69,21 +76,31 @@ class Jury:
     @property
     def signature(self) -> str:
         """The voting rule and the members' signatures."""
-        members = ";".join(f"{name}={judge.signature}" for name, judge in self._members.items())
-        return f"jury,by={self._options.by},margin={self._options.margin:.15g}[{members}]"
+        members = ";".join(
+            f"{name}={judge.signature}" for name, judge in self._members.items()
+        )
+        return (
+            f"jury,by={self._options.by},margin={self._options.margin:.15g}[{members}]"
+        )
 
     @property
     def notes(self) -> list[str]:
         """The members' notes."""
-        return prefix_notes({name: judge.notes for name, judge in self._members.items()})
+        return prefix_notes(
+            {name: judge.notes for name, judge in self._members.items()}
+        )
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """Return one judgment per pair; None for a citation that makes no difference."""
-        answers: dict[str, dict[str, Judgment | None]] = {pair.pair_id: {} for pair in pairs}
+        answers: dict[str, dict[str, Judgment | None]] = {
+            pair.pair_id: {} for pair in pairs
+        }
 
         def poll(some: Sequence[Pair]) -> None:
             for name, member in self._members.items():
-                open_ = [pair for pair in some if answers[pair.pair_id].get(name) is None]
+                open_ = [
+                    pair for pair in some if answers[pair.pair_id].get(name) is None
+                ]
                 judgments = member.judge(open_) if open_ else ()
                 for pair, judgment in zip(open_, judgments, strict=True):
                     answers[pair.pair_id][name] = judgment
@@ -98,11 +115,15 @@ class Jury:
     def _count(self, pair: Pair, answers: Mapping[str, Judgment | None]) -> Judgment:
         ballot = {name: vote for name, vote in answers.items() if vote is not None}
         votes = {name: vote for name, vote in ballot.items() if vote.status == "ok"}
-        failures = {name: vote.status for name, vote in ballot.items() if vote.status != "ok"}
+        failures = {
+            name: vote.status for name, vote in ballot.items() if vote.status != "ok"
+        }
         answer = INSTRUMENTS[pair.instrument].answer
         reasons: list[str] = []
         if not votes:
-            verdict = Judgment(max(failures.values(), key=_GRAVITY.index, default="error"))
+            verdict = Judgment(
+                max(failures.values(), key=_GRAVITY.index, default="error")
+            )
         elif isinstance(answer, Labels):
             verdict, reasons = self._label(answer.names, votes)
         else:
@@ -120,8 +141,12 @@ class Jury:
         self, names: Sequence[str], votes: Mapping[str, Judgment]
     ) -> tuple[Judgment, list[str]]:
         spread = self._options.by == "mean" and len(names) == 2
-        weights = {name: _weights(vote, names, spread=spread) for name, vote in votes.items()}
-        shares = {k: math.fsum(w[k] for w in weights.values()) / len(votes) for k in names}
+        weights = {
+            name: _weights(vote, names, spread=spread) for name, vote in votes.items()
+        }
+        shares = {
+            k: math.fsum(w[k] for w in weights.values()) / len(votes) for k in names
+        }
         best = max(names, key=shares.__getitem__)
         clear = shares[best] > 0.5 + self._options.margin + _ROUNDING
         # Rounding errors can put a share outside [0, 1].
@@ -129,9 +154,14 @@ class Jury:
         status: Status = "ok" if clear else "abstained"
         verdict = Judgment(status, best if clear else None, probability)
         if spread:
-            listed = ", ".join(f"{name} {w[names[0]]:.2f}" for name, w in weights.items())
+            listed = ", ".join(
+                f"{name} {w[names[0]]:.2f}" for name, w in weights.items()
+            )
             return verdict, [f"{names[0]} {shares[names[0]]:.2f} on average ({listed})"]
-        voters = {label: [name for name, v in votes.items() if v.label == label] for label in names}
+        voters = {
+            label: [name for name, v in votes.items() if v.label == label]
+            for label in names
+        }
         return verdict, [
             f"{label} {len(members)} of {len(votes)} ({', '.join(members)})"
             for label, members in voters.items()
@@ -140,19 +170,30 @@ class Jury:
 
     def _grade(self, votes: Mapping[str, Judgment]) -> tuple[Judgment, list[str]]:
         grades = {name: float(vote.grade or 0.0) for name, vote in votes.items()}
-        average = statistics.median if self._options.by == "majority" else statistics.fmean
+        average = (
+            statistics.median if self._options.by == "majority" else statistics.fmean
+        )
         grade = float(average(list(grades.values())))
         nearest = min(abs(g - grade) for g in grades.values())
         agree = [votes[name] for name, g in grades.items() if abs(g - grade) == nearest]
         places = dict.fromkeys(
-            place for vote in agree for place in zip(vote.quotes, vote.quote_starts, strict=True)
+            place
+            for vote in agree
+            for place in zip(vote.quotes, vote.quote_starts, strict=True)
         )
-        quotes, starts = tuple(quote for quote, _ in places), tuple(start for _, start in places)
+        quotes, starts = (
+            tuple(quote for quote, _ in places),
+            tuple(start for _, start in places),
+        )
         verdict = Judgment("ok", grade=grade, quotes=quotes, quote_starts=starts)
-        return verdict, [f"grades: {', '.join(f'{name} {g:g}' for name, g in grades.items())}"]
+        return verdict, [
+            f"grades: {', '.join(f'{name} {g:g}' for name, g in grades.items())}"
+        ]
 
 
-def _weights(judgment: Judgment, names: Sequence[str], *, spread: bool) -> dict[str, float]:
+def _weights(
+    judgment: Judgment, names: Sequence[str], *, spread: bool
+) -> dict[str, float]:
     p = judgment.probability
     if spread and p is not None:
         return {names[0]: p, names[1]: 1 - p}
@@ -162,10 +203,14 @@ def _weights(judgment: Judgment, names: Sequence[str], *, spread: bool) -> dict[
 def _may_abstain(options: JuryOptions) -> list[str]:
     """List the instruments with possible ties or missing votes; of grades, if all may abstain."""
     members = choose_members(options.members).values()
-    abstaining = [frozenset(member.record.abstains(member.options)) for member in members]
+    abstaining = [
+        frozenset(member.record.abstains(member.options)) for member in members
+    ]
     ties = _LABELS if options.margin > 0 or len(abstaining) % 2 == 0 else _MULTICLASS
     labels = frozenset(ties).union(*abstaining).intersection(_LABELS)
-    return [n for n in INSTRUMENTS if n in labels or all(n in names for names in abstaining)]
+    return [
+        n for n in INSTRUMENTS if n in labels or all(n in names for names in abstaining)
+    ]
 
 
 KIND = JudgeKind(

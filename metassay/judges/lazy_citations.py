@@ -1,9 +1,10 @@
 """Ask judges that read one premise and one hypothesis at a time only what can matter.
 
-A citation is useful if all passages together entail the statement, and its passage does so alone or
-the others without it do not. So a single passage matters only if all together may entail, and the
-others only if it may not entail alone (DocLens, Xie et al. 2024, section 3.3; its code asks an
-NLI model in this order). A failed answer may be either, so what depends on it is asked.
+A citation is useful if all passages together entail the statement, and its passage does
+so alone or the others without it do not. So a single passage matters only if all
+together may entail, and the others only if it may not entail alone (DocLens, Xie et al.
+2024, section 3.3; its code asks an NLI model in this order). A failed answer may be
+either, so what depends on it is asked.
 """
 
 import re
@@ -11,7 +12,11 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from metassay.judges.protocol import Judgment, Pair
-from metassay.scoring.pairing.instruments import ATTRIBUTION, ATTRIBUTION_ALONE, ATTRIBUTION_REST
+from metassay.scoring.pairing.instruments import (
+    ATTRIBUTION,
+    ATTRIBUTION_ALONE,
+    ATTRIBUTION_REST,
+)
 
 _Statement = tuple[str | None, str]  # all passages that it cites, and what it states
 
@@ -21,9 +26,10 @@ def judge_as_needed(
 ) -> list[Judgment | None]:
     """Return a judgment per pair, None if an answer could change nothing.
 
-    `decide` returns one judgment per pair and is called at most three times: with the questions
-    that are always asked, with single passages, and with the other passages. A question about a
-    citation is always asked if the pairs have none about all passages of its statement.
+    `decide` returns one judgment per pair and is called at most three times: with the
+    questions that are always asked, with single passages, and with the other passages.
+    A question about a citation is always asked if the pairs have none about all
+    passages of its statement.
     """
     answers: list[Judgment | None] = [None] * len(pairs)
 
@@ -32,7 +38,9 @@ def judge_as_needed(
         for place, judgment in zip(places, judgments, strict=True):
             answers[place] = judgment
 
-    singles, others = (_places(pairs, i.name) for i in (ATTRIBUTION_ALONE, ATTRIBUTION_REST))
+    singles, others = (
+        _places(pairs, i.name) for i in (ATTRIBUTION_ALONE, ATTRIBUTION_REST)
+    )
     ask(sorted({*range(len(pairs))} - {*singles, *others}))
     unsupported = {
         (pairs[place].premise, pairs[place].hypothesis)
@@ -65,7 +73,9 @@ def leaves_out(rest: Pair, passage: str) -> bool:
     """Return whether a question of instrument attribution_rest leaves out this passage."""
     whole, cut = f"\n{rest.context}\n", f"\n{passage}"
     starts = [match.start() for match in re.finditer(rf"(?={re.escape(cut)}\n)", whole)]
-    return any(whole[:i] + whole[i + len(cut) :] == f"\n{rest.premise}\n" for i in starts)
+    return any(
+        whole[:i] + whole[i + len(cut) :] == f"\n{rest.premise}\n" for i in starts
+    )
 
 
 def _places(pairs: Sequence[Pair], instrument: str) -> list[int]:

@@ -1,7 +1,8 @@
 """The lexical baseline: a judge that counts words and checks a few values.
 
-It does not understand text: it sees no paraphrase, no inference, and not who is meant. It is a
-baseline to beat, runs without a model, and makes the rest of a benchmark testable.
+It does not understand text: it sees no paraphrase, no inference, and not who is meant.
+It is a baseline to beat, runs without a model, and makes the rest of a benchmark
+testable.
 """
 
 import math
@@ -30,8 +31,8 @@ from metassay.scoring.pairing.instruments import SUPPORT, SUPPORT_GRADE
 
 _IGNORED = NEGATIONS | SUBJECTS
 
-# Pairs are grouped by premise, so few premises need caching. A claim, which is short, comes back
-# once per system, with many other claims in between.
+# Pairs are grouped by premise, so few premises need caching. A claim, which is short,
+# comes back once per system, with many other claims in between.
 _read_premise = lru_cache(maxsize=64)(read)
 _read_hypothesis = lru_cache(maxsize=8192)(read)
 
@@ -54,22 +55,26 @@ class _Window(NamedTuple):
 class LexicalJudge:
     """Lexical baseline: entailed if a window has enough of the hypothesis's words, no conflict.
 
-    A pair is entailed if at least `threshold` of the hypothesis's distinct content tokens (of equal
-    weight; negations and "patient" ignored) are among `window` consecutive content tokens of the
-    premise, and that window has no conflict. These are conflicts:
+    A pair is entailed if at least `threshold` of the hypothesis's distinct content
+    tokens (of equal weight; negations and "patient" ignored) are among `window`
+    consecutive content tokens of the premise, and that window has no conflict. These
+    are conflicts:
 
     - the window lacks a number of the hypothesis, or has it only with another unit;
     - a shared word is always negated in one text and never in the other;
-    - a word has a side (left, right, bilateral, unilateral; upper, lower; medial, lateral;
-      anterior, posterior; proximal, distal) in the hypothesis and only another side in the window.
-      Bilateral includes left and right, both together are bilateral, and either is unilateral.
+    - a word has a side (left, right, bilateral, unilateral; upper, lower; medial,
+      lateral; anterior, posterior; proximal, distal) in the hypothesis and only another
+      side in the window. Bilateral includes left and right, both together are
+      bilateral, and either is unilateral.
 
-    One window with enough words and no conflict suffices. A hypothesis without content tokens is
-    judged on all its tokens, without checks for conflicts; one without any token has status error.
-    There is no probability; the explanation has the share, the missing words and the conflicts.
+    One window with enough words and no conflict suffices. A hypothesis without content
+    tokens is judged on all its tokens, without checks for conflicts; one without any
+    token has status error. There is no probability; the explanation has the share, the
+    missing words and the conflicts.
 
-    A grade of support, 0 to 3, needs no threshold: it is 3 times the share of tokens in the fullest
-    window without conflict, rounded down, or 0 if there is none. For rubrics see `_level`.
+    A grade of support, 0 to 3, needs no threshold: it is 3 times the share of tokens in
+    the fullest window without conflict, rounded down, or 0 if there is none. For
+    rubrics see `_level`.
     """
 
     def __init__(self, options: LexicalOptions) -> None:
@@ -86,12 +91,17 @@ class LexicalJudge:
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """Return one judgment per pair; None for a citation that makes no difference."""
-        return judge_as_needed(pairs, lambda needed: [self._answer(pair) for pair in needed])
+        return judge_as_needed(
+            pairs, lambda needed: [self._answer(pair) for pair in needed]
+        )
 
     def _answer(self, pair: Pair) -> Judgment:
         if pair.instrument in RUBRIC:
             return _level(pair)
-        hypothesis, premise = _read_hypothesis(pair.hypothesis), _read_premise(pair.premise)
+        hypothesis, premise = (
+            _read_hypothesis(pair.hypothesis),
+            _read_premise(pair.premise),
+        )
         tokens = [token for token in hypothesis.places if token not in _IGNORED]
         if not tokens:
             tokens = list(read_plainly(pair.hypothesis).places)
@@ -99,32 +109,42 @@ class LexicalJudge:
         if not tokens:
             return Judgment("error", explanation="the hypothesis has no words")
         is_grade = pair.instrument == SUPPORT_GRADE.name
-        needed = 1 if is_grade else math.ceil(self._options.threshold * len(tokens) - 1e-9)
-        window, conflicts = _best(tokens, hypothesis, premise, self._options.window, needed)
+        needed = (
+            1 if is_grade else math.ceil(self._options.threshold * len(tokens) - 1e-9)
+        )
+        window, conflicts = _best(
+            tokens, hypothesis, premise, self._options.window, needed
+        )
         note = "" if is_grade else f", {needed} needed"
         explanation = _explain(tokens, note, premise, window, conflicts)
         if is_grade:
-            grade = 0 if conflicts else int(SUPPORT.high) * window.matches // len(tokens)
+            grade = (
+                0 if conflicts else int(SUPPORT.high) * window.matches // len(tokens)
+            )
             return Judgment("ok", grade=float(grade), explanation=explanation)
-        label = "entailed" if window.matches >= needed and not conflicts else "not_entailed"
+        label = (
+            "entailed" if window.matches >= needed and not conflicts else "not_entailed"
+        )
         return Judgment("ok", label, explanation=explanation)
 
 
 def _level(pair: Pair) -> Judgment:
     """Return the level of a scale by the share of the premise's words that the hypothesis has.
 
-    It sees missing words but no errors: it is a baseline for judges of rubrics, and lets a rubric
-    run without a model. The share is of the premise's distinct content tokens (of equal weight;
-    negations and "patient" ignored). The scale's levels are equal bands of the share
-    (`Scale.level`); a text without words has the worst. It abstains from penalties, and if the
-    premise has no words.
+    It sees missing words but no errors: it is a baseline for judges of rubrics, and
+    lets a rubric run without a model. The share is of the premise's distinct content
+    tokens (of equal weight; negations and "patient" ignored). The scale's levels are
+    equal bands of the share (`Scale.level`); a text without words has the worst. It
+    abstains from penalties, and if the premise has no words.
     """
     criterion = criterion_of(pair)
     if not isinstance(criterion, Scale):
         return Judgment("abstained", explanation="violations cannot be told by words")
     tokens = _read_premise(content(pair.premise)).places.keys() - _IGNORED
     if not tokens:
-        return Judgment("abstained", explanation="there are no words to hold the text against")
+        return Judgment(
+            "abstained", explanation="there are no words to hold the text against"
+        )
     matches = len(tokens & _read_hypothesis(pair.hypothesis).places.keys())
     explanation = f"{matches} of {len(tokens)} tokens found"
     grade = float(criterion.level(matches, len(tokens)))
@@ -132,7 +152,11 @@ def _level(pair: Pair) -> Judgment:
 
 
 def _best(
-    tokens: Sequence[str], hypothesis: Reading, premise: Reading, width: int, needed: int
+    tokens: Sequence[str],
+    hypothesis: Reading,
+    premise: Reading,
+    width: int,
+    needed: int,
 ) -> tuple[_Window, list[str]]:
     """Return the fullest window with the `needed` tokens and no conflict, else the fullest."""
     best = _Window(0, 0, -1)
@@ -159,7 +183,9 @@ def _best(
 
 def _windows(tokens: Sequence[str], premise: Reading, width: int) -> Iterator[_Window]:
     """Yield the windows that no other contains, in order; none if the premise has no token."""
-    events = sorted((place, token) for token in tokens for place in premise.places.get(token, ()))
+    events = sorted(
+        (place, token) for token in tokens for place in premise.places.get(token, ())
+    )
     inside: Counter[str] = Counter()
     right = 0
     for place, token in events:
@@ -183,7 +209,9 @@ def _number_conflict(
 ) -> list[str]:
     if not places:
         return [f"number {number} is not there"]
-    units = {hypothesis.units[i] for i in hypothesis.places[number] if i in hypothesis.units}
+    units = {
+        hypothesis.units[i] for i in hypothesis.places[number] if i in hypothesis.units
+    }
     others = {premise.units.get(i, "") for i in places}
     if not units or "" in others or units & others:  # a number without a unit fits any
         return []
@@ -202,9 +230,15 @@ def _negation_conflict(
 
 
 def _side_conflict(
-    token: str, hypothesis: Reading, premise: Reading, places: Sequence[int], window: _Window
+    token: str,
+    hypothesis: Reading,
+    premise: Reading,
+    places: Sequence[int],
+    window: _Window,
 ) -> list[str]:
-    sides = {side for i in hypothesis.places[token] for side in hypothesis.sides.get(i, ())}
+    sides = {
+        side for i in hypothesis.places[token] for side in hypothesis.sides.get(i, ())
+    }
     conflicts = []
     for axis in AXES if sides else ():
         ours = sides & axis
@@ -229,9 +263,15 @@ def _implied_sides(sides: set[str]) -> set[str]:
 
 
 def _explain(
-    tokens: Sequence[str], note: str, premise: Reading, window: _Window, conflicts: Sequence[str]
+    tokens: Sequence[str],
+    note: str,
+    premise: Reading,
+    window: _Window,
+    conflicts: Sequence[str],
 ) -> str:
-    missing = [token for token in tokens if not _within(premise.places.get(token, ()), window)]
+    missing = [
+        token for token in tokens if not _within(premise.places.get(token, ()), window)
+    ]
     parts = [f"{window.matches} of {len(tokens)} tokens found{note}"]
     if missing:
         parts.append(f"missing: {', '.join(missing)}")

@@ -1,10 +1,11 @@
 """Language models as judges (DocLens, Xie et al. 2024, section 3).
 
-One call asks about all hypotheses of a part, one about a cited statement, whose answer also names
-the supporting citations, and one about all criteria by which a text is graded, with quotes as
-evidence. A question whose answer cannot be read is asked again alone, and then has a status: it
-never counts as not entailed. If the options ask for probabilities, a label's probability is that of
-its tokens, or its share among several answers.
+One call asks about all hypotheses of a part, one about a cited statement, whose answer
+also names the supporting citations, and one about all criteria by which a text is
+graded, with quotes as evidence. A question whose answer cannot be read is asked again
+alone, and then has a status: it never counts as not entailed. If the options ask for
+probabilities, a label's probability is that of its tokens, or its share among several
+answers.
 """
 
 import dataclasses
@@ -55,7 +56,16 @@ from metassay.llm import structured
 from metassay.llm.endpoints import Length
 from metassay.llm.messages import Ask, ChatRequest, Message
 from metassay.llm.needs import PromptFile, Requests, Use
-from metassay.llm.prompts import PROMPTS, Decoding, Kind, Prompt, file_of, join, load, render
+from metassay.llm.prompts import (
+    PROMPTS,
+    Decoding,
+    Kind,
+    Prompt,
+    file_of,
+    join,
+    load,
+    render,
+)
 from metassay.units.locate import find
 
 ALL_FORMS = (*FORMS, *CRITERIA_FORMS)
@@ -81,10 +91,15 @@ class Wording:
             for form in ALL_FORMS
         }
         raise_problems(
-            p for form in FORMS for p in _example_problems(form, self._prompts[form], options.shots)
+            p
+            for form in FORMS
+            for p in _example_problems(form, self._prompts[form], options.shots)
         )
-        single = options.per_call == "claim"  # then only the first question of an example is shown
-        self._examples = {form: list(self._solved_examples(form, single)) for form in FORMS}
+        # then only the first question of an example is shown
+        single = options.per_call == "claim"
+        self._examples = {
+            form: list(self._solved_examples(form, single)) for form in FORMS
+        }
 
     @property
     def hash(self) -> str:
@@ -97,24 +112,36 @@ class Wording:
         canonical = json.dumps(texts, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:8]
 
-    def messages(self, call: Call, items: Sequence[structured.Item]) -> tuple[Message, ...]:
+    def messages(
+        self, call: Call, items: Sequence[structured.Item]
+    ) -> tuple[Message, ...]:
         """Return the messages of a call about some of its questions, with examples."""
         shots = [*self._examples.get(call.form, ())]
         for number, content in items if call.criteria else ():
             criterion = call.criteria[number - 1]
             for example in criterion.examples[: self._shots]:
                 texts = {"against": example.against or None, "text": example.text}
-                shots.append(self._render(call.form, texts, [structured.Item(1, content)])[-1])
-                shots.append(Message("assistant", solve_example(criterion, example, self._style)))
+                shots.append(
+                    self._render(call.form, texts, [structured.Item(1, content)])[-1]
+                )
+                shots.append(
+                    Message("assistant", solve_example(criterion, example, self._style))
+                )
         system, user = self._render(call.form, call.material, items)
         return (system, *shots, user)
 
     def _render(
-        self, form: Form, material: Mapping[str, object], items: Sequence[structured.Item]
+        self,
+        form: Form,
+        material: Mapping[str, object],
+        items: Sequence[structured.Item],
     ) -> tuple[Message, ...]:
         listed = [{"number": item.number, **item.content} for item in items]
         return render(
-            self._prompts[form], **material, items=listed, sample=sample(form, self._style)
+            self._prompts[form],
+            **material,
+            items=listed,
+            sample=sample(form, self._style),
         )
 
     def _solved_examples(self, form: Form, single: bool) -> Iterator[Message]:
@@ -142,14 +169,18 @@ def _example_problems(form: Form, prompt: Prompt, shots: int) -> Iterator[str]:
         where = f"{prompt.file} > examples > {number}"
         material, items = example[form.material], example["items"]
         shared = material if form.passages else [material]
-        if not (isinstance(shared, list) and all(isinstance(text, str) for text in shared)):
+        if not (
+            isinstance(shared, list) and all(isinstance(text, str) for text in shared)
+        ):
             yield f"{where} > {form.material}: must be {'texts' if form.passages else 'a text'}"
         elif not (isinstance(items, list) and items):
             yield f"{where} > items: must be a list of solved questions"
         else:
             texts: Any = dict.fromkeys(form.asks, (str, ...))
             model = create_model(
-                "Solved", __base__=answer_model(form, "json_cot", len(material)), **texts
+                "Solved",
+                __base__=answer_model(form, "json_cot", len(material)),
+                **texts,
             )
             rule = f"must have {', '.join(form.asks)}, reason, and a valid {form.field}"
             yield from (
@@ -167,27 +198,41 @@ def _is_valid(item: Any, model: type[structured.Answer]) -> bool:
     return True
 
 
-BATCH = 16_384  # pairs at once: requests of one batch run concurrently, batches one by one
+# pairs at once: requests of one batch run concurrently, batches one by one
+BATCH = 16_384
 
-# Tokens of an answer, as in the solved examples of prompts/, until the ledger has measured some.
-ANSWER_LENGTH: Mapping[Style, float] = {"plain": 5, "json": 14, "cot": 24, "json_cot": 31}
-# And of an answer to a criterion, with a quote or two; the prompts have no such examples.
-GRADE_LENGTH: Mapping[Style, float] = {"plain": 5, "json": 26, "cot": 34, "json_cot": 51}
+# Tokens of an answer, as in the solved examples of prompts/, until the ledger has
+# measured some.
+ANSWER_LENGTH: Mapping[Style, float] = {
+    "plain": 5,
+    "json": 14,
+    "cot": 24,
+    "json_cot": 31,
+}
+# And of an answer to a criterion, with a quote or two; the prompts have no such
+# examples.
+GRADE_LENGTH: Mapping[Style, float] = {
+    "plain": 5,
+    "json": 26,
+    "cot": 34,
+    "json_cot": 51,
+}
 
 
 class LlmOptions(Options):
     """A chat model (a name in params.yaml > models) that judges.
 
-    `style`: `plain` (a line each), `json`, `cot` (thinking aloud, then lines) or `json_cot` (JSON
-    with reasons). `per_call`: all hypotheses of a `part` in one call, at most `most` if it is a
-    number; or each `claim` by itself. `shots`: the number of solved examples shown first, from the
-    prompt or from each criterion of a rubric. `rounds`: how often unreadable answers are asked for
-    again. `max_tokens`: the limit of an answer; null: that of the model.
+    `style`: `plain` (a line each), `json`, `cot` (thinking aloud, then lines) or
+    `json_cot` (JSON with reasons). `per_call`: all hypotheses of a `part` in one call,
+    at most `most` if it is a number; or each `claim` by itself. `shots`: the number of
+    solved examples shown first, from the prompt or from each criterion of a rubric.
+    `rounds`: how often unreadable answers are asked for again. `max_tokens`: the limit
+    of an answer; null: that of the model.
 
-    `probability` of labels: `none`; `logprobs`, of their tokens, if the endpoint returns these with
-    `top_logprobs` alternatives; or `samples`, the share of answers with the label. `threshold`: the
-    probability from which the first of two labels is the answer. `abstain`: [low, high], the band
-    without an answer.
+    `probability` of labels: `none`; `logprobs`, of their tokens, if the endpoint
+    returns these with `top_logprobs` alternatives; or `samples`, the share of answers
+    with the label. `threshold`: the probability from which the first of two labels is
+    the answer. `abstain`: [low, high], the band without an answer.
     """
 
     model: str
@@ -206,15 +251,25 @@ class LlmOptions(Options):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.per_call == "claim" and self.most is not None:
-            raise ValueError("most is for calls per part; remove it, or set per_call to part")
+            raise ValueError(
+                "most is for calls per part; remove it, or set per_call to part"
+            )
         for name, needed in (("top_logprobs", "logprobs"), ("samples", "samples")):
             if name in self.model_fields_set and self.probability != needed:
-                raise ValueError(f"{name} is for probability: {needed}; remove it, or set that")
-        if self.probability == "none" and {"threshold", "abstain"} & self.model_fields_set:
+                raise ValueError(
+                    f"{name} is for probability: {needed}; remove it, or set that"
+                )
+        if (
+            self.probability == "none"
+            and {"threshold", "abstain"} & self.model_fields_set
+        ):
             raise ValueError(
                 "threshold and abstain need probabilities; set probability to logprobs or samples"
             )
-        if self.abstain is not None and not self.abstain[0] <= self.threshold <= self.abstain[1]:
+        if (
+            self.abstain is not None
+            and not self.abstain[0] <= self.threshold <= self.abstain[1]
+        ):
             raise ValueError("abstain must be [low, high] around the threshold")
         return self
 
@@ -223,7 +278,12 @@ class LlmJudge:
     """A language model that judges; see the module."""
 
     def __init__(
-        self, options: LlmOptions, ask: Ask, decoding: Decoding, *, prompts: Path = PROMPTS
+        self,
+        options: LlmOptions,
+        ask: Ask,
+        decoding: Decoding,
+        *,
+        prompts: Path = PROMPTS,
     ) -> None:
         """Raise BadInput if a prompt or an example is not usable."""
         self._options = options
@@ -233,7 +293,8 @@ class LlmJudge:
         self._again = structured.Again(prompts)
         self._tally = structured.RoundTally(options.rounds)
         self._labelled = self._quotes = self._made_up = 0
-        self._without: Counter[str] = Counter()  # labels without a probability, by reason
+        # labels without a probability, by reason
+        self._without: Counter[str] = Counter()
 
     @property
     def signature(self) -> str:
@@ -270,7 +331,9 @@ class LlmJudge:
         calls, groups = _groups(pairs, self._options, self._decoding, self._wording)
         flat = [group for of_call in groups for group in of_call]
         rounds = self._options.rounds
-        answered = structured.ask_groups(self._ask, flat, rounds=rounds, again=self._again)
+        answered = structured.ask_groups(
+            self._ask, flat, rounds=rounds, again=self._again
+        )
         for results in answered:
             self._tally.add(results)
         answers, judgments = iter(answered), dict[str, Judgment]()
@@ -278,11 +341,16 @@ class LlmJudge:
             samples = [next(answers) for _ in of_call]
             for number, of_question in enumerate(call.pairs, start=1):
                 results = [sample[number - 1] for sample in samples]
-                judgments.update(_spread(call, of_question, *self._decide(call, number, results)))
+                judgments.update(
+                    _spread(call, of_question, *self._decide(call, number, results))
+                )
         return [judgments[pair.pair_id] for pair in pairs]
 
     def _decide(
-        self, call: Call, number: int, results: Sequence[structured.ItemResult[structured.Answer]]
+        self,
+        call: Call,
+        number: int,
+        results: Sequence[structured.ItemResult[structured.Answer]],
     ) -> tuple[Judgment, Sequence[int]]:
         """Return the result of all answers to a question, and the passages that they name."""
         options, labels = self._options, [str(value) for value in call.form.values]
@@ -292,13 +360,18 @@ class LlmJudge:
             "attempts": sum(result.attempts for result in results),
             "repaired": any(result.repaired for result in results),
         }
-        answers = [result.value.model_dump() for result in results if result.value is not None]
-        if len(answers) < len(results) / 2 or not answers:  # shares of few answers mean little
+        answers = [
+            result.value.model_dump() for result in results if result.value is not None
+        ]
+        # shares of few answers mean little
+        if len(answers) < len(results) / 2 or not answers:
             failed = next(result.status for result in results if result.value is None)
             return Judgment(failed, **counts), ()
         first = answers[0]
         if call.criteria:
-            grade, quotes, counts["explanation"] = grade_of(call.criteria[number - 1], first)
+            grade, quotes, counts["explanation"] = grade_of(
+                call.criteria[number - 1], first
+            )
             counts |= self._locate(quotes, str(call.material["text"]))
             return Judgment("ok", grade=grade, **counts), ()
         if call.form.field == "grade":
@@ -317,13 +390,21 @@ class LlmJudge:
         if shares is not None:
             label = label if len(results) == 1 else max(labels, key=shares.__getitem__)
             status, label, p = decide(shares, label, options.threshold, options.abstain)
-        # If the threshold decides against all answers, none has named passages for the label.
-        answer = next((a for a in answers if a["label"] == label), first | {"passages": ()})
-        judgment = Judgment(status, label, p, explanation=answer.get("reason"), **counts)
+        # If the threshold decides against all answers, none has named passages for the
+        # label.
+        answer = next(
+            (a for a in answers if a["label"] == label), first | {"passages": ()}
+        )
+        judgment = Judgment(
+            status, label, p, explanation=answer.get("reason"), **counts
+        )
         return judgment, answer.get("passages", ())
 
     def _token_shares(
-        self, result: structured.ItemResult[structured.Answer], number: int, labels: Sequence[str]
+        self,
+        result: structured.ItemResult[structured.Answer],
+        number: int,
+        labels: Sequence[str],
     ) -> Shares | None:
         """Return each label's probability by the answer's tokens; if None, count the reason."""
         reply, answer = result.reply, result.value
@@ -332,7 +413,11 @@ class LlmJudge:
             starts = starts_of(reply, self._options.style)
             start = starts.get(number, starts.get(None))
             label = answer.model_dump()["label"]
-            shares = NOT_FOUND if start is None else by_tokens(reply.logprobs, start, labels, label)
+            shares = (
+                NOT_FOUND
+                if start is None
+                else by_tokens(reply.logprobs, start, labels, label)
+            )
         if isinstance(shares, str):
             self._without[shares] += 1
             return None
@@ -348,7 +433,9 @@ class LlmJudge:
             match = find(quote, text)
             exact = match is not None and match.how != "fuzzy"
             places.append(
-                (text[slice(*match.span)], match.span.start) if match and exact else (quote, -1)
+                (text[slice(*match.span)], match.span.start)
+                if match and exact
+                else (quote, -1)
             )
         starts = tuple(start for _, start in places)
         self._quotes += len(starts)
@@ -357,7 +444,11 @@ class LlmJudge:
 
 
 def requests(
-    pairs: Sequence[Pair], options: LlmOptions, decoding: Decoding, *, prompts: Path = PROMPTS
+    pairs: Sequence[Pair],
+    options: LlmOptions,
+    decoding: Decoding,
+    *,
+    prompts: Path = PROMPTS,
 ) -> Requests:
     """Return the judge's first questions about the pairs, and the expected length of answers."""
     calls, nested = _groups(pairs, options, decoding, Wording(options, prompts))
@@ -366,10 +457,17 @@ def requests(
     of_criteria = sum(len(call.criteria) for call in calls)
     questions = sum(len(of_call[0].items) for of_call in nested)
     share = of_criteria / questions if questions else 0.0
-    length = (1 - share) * ANSWER_LENGTH[options.style] + share * GRADE_LENGTH[options.style]
-    samples = sum(len(group.items) for group in groups) / questions if questions else 1.0
+    length = (1 - share) * ANSWER_LENGTH[options.style] + share * GRADE_LENGTH[
+        options.style
+    ]
+    samples = (
+        sum(len(group.items) for group in groups) / questions if questions else 1.0
+    )
     return Requests(
-        structured.first_requests(groups), most, length * samples, structured.Again(prompts).longest
+        structured.first_requests(groups),
+        most,
+        length * samples,
+        structured.Again(prompts).longest,
     )
 
 
@@ -380,7 +478,10 @@ def _groups(
     most = 1 if options.per_call == "claim" else options.most
     calls = calls_of((*FORMS, *reversed(CRITERIA_FORMS)), pairs, most)
     return calls, [
-        [_group(call, options, sample, wording) for sample in _decodings(call, options, decoding)]
+        [
+            _group(call, options, sample, wording)
+            for sample in _decodings(call, options, decoding)
+        ]
         for call in calls
     ]
 
@@ -389,7 +490,9 @@ def _decodings(call: Call, options: LlmOptions, decoding: Decoding) -> list[Deco
     if call.form.field == "grade" or options.probability != "samples":
         return [decoding]
     sample = decoding._replace(temperature=options.samples.temperature)
-    return [sample._replace(seed=(decoding.seed or 0) + n) for n in range(options.samples.k)]
+    return [
+        sample._replace(seed=(decoding.seed or 0) + n) for n in range(options.samples.k)
+    ]
 
 
 def _group(
@@ -401,7 +504,11 @@ def _group(
         number: criterion_model(criterion, number, style)
         for number, criterion in enumerate(call.criteria, start=1)
     }
-    answer = structured.Answer if models else answer_model(call.form, style, len(call.passages))
+    answer = (
+        structured.Answer
+        if models
+        else answer_model(call.form, style, len(call.passages))
+    )
     logprobs = call.form.field == "label" and options.probability == "logprobs"
 
     def build(items: list[structured.Item]) -> ChatRequest:
@@ -412,7 +519,10 @@ def _group(
             return dataclasses.replace(request, logprobs=options.top_logprobs)
         return request
 
-    items, entries = structured.number_items(call.questions), entries_of(call.form, style)
+    items, entries = (
+        structured.number_items(call.questions),
+        entries_of(call.form, style),
+    )
     return structured.Group(items, build, answer, entries, models)
 
 
@@ -424,7 +534,8 @@ def _spread(
     for place, pair in enumerate(pairs):
         tokens = None if answer.tokens is None else share + (place < more)
         judgment = dataclasses.replace(answer, tokens=tokens)
-        # The labels of single citations follow from the answer's, but have no probability.
+        # The labels of single citations follow from the answer's, but have no
+        # probability.
         if call.form.passages and not is_whole(call, pair):
             label = answer.label and label_citation(call, pair, answer.label, passages)
             judgment = dataclasses.replace(judgment, label=label, probability=None)
@@ -437,7 +548,11 @@ def _probability_signature(options: LlmOptions) -> str:
     method = f"logprobs:{options.top_logprobs}"
     if options.probability == "samples":
         method = f"samples:{options.samples.k},{_temperature(options.samples)}"
-    band = "never" if options.abstain is None else "-".join(f"{v:g}" for v in options.abstain)
+    band = (
+        "never"
+        if options.abstain is None
+        else "-".join(f"{v:g}" for v in options.abstain)
+    )
     return f"|{method}|threshold:{options.threshold:g}|abstain:{band}"
 
 
@@ -447,7 +562,11 @@ def _temperature(samples: Samples) -> str:
 
 
 def _with_probability(options: LlmOptions) -> list[str]:
-    forms = [form for form in FORMS if form.field == "label" and options.probability != "none"]
+    forms = [
+        form
+        for form in FORMS
+        if form.field == "label" and options.probability != "none"
+    ]
     return [name for form in forms for name in form.instruments]
 
 
@@ -457,7 +576,9 @@ KIND = JudgeKind(
     instruments=(*(name for form in FORMS for name in form.instruments), *RUBRIC),
     batch=BATCH,
     likely=_with_probability,
-    abstains=lambda options: () if options.abstain is None else _with_probability(options),
+    abstains=lambda options: (
+        () if options.abstain is None else _with_probability(options)
+    ),
     requests=requests,
     model=lambda options: Use(options.model, options.max_tokens),
     files=lambda options: prompt_files(options.style),

@@ -1,15 +1,25 @@
 """The calls of an LLM judge, by instrument, and the form of the answers in each style.
 
-A call shows the text that its questions share once (`material`), and its questions by number. Which
-pairs share a call does not depend on their order, and equal pairs are asked once.
+A call shows the text that its questions share once (`material`), and its questions by
+number. Which pairs share a call does not depend on their order, and equal pairs are
+asked once.
 
-Styles: `plain` is a line per answer, `json` a JSON list; `cot` and `json_cot` begin with reasons.
+Styles: `plain` is a line per answer, `json` a JSON list; `cot` and `json_cot` begin
+with reasons.
 """
 
 import functools
 import json
 import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -38,16 +48,17 @@ class Call(NamedTuple):
     questions: Sequence[Mapping[str, object]]
     pairs: Sequence[Sequence[Pair]]
     passages: tuple[str, ...] = ()  # by number, from 1, if answers name passages
-    criteria: Sequence[Criterion] = ()  # by number, if the questions are criteria of a rubric
+    # by number, if the questions are criteria of a rubric
+    criteria: Sequence[Criterion] = ()
 
 
 @dataclass(frozen=True)
 class Form:
     """How an instrument (or a family of them) is asked.
 
-    `material`: the prompt's variable for the text that all questions of a call share. `asks`: the
-    texts of a question; none if it is a criterion of a rubric. `calls(form, pairs, most)` groups
-    pairs into calls of at most `most` questions, or any number.
+    `material`: the prompt's variable for the text that all questions of a call share.
+    `asks`: the texts of a question; none if it is a criterion of a rubric. `calls(form,
+    pairs, most)` groups pairs into calls of at most `most` questions, or any number.
     """
 
     instruments: tuple[str, ...]
@@ -79,7 +90,11 @@ class Form:
     @property
     def field(self) -> Literal["label", "grade"]:
         """The answer's field with the value."""
-        return "label" if isinstance(INSTRUMENTS[self.instruments[0]].answer, Labels) else "grade"
+        return (
+            "label"
+            if isinstance(INSTRUMENTS[self.instruments[0]].answer, Labels)
+            else "grade"
+        )
 
     @property
     def passages(self) -> bool:
@@ -87,11 +102,20 @@ class Form:
         return self.material == "passages"
 
 
-def calls_of(forms: Iterable[Form], pairs: Iterable[Pair], most: int | None) -> list[Call]:
+def calls_of(
+    forms: Iterable[Form], pairs: Iterable[Pair], most: int | None
+) -> list[Call]:
     """Return the calls that ask about every pair once, in the order of forms and of material."""
     distinct = sorted(
         {pair.pair_id: pair for pair in pairs}.values(),
-        key=lambda p: (p.context or "", p.premise, p.author, p.part, p.hypothesis, p.pair_id),
+        key=lambda p: (
+            p.context or "",
+            p.premise,
+            p.author,
+            p.part,
+            p.hypothesis,
+            p.pair_id,
+        ),
     )
     calls: list[Call] = []
     for form in forms:
@@ -108,7 +132,8 @@ def numbered_passages(passages: Sequence[str]) -> list[dict[str, object]]:
 def label_citation(call: Call, pair: Pair, label: str, named: Collection[int]) -> str:
     """Return the label of a question about some of the passages, from the answer about all.
 
-    If all together entail, a single passage does if it is named, the others if it is not.
+    If all together entail, a single passage does if it is named, the others if it is
+    not.
     """
     # If passages contain line breaks, the same text can lack one passage or another.
     is_named = all(place in named for place in _about(pair, call.passages))
@@ -133,9 +158,13 @@ def _groups(
         yield from (group[start : start + size] for start in range(0, len(group), size))
 
 
-def _against_a_premise(form: Form, pairs: Sequence[Pair], most: int | None) -> Iterator[Call]:
+def _against_a_premise(
+    form: Form, pairs: Sequence[Pair], most: int | None
+) -> Iterator[Call]:
     """Ask about the hypotheses of an author's part and one premise in calls of at most `most`."""
-    for group in _groups(pairs, lambda p: (p.instrument, p.premise, p.author, p.part), most):
+    for group in _groups(
+        pairs, lambda p: (p.instrument, p.premise, p.author, p.part), most
+    ):
         questions = [{"hypothesis": pair.hypothesis} for pair in group]
         material = {form.material: group[0].premise}
         yield Call(form, material, questions, [[pair] for pair in group])
@@ -145,13 +174,17 @@ def _of_statements(form: Form, pairs: Sequence[Pair], _: int | None) -> Iterator
     """Ask about a statement's citations in one call; alone if the pairs lack some passages."""
     for group in _groups(pairs, lambda p: (p.context or p.premise, p.hypothesis)):
         whole = group[0].context or group[0].premise
-        passages = _split_cited(whole, {pair.premise for pair in group if pair.instrument == ALONE})
+        passages = _split_cited(
+            whole, {pair.premise for pair in group if pair.instrument == ALONE}
+        )
         shared = [p for p in group if p.instrument == TOGETHER or _about(p, passages)]
         calls = [(passages or (whole,), shared)] if shared else []
         calls += [((pair.premise,), [pair]) for pair in group if pair not in shared]
         for texts, of_call in calls:
             material = {form.material: numbered_passages(texts)}
-            yield Call(form, material, [{"statement": of_call[0].hypothesis}], [of_call], texts)
+            yield Call(
+                form, material, [{"statement": of_call[0].hypothesis}], [of_call], texts
+            )
 
 
 def _of_two_texts(form: Form, pairs: Sequence[Pair], _: int | None) -> Iterator[Call]:
@@ -186,7 +219,8 @@ def _about(pair: Pair, passages: Sequence[str]) -> list[int]:
 def _of_criteria(form: Form, pairs: Sequence[Pair], most: int | None) -> Iterator[Call]:
     """Ask about the criteria of a text and what it is held against in calls of at most `most`."""
     ordered = sorted(
-        pairs, key=lambda p: (p.premise, p.hypothesis, criterion_of(p).criterion, p.pair_id)
+        pairs,
+        key=lambda p: (p.premise, p.hypothesis, criterion_of(p).criterion, p.pair_id),
     )
     for group in _groups(ordered, lambda p: (p.premise, p.hypothesis), most):
         criteria = [criterion_of(pair) for pair in group]
@@ -198,8 +232,13 @@ def _of_criteria(form: Form, pairs: Sequence[Pair], most: int | None) -> Iterato
 def _question(criterion: Criterion) -> dict[str, object]:
     asks: dict[str, object] = {"criterion": criterion.criterion, "asks": criterion.asks}
     if isinstance(criterion, Scale):
-        return asks | {"levels": {str(n): criterion.levels[str(n)] for n in criterion.grades}}
-    items = [{"item": n, "text": item} for n, item in enumerate(criterion.items or (), start=1)]
+        return asks | {
+            "levels": {str(n): criterion.levels[str(n)] for n in criterion.grades}
+        }
+    items = [
+        {"item": n, "text": item}
+        for n, item in enumerate(criterion.items or (), start=1)
+    ]
     return asks | {"items": items or None, "most": criterion.most}
 
 
@@ -269,19 +308,26 @@ def write_reply(form: Form, style: Style, answers: Sequence[Mapping[str, Any]]) 
     return reply(style, entries, [_line(form, answer) for answer in answers])
 
 
-def reply(style: Style, entries: Sequence[Mapping[str, Any]], lines: Sequence[str]) -> str:
+def reply(
+    style: Style, entries: Sequence[Mapping[str, Any]], lines: Sequence[str]
+) -> str:
     """Return a reply in a style; the answers are JSON entries, each with a reason, and lines."""
     if style in JSON_STYLES:
         leave = () if style == "json_cot" else ("reason",)
         items = [
-            {"number": number, **{name: v for name, v in entry.items() if name not in leave}}
+            {
+                "number": number,
+                **{name: v for name, v in entry.items() if name not in leave},
+            }
             for number, entry in enumerate(entries, start=1)
         ]
         return json.dumps({"items": items}, ensure_ascii=False)
     numbered = [f"{number}: {line}" for number, line in enumerate(lines, start=1)]
     if style == "plain":
         return "\n".join(numbered)
-    reasons = [(number, entry["reason"]) for number, entry in enumerate(entries, start=1)]
+    reasons = [
+        (number, entry["reason"]) for number, entry in enumerate(entries, start=1)
+    ]
     thoughts = [f"{number}: {reason}" for number, reason in reasons if reason]
     return "\n".join([*thoughts, "", MARK, *numbered])
 
@@ -331,7 +377,10 @@ _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 # Possible answers by instrument, and their lines, for the sample of a reply.
 _SAMPLES: Mapping[str, tuple[Sequence[Mapping[str, Any]], Sequence[str]]] = {
-    "scale": (({"quotes": ["...", "..."], "grade": 2}, {"quotes": [], "grade": 1}), ("2", "1")),
+    "scale": (
+        ({"quotes": ["...", "..."], "grade": 2}, {"quotes": [], "grade": 1}),
+        ("2", "1"),
+    ),
     "penalties": (
         (
             {"violations": [{"item": 2, "quote": "..."}, {"item": 3, "quote": ""}]},
@@ -347,7 +396,9 @@ def criterion_model(criterion: Criterion, number: int, style: Style) -> type[Ans
     """Return the model of an answer to a criterion: number, reason if any, and the value."""
     if isinstance(criterion, Scale):
         return _criterion_model(number, style, criterion.grades)
-    return _criterion_model(number, style, (), len(criterion.items or ()), criterion.most)
+    return _criterion_model(
+        number, style, (), len(criterion.items or ()), criterion.most
+    )
 
 
 def grade_of(
@@ -356,8 +407,14 @@ def grade_of(
     """Return the grade, quotes and explanation that the fields of an answer stand for."""
     reason = fields.get("reason") or ""
     if "grade" in fields:
-        return float(fields["grade"]), _distinct(fields.get("quotes", ())), reason or None
-    violations = fields.get("violations") or [{"item": n} for n in fields.get("violated", ())]
+        return (
+            float(fields["grade"]),
+            _distinct(fields.get("quotes", ())),
+            reason or None,
+        )
+    violations = fields.get("violations") or [
+        {"item": n} for n in fields.get("violated", ())
+    ]
     items = criterion.items if isinstance(criterion, Penalties) else ()
     names = [items[v["item"] - 1] if items else v["what"].strip() for v in violations]
     listed = f"violated: {'; '.join(names)}" if names else "nothing is violated"
@@ -382,7 +439,11 @@ def solve_example(criterion: Criterion, example: Example, style: Style) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _criterion_model(
-    number: int, style: Style, grades: tuple[int, ...], items: int = 0, most: int | None = None
+    number: int,
+    style: Style,
+    grades: tuple[int, ...],
+    items: int = 0,
+    most: int | None = None,
 ) -> type[Answer]:
     """Check limits by validators: some endpoints do not accept them in a schema."""
     place: Any = Literal[number]

@@ -1,9 +1,10 @@
 """The probability of each label: from the log-probabilities of tokens, or from several answers.
 
-From tokens it is the probability that the model writes this label and not another, given the answer
-before it. At each token of the label, the probability of the likeliest alternatives (`top`) goes to
-the label that they start, until a token tells the labels apart. The probability of tokens outside
-the list is left out, unless it could move the result by more than OPEN.
+From tokens it is the probability that the model writes this label and not another,
+given the answer before it. At each token of the label, the probability of the likeliest
+alternatives (`top`) goes to the label that they start, until a token tells the labels
+apart. The probability of tokens outside the list is left out, unless it could move the
+result by more than OPEN.
 """
 
 import math
@@ -42,7 +43,8 @@ class Samples(Options):
 def starts_of(reply: Reply, style: Style) -> dict[int | None, int]:
     """Return where the answer to each number starts in the text of a reply's tokens, in characters.
 
-    The key None stands for a single answer without a number. Empty if any start is not clear.
+    The key None stands for a single answer without a number. Empty if any start is not
+    clear.
     """
     text = "".join(map(_text, reply.logprobs or ()))
     if style not in JSON_STYLES:
@@ -64,7 +66,11 @@ def by_tokens(
         if end <= start:
             continue
         p = math.exp(token.logprob)
-        others = {text: math.exp(logprob) for text, logprob in token.top if text != token.token}
+        others = {
+            text: math.exp(logprob)
+            for text, logprob in token.top
+            if text != token.token
+        }
         for text, probability in others.items():
             prefix = _extend(written, text.removeprefix(before))
             fits = _find_labels(prefix, left) if text.startswith(before) else []
@@ -93,10 +99,13 @@ def decide(
 ) -> tuple[Status, str | None, float]:
     """Return the status, the label, and the probability of the positive label, which is the first.
 
-    Of two labels the threshold decides; strictly inside the band the judge abstains. Of three the
-    answer is `label`, if its probability reaches the band's upper end.
+    Of two labels the threshold decides; strictly inside the band the judge abstains. Of
+    three the answer is `label`, if its probability reaches the band's upper end.
     """
-    (positive, other, *more), probability = shares, min(1.0, next(iter(shares.values())))
+    (positive, other, *more), probability = (
+        shares,
+        min(1.0, next(iter(shares.values()))),
+    )
     if more:
         unsure = band is not None and shares[label] < band[1]
     else:
@@ -121,4 +130,8 @@ def _extend(written: str, text: str) -> str:
 
 def _find_labels(written: str, labels: Sequence[str]) -> list[str]:
     """Find the labels that start with the written text, or that the written text starts with."""
-    return [label for label in labels if label.startswith(written) or written.startswith(label)]
+    return [
+        label
+        for label in labels
+        if label.startswith(written) or written.startswith(label)
+    ]

@@ -35,14 +35,15 @@ Provide = Callable[[Chosen], Resources]
 def make_judge(chosen: Chosen, provide: Provide, executor: Executor = LOCAL) -> Judge:
     """Make the judge of a block; `provide` gives each kind the resources that its record needs.
 
-    The executor's workers read the pairs of judges that compute, also of those inside others.
-    Judges that ask a language model, vote or choose stay in this process.
+    The executor's workers read the pairs of judges that compute, also of those inside
+    others. Judges that ask a language model, vote or choose stay in this process.
     """
     members = [make_judge(member, provide, executor) for member in members_of(chosen)]
     resources = provide(chosen)
     judge: Judge = chosen.record.make(chosen.options, resources, members)
     workers, counts = executor_for(chosen, executor), getattr(judge, "counts", None)
-    if workers.remote and not members and isinstance(counts, Counter):  # which can be added
+    # which can be added
+    if workers.remote and not members and isinstance(counts, Counter):
         return ShardedJudge(chosen, judge, resources, workers)
     return judge
 
@@ -50,7 +51,11 @@ def make_judge(chosen: Chosen, provide: Provide, executor: Executor = LOCAL) -> 
 def instruments_of(chosen: Chosen) -> list[str]:
     """List the instruments that a judge and all judges inside it can answer."""
     inside = [set(instruments_of(member)) for member in members_of(chosen)]
-    return [name for name in chosen.record.instruments if all(name in names for names in inside)]
+    return [
+        name
+        for name in chosen.record.instruments
+        if all(name in names for names in inside)
+    ]
 
 
 def batch_of(chosen: Chosen, executor: Executor) -> int:
@@ -70,7 +75,8 @@ def _reject_name(member: object) -> object:
     return member
 
 
-Member = Annotated[Block, BeforeValidator(_reject_name)]  # DVC cannot watch a block named elsewhere
+# DVC cannot watch a block named elsewhere
+Member = Annotated[Block, BeforeValidator(_reject_name)]
 
 
 def choose_members(blocks: Mapping[str, Block]) -> dict[str, Chosen]:
@@ -100,7 +106,9 @@ def prefix_notes(notes: Mapping[str, Sequence[str]]) -> list[str]:
 
 def llm_members(judge: Chosen) -> list[Chosen]:
     """Return those of a judge and all judges inside it that ask a language model."""
-    return [member for member in with_members(judge) if member.record.requests is not None]
+    return [
+        member for member in with_members(judge) if member.record.requests is not None
+    ]
 
 
 def claim_datasets(folder: Folder, blocks: Mapping[str, Block]) -> list[str]:
@@ -111,7 +119,8 @@ def claim_datasets(folder: Folder, blocks: Mapping[str, Block]) -> list[str]:
     names = folder.released_claims if isinstance(folder, Benchmark) else ()
     where = f"{PARAMS} > decompositions"
     return all_datasets(
-        choose(DECOMPOSITIONS, blocks.get(name, {}), where=f"{where} > {name}") for name in names
+        choose(DECOMPOSITIONS, blocks.get(name, {}), where=f"{where} > {name}")
+        for name in names
     )
 
 
@@ -125,7 +134,8 @@ def example_problems(judge: Chosen, models: Models, where: str) -> list[str]:
         use = member.record.model(member.options)
         decoding = Decoding.of(find_model(models, use.model), use.max_tokens)
         with collect_problems(problems):
-            member.record.requests([], member.options, decoding)  # no pairs, but all examples
+            # no pairs, but all examples
+            member.record.requests([], member.options, decoding)
     return [f"{where}: {problem}" for problem in problems]
 
 
@@ -140,12 +150,15 @@ class Answers(NamedTuple):
 class ShardedJudge:
     """A judge whose pairs an executor's workers read; its answers are those of the judge itself.
 
-    `base` is the judge in this process, for its signature and notes. Whole groups of pairs go to a
-    worker: those about one statement and its citations, since their answers depend on each other,
-    and those with the same premise, which is then read once. Workers count for the notes.
+    `base` is the judge in this process, for its signature and notes. Whole groups of
+    pairs go to a worker: those about one statement and its citations, since their
+    answers depend on each other, and those with the same premise, which is then read
+    once. Workers count for the notes.
     """
 
-    def __init__(self, chosen: Chosen, base: Any, resources: Resources, executor: Executor) -> None:
+    def __init__(
+        self, chosen: Chosen, base: Any, resources: Resources, executor: Executor
+    ) -> None:
         self._chosen, self._base, self._executor = chosen, base, executor
         self._resources = resources
 
@@ -163,8 +176,12 @@ class ShardedJudge:
         """Return one judgment per pair; RuntimeError if a worker's judge has another signature."""
         groups: dict[str | None, list[int]] = {}
         for place, pair in enumerate(pairs):
-            is_whole = pair.context is None or not pair.instrument.startswith(ATTRIBUTION.name)
-            groups.setdefault(pair.premise if is_whole else pair.context, []).append(place)
+            is_whole = pair.context is None or not pair.instrument.startswith(
+                ATTRIBUTION.name
+            )
+            groups.setdefault(pair.premise if is_whole else pair.context, []).append(
+                place
+            )
         pieces = [[pairs[place] for place in places] for places in groups.values()]
         files, make = files_of(self._chosen), self._chosen.record.make
         common = make, self._chosen.options, self._resources
@@ -176,7 +193,9 @@ class ShardedJudge:
                 answers[place] = judgment
         for shard in shards:
             if shard.signature != self.signature:
-                raise RuntimeError(f"a worker has {shard.signature}, and here is {self.signature}")
+                raise RuntimeError(
+                    f"a worker has {shard.signature}, and here is {self.signature}"
+                )
             self._base.counts.update(shard.counts)
         return answers
 

@@ -1,7 +1,7 @@
 """A judge that is a model of natural language inference on this machine (extra `models`).
 
-It has one of three forms: a classifier of pairs, or an encoder-decoder or causal model that answers
-with a word. docs/judges.md has blocks of well-known models.
+It has one of three forms: a classifier of pairs, or an encoder-decoder or causal model
+that answers with a word. docs/judges.md has blocks of well-known models.
 """
 
 import functools
@@ -44,7 +44,9 @@ from metassay.text.spans import Span
 
 
 def is_fragile(
-    windows: Sequence[Shares], off: float, decide: Callable[[Sequence[Shares]], protocol.Judgment]
+    windows: Sequence[Shares],
+    off: float,
+    decide: Callable[[Sequence[Shares]], protocol.Judgment],
 ) -> bool:
     """Return whether the status or label changes if a label's probabilities are off by `off`."""
     shifted = (
@@ -64,15 +66,20 @@ def two_way(
     Abstained if the highest probability lies strictly inside the band `abstain`.
     """
     best = max(range(len(windows)), key=lambda n: windows[n][ENTAILED])
-    return protocol.by_threshold(windows[best][ENTAILED], threshold, abstain, _show(windows, best))
+    return protocol.by_threshold(
+        windows[best][ENTAILED], threshold, abstain, _show(windows, best)
+    )
 
 
-def three_way(windows: Sequence[Shares], abstain: Sequence[float] | None) -> protocol.Judgment:
+def three_way(
+    windows: Sequence[Shares], abstain: Sequence[float] | None
+) -> protocol.Judgment:
     """Return entailed if that is the likeliest label of some window, else contradicted likewise.
 
-    One window is enough, even if the others do not mention the subject, so the label is neutral
-    only if all windows are neutral. `probability` is the highest of `entailed`. Abstained if the
-    label's own probability is below the upper end of the band `abstain`.
+    One window is enough, even if the others do not mention the subject, so the label is
+    neutral only if all windows are neutral. `probability` is the highest of `entailed`.
+    Abstained if the label's own probability is below the upper end of the band
+    `abstain`.
     """
     probability = max(window[ENTAILED] for window in windows)
     likeliest = [max(THREE, key=window.__getitem__) for window in windows]
@@ -81,27 +88,39 @@ def three_way(windows: Sequence[Shares], abstain: Sequence[float] | None) -> pro
     best = max(with_label, key=lambda n: windows[n][label])
     explanation = _show(windows, best)
     if abstain is not None and windows[best][label] < abstain[1]:
-        return protocol.Judgment("abstained", probability=probability, explanation=explanation)
+        return protocol.Judgment(
+            "abstained", probability=probability, explanation=explanation
+        )
     return protocol.Judgment("ok", label, probability, explanation=explanation)
 
 
 def from_words(windows: Sequence[str | None], *, three: bool) -> protocol.Judgment:
     """Return the label of windows whose answers were generated: entailed if any window is.
 
-    Otherwise the status is unparsed if any answer was not a label (None). Else, of `three` labels,
-    it is contradicted if any window is.
+    Otherwise the status is unparsed if any answer was not a label (None). Else, of
+    `three` labels, it is contradicted if any window is.
     """
     if ENTAILED not in windows and None in windows:
-        return protocol.Judgment("unparsed", explanation="the model wrote none of the words")
+        return protocol.Judgment(
+            "unparsed", explanation="the model wrote none of the words"
+        )
     if not three:
-        return protocol.Judgment("ok", ENTAILED if ENTAILED in windows else NOT_ENTAILED)
+        return protocol.Judgment(
+            "ok", ENTAILED if ENTAILED in windows else NOT_ENTAILED
+        )
     order = (ENTAILED, CONTRADICTED)
-    return protocol.Judgment("ok", next((label for label in order if label in windows), NEUTRAL))
+    return protocol.Judgment(
+        "ok", next((label for label in order if label in windows), NEUTRAL)
+    )
 
 
 def _show(windows: Sequence[Shares], best: int) -> str:
     parts = ", ".join(f"{label} {share:.3f}" for label, share in windows[best].items())
-    return parts if len(windows) == 1 else f"{parts} in window {best + 1} of {len(windows)}"
+    return (
+        parts
+        if len(windows) == 1
+        else f"{parts} in window {best + 1} of {len(windows)}"
+    )
 
 
 def pieces(text: str) -> list[Span]:
@@ -110,15 +129,18 @@ def pieces(text: str) -> list[Span]:
     Every character lies in exactly one piece; a text without sentences is one piece.
     """
     ends = [span.end for span in sentences(text)][:-1]
-    return [Span(start, end) for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
+    return [
+        Span(start, end)
+        for start, end in zip([0, *ends], [*ends, len(text)], strict=True)
+    ]
 
 
 def windows(lengths: Sequence[int], most: int, stride: int) -> Iterator[range]:
     """Yield runs of pieces of these lengths: each run as long as `most` allows, or one piece.
 
-    The next run begins at least `stride` (at most `most`) after the beginning of the run before it,
-    but skips no piece. A run without a new piece is left out; the last run ends with the last
-    piece. With `stride` = `most` runs do not overlap.
+    The next run begins at least `stride` (at most `most`) after the beginning of the
+    run before it, but skips no piece. A run without a new piece is left out; the last
+    run ends with the last piece. With `stride` = `most` runs do not overlap.
     """
     start = covered = 0
     while covered < len(lengths):
@@ -150,18 +172,20 @@ class NliOptions(NetworkOptions):
     `form`: classification, seq2seq or causal. `template`: the input, with {premise} and
     {hypothesis}; a classifier may omit it, and the tokenizer joins the two.
 
-    For a classifier: `head`: the classes of the whole `sequence`, or of each token, of which the
-    first counts (`first_token`); `labels`: the meanings of the classes, in order, if their names do
-    not tell. For the others: `words`: the answer that stands for each label, or several spellings
-    of it. For seq2seq: `read`: the words' `probability` where the answer begins, or the `generated`
-    answer. For causal: `chat`: the template is a user's message, perhaps after a `system` message.
+    For a classifier: `head`: the classes of the whole `sequence`, or of each token, of
+    which the first counts (`first_token`); `labels`: the meanings of the classes, in
+    order, if their names do not tell. For the others: `words`: the answer that stands
+    for each label, or several spellings of it. For seq2seq: `read`: the words'
+    `probability` where the answer begins, or the `generated` answer. For causal:
+    `chat`: the template is a user's message, perhaps after a `system` message.
 
-    `max_tokens`: the longest input; null: the model's limit. `window`: a longer premise is read in
-    windows of whole sentences of at most this many tokens; null: at once. `stride`: the number of
-    tokens between the beginnings of windows; null: no overlap. `threshold`: the probability from
-    which a pair is entailed (three_way takes the likeliest label). `abstain`: [low, high], between
-    which the judge is not sure enough. `batch_tokens`: the tokens per batch, padding included
-    (about 512 suits a processor, 16384 a GPU); it affects speed, and at most the last digits.
+    `max_tokens`: the longest input; null: the model's limit. `window`: a longer premise
+    is read in windows of whole sentences of at most this many tokens; null: at once.
+    `stride`: the number of tokens between the beginnings of windows; null: no overlap.
+    `threshold`: the probability from which a pair is entailed (three_way takes the
+    likeliest label). `abstain`: [low, high], between which the judge is not sure
+    enough. `batch_tokens`: the tokens per batch, padding included (about 512 suits a
+    processor, 16384 a GPU); it affects speed, and at most the last digits.
     """
 
     form: Literal["classification", "seq2seq", "causal"]
@@ -190,14 +214,21 @@ class NliOptions(NetworkOptions):
 def _form_problems(options: NliOptions) -> Iterator[str]:
     form, template = options.form, options.template
     for names in _FORMS.values():
-        for name in options.model_fields_set.intersection(names).difference(_FORMS[form]):
+        for name in options.model_fields_set.intersection(names).difference(
+            _FORMS[form]
+        ):
             yield f"{name} is not for form {form}; take it out"
     if template is None and form != "classification":
         yield f"form {form} needs a template"
-    if template is not None and any(template.count(p) != 1 for p in (PREMISE, HYPOTHESIS)):
+    if template is not None and any(
+        template.count(p) != 1 for p in (PREMISE, HYPOTHESIS)
+    ):
         yield f"template must have {PREMISE} and {HYPOTHESIS}, each once"
     labels = set(options.words or ())
-    if form != "classification" and labels not in ({ENTAILED, NOT_ENTAILED}, set(THREE)):
+    if form != "classification" and labels not in (
+        {ENTAILED, NOT_ENTAILED},
+        set(THREE),
+    ):
         yield f"form {form} needs words, for entailed and not_entailed or for {', '.join(THREE)}"
     if options.labels is not None:
         try:
@@ -221,13 +252,14 @@ def _number_problems(options: NliOptions) -> Iterator[str]:
 class NliJudge:
     """Ask a model of natural language inference about each premise (or window) and hypothesis.
 
-    Every pair of texts is computed once: the store of model outputs has the numbers, keyed by all
-    that can change them, and a second run loads no model. Changing the threshold or the combination
-    of windows computes nothing again. If an input is too long for the model, the end of the premise
-    is cut, or that of an over-long hypothesis, and `notes` counts these. It also counts the labels
-    that another processor may change: those that change if probabilities are off by the error of
-    their dtype. A blank hypothesis has status error, and so has a pair with a number that is not
-    finite. A generated answer that is none of the words is unparsed.
+    Every pair of texts is computed once: the store of model outputs has the numbers,
+    keyed by all that can change them, and a second run loads no model. Changing the
+    threshold or the combination of windows computes nothing again. If an input is too
+    long for the model, the end of the premise is cut, or that of an over-long
+    hypothesis, and `notes` counts these. It also counts the labels that another
+    processor may change: those that change if probabilities are off by the error of
+    their dtype. A blank hypothesis has status error, and so has a pair with a number
+    that is not finite. A generated answer that is none of the words is unparsed.
     """
 
     def __init__(self, options: NliOptions, *, store: Path = STORE) -> None:
@@ -247,7 +279,9 @@ class NliJudge:
         settings |= {"digits": self._digits.significant}
         model = f"nli|form:{options.form}|model:{identify(options).name}"
         packages = "|".join(f"{name}:{extra.version(name)}" for name in PACKAGES)
-        text = json.dumps(settings, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(
+            settings, sort_keys=True, ensure_ascii=False, separators=(",", ":")
+        )
         return f"{model}|device:{device_kind(options.device)}|{text}|{packages}|method:{METHOD}"
 
     @property
@@ -280,8 +314,8 @@ class NliJudge:
     def judge(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment | None]:
         """Return one judgment per pair, in order; None for an answer that is not needed.
 
-        Raises BadInput if the model cannot be loaded, its classes are unknown, or three_way needs
-        a third one.
+        Raises BadInput if the model cannot be loaded, its classes are unknown, or
+        three_way needs a third one.
         """
         return judge_as_needed(pairs, self._decide)
 
@@ -298,14 +332,18 @@ class NliJudge:
                 " three_way; choose another judge"
             )
         windows = self._windows([pair.premise for pair in readable])
-        texts = [(window, p.hypothesis) for p in readable for window in windows[p.premise]]
+        texts = [
+            (window, p.hypothesis) for p in readable for window in windows[p.premise]
+        ]
         all_outputs = iter(self._outputs(texts))
         answers: dict[str, protocol.Judgment] = {}
         for pair in readable:
             outputs = [next(all_outputs) for _ in windows[pair.premise]]
             self.counts["judged"] += 1
             self.counts["premises cut"] += any(output.premise_cut for output in outputs)
-            self.counts["hypotheses cut"] += any(output.hypothesis_cut for output in outputs)
+            self.counts["hypotheses cut"] += any(
+                output.hypothesis_cut for output in outputs
+            )
             answers[pair.pair_id] = self._answer(pair.instrument, outputs, labels)
         return [answers.get(pair.pair_id, blank) for pair in pairs]
 
@@ -315,7 +353,9 @@ class NliJudge:
         three = instrument == THREE_WAY.name
         finite = [output.numbers for output in outputs if output.numbers is not None]
         if len(finite) < len(outputs):
-            return protocol.Judgment("error", explanation="the model's numbers are not finite")
+            return protocol.Judgment(
+                "error", explanation="the model's numbers are not finite"
+            )
         if self._options.read == "generated":
             answers = [labels[int(row[0])] if row else None for row in finite]
             return from_words(answers, three=three)
@@ -337,7 +377,9 @@ class NliJudge:
         if options.labels is not None:
             return labels_of(options.labels)
         task = self._task("nli: classes", {"head": options.head})
-        (classes,) = outputs(task, [()], lambda _: [{0: self._loaded().classes}], store=self._store)
+        (classes,) = outputs(
+            task, [()], lambda _: [{0: self._loaded().classes}], store=self._store
+        )
         return labels_of(classes)
 
     def _windows(self, premises: Sequence[str]) -> dict[str, list[str]]:
@@ -346,13 +388,18 @@ class NliJudge:
         if most is None:
             return {premise: [premise] for premise in premises}
         cut = {premise: pieces(premise) for premise in premises}
-        texts = [premise[slice(*span)] for premise, spans in cut.items() for span in spans]
+        texts = [
+            premise[slice(*span)] for premise, spans in cut.items() for span in spans
+        ]
         lengths = iter(self._lengths(texts))
         texts_of = {}
         for premise, spans in cut.items():
-            runs = windows([next(lengths) for _ in spans], most, self._options.stride or most)
+            runs = windows(
+                [next(lengths) for _ in spans], most, self._options.stride or most
+            )
             texts_of[premise] = [
-                premise[spans[run[0]].start : spans[run[-1]].end].strip() for run in runs
+                premise[spans[run[0]].start : spans[run[-1]].end].strip()
+                for run in runs
             ]
         return texts_of
 
@@ -368,7 +415,16 @@ class NliJudge:
 
     def _outputs(self, texts: Sequence[tuple[str, str]]) -> list[Output]:
         options = self._options
-        names = ("form", "template", "head", "read", "chat", "system", "max_tokens", "dtype")
+        names = (
+            "form",
+            "template",
+            "head",
+            "read",
+            "chat",
+            "system",
+            "max_tokens",
+            "dtype",
+        )
         settings = {name: getattr(options, name) for name in names}
         settings["words"] = [word for _, word in self._words]
         task = self._task("nli", settings)
@@ -378,7 +434,9 @@ class NliJudge:
 
     def _task(self, name: str, settings: Mapping[str, Any]) -> Task:
         settings = {"method": METHOD, **settings}
-        return Task(name, identify(self._options), self._options.device, settings, PACKAGES)
+        return Task(
+            name, identify(self._options), self._options.device, settings, PACKAGES
+        )
 
 
 def _words(options: NliOptions) -> list[tuple[str, str]]:

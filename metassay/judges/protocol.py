@@ -24,9 +24,9 @@ Status = Literal["ok", "abstained", "unparsed", "refused", "truncated", "error"]
 class Pair:
     """One question: what `instrument` asks about the premise and the hypothesis.
 
-    `part` and `author` name the text. `context` is what else the question depends on: for a single
-    citation all passages that its statement cites, for a preference the subject of both texts, for
-    a rubric the criterion as canonical JSON.
+    `part` and `author` name the text. `context` is what else the question depends on:
+    for a single citation all passages that its statement cites, for a preference the
+    subject of both texts, for a rubric the criterion as canonical JSON.
     """
 
     pair_id: str
@@ -42,12 +42,13 @@ class Pair:
 class Judgment:
     """One answer; the fields are the columns of table `judgments`.
 
-    With status `ok` there is a `label` or a `grade`, as the pair's instrument requires; with any
-    other status there is neither. `abstained` means that the judge is not sure enough.
-    `probability` is that of the positive label, 0 to 1, also if the judge abstained. An unknown
-    probability, explanation or token count is None. `quotes` are verbatim evidence; `quote_starts`
-    are their offsets in the hypothesis, -1 if a quote is not in it. `repaired`: the answer was
-    not in the requested form, but could be read.
+    With status `ok` there is a `label` or a `grade`, as the pair's instrument requires;
+    with any other status there is neither. `abstained` means that the judge is not sure
+    enough. `probability` is that of the positive label, 0 to 1, also if the judge
+    abstained. An unknown probability, explanation or token count is None. `quotes` are
+    verbatim evidence; `quote_starts` are their offsets in the hypothesis, -1 if a quote
+    is not in it. `repaired`: the answer was not in the requested form, but could be
+    read.
     """
 
     status: Status
@@ -76,7 +77,8 @@ class Judge(Protocol):
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """Return one judgment per pair, in order; None if the answer is not needed.
 
-        A pair that cannot be judged gets a status; it never raises and is never left out.
+        A pair that cannot be judged gets a status; it never raises and is never left
+        out.
         """
 
 
@@ -84,7 +86,9 @@ if TYPE_CHECKING:
     from metassay.llm.prompts import Decoding
 
 # Instruments that ask with two labels whether the premise entails the hypothesis.
-TWO_WAY = tuple(i.name for i in (ENTAILMENT, ATTRIBUTION, ATTRIBUTION_ALONE, ATTRIBUTION_REST))
+TWO_WAY = tuple(
+    i.name for i in (ENTAILMENT, ATTRIBUTION, ATTRIBUTION_ALONE, ATTRIBUTION_REST)
+)
 BATCH = 1024  # pairs per call: enough to work on many at once, few enough for memory
 
 
@@ -93,12 +97,17 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 Band = Annotated[
     list[Probability],
     Field(min_length=2, max_length=2),
-    refuse(lambda band: "must be [low, high]; exchange them" if band[0] > band[1] else None),
+    refuse(
+        lambda band: "must be [low, high]; exchange them" if band[0] > band[1] else None
+    ),
 ]
 
 
 def by_threshold(
-    probability: float, threshold: float, abstain: Sequence[float] | None, explanation: str
+    probability: float,
+    threshold: float,
+    abstain: Sequence[float] | None,
+    explanation: str,
 ) -> Judgment:
     """Return entailed from the threshold on; abstained strictly inside the band `abstain`."""
     if abstain is not None and abstain[0] < probability < abstain[1]:
@@ -111,12 +120,13 @@ def by_threshold(
 class JudgeKind(Needs):
     """A kind of judge: the meaning of a kind in params.yaml > judges.
 
-    `make(options, resources, members)` returns the judge; `members` are the judges inside it, in
-    the order of `Needs`. `instruments`: the names it can answer (keys of
-    `metassay.scoring.pairing.instruments.INSTRUMENTS`) if its members can too. `batch`: the number
-    of pairs per call, more if a group is longer. `requests(pairs, options, decoding)` returns its
-    first questions to a language model; None: it asks none. `likely(options)`: the instruments
-    whose answers have a probability, `abstains(options)`: where it may abstain; by default all.
+    `make(options, resources, members)` returns the judge; `members` are the judges
+    inside it, in the order of `Needs`. `instruments`: the names it can answer (keys of
+    `metassay.scoring.pairing.instruments.INSTRUMENTS`) if its members can too. `batch`:
+    the number of pairs per call, more if a group is longer. `requests(pairs, options,
+    decoding)` returns its first questions to a language model; None: it asks none.
+    `likely(options)`: the instruments whose answers have a probability,
+    `abstains(options)`: where it may abstain; by default all.
     """
 
     options: type[Options]

@@ -1,13 +1,14 @@
 """Read a text for the lexical judge: places of content tokens, negations, sides and units.
 
-Reading is cheap and uses no grammar. Sentences, lines and contrasts (but, however, ...) divide a
-text into clauses; negations, sides and units hold within a clause. A question in one passage and
-its answer in the next ("Any fever?" "No.") are two clauses, so the answer is lost.
+Reading is cheap and uses no grammar. Sentences, lines and contrasts (but, however, ...)
+divide a text into clauses; negations, sides and units hold within a clause. A question
+in one passage and its answer in the next ("Any fever?" "No.") are two clauses, so the
+answer is lost.
 
-Numbers in words become digits, so that dialogues can be compared with notes: one to ninety-nine,
-hundreds ("two hundred and five"), and spoken pairs ("one twenty eight over eighty", "128 over 80",
-"128 / 80": 128/80). "one" alone is often a pronoun: it is a number only before a unit. Ordinals,
-fractions and thousands in words stay words.
+Numbers in words become digits, so that dialogues can be compared with notes: one to
+ninety-nine, hundreds ("two hundred and five"), and spoken pairs ("one twenty eight over
+eighty", "128 over 80", "128 / 80": 128/80). "one" alone is often a pronoun: it is a
+number only before a unit. Ordinals, fractions and thousands in words stay words.
 """
 
 import re
@@ -16,7 +17,8 @@ from dataclasses import dataclass, field
 
 from metassay.text.tokens import alphanumeric, content_tokens
 
-NEGATION_REACH = 8  # scope of a negation in content tokens after it: lists of symptoms are long
+# scope of a negation in content tokens after it: lists of symptoms are long
+NEGATION_REACH = 8
 BACKWARD_REACH = 4  # and before it: "Murphy sign negative"
 SIDE_REACH = 2  # scope of left, right, ... in content tokens after it
 
@@ -27,7 +29,8 @@ def _count(words: str, first: int, step: int = 1) -> dict[str, int]:
 
 _ONES = _count("one two three four five six seven eight nine", 1)
 _TEENS = _count(
-    "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen", 10
+    "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen",
+    10,
 )
 _TENS = _count("twenty thirty forty fifty sixty seventy eighty ninety", 20, 10)
 _VALUES = _ONES | _TEENS | _TENS
@@ -91,7 +94,9 @@ def _set(text: str) -> frozenset[str]:
 
 
 # Content tokens have no plural endings: denies is deny, lacks is lack.
-_FORWARD = _set("no not cannot never neither nor without deny denied denying lack lacking absence")
+_FORWARD = _set(
+    "no not cannot never neither nor without deny denied denying lack lacking absence"
+)
 BACKWARD = _set("absent negative none")
 NEGATIONS = _FORWARD | BACKWARD
 # The subject of notes, which claims name and notes need not name.
@@ -129,12 +134,15 @@ _UNIT_NAMES = {
     "tablet": "tab tabs pill",
     "capsule": "cap caps",
 }
-UNITS = _set("day month percent mmhg bpm unit puff drop degree inch") | _UNIT_NAMES.keys()
+UNITS = (
+    _set("day month percent mmhg bpm unit puff drop degree inch") | _UNIT_NAMES.keys()
+)
 _SAME = {name: unit for unit, names in _UNIT_NAMES.items() for name in names.split()}
 _SAME |= {"both": "bilateral", "bilaterally": "bilateral", "unilaterally": "unilateral"}
 
 _to_digits = digits(UNITS | _SAME.keys())
-_ANSWER = re.compile(r"(^|[.?!\n]\s*)no,(?=\s)")  # "No, it hurts": an answer, no negation
+# "No, it hurts": an answer, no negation
+_ANSWER = re.compile(r"(^|[.?!\n]\s*)no,(?=\s)")
 _FREE_OF = re.compile(r"\b(?:negative for|free of)\b")
 CLAUSE_END = re.compile(
     r"[.;?!](?=\s|$)|\n|\b(?:but|however|although|though|except|yet|while)\b"
@@ -147,9 +155,11 @@ CLAUSE_END = re.compile(
 class Reading:
     """A text's content tokens by place, counted from 0 over the text."""
 
-    places: dict[str, list[int]] = field(default_factory=dict)  # token -> where, ascending
+    # token -> where, ascending
+    places: dict[str, list[int]] = field(default_factory=dict)
     negated: set[int] = field(default_factory=set)
-    sides: dict[int, set[str]] = field(default_factory=dict)  # place -> left, right, upper, ...
+    # place -> left, right, upper, ...
+    sides: dict[int, set[str]] = field(default_factory=dict)
     units: dict[int, str] = field(default_factory=dict)  # place of a number -> its unit
 
 
@@ -207,7 +217,8 @@ def _side(tokens: list[str], start: int, sides: dict[int, set[str]]) -> None:
         if token not in SIDES:
             continue
         following = [j for j in range(i + 1, len(tokens)) if tokens[j] not in skipped]
-        # "knee pain on the left": nothing follows, so the side is that of the tokens before
+        # "knee pain on the left": nothing follows, so the side is that of the tokens
+        # before
         reach = following[:SIDE_REACH] or [
             j for j in range(max(0, i - SIDE_REACH), i) if tokens[j] not in skipped
         ]

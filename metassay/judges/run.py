@@ -20,10 +20,14 @@ Texts = NDArray[np.object_]
 _TEXTS = ("premise", "hypothesis", "context")
 _COLUMNS = ["pair_id", "instrument", *_TEXTS, "part", "author"]
 _TYPES = {
-    **{"label": "str", "explanation": "str", "tokens": "Int64"},
-    **{"probability": "float64", "grade": "float64"},
+    "label": "str",
+    "explanation": "str",
+    "tokens": "Int64",
+    "probability": "float64",
+    "grade": "float64",
 }
-_ATTRIBUTION = "attribution"  # a statement's questions about its citations are one group
+# a statement's questions about its citations are one group
+_ATTRIBUTION = "attribution"
 
 
 def judge_pairs(
@@ -36,14 +40,15 @@ def judge_pairs(
 ) -> pd.DataFrame:
     """Ask the judge about every pair_id that is not settled; return table `judgments`.
 
-    Questions come in groups, whatever the order of the rows: those about one premise and part,
-    those about one statement and its citations, and the criteria by which one text is graded. A
-    call has whole groups, about `batch` pairs in total. An answer that the judge does not need has
-    no row. `instruments` are those that the judge can answer.
+    Questions come in groups, whatever the order of the rows: those about one premise
+    and part, those about one statement and its citations, and the criteria by which one
+    text is graded. A call has whole groups, about `batch` pairs in total. An answer
+    that the judge does not need has no row. `instruments` are those that the judge can
+    answer.
 
-    Raises BadInput if the pairs ask what the judge cannot answer, and RuntimeError if the judge
-    does not return one valid judgment per pair: with status ok, a label or grade that the
-    instrument and the criterion allow; with any other status, neither.
+    Raises BadInput if the pairs ask what the judge cannot answer, and RuntimeError if
+    the judge does not return one valid judgment per pair: with status ok, a label or
+    grade that the instrument and the criterion allow; with any other status, neither.
     """
     check_instruments(pairs, name, instruments)
     answered, done = [], 0
@@ -52,8 +57,14 @@ def judge_pairs(
         for questions in batches(pairs, batch):
             judgments = judge.judge(questions)
             if (count := len(judgments)) != (size := len(questions)):
-                raise RuntimeError(f"judge {name!r} gave {count} judgments for {size} pairs")
-            answers = [(p, j) for p, j in zip(questions, judgments, strict=True) if j is not None]
+                raise RuntimeError(
+                    f"judge {name!r} gave {count} judgments for {size} pairs"
+                )
+            answers = [
+                (p, j)
+                for p, j in zip(questions, judgments, strict=True)
+                if j is not None
+            ]
             if answers:
                 answered.append(_checked_rows(answers, name, judge.signature))
             done += size
@@ -61,9 +72,13 @@ def judge_pairs(
     return pd.concat(answered, ignore_index=True) if answered else empty(JUDGMENTS)
 
 
-def check_instruments(pairs: pd.DataFrame, name: str, instruments: Collection[str]) -> None:
+def check_instruments(
+    pairs: pd.DataFrame, name: str, instruments: Collection[str]
+) -> None:
     """Raise BadInput if pairs that are not settled have other instruments than the judge's."""
-    measures_of = pairs.loc[pairs["settled"].isna(), ["instrument", "measure"]].drop_duplicates()
+    measures_of = pairs.loc[
+        pairs["settled"].isna(), ["instrument", "measure"]
+    ].drop_duplicates()
     raise_problems(
         f"judges > {name}: cannot answer instrument {instrument!r}, which {', '.join(measures)}"
         f" asks; choose another judge, or leave out the measure"
@@ -86,18 +101,30 @@ def batches(pairs: pd.DataFrame, size: int) -> Iterator[list[Pair]]:
     about = np.where((context < 0) | graded, premise, context)
     statement = np.where(cites | graded, hypothesis, -1)
     questions = open_.assign(premise=premise, hypothesis=hypothesis, context=context)
-    questions = questions.assign(family=family, about=about, group=part, statement=statement)
+    questions = questions.assign(
+        family=family, about=about, group=part, statement=statement
+    )
     group = ["family", "about", "group", "statement"]
     questions = questions.sort_values([*group, "instrument", "hypothesis", "pair_id"])
     first = ~questions.duplicated(group).to_numpy()
-    ends = [*np.flatnonzero(first)[1:].tolist(), len(questions)] if len(questions) else []
+    ends = (
+        [*np.flatnonzero(first)[1:].tolist(), len(questions)] if len(questions) else []
+    )
     start = 0
     for end in ends:
         # Each list ends with the group that brings it to `size` or more.
         if end - start >= size or end == len(questions):
             rows, start = questions.iloc[start:end], end
             yield [
-                Pair(key, instrument, texts[p], texts[h], part, None if c < 0 else texts[c], author)
+                Pair(
+                    key,
+                    instrument,
+                    texts[p],
+                    texts[h],
+                    part,
+                    None if c < 0 else texts[c],
+                    author,
+                )
                 for key, instrument, p, h, c, part, author in zip(
                     *(rows[name].tolist() for name in _COLUMNS), strict=True
                 )
@@ -113,7 +140,9 @@ def _ranked(columns: Sequence[pd.Series]) -> tuple[list[Ranks], Texts]:
     texts = [column.categories.to_numpy(dtype=object) for column in categories]
     places, distinct = pd.factorize(np.concatenate(texts), sort=True)
     ends = np.cumsum([len(values) for values in texts])
-    ranks = [np.append(part, -1) for part in np.split(places.astype(np.int64), ends[:-1])]
+    ranks = [
+        np.append(part, -1) for part in np.split(places.astype(np.int64), ends[:-1])
+    ]
     codes = [column.codes.to_numpy() for column in categories]  # -1 takes the last rank
     ranked = [rank[code] for rank, code in zip(ranks, codes, strict=True)]
     return ranked, np.asarray(distinct, dtype=object)
@@ -125,12 +154,17 @@ def _checked_rows(
     batch = [pair for pair, _ in answers]
     # A column of missing values must have the same type in every batch.
     rows = pd.DataFrame([vars(judgment) for _, judgment in answers]).astype(_TYPES)
-    rows = rows.assign(pair_id=[pair.pair_id for pair in batch], judge=name, recipe=signature)
+    rows = rows.assign(
+        pair_id=[pair.pair_id for pair in batch], judge=name, recipe=signature
+    )
     for column in ("quotes", "quote_starts"):
         rows[column] = rows[column].map(list)
     ok = (rows["status"] == "ok").to_numpy()
     valid = ~ok & rows["label"].isna().to_numpy() & rows["grade"].isna().to_numpy()
-    values, instruments = Answers.of(rows), np.array([pair.instrument for pair in batch])
+    values, instruments = (
+        Answers.of(rows),
+        np.array([pair.instrument for pair in batch]),
+    )
     for instrument in np.unique(instruments):
         worth = INSTRUMENTS[instrument].answer.worth(values, {})
         valid |= ok & (instruments == instrument) & ~np.isnan(worth)

@@ -26,12 +26,12 @@ OK, ABSTAINED = "ok", "abstained"
 def reduce_verdicts(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     """Return table `verdicts`: a row per item and judge of `judgments`.
 
-    An item is entailed if any of its premises is judged to entail it. Else, if a judgment is
-    missing, the item has no label, and its status is that of the first premise that failed, or
-    `abstained` if the judge abstained from all that are missing. Else it is contradicted if any
-    premise contradicts it; else not entailed (of three labels: neutral). Its probability is the
-    largest over its premises, and null if one has none. WiCE (Kamoi et al. 2023) reads its chunks
-    in this way.
+    An item is entailed if any of its premises is judged to entail it. Else, if a
+    judgment is missing, the item has no label, and its status is that of the first
+    premise that failed, or `abstained` if the judge abstained from all that are
+    missing. Else it is contradicted if any premise contradicts it; else not entailed
+    (of three labels: neutral). Its probability is the largest over its premises, and
+    null if one has none. WiCE (Kamoi et al. 2023) reads its chunks in this way.
 
     Raises BadInput if a judge has no judgment for a pair.
     """
@@ -41,8 +41,12 @@ def reduce_verdicts(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFram
     return pd.concat(tables, ignore_index=True) if tables else empty(VERDICTS)
 
 
-def _verdicts_of(questions: pd.DataFrame, judgments: pd.DataFrame, judge: str) -> pd.DataFrame:
-    rows = questions.merge(judgments, on="pair_id", how="left").sort_values(["doc_id", "position"])
+def _verdicts_of(
+    questions: pd.DataFrame, judgments: pd.DataFrame, judge: str
+) -> pd.DataFrame:
+    rows = questions.merge(judgments, on="pair_id", how="left").sort_values(
+        ["doc_id", "position"]
+    )
     absent = rows["status"].isna()
     if absent.any():
         first = rows.loc[absent, "doc_id"].iloc[0]
@@ -64,12 +68,16 @@ def _verdicts_of(questions: pd.DataFrame, judgments: pd.DataFrame, judge: str) -
         {
             **dict.fromkeys(("entailed", "contradicted", "three"), "any"),
             **dict.fromkeys(("known", "certain"), "all"),
-            **{"failed": "first", "probability": "max", "recipe": "first"},
+            "failed": "first",
+            "probability": "max",
+            "recipe": "first",
         }
     ).assign(n_premises=premises.size(), n_judged=premises["known"].sum())
     which = [items["entailed"], ~items["known"], items["contradicted"], items["three"]]
     names = [records.ENTAILED, "", records.CONTRADICTED, records.NEUTRAL]
-    verdict = pd.Series(np.select(which, names, records.NOT_ENTAILED), index=items.index)
+    verdict = pd.Series(
+        np.select(which, names, records.NOT_ENTAILED), index=items.index
+    )
     unknown = verdict == ""
     label = verdict.where(~unknown, None)
     table = items.assign(
@@ -91,7 +99,9 @@ def _deciding(rows: pd.DataFrame, label: "pd.Series[str]") -> "pd.Series[int]":
     """
     same = rows[rows["label"].astype("object") == rows["doc_id"].map(label)]
     best = same.sort_values(
-        ["doc_id", "probability", "position"], ascending=[True, False, True], na_position="last"
+        ["doc_id", "probability", "position"],
+        ascending=[True, False, True],
+        na_position="last",
     ).drop_duplicates("doc_id")
     return best.set_index("doc_id")["position"].astype("Int64")
 
@@ -99,9 +109,9 @@ def _deciding(rows: pd.DataFrame, label: "pd.Series[str]") -> "pd.Series[int]":
 class Comparison(NamedTuple):
     """Verdicts of a judge, or rater, beside gold labels, a row per item.
 
-    `thresholded`: whether labels come from probabilities and a threshold. `rows` has the columns of
-    gold (`label` is right, `cluster` a number) and of verdicts (`label_said`, `probability`,
-    `status`).
+    `thresholded`: whether labels come from probabilities and a threshold. `rows` has
+    the columns of gold (`label` is right, `cluster` a number) and of verdicts
+    (`label_said`, `probability`, `status`).
     """
 
     judge: str
@@ -111,7 +121,9 @@ class Comparison(NamedTuple):
 
     def notes(self) -> Iterator[str]:
         """Count the items without a verdict, by status."""
-        for name, count in self.rows["status"].astype("object").value_counts().sort_index().items():
+        for name, count in (
+            self.rows["status"].astype("object").value_counts().sort_index().items()
+        ):
             if name != OK:
                 yield (
                     f"{self.judge}: {count:,} of {len(self.rows):,} items have no verdict (status"
@@ -125,8 +137,12 @@ def compare_judges(
     """Compare each judge of `verdicts` with `gold` on the items of its verdicts, by name."""
     gold = gold.assign(cluster=pd.factorize(gold["cluster"])[0])
     for judge, of_judge in verdicts.groupby("judge", sort=True):
-        rows = gold.merge(of_judge, on="item", suffixes=("", "_said")).sort_values("item")
-        yield Comparison(str(judge), str(rows["recipe"].iloc[0]), judge in thresholded, rows)
+        rows = gold.merge(of_judge, on="item", suffixes=("", "_said")).sort_values(
+            "item"
+        )
+        yield Comparison(
+            str(judge), str(rows["recipe"].iloc[0]), judge in thresholded, rows
+        )
 
 
 def entailment(labels: "pd.Series[str]") -> Array:
@@ -136,7 +152,9 @@ def entailment(labels: "pd.Series[str]") -> Array:
 
 def three_way_codes(labels: "pd.Series[str]") -> Array | None:
     """Return 0, 1, 2 for entailed, neutral, contradicted, NaN if missing; None for other labels."""
-    places = labels.astype("object").map({name: n for n, name in enumerate(records.THREE)})
+    places = labels.astype("object").map(
+        {name: n for n, name in enumerate(records.THREE)}
+    )
     if (places.isna() & labels.notna()).any():
         return None
     return np.asarray(places, dtype=np.float64)
@@ -179,16 +197,23 @@ def examine(
 ) -> Results:
     """Reduce judgments to verdicts, and compute the cards of every judge and rater.
 
-    `gold` has the right labels, `ratings` those of people, `released` the verdicts in the data.
+    `gold` has the right labels, `ratings` those of people, `released` the verdicts in
+    the data.
 
-    A card's study is a subset; `all subsets` and `mean of subsets` if there are several; or `items
-    of X`, if a judge X in the data has verdicts on some items only, so that all can be compared
-    with X. Its part is a kind, or `full` for all. Items without a gold label are in no card. A
-    rater is compared with the majority of the others.
+    A card's study is a subset; `all subsets` and `mean of subsets` if there are
+    several; or `items of X`, if a judge X in the data has verdicts on some items only,
+    so that all can be compared with X. Its part is a kind, or `full` for all. Items
+    without a gold label are in no card. A rater is compared with the majority of the
+    others.
     """
-    tables = [reduce_verdicts(pairs, judgments), _with_labels(released, options.threshold)]
+    tables = [
+        reduce_verdicts(pairs, judgments),
+        _with_labels(released, options.threshold),
+    ]
     verdicts = pd.concat(tables, ignore_index=True)
-    by_threshold = released.loc[released["label"].isna() & released["probability"].notna(), "judge"]
+    by_threshold = released.loc[
+        released["label"].isna() & released["probability"].notna(), "judge"
+    ]
     comparisons = [*compare_judges(gold, verdicts, thresholded=set(by_threshold))]
     comparisons += compare_raters(gold, ratings)
     items = set(gold["item"])
@@ -200,17 +225,27 @@ def examine(
     cards: list[Row] = []
     bins: list[Row] = []
     for comparison in comparisons:
-        card_rows, reliability = _cards_of(comparison, common, gold["subset"].nunique(), options)
+        card_rows, reliability = _cards_of(
+            comparison, common, gold["subset"].nunique(), options
+        )
         cards += card_rows
         bins += reliability
     notes = [note for comparison in comparisons for note in comparison.notes()]
-    return Results(verdicts, frame_of(cards, JUDGE_CARDS), frame_of(bins, CALIBRATION), notes)
+    return Results(
+        verdicts, frame_of(cards, JUDGE_CARDS), frame_of(bins, CALIBRATION), notes
+    )
 
 
 def _with_labels(verdicts: pd.DataFrame, threshold: float) -> pd.DataFrame:
     """Return verdicts of the data as `verdicts`, labelled by the threshold if they lack a label."""
-    alone = verdicts["label"].isna() & verdicts["probability"].notna() & (verdicts["status"] == OK)
-    from_threshold = pd.Series(_labels(verdicts["probability"] >= threshold, alone), verdicts.index)
+    alone = (
+        verdicts["label"].isna()
+        & verdicts["probability"].notna()
+        & (verdicts["status"] == OK)
+    )
+    from_threshold = pd.Series(
+        _labels(verdicts["probability"] >= threshold, alone), verdicts.index
+    )
     label = verdicts["label"].astype("object").mask(alone, from_threshold)
     return verdicts.assign(
         label=label,
@@ -230,12 +265,18 @@ def _cards_of(
     cards: list[Row] = []
     bins: list[Row] = []
     by_subset: list[list[Row]] = []
-    key: Row = {"criterion": records.CRITERION, "metric": VERDICT, "judge": comparison.judge}
+    key: Row = {
+        "criterion": records.CRITERION,
+        "metric": VERDICT,
+        "judge": comparison.judge,
+    }
     last: Row = {"recipe": comparison.recipe}
     subsets = set(comparison.rows["subset"])
     for study, part, rows in slices(comparison.rows, common):
         key |= {"study": study, "part": part}
-        seed = [str(key[name]) for name in ("study", "criterion", "part", "metric", "judge")]
+        seed = [
+            str(key[name]) for name in ("study", "criterion", "part", "metric", "judge")
+        ]
         probability = rows["probability"].to_numpy(dtype=np.float64)
         judged = Judgments(
             entailment(rows["label_said"]),
@@ -261,7 +302,10 @@ def _more(rows: pd.DataFrame, options: MetaOptions, seed: Sequence[str]) -> Esti
     labelled = rows[rows["label"].notna()]
     verdict, right = entailment(labelled["label_said"]), entailment(labelled["label"])
     unknown, hits = np.isnan(verdict), verdict == right
-    status, cluster = labelled["status"].to_numpy(), labelled["cluster"].to_numpy(dtype=np.intp)
+    status, cluster = (
+        labelled["status"].to_numpy(),
+        labelled["cluster"].to_numpy(dtype=np.intp),
+    )
     counted = {
         "abstained": status == ABSTAINED,
         "failed": (status != ABSTAINED) & (status != OK),
@@ -269,19 +313,37 @@ def _more(rows: pd.DataFrame, options: MetaOptions, seed: Sequence[str]) -> Esti
         "agreement_at_most": hits | unknown,
     }
     confidence = options.confidence
-    numbers = {name: share(mask, cluster, confidence=confidence) for name, mask in counted.items()}
-    judge, gold = three_way_codes(labelled["label_said"]), three_way_codes(labelled["label"])
+    numbers = {
+        name: share(mask, cluster, confidence=confidence)
+        for name, mask in counted.items()
+    }
+    judge, gold = (
+        three_way_codes(labelled["label_said"]),
+        three_way_codes(labelled["label"]),
+    )
     if judge is not None and gold is not None and np.isfinite(judge).any():
         rng = generator(options.seed, "three_way", *seed)
-        numbers |= three_way(judge, gold, confidence=options.confidence, rng=rng, cluster=cluster)
+        numbers |= three_way(
+            judge, gold, confidence=options.confidence, rng=rng, cluster=cluster
+        )
     return numbers
 
 
 # Statistics with a meaningful mean, unlike counts and pass rates.
 AVERAGED = (
-    *("sensitivity", "specificity", "balanced_accuracy", "f1", "agreement"),
-    *("accuracy_3way", "balanced_accuracy_3way", "macro_f1_3way", "auroc"),
-    *("abstained", "failed", "agreement_at_least", "agreement_at_most"),
+    "sensitivity",
+    "specificity",
+    "balanced_accuracy",
+    "f1",
+    "agreement",
+    "accuracy_3way",
+    "balanced_accuracy_3way",
+    "macro_f1_3way",
+    "auroc",
+    "abstained",
+    "failed",
+    "agreement_at_least",
+    "agreement_at_most",
 )
 _SUMMED = ("n", "n_effective", "n_judged", "n_missing", "n_split")
 
@@ -289,9 +351,10 @@ _SUMMED = ("n", "n_effective", "n_judged", "n_missing", "n_split")
 def mean_card(cards: Sequence[Sequence[Row]]) -> list[Row]:
     """Average the cards of several sets; return rows of `judge_cards` without key and recipe.
 
-    Each set has the same weight; null where a set lacks the statistic. The interval takes the sets
-    for independent: the squared distance of its ends from the mean is the sum of the sets' own over
-    their number squared (Zou and Donner 2008). Counts are summed.
+    Each set has the same weight; null where a set lacks the statistic. The interval
+    takes the sets for independent: the squared distance of its ends from the mean is
+    the sum of the sets' own over their number squared (Zou and Donner 2008). Counts are
+    summed.
     """
     by_name = [{str(row["statistic"]): row for row in card} for card in cards]
     return [
@@ -318,8 +381,8 @@ RECIPE = "rater|against the majority of the other raters"
 def compare_raters(gold: pd.DataFrame, ratings: pd.DataFrame) -> Iterator[Comparison]:
     """Compare every rater with the majority of the others, on the items that the rater labelled.
 
-    An item is left out as split if half of the others say entailed, and as unlabelled if nobody
-    else labelled it. The gold label is not used: it may be the rater's own.
+    An item is left out as split if half of the others say entailed, and as unlabelled
+    if nobody else labelled it. The gold label is not used: it may be the rater's own.
     """
     wide = ratings.pivot_table(
         index="doc_id", columns="rater", values="value", aggfunc="first", dropna=False
@@ -345,7 +408,9 @@ def compare_raters(gold: pd.DataFrame, ratings: pd.DataFrame) -> Iterator[Compar
             label=_labels(labels == 1.0, labels.notna()),
             recipe=RECIPE,
         )
-        gold_of_others = gold.drop(columns=["label", "unlabelled"]).merge(right, on="item")
+        gold_of_others = gold.drop(columns=["label", "unlabelled"]).merge(
+            right, on="item"
+        )
         yield from compare_judges(gold_of_others, verdicts)
 
 

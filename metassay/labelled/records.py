@@ -1,8 +1,9 @@
 """The data of tests, items or labelled sentences, with their places in files.
 
-An item is a question with a right answer: does any of its premises entail the hypothesis? As with
-rows of a benchmark, a reader goes on after an error: it adds to `problems` and `warnings`; `ingest`
-adds the checks common to all and raises once. Neither ever contains a text.
+An item is a question with a right answer: does any of its premises entail the
+hypothesis? As with rows of a benchmark, a reader goes on after an error: it adds to
+`problems` and `warnings`; `ingest` adds the checks common to all and raises once.
+Neither ever contains a text.
 """
 
 import hashlib
@@ -37,11 +38,11 @@ Names = NDArray[np.object_]
 class ItemRow(NamedTuple):
     """An item.
 
-    `premises` are chunks of evidence: a judge reads each by itself, and the item is entailed if any
-    of them entails it. `label` is None if the data have no gold label; the majority of people's
-    labels, if there are any, then decides. `subset` is its test set; `kind` what it tests (an edit,
-    such as `negation`), `full` if there are no kinds. `cluster`: its text or document; "" is a
-    cluster by itself.
+    `premises` are chunks of evidence: a judge reads each by itself, and the item is
+    entailed if any of them entails it. `label` is None if the data have no gold label;
+    the majority of people's labels, if there are any, then decides. `subset` is its
+    test set; `kind` what it tests (an edit, such as `negation`), `full` if there are no
+    kinds. `cluster`: its text or document; "" is a cluster by itself.
     """
 
     at: Place
@@ -57,8 +58,8 @@ class ItemRow(NamedTuple):
 class VerdictRow(NamedTuple):
     """A judge's verdict on an item that comes with the data.
 
-    A label, a probability of being entailed (0 to 1), or both; no label if the status is not ok. A
-    probability alone becomes a label by the threshold of params.yaml.
+    A label, a probability of being entailed (0 to 1), or both; no label if the status
+    is not ok. A probability alone becomes a label by the threshold of params.yaml.
     """
 
     at: Place
@@ -66,7 +67,9 @@ class VerdictRow(NamedTuple):
     judge: str
     label: Label | None = None
     probability: float | None = None
-    status: Literal["ok", "unparsed", "refused", "truncated", "error", "abstained"] = "ok"
+    status: Literal["ok", "unparsed", "refused", "truncated", "error", "abstained"] = (
+        "ok"
+    )
 
 
 class LabelRow(NamedTuple):
@@ -144,7 +147,9 @@ def files(folder: Path, pattern: str, problems: Findings, remedy: str) -> list[P
     paths = sorted(folder.glob(pattern))
     if not paths:
         name = pattern.removeprefix("**/")
-        what = f"holds no {name[1:]} file" if name.startswith("*.") else f"holds no {name}"
+        what = (
+            f"holds no {name[1:]} file" if name.startswith("*.") else f"holds no {name}"
+        )
         problems.add(Place(str(folder)), what, remedy)
     return paths
 
@@ -154,7 +159,9 @@ def parsed_lines(
 ) -> Iterator[tuple[Place, Line]]:
     """Read the lines of JSON Lines files that fit `model`, with their places."""
     for path in paths:
-        yield from validate_all(json_lines(path, problems, remedy=remedy), model, problems)
+        yield from validate_all(
+            json_lines(path, problems, remedy=remedy), model, problems
+        )
 
 
 def is_clean(name: str) -> bool:

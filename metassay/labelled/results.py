@@ -16,8 +16,8 @@ Card = dict[str, dict[str, Any]]  # rows of table `judge_cards` by statistic
 class Cards(NamedTuple):
     """Cards of the items of all kinds by (study, judge), of one kind by (study, kind, judge).
 
-    `n_asked`: the number of items with a gold label in each study, the most of any judge.
-    `raters`: the judges that are people.
+    `n_asked`: the number of items with a gold label in each study, the most of any
+    judge. `raters`: the judges that are people.
     """
 
     whole: dict[tuple[str, str], Card]
@@ -30,7 +30,9 @@ class Cards(NamedTuple):
         """The mean of subsets, all of them together, each subset, then others."""
         first = (MEAN_OF_SUBSETS, ALL_SUBSETS)
         names = {study for study, _ in self.whole}
-        return sorted(names, key=lambda s: (first.index(s) if s in first else len(first), s))
+        return sorted(
+            names, key=lambda s: (first.index(s) if s in first else len(first), s)
+        )
 
     @property
     def main(self) -> str | None:
@@ -51,7 +53,9 @@ class Cards(NamedTuple):
         """Rank judges by a statistic of a study, best first, then raters."""
         judges = {judge for _, judge in self.whole}
         value = {judge: self.value(study, judge, statistic) for judge in judges}
-        rank = {j: (j in self.raters, v is None, -(v or 0.0), j) for j, v in value.items()}
+        rank = {
+            j: (j in self.raters, v is None, -(v or 0.0), j) for j, v in value.items()
+        }
         return sorted(judges, key=rank.__getitem__)
 
     def comparable(self, study: str, statistic: str) -> list[str]:
@@ -85,7 +89,8 @@ def n_asked(card: Card) -> int:
     return int(card["agreement_at_least"]["n"])
 
 
-# By kind of item: the share of unentailed claims that a judge detects, and its false alarms.
+# By kind of item: the share of unentailed claims that a judge detects, and its false
+# alarms.
 
 DETECTED, FALSE_ALARMS = "detected", "false alarms"
 _MISSING = ["n_abstained", "n_failed"]
@@ -99,13 +104,24 @@ def kinds_table(test: Cards) -> pd.DataFrame:
     """
     lines: list[list[object]] = []
     for (study, kind, judge), card in test.of_kind.items():
-        missing = [round(card[name]["value"] * card[name]["n"]) for name in ("abstained", "failed")]
+        missing = [
+            round(card[name]["value"] * card[name]["n"])
+            for name in ("abstained", "failed")
+        ]
         lines += [[study, kind, judge, *share, *missing] for share in _shares(card)]
     frame = pd.DataFrame(lines, columns=KIND_COLUMNS)
     failures = frame.groupby(["study", "judge", "measure"])[_MISSING].sum()
     of_all_kinds = [
-        [study, ALL_KINDS, judge, *share, *failures.loc[[(study, judge, share[0])]].sum()]
-        for study, judge in dict.fromkeys(zip(frame["study"], frame["judge"], strict=True))
+        [
+            study,
+            ALL_KINDS,
+            judge,
+            *share,
+            *failures.loc[[(study, judge, share[0])]].sum(),
+        ]
+        for study, judge in dict.fromkeys(
+            zip(frame["study"], frame["judge"], strict=True)
+        )
         for share in _shares(test.whole[study, judge])
     ]
     frame = frame.sort_values(["study", "measure", "kind", "judge"])
@@ -116,7 +132,10 @@ def kinds_table(test: Cards) -> pd.DataFrame:
 def _shares(card: Card) -> list[list[object]]:
     """Return measure, value, low, high and n of the measures that the items have."""
     no, yes = card["specificity"], card["sensitivity"]
-    alarms = [None if yes[name] is None else 1 - yes[name] for name in ("value", "high", "low")]
+    alarms = [
+        None if yes[name] is None else 1 - yes[name]
+        for name in ("value", "high", "low")
+    ]
     shares = [[DETECTED, no["value"], no["low"], no["high"], no["n"]]] * bool(no["n"])
     return shares + [[FALSE_ALARMS, *alarms, yes["n"]]] * bool(yes["n"])
 
@@ -124,14 +143,18 @@ def _shares(card: Card) -> list[list[object]]:
 def with_right_answers(verdicts: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
     """Return table `verdicts` with columns subset, kind, right (the gold label), wrong and sure.
 
-    `wrong` is null without a verdict or gold label. If one side uses three labels and the other
-    two, neutral and contradicted are not entailed. `sure`: the probability of a wrong verdict, 0 to
-    1; null of other verdicts, and if the judge gave none.
+    `wrong` is null without a verdict or gold label. If one side uses three labels and
+    the other two, neutral and contradicted are not entailed. `sure`: the probability of
+    a wrong verdict, 0 to 1; null of other verdicts, and if the judge gave none.
     """
-    gold_rows = gold[["item", "subset", "kind", "label"]].rename(columns={"label": "right"})
+    gold_rows = gold[["item", "subset", "kind", "label"]].rename(
+        columns={"label": "right"}
+    )
     table = verdicts.merge(gold_rows, on="item", how="left")
     wrong = [_wrong(label, right) for label, right in rows(table, "label", "right")]
-    sure = table["probability"].where(table["label"] == ENTAILED, 1.0 - table["probability"])
+    sure = table["probability"].where(
+        table["label"] == ENTAILED, 1.0 - table["probability"]
+    )
     table["wrong"] = pd.array(wrong, dtype="boolean")
     wrongly = table["wrong"].fillna(False).astype(bool)
     return table.assign(sure=sure.where(wrongly).astype("float64"))

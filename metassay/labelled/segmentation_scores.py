@@ -41,12 +41,14 @@ class _Run(NamedTuple):
     documents: int
 
 
-def examine(sentences: pd.DataFrame, segmented: pd.DataFrame, options: MetaOptions) -> Results:
+def examine(
+    sentences: pd.DataFrame, segmented: pd.DataFrame, options: MetaOptions
+) -> Results:
     """Score the labels of each segmentation (SEGMENTED) against SENTENCES.
 
     Sentences on which it failed are left out, and counted; `accuracy_at_least` and
-    `accuracy_at_most` take all of them for wrong, or for right. Intervals resample documents, the
-    same for every segmentation.
+    `accuracy_at_most` take all of them for wrong, or for right. Intervals resample
+    documents, the same for every segmentation.
     """
     groups = dict(_groups(sentences))
     scores: list[Row] = []
@@ -75,7 +77,10 @@ def _run(name: str, sentences: pd.DataFrame, segmented: pd.DataFrame) -> _Run:
         raise BadInput(
             f"segmented: {name} lacks {len(sentences) - len(rows):,} sentences; run it again"
         )
-    right, predicted = records.names_of(rows["label"]), records.names_of(rows["label_given"])
+    right, predicted = (
+        records.names_of(rows["label"]),
+        records.names_of(rows["label_given"]),
+    )
     labels = [*sorted({*right, *predicted} - {None, records.NONE}), records.NONE]
     code = {label: place for place, label in enumerate(labels)}
     # Texts of several authors about the same document are a cluster.
@@ -84,7 +89,9 @@ def _run(name: str, sentences: pd.DataFrame, segmented: pd.DataFrame) -> _Run:
         name,
         labels,
         np.array([code[label] for label in right], dtype=np.intp),
-        np.array([-1 if label is None else code[label] for label in predicted], dtype=np.intp),
+        np.array(
+            [-1 if label is None else code[label] for label in predicted], dtype=np.intp
+        ),
         document.astype(np.intp),
         len(documents),
     )
@@ -114,14 +121,19 @@ def _scores(
     answered = rows & (run.predicted >= 0)
     tables = _tables(run, answered)
     missing = np.bincount(run.document[rows & ~answered], minlength=run.documents)
-    # A resampled document has its table, and its sentences on which the segmentation failed.
-    counted = np.concatenate([tables.reshape(run.documents, -1), missing[:, None]], axis=1)
+    # A resampled document has its table, and its sentences on which the segmentation
+    # failed.
+    counted = np.concatenate(
+        [tables.reshape(run.documents, -1), missing[:, None]], axis=1
+    )
     rng = generator(options.seed, "segmentation", grouping, group)
     resampled = classification.resample_tables(counted, n=options.resamples, rng=rng)
     table, many = tables.sum(axis=0), resampled[:, :-1].reshape(-1, *tables.shape[1:])
     failed, many_failed = float(missing.sum()), resampled[:, -1]
 
-    def row(grouping: str, name: str, statistic: str, value: float, values: Array) -> Row:
+    def row(
+        grouping: str, name: str, statistic: str, value: float, values: Array
+    ) -> Row:
         key = {"of": grouping, "name": name, "statistic": statistic}
         counts = {"n": int(table.sum()), "n_failed": int(failed)}
         return key | counts | _interval(run, rows, value, values, options)
@@ -133,14 +145,20 @@ def _scores(
         return
     for statistic, share in _WITH_FAILED.items():
         entry = row(
-            grouping, group, statistic, float(share(table, failed)), share(many, many_failed)
+            grouping,
+            group,
+            statistic,
+            float(share(table, failed)),
+            share(many, many_failed),
         )
         yield entry | {"n": int(table.sum() + failed)}
     for statistic, number in classification.OF_LABEL.items():
         of_label, drawn_of_label = number(table), number(many)
         for place in _used(table):
             values = drawn_of_label[:, place]
-            entry = row("label", run.labels[place], statistic, float(of_label[place]), values)
+            entry = row(
+                "label", run.labels[place], statistic, float(of_label[place]), values
+            )
             yield entry | {"n": int(table[place].sum())}
 
 
@@ -151,22 +169,31 @@ def _above(first: _Run, second: _Run, options: MetaOptions) -> Iterator[Row]:
     """
     both = (first.predicted >= 0) & (second.predicted >= 0)
     tables_first, tables_second = _tables(first, both), _tables(second, both)
-    flat = [tables.reshape(first.documents, -1) for tables in (tables_first, tables_second)]
+    flat = [
+        tables.reshape(first.documents, -1) for tables in (tables_first, tables_second)
+    ]
     rng = generator(options.seed, "segmentation", ALL, ALL)
     joined = np.concatenate(flat, axis=1)
     resampled = classification.resample_tables(joined, n=options.resamples, rng=rng)
     drawn_first, drawn_second = np.split(resampled, [flat[0].shape[1]], axis=1)
-    counts = {"n": int(np.count_nonzero(both)), "n_failed": int(np.count_nonzero(~both))}
+    counts = {
+        "n": int(np.count_nonzero(both)),
+        "n_failed": int(np.count_nonzero(~both)),
+    }
     for statistic in ("accuracy", "macro_f1"):
         number = classification.OF_ALL[statistic]
-        value = float(number(tables_first.sum(axis=0)) - number(tables_second.sum(axis=0)))
+        value = float(
+            number(tables_first.sum(axis=0)) - number(tables_second.sum(axis=0))
+        )
         values = number(drawn_first.reshape(-1, *tables_first.shape[1:]))
         values = values - number(drawn_second.reshape(-1, *tables_second.shape[1:]))
         key = {"of": "above", "name": second.segmentation, "statistic": statistic}
         yield key | counts | _interval(first, both, value, values, options)
 
 
-def _interval(run: _Run, rows: Mask, value: float, values: Array, options: MetaOptions) -> Row:
+def _interval(
+    run: _Run, rows: Mask, value: float, values: Array, options: MetaOptions
+) -> Row:
     documents = len(set(run.document[rows]))
     ends = shares.ends(values, value, confidence=options.confidence)
     low, high = ends if documents > 1 else (np.nan, np.nan)
@@ -179,10 +206,13 @@ def _used(table: Array) -> list[int]:
     return [int(at) for at in np.flatnonzero(table.any(axis=0) | table.any(axis=1))]
 
 
-_WITH_FAILED: dict[str, Callable[[Array, Any], Array]] = {  # the failed for wrong, and for right
+# the failed for wrong, and for right
+_WITH_FAILED: dict[str, Callable[[Array, Any], Array]] = {
     "failed": classification.failure_rate,
     "accuracy_at_least": classification.accuracy,
-    "accuracy_at_most": lambda table, failed: classification.accuracy(table, failed, failed),
+    "accuracy_at_most": lambda table, failed: classification.accuracy(
+        table, failed, failed
+    ),
 }
 
 

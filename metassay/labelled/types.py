@@ -12,8 +12,20 @@ from metassay.core.errors import BadInput, shown
 from metassay.core.naming import name_problem
 from metassay.core.options import Block, Name, Options, Seed, parse, refuse
 from metassay.core.params import SEGMENTATION
-from metassay.datasets.readers import EVERY_READER, ITEM_READERS, READERS, SENTENCE_READERS
-from metassay.labelled.records import ENTAILED, NOT_ENTAILED, ItemRow, Items, Label, hash_of
+from metassay.datasets.readers import (
+    EVERY_READER,
+    ITEM_READERS,
+    READERS,
+    SENTENCE_READERS,
+)
+from metassay.labelled.records import (
+    ENTAILED,
+    NOT_ENTAILED,
+    ItemRow,
+    Items,
+    Label,
+    hash_of,
+)
 from metassay.tables.names import REFERENCE
 from metassay.tabular.rows import Place, Rows, TextRow
 from metassay.text.edits.make import FLIPS, KINDS, edits
@@ -41,9 +53,10 @@ class ClaimLabelsOptions(Options):
 class NliOptions(ClaimLabelsOptions):
     """Natural language inference: premises, a hypothesis and a label.
 
-    `ways`: 2 asks whether the hypothesis is entailed; 3 asks for entailed, neutral or contradicted,
-    and is scored in two labels, too. `halves`: a seed by which each test set is split into
-    `dev_fitted` and `dev_held_out`, each cluster in one of them; null does not split.
+    `ways`: 2 asks whether the hypothesis is entailed; 3 asks for entailed, neutral or
+    contradicted, and is scored in two labels, too. `halves`: a seed by which each test
+    set is split into `dev_fitted` and `dev_held_out`, each cluster in one of them; null
+    does not split.
     """
 
     ways: Literal[2, 3]
@@ -56,15 +69,17 @@ _UNKNOWN = f"is not known; choose from {', '.join(KINDS)}"
 class MinimalPairsOptions(Options):
     """The sentences of minimal pairs, and their edits.
 
-    `sentences`: the largest number, of all references; `seed` decides which, and a smaller sample
-    is part of a larger. `premise`: the original sentence, or its whole text. `kinds`: those of
-    docs/benchmarks.md; an empty list means all.
+    `sentences`: the largest number, of all references; `seed` decides which, and a
+    smaller sample is part of a larger. `premise`: the original sentence, or its whole
+    text. `kinds`: those of docs/benchmarks.md; an empty list means all.
     """
 
     sentences: Annotated[int, Field(ge=1)]
     seed: Seed
     premise: Literal["sentence", "text"]
-    kinds: list[Annotated[str, refuse(lambda kind: None if kind in KINDS else _UNKNOWN)]]
+    kinds: list[
+        Annotated[str, refuse(lambda kind: None if kind in KINDS else _UNKNOWN)]
+    ]
 
 
 def _labels(labels: dict[str, str]) -> dict[str, str]:
@@ -77,9 +92,9 @@ def _labels(labels: dict[str, str]) -> dict[str, str]:
 class SegmentTestOptions(Options):
     """The texts of a test of segmentations, and the facets of their labels.
 
-    `labels`: the facet, or `none`, that a gold label counts as, such as `objective: background`,
-    for segmentations with other facets than the data; other labels stay as they are. `sample`: a
-    sample of the texts; null takes all.
+    `labels`: the facet, or `none`, that a gold label counts as, such as `objective:
+    background`, for segmentations with other facets than the data; other labels stay as
+    they are. `sample`: a sample of the texts; null takes all.
     """
 
     labels: Annotated[dict[str, Name], AfterValidator(_labels)]
@@ -90,10 +105,10 @@ class SegmentTestOptions(Options):
 class JudgeTestKind:
     """A type of judge test: a value of `test` in a benchmark's params.yaml.
 
-    `options` checks the block `options` of that file. `reads`: the readers that its dataset may
-    have, `items` (those of `ITEM_READERS`) or `rows` (those of benchmarks, `READERS`).
-    `make(read, options)` turns the reader's `Items` or `Rows` into the test's `Items`, with the
-    same `problems` and `warnings` and its additions to them.
+    `options` checks the block `options` of that file. `reads`: the readers that its
+    dataset may have, `items` (those of `ITEM_READERS`) or `rows` (those of benchmarks,
+    `READERS`). `make(read, options)` turns the reader's `Items` or `Rows` into the
+    test's `Items`, with the same `problems` and `warnings` and its additions to them.
     """
 
     options: type[Options]
@@ -112,14 +127,17 @@ def half_of(cluster: str, seed: int) -> str:
 def choose_items(read: Items, options: ClaimLabelsOptions) -> Items:
     """Select the items of the subsets or halves (all if none is named), and sample them.
 
-    Verdicts and people's labels of other items are left out. A subset that is not in the data is a
-    problem. A sample takes the items whose key, hashed with the seed, comes first: it does not
-    depend on the order of the file, and a smaller sample is part of a larger.
+    Verdicts and people's labels of other items are left out. A subset that is not in
+    the data is a problem. A sample takes the items whose key, hashed with the seed,
+    comes first: it does not depend on the order of the file, and a smaller sample is
+    part of a larger.
     """
     rows, seed = read.items, getattr(options, "halves", None)
     if seed is not None:
         rows = [
-            row._replace(subset=f"{row.subset}_{half_of(row.cluster or row.item, seed)}")
+            row._replace(
+                subset=f"{row.subset}_{half_of(row.cluster or row.item, seed)}"
+            )
             for row in rows
         ]
     names = sorted({row.subset for row in rows})
@@ -127,7 +145,9 @@ def choose_items(read: Items, options: ClaimLabelsOptions) -> Items:
         if name not in names and not read.problems:
             remedy = f"there are: {', '.join(map(shown, names))}"
             at = Place("params.yaml > options > subsets")
-            read.problems.add(at, "names a subset that is not in the data", remedy, shown(name))
+            read.problems.add(
+                at, "names a subset that is not in the data", remedy, shown(name)
+            )
     rows = [row for row in rows if not options.subsets or row.subset in options.subsets]
     if options.sample is not None:
         rows = _draw_sample(rows, options.sample)
@@ -145,7 +165,11 @@ def _draw_sample(rows: Sequence[ItemRow], sample: Sample) -> list[ItemRow]:
     by_subset: dict[str, list[ItemRow]] = {}
     for row in sorted(rows, key=lambda row: hash_of(sample.seed, row.item)):
         by_subset.setdefault(row.subset, []).append(row)
-    sampled = {id(row) for subset_rows in by_subset.values() for row in subset_rows[: sample.items]}
+    sampled = {
+        id(row)
+        for subset_rows in by_subset.values()
+        for row in subset_rows[: sample.items]
+    }
     return [row for row in rows if id(row) in sampled]
 
 
@@ -159,19 +183,24 @@ class _Sentence(NamedTuple):
 def minimal_pairs(read: Rows, options: MinimalPairsOptions) -> Items:
     """Edit a sample of the references' sentences; keeps the reader's problems.
 
-    Equal sentences count once. A sentence must have three words, not be a question, and allow an
-    edit that changes its truth (any edit, if `kinds` has none of those). An item's cluster is its
-    document, its subset is the type of premise, and its key is of document, sentence and kind.
+    Equal sentences count once. A sentence must have three words, not be a question, and
+    allow an edit that changes its truth (any edit, if `kinds` has none of those). An
+    item's cluster is its document, its subset is the type of premise, and its key is of
+    document, sentence and kind.
     """
     kinds = options.kinds or list(KINDS)
     needed = [kind for kind in kinds if kind in FLIPS] or kinds
-    by_text = {s.text: s for s in reversed(list(_sentences(read))) if edits(s.text, needed, 0)}
+    by_text = {
+        s.text: s for s in reversed(list(_sentences(read))) if edits(s.text, needed, 0)
+    }
     sample = sorted(by_text.values(), key=lambda s: hash_of(options.seed, s.text))
     sample = sample[: options.sentences]
     if len(sample) < options.sentences and not read.problems:
         at = Place("params.yaml > options > sentences")
         what = f"only {len(sample):,} of {options.sentences:,} sentences are there"
-        read.warnings.add(at, what, "all of them are used; ask for fewer, or for more kinds")
+        read.warnings.add(
+            at, what, "all of them are used; ask for fewer, or for more kinds"
+        )
     items = [
         row
         for sentence in sorted(sample, key=lambda s: (s.row.doc_id, s.number))
@@ -190,7 +219,9 @@ def _sentences(read: Rows) -> Iterator[_Sentence]:
             number = totals.get(row.doc_id, 0)
             totals[row.doc_id] = number + 1
             if len(_WORD.findall(text)) >= _FEWEST_WORDS:
-                yield _Sentence(row, number, text, tuple(texts[:place] + texts[place + 1 :]))
+                yield _Sentence(
+                    row, number, text, tuple(texts[:place] + texts[place + 1 :])
+                )
 
 
 def _edited(
@@ -198,15 +229,23 @@ def _edited(
 ) -> Iterator[ItemRow]:
     in_text, row = options.premise == "text", sentence.row
     premise = row.text or "" if in_text else sentence.text
-    for edit in edits(sentence.text, kinds, options.seed, sentence.others if in_text else ()):
+    for edit in edits(
+        sentence.text, kinds, options.seed, sentence.others if in_text else ()
+    ):
         key, subset = f"{row.doc_id}:{sentence.number}:{edit.kind}", options.premise
         label: Label = ENTAILED if edit.entailed else NOT_ENTAILED
-        yield ItemRow(row.at, key, [premise], edit.text, label, subset, edit.kind, row.doc_id)
+        yield ItemRow(
+            row.at, key, [premise], edit.text, label, subset, edit.kind, row.doc_id
+        )
 
 
 TESTS: Mapping[str, JudgeTestKind] = {
-    "claim_labels": JudgeTestKind(options=ClaimLabelsOptions, reads="items", make=choose_items),
-    "minimal_pairs": JudgeTestKind(options=MinimalPairsOptions, reads="rows", make=minimal_pairs),
+    "claim_labels": JudgeTestKind(
+        options=ClaimLabelsOptions, reads="items", make=choose_items
+    ),
+    "minimal_pairs": JudgeTestKind(
+        options=MinimalPairsOptions, reads="rows", make=minimal_pairs
+    ),
     "nli": JudgeTestKind(options=NliOptions, reads="items", make=choose_items),
 }
 

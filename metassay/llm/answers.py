@@ -1,8 +1,8 @@
 """Read an answer as one JSON value or one list of lines, or not at all; nothing is guessed.
 
-Lenient reading also accepts other markup: bullets, `1.`, `1)` or `**1**`, other case, quotation
-marks, a full stop. `repair` corrects values that are almost in the right form (`"2"` for 2,
-`Not entailed.` for not_entailed), if they can mean only one thing.
+Lenient reading also accepts other markup: bullets, `1.`, `1)` or `**1**`, other case,
+quotation marks, a full stop. `repair` corrects values that are almost in the right form
+(`"2"` for 2, `Not entailed.` for not_entailed), if they can mean only one thing.
 """
 
 import json
@@ -16,14 +16,17 @@ MARK = "ANSWERS"  # the line before the answers of a model that thinks aloud
 
 _END = re.compile(r"^[ \t]*</think>[ \t]*$", re.MULTILINE)
 _START = re.compile(r"\{|\[\s*\{")
-_STARTS = 1000  # failed starts of values, after which reading stops: it takes quadratic time
+# failed starts of values, after which reading stops: it takes quadratic time
+_STARTS = 1000
 _BRACKETS = {"]": "[", "}": "{"}
-_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])', re.DOTALL)  # strings are kept
+# strings are kept
+_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])', re.DOTALL)
 _QUOTATION = ('"', "'", "\u2018", "\u201c", "\u00ab")
 _LINE = re.compile(r"(0|[1-9]\d{0,8}): (.+)")
 _FENCE = re.compile(r"```\w*")
 _MARK = re.compile(r"(?:final )?answers?:?", re.IGNORECASE)
-# Other forms of a line, without Markdown. `1.2` and `1 - 2` are numbers, and are not read.
+# Other forms of a line, without Markdown. `1.2` and `1 - 2` are numbers, and are not
+# read.
 _LENIENT = re.compile(
     r"[(\[]?([0-9]{1,9})[)\]]?(?:\s*:\s*|[.)]\s+|\s+[-–—]\s+(?=[A-Za-z])|\s+(?=[A-Za-z]))(.+)"
 )
@@ -43,8 +46,8 @@ Read = Callable[[str], dict[str, Any]]
 def without_thoughts(text: str) -> str | None:
     """Return an answer without the `<think>` block at its start; None if the block has no end.
 
-    If the model's template has opened the block, it ends with a line that is only `</think>`, which
-    valid JSON never contains. Other texts are returned unchanged.
+    If the model's template has opened the block, it ends with a line that is only
+    `</think>`, which valid JSON never contains. Other texts are returned unchanged.
     """
     before, end, after = text.partition("</think>")
     if before.lstrip().startswith("<think>"):
@@ -58,9 +61,10 @@ def without_thoughts(text: str) -> str | None:
 def only_json(text: str, *, lenient: bool = False) -> Any:
     """Return the one JSON object, or list of objects, in a reply, which may have prose around it.
 
-    None if there is none, if there are two, if it is in quotation marks, or if the brackets around
-    it do not match. Duplicate keys, NaN and infinities make values that validate as nothing.
-    `lenient`: allow commas before closing brackets, and repetitions of the value.
+    None if there is none, if there are two, if it is in quotation marks, or if the
+    brackets around it do not match. Duplicate keys, NaN and infinities make values that
+    validate as nothing. `lenient`: allow commas before closing brackets, and
+    repetitions of the value.
     """
     if lenient:
         text = _COMMA.sub(lambda match: match[1] or "", text)
@@ -95,7 +99,9 @@ def _balanced(text: str) -> bool:
     for character in text:
         if character in "[{":
             opened.append(character)
-        elif character in _BRACKETS and (not opened or opened.pop() != _BRACKETS[character]):
+        elif character in _BRACKETS and (
+            not opened or opened.pop() != _BRACKETS[character]
+        ):
             return False
     return not opened
 
@@ -108,7 +114,9 @@ def _object(pairs: list[tuple[str, Any]]) -> Any:
     return members if len(members) == len(pairs) else _INVALID
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda _: _INVALID)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_constant=lambda _: _INVALID
+)
 
 
 class _Line(NamedTuple):
@@ -120,8 +128,9 @@ class _Line(NamedTuple):
 def last_lines(text: str, read: Read, *, lenient: bool = False) -> list[dict[str, Any]]:
     """Read the answers at the end of a reply, which may have other text before them.
 
-    Return none if a line of their form is apart from the others, since it is not clear which ones
-    count. Lenient: a reply of one line without a number is an answer without a number.
+    Return none if a line of their form is apart from the others, since it is not clear
+    which ones count. Lenient: a reply of one line without a number is an answer without
+    a number.
     """
     lines = _lines(text, lenient=lenient)
     start = len(lines)
@@ -129,17 +138,26 @@ def last_lines(text: str, read: Read, *, lenient: bool = False) -> list[dict[str
         start -= 1
     if any(line.number is not None for line in lines[:start]):
         return []
-    return _entries(lines[0 if lenient and len(lines) == 1 else start :], read, lenient=lenient)
+    return _entries(
+        lines[0 if lenient and len(lines) == 1 else start :], read, lenient=lenient
+    )
 
 
-def lines_below(text: str, read: Read, *, lenient: bool = False) -> list[dict[str, Any]]:
+def lines_below(
+    text: str, read: Read, *, lenient: bool = False
+) -> list[dict[str, Any]]:
     """Read the answers below the line ANSWERS, each with the `reason` above that line, or None.
 
-    A reason is the paragraph that begins with the answer's number, `1: ...`; if there is only one
-    answer, all text above. Return none if there is another such line, or other text below.
+    A reason is the paragraph that begins with the answer's number, `1: ...`; if there
+    is only one answer, all text above. Return none if there is another such line, or
+    other text below.
     """
     lines = _lines(text, lenient=lenient)
-    marks = [place for place, line in enumerate(lines) if _is_mark(line.text, lenient=lenient)]
+    marks = [
+        place
+        for place, line in enumerate(lines)
+        if _is_mark(line.text, lenient=lenient)
+    ]
     if len(marks) != 1:
         return []
     above, below = lines[: marks[0]], lines[marks[0] + 1 :]
@@ -147,7 +165,9 @@ def lines_below(text: str, read: Read, *, lenient: bool = False) -> list[dict[st
         return []
     reasons = _reasons(above)
     if len(below) == 1:
-        reasons.setdefault(below[0].number, "\n".join(line.text for line in above) or None)
+        reasons.setdefault(
+            below[0].number, "\n".join(line.text for line in above) or None
+        )
     entries = _entries(below, read, lenient=lenient)
     return [entry | {"reason": reasons.get(entry.get("number"))} for entry in entries]
 
@@ -162,7 +182,9 @@ def value_starts(text: str) -> dict[int | None, int]:
     for line in text.split("\n"):
         if line.strip() and not _FENCE.fullmatch(line.strip()):
             number = _LEADING.match(line)
-            starts[int(number[1]) if number else None] = start + (number.end() if number else 0)
+            starts[int(number[1]) if number else None] = start + (
+                number.end() if number else 0
+            )
         start += len(line) + 1
     return starts
 
@@ -181,7 +203,9 @@ def _lines(text: str, *, lenient: bool) -> list[_Line]:
             value, form = line, _LINE
             if lenient:
                 bullet = _BULLET.match(line)
-                value = _MARKUP.sub("", line[bullet.end() :] if bullet else line).strip()
+                value = _MARKUP.sub(
+                    "", line[bullet.end() :] if bullet else line
+                ).strip()
                 form = _LENIENT
             match = form.fullmatch(value)
             number, value = (int(match[1]), match[2]) if match else (None, value)
@@ -189,13 +213,17 @@ def _lines(text: str, *, lenient: bool) -> list[_Line]:
     return lines
 
 
-def _entries(lines: Iterable[_Line], read: Read, *, lenient: bool) -> list[dict[str, Any]]:
+def _entries(
+    lines: Iterable[_Line], read: Read, *, lenient: bool
+) -> list[dict[str, Any]]:
     entries = []
     for number, value, _ in lines:
         value = _tidy(value) if lenient else value  # noqa: PLW2901
         if number is not None:
             entries.append(read(value) | {"number": number})
-        elif any(map(str.isalpha, value)):  # a bare number may be a question's or a value
+        elif any(
+            map(str.isalpha, value)
+        ):  # a bare number may be a question's or a value
             entries.append(read(value))
     return entries
 
@@ -237,13 +265,21 @@ def whole(value: object) -> int | None:
 def repair(entry: Any, model: type[BaseModel]) -> Any:
     """Return the entry with values in the form of the model's fields, where they can mean only one.
 
-    The model then validates it. An unknown key stays, and so makes the answer invalid, if it may be
-    a part of the answer: another of the labels, or a list beside other lists.
+    The model then validates it. An unknown key stays, and so makes the answer invalid,
+    if it may be a part of the answer: another of the labels, or a list beside other
+    lists.
     """
     if not isinstance(entry, Mapping):
         return entry
-    kinds = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
-    fields = {name: _convert(entry[name], kind) for name, kind in kinds.items() if name in entry}
+    kinds = {
+        field.alias or name: field.annotation
+        for name, field in model.model_fields.items()
+    }
+    fields = {
+        name: _convert(entry[name], kind)
+        for name, kind in kinds.items()
+        if name in entry
+    }
     labels = {label for kind in kinds.values() for label in _labels(kind)}
     chosen = {_fold(value) for value in fields.values() if isinstance(value, str)}
     for name in entry.keys() - kinds.keys():

@@ -1,8 +1,9 @@
 """Ask questions in batches: send files with the openai package, and read their outcomes.
 
-A batch is a file of requests, one per line, and later a file of answers and one of errors, in any
-order (https://platform.openai.com/docs/guides/batch). Exceptions of the package can quote the
-prompt, so none of them leaves this file: failures are `CallFailed` with short codes.
+A batch is a file of requests, one per line, and later a file of answers and one of
+errors, in any order (https://platform.openai.com/docs/guides/batch). Exceptions of the
+package can quote the prompt, so none of them leaves this file: failures are
+`CallFailed` with short codes.
 """
 
 import asyncio
@@ -55,7 +56,8 @@ class CallFailed(Exception):  # noqa: N818 - retrying may help
 class State(NamedTuple):
     """The state of a batch at its endpoint, with its id there.
 
-    `lacking`: the outcome of requests without a line in the `files`; `done`: answers so far.
+    `lacking`: the outcome of requests without a line in the `files`; `done`: answers so
+    far.
     """
 
     number: str
@@ -99,11 +101,15 @@ async def outcomes(
     secrets = [client.api_key, *map(str, client.default_headers.values())]
     by_key: dict[str, Outcome] = {}
     for file in state.files:
-        content = await _call(client.files.content(file), lambda response: response.content)
+        content = await _call(
+            client.files.content(file), lambda response: response.content
+        )
         for line in content.split(b"\n"):
             try:
                 # Parsed as floats, integers cannot exceed the limit of digits.
-                row = json.loads(line.decode("utf-8-sig", "surrogateescape"), parse_int=float)
+                row = json.loads(
+                    line.decode("utf-8-sig", "surrogateescape"), parse_int=float
+                )
                 request = requests[row["custom_id"]]
             except (ValueError, LookupError, TypeError, RecursionError):
                 continue
@@ -115,7 +121,9 @@ async def outcomes(
     return by_key
 
 
-def _outcome(row: dict[str, Any], request: ChatRequest, sent: bytes, secrets: list[str]) -> Outcome:
+def _outcome(
+    row: dict[str, Any], request: ChatRequest, sent: bytes, secrets: list[str]
+) -> Outcome:
     response = row.get("response")
     if not isinstance(response, dict):
         error = row.get("error")
@@ -131,7 +139,9 @@ def _outcome(row: dict[str, Any], request: ChatRequest, sent: bytes, secrets: li
         return _BAD_LINE
     inner = content.get("error") if isinstance(content, dict) else None
     # The same function interprets the statuses of single requests and of lines.
-    single = httpx2.Response(int(status), request=httpx2.Request("POST", "http://batch"))
+    single = httpx2.Response(
+        int(status), request=httpx2.Request("POST", "http://batch")
+    )
     body = inner if isinstance(inner, dict) else content
     error = openai.APIStatusError("", response=single, body=body)
     return http.outcome_of_error(error, request, request.key, sent, secrets)
@@ -165,7 +175,9 @@ def _id(reply: Any) -> str:
 
 def _page(page: Any) -> tuple[list[tuple[str, str | None, float]], bool]:
     """Return ids, names and creation times of a page's batches, and whether it is not the last."""
-    batches = [(_id(b), (b.metadata or {}).get(NAME), float(b.created_at)) for b in page.data]
+    batches = [
+        (_id(b), (b.metadata or {}).get(NAME), float(b.created_at)) for b in page.data
+    ]
     return batches, bool(page.has_more)
 
 
@@ -174,12 +186,18 @@ def _state(batch: Any) -> State:
     files = tuple(file for file in (batch.output_file_id, batch.error_file_id) if file)
     lacking = Outcome(error="batch_lacks_it", retry=True, billed="perhaps")
     if status == "failed":  # as a whole, before any question was asked
-        codes = [code for error in (errors and errors.data) or () if (code := _word(error.code))]
+        codes = [
+            code
+            for error in (errors and errors.data) or ()
+            if (code := _word(error.code))
+        ]
         lacking = Outcome(error=f"batch_{codes[0] if codes else status}", retry=True)
     elif status in ("expired", "cancelled"):
         lacking = Outcome(error=f"batch_{status}", retry=status == "expired")
     counts = batch.request_counts
-    return State(_id(batch), status, files, lacking, int(counts.completed) if counts else 0)
+    return State(
+        _id(batch), status, files, lacking, int(counts.completed) if counts else 0
+    )
 
 
 def _word(code: object) -> str | None:
@@ -196,12 +214,12 @@ _UNKNOWN = Outcome(error="batch_unknown", retry=True, billed="perhaps")
 class BatchRun:
     """Questions in batches, or to be put into batches, and their replies so far.
 
-    Batches are sent once, polled until they end, collected and booked. A lock lets one process send
-    at a time; the next one looks for batches that a dead process may have sent. If the endpoint
-    knows no batch of that name, none was created.
+    Batches are sent once, polled until they end, collected and booked. A lock lets one
+    process send at a time; the next one looks for batches that a dead process may have
+    sent. If the endpoint knows no batch of that name, none was created.
 
-    It waits `until` this time of the monotonic clock. `send`: questions outside of batches are put
-    into new ones; otherwise they get no reply.
+    It waits `until` this time of the monotonic clock. `send`: questions outside of
+    batches are put into new ones; otherwise they get no reply.
     """
 
     endpoint: Cleared
@@ -248,14 +266,20 @@ class BatchRun:
                 return
             else:
                 turn += 1
-                await asyncio.sleep(min(self.policy.wait(turn, None, self._generator), left))
+                await asyncio.sleep(
+                    min(self.policy.wait(turn, None, self._generator), left)
+                )
 
     def _open(self) -> list[str]:
         """Take replies from the ledger; return the questions without one."""
         left = [key for key in self.requests if key not in self._replies]
         entries = self.ledger.lookup(left)
-        self.budget.note_hits(entry for key, entry in entries.items() if key not in self._tries)
-        self._replies |= {k: entry.reply(self._tries.get(k, 0)) for k, entry in entries.items()}
+        self.budget.note_hits(
+            entry for key, entry in entries.items() if key not in self._tries
+        )
+        self._replies |= {
+            k: entry.reply(self._tries.get(k, 0)) for k, entry in entries.items()
+        }
         batched = set(left) if self.send else self.ledger.batched_keys(left)
         return [key for key in left if key in batched and key not in entries]
 
@@ -312,7 +336,9 @@ class BatchRun:
             self.ledger.begin_batch(name, self._url)
         return name, bytes(content)
 
-    async def _send(self, client: openai.AsyncOpenAI, name: str, content: bytes) -> None:
+    async def _send(
+        self, client: openai.AsyncOpenAI, name: str, content: bytes
+    ) -> None:
         """Upload and create a batch; a failure before its creation leaves no trace."""
         since, calls, file = time.time(), count(), ""
         lines = (f"{NAME}-{name}.jsonl", content, "application/jsonl")
@@ -338,7 +364,11 @@ class BatchRun:
         except CallFailed as failed:
             if not (failed.outcome.retry and file):
                 self._book(name, {}, _NEVER_SENT)
-            if failed.outcome.code not in ("http_400", "http_404") or self._lost or not file:
+            if (
+                failed.outcome.code not in ("http_400", "http_404")
+                or self._lost
+                or not file
+            ):
                 raise
             self._lost = True  # the file, it seems: it is sent once more
             return
@@ -370,13 +400,16 @@ class BatchRun:
         self._progress(min(total - len(self._open()) + done, total))
         return ended
 
-    async def _collect(self, client: openai.AsyncOpenAI, name: str, state: State) -> None:
+    async def _collect(
+        self, client: openai.AsyncOpenAI, name: str, state: State
+    ) -> None:
         """Book a batch that has ended; BadInput if the endpoint cannot answer."""
         lines = self.ledger.lines_of(name)
         requests = {
             key: request
             for key, _, _, canonical in lines
-            if (request := self.requests.get(key) or read_request(canonical, key)) is not None
+            if (request := self.requests.get(key) or read_request(canonical, key))
+            is not None
         }
         options = (self.endpoint.options, self.model.limit)
         by_key = await self._retry(partial(outcomes, client, state, requests, *options))
@@ -394,7 +427,8 @@ class BatchRun:
         noted = self.ledger.failures(failure.key for failure in refused)
         are_new = any(noted.get(failure.key) != failure for failure in refused)
         if len(refused) == len(lines) and not few and are_new:
-            self.ledger.note_failures(refused)  # if they are refused again, the run goes on
+            # if they are refused again, the run goes on
+            self.ledger.note_failures(refused)
             raise BadInput(
                 f"{self.budget.where}: {self.endpoint} refuses all {len(lines):,} questions of"
                 f" batch {state.number}, the first with {refused[0].code}, and says"
@@ -407,7 +441,8 @@ class BatchRun:
     ) -> None:
         """Store the answers of a batch, book its lines and remove it, in one transaction.
 
-        `default`: the outcome of questions that `by_key` lacks. `tries`: times to send a question.
+        `default`: the outcome of questions that `by_key` lacks. `tries`: times to send
+        a question.
         """
         again, kind = [], self.endpoint.options.kind
         with self.ledger.transaction():
@@ -416,7 +451,9 @@ class BatchRun:
                 counts: tuple[int | None, int | None] = (None, None)
                 if (entry := outcome.entry) is not None:
                     counts = (entry.prompt_tokens, entry.completion_tokens)
-                    self.ledger.store(request, entry, model=self.model.model, endpoint_kind=kind)
+                    self.ledger.store(
+                        request, entry, model=self.model.model, endpoint_kind=kind
+                    )
                     self._tries[key] = sent
                 elif self.send and outcome.retry and sent < tries:
                     again.append(key)
@@ -425,7 +462,9 @@ class BatchRun:
                 self.budget.settle(attempt, outcome.code, outcome.billed, *counts)
             self.ledger.delete_batch(name, again)
 
-    async def _retry(self, call: Callable[[], Awaitable[Result]], least: float = 0.0) -> Result:
+    async def _retry(
+        self, call: Callable[[], Awaitable[Result]], least: float = 0.0
+    ) -> Result:
         """Return a call's result, repeated if it fails, at least `least` seconds later."""
         for attempt in range(1, self.policy.attempts):
             try:
@@ -445,4 +484,6 @@ class BatchRun:
         if number is not None:
             hours = f"{ABANDONED / 3600:.0f} hours after it was sent it is asked anew"
             problem = f"does not know batch {number}; set the key that sent it: {hours}"
-        return BadInput(f"{self.budget.where}: {self.endpoint} {problem}; then run again")
+        return BadInput(
+            f"{self.budget.where}: {self.endpoint} {problem}; then run again"
+        )

@@ -1,13 +1,15 @@
 """Tokens and costs: estimates without network, and accounts with a cap that no request can exceed.
 
-The rule for tokens was fitted to English dialogues, notes, questions, abstracts and JSON with three
-byte-pair vocabularies (cl100k, o200k, DeepSeek's): it is within 8 % of each on each kind of text.
-Errors can be larger in other languages; then the ledger's counts correct the estimate.
+The rule for tokens was fitted to English dialogues, notes, questions, abstracts and
+JSON with three byte-pair vocabularies (cl100k, o200k, DeepSeek's): it is within 8 % of
+each on each kind of text. Errors can be larger in other languages; then the ledger's
+counts correct the estimate.
 
-Before each request the most it can cost is reserved: one token per byte of the prompt, and
-max_tokens written. Afterwards its actual cost is booked; if that is unknown, the reserved cost.
-Accounts are in the ledger's file, for all processes and later runs. Amounts are integers, in
-10^-12 of the currency, up to 4.6 million of it, which SQLite can count.
+Before each request the most it can cost is reserved: one token per byte of the prompt,
+and max_tokens written. Afterwards its actual cost is booked; if that is unknown, the
+reserved cost. Accounts are in the ledger's file, for all processes and later runs.
+Amounts are integers, in 10^-12 of the currency, up to 4.6 million of it, which SQLite
+can count.
 """
 
 import functools
@@ -51,21 +53,30 @@ def by_tokenizer(folder: Path) -> Count:
         ) from None
     file = folder / "tokenizer.json"
     if not file.is_file():
-        raise BadInput(f"models > tokenizer: {file} does not exist; name the model's own folder")
+        raise BadInput(
+            f"models > tokenizer: {file} does not exist; name the model's own folder"
+        )
     tokenizer = Tokenizer.from_file(str(file))
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
-def of_request(request: ChatRequest, count: Count = by_rule, *, structured: bool) -> float:
+def of_request(
+    request: ChatRequest, count: Count = by_rule, *, structured: bool
+) -> float:
     """Return the tokens that an endpoint counts in a request: messages, format, and schema.
 
-    Only a `structured` endpoint gets the schema, which is assumed to be billed as it stands in the
-    prompts of OpenAI's open models (github.com/openai/openai-cookbook, articles/openai-harmony.md).
+    Only a `structured` endpoint gets the schema, which is assumed to be billed as it
+    stands in the prompts of OpenAI's open models (github.com/openai/openai-cookbook,
+    articles/openai-harmony.md).
     """
     return (
         PER_REQUEST
         + sum(PER_MESSAGE + count(message.content) for message in request.messages)
-        + (count(_schema_text(request.schema)) if structured and request.schema else 0.0)
+        + (
+            count(_schema_text(request.schema))
+            if structured and request.schema
+            else 0.0
+        )
     )
 
 
@@ -74,7 +85,10 @@ def at_most(request: ChatRequest) -> int:
     schema = _schema_text(request.schema) if request.schema else ""
     return (
         _AT_MOST_PER_REQUEST
-        + sum(_AT_MOST_PER_MESSAGE + len(m.content.encode("utf-8")) for m in request.messages)
+        + sum(
+            _AT_MOST_PER_MESSAGE + len(m.content.encode("utf-8"))
+            for m in request.messages
+        )
         + len(schema.encode("utf-8"))
     )
 
@@ -100,7 +114,8 @@ def _weight(piece: str) -> float:
     return (1.25 if first.isupper() else 1.0) + 0.06 * max(0, length - 7)
 
 
-SAMPLE = 1000  # requests that are counted; the others are estimated from their characters
+# requests that are counted; the others are estimated from their characters
+SAMPLE = 1000
 PAST, ENOUGH = 200, 20  # the most past answers that are used, and the fewest
 
 # Answered questions, with the tokens that were read and written.
@@ -110,11 +125,12 @@ Past = Sequence[tuple[ChatRequest, int, int | None]]
 class Estimate(NamedTuple):
     """The open questions to one model, and their cost in the currency of its prices.
 
-    `calls` are distinct questions, of which `calls_in_ledger` are answered; all other numbers are
-    of the open ones. Costs are None for a model without prices. Numbers are expectations, if every
-    first answer is valid, except `*_at_most`: these assume a token per byte of the prompts, answers
-    of max_tokens, and all rounds of unreadable answers. Neither has attempts that are repeated
-    after a failure. `counted` tells how tokens were counted.
+    `calls` are distinct questions, of which `calls_in_ledger` are answered; all other
+    numbers are of the open ones. Costs are None for a model without prices. Numbers are
+    expectations, if every first answer is valid, except `*_at_most`: these assume a
+    token per byte of the prompts, answers of max_tokens, and all rounds of unreadable
+    answers. Neither has attempts that are repeated after a failure. `counted` tells how
+    tokens were counted.
     """
 
     calls: int
@@ -140,13 +156,16 @@ def estimate(
 ) -> Estimate:
     """Estimate what asking these questions would cost.
 
-    `structured`: the endpoint gets schemas. `completion_tokens` is the expected length of an
-    answer, used if there are fewer than ENOUGH past answers to the same first message and schema.
-    `most`: the most requests that each leads to, each at most `longer` bytes longer. Of more than
-    SAMPLE requests every n-th is counted. BadInput if the model's tokenizer does not exist.
+    `structured`: the endpoint gets schemas. `completion_tokens` is the expected length
+    of an answer, used if there are fewer than ENOUGH past answers to the same first
+    message and schema. `most`: the most requests that each leads to, each at most
+    `longer` bytes longer. Of more than SAMPLE requests every n-th is counted. BadInput
+    if the model's tokenizer does not exist.
     """
     distinct = {request.key: request for request in requests}
-    times = {} if most is None else dict(zip([r.key for r in requests], most, strict=True))
+    times = (
+        {} if most is None else dict(zip([r.key for r in requests], most, strict=True))
+    )
     answered = ledger.lookup(distinct)
     open_ = {key: request for key, request in distinct.items() if key not in answered}
     past = ledger.requests(model.model, PAST)
@@ -163,7 +182,9 @@ def estimate(
     def cost(read: int, written: int) -> float | None:
         if prices is None:
             return None
-        return (read * prices.input_per_million + written * prices.output_per_million) / 1e6
+        return (
+            read * prices.input_per_million + written * prices.output_per_million
+        ) / 1e6
 
     return Estimate(
         calls=len(distinct),
@@ -178,7 +199,9 @@ def estimate(
     )
 
 
-def _counter(past: Past, model: ModelOptions, *, structured: bool) -> tuple[Count, float, str]:
+def _counter(
+    past: Past, model: ModelOptions, *, structured: bool
+) -> tuple[Count, float, str]:
     if model.tokenizer is not None:
         count = by_tokenizer(Path(model.tokenizer))
         return count, 1.0, f"the tokenizer of {model.tokenizer}"
@@ -190,7 +213,9 @@ def _counter(past: Past, model: ModelOptions, *, structured: bool) -> tuple[Coun
     return by_rule, ratio, f"a rule for English text, times {ratio:.2f} {source}"
 
 
-def _written(past: Past, open_: Sequence[ChatRequest], expected: float) -> tuple[float, str]:
+def _written(
+    past: Past, open_: Sequence[ChatRequest], expected: float
+) -> tuple[float, str]:
     kinds = {(request.messages[0], request.schema) for request in open_}
     similar = [
         (request, written)
@@ -209,14 +234,18 @@ def _written(past: Past, open_: Sequence[ChatRequest], expected: float) -> tuple
 def _total(requests: Sequence[ChatRequest], count: Count, *, structured: bool) -> float:
     step = -(-len(requests) // SAMPLE) or 1
     sample = requests[::step]
-    counted = sum(of_request(request, count, structured=structured) for request in sample)
+    counted = sum(
+        of_request(request, count, structured=structured) for request in sample
+    )
     if step == 1:
         return counted
     return counted * sum(map(_characters, requests)) / sum(map(_characters, sample))
 
 
 def _characters(request: ChatRequest) -> int:
-    return len(request.schema or "") + sum(len(message.content) for message in request.messages)
+    return len(request.schema or "") + sum(
+        len(message.content) for message in request.messages
+    )
 
 
 _UNIT = 10**12
@@ -230,8 +259,9 @@ Billed = Literal["yes", "no", "perhaps"]
 class Spending(NamedTuple):
     """An account: the known spending, the most that can be spent, and what the ledger saved.
 
-    Amounts are in `currency`, which is None if no model of the account has a price. `at_most` adds
-    calls of unknown cost; `saved` is the cost of the answers that were taken from the ledger.
+    Amounts are in `currency`, which is None if no model of the account has a price.
+    `at_most` adds calls of unknown cost; `saved` is the cost of the answers that were
+    taken from the ledger.
     """
 
     currency: str | None
@@ -253,7 +283,9 @@ class Budget:
     max_cost: float | None
     where: str
 
-    def reserve(self, request: ChatRequest, key: str, owner: str) -> int | Literal["wait", "over"]:
+    def reserve(
+        self, request: ChatRequest, key: str, owner: str
+    ) -> int | Literal["wait", "over"]:
         """Reserve the most that an attempt can cost; return its number.
 
         `wait`: it may fit after calls under way are settled. `over`: it cannot fit.
@@ -261,13 +293,19 @@ class Budget:
         most = self._cost(at_most(request), request.max_tokens)
         with self.ledger.transaction() as connection:
             if self.max_cost is not None:
-                query = "SELECT spent + uncertain, reserved FROM accounts WHERE account = ?"
+                query = (
+                    "SELECT spent + uncertain, reserved FROM accounts WHERE account = ?"
+                )
                 ((spent, reserved),) = self.ledger.select(query, self.account)
                 cap = round(self.max_cost * _UNIT)
                 if spent + most > cap:
                     return "over"
                 if spent + reserved + most > cap:
-                    return "wait" if self.sweep() == 0 else self.reserve(request, key, owner)
+                    return (
+                        "wait"
+                        if self.sweep() == 0
+                        else self.reserve(request, key, owner)
+                    )
             self._change(f"{_more('reserved')}, calls = calls + 1", most)
             inserted = connection.execute(
                 "INSERT INTO attempts (key, account, model, owner, started, cost)"
@@ -289,7 +327,8 @@ class Budget:
         with self.ledger.transaction():
             query = "SELECT cost FROM attempts WHERE id = ? AND outcome IS NULL"
             rows = self.ledger.select(query, attempt)
-            if not rows:  # another process took this one for dead and booked the attempt
+            # another process took this one for dead and booked the attempt
+            if not rows:
                 return
             ((reserved,),) = rows
             if billed == "yes" and (prompt_tokens is None or completion_tokens is None):
@@ -301,12 +340,18 @@ class Budget:
             self.ledger.write(
                 "UPDATE attempts SET outcome = ?, prompt_tokens = ?, completion_tokens = ?,"
                 " cost = ? WHERE id = ?",
-                *(outcome, prompt_tokens, completion_tokens, cost, attempt),
+                outcome,
+                prompt_tokens,
+                completion_tokens,
+                cost,
+                attempt,
             )
 
     def note_hits(self, entries: Iterable[Entry]) -> None:
         """Book the cost that these answers from the ledger saved."""
-        costs = [self._cost(e.prompt_tokens or 0, e.completion_tokens or 0) for e in entries]
+        costs = [
+            self._cost(e.prompt_tokens or 0, e.completion_tokens or 0) for e in entries
+        ]
         if costs:
             change = f"{_more('saved')}, hits = hits + ?"
             self._change(change, min(sum(costs), _MOST), len(costs))
@@ -319,7 +364,9 @@ class Budget:
         return min(prompt_tokens * read + completion_tokens * written, _MOST)
 
     def _change(self, change: str, *values: int) -> None:
-        self.ledger.write(f"UPDATE accounts SET {change} WHERE account = ?", *values, self.account)
+        self.ledger.write(
+            f"UPDATE accounts SET {change} WHERE account = ?", *values, self.account
+        )
 
     def sweep(self) -> int:
         """Book the attempts of dead processes at their reserved cost; return their number."""
@@ -330,21 +377,30 @@ class Budget:
                 f" AND claims.owner = attempts.owner AND {LIVING})"
                 " AND NOT EXISTS (SELECT 1 FROM batch_lines WHERE batch_lines.key = attempts.key"
                 " AND batch_lines.attempt = attempts.id)",
-                *(self.account, *lease_bounds()),
+                self.account,
+                *lease_bounds(),
             )
             cost = min(sum(row[1] for row in lost), _MOST)
             self._change(f"{_LESS_RESERVED}, {_more('uncertain')}", cost, cost)
             ids = [(row[0],) for row in lost]
-            connection.executemany("UPDATE attempts SET outcome = 'lost' WHERE id = ?", ids)
+            connection.executemany(
+                "UPDATE attempts SET outcome = 'lost' WHERE id = ?", ids
+            )
             return len(lost)
 
 
 def open_budget(
-    ledger: Ledger, account: str, model: ModelOptions, max_cost: float | None, *, where: str
+    ledger: Ledger,
+    account: str,
+    model: ModelOptions,
+    max_cost: float | None,
+    *,
+    where: str,
 ) -> Budget:
     """Open one model's part of an account, which is created if new; `where` is the model's block.
 
-    `max_cost` caps all that was ever booked on it. BadInput: no prices, or a second currency.
+    `max_cost` caps all that was ever booked on it. BadInput: no prices, or a second
+    currency.
     """
     prices = model.prices
     if max_cost is not None and prices is None:
@@ -355,7 +411,9 @@ def open_budget(
     budget = Budget(ledger, account, model.model, prices, max_cost, where)
     with ledger.transaction():
         ledger.write("INSERT OR IGNORE INTO accounts (account) VALUES (?)", account)
-        ((currency,),) = ledger.select("SELECT currency FROM accounts WHERE account = ?", account)
+        ((currency,),) = ledger.select(
+            "SELECT currency FROM accounts WHERE account = ?", account
+        )
         if prices is not None and currency not in (None, prices.currency):
             raise BadInput(
                 f"{where} > prices > currency: {prices.currency}, but account {account!r} is kept"
@@ -395,5 +453,7 @@ def spending(ledger: Ledger, account: str) -> Spending:
         " FROM accounts WHERE account = ?"
     )
     for currency, spent, at_most, saved, calls, hits in ledger.select(query, account):
-        return Spending(currency, spent / _UNIT, at_most / _UNIT, saved / _UNIT, calls, hits)
+        return Spending(
+            currency, spent / _UNIT, at_most / _UNIT, saved / _UNIT, calls, hits
+        )
     return Spending(None, 0.0, 0.0, 0.0, 0, 0)

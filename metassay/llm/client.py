@@ -1,10 +1,12 @@
 """Ask language models: take known answers from the ledger, ask and store the others.
 
-Each question is claimed, its cost reserved, sent, stored, and sent again if that can help: a killed
-run continues where it stopped. No text of a request or an answer is in any log or error.
+Each question is claimed, its cost reserved, sent, stored, and sent again if that can
+help: a killed run continues where it stopped. No text of a request or an answer is in
+any log or error.
 
-A block is all that requests have in common. Its first question goes alone, so that a parameter that
-a model does not accept costs one request; IN_A_ROW refusals for the same reason stop the run.
+A block is all that requests have in common. Its first question goes alone, so that a
+parameter that a model does not accept costs one request; IN_A_ROW refusals for the same
+reason stop the run.
 """
 
 import asyncio
@@ -24,7 +26,13 @@ import numpy as np
 from metassay.core.errors import BadInput
 from metassay.core.progress import bar
 from metassay.llm.budget import Billed, Budget, of_request
-from metassay.llm.endpoints import Cleared, ModelOptions, Secrets, secrets_of, sends_schemas
+from metassay.llm.endpoints import (
+    Cleared,
+    ModelOptions,
+    Secrets,
+    secrets_of,
+    sends_schemas,
+)
 from metassay.llm.ledger import Entry, Failure, Ledger
 from metassay.llm.limits import IN_A_ROW, Gate, Policy
 from metassay.llm.messages import IN_BATCH, Ask, ChatRequest, Reply, failure
@@ -38,19 +46,31 @@ log = logging.getLogger("metassay.llm")
 
 POLL_SECONDS = 0.2  # between looks at the questions that other processes ask
 FIRST_ONES = 3  # failures after which a block that never had an answer is given up
-DOWN_AFTER = 32  # failures in a row that stop the run; fewer may come from hard documents
+# failures in a row that stop the run; fewer may come from hard documents
+DOWN_AFTER = 32
 
-_NOT_OF_BLOCKS = ("context_length", "over_budget")  # errors that do not depend on parameters
+# errors that do not depend on parameters
+_NOT_OF_BLOCKS = ("context_length", "over_budget")
 
 
 def _block(endpoint: Cleared, limit: str, request: ChatRequest) -> str:
     """Return everything of a request except its question, as JSON."""
     options = endpoint.options
-    form = "none" if request.schema is None else request.structured or options.structured
+    form = (
+        "none" if request.schema is None else request.structured or options.structured
+    )
     parts = [
-        *(options.kind, options.base_url, options.api_version, request.model, limit),
-        *(request.temperature, request.seed is None, request.max_tokens, request.extra),
-        *(form, request.logprobs),
+        options.kind,
+        options.base_url,
+        options.api_version,
+        request.model,
+        limit,
+        request.temperature,
+        request.seed is None,
+        request.max_tokens,
+        request.extra,
+        form,
+        request.logprobs,
     ]
     return json.dumps(parts, separators=(",", ":"))
 
@@ -71,7 +91,11 @@ class SingleRun:
         self._owner = uuid.uuid4().hex
         self._generator = np.random.default_rng(self.policy.seed)
         options = self.endpoint.options
-        limits = (options.requests_per_minute, options.tokens_per_minute, options.concurrency)
+        limits = (
+            options.requests_per_minute,
+            options.tokens_per_minute,
+            options.concurrency,
+        )
         self._gate = Gate(*limits, sleep=self._wait)
         self._replies: dict[str, Reply] = {}
         self._queue = deque(self.requests)
@@ -92,7 +116,9 @@ class SingleRun:
 
     async def run(self, secrets: Secrets) -> dict[str, Reply]:
         """Ask everything; BadInput if the endpoint cannot answer."""
-        with bar(f"answers of {self.model.model}", len(self.requests)) as self._progress:
+        with bar(
+            f"answers of {self.model.model}", len(self.requests)
+        ) as self._progress:
             await self._ask_all(secrets)
         if self._uncounted and self.model.prices is not None:
             log.warning(
@@ -102,7 +128,9 @@ class SingleRun:
             )
         if self._dead_end:
             answered = sum(reply.status != "error" for reply in self._replies.values())
-            missing = f"{len(self.requests) - answered} of {self.total} answers are missing"
+            missing = (
+                f"{len(self.requests) - answered} of {self.total} answers are missing"
+            )
             raise type(self._dead_end)(f"{self._dead_end} ({missing})")
         return self._replies
 
@@ -136,7 +164,9 @@ class SingleRun:
                     continue
                 reply = await self._ask(client, key)
                 if reply is not None:
-                    failed += reply.status == "error" and reply.error not in _NOT_OF_BLOCKS
+                    failed += (
+                        reply.status == "error" and reply.error not in _NOT_OF_BLOCKS
+                    )
 
     async def _run_workers(self, clients: "list[openai.AsyncOpenAI]") -> None:
         workers = min(self.endpoint.options.concurrency, len(self._queue))
@@ -210,7 +240,9 @@ class SingleRun:
         self.ledger.release(self._owner, key)
         return failure(key, code, attempts=attempt)
 
-    async def _send(self, client: "openai.AsyncOpenAI", key: str, number: int) -> "Outcome":
+    async def _send(
+        self, client: "openai.AsyncOpenAI", key: str, number: int
+    ) -> "Outcome":
         from metassay.llm import http
 
         request, options = self.requests[key], self.endpoint.options
@@ -239,7 +271,9 @@ class SingleRun:
         from metassay.llm import http
 
         if outcome.stop:
-            self._stop(http.explain_stop(self.endpoint, self.model, self.ledger, outcome))
+            self._stop(
+                http.explain_stop(self.endpoint, self.model, self.ledger, outcome)
+            )
         with self.ledger.transaction():
             if outcome.entry is None:
                 self.budget.settle(number, outcome.code, outcome.billed)
@@ -277,7 +311,9 @@ class SingleRun:
             if self._refusal != f"{status} {outcome.kind}":
                 self._refused.clear()
             self._refusal = f"{status} {outcome.kind}"
-            self._refused.append(Failure(key, outcome.code, self.requests[key].canonical))
+            self._refused.append(
+                Failure(key, outcome.code, self.requests[key].canonical)
+            )
             if len(self._refused) < IN_A_ROW:
                 return
             self.ledger.note_failures(self._refused)
@@ -324,14 +360,15 @@ def asker(
 ) -> Ask:
     """Return a function that asks one model, from any thread, with or without a running loop.
 
-    It returns one reply per request, in order; equal requests are asked once. A question without an
-    answer has status `error` and a code: `over_budget`, `endpoint_down`, `connection`, `timeout`,
-    `bad_reply`, `context_length`, `http_500`, ... Errors are not stored, so the next run asks
-    again. If the endpoint cannot answer, it raises BadInput once all answers under way are stored.
+    It returns one reply per request, in order; equal requests are asked once. A
+    question without an answer has status `error` and a code: `over_budget`,
+    `endpoint_down`, `connection`, `timeout`, `bad_reply`, `context_length`, `http_500`,
+    ... Errors are not stored, so the next run asks again. If the endpoint cannot
+    answer, it raises BadInput once all answers under way are stored.
 
-    With `batches` it asks in batches if that is the model's mode, at their prices, and collects
-    earlier batches. A question whose batch has not ended after `wait_s` has the code `in_batch`;
-    one that waits for budget or another process has `not_sent`.
+    With `batches` it asks in batches if that is the model's mode, at their prices, and
+    collects earlier batches. A question whose batch has not ended after `wait_s` has
+    the code `in_batch`; one that waits for budget or another process has `not_sent`.
     """
     reduced = replace(budget, prices=model.prices and model.prices.in_batches)
     by_batch = batches and model.asked_in_batches(endpoint.options)
@@ -342,33 +379,43 @@ def asker(
         nonlocal until
         others = {request.model for request in requests} - {model.model}
         if others:  # a bug of the caller: this model would answer, at its prices
-            raise ValueError(f"asked for {sorted(others)} where {model.model!r} answers")
+            raise ValueError(
+                f"asked for {sorted(others)} where {model.model!r} answers"
+            )
         keys = [request.key for request in requests]
         distinct = dict(zip(keys, requests, strict=True))
         entries = ledger.lookup(distinct)
         budget.note_hits(entries.values())
         replies = {key: entry.reply() for key, entry in entries.items()}
-        missing = {key: request for key, request in distinct.items() if key not in entries}
+        missing = {
+            key: request for key, request in distinct.items() if key not in entries
+        }
         if missing:
             try:
                 secrets = secrets_of(endpoint)
             except BadInput as error:
                 count = f"{len(missing)} of {len(distinct)} answers are not in the ledger, and"
-                raise BadInput(f"{count} {problem}" for problem in error.problems) from None
+                raise BadInput(
+                    f"{count} {problem}" for problem in error.problems
+                ) from None
             patience = policy or Policy()
             in_batch = missing.keys() if by_batch else ledger.batched_keys(missing)
             if batches and in_batch:
                 from metassay.llm.batch_run import BatchRun
 
                 until = until or time.monotonic() + endpoint.options.wait_s
-                batched = {key: request for key, request in missing.items() if key in in_batch}
+                batched = {
+                    key: request for key, request in missing.items() if key in in_batch
+                }
                 in_batches = BatchRun(
-                    *(endpoint, model, ledger, reduced, patience, until, batched, by_batch)
+                    endpoint, model, ledger, reduced, patience, until, batched, by_batch
                 )
                 replies |= finish(in_batches.run(secrets))
                 missing = {key: r for key, r in missing.items() if key not in replies}
         if missing:
-            single = SingleRun(endpoint, model, ledger, budget, patience, missing, len(distinct))
+            single = SingleRun(
+                endpoint, model, ledger, budget, patience, missing, len(distinct)
+            )
             replies |= finish(single.run(secrets))
         return [replies[key] for key in keys]
 

@@ -31,15 +31,29 @@ HeaderValue = Annotated[str, Field(pattern=r"^[!-~]([ -~]*[!-~])?$")]
 
 # Set by Metassay, by the client, or once for a connection.
 _RESERVED_HEADERS = frozenset(
-    {"accept", "accept-encoding", "connection", "content-length", "content-type", "cookie", "host"}
+    {
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "content-type",
+        "cookie",
+        "host",
+    }
     | {"proxy-authorization", "te", "transfer-encoding", "upgrade", "user-agent"}
 )
-_SECRET = re.compile(r"auth|cookie|credential|(^|-)key($|-)|passw|secret|token", re.IGNORECASE)
+_SECRET = re.compile(
+    r"auth|cookie|credential|(^|-)key($|-)|passw|secret|token", re.IGNORECASE
+)
 # Members that other options set, or that change the form of the answer.
 _RESERVED_MEMBERS = {
     **dict.fromkeys(("model", "messages"), "Metassay sets it"),
-    **dict.fromkeys(("max_tokens", "max_completion_tokens"), "set max_tokens and limit"),
-    **dict.fromkeys(("temperature", "seed", "top_p", "reasoning_effort"), "set the model's own"),
+    **dict.fromkeys(
+        ("max_tokens", "max_completion_tokens"), "set max_tokens and limit"
+    ),
+    **dict.fromkeys(
+        ("temperature", "seed", "top_p", "reasoning_effort"), "set the model's own"
+    ),
     "chat_template_kwargs": "set the model's own",
     "response_format": "set structured",
     **dict.fromkeys(("logprobs", "top_logprobs"), "the judge's probability sets them"),
@@ -49,7 +63,11 @@ _RESERVED_MEMBERS = {
 
 def _form(value: object) -> object:
     """Convert true and false of older files."""
-    return {True: "json_schema", False: "none"}[value] if isinstance(value, bool) else value
+    return (
+        {True: "json_schema", False: "none"}[value]
+        if isinstance(value, bool)
+        else value
+    )
 
 
 Form = Annotated[Structured, BeforeValidator(_form)]
@@ -63,12 +81,18 @@ def _check_json(members: dict[str, Any]) -> dict[str, Any]:
             return members
     except (TypeError, ValueError, RecursionError):
         pass
-    raise ValueError("holds what JSON cannot say; write texts, finite numbers, lists, mappings")
+    raise ValueError(
+        "holds what JSON cannot say; write texts, finite numbers, lists, mappings"
+    )
 
 
 def _json(members: object) -> str:
     return json.dumps(
-        members, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+        members,
+        ensure_ascii=False,
+        allow_nan=False,
+        sort_keys=True,
+        separators=(",", ":"),
     )
 
 
@@ -78,11 +102,12 @@ Members = Annotated[dict[str, Any], AfterValidator(_check_json)]
 class EndpointOptions(Options):
     """A server with the OpenAI chat protocol: OpenAI itself, Azure, vLLM, Ollama, ...
 
-    Kind `azure` is Azure's dated API (`api_version`, deployments); all others are `openai`. `sends`
-    names the access classes besides `public` whose text may go there. `structured`: how the server
-    is told the form of an answer. `timeout` is for one whole answer, in seconds. `headers` go with
-    every request, as do those of `header_env`, whose values are in environment variables. `batch`:
-    its models are asked in batches, for which a stage waits `wait_s` seconds in total.
+    Kind `azure` is Azure's dated API (`api_version`, deployments); all others are
+    `openai`. `sends` names the access classes besides `public` whose text may go there.
+    `structured`: how the server is told the form of an answer. `timeout` is for one
+    whole answer, in seconds. `headers` go with every request, as do those of
+    `header_env`, whose values are in environment variables. `batch`: its models are
+    asked in batches, for which a stage waits `wait_s` seconds in total.
     """
 
     kind: Literal["openai", "azure"]
@@ -129,16 +154,19 @@ class Prices(Options):
         """The prices in batches."""
         names = ("input_per_million", "output_per_million")
         share = 1 - self.batch_discount
-        return self.model_copy(update={name: share * getattr(self, name) for name in names})
+        return self.model_copy(
+            update={name: share * getattr(self, name) for name in names}
+        )
 
 
 class ModelOptions(Options):
     """A model at an endpoint, and its settings.
 
-    `model` is the provider's identifier (on Azure the deployment). `tokenizer` is a local folder
-    with the model's tokenizer.json, for exact estimates. `temperature: null` is not sent, for
-    models that reject it; OpenAI's reasoning models also need `limit: max_completion_tokens`.
-    `structured` and `mode` override the endpoint's. `extra_body` has further members of a request.
+    `model` is the provider's identifier (on Azure the deployment). `tokenizer` is a
+    local folder with the model's tokenizer.json, for exact estimates. `temperature:
+    null` is not sent, for models that reject it; OpenAI's reasoning models also need
+    `limit: max_completion_tokens`. `structured` and `mode` override the endpoint's.
+    `extra_body` has further members of a request.
     """
 
     endpoint: str
@@ -181,7 +209,10 @@ class Models(NamedTuple):
 
 
 def parse_models(
-    endpoints: Mapping[str, Block], models: Mapping[str, Block], *, where: str = "params.yaml"
+    endpoints: Mapping[str, Block],
+    models: Mapping[str, Block],
+    *,
+    where: str = "params.yaml",
 ) -> Models:
     """Parse and check both blocks; BadInput lists all problems."""
     parsed = Models({}, {})
@@ -199,7 +230,11 @@ def parse_models(
         if model is None:
             continue
         endpoint = parsed.endpoints.get(model.endpoint)
-        if endpoint and endpoint.structured == "json_object" and model.structured is None:
+        if (
+            endpoint
+            and endpoint.structured == "json_object"
+            and model.structured is None
+        ):
             # Unlike the two older forms, it is part of the question's key.
             model = model.model_copy(update={"structured": "json_object"})
         parsed.models[name] = model
@@ -226,7 +261,9 @@ def find_model(models: Models, name: str) -> ModelOptions:
     if name not in models.models:
         names = ", ".join(sorted(models.models)) or "none"
         close = hint(name, models.models)
-        raise BadInput(f"model {name!r} is not in params.yaml > models; known: {names}{close}")
+        raise BadInput(
+            f"model {name!r} is not in params.yaml > models; known: {names}{close}"
+        )
     return models.models[name]
 
 
@@ -238,11 +275,16 @@ def sends_schemas(endpoint: EndpointOptions, model: ModelOptions) -> bool:
 def variables(endpoint: EndpointOptions) -> dict[str, str]:
     """Return the environment variables with an endpoint's secrets, by the option of each."""
     key = {} if endpoint.key_env is None else {"key_env": endpoint.key_env}
-    return key | {f"header_env > {name}": var for name, var in endpoint.header_env.items()}
+    return key | {
+        f"header_env > {name}": var for name, var in endpoint.header_env.items()
+    }
 
 
 def _problems(endpoint: EndpointOptions, where: str) -> Iterator[str]:
-    for key, headers in (("headers", endpoint.headers), ("header_env", endpoint.header_env)):
+    for key, headers in (
+        ("headers", endpoint.headers),
+        ("header_env", endpoint.header_env),
+    ):
         for header in headers:
             path = f"{where} > {key} > {header}"
             if header.lower() in _RESERVED_HEADERS:
@@ -258,7 +300,9 @@ def _problems(endpoint: EndpointOptions, where: str) -> Iterator[str]:
         yield f"{where} > api_version: {remedy}"
     for key, url in (("base_url", endpoint.base_url), ("proxy", endpoint.proxy)):
         try:
-            valid = url is None or bool(urlsplit(url).hostname and urlsplit(url).port != 0)
+            valid = url is None or bool(
+                urlsplit(url).hostname and urlsplit(url).port != 0
+            )
         except ValueError:
             valid = False
         if not valid:
@@ -302,17 +346,22 @@ def secrets_of(endpoint: Cleared) -> Secrets:
             continue
         problems.append(f"the environment variable {name} ({place}) {remedy}")
     raise_problems(problems)
-    headers = {name: secrets[f"header_env > {name}"] for name in endpoint.options.header_env}
+    headers = {
+        name: secrets[f"header_env > {name}"] for name in endpoint.options.header_env
+    }
     return Secrets(secrets.get("key_env"), headers)
 
 
 def clear(
-    access: Mapping[str, str], datasets: Iterable[str], name: str, endpoint: EndpointOptions
+    access: Mapping[str, str],
+    datasets: Iterable[str],
+    name: str,
+    endpoint: EndpointOptions,
 ) -> Cleared:
     """Clear an endpoint for text of all these datasets; BadInput lists those that forbid it.
 
-    Text may go there if its access class is public or in `sends`. Endpoints on this machine are no
-    exception, since they may pass text on.
+    Text may go there if its access class is public or in `sends`. Endpoints on this
+    machine are no exception, since they may pass text on.
     """
     cleared = Cleared(name, endpoint)
     remedy = f"params.yaml > endpoints > {name} > sends; else choose a model at another endpoint"
@@ -325,7 +374,9 @@ def clear_workers(
 ) -> None:
     """Clear a cluster's workers for text of these datasets, by the rule of endpoints."""
     where = f"the workers of {executor.address}"
-    remedy = "params.yaml > executor > sends; else run on this machine alone (--dask local)"
+    remedy = (
+        "params.yaml > executor > sends; else run on this machine alone (--dask local)"
+    )
     _check(access, datasets, executor.sends, where, remedy)
 
 
@@ -362,7 +413,9 @@ def can_ask(endpoint: EndpointOptions) -> bool:
     address = urlsplit(endpoint.proxy or endpoint.base_url)
     port = address.port or (443 if address.scheme == "https" else 80)
     try:
-        socket.create_connection((address.hostname or "", port), timeout=REACH_SECONDS).close()
+        socket.create_connection(
+            (address.hostname or "", port), timeout=REACH_SECONDS
+        ).close()
     except OSError:
         return False
     return True

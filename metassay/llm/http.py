@@ -1,6 +1,7 @@
 """Send one request with the openai package, and read the response.
 
-Exceptions of that package can quote the prompt, so every result is an `Outcome` with short codes.
+Exceptions of that package can quote the prompt, so every result is an `Outcome` with
+short codes.
 """
 
 import asyncio
@@ -27,7 +28,12 @@ from metassay.llm.budget import Billed, at_most
 from metassay.llm.endpoints import Cleared, EndpointOptions, ModelOptions, Secrets
 from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus, Ledger
 from metassay.llm.limits import QUOTAS, quota_pause, retry_after
-from metassay.llm.messages import ChatRequest, TokenLogprobs, logprobs_to_json, token_logprob
+from metassay.llm.messages import (
+    ChatRequest,
+    TokenLogprobs,
+    logprobs_to_json,
+    token_logprob,
+)
 from metassay.llm.server_errors import WATCHED, Exchange, Retired, is_retired, words
 
 # Finish reasons of OpenAI, Anthropic, Mistral and Gemini; gateways pass them on.
@@ -44,12 +50,15 @@ _LONGEST_REASON = 64  # characters; APIs have a few short reasons
 def read_answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
     """Read the body of a response; None if it has no answer.
 
-    Thoughts are not part of the answer. An impossible count of tokens is null. An answer that is
-    not text, or not valid Unicode, was paid for: it is kept as ASCII, marked UNREADABLE.
+    Thoughts are not part of the answer. An impossible count of tokens is null. An
+    answer that is not text, or not valid Unicode, was paid for: it is kept as ASCII,
+    marked UNREADABLE.
     """
     try:
         # Parsed as floats, integers cannot exceed the limit of digits.
-        body = json.loads(content.decode("utf-8-sig", "surrogateescape"), parse_int=float)
+        body = json.loads(
+            content.decode("utf-8-sig", "surrogateescape"), parse_int=float
+        )
         choice = body["choices"][0]
         if body.get("error") or choice.get("error"):
             return None
@@ -66,14 +75,22 @@ def read_answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
         reason = UNREADABLE
     tokens = None if request.logprobs is None else _logprobs_of(choice, text)
     counts = _counts(body.get("usage"), request, text)
-    return Entry(key, status, reason, *counts, text, logprobs_to_json(tokens) if tokens else None)
+    return Entry(
+        key, status, reason, *counts, text, logprobs_to_json(tokens) if tokens else None
+    )
 
 
 def _text(content: Any) -> tuple[str, bool]:
     """Return a message's text, and whether it is readable: lone surrogates are not."""
     if isinstance(content, list):
         content = _join(content)
-    text = content if isinstance(content, str) else "" if content is None else json.dumps(content)
+    text = (
+        content
+        if isinstance(content, str)
+        else ""
+        if content is None
+        else json.dumps(content)
+    )
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -83,26 +100,38 @@ def _text(content: Any) -> tuple[str, bool]:
 
 def _join(parts: list[Any]) -> Any:
     """Join the text of `[{"type": "text", "text": "..."}, ...]`, the form of some servers."""
-    answer = [p for p in parts if not (isinstance(p, dict) and p.get("type") in _THOUGHTS)]
+    answer = [
+        p for p in parts if not (isinstance(p, dict) and p.get("type") in _THOUGHTS)
+    ]
     if not answer:
         return None
     texts: list[Any] = [
         p.get("text") for p in answer if isinstance(p, dict) and p.get("type") == "text"
     ]
-    return "".join(texts) if texts and all(isinstance(text, str) for text in texts) else parts
+    return (
+        "".join(texts)
+        if texts and all(isinstance(text, str) for text in texts)
+        else parts
+    )
 
 
 def _ascii(text: str) -> str:
     return text.encode("ascii", "backslashreplace").decode("ascii")
 
 
-def _counts(usage: Any, request: ChatRequest, text: str) -> tuple[int | None, int | None]:
+def _counts(
+    usage: Any, request: ChatRequest, text: str
+) -> tuple[int | None, int | None]:
     """Return the tokens read and written; None if unknown, or more than was reserved."""
     counts = usage if isinstance(usage, dict) else {}
 
     def count(name: str, least: int, most: int) -> int | None:
         number: Any = counts.get(name)
-        valid = isinstance(number, float) and number.is_integer() and least <= number <= most
+        valid = (
+            isinstance(number, float)
+            and number.is_integer()
+            and least <= number <= most
+        )
         return int(number) if valid else None
 
     read = count("prompt_tokens", 1, at_most(request))
@@ -118,7 +147,9 @@ def _logprobs_of(choice: dict[str, Any], text: str) -> tuple[TokenLogprobs, ...]
         return None
     try:
         tokens = [
-            TokenLogprobs(*_pair(token), tuple(map(_pair, token.get("top_logprobs") or ())))
+            TokenLogprobs(
+                *_pair(token), tuple(map(_pair, token.get("top_logprobs") or ()))
+            )
             for token in content
         ]
     except (LookupError, TypeError, ValueError, AttributeError):
@@ -126,7 +157,11 @@ def _logprobs_of(choice: dict[str, Any], text: str) -> tuple[TokenLogprobs, ...]
     start = "".join(token.token for token in tokens).rfind(answer)
     if start < 0:  # tokens are parts of characters, or blanks differ
         message = choice["message"]
-        thought = answer != text or message.get("reasoning_content") or message.get("reasoning")
+        thought = (
+            answer != text
+            or message.get("reasoning_content")
+            or message.get("reasoning")
+        )
         return None if thought else tuple(tokens)
     while start >= len(tokens[0].token):
         start -= len(tokens.pop(0).token)
@@ -137,8 +172,8 @@ def _pair(token: dict[str, Any]) -> tuple[str, float]:
     return token_logprob(token["token"], token["logprob"])
 
 
-# A client's pool scans all its connections for every request: with 128 of them that costs more
-# than the request, with eight clients of sixteen connections almost nothing.
+# A client's pool scans all its connections for every request: with 128 of them that
+# costs more than the request, with eight clients of sixteen connections almost nothing.
 CLIENTS = 8
 CONNECT_SECONDS = 10.0
 LARGEST_BODY = 16 * 2**20  # bytes; ten times the longest answers of models
@@ -150,9 +185,15 @@ _PIECE = 4096  # bytes that are decompressed at a time
 
 # Headers in which the package describes this machine, or repeats environment variables.
 _OMITTED = (
-    *("X-Stainless-Lang", "X-Stainless-Package-Version", "X-Stainless-OS", "X-Stainless-Arch"),
-    *("X-Stainless-Runtime", "X-Stainless-Runtime-Version", "X-Stainless-Async"),
-    *("OpenAI-Organization", "OpenAI-Project"),
+    "X-Stainless-Lang",
+    "X-Stainless-Package-Version",
+    "X-Stainless-OS",
+    "X-Stainless-Arch",
+    "X-Stainless-Runtime",
+    "X-Stainless-Runtime-Version",
+    "X-Stainless-Async",
+    "OpenAI-Organization",
+    "OpenAI-Project",
 )
 _TOO_LONG = ("maximum context length", "context window", "context length")
 STOPPING = {
@@ -166,7 +207,9 @@ _REMEDIES = {
     404: "check params.yaml > endpoints > {name} > base_url",
     429: "wait for its reset or raise it",
 }
-_NO_KEY = "name the variable that holds it under params.yaml > endpoints > {name} > key_env"
+_NO_KEY = (
+    "name the variable that holds it under params.yaml > endpoints > {name} > key_env"
+)
 NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 # How messages begin that Anthropic (credit), Gemini and xAI (keys) send with HTTP 400.
 _MESSAGES = {
@@ -178,17 +221,19 @@ _READ_HEADERS = frozenset(
     {b"retry-after", b"retry-after-ms", b"date"}
     | {name.encode() for names in QUOTAS for name in names}
 )
-_PERHAPS_BILLED = frozenset({408, 502, 504})  # a gateway gave up, but perhaps not the model
+# a gateway gave up, but perhaps not the model
+_PERHAPS_BILLED = frozenset({408, 502, 504})
 
 
 @dataclass(frozen=True)
 class Outcome:
     """The result of one request: an `entry` for the ledger, or an `error` code.
 
-    `retry`: it may succeed another time, after `wait` seconds if the server asks for that. `pause`:
-    a quota is used up, and nothing may be sent for so many seconds. `stop`: the reason why no
-    request to this endpoint can succeed; `retired`: none to this model. `message` and `kind`: the
-    words and the code of a server that refuses this request for good.
+    `retry`: it may succeed another time, after `wait` seconds if the server asks for
+    that. `pause`: a quota is used up, and nothing may be sent for so many seconds.
+    `stop`: the reason why no request to this endpoint can succeed; `retired`: none to
+    this model. `message` and `kind`: the words and the code of a server that refuses
+    this request for good.
     """
 
     entry: Entry | None = None
@@ -221,7 +266,9 @@ async def clients(
     if transport_log.level == logging.NOTSET:  # else it logs a line per request
         transport_log.setLevel(logging.WARNING)
     number = min(CLIENTS, endpoint.concurrency)
-    opened = [_client(endpoint, secrets, largest or LARGEST_BODY) for _ in range(number)]
+    opened = [
+        _client(endpoint, secrets, largest or LARGEST_BODY) for _ in range(number)
+    ]
     try:
         yield opened
     finally:
@@ -243,7 +290,8 @@ async def send(
             response = await client.post(
                 _path(request, endpoint),
                 cast_to=httpx2.Response,
-                # Bytes: the package would copy and check a mapping, which takes a quarter of a ms.
+                # Bytes: the package would copy and check a mapping, which takes a
+                # quarter of a ms.
                 content=sent,
             )
     except (TimeoutError, openai.APITimeoutError) as error:
@@ -265,7 +313,9 @@ async def send(
     return Outcome(entry=entry, billed="yes", latency=latency, pause=pause)
 
 
-def _client(endpoint: EndpointOptions, secrets: Secrets, largest: int) -> openai.AsyncOpenAI:
+def _client(
+    endpoint: EndpointOptions, secrets: Secrets, largest: int
+) -> openai.AsyncOpenAI:
     timeout = httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS)
     bounded = _Bounded(endpoint, secrets, largest)
     transport = httpx2.AsyncClient(
@@ -296,15 +346,21 @@ class _TooLarge(httpx2.RequestError):
 class _Bounded(httpx2.AsyncBaseTransport):
     """Reads a whole response, but at most `largest` bytes of it, also after decompression.
 
-    It sets the endpoint's headers, in place of any that the package sets or logs, and drops useless
-    headers of responses: the package crashes if it decodes an error with an unknown `charset`.
+    It sets the endpoint's headers, in place of any that the package sets or logs, and
+    drops useless headers of responses: the package crashes if it decodes an error with
+    an unknown `charset`.
     """
 
-    def __init__(self, endpoint: EndpointOptions, secrets: Secrets, largest: int) -> None:
+    def __init__(
+        self, endpoint: EndpointOptions, secrets: Secrets, largest: int
+    ) -> None:
         self._largest = largest
         self._headers = {**endpoint.headers, **secrets.headers}
-        # Without a key the package sends "none", but a header of the endpoint has the credentials.
-        self._unset = ("authorization", "api-key") if secrets.headers and not secrets.key else ()
+        # Without a key the package sends "none", but a header of the endpoint has the
+        # credentials.
+        self._unset = (
+            ("authorization", "api-key") if secrets.headers and not secrets.key else ()
+        )
         self._inner = httpx2.AsyncHTTPTransport(
             verify=_certificates(),
             trust_env=False,
@@ -329,7 +385,9 @@ class _Bounded(httpx2.AsyncBaseTransport):
         encoding = response.headers.get("content-encoding", "")
         content = _decompress(bytes(body), encoding, self._largest)
         if (watched := WATCHED.get()) is not None:
-            watched.append(Exchange(request, response, content, time.monotonic() - start))
+            watched.append(
+                Exchange(request, response, content, time.monotonic() - start)
+            )
         headers = [h for h in response.headers.raw if h[0].lower() in _READ_HEADERS]
         return httpx2.Response(response.status_code, headers=headers, content=content)
 
@@ -340,7 +398,8 @@ class _Bounded(httpx2.AsyncBaseTransport):
 def _decompress(body: bytes, encoding: str, largest: int) -> bytes:
     """Decompress a body of gzip or zlib, even if its content-encoding is wrong.
 
-    Servers and proxies may both compress it, or declare it wrongly. Other bodies stay unchanged.
+    Servers and proxies may both compress it, or declare it wrongly. Other bodies stay
+    unchanged.
     """
     if "deflate" in encoding.lower():
         for form in (_EITHER, _RAW):
@@ -388,14 +447,20 @@ def request_body(request: ChatRequest, endpoint: EndpointOptions, limit: str) ->
         members["seed"] = request.seed
     form = request.structured or endpoint.structured
     if request.schema is not None and form == "json_schema":
-        schema = {"name": "answer", "schema": json.loads(request.schema), "strict": True}
+        schema = {
+            "name": "answer",
+            "schema": json.loads(request.schema),
+            "strict": True,
+        }
         members["response_format"] = {"type": "json_schema", "json_schema": schema}
     elif request.schema is not None and form == "json_object":
         members["response_format"] = {"type": "json_object"}
     if request.logprobs is not None:
         members |= {"logprobs": True, "top_logprobs": request.logprobs}
     members |= json.loads(request.extra or "{}")
-    return json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    return json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8"
+    )
 
 
 def _path(request: ChatRequest, endpoint: EndpointOptions) -> str:
@@ -410,7 +475,11 @@ def _billed_if_sent(error: BaseException) -> Billed:
 
 
 def outcome_of_error(
-    error: openai.APIStatusError, request: ChatRequest, key: str, sent: bytes, secrets: list[str]
+    error: openai.APIStatusError,
+    request: ChatRequest,
+    key: str,
+    sent: bytes,
+    secrets: list[str],
 ) -> Outcome:
     """Interpret an HTTP status: https://platform.openai.com/docs/guides/error-codes."""
     status = _usual_status(error)
@@ -418,7 +487,9 @@ def outcome_of_error(
     if is_retired(status, error.body, request.model):
         return Outcome(error=code, stop="it has no such model", retired=True)
     if status in STOPPING or error.code in NO_QUOTA:
-        return Outcome(error=code, stop=STOPPING.get(status, "the account has no quota left"))
+        return Outcome(
+            error=code, stop=STOPPING.get(status, "the account has no quota left")
+        )
     # A filter refused the prompt, in the forms of Azure, OpenAI and OpenRouter.
     metadata = error.body.get("metadata") if isinstance(error.body, Mapping) else None
     if (
@@ -468,7 +539,9 @@ def explain_stop(
 def _usual_status(error: openai.APIStatusError) -> int:
     """Return the HTTP status, or for a 400 the status that other servers send with this message."""
     message = _message(error.body)
-    statuses = [status for pattern, status in _MESSAGES.items() if pattern.match(message)]
+    statuses = [
+        status for pattern, status in _MESSAGES.items() if pattern.match(message)
+    ]
     return statuses[0] if error.status_code == 400 and statuses else error.status_code
 
 

@@ -1,8 +1,8 @@
 """The ledger: every answer ever paid for, one row per distinct question.
 
-It stores final answers only: text, refusals, and truncated answers. A failure that may pass is
-never stored as an answer. Several processes may share the file: a process claims a question before
-it asks, and the others wait for the answer.
+It stores final answers only: text, refusals, and truncated answers. A failure that may
+pass is never stored as an answer. Several processes may share the file: a process
+claims a question before it asks, and the others wait for the answer.
 """
 
 import datetime
@@ -25,7 +25,8 @@ from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 
 EntryStatus = Literal["ok", "refused", "truncated"]
-UNREADABLE = "unreadable"  # finish_reason of an answer that is not text, stored as ASCII
+# finish_reason of an answer that is not text, stored as ASCII
+UNREADABLE = "unreadable"
 
 _SQL = Path(__file__).with_name("ledger.sql").read_text("utf-8")
 _FORMS = tuple(form.partition("\n")[2] for form in _SQL.split("-- form ")[1:])
@@ -50,13 +51,17 @@ _VALID = {
     "claims": _typed("key:text owner:text expires:real"),
     "attempts": f"{_typed('key:text account:text owner:text outcome:text|null cost:integer')}"
     " AND cost >= 0",
-    "accounts": _typed(f"account:text {' '.join(f'{name}:integer' for name in _AMOUNTS)}")
+    "accounts": _typed(
+        f"account:text {' '.join(f'{name}:integer' for name in _AMOUNTS)}"
+    )
     + f" AND min({', '.join(_AMOUNTS)}) >= 0"
     " AND coalesce(currency, 'USD') GLOB '[A-Z][A-Z][A-Z]'",
     "failures": _typed("key:text code:text request:text"),
     "logprobs": _typed("key:text logprobs:text"),
     "tried": _typed("block:text"),
-    "batches": _typed("name:text endpoint:text started:real sent:real|null number:text|null"),
+    "batches": _typed(
+        "name:text endpoint:text started:real sent:real|null number:text|null"
+    ),
     "batch_lines": _typed(
         "key:text batch:text|null request:text attempt:integer|null tries:integer"
     ),
@@ -71,8 +76,8 @@ FORM = Form(
 
 ABANDONED = 48 * 3600.0  # seconds after which batches are given up: twice their window
 
-# Claims use the monotonic clock, which all processes share. It restarts with the machine: a claim
-# that ends later than this from now is from before the restart.
+# Claims use the monotonic clock, which all processes share. It restarts with the
+# machine: a claim that ends later than this from now is from before the restart.
 LONGEST_LEASE = 60.0
 LIVING = "expires > ? AND expires <= ?"  # with the values of `lease_bounds`
 
@@ -102,7 +107,11 @@ class Entry(NamedTuple):
         error = text = tokens = None
         status = self.status
         if status == "refused":
-            error = "content_filter" if self.finish_reason == "content_filter" else "refusal"
+            error = (
+                "content_filter"
+                if self.finish_reason == "content_filter"
+                else "refusal"
+            )
         elif self.finish_reason != UNREADABLE:
             text = without_thoughts(self.text or "")
             if text is None:
@@ -110,7 +119,9 @@ class Entry(NamedTuple):
             elif self.logprobs is not None:
                 tokens = logprobs_from_json(self.logprobs)
         counts = (self.prompt_tokens, self.completion_tokens)
-        return Reply(self.key, status, text, self.finish_reason, *counts, attempts, error, tokens)
+        return Reply(
+            self.key, status, text, self.finish_reason, *counts, attempts, error, tokens
+        )
 
 
 class Failure(NamedTuple):
@@ -122,8 +133,9 @@ class Failure(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """A batch: its name, its endpoint's base_url, the Unix times of its start and of the request
-    to create it, and its id at the endpoint; the last two are None until then.
+    """A batch: its name, its endpoint's base_url, the Unix times of its start and of
+    the request to create it, and its id at the endpoint; the last two are None until
+    then.
     """
 
     name: str
@@ -157,19 +169,29 @@ class Ledger(Database):
     def lookup(self, keys: Iterable[str]) -> dict[str, Entry]:
         """Return the stored answers, by key."""
         query = f"SELECT {', '.join(Entry._fields)} FROM {_ANSWERS} WHERE key"
-        return {row[0]: Entry._make(row) for row in self.select_where(query, sorted(set(keys)))}
+        return {
+            row[0]: Entry._make(row)
+            for row in self.select_where(query, sorted(set(keys)))
+        }
 
     def claim(self, key: str, owner: str, seconds: float) -> bool:
         """Claim a question for `owner`, LONGEST_LEASE at most, unless it is answered or claimed."""
         with self.transaction() as connection:
             answered = "SELECT 1 FROM answers WHERE key = ?"
-            if connection.execute(answered, (key,)).fetchone() or self.batched_keys([key]):
+            if connection.execute(answered, (key,)).fetchone() or self.batched_keys(
+                [key]
+            ):
                 return False
             claim = connection.execute(
                 "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"
                 " SET owner = excluded.owner, expires = excluded.expires"
                 f" WHERE NOT ({LIVING}) OR owner = excluded.owner",
-                (key, owner, time.monotonic() + min(seconds, LONGEST_LEASE), *lease_bounds()),
+                (
+                    key,
+                    owner,
+                    time.monotonic() + min(seconds, LONGEST_LEASE),
+                    *lease_bounds(),
+                ),
             )
             return claim.rowcount == 1
 
@@ -190,7 +212,9 @@ class Ledger(Database):
 
     def release(self, owner: str, key: str | None = None) -> None:
         """Release one claim of the owner, or all claims."""
-        self.write("DELETE FROM claims WHERE owner = ? AND key = coalesce(?, key)", owner, key)
+        self.write(
+            "DELETE FROM claims WHERE owner = ? AND key = coalesce(?, key)", owner, key
+        )
 
     def store(
         self,
@@ -203,14 +227,24 @@ class Ledger(Database):
     ) -> Entry:
         """Store an answer to a canonical `request`, unless there is one already; return that."""
         row = (
-            *(entry.key, endpoint_kind, model, entry.status, entry.finish_reason),
-            *(entry.prompt_tokens, entry.completion_tokens, latency, time.time()),
-            *(entry.text, request),
+            entry.key,
+            endpoint_kind,
+            model,
+            entry.status,
+            entry.finish_reason,
+            entry.prompt_tokens,
+            entry.completion_tokens,
+            latency,
+            time.time(),
+            entry.text,
+            request,
         )
         with self.transaction():
             if before := self.lookup([entry.key]):
                 return before[entry.key]
-            self.write(f"INSERT INTO answers VALUES ({', '.join('?' * len(row))})", *row)
+            self.write(
+                f"INSERT INTO answers VALUES ({', '.join('?' * len(row))})", *row
+            )
             if entry.logprobs is not None:
                 more = "INSERT OR REPLACE INTO logprobs VALUES (?, ?)"
                 self.write(more, entry.key, entry.logprobs)
@@ -219,12 +253,15 @@ class Ledger(Database):
     def note_failures(self, failures: Iterable[Failure]) -> None:
         """Store failures; they replace earlier ones of the same questions."""
         with self.transaction() as connection:
-            connection.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?, ?)", failures)
+            connection.executemany(
+                "INSERT OR REPLACE INTO failures VALUES (?, ?, ?)", failures
+            )
 
     def failures(self, keys: Iterable[str] | None = None) -> dict[str, Failure]:
         """Return the failures of these questions, or of all, by key, unless answered since.
 
-        A run that can ask asks them again; any other repeats a finished run to the byte.
+        A run that can ask asks them again; any other repeats a finished run to the
+        byte.
         """
         query = "SELECT * FROM failures WHERE key NOT IN (SELECT key FROM answers)"
         if keys is None:
@@ -234,7 +271,10 @@ class Ledger(Database):
 
     def tried_blocks(self, blocks: Iterable[str]) -> set[str]:
         """Return the blocks (module `client`) that ever had an answer."""
-        return {row[0] for row in self.select_where("SELECT block FROM tried WHERE block", blocks)}
+        return {
+            row[0]
+            for row in self.select_where("SELECT block FROM tried WHERE block", blocks)
+        }
 
     def note_tried(self, block: str) -> None:
         """Note that a block had an answer."""
@@ -262,14 +302,21 @@ class Ledger(Database):
         """Return the number of answers of a model (provider's identifier), and the last day."""
         query = "SELECT count(*), max(answered) FROM answers WHERE model = ?"
         ((answers, last),) = self.select(query, model)
-        day = None if last is None else datetime.datetime.fromtimestamp(last, datetime.UTC).date()
+        day = (
+            None
+            if last is None
+            else datetime.datetime.fromtimestamp(last, datetime.UTC).date()
+        )
         return answers, day
 
-    def requests(self, model: str, limit: int) -> list[tuple[ChatRequest, int, int | None]]:
+    def requests(
+        self, model: str, limit: int
+    ) -> list[tuple[ChatRequest, int, int | None]]:
         """Return up to `limit` questions to a model, with the provider's counts of tokens."""
         query = (
             "SELECT key, request, prompt_tokens, completion_tokens FROM answers"
-            " WHERE model = ? AND prompt_tokens > 0 ORDER BY key LIMIT ?"  # 0: not counted
+            # 0: not counted
+            " WHERE model = ? AND prompt_tokens > 0 ORDER BY key LIMIT ?"
         )
         rows = self.select(query, model, limit)
         self.check_questions(row[:2] for row in rows)
@@ -293,12 +340,17 @@ class Ledger(Database):
         self.write(
             "INSERT INTO batch_lines VALUES (?, ?, ?, 1, ?) ON CONFLICT (key) DO UPDATE"
             " SET batch = excluded.batch, attempt = excluded.attempt, tries = tries + 1",
-            *(key, name, attempt, request),
+            key,
+            name,
+            attempt,
+            request,
         )
 
     def note_sent(self, name: str, number: str | None = None) -> None:
         """Note the request to create a batch, or its id at the endpoint."""
-        change = "UPDATE batches SET sent = coalesce(sent, ?), number = ? WHERE name = ?"
+        change = (
+            "UPDATE batches SET sent = coalesce(sent, ?), number = ? WHERE name = ?"
+        )
         self.write(change, time.time(), number, name)
         self.checkpoint()  # so that it survives a power cut
 
@@ -332,9 +384,15 @@ class Ledger(Database):
             return None
         count = sum(len(self.lines_of(batch.name)) for batch in open_)
         since = datetime.datetime.fromtimestamp(open_[0].started, datetime.UTC)
-        subject, them = f"batch {open_[0].number or open_[0].name} of {count:,} requests is", "it"
+        subject, them = (
+            f"batch {open_[0].number or open_[0].name} of {count:,} requests is",
+            "it",
+        )
         if len(open_) > 1:
-            subject, them = f"{len(open_)} batches of {count:,} requests in all are", "them"
+            subject, them = (
+                f"{len(open_)} batches of {count:,} requests in all are",
+                "them",
+            )
         state = f"in progress since {since:%Y-%m-%d %H:%M} UTC"
         return f"{subject} {state}; `metassay run NAME` collects {them}"
 
@@ -354,19 +412,25 @@ class Imported(NamedTuple):
 
 
 def responses(
-    ledger: Ledger, keys: Iterable[str] | None = None, failures: Iterable[Failure] | None = None
+    ledger: Ledger,
+    keys: Iterable[str] | None = None,
+    failures: Iterable[Failure] | None = None,
 ) -> pd.DataFrame:
     """Return the table `responses` of these questions, or of all questions in the ledger.
 
-    `failures` default to those of the ledger. Raises BadInput if a key has neither an answer nor a
-    failure, or if a request was changed.
+    `failures` default to those of the ledger. Raises BadInput if a key has neither an
+    answer nor a failure, or if a request was changed.
     """
     keys = None if keys is None else set(keys)
     failed = ledger.failures(keys) if failures is None else {f.key: f for f in failures}
     expected = None if keys is None else keys - failed.keys()
     query = f"SELECT {', '.join(RESPONSES.columns)} FROM {_ANSWERS}"
     where = f"{query} WHERE key"
-    rows = ledger.select(query) if expected is None else [*ledger.select_where(where, expected)]
+    rows = (
+        ledger.select(query)
+        if expected is None
+        else [*ledger.select_where(where, expected)]
+    )
     if expected is not None and len(rows) < len(expected):
         first = min(expected - {row[0] for row in rows})
         raise BadInput(
@@ -387,7 +451,9 @@ def export(ledger: Ledger, path: Path) -> int:
     return len(frame)
 
 
-def import_(ledger: Ledger, paths: Iterable[Path], *, replace: bool = False) -> Imported:
+def import_(
+    ledger: Ledger, paths: Iterable[Path], *, replace: bool = False
+) -> Imported:
     """Add the answers of tables `responses`; BadInput, adding nothing, if a table was changed.
 
     Stored answers stay, unless `replace`. A failure never replaces an answer.
@@ -395,7 +461,8 @@ def import_(ledger: Ledger, paths: Iterable[Path], *, replace: bool = False) -> 
     files = list(paths)
     for path in files:  # all are checked before the first is imported
         _read(path)
-    counts = (_import(ledger, _read(path), replace=replace) for path in files)  # one in memory
+    # one in memory
+    counts = (_import(ledger, _read(path), replace=replace) for path in files)
     return Imported(*map(sum, zip((0, 0, 0, 0), *counts, strict=True)))
 
 
@@ -413,7 +480,9 @@ def _read(path: Path) -> list[dict[Any, Any]]:
             pd.isna(row["logprobs"]) or logprobs_from_json(row["logprobs"]) is not None
         ),
     }
-    wrong = {text: [r["key"] for r in rows if not holds(r)] for text, holds in checks.items()}
+    wrong = {
+        text: [r["key"] for r in rows if not holds(r)] for text, holds in checks.items()
+    }
     raise_problems(
         f"{path}: {len(keys)} {text}, the first is {keys[0]}; the file was changed: take it from"
         " its source again"
@@ -431,8 +500,18 @@ def _import(ledger: Ledger, rows: list[dict[Any, Any]], *, replace: bool) -> Imp
         with ledger.transaction():
             for row in rows[start : start + _BATCH]:
                 new = _read_row(row)
-                before = stored.get(new.key) if isinstance(new, Entry) else failed.get(new.key)
-                kind = "added" if before is None else "same" if before == new else "different"
+                before = (
+                    stored.get(new.key)
+                    if isinstance(new, Entry)
+                    else failed.get(new.key)
+                )
+                kind = (
+                    "added"
+                    if before is None
+                    else "same"
+                    if before == new
+                    else "different"
+                )
                 if isinstance(new, Failure) and new.key in stored:
                     kind = "same"
                 elif isinstance(new, Failure):
@@ -442,16 +521,22 @@ def _import(ledger: Ledger, rows: list[dict[Any, Any]], *, replace: bool) -> Imp
                     if kind == "different" and replace:
                         ledger.forget(new.key)
                     model = str(json.loads(row["request"])["model"])
-                    ledger.store(row["request"], new, model=model, endpoint_kind="imported")
+                    ledger.store(
+                        row["request"], new, model=model, endpoint_kind="imported"
+                    )
                 counts[kind] += 1
     return Imported(len(rows), **counts)
 
 
 def _read_row(row: dict[Any, Any]) -> Entry | Failure:
-    plain: dict[str, Any] = {n: None if pd.isna(row[n]) else row[n] for n in Entry._fields}
+    plain: dict[str, Any] = {
+        n: None if pd.isna(row[n]) else row[n] for n in Entry._fields
+    }
     if row["status"] == "error":
         code = str(plain["finish_reason"])
-        return Failure(row["key"], code if _CODE.fullmatch(code) else "unknown", row["request"])
+        return Failure(
+            row["key"], code if _CODE.fullmatch(code) else "unknown", row["request"]
+        )
     for name in ("prompt_tokens", "completion_tokens"):
         plain[name] = None if plain[name] is None else int(plain[name])
     return Entry(**plain)

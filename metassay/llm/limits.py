@@ -20,8 +20,9 @@ _BURST = 20.0  # a bucket holds a twentieth of a minute: three seconds
 class Policy:
     """How a failing request is repeated, and how long the claims of a dead process last.
 
-    Between `attempts` it waits `first_wait` seconds, doubled each time up to `longest_wait`, times
-    a seeded random number from 0.5 to 1; or the time of the server's Retry-After.
+    Between `attempts` it waits `first_wait` seconds, doubled each time up to
+    `longest_wait`, times a seeded random number from 0.5 to 1; or the time of the
+    server's Retry-After.
     """
 
     attempts: int = 6
@@ -30,12 +31,16 @@ class Policy:
     lease: float = 15.0
     seed: int = 0
 
-    def wait(self, attempt: int, after: float | None, generator: np.random.Generator) -> float:
+    def wait(
+        self, attempt: int, after: float | None, generator: np.random.Generator
+    ) -> float:
         """Return the seconds to wait after an attempt (1 is the first); `after`: Retry-After."""
         draw = float(generator.random())
         if after is not None:  # a little later, so that not all requests return at once
             return min(max(after, 0.0) + self.first_wait * draw, self.longest_wait)
-        return min(self.first_wait * 2.0 ** (attempt - 1), self.longest_wait) * (0.5 + draw / 2)
+        return min(self.first_wait * 2.0 ** (attempt - 1), self.longest_wait) * (
+            0.5 + draw / 2
+        )
 
 
 class Bucket:
@@ -44,7 +49,9 @@ class Bucket:
     It fills a little more slowly than that, since a full bucket may be emptied at once.
     """
 
-    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, per_minute: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._clock = clock
         self._level = self._capacity = max(1.0, per_minute / _BURST)
         self._rate = (per_minute + 1 - self._capacity) / MINUTE
@@ -53,7 +60,9 @@ class Bucket:
     def take(self, amount: float) -> float:
         """Take an amount; return the seconds to wait before using it."""
         now = self._clock()
-        self._level = min(self._capacity, self._level + (now - self._updated) * self._rate)
+        self._level = min(
+            self._capacity, self._level + (now - self._updated) * self._rate
+        )
         self._updated = now
         self._level -= amount
         return max(0.0, -self._level / self._rate)
@@ -71,7 +80,9 @@ class Gate:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._requests = Bucket(requests_per_minute, clock) if requests_per_minute else None
+        self._requests = (
+            Bucket(requests_per_minute, clock) if requests_per_minute else None
+        )
         self._tokens = Bucket(tokens_per_minute, clock) if tokens_per_minute else None
         self.counts_tokens = self._tokens is not None
         self._clock, self._sleep = clock, sleep
@@ -123,7 +134,8 @@ class Gate:
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds of `Retry-After-Ms` or `Retry-After` (RFC 9110, 10.2.3).
 
-    A date is compared with the server's `Date`. None if the headers are missing or unreadable.
+    A date is compared with the server's `Date`. None if the headers are missing or
+    unreadable.
     """
     if (milliseconds := _number(headers.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1000
@@ -138,26 +150,35 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 # https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers and
 # https://docs.claude.com/en/api/rate-limits#response-headers
 QUOTAS = (
-    *((f"x-ratelimit-remaining-{n}", f"x-ratelimit-reset-{n}") for n in ("requests", "tokens")),
+    *(
+        (f"x-ratelimit-remaining-{n}", f"x-ratelimit-reset-{n}")
+        for n in ("requests", "tokens")
+    ),
     *(
         (f"anthropic-ratelimit-{name}-remaining", f"anthropic-ratelimit-{name}-reset")
         for name in ("requests", "tokens", "input-tokens", "output-tokens")
     ),
 )
-_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+_DURATION = re.compile(
+    r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?"
+)
 
 
 def quota_pause(headers: Mapping[str, str]) -> float:
     """Return the seconds until the last empty quota is reset; 0 if none is empty."""
     empty = [reset for left, reset in QUOTAS if _number(headers.get(left, "")) == 0]
-    return max((_until(headers.get(reset, ""), headers) for reset in empty), default=0.0)
+    return max(
+        (_until(headers.get(reset, ""), headers) for reset in empty), default=0.0
+    )
 
 
 def _until(reset: str, headers: Mapping[str, str]) -> float:
     """Return the seconds of `1s`, `6m0s` or `120ms`, or until a time of RFC 3339; else 0."""
     parts = _DURATION.fullmatch(reset)
     if reset and parts:
-        hours, minutes, seconds, milliseconds = (float(part or 0) for part in parts.groups())
+        hours, minutes, seconds, milliseconds = (
+            float(part or 0) for part in parts.groups()
+        )
         return hours * 3600 + minutes * 60 + seconds + milliseconds / 1000
     try:
         then = datetime.datetime.fromisoformat(reset).timestamp()

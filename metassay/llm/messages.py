@@ -29,11 +29,12 @@ class Message:
 class ChatRequest:
     """One question to one model (its provider's name), with everything that can change the answer.
 
-    `schema` is the canonical JSON of a JSON schema for the answer, or None for free text;
-    `structured` how the endpoint is told the schema, None if the endpoint's block decides.
-    `temperature` None is not sent. `extra` is the canonical JSON of further members of the body.
-    `logprobs`: ask for the log-probability of each token and of so many alternatives. `repeat`
-    numbers deliberate repetitions of a question (0 for the first).
+    `schema` is the canonical JSON of a JSON schema for the answer, or None for free
+    text; `structured` how the endpoint is told the schema, None if the endpoint's block
+    decides. `temperature` None is not sent. `extra` is the canonical JSON of further
+    members of the body. `logprobs`: ask for the log-probability of each token and of so
+    many alternatives. `repeat` numbers deliberate repetitions of a question (0 for the
+    first).
     """
 
     model: str
@@ -51,16 +52,23 @@ class ChatRequest:
     def canonical(self) -> str:
         """The question as canonical JSON (sorted keys, no spaces), as the ledger stores it.
 
-        Optional fields that are not set are left out, so that old questions keep their keys.
+        Optional fields that are not set are left out, so that old questions keep their
+        keys.
         """
         members = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in ("structured", "extra", "logprobs"):
             if members[name] is None:
                 del members[name]
-        members |= {"kind": "chat", "messages": [[m.role, m.content] for m in self.messages]}
-        return json.dumps(members, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        members |= {
+            "kind": "chat",
+            "messages": [[m.role, m.content] for m in self.messages],
+        }
+        return json.dumps(
+            members, ensure_ascii=False, sort_keys=True, separators=(",", ":")
+        )
 
-    @functools.cached_property  # stages compare the keys of requests and replies repeatedly
+    # stages compare the keys of requests and replies repeatedly
+    @functools.cached_property
     def key(self) -> str:
         """SHA-256 of the canonical JSON: the same question has the same key everywhere."""
         return hashlib.sha256(self.canonical.encode("utf-8")).hexdigest()
@@ -71,9 +79,13 @@ def read_request(canonical: str, key: str) -> ChatRequest | None:
     try:
         body = json.loads(canonical)
         del body["kind"]
-        messages = tuple(Message(role, content) for role, content in body.pop("messages"))
+        messages = tuple(
+            Message(role, content) for role, content in body.pop("messages")
+        )
         request = ChatRequest(messages=messages, **body)
-        return request if request.canonical == canonical and request.key == key else None
+        return (
+            request if request.canonical == canonical and request.key == key else None
+        )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -96,7 +108,9 @@ def logprobs_from_json(text: str) -> tuple[TokenLogprobs, ...] | None:
     try:
         tokens = json.loads(text, parse_int=float)
         return tuple(
-            TokenLogprobs(*token_logprob(token, logprob), tuple(token_logprob(*t) for t in top))
+            TokenLogprobs(
+                *token_logprob(token, logprob), tuple(token_logprob(*t) for t in top)
+            )
             for token, logprob, top in tokens
         )
     except (ValueError, TypeError, RecursionError):
@@ -105,7 +119,9 @@ def logprobs_from_json(text: str) -> tuple[TokenLogprobs, ...] | None:
 
 def token_logprob(token: object, logprob: object) -> tuple[str, float]:
     """Return a token and its logarithm, rounded; ValueError if they are not valid."""
-    if not (isinstance(token, str) and isinstance(logprob, float) and logprob <= _ROUNDED_UP):
+    if not (
+        isinstance(token, str) and isinstance(logprob, float) and logprob <= _ROUNDED_UP
+    ):
         raise ValueError("no token, or no logarithm of a probability")
     # Files cannot hold lone surrogates.
     text = token.encode("utf-8", "replace").decode("utf-8")
@@ -115,10 +131,11 @@ def token_logprob(token: object, logprob: object) -> tuple[str, float]:
 class Reply(NamedTuple):
     """The reply to a request: an answer, or a status that tells why there is none.
 
-    `text` is also None for an answer that is not text (finish_reason `unreadable`). `error` is a
-    short code (`http_500`, `content_filter`), never a text. `attempts` counts the requests that
-    were sent, 0 if the ledger had the answer. `logprobs` are those of the answer's tokens, without
-    thoughts, perhaps with an end token; None if unknown.
+    `text` is also None for an answer that is not text (finish_reason `unreadable`).
+    `error` is a short code (`http_500`, `content_filter`), never a text. `attempts`
+    counts the requests that were sent, 0 if the ledger had the answer. `logprobs` are
+    those of the answer's tokens, without thoughts, perhaps with an end token; None if
+    unknown.
     """
 
     key: str
@@ -132,7 +149,8 @@ class Reply(NamedTuple):
     logprobs: tuple[TokenLogprobs, ...] | None = None
 
 
-IN_BATCH = "in_batch"  # the question is in a batch that has not ended (module `batch_run`)
+# the question is in a batch that has not ended (module `batch_run`)
+IN_BATCH = "in_batch"
 
 
 def failure(key: str, code: str, *, attempts: int = 0) -> Reply:
@@ -148,12 +166,15 @@ def replies_to(ask: Ask, requests: Sequence[ChatRequest]) -> list[Reply]:
     """Ask the requests; RuntimeError if there is not one reply per request, in order."""
     replies = ask(requests) if requests else []
     if [reply.key for reply in replies] != [request.key for request in requests]:
-        raise RuntimeError(f"{len(requests)} requests got {len(replies)} replies, or out of order")
+        raise RuntimeError(
+            f"{len(requests)} requests got {len(replies)} replies, or out of order"
+        )
     return replies
 
 
-# The server has understood the question and rejects it as wrong (400, 422) or too long (413, 414).
-# All other causes can pass or be corrected: the key, the account, the address, a proxy.
+# The server has understood the question and rejects it as wrong (400, 422) or too long
+# (413, 414). All other causes can pass or be corrected: the key, the account, the
+# address, a proxy.
 _FINAL = re.compile(r"context_length|http_(400|413|414|422)")
 
 REST = "Scores are of the rest, and their bounds count what is missing both ways"
@@ -172,17 +193,22 @@ def count_codes(codes: Iterable[str]) -> str:
 def missing_notes(models: Mapping[str, str], codes: Mapping[str, str]) -> list[str]:
     """Return the notes of a stage that continues without some answers.
 
-    `models`: names in params.yaml by key of each question; `codes`: those of the failed ones.
+    `models`: names in params.yaml by key of each question; `codes`: those of the failed
+    ones.
     """
     again = "; the next `metassay run` asks for them again"
     return [f"{line}. {REST}" for line in _lines(models, codes, again)]
 
 
-def unfinished_message(models: Mapping[str, str], codes: Mapping[str, str], most: float) -> str:
+def unfinished_message(
+    models: Mapping[str, str], codes: Mapping[str, str], most: float
+) -> str:
     """Return the message of a stage that lacks more than the share `most` of its answers."""
     lines = _lines(models, codes)
     if "endpoint_down" in codes.values():
-        lines.append("endpoint_down: not asked, since its endpoint failed too often in a row")
+        lines.append(
+            "endpoint_down: not asked, since its endpoint failed too often in a row"
+        )
     lines.append(
         "Every answer so far is in the ledger. Run again when the endpoint is up: only what is"
         " missing is asked. Or raise params.yaml > max_missing, the share of a stage's answers"
@@ -191,10 +217,14 @@ def unfinished_message(models: Mapping[str, str], codes: Mapping[str, str], most
     return ". ".join(lines)
 
 
-def _lines(models: Mapping[str, str], codes: Mapping[str, str], again: str = "") -> list[str]:
+def _lines(
+    models: Mapping[str, str], codes: Mapping[str, str], again: str = ""
+) -> list[str]:
     lines = []
     for model, questions in sorted(Counter(models.values()).items()):
-        failed = [codes[key] for key, name in models.items() if name == model and key in codes]
+        failed = [
+            codes[key] for key, name in models.items() if name == model and key in codes
+        ]
         open_ = [code for code in failed if is_retryable(code)]
         lost = [code for code in failed if not is_retryable(code)]
         if open_:

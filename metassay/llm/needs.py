@@ -70,9 +70,10 @@ class Requests(NamedTuple):
 class Needs:
     """Base of records: the needs of a kind, by its options.
 
-    `model`: the model that it asks. `files`: prompts and others. `datasets`: those whose raw files
-    it reads, besides the benchmark's. `members`: the kinds inside it; BadInput if one is not valid.
-    `whole`: results for one text depend on the others, so that an executor must not split them.
+    `model`: the model that it asks. `files`: prompts and others. `datasets`: those
+    whose raw files it reads, besides the benchmark's. `members`: the kinds inside it;
+    BadInput if one is not valid. `whole`: results for one text depend on the others, so
+    that an executor must not split them.
     """
 
     model: Callable[[Any], Use | None] = lambda _: None
@@ -85,8 +86,8 @@ class Needs:
 def executor_for(chosen: Chosen, executor: Executor) -> Executor:
     """Return the executor if a kind's pieces are independent, else this process.
 
-    A kind that asks a language model stays in this process, which can wait for a thousand answers
-    at once, and has the keys, ledger, budget and limits.
+    A kind that asks a language model stays in this process, which can wait for a
+    thousand answers at once, and has the keys, ledger, budget and limits.
     """
     record, options = chosen.record, chosen.options
     local = record.model(options) or record.datasets(options) or record.whole(options)
@@ -96,13 +97,18 @@ def executor_for(chosen: Chosen, executor: Executor) -> Executor:
 def files_of(chosen: Chosen) -> list[Path]:
     """List the files that a kind reads, folders of models, and the modules of a user's kind."""
     files = [file.path for file in chosen.record.files(chosen.options)]
-    named = re.findall(r'"model":"([^"]*)"', chosen.options.model_dump_json())  # at any depth
+    # at any depth
+    named = re.findall(r'"model":"([^"]*)"', chosen.options.model_dump_json())
     files += [Path(model) for model in named if Path(model).is_dir()]
     if is_path(chosen.kind):
         root, modules = Path.cwd(), sys.modules.values()
-        loaded = sorted({Path(f) for module in modules if (f := getattr(module, "__file__", None))})
+        loaded = sorted(
+            {Path(f) for module in modules if (f := getattr(module, "__file__", None))}
+        )
         local = [file.relative_to(root) for file in loaded if file.is_relative_to(root)]
-        files += [file for file in local if not {"site-packages", "metassay"} & {*file.parts}]
+        files += [
+            file for file in local if not {"site-packages", "metassay"} & {*file.parts}
+        ]
     return files
 
 
@@ -113,13 +119,18 @@ def members_of(chosen: Chosen) -> list[Chosen]:
 
 def with_members(chosen: Chosen) -> list[Chosen]:
     """List a kind and all kinds inside it, at any depth."""
-    return [chosen, *(inner for member in members_of(chosen) for inner in with_members(member))]
+    return [
+        chosen,
+        *(inner for member in members_of(chosen) for inner in with_members(member)),
+    ]
 
 
 def all_datasets(chosen: Iterable[Chosen]) -> list[str]:
     """List the datasets that any of these read; clear them too, since texts may repeat theirs."""
     kinds = [inner for outer in chosen for inner in with_members(outer)]
-    return sorted({name for kind in kinds for name in kind.record.datasets(kind.options)})
+    return sorted(
+        {name for kind in kinds for name in kind.record.datasets(kind.options)}
+    )
 
 
 class Lists(NamedTuple):
@@ -157,7 +168,9 @@ def folder_problems(
             problems.append(
                 f"{other} > {name}: it reads no other dataset; name it under {lists.plain} instead"
             )
-        elif folder is not None and not all(path.is_relative_to(folder) for path in needed):
+        elif folder is not None and not all(
+            path.is_relative_to(folder) for path in needed
+        ):
             problems.append(
                 f"{other} > {name}: is {folder}, but it reads {listed}; name the folder {common},"
                 " so that a change in it is noticed"

@@ -1,8 +1,9 @@
 """Prompts: one YAML file in prompts/ per instrument and style.
 
-A file has the system's and the user's text with `{{variable}}` in place of values. A variable of
-kind `data` is material: it is inserted as JSON, and only into the user's text, so that no text
-under evaluation can end its quotation or pass for an instruction. Kind `text` is Metassay's words.
+A file has the system's and the user's text with `{{variable}}` in place of values. A
+variable of kind `data` is material: it is inserted as JSON, and only into the user's
+text, so that no text under evaluation can end its quotation or pass for an instruction.
+Kind `text` is Metassay's words.
 """
 
 import hashlib
@@ -51,8 +52,13 @@ class Prompt:
     @property
     def hash(self) -> str:
         """8 hex digits of a SHA-256 of the texts and the kinds of variables."""
-        body = {"text": [[m.role, m.content] for m in self.text], "variables": self.variables}
-        canonical = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        body = {
+            "text": [[m.role, m.content] for m in self.text],
+            "variables": self.variables,
+        }
+        canonical = json.dumps(
+            body, ensure_ascii=False, sort_keys=True, separators=(",", ":")
+        )
         return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:8]
 
     @property
@@ -76,9 +82,8 @@ class Decoding(NamedTuple):
         """All options as recipes print them."""
         temperature = "none" if self.temperature is None else f"{self.temperature:g}"
         seed = "none" if self.seed is None else self.seed
-        fields = (
-            f"model:{self.model}|temperature:{temperature}|seed:{seed}|max_tokens:{self.max_tokens}"
-        )
+        fields = f"model:{self.model}|temperature:{temperature}|seed:{seed}"
+        fields += f"|max_tokens:{self.max_tokens}"
         if self.structured is not None:
             fields += f"|structured:{self.structured}"
         if self.extra is not None:
@@ -89,10 +94,17 @@ class Decoding(NamedTuple):
     @classmethod
     def of(cls, model: ModelOptions, max_tokens: int | None = None) -> Self:
         """Return the options of params.yaml > models; `max_tokens` overrides them."""
-        options = (model.model, model.temperature, model.seed, max_tokens or model.max_tokens)
+        options = (
+            model.model,
+            model.temperature,
+            model.seed,
+            max_tokens or model.max_tokens,
+        )
         return cls(*options, model.extra, model.structured)
 
-    def request(self, messages: Sequence[Message], schema: str | None = None) -> ChatRequest:
+    def request(
+        self, messages: Sequence[Message], schema: str | None = None
+    ) -> ChatRequest:
         """Return the request with these messages."""
         options = self._asdict() | ({"structured": None} if schema is None else {})
         return ChatRequest(messages=tuple(messages), schema=schema, **options)
@@ -103,7 +115,9 @@ def file_of(name: str, folder: Path = PROMPTS) -> Path:
     return folder / f"{name}.yaml"
 
 
-def load(name: str, folder: Path = PROMPTS, *, filled: Mapping[str, Kind] | None = None) -> Prompt:
+def load(
+    name: str, folder: Path = PROMPTS, *, filled: Mapping[str, Kind] | None = None
+) -> Prompt:
     """Read and check `<folder>/<name>.yaml`; BadInput lists all problems.
 
     `filled`: the kinds of the variables that will be filled in, if known.
@@ -113,10 +127,13 @@ def load(name: str, folder: Path = PROMPTS, *, filled: Mapping[str, Kind] | None
     if problem:
         raise BadInput(f"prompt {name!r}: {problem}")
     if not path.is_file():
-        raise BadInput(f"{path} does not exist; write it, or correct the prompt {name!r}")
+        raise BadInput(
+            f"{path} does not exist; write it, or correct the prompt {name!r}"
+        )
     file = parse(_File, strict_yaml.load(path), where=str(path))
     raise_problems(
-        f"{path} > {problem}" for problem in (*_problems(file), *_variable_problems(file, filled))
+        f"{path} > {problem}"
+        for problem in (*_problems(file), *_variable_problems(file, filled))
     )
     text = (Message("system", file.system.strip()), Message("user", file.user.strip()))
     return Prompt(name, text, dict(file.variables), path, tuple(file.examples))
@@ -129,19 +146,27 @@ def join(first: Prompt, then: Prompt) -> Prompt:
         for before, after in zip(first.text, then.text, strict=True)
     )
     variables = {**first.variables, **then.variables}
-    return Prompt(f"{first.name}+{then.name}", text, variables, first.file, first.examples)
+    return Prompt(
+        f"{first.name}+{then.name}", text, variables, first.file, first.examples
+    )
 
 
 def render(prompt: Prompt, **variables: object) -> tuple[Message, ...]:
     """Return the prompt's messages with the values of variables.
 
-    Data may be any JSON value; a variable of kind text is a str or int. BadInput lists variables
-    that are missing, unknown, or not of their kind.
+    Data may be any JSON value; a variable of kind text is a str or int. BadInput lists
+    variables that are missing, unknown, or not of their kind.
     """
     kinds = prompt.variables
-    problems = [f"variable {n!r} is missing; give it" for n in kinds if n not in variables]
-    problems += [f"variable {n!r} is not used; leave it out" for n in variables if n not in kinds]
-    values = {name: _format(variables.get(name, ""), kind) for name, kind in kinds.items()}
+    problems = [
+        f"variable {n!r} is missing; give it" for n in kinds if n not in variables
+    ]
+    problems += [
+        f"variable {n!r} is not used; leave it out" for n in variables if n not in kinds
+    ]
+    values = {
+        name: _format(variables.get(name, ""), kind) for name, kind in kinds.items()
+    }
     problems += [
         f"variable {name!r} cannot be written as {kinds[name]}; give another value"
         for name, value in values.items()
@@ -149,7 +174,10 @@ def render(prompt: Prompt, **variables: object) -> tuple[Message, ...]:
     ]
     raise_problems(f"{prompt.file}: {problem}" for problem in problems)
     return tuple(
-        Message(message.role, _PLACE.sub(lambda match: str(values[match[1]]), message.content))
+        Message(
+            message.role,
+            _PLACE.sub(lambda match: str(values[match[1]]), message.content),
+        )
         for message in prompt.text
     )
 
@@ -197,7 +225,9 @@ def _format(value: object, kind: Kind) -> str | None:
         valid = isinstance(value, str | int) and not isinstance(value, bool)
         return str(value) if valid else None
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return json.dumps(
+            value, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        )
     except (TypeError, ValueError):
         return None
 
@@ -214,8 +244,15 @@ def examples_field(names: Sequence[str]) -> str:
 
 def datasets_in_recipes(recipes: Iterable[str]) -> list[str]:
     """List the datasets whose examples these recipes name; of unknown recipes, never too few."""
-    fields = {part for recipe in recipes for part in recipe.split("|") if part.startswith(_FIELD)}
-    return datasets_of(name for part in fields for name in part.removeprefix(_FIELD).split(","))
+    fields = {
+        part
+        for recipe in recipes
+        for part in recipe.split("|")
+        if part.startswith(_FIELD)
+    }
+    return datasets_of(
+        name for part in fields for name in part.removeprefix(_FIELD).split(",")
+    )
 
 
 def datasets_of(examples: Iterable[str]) -> list[str]:

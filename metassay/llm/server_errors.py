@@ -1,8 +1,9 @@
 """Show a server's error message without text of the request, and recognize retired models.
 
 A server can quote the prompt. So a word of the request is shown only if it is one of
-plain_words.txt, a short number, or a parameter's name or value; a sentence with any other word is
-not shown at all. Retired models have status 404, 410 or 400 and an error body; wrong URLs lack it.
+plain_words.txt, a short number, or a parameter's name or value; a sentence with any
+other word is not shown at all. Retired models have status 404, 410 or 400 and an error
+body; wrong URLs lack it.
 """
 
 import json
@@ -29,7 +30,10 @@ _SHORT_NUMBER = 3  # digits
 
 _PLAIN = frozenset(
     word
-    for line in Path(__file__).with_name("plain_words.txt").read_text("utf-8").splitlines()
+    for line in Path(__file__)
+    .with_name("plain_words.txt")
+    .read_text("utf-8")
+    .splitlines()
     for word in line.split()
     if not line.startswith("#")
 )
@@ -67,7 +71,9 @@ def _plain(text: str) -> str:
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 
-def strings(body: object, name: str = "message", depth: int = 0) -> Iterator[tuple[str, str]]:
+def strings(
+    body: object, name: str = "message", depth: int = 0
+) -> Iterator[tuple[str, str]]:
     """Yield the strings of an error body with the names of their members, codes before words."""
     if name == "raw":  # OpenRouter passes on the provider's body
         body, name = _parse(body), "message"
@@ -82,7 +88,9 @@ def strings(body: object, name: str = "message", depth: int = 0) -> Iterator[tup
     elif isinstance(body, list):
         for item in body:
             yield from strings(item, name, depth + 1)
-    elif isinstance(body, str | int) and not str(body).lstrip().startswith("<"):  # a page of HTML
+    elif isinstance(body, str | int) and not str(body).lstrip().startswith(
+        "<"
+    ):  # a page of HTML
         yield name, str(body)
 
 
@@ -96,8 +104,14 @@ def _parse(text: object) -> object:
 _GONE, _NOT_FOUND = 410, 404
 _CODES = frozenset(
     {
-        *("model_not_found", "model_decommissioned", "model_deprecated", "model_retired"),
-        *("modelnotfound", "modeldeprecated", "deploymentnotfound", "invalid_model"),
+        "model_not_found",
+        "model_decommissioned",
+        "model_deprecated",
+        "model_retired",
+        "modelnotfound",
+        "modeldeprecated",
+        "deploymentnotfound",
+        "invalid_model",
     }
 )
 _MODEL = re.compile(r"\bmodels?\b", re.IGNORECASE)
@@ -119,15 +133,20 @@ def is_retired(status: int, body: object, model: str) -> bool:
     texts = [text for _, text in strings(body)]
     if any(text.lower() in _CODES for text in texts):
         return True
-    # Name and word must be close: an error can quote a prompt that has a short name in it.
+    # Name and word must be close: an error can quote a prompt that has a short name in
+    # it.
     name = rf"(?<![\w.-]){re.escape(model)}(?![\w-])"
-    ended = re.compile(f"{name}.{{0,60}}{_ENDS}|{_ENDS}.{{0,60}}{name}", re.IGNORECASE | re.DOTALL)
+    ended = re.compile(
+        f"{name}.{{0,60}}{_ENDS}|{_ENDS}.{{0,60}}{name}", re.IGNORECASE | re.DOTALL
+    )
     if any(map(ended.search, texts)):
         return True
     # Messages of other statuses may quote the prompt, whose words mean nothing.
     tests = (_UNKNOWN.search, _ENDED.search, lambda text: model in text)
     of_models = [text for text in texts if _MODEL.search(text)]
-    return status == _NOT_FOUND and any(test(text) for text in of_models for test in tests)
+    return status == _NOT_FOUND and any(
+        test(text) for text in of_models for test in tests
+    )
 
 
 class Exchange(NamedTuple):
@@ -158,10 +177,14 @@ def refused_parameters(exchange: Exchange, where: str) -> dict[str, str]:
     message = " ".join(text for _, text in strings(body))
     remedies = {}
     for name in json.loads(exchange.request.content):
-        if name in ("model", "messages") or not re.search(rf"(?<!\w){name}(?!\w)", message):
+        if name in ("model", "messages") or not re.search(
+            rf"(?<!\w){name}(?!\w)", message
+        ):
             continue
         line = _REPLACEMENTS.get(name)
-        remedies[name] = f"write {line} in {where}" if line else f"remove it from {where}"
+        remedies[name] = (
+            f"write {line} in {where}" if line else f"remove it from {where}"
+        )
         if name in ("logprobs", "top_logprobs"):
             remedies[name] = "ask this model for no log-probabilities"
     return remedies

@@ -1,7 +1,8 @@
 """A session with language models: clearance, account and ledger of all questions.
 
-Stages, the sentinel and `metassay probe` ask through a session; that of `metassay ledger cost`
-answers from the ledger alone. Only this folder clears text and opens budgets.
+Stages, the sentinel and `metassay probe` ask through a session; that of `metassay
+ledger cost` answers from the ledger alone. Only this folder clears text and opens
+budgets.
 """
 
 import logging
@@ -16,7 +17,14 @@ import pandas as pd
 from metassay.core.errors import BadInput, Unfinished, collect_problems
 from metassay.core.kinds import Chosen
 from metassay.core.params import MaxCost
-from metassay.llm.budget import Estimate, Spending, booked_cost, estimate, open_budget, spending
+from metassay.llm.budget import (
+    Estimate,
+    Spending,
+    booked_cost,
+    estimate,
+    open_budget,
+    spending,
+)
 from metassay.llm.client import asker, replayer
 from metassay.llm.endpoints import (
     Cleared,
@@ -46,7 +54,8 @@ from metassay.tables.parquet import empty
 from metassay.tables.responses import RESPONSES
 
 LEDGER = Path(".work/ledger.sqlite")  # not an out of DVC, which would delete it
-ACCOUNT = "project"  # its cap, `max_cost`, is for all questions that a project ever asks
+# its cap, `max_cost`, is for all questions that a project ever asks
+ACCOUNT = "project"
 SENTINEL = "sentinel"  # the prefix of accounts with separate caps
 
 log = logging.getLogger("metassay.llm")
@@ -63,15 +72,17 @@ class Answers(NamedTuple):
 class Session:
     """Gives a stage or command access to the models that it asks.
 
-    It is for text of `datasets`: that of the benchmark, and those whose text its texts may repeat.
-    `access` has the class of each registered dataset, `raw` a folder of raw files for each.
-    `max_cost` caps the account; a plain number is in the currency of each model's prices. Questions
-    on ACCOUNT are part of a run: `max_missing` is the share that may lack answers that asking again
-    might get. On other accounts a missing answer only has a status. `dry`: no model is asked; other
-    answers than the ledger's are `not_in_ledger`. `alone`: no batches, as always on other accounts.
+    It is for text of `datasets`: that of the benchmark, and those whose text its texts
+    may repeat. `access` has the class of each registered dataset, `raw` a folder of raw
+    files for each. `max_cost` caps the account; a plain number is in the currency of
+    each model's prices. Questions on ACCOUNT are part of a run: `max_missing` is the
+    share that may lack answers that asking again might get. On other accounts a missing
+    answer only has a status. `dry`: no model is asked; other answers than the ledger's
+    are `not_in_ledger`. `alone`: no batches, as always on other accounts.
 
-    `repeat` is added to that of each question. With a new number, the ledger has no answer yet, so
-    the model answers again, and the answer is stored. Replies have the original questions' keys.
+    `repeat` is added to that of each question. With a new number, the ledger has no
+    answer yet, so the model answers again, and the answer is stored. Replies have the
+    original questions' keys.
     """
 
     models: Models
@@ -90,9 +101,11 @@ class Session:
 
     def __post_init__(self) -> None:
         self._opened: Ledger | None = None
-        self._models: dict[str, str] = {}  # the model's name in params.yaml, by question
+        # the model's name in params.yaml, by question
+        self._models: dict[str, str] = {}
         self._failures: dict[str, Failure] = {}
-        self._repeated: set[str] = set()  # failures of a finished run that cannot be asked again
+        # failures of a finished run that cannot be asked again
+        self._repeated: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -113,7 +126,8 @@ class Session:
     def provide(self, chosen: Chosen) -> Resources:
         """Return the resources that a kind's record needs: raw files, and the model that it asks.
 
-        BadInput: no such model, or text may not go to its endpoint; later, a run is at `max_cost`.
+        BadInput: no such model, or text may not go to its endpoint; later, a run is at
+        `max_cost`.
         """
         use = chosen.record.model(chosen.options)
         if use is None:
@@ -136,7 +150,9 @@ class Session:
     def estimate(self, use: Use, needs: Requests, lengths: Sequence[float]) -> Estimate:
         """Estimate open questions and their cost; `lengths`: tokens of each answer's subject."""
         model = find_model(self.models, use.model)
-        if model.prices and model.asked_in_batches(self.models.endpoints[model.endpoint]):
+        if model.prices and model.asked_in_batches(
+            self.models.endpoints[model.endpoint]
+        ):
             model = model.model_copy(update={"prices": model.prices.in_batches})
         mean = sum(lengths) / len(lengths) if lengths else 0.0
         return estimate(
@@ -144,7 +160,9 @@ class Session:
             self._ledger,
             model,
             structured=sends_schemas(self.models.endpoints[model.endpoint], model),
-            completion_tokens=min(mean * needs.answer_length, use.max_tokens or model.max_tokens),
+            completion_tokens=min(
+                mean * needs.answer_length, use.max_tokens or model.max_tokens
+            ),
             most=needs.most,
             longer=needs.longer,
         )
@@ -152,10 +170,10 @@ class Session:
     def finish(self) -> Answers:
         """Return the answers to all questions; empty if there were none.
 
-        A question without an answer is a row of status `error`, and noted in the ledger. Raises
-        Unfinished, and notes nothing, if more answers are missing than `max_missing` allows, or if
-        a batch has not ended. If the endpoint cannot be asked (`can_ask`), answers that were
-        missing in a finished run stay missing.
+        A question without an answer is a row of status `error`, and noted in the
+        ledger. Raises Unfinished, and notes nothing, if more answers are missing than
+        `max_missing` allows, or if a batch has not ended. If the endpoint cannot be
+        asked (`can_ask`), answers that were missing in a finished run stay missing.
         """
         if not self._models:
             return Answers(empty(RESPONSES), [])
@@ -185,7 +203,9 @@ class Session:
         cap = cap_of(self.max_cost, model, where)
         budget = open_budget(self._ledger, self.account, model, cap, where=where)
         batches = self.account == ACCOUNT and not self.alone
-        ask_model = asker(cleared, model, self._ledger, budget, self.policy, batches=batches)
+        ask_model = asker(
+            cleared, model, self._ledger, budget, self.policy, batches=batches
+        )
         ask = partial(self._ask_repeated, ask_model)
         if self.account != ACCOUNT:
             return ask
@@ -199,12 +219,19 @@ class Session:
     def _ask_repeated(self, ask: Ask, requests: Sequence[ChatRequest]) -> list[Reply]:
         if not self.repeat:  # else all keys would be computed twice
             return ask(requests)
-        repeated = [replace(request, repeat=self.repeat + request.repeat) for request in requests]
+        repeated = [
+            replace(request, repeat=self.repeat + request.repeat)
+            for request in requests
+        ]
         replies = zip(requests, ask(repeated), strict=True)
         return [reply._replace(key=request.key) for request, reply in replies]
 
     def _ask_in_run(
-        self, ask: Ask, name: str, endpoint: EndpointOptions, requests: Sequence[ChatRequest]
+        self,
+        ask: Ask,
+        name: str,
+        endpoint: EndpointOptions,
+        requests: Sequence[ChatRequest],
     ) -> list[Reply]:
         """Ask, and note questions for `finish`; without a key, failures of a finished run stay."""
         failures = self._ledger.failures([request.key for request in requests])
@@ -216,9 +243,13 @@ class Session:
                 " or is not there. They keep the status that they had.",
                 len(failures),
             )
-        answers = iter(ask([request for request in requests if request.key not in failures]))
+        answers = iter(
+            ask([request for request in requests if request.key not in failures])
+        )
         replies = [
-            failure(key, failures[key].code) if (key := request.key) in failures else next(answers)
+            failure(key, failures[key].code)
+            if (key := request.key) in failures
+            else next(answers)
             for request in requests
         ]
         _check_cap(replies, name)
@@ -250,7 +281,9 @@ def model_problems(chosen: Chosen, models: Models, *, where: str) -> list[str]:
     return problems
 
 
-def cap_of(max_cost: MaxCost | float | None, model: ModelOptions, where: str) -> float | None:
+def cap_of(
+    max_cost: MaxCost | float | None, model: ModelOptions, where: str
+) -> float | None:
     """Return the amount of max_cost; BadInput if the model's prices are in another currency."""
     if not isinstance(max_cost, MaxCost):
         return None if model.prices is None else max_cost

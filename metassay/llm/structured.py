@@ -1,9 +1,10 @@
 """Ask about numbered items and validate the answers; a problem with an item is its status.
 
-Values are read only from validated fields under the number of an item of the question. An answer in
-another form than the requested one is read if it can mean only one thing, and marked as repaired.
-Unreadable answers are asked for again, a bounded number of times, with the fault at the end of the
-user's message: at temperature 0 the same question has the same answer.
+Values are read only from validated fields under the number of an item of the question.
+An answer in another form than the requested one is read if it can mean only one thing,
+and marked as repaired. Unreadable answers are asked for again, a bounded number of
+times, with the fault at the end of the user's message: at temperature 0 the same
+question has the same answer.
 """
 
 import functools
@@ -21,7 +22,8 @@ from metassay.llm.answers import only_json, repair, whole
 from metassay.llm.messages import Ask, ChatRequest, Reply, Status, replies_to
 from metassay.llm.prompts import PROMPTS, Kind, file_of, load, render
 
-# After a round that reads none of so many, less than 14 % are readable (95 % confidence): stop.
+# After a round that reads none of so many, less than 14 % are readable (95 %
+# confidence): stop.
 ENOUGH = 20
 
 Fault = Literal["form", "numbers", "missing", "twice", "value", "truncated"]
@@ -50,7 +52,9 @@ class Again:
 
     def signature(self, rounds: int) -> str:
         """Return rounds and wording as recipes print them."""
-        texts = [message.content for message in self._prompt.text] + [*_MESSAGES.values()]
+        texts = [message.content for message in self._prompt.text] + [
+            *_MESSAGES.values()
+        ]
         digest = hashlib.sha256("\n".join(texts).encode("utf-8")).hexdigest()[:8]
         return f"rounds:{rounds}" + (f"|again:{digest}" if rounds else "")
 
@@ -62,7 +66,9 @@ class Again:
                 by_fault.setdefault(fault, []).append(number)
         if not by_fault:
             return replace(first, repeat=turn)
-        message = "; ".join(_MESSAGES[fault].format(_enumerate(n)) for fault, n in by_fault.items())
+        message = "; ".join(
+            _MESSAGES[fault].format(_enumerate(n)) for fault, n in by_fault.items()
+        )
         *before, last = first.messages
         longer = replace(last, content=last.content + self._suffix(message, turn + 1))
         return replace(first, messages=(*before, longer), repeat=turn)
@@ -73,7 +79,11 @@ class Again:
     @property
     def longest(self) -> int:
         """The most bytes that are added to a question."""
-        fault = "; ".join(_MESSAGES.values()) + 3 * _NAMED * "10000, " + 3 * " and 10000 more"
+        fault = (
+            "; ".join(_MESSAGES.values())
+            + 3 * _NAMED * "10000, "
+            + 3 * " and 10000 more"
+        )
         return len(self._suffix(fault, 100).encode())
 
 
@@ -88,7 +98,8 @@ class RoundTally:
 
     def __init__(self, rounds: int) -> None:
         self._rounds = rounds
-        self._results: Counter[tuple[int, str, bool]] = Counter()  # attempts, status, repaired
+        # attempts, status, repaired
+        self._results: Counter[tuple[int, str, bool]] = Counter()
 
     def add(self, results: "Iterable[ItemResult[Any]]") -> None:
         """Count results of `ask_groups`."""
@@ -145,8 +156,8 @@ class Item(NamedTuple):
     content: Any
 
 
-# Reads the entries of a reply, in the requested form; if `lenient` also in others, and a single one
-# without its number. Called as entries(text, lenient=True).
+# Reads the entries of a reply, in the requested form; if `lenient` also in others, and
+# a single one without its number. Called as entries(text, lenient=True).
 Entries = Callable[..., Sequence[Any]]
 
 
@@ -181,8 +192,8 @@ def _numbered_objects(value: Any) -> list[Any]:
 class Group(Generic[AnyAnswer]):
     """Items that fit one request; `build` makes the request of some or all of them.
 
-    `entries` reads a reply's entries: mappings with an item's `number` and the fields of `answer`,
-    or of the item's model in `models`, which validate them.
+    `entries` reads a reply's entries: mappings with an item's `number` and the fields
+    of `answer`, or of the item's model in `models`, which validate them.
     """
 
     items: Sequence[Item]
@@ -196,9 +207,9 @@ class Group(Generic[AnyAnswer]):
 class ItemResult(Generic[AnyAnswer]):
     """The result of one item; `value` is None unless status is ok.
 
-    `attempts` counts the requests about it, including those that the ledger answered; `tokens` is
-    its share of theirs, None if unknown. `repaired`: the answer was not in the requested form.
-    `reply` is the reply with the answer.
+    `attempts` counts the requests about it, including those that the ledger answered;
+    `tokens` is its share of theirs, None if unknown. `repaired`: the answer was not in
+    the requested form. `reply` is the reply with the answer.
     """
 
     status: ItemStatus = "unparsed"
@@ -218,7 +229,8 @@ class _Batch(NamedTuple):
     faults: Mapping[int, Fault | None] = {}
 
 
-# Answers by number, each with whether it was repaired, and the faults of the other items.
+# Answers by number, each with whether it was repaired, and the faults of the other
+# items.
 _Read = tuple[dict[int, tuple[AnyAnswer, bool]], dict[int, Fault | None]]
 
 
@@ -227,11 +239,14 @@ def number_items(contents: Sequence[Any]) -> list[Item]:
     return [Item(number, content) for number, content in enumerate(contents, start=1)]
 
 
-@functools.lru_cache(maxsize=256)  # pydantic takes a millisecond, and a judge asks thousands
+# pydantic takes a millisecond, and a judge asks thousands
+@functools.lru_cache(maxsize=256)
 def schema_of(*item_models: type[Answer]) -> str:
     """Return the JSON schema of a reply about items of these models: `{"items": [...]}`."""
     listed: Any = list[Union[item_models]]  # type: ignore[valid-type]  # noqa: UP007 - of a tuple
-    model = create_model("Answers", __config__=ConfigDict(extra="forbid"), items=(listed, Field()))
+    model = create_model(
+        "Answers", __config__=ConfigDict(extra="forbid"), items=(listed, Field())
+    )
     schema = _without_titles(model.model_json_schema())
     return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
 
@@ -241,24 +256,30 @@ def ask_groups(
 ) -> list[list[ItemResult[AnyAnswer]]]:
     """Ask about the items of many groups, at most 1 + `rounds` times; all groups at once each time.
 
-    Return one result per item, in the order of groups and items. In the first round a group is one
-    request. Items whose answer is missing, repeated or invalid are asked about again without the
-    others; if a reply has no valid item, they are asked about in two halves. A single item that was
-    refused or cut off is not asked about again, nor is any after an error. After a round that reads
-    none of ENOUGH or more unreadable items, such items are not asked about again.
+    Return one result per item, in the order of groups and items. In the first round a
+    group is one request. Items whose answer is missing, repeated or invalid are asked
+    about again without the others; if a reply has no valid item, they are asked about
+    in two halves. A single item that was refused or cut off is not asked about again,
+    nor is any after an error. After a round that reads none of ENOUGH or more
+    unreadable items, such items are not asked about again.
 
-    Raises ValueError if numbers repeat within a group, RuntimeError if `ask` breaks its contract.
+    Raises ValueError if numbers repeat within a group, RuntimeError if `ask` breaks its
+    contract.
     """
     states: list[dict[int, ItemResult[AnyAnswer]]] = [
         {item.number: ItemResult() for item in group.items} for group in groups
     ]
     if any(len(s) != len(group.items) for group, s in zip(groups, states, strict=True)):
         raise ValueError("numbers of items must be unique within a group")
-    batches = [_Batch(i, list(group.items)) for i, group in enumerate(groups) if group.items]
+    batches = [
+        _Batch(i, list(group.items)) for i, group in enumerate(groups) if group.items
+    ]
     for turn in range(1 + rounds):
         left: list[_Batch] = []
         requests = [
-            again.request(groups[batch.group].build(list(batch.items)), batch.faults, turn)
+            again.request(
+                groups[batch.group].build(list(batch.items)), batch.faults, turn
+            )
             for batch in batches
         ]
         for batch, reply in zip(batches, replies_to(ask, requests), strict=True):
@@ -287,11 +308,16 @@ def most_requests(groups: Sequence[Group[Any]], rounds: int) -> list[int]:
 
 
 def _take(
-    batch: _Batch, reply: Reply, states: dict[int, ItemResult[AnyAnswer]], group: Group[AnyAnswer]
+    batch: _Batch,
+    reply: Reply,
+    states: dict[int, ItemResult[AnyAnswer]],
+    group: Group[AnyAnswer],
 ) -> list[_Batch]:
     answers, faults = _answers(reply, {item.number for item in batch.items}, group)
     status: ItemStatus = "unparsed" if reply.status == "ok" else reply.status
-    counts = [n for n in (reply.prompt_tokens, reply.completion_tokens) if n is not None]
+    counts = [
+        n for n in (reply.prompt_tokens, reply.completion_tokens) if n is not None
+    ]
     share, more = divmod(sum(counts), len(batch.items))
     for place, item in enumerate(batch.items):
         before = states[item.number]
@@ -300,7 +326,9 @@ def _take(
             status=status if value is None else "ok",
             value=value,
             attempts=before.attempts + 1,
-            tokens=(before.tokens or 0) + share + (place < more) if counts else before.tokens,
+            tokens=(before.tokens or 0) + share + (place < more)
+            if counts
+            else before.tokens,
             repaired=was_repaired,
             reply=None if value is None else reply,
         )
@@ -310,13 +338,20 @@ def _take(
         return []
     middle = len(left) if answers else (len(left) + 1) // 2
     return [
-        _Batch(batch.group, half, status, {item.number: faults.get(item.number) for item in half})
+        _Batch(
+            batch.group,
+            half,
+            status,
+            {item.number: faults.get(item.number) for item in half},
+        )
         for half in (left[:middle], left[middle:])
         if half
     ]
 
 
-def _answers(reply: Reply, numbers: set[int], group: Group[AnyAnswer]) -> _Read[AnyAnswer]:
+def _answers(
+    reply: Reply, numbers: set[int], group: Group[AnyAnswer]
+) -> _Read[AnyAnswer]:
     if reply.status != "ok" or reply.text is None:
         by_status: Mapping[str, Fault] = {"truncated": "truncated", "ok": "form"}
         return {}, dict.fromkeys(numbers, by_status.get(reply.status))
@@ -342,11 +377,18 @@ def _read(
     if not by_number.keys() <= numbers:
         return {}, dict.fromkeys(numbers, "numbers")
     answers: dict[int, tuple[AnyAnswer, bool]] = {}
-    faults: dict[int, Fault | None] = dict.fromkeys(numbers, "missing" if by_number else "form")
+    faults: dict[int, Fault | None] = dict.fromkeys(
+        numbers, "missing" if by_number else "form"
+    )
     for number, of_number in by_number.items():
         model = group.models.get(number, group.answer)
-        values = [_valid(repair(entry, model) if lenient else entry, model) for entry in of_number]
-        several = len(values) > 1 and not (lenient and all(v == values[0] for v in values))
+        values = [
+            _valid(repair(entry, model) if lenient else entry, model)
+            for entry in of_number
+        ]
+        several = len(values) > 1 and not (
+            lenient and all(v == values[0] for v in values)
+        )
         faults[number] = "twice" if several else "value"
         if not several and values[0] is not None:
             answers[number] = (values[0], lenient)
@@ -366,7 +408,9 @@ def _valid(entry: Any, model: type[AnyAnswer]) -> AnyAnswer | None:
 def _same_types(value: Any, source: Any) -> bool:
     """Return whether a value has the types of its source: pydantic accepts true for Literal[1]."""
     if isinstance(value, dict) and isinstance(source, dict):
-        return all(_same_types(value[name], v) for name, v in source.items() if name in value)
+        return all(
+            _same_types(value[name], v) for name, v in source.items() if name in value
+        )
     if isinstance(value, list) and isinstance(source, list):
         return all(map(_same_types, value, source))
     return type(value) is type(source)

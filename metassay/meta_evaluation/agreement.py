@@ -11,7 +11,13 @@ import pandas as pd
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.options import BELOW_OTHERS, MetaOptions
-from metassay.meta_evaluation.study import VERSUS, check_criteria, frame_of, mirror, tie_rounding
+from metassay.meta_evaluation.study import (
+    VERSUS,
+    check_criteria,
+    frame_of,
+    mirror,
+    tie_rounding,
+)
 from metassay.statistics import agreement as coefficients
 from metassay.statistics.correlation import COEFFICIENTS, WEIGHTED
 from metassay.statistics.correlation import Coefficient as Correlation
@@ -67,8 +73,10 @@ RATING_SUMMARIES = table(
     """,
 )
 
-ALL = "all"  # agreement.rater_a and rater_b where the coefficient is of all raters together
-OTHERS = "others"  # agreement.rater_b where rater_a is compared with the mean of the others
+# agreement.rater_a and rater_b where the coefficient is of all raters together
+ALL = "all"
+# agreement.rater_b where rater_a is compared with the mean of the others
+OTHERS = "others"
 
 _KEY = ["doc_id", "author", "part", "unit"]
 
@@ -90,21 +98,23 @@ def agreement(
 ) -> pd.DataFrame:
     """Return one row per coefficient, for each rater or pair of raters where it applies to them.
 
-    The rated items are units (texts, claims or comparisons) of a part. By the criterion's scale:
+    The rated items are units (texts, claims or comparisons) of a part. By the
+    criterion's scale:
 
-    - for each two raters: `percent`; on nominal and ordinal scales `cohen_kappa`; on ordinal scales
-      its two weighted forms; of counts `count_f1` with three tolerances (on an interval scale kappa
-      would count 79 and 80 as disagreement);
+    - for each two raters: `percent`; on nominal and ordinal scales `cohen_kappa`; on
+      ordinal scales its two weighted forms; of counts `count_f1` with three tolerances
+      (on an interval scale kappa would count 79 and 80 as disagreement);
     - unless it is nominal, for each rater and the mean of the others on the same items:
       `spearman_with_others`, `kendall_with_others`; with three raters or more
       `spearman_below_others`;
-    - for all raters: Krippendorff's alpha (counts are an interval scale); Fleiss' kappa on nominal
-      and ordinal scales; the six ICC unless the scale is nominal, on the items that all rated.
+    - for all raters: Krippendorff's alpha (counts are an interval scale); Fleiss' kappa
+      on nominal and ordinal scales; the six ICC unless the scale is nominal, on the
+      items that all rated.
 
-    Intervals resample documents, or whole `clusters` of them (labels by document), with all their
-    items; the raters stay. Two raters who share fewer than two items have no value. Abstentions
-    count as not rated. A study with one rater has no rows. Raises BadInput for an undeclared
-    criterion.
+    Intervals resample documents, or whole `clusters` of them (labels by document), with
+    all their items; the raters stay. Two raters who share fewer than two items have no
+    value. Abstentions count as not rated. A study with one rater has no rows. Raises
+    BadInput for an undeclared criterion.
     """
     check_criteria(ratings, criteria)
     rows: list[tuple[object, ...]] = []
@@ -129,7 +139,9 @@ def agreement(
             numbers = (_value(request), low, high, used.shape[1], n_missing, n_defined)
             rows.append((*key, *numbers))
         if scale != "nominal" and len(raters) > 2:
-            rng = generator(options.seed, "agreement", str(study), str(criterion), BELOW_OTHERS)
+            rng = generator(
+                options.seed, "agreement", str(study), str(criterion), BELOW_OTHERS
+            )
             below = coefficients.below_others(values, unit, rng=rng, **precision)
             for rater, gap in zip(raters, below, strict=True):
                 rows.append((study, criterion, BELOW_OTHERS, rater, OTHERS, *gap))
@@ -139,11 +151,14 @@ def agreement(
 def orient(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
     """Return each comparison from the side of the author whose name sorts first.
 
-    So "A against B" and "B against A" are the same item. Rows that compare nothing stay.
+    So "A against B" and "B against A" are the same item. Rows that compare nothing
+    stay.
     """
     other = ratings["unit"].str.removeprefix(VERSUS)
     turn = ratings["unit"].str.startswith(VERSUS) & (other < ratings["author"])
-    return pd.concat([ratings[~turn], mirror(ratings[turn], criteria)], ignore_index=True)
+    return pd.concat(
+        [ratings[~turn], mirror(ratings[turn], criteria)], ignore_index=True
+    )
 
 
 def _requests(raters: Sequence[str], values: Array, scale: str) -> Iterator[_Request]:
@@ -164,7 +179,9 @@ def _requests(raters: Sequence[str], values: Array, scale: str) -> Iterator[_Req
     if scale != "nominal":
         items = coefficients.rated_items(values, len(raters))
         for kind in get_args(coefficients.Icc):
-            yield _Request((kind, ALL, ALL), partial(coefficients.icc, kind=kind), items)
+            yield _Request(
+                (kind, ALL, ALL), partial(coefficients.icc, kind=kind), items
+            )
 
 
 def _with_others(raters: Sequence[str], values: Array) -> Iterator[_Request]:
@@ -174,7 +191,9 @@ def _with_others(raters: Sequence[str], values: Array) -> Iterator[_Request]:
         for coefficient in _WITH_OTHERS:
             value = float(COEFFICIENTS[coefficient](*items.ratings))
             function = partial(_weighted_correlation, coefficient=coefficient)
-            yield _Request((f"{coefficient}_with_others", name, OTHERS), function, items, value)
+            yield _Request(
+                (f"{coefficient}_with_others", name, OTHERS), function, items, value
+            )
 
 
 def _value(request: _Request) -> float:
@@ -185,7 +204,9 @@ def _value(request: _Request) -> float:
     return coefficients.agreement(request.items.ratings, request.function).value
 
 
-def _weighted_correlation(pair: Array, weights: Array, coefficient: Correlation) -> Array:
+def _weighted_correlation(
+    pair: Array, weights: Array, coefficient: Correlation
+) -> Array:
     return WEIGHTED[coefficient](pair[0], pair[1], np.arange(pair.shape[1]), weights)
 
 
@@ -201,7 +222,9 @@ def _pairwise(scale: str) -> dict[str, coefficients.Coefficient]:
         kappa = partial(coefficients.cohen_kappa, distance=distance)
         table[f"cohen_kappa_{distance}"] = kappa
     for tolerance in (0, 1, 2) if scale == "count" else ():
-        table[f"count_f1_{tolerance}"] = partial(coefficients.share_within, tolerance=tolerance)
+        table[f"count_f1_{tolerance}"] = partial(
+            coefficients.share_within, tolerance=tolerance
+        )
     return table
 
 
@@ -213,10 +236,11 @@ def rating_summaries(
 ) -> pd.DataFrame:
     """Return means, standard deviations (ddof 0) and counts of the ratings.
 
-    Every rating of a text or claim counts once, so a text with three raters counts three times.
-    Ratings of the reference count in its row alone, abstentions in n_missing alone. Intervals
-    resample documents, or whole `clusters` of them (`means`); systems and raters stay. Comparisons
-    are left out. Raises BadInput for an undeclared criterion.
+    Every rating of a text or claim counts once, so a text with three raters counts
+    three times. Ratings of the reference count in its row alone, abstentions in
+    n_missing alone. Intervals resample documents, or whole `clusters` of them
+    (`means`); systems and raters stay. Comparisons are left out. Raises BadInput for an
+    undeclared criterion.
     """
     check_criteria(ratings, criteria)
     rated = ratings[~ratings["unit"].str.startswith(VERSUS)]
@@ -241,12 +265,16 @@ def _views(group: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
         yield "rater", str(name), view
 
 
-def _summary(view: pd.DataFrame, documents: Sequence[str], how: Resampling) -> dict[str, object]:
+def _summary(
+    view: pd.DataFrame, documents: Sequence[str], how: Resampling
+) -> dict[str, object]:
     """Summarise ratings; `documents`: those that have any rating with a value."""
     rated = view.dropna(subset="value")
     values = rated["value"].to_numpy(dtype=np.float64)
     of_document = rated.groupby("doc_id")["value"].agg(["sum", "count"])
-    sums, counts = of_document.reindex(list(documents)).to_numpy(dtype=np.float64).T[..., None]
+    sums, counts = (
+        of_document.reindex(list(documents)).to_numpy(dtype=np.float64).T[..., None]
+    )
     interval = means(sums, documents, how, counts)
     return {
         "mean": float(np.mean(values)) if values.size else np.nan,
@@ -261,7 +289,9 @@ def _summary(view: pd.DataFrame, documents: Sequence[str], how: Resampling) -> d
 
 ANALYSIS = Analysis(
     (AGREEMENT,),
-    lambda run: [agreement(run.ratings, run.criteria, run.options, run.groups.clusters)],
+    lambda run: [
+        agreement(run.ratings, run.criteria, run.options, run.groups.clusters)
+    ],
     "Agreement between raters",
     """
     1 is perfect agreement. Kappa and alpha are 0 where raters agree no more than by chance.
@@ -279,7 +309,11 @@ OF_MEANS = Analysis(
     lambda run: (
         []
         if run.rubrics is None
-        else [rating_summaries(run.ratings, run.criteria, run.options, run.groups.clusters)]
+        else [
+            rating_summaries(
+                run.ratings, run.criteria, run.options, run.groups.clusters
+            )
+        ]
     ),
     "What people gave",
     """

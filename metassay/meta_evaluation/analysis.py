@@ -23,11 +23,12 @@ Progress = Callable[[int, int], None]
 class Evaluation:
     """The data of all analyses; the studies' matrices and tests are computed once.
 
-    `scores`, `ratings`: the tables of those names; `rubrics`: the table `criteria`, which only
-    benchmarks have, as `statement_scores`; `better`: each metric's direction; `groups`: the user's
-    labels of documents and systems. `progress` takes a table's name and returns a function that is
-    called with (done, total) while the table is made; `note` takes notes on what is left out.
-    `tables`: the tables so far. `executor` computes resamples and permutations.
+    `scores`, `ratings`: the tables of those names; `rubrics`: the table `criteria`,
+    which only benchmarks have, as `statement_scores`; `better`: each metric's
+    direction; `groups`: the user's labels of documents and systems. `progress` takes a
+    table's name and returns a function that is called with (done, total) while the
+    table is made; `note` takes notes on what is left out. `tables`: the tables so far.
+    `executor` computes resamples and permutations.
     """
 
     scores: pd.DataFrame
@@ -51,7 +52,9 @@ class Evaluation:
     def studies(self) -> list[Study]:
         """Studies of texts and of single statements, sorted by key."""
         digits, statements = self.options.digits, None
-        result = studies(self.scores, self.ratings, self.criteria, self.better, self.groups, digits)
+        result = studies(
+            self.scores, self.ratings, self.criteria, self.better, self.groups, digits
+        )
         if self.statement_scores is not None:
             statements = by_statement(self.statement_scores, self.ratings, self.groups)
         if statements is not None:
@@ -70,13 +73,16 @@ class Evaluation:
     def tests(self) -> list[StudyTests]:
         """The studies with each metric's correlations, leave-outs and exact tests."""
         progress = self.watch("tests")
-        return run_tests(self.studies, self.options, progress=progress, executor=self.executor)
+        return run_tests(
+            self.studies, self.options, progress=progress, executor=self.executor
+        )
 
 
 class Analysis(NamedTuple):
     """Tables that are made together; none where the evaluation lacks their data.
 
-    `heading` and `says`, paragraphs with an empty line between them, are what a page says of them.
+    `heading` and `says`, paragraphs with an empty line between them, are what a page
+    says of them.
     """
 
     tables: tuple[Table, ...]

@@ -8,10 +8,22 @@ import pandas as pd
 
 from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.exact_tests import StudyTests, run_test
-from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES, MetaOptions
+from metassay.meta_evaluation.options import (
+    ANY_SHAPE,
+    MEASURED,
+    SYSTEM,
+    VANISHES,
+    MetaOptions,
+)
 from metassay.meta_evaluation.study import UNREAD, MetricScores, frame_of
 from metassay.statistics.components import correlate_at, rests_on
-from metassay.statistics.correlation import LEVELS, Coefficient, Correlation, Level, map_cells
+from metassay.statistics.correlation import (
+    LEVELS,
+    Coefficient,
+    Correlation,
+    Level,
+    map_cells,
+)
 from metassay.statistics.ensembles import standardise
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.jackknife import LeaveOneOut, interval, leave_out
@@ -75,34 +87,42 @@ class _Value(NamedTuple):
 def confounds(studies: Sequence[StudyTests], options: MetaOptions) -> pd.DataFrame:
     """Return one row per directed metric, confound, level and statistic.
 
-    Metrics and people are turned so that more is better; a confound stays as measured. Confounds
-    are coverage, density, words, options.confounds and the system. CONFOUNDS describes the
-    statistics. In addition:
+    Metrics and people are turned so that more is better; a confound stays as measured.
+    Confounds are coverage, density, words, options.confounds and the system. CONFOUNDS
+    describes the statistics. In addition:
 
-    - `partial`: the confound is constant at that level (ranks first for Spearman); of the system,
-      both sides less the system's mean.
-    - `partial_of_any_shape`: by `partials.less_any_shape`. A metric that saturates with length has
-      a `partial` and nothing here if people like length up to a point.
-    - p: of the exact test of the certificates, on the rest of both sides, adjusted for all metrics
-      of the study.
-    - `added`, global alone: of the mean of the standardised metric and confound. Where it is higher
-      than the metric's correlation, people see something in the confound that the metric does not.
-    - `lowest_25` ..., global alone: ties with the last text included; `lowest_100`: all texts that
-      have the confound.
+    - `partial`: the confound is constant at that level (ranks first for Spearman); of
+      the system, both sides less the system's mean.
+    - `partial_of_any_shape`: by `partials.less_any_shape`. A metric that saturates with
+      length has a `partial` and nothing here if people like length up to a point.
+    - p: of the exact test of the certificates, on the rest of both sides, adjusted for
+      all metrics of the study.
+    - `added`, global alone: of the mean of the standardised metric and confound. Where
+      it is higher than the metric's correlation, people see something in the confound
+      that the metric does not.
+    - `lowest_25` ..., global alone: ties with the last text included; `lowest_100`: all
+      texts that have the confound.
 
-    Confounds without scores in a study have no rows, nor has `system` where there is one system, or
-    at system level; tau-c has no partial. Intervals are those of the certificates. n_missing counts
-    the texts of the study with a rating or any score that lack a number needed here.
+    Confounds without scores in a study have no rows, nor has `system` where there is
+    one system, or at system level; tau-c has no partial. Intervals are those of the
+    certificates. n_missing counts the texts of the study with a rating or any score
+    that lack a number needed here.
     """
-    return frame_of([row for tests in studies for row in _of_study(tests, options)], CONFOUNDS)
+    return frame_of(
+        [row for tests in studies for row in _of_study(tests, options)], CONFOUNDS
+    )
 
 
 def _of_study(tests: StudyTests, options: MetaOptions) -> Iterator[dict[str, object]]:
     study = tests.study
-    texts = np.any(np.isfinite([study.human, *(metric.values for metric in study.metrics)]), axis=0)
+    texts = np.any(
+        np.isfinite([study.human, *(metric.values for metric in study.metrics)]), axis=0
+    )
     named, sure = {*MEASURED, *options.confounds}, options.confidence
     controls: dict[str, Array | None] = {
-        metric.label: metric.values for metric in study.metrics if _is_confound(metric, named)
+        metric.label: metric.values
+        for metric in study.metrics
+        if _is_confound(metric, named)
     }
     if len(study.systems) > 1 and options.coefficient != "kendall_c":
         controls[SYSTEM] = None
@@ -113,15 +133,26 @@ def _of_study(tests: StudyTests, options: MetaOptions) -> Iterator[dict[str, obj
         rests = None
         if control is not None:
             less = shape_remover(control, options.coefficient, study.layout)
-            rests = rests_of_any_shape(study.values(chosen), study.oriented, control, less)
+            rests = rests_of_any_shape(
+                study.values(chosen), study.oriented, control, less
+            )
         for level in LEVELS:
             if not chosen or (control is None and level == SYSTEM):
                 continue
             confound = control, less, rests
-            for statistic, value in _statistics(tests, level, places, confound, options):
-                complete = np.all(np.isfinite(np.broadcast_arrays(*value.needed)), axis=0)
+            for statistic, value in _statistics(
+                tests, level, places, confound, options
+            ):
+                complete = np.all(
+                    np.isfinite(np.broadcast_arrays(*value.needed)), axis=0
+                )
                 missing = np.count_nonzero(texts & ~complete, axis=(-2, -1))
-                columns = {"value": value.value, "p": value.p, "n": value.n, "n_missing": missing}
+                columns = {
+                    "value": value.value,
+                    "p": value.p,
+                    "n": value.n,
+                    "n_missing": missing,
+                }
                 if value.left is not None:
                     low, high = interval(value.left, confidence=sure)[:2]
                     columns |= {"low": low, "high": high}
@@ -165,7 +196,9 @@ def _statistics(
         of_rest, n = partial_given_system(metrics, human, *how)
         statistic, left = "partial", _Value(of_rest.value, n, (metrics, human), of_rest)
     else:
-        people, of_metric = (_correlate(control, side, *how) for side in (human, metrics))
+        people, of_metric = (
+            _correlate(control, side, *how) for side in (human, metrics)
+        )
         yield "metric", of_metric
         yield "people", people
         if level == "global":
@@ -184,9 +217,15 @@ def _statistics(
                         partial_values[unequal] = values
             yield "partial", _Value(partials.value, rests.n, needed, partials)
     if options.coefficient == "spearman":
-        values = [residuals_first(side, human, control, level, study.layout) for side in metrics]
+        values = [
+            residuals_first(side, human, control, level, study.layout)
+            for side in metrics
+        ]
         yield "partial_residuals_first", _Value(values, left.n, left.needed)
-    yield statistic, left._replace(p=_p_of_rest(tests, level, places, less, left.value, options))
+    yield (
+        statistic,
+        left._replace(p=_p_of_rest(tests, level, places, less, left.value, options)),
+    )
 
 
 def _same_texts(metrics: Array, human: Array, control: Array) -> Mask:
@@ -205,7 +244,10 @@ def _p_of_rest(
 ) -> Array:
     """Return the adjusted p of the rest, where half or more goes; NaN elsewhere."""
     study, plain = tests.study, tests.levels[level].left.value[list(places)]
-    gone, none = left * np.sign(plain) <= VANISHES * np.abs(plain), np.full(len(places), np.nan)
+    gone, none = (
+        left * np.sign(plain) <= VANISHES * np.abs(plain),
+        np.full(len(places), np.nan),
+    )
     if not gone.any():
         return none
     rests = np.stack([less(study.metrics[place].oriented) for place in places])
@@ -237,13 +279,18 @@ def _pooled(
 
     def correlate_sum(a: Array, b: Array, mask: Mask) -> Correlation:
         both = np.full(a.shape, np.nan)
-        scores = np.ascontiguousarray(a[:, mask])  # sums in one order, however many metrics
+        # sums in one order, however many metrics
+        scores = np.ascontiguousarray(a[:, mask])
         standardized = standardise(scores), standardise(control[mask][None])
         both[:, mask] = np.mean(np.broadcast_arrays(*standardized), axis=0)
         return correlate_at(both, b, "global", options.coefficient, layout)
 
-    correlations = map_cells(correlate_sum, metrics, np.where(np.isfinite(control), human, np.nan))
-    n = np.count_nonzero(np.all(np.isfinite(np.broadcast_arrays(*trio)), axis=0), axis=(1, 2))
+    correlations = map_cells(
+        correlate_sum, metrics, np.where(np.isfinite(control), human, np.nan)
+    )
+    n = np.count_nonzero(
+        np.all(np.isfinite(np.broadcast_arrays(*trio)), axis=0), axis=(1, 2)
+    )
     yield "added", _Value(correlations.value, n, trio)
     for share in SHARES:
         least = most_abstractive(

@@ -20,7 +20,13 @@ from metassay.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, c
 from metassay.statistics.exact_sums import Array, mean_without_gaps, quotient
 from metassay.statistics.jackknife import Over, interval, leave_out, leave_out_all
 from metassay.statistics.layout import Index, factorize
-from metassay.statistics.resampling import Draws, correlate_resamples, draw, generator, percentiles
+from metassay.statistics.resampling import (
+    Draws,
+    correlate_resamples,
+    draw,
+    generator,
+    percentiles,
+)
 from metassay.tables.columns import ONE_SIDED, ORIENTED, OTHERS, table
 from metassay.tables.evidence import DESIGNS, STRATA
 from metassay.tables.names import EACH_PART
@@ -99,11 +105,11 @@ def correlations(
 ) -> pd.DataFrame:
     """Return one row per metric, level and coefficient, with the true sign.
 
-    A good metric correlates negatively with an error rate. Intervals leave out systems and
-    documents in turn (`jackknife`); those of grouped rows are a bootstrap over documents. p is of
-    the exact test, by options.coefficient, for this metric alone. n_missing counts the texts of the
-    study's systems and documents that have a score or a rating, but not both. `progress(done,
-    total)` is called after each study.
+    A good metric correlates negatively with an error rate. Intervals leave out systems
+    and documents in turn (`jackknife`); those of grouped rows are a bootstrap over
+    documents. p is of the exact test, by options.coefficient, for this metric alone.
+    n_missing counts the texts of the study's systems and documents that have a score or
+    a rating, but not both. `progress(done, total)` is called after each study.
     """
     rows: list[dict[str, object]] = []
     for done, tests in enumerate(studies, start=1):
@@ -119,7 +125,8 @@ def _rows(tests: StudyTests, options: MetaOptions) -> Iterator[dict[str, object]
     study = tests.study
     sides = study.values(study.metrics, oriented=False), study.human
     for level in LEVELS:
-        # All coefficients have the same counts: none is defined where a side is constant.
+        # All coefficients have the same counts: none is defined where a side is
+        # constant.
         counts = correlate_at(*sides, level, options.coefficient, study.layout)
         for coefficient, left in leave_out_all(*sides, level, study.layout).items():
             sure, chosen = options.confidence, coefficient == options.coefficient
@@ -139,7 +146,8 @@ def _rows(tests: StudyTests, options: MetaOptions) -> Iterator[dict[str, object]
 
 
 _OVER: tuple[Over, Over] = ("both", "documents")
-Parts = list[tuple[Study, MetricScores]]  # one metric in several parts of one study and criterion
+# one metric in several parts of one study and criterion
+Parts = list[tuple[Study, MetricScores]]
 
 
 def _in_parts(studies: Sequence[Study]) -> Iterator[Parts]:
@@ -193,9 +201,14 @@ def _mean_of_draws(parts: Parts, coefficient: Coefficient, draws: Draws) -> Arra
     first = parts[0][0]
     values = []
     for part, metric in parts:
-        if not (part.systems.equals(first.systems) and part.documents.equals(first.documents)):
+        if not (
+            part.systems.equals(first.systems)
+            and part.documents.equals(first.documents)
+        ):
             return np.full(len(draws.documents), np.nan)
-        values.append(correlate_resamples(metric.values, part.human, "global", coefficient, draws))
+        values.append(
+            correlate_resamples(metric.values, part.human, "global", coefficient, draws)
+        )
     return mean_without_gaps(np.stack(values))
 
 
@@ -205,15 +218,18 @@ _Name = tuple[str, str]  # `people` or `metric`, and what it is called
 def metric_correlations(studies: Sequence[Study]) -> pd.DataFrame:
     """Correlate every two of a study's criteria and directed metrics, by three coefficients.
 
-    All texts of a part that the study rated by any criterion are pooled, across authors. A pair is
-    correlated over the texts that have both; with strata the value is the strata's mean, weighted
-    by such texts. Everything is turned so that more is better.
+    All texts of a part that the study rated by any criterion are pooled, across
+    authors. A pair is correlated over the texts that have both; with strata the value
+    is the strata's mean, weighted by such texts. Everything is turned so that more is
+    better.
     """
     by_part: dict[tuple[str, str], list[Study]] = {}
     for study in studies:
         by_part.setdefault((study.study, study.part), []).append(study)
     rows = [
-        (*key, *row) for key, criteria in by_part.items() for row in _pairs(*_scorers(criteria))
+        (*key, *row)
+        for key, criteria in by_part.items()
+        for row in _pairs(*_scorers(criteria))
     ]
     return frame_of(rows, METRIC_CORRELATIONS)
 
@@ -234,16 +250,22 @@ def _scorers(criteria: Sequence[Study]) -> tuple[list[_Name], Array, Index]:
             if last.get(name) is metric or np.isnan(metric.values).all():
                 continue  # the same scores, read for another criterion
             scores, last[name] = pd.Series(metric.oriented.ravel(), texts), metric
-            metrics[name] = metrics[name].combine_first(scores) if name in metrics else scores
+            metrics[name] = (
+                metrics[name].combine_first(scores) if name in metrics else scores
+            )
     rated = pd.DataFrame(people).dropna(how="all")
     named = sorted(people), sorted(metrics)
     rows = [rated[name] for name in named[0]]
     rows += [metrics[name].reindex(rated.index) for name in named[1]]
-    stratum = factorize([strata[document] for document in rated.index.get_level_values(1)])
+    stratum = factorize(
+        [strata[document] for document in rated.index.get_level_values(1)]
+    )
     return named[0] + named[1], np.array(rows, dtype=np.float64), stratum
 
 
-def _pairs(named: Sequence[_Name], values: Array, stratum: Index) -> Iterator[tuple[object, ...]]:
+def _pairs(
+    named: Sequence[_Name], values: Array, stratum: Index
+) -> Iterator[tuple[object, ...]]:
     known = np.isfinite(values)
     for place, first in enumerate(named[:-1]):
         x, others = values[place], values[place + 1 :]
@@ -251,7 +273,9 @@ def _pairs(named: Sequence[_Name], values: Array, stratum: Index) -> Iterator[tu
         unpaired = np.count_nonzero(known[place] != known[place + 1 :], axis=1)
         for coefficient, formula in COEFFICIENTS.items():
             of_others = _over_strata(formula, x, others, stratum)
-            numbers = zip(of_others.tolist(), both.tolist(), unpaired.tolist(), strict=True)
+            numbers = zip(
+                of_others.tolist(), both.tolist(), unpaired.tolist(), strict=True
+            )
             for second, of_pair in zip(named[place + 1 :], numbers, strict=True):
                 yield coefficient, *first, *second, *of_pair
 
@@ -264,7 +288,9 @@ def _over_strata(
         inside = stratum == number
         y = others[:, inside]
         value = formula(np.broadcast_to(x[inside], y.shape), y)
-        n = np.count_nonzero(np.isfinite(x[inside]) & np.isfinite(y), axis=1) * ~np.isnan(value)
+        n = np.count_nonzero(
+            np.isfinite(x[inside]) & np.isfinite(y), axis=1
+        ) * ~np.isnan(value)
         total += n * np.nan_to_num(value)
         weight += n
     return quotient(total, weight, weight > 0)
@@ -273,24 +299,32 @@ def _over_strata(
 def components(studies: Sequence[StudyTests], options: MetaOptions) -> pd.DataFrame:
     """Return one row per metric and component, by options.coefficient.
 
-    Metrics and people are turned so that more is better. p is of the exact test, for this component
-    and metric alone. Shares are each variance component over their sum, negative ones counted as 0.
-    A document with a single text has no level: then `between_documents` has no value, and `within`
-    is within systems.
+    Metrics and people are turned so that more is better. p is of the exact test, for
+    this component and metric alone. Shares are each variance component over their sum,
+    negative ones counted as 0. A document with a single text has no level: then
+    `between_documents` has no value, and `within` is within systems.
     """
     rows = [row for tests in studies for row in _component_rows(tests, options)]
     return frame_of(rows, COMPONENTS)
 
 
-def _component_rows(tests: StudyTests, options: MetaOptions) -> Iterator[dict[str, object]]:
+def _component_rows(
+    tests: StudyTests, options: MetaOptions
+) -> Iterator[dict[str, object]]:
     study, tested = tests.study, tests.levels["global"]
     sides = study.values(study.metrics), study.oriented
     rated = np.isfinite(study.human)
     people = _shares(study.human)
-    metrics = [_shares(np.where(rated, metric.values, np.nan)) for metric in study.metrics]
+    metrics = [
+        _shares(np.where(rated, metric.values, np.nan)) for metric in study.metrics
+    ]
     for place, component in enumerate(PARTS):
         value = correlate_at(*sides, component, options.coefficient, study.layout)
-        columns: dict[str, object] = {"value": np.nan, "n": 0, "n_missing": value.n_missing}
+        columns: dict[str, object] = {
+            "value": np.nan,
+            "n": 0,
+            "n_missing": value.n_missing,
+        }
         if component in tested.relations:
             left = leave_out(*sides, component, options.coefficient, study.layout)
             ends = interval(left, confidence=options.confidence)
@@ -317,7 +351,9 @@ def _shares(scores: Array) -> Array:
 def designs(studies: Sequence[Study], groups: Groups) -> pd.DataFrame:
     """Return one row per study, criterion and part."""
     by_user = [
-        name for name, labels in zip(("strata", "cluster", "family"), groups, strict=True) if labels
+        name
+        for name, labels in zip(("strata", "cluster", "family"), groups, strict=True)
+        if labels
     ]
     rows = [
         {
@@ -340,10 +376,12 @@ def designs(studies: Sequence[Study], groups: Groups) -> pd.DataFrame:
 def strata(studies: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
     """Return one row per metric, level and stratum of each study that has several strata.
 
-    Each row treats the stratum as a study. Signs are turned so that more of metric and criterion is
-    better.
+    Each row treats the stratum as a study. Signs are turned so that more of metric and
+    criterion is better.
     """
-    return frame_of([row for study in studies for row in _strata(study, options)], STRATA)
+    return frame_of(
+        [row for study in studies for row in _strata(study, options)], STRATA
+    )
 
 
 def _strata(study: Study, options: MetaOptions) -> Iterator[dict[str, object]]:
@@ -358,7 +396,9 @@ def _strata(study: Study, options: MetaOptions) -> Iterator[dict[str, object]]:
             yield from study.rows(
                 study.directed,
                 level=level,
-                stratum=study.grouping.strata[int(study.layout.stratum[part.columns[0]])],
+                stratum=study.grouping.strata[
+                    int(study.layout.stratum[part.columns[0]])
+                ],
                 coefficient=options.coefficient,
                 **correlate(*sides, level, options.coefficient)._asdict(),
                 low=ends.low,
@@ -379,7 +419,9 @@ OF_STRATA = Analysis(
 )
 OF_PEOPLE = Analysis(
     (CORRELATIONS,),
-    lambda run: [correlations(run.tests, run.options, progress=run.watch("correlations"))],
+    lambda run: [
+        correlations(run.tests, run.options, progress=run.watch("correlations"))
+    ],
 )
 OF_COMPONENTS = Analysis(
     (COMPONENTS,),

@@ -51,20 +51,25 @@ def ensembles(
 ) -> pd.DataFrame:
     """Evaluate every subset of a study's compared metrics, and choose the best.
 
-    Also gives each metric's mean over the subsets with it. Only texts with a rating and every
-    compared metric take part. Metrics that give every text the same score are left out. The best
-    subset is chosen by Pearson's correlation, with the texts of a document (or cluster) in one
-    fold; other coefficients have no such row. It has no value and no members where fewer documents
-    are left than twice the folds. Studies with fewer than two compared metrics have no rows; of
-    more than `largest_ensemble` the first of `options.compared` take part, and `note` is called
-    with the others.
+    Also gives each metric's mean over the subsets with it. Only texts with a rating and
+    every compared metric take part. Metrics that give every text the same score are
+    left out. The best subset is chosen by Pearson's correlation, with the texts of a
+    document (or cluster) in one fold; other coefficients have no such row. It has no
+    value and no members where fewer documents are left than twice the folds. Studies
+    with fewer than two compared metrics have no rows; of more than `largest_ensemble`
+    the first of `options.compared` take part, and `note` is called with the others.
     """
     families: list[tuple[Study, list[MetricScores]]] = []
     for study in studies:
         compared = study.compared(options)
-        metrics = [m for m in compared if np.unique(m.values[np.isfinite(m.values)]).size > 1]
+        metrics = [
+            m for m in compared if np.unique(m.values[np.isfinite(m.values)]).size > 1
+        ]
         metrics.sort(key=lambda metric: options.rank(metric.metric, metric.label))
-        chosen, left = metrics[: options.largest_ensemble], metrics[options.largest_ensemble :]
+        chosen, left = (
+            metrics[: options.largest_ensemble],
+            metrics[options.largest_ensemble :],
+        )
         if len(chosen) > 1:
             families.append((study, sorted(chosen, key=lambda metric: metric.label)))
         if left:
@@ -82,11 +87,17 @@ def combine_metrics(
     shard: Sequence[tuple[Study, Sequence[MetricScores]]], options: MetaOptions
 ) -> list[dict[str, object]]:
     """Return the rows of some studies, each with the metrics that it combines."""
-    return [row for study, compared in shard for row in _of_study(study, compared, options)]
+    return [
+        row for study, compared in shard for row in _of_study(study, compared, options)
+    ]
 
 
-def _of_study(study: Study, compared: Sequence[MetricScores], options: MetaOptions) -> Rows:
-    metrics = np.stack([study.layout.less_strata(metric.oriented).ravel() for metric in compared])
+def _of_study(
+    study: Study, compared: Sequence[MetricScores], options: MetaOptions
+) -> Rows:
+    metrics = np.stack(
+        [study.layout.less_strata(metric.oriented).ravel() for metric in compared]
+    )
     human = study.layout.less_strata(study.oriented).ravel()
     rated, scored = np.isfinite(human), np.all(np.isfinite(metrics), axis=0)
     shared: dict[str, object] = {
@@ -107,7 +118,9 @@ def _subset_rows(
 ) -> Rows:
     n, sure = options.resamples, options.confidence
     rng = generator(options.seed, "ensembles", *study.key.values())
-    subsets = every_subset(metrics, human, options.coefficient, n=n, confidence=sure, rng=rng)
+    subsets = every_subset(
+        metrics, human, options.coefficient, n=n, confidence=sure, rng=rng
+    )
     for members, value, low, high in zip(
         subsets.members, subsets.value, subsets.low, subsets.high, strict=True
     ):
@@ -143,7 +156,9 @@ def _best(
     value, in_sample = np.nan, np.nan
     if np.unique(document[complete]).size >= 2 * options.folds:
         rng = generator(options.seed, "ensembles", "best", *study.key.values())
-        best = best_subset(metrics, human, folds=options.folds, rng=rng, groups=document)
+        best = best_subset(
+            metrics, human, folds=options.folds, rng=rng, groups=document
+        )
         if not np.isnan(best.in_sample):
             members, value, in_sample = best.members, best.value, best.in_sample
     return {
@@ -157,7 +172,9 @@ def _best(
 
 ANALYSIS = Analysis(
     (ENSEMBLES,),
-    lambda run: [ensembles(run.studies, run.options, note=run.note, executor=run.executor)],
+    lambda run: [
+        ensembles(run.studies, run.options, note=run.note, executor=run.executor)
+    ],
     "Several metrics together",
     """
     An ensemble is the mean of standardised metrics. Read the best subset’s value by nested

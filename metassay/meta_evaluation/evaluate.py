@@ -23,20 +23,34 @@ from metassay.statistics.limits import SYSTEMS, TEXTS
 from metassay.tables.parquet import Table
 
 ANALYSES = (
-    *(correlations.OF_DESIGN, correlations.OF_STRATA, correlations.OF_PEOPLE),
-    *(correlations.OF_COMPONENTS, significance.ANALYSIS, agreement.ANALYSIS, agreement.OF_MEANS),
-    *(correlations.OF_METRICS, facet_weights.ANALYSIS, orderings.OF_PREFERENCES),
-    *(ensembles.ANALYSIS, orderings.OF_CONFLICTS, confounds.ANALYSIS, judge_cards.OF_SYSTEMS),
-    *(judge_cards.ANALYSIS, evidence.ANALYSIS),
+    correlations.OF_DESIGN,
+    correlations.OF_STRATA,
+    correlations.OF_PEOPLE,
+    correlations.OF_COMPONENTS,
+    significance.ANALYSIS,
+    agreement.ANALYSIS,
+    agreement.OF_MEANS,
+    correlations.OF_METRICS,
+    facet_weights.ANALYSIS,
+    orderings.OF_PREFERENCES,
+    ensembles.ANALYSIS,
+    orderings.OF_CONFLICTS,
+    confounds.ANALYSIS,
+    judge_cards.OF_SYSTEMS,
+    judge_cards.ANALYSIS,
+    evidence.ANALYSIS,
 )
 MANY_PAIRS = 1_000  # with more, users are told that it takes time
-RESULT_TABLES: dict[str, Table] = {t.name: t for analysis in ANALYSES for t in analysis.tables}
+RESULT_TABLES: dict[str, Table] = {
+    t.name: t for analysis in ANALYSES for t in analysis.tables
+}
 
 
 def evaluate(evaluation: Evaluation) -> dict[str, pd.DataFrame]:
     """Return the tables of RESULT_TABLES by name, without verdicts.
 
-    Raises BadInput for undeclared criteria, mixed recipes and an unknown primary metric.
+    Raises BadInput for undeclared criteria, mixed recipes and an unknown primary
+    metric.
     """
     _check_size(evaluation.scores)
     _check_directions(evaluation)
@@ -66,7 +80,9 @@ def _check_size(scores: pd.DataFrame) -> None:
 
 def _tell_pairs(scores: pd.DataFrame) -> None:
     """Tell a user how many pairs are compared: time grows with them."""
-    systems, metrics = (math.comb(scores[column].nunique(), 2) for column in ("author", "metric"))
+    systems, metrics = (
+        math.comb(scores[column].nunique(), 2) for column in ("author", "metric")
+    )
     if max(systems, metrics) > MANY_PAIRS:
         print(
             f"{systems:,} pairs of systems and {metrics:,} pairs of metrics are compared: time"

@@ -32,9 +32,11 @@ from metassay.tables.evidence import EVIDENCE
 
 DEALINGS = 100  # of a metric's scores, for the accuracy that chance alone reaches
 DEALT_PAIRS = 20_000  # with so many pairs dealt in all, fewer dealings do
-NOTHING_KNOWN = 3.9  # an interval so wide (at most 4) says nothing of a difference of correlations
+# an interval so wide (at most 4) says nothing of a difference of correlations
+NOTHING_KNOWN = 3.9
 
-Partials = dict[tuple[str, ...], list[dict[Any, Any]]]  # rows of `confounds` by names and level
+# rows of `confounds` by names and level
+Partials = dict[tuple[str, ...], list[dict[Any, Any]]]
 
 
 def evidence(
@@ -46,20 +48,23 @@ def evidence(
 ) -> pd.DataFrame:
     """Return one row per study, criterion, part, level and directed metric.
 
-    `confounds`: the table of that name, made from the same `studies` and options. Signs are turned
-    so that more of metric and criterion is better: a positive correlation agrees with people.
-    `certify` turns each row into a verdict. EVIDENCE describes the columns. In addition:
+    `confounds`: the table of that name, made from the same `studies` and options. Signs
+    are turned so that more of metric and criterion is better: a positive correlation
+    agrees with people. `certify` turns each row into a verdict. EVIDENCE describes the
+    columns. In addition:
 
-    - p: of the exact test, which puts systems and documents in other orders; of a primary metric it
-      is adjusted for its components alone.
-    - low, high: for other systems and documents (for other documents alone, where the design has
-      one system or none).
-    - corrected_low, corrected_high: the variance between systems is moderated by that of all
-      metrics (`jackknife.moderator`), unlike variance_*; never narrower than low and high.
-    - confound: coverage, density, words or one of options.confounds. Never the system, as whoever
-      compares systems asks which of them writes better.
-    - accuracy: acc_eq of Deutsch et al. 2023 with the epsilon that fits the data best. It compares
-      texts of a document, or systems of a stratum, and is the mean over documents, or strata.
+    - p: of the exact test, which puts systems and documents in other orders; of a
+      primary metric it is adjusted for its components alone.
+    - low, high: for other systems and documents (for other documents alone, where the
+      design has one system or none).
+    - corrected_low, corrected_high: the variance between systems is moderated by that
+      of all metrics (`jackknife.moderator`), unlike variance_*; never narrower than low
+      and high.
+    - confound: coverage, density, words or one of options.confounds. Never the system,
+      as whoever compares systems asks which of them writes better.
+    - accuracy: acc_eq of Deutsch et al. 2023 with the epsilon that fits the data best.
+      It compares texts of a document, or systems of a stratum, and is the mean over
+      documents, or strata.
 
     `progress(done, total)` is called after each level of each study.
     """
@@ -74,7 +79,9 @@ def evidence(
 
 
 def _partials(confounds: pd.DataFrame) -> Partials:
-    of_system = (confounds["confound"] == SYSTEM) & (confounds["statistic"] == "partial")
+    of_system = (confounds["confound"] == SYSTEM) & (
+        confounds["statistic"] == "partial"
+    )
     rests = confounds[of_system | (confounds["statistic"] == ANY_SHAPE)]
     groups = rests.groupby(list(EVIDENCE.key), observed=True)
     return {tuple(map(str, key)): rows.to_dict("records") for key, rows in groups}
@@ -94,13 +101,17 @@ def _of_level(
         }
 
 
-def numbers(tests: StudyTests, level: Level, options: MetaOptions) -> Iterator[dict[str, object]]:
+def numbers(
+    tests: StudyTests, level: Level, options: MetaOptions
+) -> Iterator[dict[str, object]]:
     """Yield the rows of a level without accuracies and confounds, one per directed metric."""
     study, at_level, layout = tests.study, tests.levels[level], tests.study.layout
     metrics, left = study.directed, at_level.left.take(study.places)
     sides = study.values(metrics), study.oriented
     # A metric chosen before seeing the data is not the best of many.
-    primary = np.array([options.is_primary(m.metric, m.label) for m in metrics], dtype=bool)
+    primary = np.array(
+        [options.is_primary(m.metric, m.label) for m in metrics], dtype=bool
+    )
     rng = generator(options.seed, "together", *study.key.values(), level)
     columns: dict[str, object] = {
         **correlate_at(*sides, level, options.coefficient, layout)._asdict(),
@@ -142,7 +153,8 @@ def _tied(metrics: Array, human: Array) -> Array:
     """Count the documents (metrics,) in which the metric ties all texts and people do not."""
     present = np.isfinite(metrics) & np.isfinite(human)
     metric_varies, people_vary = (
-        np.where(present, side, -np.inf).max(axis=1) > np.where(present, side, np.inf).min(axis=1)
+        np.where(present, side, -np.inf).max(axis=1)
+        > np.where(present, side, np.inf).min(axis=1)
         for side in (metrics, human)
     )
     return np.asarray(np.count_nonzero(~metric_varies & people_vary, axis=1))
@@ -206,33 +218,51 @@ def _accuracy(
         return {"n_pairs": 0}
     oriented, human = metric.oriented, study.oriented
     if level == "system" and study.layout.n_strata > 1:
-        oriented, human, level = *_means_by_stratum(oriented, human, study.layout), "document"
+        oriented, human, level = (
+            *_means_by_stratum(oriented, human, study.layout),
+            "document",
+        )
     epsilon = calibrate(oriented, human, level)
     accuracy = pairwise_accuracy(oriented, human, level, epsilon=epsilon)
     # All metrics share their random numbers, so that another metric changes no result.
-    rng = generator(options.seed, "chance", study.study, study.criterion, study.part, level)
+    rng = generator(
+        options.seed, "chance", study.study, study.criterion, study.part, level
+    )
     if np.isnan(accuracy.value):
         return {"n_pairs": 0}
     pairs = _pairs(oriented + human, level)
     dealings = int(np.clip(DEALT_PAIRS // max(pairs, 1), 5, DEALINGS))
     chance = calibrated_chance(oriented, human, level, n=dealings, rng=rng)
-    return {"accuracy": accuracy.value, "chance": chance, "epsilon": epsilon, "n_pairs": pairs}
+    return {
+        "accuracy": accuracy.value,
+        "chance": chance,
+        "epsilon": epsilon,
+        "n_pairs": pairs,
+    }
 
 
-def _means_by_stratum(metric: Array, human: Array, layout: Layout) -> tuple[Array, Array]:
+def _means_by_stratum(
+    metric: Array, human: Array, layout: Layout
+) -> tuple[Array, Array]:
     """Return system means (systems, strata), so that strata take the place of documents."""
     columns = []
     for number in range(layout.n_strata):
         inside = layout.stratum == number
         once = np.ones((1, np.sum(inside)))
         columns.append(system_means(metric[:, inside], human[:, inside], once))
-    of_metric, of_human = (np.vstack(side).T.copy() for side in zip(*columns, strict=True))
+    of_metric, of_human = (
+        np.vstack(side).T.copy() for side in zip(*columns, strict=True)
+    )
     return of_metric, of_human
 
 
 def _pairs(both: Array, level: Level) -> int:
     present = np.isfinite(both)
-    counts = present.sum(axis=0) if level == "document" else np.array([present.any(axis=1).sum()])
+    counts = (
+        present.sum(axis=0)
+        if level == "document"
+        else np.array([present.any(axis=1).sum()])
+    )
     return int(np.sum(counts * (counts - 1) // 2))
 
 
@@ -248,7 +278,9 @@ def _against(
     if len(study.raters) < 2:
         return {"n_raters": 0, "n_against_rater": 0}
     raters = -study.raters if study.better == "lower" else study.raters
-    comparison = against_rater(metrics, raters, level, options.coefficient, layout=study.layout)
+    comparison = against_rater(
+        metrics, raters, level, options.coefficient, layout=study.layout
+    )
     defined = comparison.difference.take(~np.isnan(left.value))
     gaps = deviations(defined, difference=True)
     together = joint_confidence(gaps, confidence=options.confidence, rng=rng)
@@ -273,7 +305,9 @@ def _against(
 
 def _confound(rests: list[dict[Any, Any]], plain: float) -> dict[str, object]:
     """Return the confound that leaves least, if it takes half or more of a positive correlation."""
-    known = [r for r in rests if r["statistic"] == ANY_SHAPE and not np.isnan(r["value"])]
+    known = [
+        r for r in rests if r["statistic"] == ANY_SHAPE and not np.isnan(r["value"])
+    ]
     least = min(known, key=lambda row: (row["value"], row["confound"]), default=None)
     if least is None or not plain > 0 or least["value"] > VANISHES * plain:
         return {"confound": None}
@@ -295,6 +329,11 @@ def _within_systems(rests: list[dict[Any, Any]]) -> dict[str, object]:
 ANALYSIS = Analysis(
     (EVIDENCE,),
     lambda run: [
-        evidence(run.tests, run.tables["confounds"], run.options, progress=run.watch("evidence"))
+        evidence(
+            run.tests,
+            run.tables["confounds"],
+            run.options,
+            progress=run.watch("evidence"),
+        )
     ],
 )

@@ -33,9 +33,12 @@ class LevelTests(NamedTuple):
     relations: tuple[Relation, ...]  # the level first, then its components
     left: LeaveOneOut  # of the level, by options.coefficient
     p: Array  # (metrics, relations) of each relation alone
-    p_adjusted: Array  # (metrics, relations) for all directed metrics; NaN for the others
-    signs: Array  # (metrics, relations) 1 where metric and people agree, -1 where they disagree
-    smallest_p: float  # the smallest p that the number of orders allows; NaN without a test
+    # (metrics, relations) for all directed metrics; NaN for the others
+    p_adjusted: Array
+    # (metrics, relations) 1 where metric and people agree, -1 where they disagree
+    signs: Array
+    # the smallest p that the number of orders allows; NaN without a test
+    smallest_p: float
 
 
 class StudyTests(NamedTuple):
@@ -57,9 +60,14 @@ def run_tests(
     A remote executor shows its own progress instead.
     """
     families = [(study, level) for study in studies for level in LEVELS]
-    shards = executor.map(run_levels, families, options, None if executor.remote else progress)
+    shards = executor.map(
+        run_levels, families, options, None if executor.remote else progress
+    )
     levels = (tests for shard in shards for tests in shard)
-    return [StudyTests(study, {level: next(levels) for level in LEVELS}) for study in studies]
+    return [
+        StudyTests(study, {level: next(levels) for level in LEVELS})
+        for study in studies
+    ]
 
 
 def run_levels(
@@ -89,14 +97,16 @@ def run_test(
 ) -> Independence | None:
     """Run the test that fits the study's design; return None where there is nothing to permute.
 
-    `metrics` (metrics, systems, documents) and `human` (systems, documents) are turned so that more
-    is better. Each stratum is permuted by itself; families are tested by their means.
+    `metrics` (metrics, systems, documents) and `human` (systems, documents) are turned
+    so that more is better. Each stratum is permuted by itself; families are tested by
+    their means.
     """
     if not len(metrics):
         return None
     layout = study.layout
     parts = layout.parts(np.isfinite(study.human))
-    # All metrics and confounds share these orders, so that another one changes no result.
+    # All metrics and confounds share these orders, so that another one changes no
+    # result.
     rng = generator(options.seed, "orders", *study.key.values(), level)
     if layout.n_strata == 1:
         return _test_part(study, parts[0], (metrics, human), level, options, rng)
@@ -104,7 +114,9 @@ def run_test(
     rows = draw_orders_within(sets, options.permutations, rng).systems
     tests, weights = [], []
     for number, part in enumerate(parts):
-        rng = generator(options.seed, "orders", *study.key.values(), level, f"stratum {number}")
+        rng = generator(
+            options.seed, "orders", *study.key.values(), level, f"stratum {number}"
+        )
         # Families of a stratum take each other's places only.
         place = np.full(rows.shape[1], -1, dtype=np.intp)
         place[part.families] = np.arange(part.families.size)
@@ -113,9 +125,14 @@ def run_test(
         if test is not None:
             tests.append(test)
             present = np.isfinite(part.of(study.human))
-            # Strata weigh by texts, documents with two texts, or their number of means less 1.
-            counts = {name: rests_on(present, name) for name in relations_of(study, level)}
-            weights.append([max(0, n - (name in BETWEEN)) for name, n in counts.items()])
+            # Strata weigh by texts, documents with two texts, or their number of means
+            # less 1.
+            counts = {
+                name: rests_on(present, name) for name in relations_of(study, level)
+            }
+            weights.append(
+                [max(0, n - (name in BETWEEN)) for name, n in counts.items()]
+            )
     return combine_strata(tests, np.array(weights, dtype=np.float64)) if tests else None
 
 
@@ -140,19 +157,28 @@ def _test_part(
         # Each document is its single rated text: scores of unrated texts take no part.
         metrics = np.where(present, metrics, np.nan)
     of_study = relations_of(study, level)
-    relations = [name for name in of_study if not (nested and name == "between_documents")]
+    relations = [
+        name for name in of_study if not (nested and name == "between_documents")
+    ]
     standardized, people = (
-        {relation: prepare(side, relation, options.coefficient) for relation in relations}
+        {
+            relation: prepare(side, relation, options.coefficient)
+            for relation in relations
+        }
         for side in (metrics, human)
     )
     if nested and level == "global":
         system = np.argmax(present, axis=0)
         run = partial(nested_test, standardized, people, system, len(human))
     else:
-        run = partial(independence_test, standardized, people, (len(human), human.shape[1]))
+        run = partial(
+            independence_test, standardized, people, (len(human), human.shape[1])
+        )
     cluster = part.layout.cluster if part.layout.clustered else None
     test = run(n=options.permutations, rng=rng, cluster=cluster, orders=orders)
-    return test.of_relations([relations.index(r) if r in relations else -1 for r in of_study])
+    return test.of_relations(
+        [relations.index(r) if r in relations else -1 for r in of_study]
+    )
 
 
 def run_level(study: Study, level: Level, options: MetaOptions) -> LevelTests:

@@ -58,13 +58,14 @@ def facet_weights(
 ) -> pd.DataFrame:
     """Return one row per study, part, rubric, method and weighted criterion of the rubric.
 
-    `rubrics`: the table `criteria`. A study takes part if people graded texts by every weighted
-    scale of the rubric, under the same names, and gave its overall score; judges play no part.
-    Grades and overall scores are means over a text's raters, divided by the upper ends of their
-    scales. Intervals resample documents, or whole `clusters` of them (labels by document).
+    `rubrics`: the table `criteria`. A study takes part if people graded texts by every
+    weighted scale of the rubric, under the same names, and gave its overall score;
+    judges play no part. Grades and overall scores are means over a text's raters,
+    divided by the upper ends of their scales. Intervals resample documents, or whole
+    `clusters` of them (labels by document).
 
-    Overall scores that were computed from the grades give the weights of that formula, with an
-    error of 0: this shows the formula, not what people would weigh.
+    Overall scores that were computed from the grades give the weights of that formula,
+    with an error of 0: this shows the formula, not what people would weigh.
     """
     people = human_scores(ratings, criteria)
     rows: list[dict[str, object]] = []
@@ -85,8 +86,13 @@ def _of_study(
     clusters: Labels,
     seed: tuple[str, ...],
 ) -> Iterator[dict[str, object]]:
-    scales = rubric[(rubric["kind"] == "scale") & rubric["weight"].notna()].sort_values("position")
-    names, total = [*scales["criterion"]], [*rubric.loc[rubric["kind"] == OVERALL, "criterion"]]
+    scales = rubric[(rubric["kind"] == "scale") & rubric["weight"].notna()].sort_values(
+        "position"
+    )
+    names, total = (
+        [*scales["criterion"]],
+        [*rubric.loc[rubric["kind"] == OVERALL, "criterion"]],
+    )
     if len(names) < 2 or not total or not {*names, *total} <= set(people["criterion"]):
         return
     wide = people.pivot(index=["doc_id", "author"], columns="criterion", values="value")
@@ -97,14 +103,18 @@ def _of_study(
     rubric_weights = rubric_weights / rubric_weights.sum()
     for method in get_args(Method):
         for non_negative in (False, True):
-            rng = generator(options.seed, "facet_weights", *seed, method, str(non_negative))
+            rng = generator(
+                options.seed, "facet_weights", *seed, method, str(non_negative)
+            )
             shared, columns = _fit(
                 used, clusters, rubric_weights, method, non_negative, options, rng
             )
             shared |= {"n_missing": len(wide) - shared["n"]}
             named = f"{method}_non_negative" if non_negative else method
             for place, name in enumerate(names):
-                weights = {column: float(values[place]) for column, values in columns.items()}
+                weights = {
+                    column: float(values[place]) for column, values in columns.items()
+                }
                 yield {"method": named, "criterion": name, **weights, **shared}
 
 
@@ -119,7 +129,8 @@ def _fit(
 ) -> tuple[dict[str, float], dict[str, Array]]:
     """Return the values that all rows of a method share, and their columns (criteria,).
 
-    `texts` (texts, 1 + criteria): overall scores and grades as shares of the ends of their scales.
+    `texts` (texts, 1 + criteria): overall scores and grades as shares of the ends of
+    their scales.
     """
     shares = texts[texts.columns[1:]].to_numpy(dtype=np.float64)
     used = np.isfinite(shares).all(axis=1) | (method != "complete")
@@ -130,10 +141,13 @@ def _fit(
     draws = draw(size, resample="documents", n=options.resamples, rng=rng).documents
     once = np.ones((1, len(cluster)))
     weights = fit(overall, shares, once, method, non_negative=non_negative)[0]
-    resampled = fit(overall, shares, draws[:, cluster], method, non_negative=non_negative)
+    resampled = fit(
+        overall, shares, draws[:, cluster], method, non_negative=non_negative
+    )
     (number,) = worth(np.ones((len(cluster), 1), dtype=bool), cluster)
     low, high = expanded_percentiles(resampled, float(number), options.confidence)
-    free = len(rubric_weights) - (method != "complete")  # ratios have one weight less to fit
+    # ratios have one weight less to fit
+    free = len(rubric_weights) - (method != "complete")
     error = mean_squared_error(overall, shares, weights, method)
     shared = {
         "mse": error if len(overall) > free else np.nan,  # else any scores fit
@@ -142,7 +156,12 @@ def _fit(
         "n_documents": documents.nunique(),
         "n_resamples": int(np.count_nonzero(np.isfinite(resampled).all(axis=1))),
     }
-    return shared, {"weight": weights, "low": low, "high": high, "given": rubric_weights}
+    return shared, {
+        "weight": weights,
+        "low": low,
+        "high": high,
+        "given": rubric_weights,
+    }
 
 
 ANALYSIS = Analysis(
@@ -151,7 +170,9 @@ ANALYSIS = Analysis(
         []
         if run.rubrics is None
         else [
-            facet_weights(run.ratings, run.criteria, run.rubrics, run.options, run.groups.clusters)
+            facet_weights(
+                run.ratings, run.criteria, run.rubrics, run.options, run.groups.clusters
+            )
         ]
     ),
     "Weights of the criteria",

@@ -13,7 +13,12 @@ from metassay.core.options import Criterion
 from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study, frame_of, matrix
-from metassay.statistics.classification import Calibration, auroc, calibration, judge_card
+from metassay.statistics.classification import (
+    Calibration,
+    auroc,
+    calibration,
+    judge_card,
+)
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.resampling import generator
 from metassay.statistics.shares import (
@@ -62,7 +67,8 @@ class Judgments(NamedTuple):
     people: Array  # 0 or 1; NaN where there is no right answer
     cluster: Clusters  # equal numbers for texts that are alike
     n_split: int  # texts without a right answer because half of their raters pass them
-    probability: Array | None  # of passing, 0 to 1, NaN where missing; None if all are missing
+    # of passing, 0 to 1, NaN where missing; None if all are missing
+    probability: Array | None
     thresholded: bool  # whether the threshold turns `judge` into passes and fails
 
 
@@ -77,10 +83,14 @@ def card(
     judge, people, cluster, *_, p, _ = judgments
     if p is not None:
         rng = generator(options.seed, "calibration", *key)
-        curve = calibration(p, people, confidence=options.confidence, rng=rng, cluster=cluster)
+        curve = calibration(
+            p, people, confidence=options.confidence, rng=rng, cluster=cluster
+        )
         names = ("brier", "bias", "ece", "ece_by_chance")
         statistics |= {name: getattr(curve, name) for name in names}
-        statistics["auroc"] = auroc(p, people, confidence=options.confidence, cluster=cluster)
+        statistics["auroc"] = auroc(
+            p, people, confidence=options.confidence, cluster=cluster
+        )
     shared = {
         "n_judged": int(np.count_nonzero(np.isfinite(judge))),
         "n_missing": int(np.count_nonzero(np.isnan(judge) & np.isfinite(people))),
@@ -100,7 +110,9 @@ def card(
     return rows, _bins(curve) if curve is not None else []
 
 
-def estimates(judgments: Judgments, options: MetaOptions, key: Sequence[str]) -> Estimates:
+def estimates(
+    judgments: Judgments, options: MetaOptions, key: Sequence[str]
+) -> Estimates:
     """Return every statistic that needs no probabilities."""
     judge, people, cluster = judgments[:3]
     shared = {"confidence": options.confidence, "threshold": options.threshold}
@@ -116,7 +128,9 @@ def estimates(judgments: Judgments, options: MetaOptions, key: Sequence[str]) ->
     rng = generator(options.seed, "pass_rates", *key)
     rates = pass_rates(judge, people, rng=rng, cluster=cluster, **shared)
     statistics |= {f"{name}_pass_rate": rate for name, rate in rates._asdict().items()}
-    needed = labels_needed(judge, people, width=options.label_width, cluster=cluster, **shared)
+    needed = labels_needed(
+        judge, people, width=options.label_width, cluster=cluster, **shared
+    )
     for name, labels in needed._asdict().items():
         statistics[f"labels_{name}"] = Estimate(labels, np.nan, np.nan, n, worth)
     return statistics
@@ -146,16 +160,18 @@ def judge_cards(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return `judge_cards` and `calibration` of every study and metric that passes or fails texts.
 
-    People pass or fail texts where the criterion's ends are 0 and 1, they rated whole texts (not
-    claims or pairs), and each rating is 0 or 1. A text passes if more than half of its raters pass
-    it; a text with a split vote is left out and counted. Where less is better, 1 is a fail.
+    People pass or fail texts where the criterion's ends are 0 and 1, they rated whole
+    texts (not claims or pairs), and each rating is 0 or 1. A text passes if more than
+    half of its raters pass it; a text with a split vote is left out and counted. Where
+    less is better, 1 is a fail.
 
-    A metric passes or fails texts where its scores are 0 and 1 alone. Scores between 0 and 1 are
-    probabilities of passing only if they come from a judge of the text as a whole (`n_expected` is
-    1): a share of claims is none, nor is ROUGE. Other metrics have no card.
+    A metric passes or fails texts where its scores are 0 and 1 alone. Scores between 0
+    and 1 are probabilities of passing only if they come from a judge of the text as a
+    whole (`n_expected` is 1): a share of claims is none, nor is ROUGE. Other metrics
+    have no card.
 
-    A card is of all systems of the study; texts of one document count as alike. The rated texts are
-    assumed to be a random sample of all scored texts of these systems.
+    A card is of all systems of the study; texts of one document count as alike. The
+    rated texts are assumed to be a random sample of all scored texts of these systems.
     """
     cards: list[Row] = []
     bins: list[Row] = []
@@ -183,7 +199,9 @@ def _is_pass_or_fail(study: Study, ratings: pd.DataFrame, criterion: Criterion) 
     return bool(np.isin(study.raters[np.isfinite(study.raters)], (0.0, 1.0)).all())
 
 
-def _judgments(scores: pd.DataFrame, study: Study, metric: MetricScores) -> Judgments | None:
+def _judgments(
+    scores: pd.DataFrame, study: Study, metric: MetricScores
+) -> Judgments | None:
     scores = scores[scores["author"].isin(study.systems)]
     by = pd.MultiIndex.from_frame(scores[["doc_id", "author"]].astype(str))
     score = pd.Series(scores["value"].to_numpy(dtype=np.float64), index=by).dropna()
@@ -191,7 +209,9 @@ def _judgments(scores: pd.DataFrame, study: Study, metric: MetricScores) -> Judg
     of_whole = metric.judge != NO_JUDGE and bool((scores["n_expected"] == 1).all())
     if score.empty or not score.between(0.0, 1.0).all() or (probable and not of_whole):
         return None
-    rated = pd.DataFrame(study.human.T, index=study.documents.astype(str), columns=study.systems)
+    rated = pd.DataFrame(
+        study.human.T, index=study.documents.astype(str), columns=study.systems
+    )
     human = rated.rename_axis(index="doc_id", columns="author").stack().dropna()
     texts = score.index.union(human.index, sort=True)
     judge = score.reindex(texts).to_numpy()
@@ -215,18 +235,21 @@ def correct_means(
 ) -> pd.DataFrame:
     """Estimate the mean that people would give all texts of each study, compared metric and system.
 
-    All texts are the rated texts and those of the study's part that the metric scored by the same
-    recipe. The estimate is on the criterion's scale. A metric that falls where people rise, though
-    more of both is better, gets weight 0, which leaves people's mean. Both methods assume that the
-    rated texts are a random sample of all texts of the system, and that documents are independent.
-    Where texts were selected (the hardest, the longest), neither interval covers.
+    All texts are the rated texts and those of the study's part that the metric scored
+    by the same recipe. The estimate is on the criterion's scale. A metric that falls
+    where people rise, though more of both is better, gets weight 0, which leaves
+    people's mean. Both methods assume that the rated texts are a random sample of all
+    texts of the system, and that documents are independent. Where texts were selected
+    (the hardest, the longest), neither interval covers.
     """
     rows: list[Row] = []
     rows_of = _by_metric(scores)
     for study in studies:
         for metric in study.compared(options):
             of_metric = rows_of(study, metric)
-            documents = study.documents.union(pd.Index(of_metric["doc_id"].unique()), sort=True)
+            documents = study.documents.union(
+                pd.Index(of_metric["doc_id"].unique()), sort=True
+            )
             scored = matrix(of_metric, study.systems, documents)
             rated = np.full(scored.shape, np.nan)
             rated[:, documents.get_indexer(study.documents)] = study.human
@@ -247,7 +270,9 @@ def _by_metric(scores: pd.DataFrame) -> Callable[[Study, MetricScores], pd.DataF
     )
 
 
-def _corrections(judge: Array, human: Array, sign: float, confidence: float) -> Iterator[Row]:
+def _corrections(
+    judge: Array, human: Array, sign: float, confidence: float
+) -> Iterator[Row]:
     rated, scored = human[np.isfinite(human)], judge[np.isfinite(judge)]
     powered = prediction_powered_mean(sign * judge, human, confidence=confidence)
     shared = {"human_mean": float(np.mean(rated)), "n_judged": scored.size}
@@ -262,7 +287,10 @@ def _corrections(judge: Array, human: Array, sign: float, confidence: float) -> 
         share = rogan_gladen(judge, human, confidence=confidence)
         yield {
             "method": "rogan_gladen",
-            **{name: getattr(share, name) for name in (*ends, "sensitivity", "specificity")},
+            **{
+                name: getattr(share, name)
+                for name in (*ends, "sensitivity", "specificity")
+            },
             "metric_mean": float(np.mean(scored)),
             **shared,
         }
@@ -281,7 +309,9 @@ OF_SYSTEMS = Analysis(
 )
 ANALYSIS = Analysis(
     (JUDGE_CARDS, CALIBRATION),
-    lambda run: judge_cards(run.scores, run.ratings, run.studies, run.criteria, run.options),
+    lambda run: judge_cards(
+        run.scores, run.ratings, run.studies, run.criteria, run.options
+    ),
     "Judges that pass or fail",
     """
     People passed or failed some of the texts that a judge passes or fails. Read the first two

@@ -26,7 +26,8 @@ from metassay.statistics.layout import (
     near_copies,
 )
 
-SURE, SUSPICIOUS = 5.0, 3.5  # standard deviations by which documents clump beyond chance
+# standard deviations by which documents clump beyond chance
+SURE, SUSPICIOUS = 5.0, 3.5
 CHANCE = 0.01  # significance level for documents whose names begin alike
 _ASK = (
     "If you know which documents are of one topic, source or patient, say so by `cluster`: it names"
@@ -69,10 +70,11 @@ def layout_of(
 ) -> Grouping:
     """Find the layout of a study from (systems, documents) matrices `human` and `metrics`.
 
-    The user's labels always count. So do documents, and systems, whose scores are all equal. Where
-    there are no labels, unconnected sets of systems and documents are strata, and near-copies of
-    systems are families. Clusters are documents whose names begin alike, neighbours in the order of
-    names, or groups with similar scores, if scores and ratings show it.
+    The user's labels always count. So do documents, and systems, whose scores are all
+    equal. Where there are no labels, unconnected sets of systems and documents are
+    strata, and near-copies of systems are families. Clusters are documents whose names
+    begin alike, neighbours in the order of names, or groups with similar scores, if
+    scores and ratings show it.
     """
     findings: list[str] = []
     suspicions: list[str] = []
@@ -117,17 +119,23 @@ def _strata(
     size = np.bincount(of_system, minlength=int(of_document.max(initial=0)) + 1)
     texts = np.bincount(of_document, minlength=size.size)
     whole = (size[of_document] > 1) & (texts[of_document] > 1)
-    # Texts outside every block of two systems and two documents share a stratum of single texts.
+    # Texts outside every block of two systems and two documents share a stratum of
+    # single texts.
     stratum = factorize(np.where(whole, of_document, -1))
     n = int(stratum.max(initial=0)) + 1
     if n == 1 or not whole.any():
         return np.zeros(len(documents), dtype=np.intp), ("",)
     names, sizes = [], []
     for number in range(n):
-        members = [systems[i] for i in np.flatnonzero(present[:, stratum == number].any(axis=1))]
+        members = [
+            systems[i]
+            for i in np.flatnonzero(present[:, stratum == number].any(axis=1))
+        ]
         several = f"{', '.join(members[:3])} and {len(members) - 3} more"
         names.append(", ".join(members) if len(members) <= 4 else several)
-        sizes.append(f"{len(members)} systems on {np.count_nonzero(stratum == number):,} documents")
+        sizes.append(
+            f"{len(members)} systems on {np.count_nonzero(stratum == number):,} documents"
+        )
     findings.append(
         f"The texts fall into {n} sets that share no system and no document ({'; '.join(sizes)})."
         " Correlations are of what varies within each set, averaged over the sets."
@@ -136,9 +144,17 @@ def _strata(
 
 
 def _families(
-    systems: Sequence[str], human: Array, scores: Array, groups: Groups, findings: list[str]
+    systems: Sequence[str],
+    human: Array,
+    scores: Array,
+    groups: Groups,
+    findings: list[str],
 ) -> Index:
-    equal = duplicate_items(scores.transpose(0, 2, 1)) if len(scores) else np.arange(len(systems))
+    equal = (
+        duplicate_items(scores.transpose(0, 2, 1))
+        if len(scores)
+        else np.arange(len(systems))
+    )
     _report_equal(systems, equal, "systems", findings)
     if groups.families:
         return join_partitions(factorize_by(systems, groups.families), equal)
@@ -156,14 +172,20 @@ def _families(
     return join_partitions(alike, equal)
 
 
-def _by_name(documents: Sequence[str], sides: Sequence[Array], findings: list[str]) -> Index | None:
+def _by_name(
+    documents: Sequence[str], sides: Sequence[Array], findings: list[str]
+) -> Index | None:
     group = factorize([_LAST_NUMBER.sub("", name) for name in documents])
     size = np.bincount(group)
-    if not 1 < size.size <= len(documents) / 2 or size[size > 1].sum() < 0.8 * len(documents):
+    if not 1 < size.size <= len(documents) / 2 or size[size > 1].sum() < 0.8 * len(
+        documents
+    ):
         return None
     people, *metrics = sides
     by_metric = min((differ_by_group(metric, group) for metric in metrics), default=1.0)
-    if differ_by_group(people, group) > CHANCE or by_metric > CHANCE / max(1, len(metrics)):
+    if differ_by_group(people, group) > CHANCE or by_metric > CHANCE / max(
+        1, len(metrics)
+    ):
         return None
     findings.append(
         f"The documents' names begin in {size.size} ways, and documents whose names begin alike"
@@ -173,9 +195,14 @@ def _by_name(documents: Sequence[str], sides: Sequence[Array], findings: list[st
 
 
 def _by_order(
-    documents: Sequence[str], sides: Sequence[Array], stratum: Index, findings: list[str]
+    documents: Sequence[str],
+    sides: Sequence[Array],
+    stratum: Index,
+    findings: list[str],
 ) -> Index | None:
-    order = np.array(sorted(range(len(documents)), key=lambda i: _natural(documents[i])), np.intp)
+    order = np.array(
+        sorted(range(len(documents)), key=lambda i: _natural(documents[i])), np.intp
+    )
     blocks, drifts = np.arange(len(documents)), False
     for number in np.unique(stratum):
         members = order[stratum[order] == number]
@@ -217,7 +244,9 @@ def _by_scores(
     return None
 
 
-def _report_equal(names: Sequence[str], number: Index, what: str, findings: list[str]) -> None:
+def _report_equal(
+    names: Sequence[str], number: Index, what: str, findings: list[str]
+) -> None:
     size = np.bincount(number)
     n = int(size[size > 1].sum())
     if n:
@@ -229,7 +258,9 @@ def _report_equal(names: Sequence[str], number: Index, what: str, findings: list
 
 
 def _natural(name: str) -> tuple[tuple[int, str], ...]:  # d2 before d10
-    return tuple((int(s), "") if s.isdecimal() else (-1, s) for s in _DIGITS.split(name))
+    return tuple(
+        (int(s), "") if s.isdecimal() else (-1, s) for s in _DIGITS.split(name)
+    )
 
 
 def groups_of(
@@ -237,8 +268,8 @@ def groups_of(
 ) -> Groups:
     """Return the groups of a benchmark's `design`, by the attributes of its sources.
 
-    `authors`: the rated systems. Raises BadInput, with `where` first, for an attribute that no
-    source has, and for a system that nobody rated.
+    `authors`: the rated systems. Raises BadInput, with `where` first, for an attribute
+    that no source has, and for a system that nobody rated.
     """
     problems: list[str] = []
     labels = {
@@ -261,7 +292,9 @@ def cluster_labels(design: Design, sources: pd.DataFrame, where: str) -> dict[st
     return clusters
 
 
-def _attribute(sources: pd.DataFrame, name: str, where: str, problems: list[str]) -> dict[str, str]:
+def _attribute(
+    sources: pd.DataFrame, name: str, where: str, problems: list[str]
+) -> dict[str, str]:
     if not name:
         return {}
     if name == "doc_id":
@@ -272,9 +305,13 @@ def _attribute(sources: pd.DataFrame, name: str, where: str, problems: list[str]
         names |= set(attributes)
         value = attributes.get(name)
         if value is not None:
-            values[str(document)] = value if isinstance(value, str) else json.dumps(value)
+            values[str(document)] = (
+                value if isinstance(value, str) else json.dumps(value)
+            )
     if not values:
-        listed = ", ".join(shown(other) for other in sorted(names)[:10]) or "none at all"
+        listed = (
+            ", ".join(shown(other) for other in sorted(names)[:10]) or "none at all"
+        )
         problems.append(
             f"{where}: no source has the attribute {shown(name)}; there are: {listed}. Correct the"
             " name, or add the attribute to the sources"

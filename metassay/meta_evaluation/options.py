@@ -8,28 +8,30 @@ from metassay.core.options import Confidence, Draws, Options, Seed, Share
 from metassay.statistics.limits import LARGEST
 from metassay.tables.names import base_metric
 
-# Names that pages need without loading the statistics. Confounds of statements alone come last.
+# Names that pages need without loading the statistics. Confounds of statements alone
+# come last.
 MEASURED = ("coverage", "density", "words", "aligned_passages", "unread")
 SYSTEM = "system"  # the confound that is no metric: who wrote the text
 ANY_SHAPE = "partial_of_any_shape"  # the statistic of `confounds` that verdicts rest on
-BELOW_OTHERS = "spearman_below_others"  # the coefficient that names raters who agree less
+# the coefficient that names raters who agree less
+BELOW_OTHERS = "spearman_below_others"
 VANISHES = 0.5  # share of a correlation; if a confound takes more, the rest is tested
 
 
 class MetaOptions(Options):
     """How metrics are tested against people.
 
-    `compared`: the metrics, by name (then of any judge and alignment) or by label (`claim_recall
-    (lexical)`), that are tested against each other, combined into ensembles and searched for
-    disagreements; names that a benchmark does not have are ignored.
-    `permutations`: how many permutations and resamples those tests draw, and how many orders the
-    exact tests of the certificates try; with too few, no adjusted p can be small. `resample`: what
-    tests of metric against metric exchange.
-    `confounds`: further metrics that can explain a correlation.
-    `digits`: significant digits of scores and ratings; with 17 they count as written, with 12
-    values that differ by rounding alone are ties.
-    `threshold`: the probability of passing from which a judge's card counts a text as passed.
-    `label_width`: the width of the interval for which the card gives the number of labels needed.
+    `compared`: the metrics, by name (then of any judge and alignment) or by label
+    (`claim_recall (lexical)`), that are tested against each other, combined into
+    ensembles and searched for disagreements; names that a benchmark does not have are
+    ignored. `permutations`: how many permutations and resamples those tests draw, and
+    how many orders the exact tests of the certificates try; with too few, no adjusted p
+    can be small. `resample`: what tests of metric against metric exchange. `confounds`:
+    further metrics that can explain a correlation. `digits`: significant digits of
+    scores and ratings; with 17 they count as written, with 12 values that differ by
+    rounding alone are ties. `threshold`: the probability of passing from which a
+    judge's card counts a text as passed. `label_width`: the width of the interval for
+    which the card gives the number of labels needed.
     """
 
     resamples: Draws
@@ -60,14 +62,16 @@ class MetaOptions(Options):
     def rank(self, metric: str, label: str) -> tuple[int, str]:
         """A metric's place in `compared`, which is its priority for ensembles."""
         names = (label, metric, base_metric(metric))
-        return min(self.compared.index(name) for name in names if name in self.compared), label
+        return min(
+            self.compared.index(name) for name in names if name in self.compared
+        ), label
 
 
 class CertificationOptions(Options):
     """How verdicts follow from the numbers; these options change no number.
 
-    `useful`: the smallest useful correlation. `margin`: how far below a rater a metric can lie and
-    still be as good.
+    `useful`: the smallest useful correlation. `margin`: how far below a rater a metric
+    can lie and still be as good.
     """
 
     useful: float = Field(default=0.3, ge=0.01, le=0.99)

@@ -1,7 +1,8 @@
 """Compare which of two texts metrics and people prefer.
 
-Tables `conflicts` and `disagreements` compare metrics with each other and need no ratings: they say
-where ratings are worth most. `preferences` compares metrics with people.
+Tables `conflicts` and `disagreements` compare metrics with each other and need no
+ratings: they say where ratings are worth most. `preferences` compares metrics with
+people.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -91,11 +92,12 @@ def conflicts(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables `conflicts` and `disagreements`.
 
-    `scores`: the table; `better`: each metric's direction. In each part, every two of the compared
-    metrics are compared, the smaller label first, on the texts of all authors but the reference. A
-    tie on either side is no disagreement. Documents without two texts have rows of conflicts. At
-    most `annotate` disagreements are drawn per part and pair of metrics, in the order `draw`. Each
-    pair has its own random numbers, so that another metric changes no draw.
+    `scores`: the table; `better`: each metric's direction. In each part, every two of
+    the compared metrics are compared, the smaller label first, on the texts of all
+    authors but the reference. A tie on either side is no disagreement. Documents
+    without two texts have rows of conflicts. At most `annotate` disagreements are drawn
+    per part and pair of metrics, in the order `draw`. Each pair has its own random
+    numbers, so that another metric changes no draw.
     """
     counts, samples = [], []
     for part, authors, documents, a, b in _pairs(scores, better, options):
@@ -109,7 +111,9 @@ def conflicts(
         }
         counts.append(pd.DataFrame({**key, **of_document}))
         rng = generator(options.seed, "disagreements", *key.values())
-        sample = draw_disagreements(opposed, n=options.annotate, rng=rng, order=options.draw)
+        sample = draw_disagreements(
+            opposed, n=options.annotate, rng=rng, order=options.draw
+        )
         of_texts = {
             "doc_id": documents[opposed.document[sample]],
             "author_a": authors[opposed.preferred_by_a[sample]],
@@ -149,7 +153,9 @@ def _pairs(
                 str(of_metric["recipe"].iloc[0]),
                 matrix(of_metric, authors, documents),
             )
-            for (metric, judge), of_metric in rows.groupby(["metric", "judge"], sort=True)
+            for (metric, judge), of_metric in rows.groupby(
+                ["metric", "judge"], sort=True
+            )
         ]
         names = authors.to_numpy(dtype=object), documents.to_numpy(dtype=object)
         for a, b in combinations(sorted(metrics, key=lambda metric: metric.label), 2):
@@ -168,13 +174,14 @@ def preferences(
 ) -> pd.DataFrame:
     """Return one row per study, criterion, part and directed metric of that part.
 
-    A rating above the middle of the criterion's scale prefers `author`, and below it the author in
-    its unit; the middle is a tie and null an abstention. Where less is better, it is the other way
-    round. A comparison that a rater made both ways counts once, as the mean of the two. Comparisons
-    with the reference count like others, if the reference has a score.
+    A rating above the middle of the criterion's scale prefers `author`, and below it
+    the author in its unit; the middle is a tie and null an abstention. Where less is
+    better, it is the other way round. A comparison that a rater made both ways counts
+    once, as the mean of the two. Comparisons with the reference count like others, if
+    the reference has a score.
 
-    Raises BadInput for an undeclared criterion, and for scores of several recipes under one metric
-    and judge among the texts compared.
+    Raises BadInput for an undeclared criterion, and for scores of several recipes under
+    one metric and judge among the texts compared.
     """
     check_criteria(ratings, criteria)
     compared = orient(ratings[ratings["unit"].str.startswith(VERSUS)], criteria)
@@ -182,17 +189,25 @@ def preferences(
     rows: list[dict[str, object]] = []
     for key, group in compared.groupby(_STUDIED, sort=True):
         _, criterion, part = (str(name) for name in key)
-        comparisons = group.groupby(_COMPARISON, sort=True)["value"].mean().reset_index()
+        comparisons = (
+            group.groupby(_COMPARISON, sort=True)["value"].mean().reset_index()
+        )
         authors = comparisons["author"], comparisons["unit"].str.removeprefix(VERSUS)
-        texts = [pd.MultiIndex.from_arrays([comparisons["doc_id"], side]) for side in authors]
-        people = _preferences(comparisons["value"].to_numpy(dtype=np.float64), criteria[criterion])
+        texts = [
+            pd.MultiIndex.from_arrays([comparisons["doc_id"], side]) for side in authors
+        ]
+        people = _preferences(
+            comparisons["value"].to_numpy(dtype=np.float64), criteria[criterion]
+        )
         of_metrics = of_part.get(part, scores[:0]).groupby(["metric", "judge"])
         for (metric, judge), of_metric in of_metrics:
             direction = better[str(metric)]
             if direction == "neither":
                 continue
             sign = -1.0 if direction == "lower" else 1.0
-            value = of_metric.set_index(["doc_id", "author"])["value"].astype(np.float64)
+            value = of_metric.set_index(["doc_id", "author"])["value"].astype(
+                np.float64
+            )
             first, second = (sign * value.reindex(text).to_numpy() for text in texts)
             row = dict(zip(PREFERENCES.key, (*key, metric, judge), strict=True))
             row |= preference_agreement(first, second, people)._asdict()
@@ -211,7 +226,9 @@ def _preferences(values: Array, criterion: Criterion) -> Array:
 def _recipe(scores: pd.DataFrame, texts: Sequence[pd.MultiIndex]) -> str:
     scored = pd.MultiIndex.from_frame(scores[["doc_id", "author"]])
     compared = scores[scored.isin(texts[0]) | scored.isin(texts[1])]
-    metric, judge, part = (str(scores[name].iloc[0]) for name in ("metric", "judge", "part"))
+    metric, judge, part = (
+        str(scores[name].iloc[0]) for name in ("metric", "judge", "part")
+    )
     return single_recipe(compared if len(compared) else scores, metric, judge, part)
 
 

@@ -65,12 +65,13 @@ def significance(
 ) -> pd.DataFrame:
     """Return one row per level, test and pair of the compared metrics, the smaller label first.
 
-    A positive difference says that metric a is closer to people. Only texts that have both scores
-    and a rating take part, and at document level only documents in which both metrics correlate
-    with people. Williams' test assumes independent items: it has rows at system level alone, for 20
-    systems or more. All pairs of a family share their permutations or resamples, which depend on
-    the study alone: another metric changes no p, only the corrected ones. With n of them
-    (`permutations`) no p is below 1 / (n + 1), or 2 / (n + 1) by bootstrap, before correction.
+    A positive difference says that metric a is closer to people. Only texts that have
+    both scores and a rating take part, and at document level only documents in which
+    both metrics correlate with people. Williams' test assumes independent items: it has
+    rows at system level alone, for 20 systems or more. All pairs of a family share
+    their permutations or resamples, which depend on the study alone: another metric
+    changes no p, only the corrected ones. With n of them (`permutations`) no p is below
+    1 / (n + 1), or 2 / (n + 1) by bootstrap, before correction.
     """
     families = [(study, level) for study in studies for level in LEVELS]
     shards = executor.map(compare_metrics, families, options)
@@ -100,7 +101,8 @@ def _tests(study: Study, level: Level, options: MetaOptions) -> list[str]:
     return ["williams", *resampling] if with_williams else resampling
 
 
-Groups = Sequence[tuple[Index, Trios]]  # pairs with the same cells, and their places among all
+# pairs with the same cells, and their places among all
+Groups = Sequence[tuple[Index, Trios]]
 
 
 def _family(
@@ -120,9 +122,14 @@ def _family(
             "level": level,
             "coefficient": options.coefficient,
             "test": test,
-            **{"metric_a": a, "metric_b": b, "low": np.nan, "high": np.nan, "n_undefined": 0},
+            "metric_a": a,
+            "metric_b": b,
+            "low": np.nan,
+            "high": np.nan,
+            "n_undefined": 0,
             **values,
-            **{"p_holm": corrected[0], "p_benjamini_hochberg": corrected[1]},
+            "p_holm": corrected[0],
+            "p_benjamini_hochberg": corrected[1],
         }
 
 
@@ -133,12 +140,16 @@ def _run_test(
     exchange: dict[str, Any] = {
         "resample": options.resample,
         "n": options.permutations,
-        "rng": generator(options.seed, "significance", *study.key.values(), level, test),
+        "rng": generator(
+            options.seed, "significance", *study.key.values(), level, test
+        ),
         "layout": study.layout,
     }
     how = level, options.coefficient
     draws = draw(study.shape, **exchange) if test.startswith("bootstrap") else None
-    swaps = draw_swaps(study.shape, **exchange) if test.startswith("permutation") else None
+    swaps = (
+        draw_swaps(study.shape, **exchange) if test.startswith("permutation") else None
+    )
     rows: dict[int, dict[str, Any]] = {}
     for places, trios in groups:
         results: Sequence[PairedBootstrap | PermutationTest | Williams]
@@ -146,13 +157,18 @@ def _run_test(
             differences = _differences(trios, *how, draws, study.layout)
             sure = options.confidence
             results = [
-                bootstrap_pair(d, trios.of(i), confidence=sure) for i, d in enumerate(differences)
+                bootstrap_pair(d, trios.of(i), confidence=sure)
+                for i, d in enumerate(differences)
             ]
         elif swaps is not None:
-            results = permutation_tests(trios, *how, swaps, options.resample, study.layout)
+            results = permutation_tests(
+                trios, *how, swaps, options.resample, study.layout
+            )
         else:
             results = [williams_of(trios.of(i), *how) for i in range(len(places))]
-        for place, result, n in zip(places, results, _rests_on(trios, *how), strict=True):
+        for place, result, n in zip(
+            places, results, _rests_on(trios, *how), strict=True
+        ):
             rows[place] = {**result._asdict(), "n": n}
     return [row for _, row in sorted(rows.items())]
 
@@ -163,14 +179,17 @@ def _differences(
     if level == "document":
         return resample_by_document(trios, coefficient, draws)
     metrics = [
-        resample_metric(m, trios.human, level, coefficient, draws, layout) for m in trios.metrics
+        resample_metric(m, trios.human, level, coefficient, draws, layout)
+        for m in trios.metrics
     ]
     return [metrics[a].less(metrics[b]) for a, b in trios.pairs.T]
 
 
 def _rests_on(trios: Trios, level: Level, coefficient: Coefficient) -> Any:
     if level == "document":
-        return np.count_nonzero(~np.isnan(paired_differences(trios, coefficient)), axis=1)
+        return np.count_nonzero(
+            ~np.isnan(paired_differences(trios, coefficient)), axis=1
+        )
     return np.broadcast_to(rests_on(trios.present, level), len(trios.n_missing))
 
 

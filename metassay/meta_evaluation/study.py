@@ -17,7 +17,13 @@ from metassay.statistics.correlation import TIE, tie_near
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.layout import Layout
 from metassay.statistics.resampling import generator
-from metassay.tables.names import REFERENCE, STATEMENT, base_metric, metric_label, suffix_of
+from metassay.tables.names import (
+    REFERENCE,
+    STATEMENT,
+    base_metric,
+    metric_label,
+    suffix_of,
+)
 from metassay.tables.parquet import Table, empty
 from metassay.tables.ratings import statement_ratings
 
@@ -66,7 +72,8 @@ class Study(NamedTuple):
     better: Literal["higher", "lower"]
     systems: pd.Index  # rated systems: the rows of `human`
     documents: pd.Index  # rated documents: the columns of `human`
-    human: Array  # (systems, documents): the raters' mean, as rated; NaN where nobody rated
+    # (systems, documents): the raters' mean, as rated; NaN where nobody rated
+    human: Array
     raters: Array  # (raters, systems, documents): each rater's ratings
     metrics: tuple[MetricScores, ...]  # sorted by metric and judge
     grouping: Grouping  # which systems and documents belong together
@@ -113,9 +120,13 @@ class Study(NamedTuple):
     @property
     def places(self) -> list[int]:
         """The places of the directed metrics among `metrics`."""
-        return [i for i, metric in enumerate(self.metrics) if metric.better != "neither"]
+        return [
+            i for i, metric in enumerate(self.metrics) if metric.better != "neither"
+        ]
 
-    def values(self, metrics: Sequence[MetricScores], *, oriented: bool = True) -> Array:
+    def values(
+        self, metrics: Sequence[MetricScores], *, oriented: bool = True
+    ) -> Array:
         """Stack values (metrics, systems, documents), signs turned where less is better."""
         values = [metric.oriented if oriented else metric.values for metric in metrics]
         return np.array(values, dtype=np.float64).reshape(len(values), *self.shape)
@@ -136,7 +147,8 @@ class Study(NamedTuple):
         return [
             metric
             for metric in self.directed
-            if options.compares(metric.metric, metric.label) and np.isfinite(metric.values).any()
+            if options.compares(metric.metric, metric.label)
+            and np.isfinite(metric.values).any()
         ]
 
 
@@ -150,21 +162,24 @@ def studies(
 ) -> list[Study]:
     """Return every study, criterion and part with the metrics of the part, sorted by key.
 
-    Only texts of systems and documents that the study rated by this criterion take part, and never
-    the reference. `digits`: significant digits of scores and ratings; `AS_WRITTEN` keeps them all.
-    The other arguments are those of `Evaluation`.
+    Only texts of systems and documents that the study rated by this criterion take
+    part, and never the reference. `digits`: significant digits of scores and ratings;
+    `AS_WRITTEN` keeps them all. The other arguments are those of `Evaluation`.
 
-    Raises BadInput for ratings by an undeclared criterion, and for scores of several recipes under
-    one metric and judge.
+    Raises BadInput for ratings by an undeclared criterion, and for scores of several
+    recipes under one metric and judge.
     """
     if digits < AS_WRITTEN:
         scores, ratings = (
-            table.assign(value=table["value"].map(lambda value: float(f"{value:.{digits}g}")))
+            table.assign(
+                value=table["value"].map(lambda value: float(f"{value:.{digits}g}"))
+            )
             for table in (scores, ratings)
         )
     of_raters = _rater_scores(ratings, criteria)
     of_part = dict(list(scores.groupby("part", sort=True)))
-    of_texts: dict[tuple[object, ...], tuple[MetricScores, ...]] = {}  # shared by criteria
+    # shared by criteria
+    of_texts: dict[tuple[object, ...], tuple[MetricScores, ...]] = {}
     result = []
     for names, group in _of_texts(of_raters).groupby(_STUDIED, sort=True):
         key = str(names[0]), str(names[1]), str(names[2])
@@ -172,7 +187,9 @@ def studies(
         systems = pd.Index(sorted(group["author"].unique()))
         documents = pd.Index(sorted(group["doc_id"].unique()))
         rows = of_raters[(of_raters[_STUDIED] == list(names)).all(axis=1)]
-        by_rater = np.stack([matrix(r, systems, documents) for _, r in rows.groupby("rater")])
+        by_rater = np.stack(
+            [matrix(r, systems, documents) for _, r in rows.groupby("rater")]
+        )
         human = matrix(group, systems, documents)
         human = tie_rounding(human) if group["several"].any() else tie_constant(human)
         texts = part, *systems, "", *documents
@@ -180,22 +197,30 @@ def studies(
             scored = of_part.get(part, scores[:0])
             of_texts[texts] = _metric_scores(scored, part, systems, documents, better)
         metrics = of_texts[texts]
-        values, rng = [metric.values for metric in metrics], generator(0, "layout", *key)
+        values, rng = (
+            [metric.values for metric in metrics],
+            generator(0, "layout", *key),
+        )
         grouping = layout_of(list(systems), list(documents), human, values, groups, rng)
         raters = tie_rounding(by_rater) if rows["several"].any() else by_rater
         direction = criteria[criterion].better
-        result.append(Study(*key, direction, systems, documents, human, raters, metrics, grouping))
+        result.append(
+            Study(*key, direction, systems, documents, human, raters, metrics, grouping)
+        )
     return result
 
 
-def human_scores(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
+def human_scores(
+    ratings: pd.DataFrame, criteria: Mapping[str, Criterion]
+) -> pd.DataFrame:
     """Return one human score per text: columns study, criterion, part, doc_id, author, value.
 
-    It is the mean over raters of each rater's mean over their units (claims, comparisons), so that
-    a rater counts once per text. In a comparison the other author has the mirrored value (1 - value
-    on a scale of 0 to 1), which makes the mean a rate of wins, ties half. Abstentions and the
-    reference's scores are left out. Column `several`: whether the value is a mean, not a single
-    rating. Raises BadInput for an undeclared criterion.
+    It is the mean over raters of each rater's mean over their units (claims,
+    comparisons), so that a rater counts once per text. In a comparison the other author
+    has the mirrored value (1 - value on a scale of 0 to 1), which makes the mean a rate
+    of wins, ties half. Abstentions and the reference's scores are left out. Column
+    `several`: whether the value is a mean, not a single rating. Raises BadInput for an
+    undeclared criterion.
     """
     return _of_texts(_rater_scores(ratings, criteria))
 
@@ -219,7 +244,9 @@ def check_criteria(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> 
 def mirror(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
     """Return each comparison from the other author's side, without rows that compare nothing."""
     rows = ratings[ratings["unit"].str.startswith(VERSUS)]
-    ends = {name: criterion.low + criterion.high for name, criterion in criteria.items()}
+    ends = {
+        name: criterion.low + criterion.high for name, criterion in criteria.items()
+    }
     return rows.assign(
         author=rows["unit"].str.removeprefix(VERSUS),
         unit=VERSUS + rows["author"],
@@ -273,14 +300,18 @@ def frame_of(rows: Sequence[Any], table: Table) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(table.columns)) if rows else empty(table)
 
 
-def _rater_scores(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
+def _rater_scores(
+    ratings: pd.DataFrame, criteria: Mapping[str, Criterion]
+) -> pd.DataFrame:
     check_criteria(ratings, criteria)
     rated = pd.concat([ratings, mirror(ratings, criteria)], ignore_index=True)
     rated = rated[rated["value"].notna() & (rated["author"] != REFERENCE)]
     units = rated.groupby([*_STUDIED, *_TEXT, "rater"], sort=True)
     scores = units["value"].mean().to_frame()
     # Mirrored comparisons are computed values, too.
-    scores["several"] = (units.size() > 1) | units["unit"].first().str.startswith(VERSUS)
+    scores["several"] = (units.size() > 1) | units["unit"].first().str.startswith(
+        VERSUS
+    )
     return scores.reset_index()
 
 
@@ -294,9 +325,13 @@ def _metric_scores(
     metrics = []
     for (metric, judge), rows in scores.groupby(["metric", "judge"], sort=True):
         rated = rows[rows["author"].isin(systems) & rows["doc_id"].isin(documents)]
-        recipe = single_recipe(rated if len(rated) else rows, str(metric), str(judge), part)
+        recipe = single_recipe(
+            rated if len(rated) else rows, str(metric), str(judge), part
+        )
         values = tie_constant(matrix(rated, systems, documents))
-        metrics.append(MetricScores(str(metric), str(judge), better[str(metric)], recipe, values))
+        metrics.append(
+            MetricScores(str(metric), str(judge), better[str(metric)], recipe, values)
+        )
     return tuple(metrics)
 
 
@@ -306,7 +341,9 @@ def matrix(rows: pd.DataFrame, systems: pd.Index, documents: pd.Index) -> Array:
     system = systems.get_indexer(pd.Index(rows["author"]))
     document = documents.get_indexer(pd.Index(rows["doc_id"]))
     inside = (system >= 0) & (document >= 0)
-    values[system[inside], document[inside]] = rows["value"].to_numpy(dtype=np.float64)[inside]
+    values[system[inside], document[inside]] = rows["value"].to_numpy(dtype=np.float64)[
+        inside
+    ]
     return values
 
 
@@ -317,9 +354,9 @@ def by_statement(
 
     Returns the scores, ratings, directions and groups that `studies` takes.
 
-    A statement takes the place of a document with a text of one system. The statements of a
-    document form a cluster, across systems. Statements that people did not mark are left out.
-    Returns None if none is marked or scored.
+    A statement takes the place of a document with a text of one system. The statements
+    of a document form a cluster, across systems. Statements that people did not mark
+    are left out. Returns None if none is marked or scored.
     """
     marked = statement_ratings(ratings)
     if marked.empty or scores.empty:
@@ -335,7 +372,11 @@ def by_statement(
         marked.drop(columns="number"),
         dict(zip(scores["metric"], scores["better"], strict=True)),
         Groups(
-            {name: groups.strata[doc_id] for name, doc_id in pairs if doc_id in groups.strata},
+            {
+                name: groups.strata[doc_id]
+                for name, doc_id in pairs
+                if doc_id in groups.strata
+            },
             {name: groups.clusters.get(doc_id, doc_id) for name, doc_id in pairs},
             groups.families,
         ),
@@ -343,7 +384,13 @@ def by_statement(
 
 
 def _names(rows: pd.DataFrame) -> pd.Series:
-    return rows["doc_id"] + " " + rows["author"] + " " + rows["number"].astype(str).str.zfill(4)
+    return (
+        rows["doc_id"]
+        + " "
+        + rows["author"]
+        + " "
+        + rows["number"].astype(str).str.zfill(4)
+    )
 
 
 def _unread(scores: pd.DataFrame) -> pd.DataFrame:
@@ -355,7 +402,9 @@ def _unread(scores: pd.DataFrame) -> pd.DataFrame:
     for (metric, judge), rows in scores.groupby(["metric", "judge"], sort=True):
         if (rows["unread"] > 0).any():
             name = UNREAD + suffix_of(str(metric))
-            unread.append(rows.assign(metric=name, value=rows["unread"], better="neither"))
+            unread.append(
+                rows.assign(metric=name, value=rows["unread"], better="neither")
+            )
             unread[-1]["recipe"] = f"{name} of {base_metric(str(metric))} ({judge})"
     rows = pd.concat(unread, ignore_index=True) if unread else scores[:0]
     return rows.drop_duplicates(["doc_id", "author", "metric", "judge"])

@@ -15,7 +15,13 @@ from metassay.format.frames import records, rows
 from metassay.meta_evaluation.study import VERSUS
 from metassay.statistics.agreement import cohen_kappa, krippendorff_alpha, share_within
 from metassay.statistics.best import apart, compact_letters, places
-from metassay.statistics.document_means import Reals, Resampling, mean_draws, means, worth
+from metassay.statistics.document_means import (
+    Reals,
+    Resampling,
+    mean_draws,
+    means,
+    worth,
+)
 from metassay.statistics.exact_sums import mean_without_gaps
 from metassay.statistics.resampling import percentiles
 from metassay.tables.names import (
@@ -48,7 +54,8 @@ def _whole_of_systems(rows: pd.DataFrame) -> pd.DataFrame:
     return _of_systems(rows[rows["part"] == FULL])
 
 
-# What each author's texts are like beside the reference: words, numbers, how common words are.
+# What each author's texts are like beside the reference: words, numbers, how common
+# words are.
 
 
 def profile_table(
@@ -56,16 +63,18 @@ def profile_table(
 ) -> pd.DataFrame:
     """Return a row per quantity and author: its distribution, and beside the reference.
 
-    Quantities of whole texts: the metrics words and numbers, where they were measured, and
-    `popularity`. Intervals are of a bootstrap over documents, or clusters of them. The difference
-    to the reference is of documents that have both; null without such a document, and for the
-    reference. Columns: `tables.summaries`.
+    Quantities of whole texts: the metrics words and numbers, where they were measured,
+    and `popularity`. Intervals are of a bootstrap over documents, or clusters of them.
+    The difference to the reference is of documents that have both; null without such a
+    document, and for the reference. Columns: `tables.summaries`.
     """
     whole = scores[(scores["part"] == FULL) & (scores["judge"] == NO_JUDGE)]
     quantities: dict[str, Mapping[Text, float | None]] = {
         metric: {
             (doc_id, author): value
-            for name, doc_id, author, value in rows(whole, "metric", "doc_id", "author", "value")
+            for name, doc_id, author, value in rows(
+                whole, "metric", "doc_id", "author", "value"
+            )
             if name == metric
         }
         for metric in MEASURED
@@ -81,18 +90,22 @@ def profile_table(
 def popularity(sources: pd.DataFrame, parts: pd.DataFrame) -> dict[Text, float | None]:
     """Measure how common each whole text's words are in the benchmark, without any other list.
 
-    Mean over the text's content words (text/tokens.py) of log10 of how often the word occurs per
-    million content words in the sources and references of the other documents, one occurrence
-    added, so that a word that is in none has a value too. The text's own document is left out:
-    what is copied from it is not common for that. Null for a text that failed or has no content
-    word, and where no other document has any.
+    Mean over the text's content words (text/tokens.py) of log10 of how often the word
+    occurs per million content words in the sources and references of the other
+    documents, one occurrence added, so that a word that is in none has a value too. The
+    text's own document is left out: what is copied from it is not common for that. Null
+    for a text that failed or has no content word, and where no other document has any.
     """
     by_document: dict[str, Counter[str]] = {}
     for doc_id, passages in rows(sources, "doc_id", "passages"):
-        by_document.setdefault(doc_id, Counter()).update(content_tokens("\n".join(passages)))
+        by_document.setdefault(doc_id, Counter()).update(
+            content_tokens("\n".join(passages))
+        )
     whole = parts[parts["part"] == FULL]
     texts = {
-        (doc_id, author): None if text is None else content_tokens(strip_citations(text))
+        (doc_id, author): None
+        if text is None
+        else content_tokens(strip_citations(text))
         for doc_id, author, text in rows(whole, "doc_id", "author", "text")
     }
     for (doc_id, author), tokens in texts.items():
@@ -101,7 +114,10 @@ def popularity(sources: pd.DataFrame, parts: pd.DataFrame) -> dict[Text, float |
     every: Counter[str] = Counter()
     for counts in by_document.values():
         every.update(counts)
-    return {key: _common(tokens, every, by_document[key[0]]) for key, tokens in texts.items()}
+    return {
+        key: _common(tokens, every, by_document[key[0]])
+        for key, tokens in texts.items()
+    }
 
 
 def _common(
@@ -123,7 +139,8 @@ def _of_authors(
     beside = table.sub(table.get(REFERENCE, np.nan), axis=0)
     beside[beside.columns[:1]] = np.nan
     mean, less = (
-        means(np.ascontiguousarray(frame), list(table.index), how) for frame in (table, beside)
+        means(np.ascontiguousarray(frame), list(table.index), how)
+        for frame in (table, beside)
     )
     for place, author in enumerate(table.columns):
         of_author = table[author].dropna().to_numpy()
@@ -145,13 +162,16 @@ def violins(
 ) -> pd.DataFrame:
     """Return a row per study, criterion, part and system, with every rating that it was given.
 
-    Ratings are brought from the declared scale of their criterion to 0 (worst) to 1 (best). mean:
-    of `all_ratings` of the system's texts (n, of n_documents), claim by claim where claims were
-    rated; comparisons and the reference's own ratings are left out. low, high: its interval; each
-    resample draws documents, the same for all systems of a criterion; null with fewer than two
-    documents. p25, median, p75: quartiles of the ratings themselves.
+    Ratings are brought from the declared scale of their criterion to 0 (worst) to 1
+    (best). mean: of `all_ratings` of the system's texts (n, of n_documents), claim by
+    claim where claims were rated; comparisons and the reference's own ratings are left
+    out. low, high: its interval; each resample draws documents, the same for all
+    systems of a criterion; null with fewer than two documents. p25, median, p75:
+    quartiles of the ratings themselves.
     """
-    used = _of_systems(ratings[~ratings["unit"].str.startswith(VERSUS)]).dropna(subset="value")
+    used = _of_systems(ratings[~ratings["unit"].str.startswith(VERSUS)]).dropna(
+        subset="value"
+    )
     lines: list[tuple[object, ...]] = []
     for key, group in used.groupby(["study", "criterion", "part"], sort=True):
         scale = criteria[str(key[1])]
@@ -162,9 +182,15 @@ def violins(
     return pd.DataFrame(lines, columns=list(columns)).astype(columns)
 
 
-def _rated_systems(ratings: pd.DataFrame, how: Resampling) -> Iterator[tuple[object, ...]]:
-    authors, documents = sorted_authors(ratings["author"]), sorted(set(ratings["doc_id"]))
-    ratings = ratings.sort_values(["doc_id", "author", "unit", "rater"])  # sums depend on order
+def _rated_systems(
+    ratings: pd.DataFrame, how: Resampling
+) -> Iterator[tuple[object, ...]]:
+    authors, documents = (
+        sorted_authors(ratings["author"]),
+        sorted(set(ratings["doc_id"])),
+    )
+    # sums depend on order
+    ratings = ratings.sort_values(["doc_id", "author", "unit", "rater"])
     cells = tuple(
         pd.Index(names).get_indexer(pd.Index(ratings[column]))
         for names, column in ((documents, "doc_id"), (authors, "author"))
@@ -188,19 +214,27 @@ _DIGITS = 12  # what tables keep: what differs behind them is a tie
 
 
 def ranks_table(
-    leaderboard: pd.DataFrame, summaries: pd.DataFrame, criteria: Mapping[str, Criterion]
+    leaderboard: pd.DataFrame,
+    summaries: pd.DataFrame,
+    criteria: Mapping[str, Criterion],
 ) -> pd.DataFrame:
     """Return a row per metric or human criterion and system; none with fewer than two systems.
 
-    Metrics: those that say which text is better, on whole texts (macro of table leaderboard).
-    Criteria: means of table rating_summaries, of whole texts or of parts. rank: 1 is the best;
-    equal values share a rank, and the next one is left out; null without a value. n_ranked: how
-    many systems have one.
+    Metrics: those that say which text is better, on whole texts (macro of table
+    leaderboard). Criteria: means of table rating_summaries, of whole texts or of parts.
+    rank: 1 is the best; equal values share a rank, and the next one is left out; null
+    without a value. n_ranked: how many systems have one.
     """
-    board = leaderboard[(leaderboard["part"] == FULL) & (leaderboard["better"] != "neither")]
+    board = leaderboard[
+        (leaderboard["part"] == FULL) & (leaderboard["better"] != "neither")
+    ]
     lines = [
         row
-        | {"scorer_is": "metric", "scorer": metric_label(row["metric"], row["judge"]), "study": ""}
+        | {
+            "scorer_is": "metric",
+            "scorer": metric_label(row["metric"], row["judge"]),
+            "study": "",
+        }
         | {"value": row["macro"]}
         for row in records(board)
     ]
@@ -211,14 +245,24 @@ def ranks_table(
         | {"better": criteria[row["criterion"]].better}
         for row in records(summaries[summaries["of"] == "author"])
     ]
-    ranks = pd.DataFrame(lines, columns=list(types("ranks"))).astype({"value": "float64"})
+    ranks = pd.DataFrame(lines, columns=list(types("ranks"))).astype(
+        {"value": "float64"}
+    )
     ranks = _of_systems(ranks).reset_index(drop=True)
     if ranks["author"].nunique() < 2:
         ranks = ranks[:0]
-    rounded = ranks["value"].map(lambda value: float(f"{value:.{_DIGITS}g}")).astype("float64")
+    rounded = (
+        ranks["value"]
+        .map(lambda value: float(f"{value:.{_DIGITS}g}"))
+        .astype("float64")
+    )
     scorer = [ranks[name] for name in ("scorer_is", "scorer", "study", "part")]
-    ordered = rounded.where(ranks["better"] != "higher", -rounded).groupby(scorer, sort=False)
-    ranks = ranks.assign(rank=ordered.rank(method="min"), n_ranked=ordered.transform("count"))
+    ordered = rounded.where(ranks["better"] != "higher", -rounded).groupby(
+        scorer, sort=False
+    )
+    ranks = ranks.assign(
+        rank=ordered.rank(method="min"), n_ranked=ordered.transform("count")
+    )
     return ranks.astype(types("ranks"))
 
 
@@ -233,16 +277,17 @@ def system_groups(
 ) -> pd.DataFrame:
     """Return a row per metric and system: its mean over whole texts, its place, `group`, letters.
 
-    Systems that share a letter cannot be told apart at 1 - `how.confidence`. All pairs of systems
-    of a metric are tested at once, on the documents that both have: `best.behind_best`, each system
-    taken for the best in turn, over a bootstrap of clusters of documents, two-sided. Letters are a
-    compact letter display (Piepho 2004, An algorithm for a letter-based representation of
-    all-pairwise comparisons), `a` for the best. Metrics without a direction, references and systems
-    without any score are left out; one system has no row. n_missing: documents of the metric
-    without a score of the system.
+    Systems that share a letter cannot be told apart at 1 - `how.confidence`. All pairs
+    of systems of a metric are tested at once, on the documents that both have:
+    `best.behind_best`, each system taken for the best in turn, over a bootstrap of
+    clusters of documents, two-sided. Letters are a compact letter display (Piepho 2004,
+    An algorithm for a letter-based representation of all-pairwise comparisons), `a` for
+    the best. Metrics without a direction, references and systems without any score are
+    left out; one system has no row. n_missing: documents of the metric without a score
+    of the system.
 
-    No rows where ratings and scores of a study in `designs` show that documents belong together
-    and nobody gave the clusters: systems would be told apart that are equal.
+    No rows where ratings and scores of a study in `designs` show that documents belong
+    together and nobody gave the clusters: systems would be told apart that are equal.
     """
     if clusters_found(designs, how):
         return to_frame("system_groups", [])
@@ -251,8 +296,12 @@ def system_groups(
     for metric, direction in better.items():
         if direction not in SIGNS:
             continue
-        of_metric = whole[(whole["metric"] == metric[0]) & (whole["judge"] == metric[1])]
-        values = of_metric.pivot(index="doc_id", columns="author", values="value").sort_index()
+        of_metric = whole[
+            (whole["metric"] == metric[0]) & (whole["judge"] == metric[1])
+        ]
+        values = of_metric.pivot(
+            index="doc_id", columns="author", values="value"
+        ).sort_index()
         values = values[sorted_authors(values.columns[values.notna().any()])]
         if values.shape[1] < 2:
             continue
@@ -262,10 +311,18 @@ def system_groups(
         letters = compact_letters(
             _apart(table, list(values.index), how), np.argsort(-means, kind="stable")
         )
-        columns = (values.columns, sign * means, places(means), letters, np.isfinite(table).sum(0))
+        columns = (
+            values.columns,
+            sign * means,
+            places(means),
+            letters,
+            np.isfinite(table).sum(0),
+        )
         for author, mean, place, letter, n in zip(*columns, strict=True):
             n_missing = len(table) - int(n)
-            lines.append((*metric, author, float(mean), int(place), letter, int(n), n_missing))
+            lines.append(
+                (*metric, author, float(mean), int(place), letter, int(n), n_missing)
+            )
     return to_frame("system_groups", lines)
 
 
@@ -276,7 +333,9 @@ def clusters_found(designs: pd.DataFrame, how: Resampling) -> bool:
     return bool((fewer & ~designs["given"].str.contains("cluster")).any())
 
 
-def _apart(values: Reals, documents: Sequence[str], how: Resampling) -> NDArray[np.bool_]:
+def _apart(
+    values: Reals, documents: Sequence[str], how: Resampling
+) -> NDArray[np.bool_]:
     """Test which two columns of (documents, systems) differ: (systems, systems)."""
     size = values.shape[1]
     first, second = np.triu_indices(size, 1)
@@ -326,10 +385,10 @@ def rubric_tables(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return, per criterion, judge and author, mean and SD of the grades, and each grade's count.
 
-    Of table scores, on whole texts; a score that is a share of the highest level is turned back
-    into the level. sd is divided by n (ddof 0). n: texts with a grade; n_missing: texts whose
-    answer failed; n_unscored: texts that the criterion does not score. Sums of penalties and
-    overall scores have means, and no levels.
+    Of table scores, on whole texts; a score that is a share of the highest level is
+    turned back into the level. sd is divided by n (ddof 0). n: texts with a grade;
+    n_missing: texts whose answer failed; n_unscored: texts that the criterion does not
+    score. Sums of penalties and overall scores have means, and no levels.
     """
     grades: list[tuple[Any, ...]] = []
     levels: list[tuple[Any, ...]] = []
@@ -339,18 +398,25 @@ def rubric_tables(
         of_metric = whole[whole["metric"] == row["metric"]]
         texts = dict(list(of_metric.groupby(["judge", "author"])))
         for judge in sorted(set(of_metric["judge"])):
-            for author in sorted_authors(author for name, author in texts if name == judge):
+            for author in sorted_authors(
+                author for name, author in texts if name == judge
+            ):
                 of_author = texts[judge, author]
                 key = (row["rubric"], row["criterion"], judge, author)
                 values = of_author["value"].dropna().tolist()
                 graded = [round(value * times, _ROUNDED) for value in values]
-                missing = int((of_author["value"].isna() & (of_author["n_failed"] > 0)).sum())
+                missing = int(
+                    (of_author["value"].isna() & (of_author["n_failed"] > 0)).sum()
+                )
                 counts = (len(graded), missing, len(of_author) - len(graded) - missing)
                 grades.append((*key, *_mean_and_sd(graded), *counts))
                 ends = (row["low"], row["high"], row["better"])
                 if row["kind"] in _GRADED:
                     by_grade = sorted(Counter(graded).items())
-                    levels += [(*key, grade, *ends, n, n / len(graded)) for grade, n in by_grade]
+                    levels += [
+                        (*key, grade, *ends, n, n / len(graded))
+                        for grade, n in by_grade
+                    ]
     return to_frame("rubric_grades", grades), to_frame("rubric_levels", levels)
 
 
@@ -358,7 +424,9 @@ def _mean_and_sd(values: list[float]) -> tuple[float | None, float | None]:
     if not values:
         return None, None
     mean = math.fsum(values) / len(values)
-    return mean, math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
+    return mean, math.sqrt(
+        math.fsum((value - mean) ** 2 for value in values) / len(values)
+    )
 
 
 def rubric_agreement(
@@ -370,20 +438,24 @@ def rubric_agreement(
 ) -> pd.DataFrame:
     """Return one row per criterion, judge, study and coefficient of agreement.
 
-    A criterion takes part if it is of kind scale or penalties, and people graded whole texts under
-    the same name on a scale with the same direction. All ratings must be grades that the criterion
-    allows, as levels or as shares of the highest; else it has no row. The reference is left out.
+    A criterion takes part if it is of kind scale or penalties, and people graded whole
+    texts under the same name on a scale with the same direction. All ratings must be
+    grades that the criterion allows, as levels or as shares of the highest; else it has
+    no row. The reference is left out.
 
-    percent is the share of equal grades, cohen_kappa_quadratic weights squared distances beyond
-    chance: both compare the judge with each rater, on the texts that both graded, and are the mean
-    over raters for whom they are defined. krippendorff_alpha_ordinal counts the judge as another
-    rater. 1 is perfect; null if undefined. n: texts that the judge and anybody graded; n_missing:
-    texts that people graded and the judge did not. low, high: percentile bootstrap over documents,
-    null with one document and where fewer than half of the resamples are defined.
+    percent is the share of equal grades, cohen_kappa_quadratic weights squared
+    distances beyond chance: both compare the judge with each rater, on the texts that
+    both graded, and are the mean over raters for whom they are defined.
+    krippendorff_alpha_ordinal counts the judge as another rater. 1 is perfect; null if
+    undefined. n: texts that the judge and anybody graded; n_missing: texts that people
+    graded and the judge did not. low, high: percentile bootstrap over documents, null
+    with one document and where fewer than half of the resamples are defined.
     """
     lines: list[tuple[object, ...]] = []
     whole = _whole_of_systems(scores).dropna(subset="value")
-    people = _whole_of_systems(ratings[ratings["unit"] == "text"]).dropna(subset="value")
+    people = _whole_of_systems(ratings[ratings["unit"] == "text"]).dropna(
+        subset="value"
+    )
     for criterion in _in_order(criteria):
         rubric, name = criterion["rubric"], criterion["criterion"]
         of_people = people[people["criterion"] == name]
@@ -400,14 +472,23 @@ def rubric_agreement(
 
 
 def _of_study(
-    criterion: Mapping[str, Any], grades: pd.DataFrame, rated: pd.DataFrame, how: Resampling
+    criterion: Mapping[str, Any],
+    grades: pd.DataFrame,
+    rated: pd.DataFrame,
+    how: Resampling,
 ) -> Iterator[tuple[object, ...]]:
     unit = 1.0 / _times(criterion)
-    opinions = rated.pivot(index=_TEXT, columns="rater", values="value").sort_index(axis=1)
+    opinions = rated.pivot(index=_TEXT, columns="rater", values="value").sort_index(
+        axis=1
+    )
     people = opinions.to_numpy(dtype=np.float64).T / unit
     levels = np.rint(people)
     high = np.inf if criterion["high"] is None else criterion["high"]
-    allowed = (np.abs(people - levels) <= _NEAR) & (levels >= criterion["low"]) & (levels <= high)
+    allowed = (
+        (np.abs(people - levels) <= _NEAR)
+        & (levels >= criterion["low"])
+        & (levels <= high)
+    )
     if not allowed[np.isfinite(people)].all():
         return
     of_judge = grades.set_index(_TEXT)["value"].reindex(opinions.index)
@@ -430,7 +511,9 @@ def _of_study(
         yield coefficient, values[0], low, high, *counts
 
 
-def _coefficients(judge: Reals, people: Reals, weights: Reals) -> Iterator[tuple[str, Reals]]:
+def _coefficients(
+    judge: Reals, people: Reals, weights: Reals
+) -> Iterator[tuple[str, Reals]]:
     """Yield each coefficient's name and values (1 + resamples,): of all texts, then resampled."""
     nothing = np.full(len(weights), np.nan)
     for name, coefficient in _OF_TWO.items():
@@ -440,7 +523,9 @@ def _coefficients(judge: Reals, people: Reals, weights: Reals) -> Iterator[tuple
             counted = weights[:, known]
             defined = counted.any(axis=1)
             values = nothing.copy()
-            values[defined] = coefficient(np.stack([judge[known], rater[known]]), counted[defined])
+            values[defined] = coefficient(
+                np.stack([judge[known], rater[known]]), counted[defined]
+            )
             of_raters.append(values)
         yield name, mean_without_gaps(np.array(of_raters))
     raters = np.vstack([judge, people])

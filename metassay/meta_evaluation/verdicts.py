@@ -20,12 +20,19 @@ UNDEFINED: Final = "undefined"
 
 # From most trusted to unknown; pages and terminals keep this order.
 VERDICTS: Final = (
-    *(USE, THESE_SYSTEMS, PROMISING),
-    *(CANNOT_TELL, EXPLAINED, TOO_WEAK, CONTRARY, UNDEFINED),
+    USE,
+    THESE_SYSTEMS,
+    PROMISING,
+    CANNOT_TELL,
+    EXPLAINED,
+    TOO_WEAK,
+    CONTRARY,
+    UNDEFINED,
 )
 TRUSTED: Final = (USE, THESE_SYSTEMS)
 FEWEST_SYSTEMS: Final = 6  # for a claim about other systems
-OF_NO_OTHERS: Final = ("one system", "no systems")  # designs that say nothing of other systems
+# designs that say nothing of other systems
+OF_NO_OTHERS: Final = ("one system", "no systems")
 
 MORE_SYSTEMS: Final = "rate more systems"
 MORE_DOCUMENTS: Final = "rate more documents"
@@ -42,8 +49,9 @@ _ADVICE: Final = {
 def certify(evidence: pd.DataFrame, options: CertificationOptions) -> pd.DataFrame:
     """Add to the rows of the table `evidence` the columns of `certificates` that are decided.
 
-    Each verdict is a function of its row, without random numbers or tests. needed_* are those of
-    `jackknife.smallest_study`, where more systems or documents can change the verdict; else NaN.
+    Each verdict is a function of its row, without random numbers or tests. needed_* are
+    those of `jackknife.smallest_study`, where more systems or documents can change the
+    verdict; else NaN.
     """
     confounds = [None if pd.isna(name) else name for name in evidence["confound"]]
     rows = evidence.assign(confound=pd.Series(confounds, evidence.index, dtype=object))
@@ -53,15 +61,25 @@ def certify(evidence: pd.DataFrame, options: CertificationOptions) -> pd.DataFra
 
 
 _DECISIONS: Final = (
-    *("verdict", "advice", "trusted", "as_good_as_rater", "only_between_systems"),
-    *("needed_systems", "needed_documents"),
+    "verdict",
+    "advice",
+    "trusted",
+    "as_good_as_rater",
+    "only_between_systems",
+    "needed_systems",
+    "needed_documents",
 )
 
 
-def _decide(row: Mapping[Any, Any], options: CertificationOptions) -> tuple[object, ...]:
+def _decide(
+    row: Mapping[Any, Any], options: CertificationOptions
+) -> tuple[object, ...]:
     verdict = find_verdict(row, options)
     systems, documents = _needed(verdict, row, options)
-    advice, as_good = _advice(verdict, row, systems, documents), as_good_as_rater(row, options)
+    advice, as_good = (
+        _advice(verdict, row, systems, documents),
+        as_good_as_rater(row, options),
+    )
     only = verdict in (*TRUSTED, PROMISING) and _only_between_systems(row, options)
     return verdict, advice, verdict in TRUSTED, as_good, only, systems, documents
 
@@ -78,7 +96,8 @@ def _needed(
     confidence = row["confidence"]
     if verdict == PROMISING:
         if row["confound"] is not None:
-            return np.nan, np.nan  # more texts do not separate a metric from its confound
+            # more texts do not separate a metric from its confound
+            return np.nan, np.nan
         target, confidence = likely - useful, row["joint_confidence"]
     elif row["value"] >= options.useful:
         target = max(likely, useful)  # to show the relation
@@ -99,7 +118,9 @@ def _needed(
     return float(systems), documents
 
 
-def _advice(verdict: str, row: Mapping[str, Any], systems: float, documents: float) -> str:
+def _advice(
+    verdict: str, row: Mapping[str, Any], systems: float, documents: float
+) -> str:
     """Return what to do, in a few words."""
     if verdict not in (CANNOT_TELL, PROMISING):
         return _ADVICE[kind_of(verdict)]
@@ -108,7 +129,8 @@ def _advice(verdict: str, row: Mapping[str, Any], systems: float, documents: flo
     if row["design"] in OF_NO_OTHERS:
         return MORE_DOCUMENTS
     more = systems > row["n_families"], documents > row["n_clusters"]
-    if np.isnan(systems):  # no study would settle it: name the larger part of its variance
+    # no study would settle it: name the larger part of its variance
+    if np.isnan(systems):
         of_systems = not row["variance_systems"] < row["variance_documents"]
         more = of_systems, not of_systems
     if row["level"] == "system":
@@ -116,7 +138,9 @@ def _advice(verdict: str, row: Mapping[str, Any], systems: float, documents: flo
     return MORE_OF_BOTH if all(more) else MORE_SYSTEMS if more[0] else MORE_DOCUMENTS
 
 
-def _only_between_systems(row: Mapping[str, Any], options: CertificationOptions) -> bool:
+def _only_between_systems(
+    row: Mapping[str, Any], options: CertificationOptions
+) -> bool:
     """Whether half or more goes with the system held constant, and the rest is not promising."""
     rest = row["within_systems"]
     if np.isnan(rest) or rest > VANISHES * row["value"]:
@@ -129,13 +153,15 @@ def find_verdict(  # noqa: PLR0911 - one return per rung of the ladder
 ) -> str:
     """Return the verdict on a metric, criterion and level.
 
-    `row`: a row of the table `evidence`. It uses value, high, p, confidence, corrected_low,
-    confound, given_confound, given_confound_p, n, n_tied, n_families and design; NaN, or None for
-    confound, where unknown. Unknown never counts in a metric's favour.
+    `row`: a row of the table `evidence`. It uses value, high, p, confidence,
+    corrected_low, confound, given_confound, given_confound_p, n, n_tied, n_families and
+    design; NaN, or None for confound, where unknown. Unknown never counts in a metric's
+    favour.
 
-    With the same value, a wider interval never gives a better verdict; with the same width, a
-    larger value never gives a worse one. `use` and `these systems only` are best, then comes
-    `promising`; the others differ in what to do, not in how good they are.
+    With the same value, a wider interval never gives a better verdict; with the same
+    width, a larger value never gives a worse one. `use` and `these systems only` are
+    best, then comes `promising`; the others differ in what to do, not in how good they
+    are.
     """
     if np.isnan(row["value"]):
         return UNDEFINED
@@ -166,20 +192,23 @@ def is_shown(row: Mapping[str, Any]) -> bool:
 def as_good_as_rater(row: Mapping[str, Any], options: CertificationOptions) -> bool:
     """Whether the metric agrees with raters as well as a rater does, or at most `margin` less.
 
-    By the lower end of the interval for other systems and documents and all metrics at once. Only a
-    metric whose verdict is `promising` or better can be.
+    By the lower end of the interval for other systems and documents and all metrics at
+    once. Only a metric whose verdict is `promising` or better can be.
     """
     enough = find_verdict(row, options) in (*TRUSTED, PROMISING)
     return enough and bool(row["against_rater_low"] > -options.margin)
 
 
-def is_promising(value: float, p: float, confidence: float, options: CertificationOptions) -> bool:
+def is_promising(
+    value: float, p: float, confidence: float, options: CertificationOptions
+) -> bool:
     """Whether a correlation is shown, and its value is useful."""
     return _below(p, confidence) and bool(value >= options.useful)
 
 
 def _below(p: float, confidence: float) -> bool:
-    # Shares of orders can equal the level exactly (6 of 120); 1 - .95 is a little more than .05.
+    # Shares of orders can equal the level exactly (6 of 120); 1 - .95 is a little more
+    # than .05.
     return p < 1.0 - confidence - 1e-9
 
 

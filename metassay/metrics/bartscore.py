@@ -1,6 +1,7 @@
 """BARTScore: the likelihood of a text for an encoder-decoder that read another.
 
-Of a text and the reference, each given the other; and of statements given their passages (SOURCE).
+Of a text and the reference, each given the other; and of statements given their
+passages (SOURCE).
 """
 
 from bisect import bisect_right
@@ -20,7 +21,8 @@ from metassay.models.rows import Limits, recipe_of
 class BartscoreOptions(NetworkOptions, Limits):
     """An encoder-decoder, and the combination of both directions.
 
-    `f`: their `mean`, as in the paper, or `harm`, a b / (a + b), as also in the released code.
+    `f`: their `mean`, as in the paper, or `harm`, a b / (a + b), as also in the
+    released code.
     """
 
     f: Literal["mean", "harm"] = "mean"
@@ -44,7 +46,9 @@ def describe(name: str, source: str, detail: str = "") -> tuple[Description, ...
     return (
         entry(f"{name}_precision", side.format("text", "reference")),
         entry(f"{name}_recall", side.format("reference", "text")),
-        entry(f"{name}_f", f"mean of {name}_precision and {name}_recall", headline=True),
+        entry(
+            f"{name}_f", f"mean of {name}_precision and {name}_recall", headline=True
+        ),
     )
 
 
@@ -56,9 +60,9 @@ def measure(
 ) -> dict[str, list[Measured]]:
     """Return BARTScore of each candidate against the reference at the same index of `evidence`.
 
-    At most 0, higher is better. Null if both texts are empty, or a number is not finite. `cut`: a
-    text was longer than the model reads. There are no statistics: a corpus value is a mean. Raises
-    BadInput as `loading.load`.
+    At most 0, higher is better. Null if both texts are empty, or a number is not
+    finite. `cut`: a text was longer than the model reads. There are no statistics: a
+    corpus value is a mean. Raises BadInput as `loading.load`.
     """
     rows = both_ways(candidates, evidence, options, lambda _, read: mean(read.values))
     return {d.name: [row[at] for row in rows] for at, d in enumerate(DESCRIPTIONS)}
@@ -79,10 +83,15 @@ def both_ways(
     cut = [read.cut or read.unread > 0 for read in results]
     cut_pairs = [forth or back for forth, back in zip(cut[:n], cut[n:], strict=True)]
     sides = zip(values[:n], values[n:], cut_pairs, strict=True)
-    return [_values(*next(sides), options.f) if any(pair) else (UNDEFINED,) * 3 for pair in pairs]
+    return [
+        _values(*next(sides), options.f) if any(pair) else (UNDEFINED,) * 3
+        for pair in pairs
+    ]
 
 
-def _values(a: float | None, b: float | None, cut: bool, f: str) -> tuple[Measured, ...]:
+def _values(
+    a: float | None, b: float | None, cut: bool, f: str
+) -> tuple[Measured, ...]:
     both = None
     if a is not None and b is not None:
         both = (a + b) / 2 if f == "mean" else a * b / (a + b)
@@ -104,26 +113,33 @@ KIND = Metric(
 
 
 def score(
-    cases: Sequence[record.Case], options: reading.ReadingOptions, checkpoint: NetworkOptions
+    cases: Sequence[record.Case],
+    options: reading.ReadingOptions,
+    checkpoint: NetworkOptions,
 ) -> reading.ByName:
     """Return BARTScore of each statement given its passages: at most 0, higher is more faithful.
 
-    The mean logarithm of the probabilities of the statement's tokens; the first special token
-    counts with the first statement, the last with the last that was read. Statements of a case are
-    joined by a space. Null for a blank statement or without passages; failed if it is past the
-    model's limit, or a number is not finite. Yuan et al. 2021, section 3.1 (source > text). Raises
-    BadInput as `loading.load`.
+    The mean logarithm of the probabilities of the statement's tokens; the first special
+    token counts with the first statement, the last with the last that was read.
+    Statements of a case are joined by a space. Null for a blank statement or without
+    passages; failed if it is past the model's limit, or a number is not finite. Yuan et
+    al. 2021, section 3.1 (source > text). Raises BadInput as `loading.load`.
     """
 
     def scores(cases: Sequence[record.Case]) -> list[list[record.Scored]]:
         pairs = [(" ".join(case.passages), " ".join(case.statements)) for case in cases]
         results = likelihoods(pairs, checkpoint, options)
-        return [list(_statements(c.statements, r)) for c, r in zip(cases, results, strict=True)]
+        return [
+            list(_statements(c.statements, r))
+            for c, r in zip(cases, results, strict=True)
+        ]
 
     return {"bartscore_source": reading.by_text(cases, scores, record.Scored(None))}
 
 
-def _statements(statements: Sequence[str], read: Likelihoods) -> Iterator[record.Scored]:
+def _statements(
+    statements: Sequence[str], read: Likelihoods
+) -> Iterator[record.Scored]:
     starts = list(accumulate((len(text) + 1 for text in statements), initial=0))[:-1]
     tokens: list[list[float]] = [[] for _ in statements]
     last = 0

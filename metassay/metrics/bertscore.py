@@ -1,13 +1,13 @@
 """BERTScore: matches of tokens of a text and its reference, by contextual vectors.
 
-Tokens, layers, weights and baselines are those of the package bert-score, and so are the values,
-with one exception: there, a token with cosines below 0 counts 0 if its pair shares the batch with a
-longer pair, as if it matched the padding. Here no pair depends on another, and values have eight
-decimals, which with dtype float64 are the same on every processor. SOURCE is of statements against
-their passages.
+Tokens, layers, weights and baselines are those of the package bert-score, and so are
+the values, with one exception: there, a token with cosines below 0 counts 0 if its pair
+shares the batch with a longer pair, as if it matched the padding. Here no pair depends
+on another, and values have eight decimals, which with dtype float64 are the same on
+every processor. SOURCE is of statements against their passages.
 
-Each distinct text is encoded once, in batches of similar length. Results are in the store of model
-outputs (metassay.models): a second run loads no model.
+Each distinct text is encoded once, in batches of similar length. Results are in the
+store of model outputs (metassay.models): a second run loads no model.
 """
 
 import csv
@@ -36,15 +36,17 @@ from metassay.models.outputs import STORE, text_hash
 from metassay.models.rows import Scores, compute_outputs
 
 METHOD = 3  # part of the store's keys; raise it with every change of matches
-_Three = Annotated[list[Annotated[float, Field(lt=1)]], Field(min_length=3, max_length=3)]
+_Three = Annotated[
+    list[Annotated[float, Field(lt=1)]], Field(min_length=3, max_length=3)
+]
 
 
 class BertscoreOptions(encoders.EncoderOptions):
     """An encoder, and how its vectors are matched.
 
-    `idf`: a token's weight is higher the fewer references have it. `baseline`: rescales so that
-    unrelated texts have about 0; a name in bert-score, such as `en/roberta-large`, or precision,
-    recall and F1 of unrelated texts.
+    `idf`: a token's weight is higher the fewer references have it. `baseline`: rescales
+    so that unrelated texts have about 0; a name in bert-score, such as
+    `en/roberta-large`, or precision, recall and F1 of unrelated texts.
     """
 
     idf: bool
@@ -91,7 +93,9 @@ def recipe(options: BertscoreOptions) -> str:
     parts = recipe_parts(
         options,
         idf="yes" if options.idf else "no",
-        baseline=",".join(map(str, baseline)) if isinstance(baseline, list) else baseline,
+        baseline=",".join(map(str, baseline))
+        if isinstance(baseline, list)
+        else baseline,
     )
     return "|".join(parts)
 
@@ -105,15 +109,17 @@ def measure(
 ) -> dict[str, list[Measured]]:
     """Return BERTScore of each candidate against the reference at the same index of `evidence`.
 
-    -1 to 1 (rescaled values can be lower), higher is better. Null if both texts are empty; 0 if one
-    is, rescaled or not. A text with special tokens only is empty. Weights of `idf` are those of a
-    call of bert-score with the same lists: of all references but empty ones, with repetitions.
-    `cut`: a text was longer than the encoder reads. There are no statistics: a corpus value is a
-    mean. Raises BadInput if the extra `models` is not installed, or the model or the baseline
-    cannot be loaded.
+    -1 to 1 (rescaled values can be lower), higher is better. Null if both texts are
+    empty; 0 if one is, rescaled or not. A text with special tokens only is empty.
+    Weights of `idf` are those of a call of bert-score with the same lists: of all
+    references but empty ones, with repetitions. `cut`: a text was longer than the
+    encoder reads. There are no statistics: a corpus value is a mean. Raises BadInput if
+    the extra `models` is not installed, or the model or the baseline cannot be loaded.
     """
     texts = map(str.strip, evidence)
-    references = Counter(reference for reference in texts if reference) if options.idf else None
+    references = (
+        Counter(reference for reference in texts if reference) if options.idf else None
+    )
     names = [description.name for description in DESCRIPTIONS]
 
     def match(pairs: Sequence[tuple[str, str]]) -> list[Match]:
@@ -133,10 +139,13 @@ def columns(
     pairs = [(c.strip(), r.strip()) for c, r in zip(candidates, evidence, strict=True)]
     full = [pair for pair in pairs if all(pair)]
     results = iter(match(full))
-    rows = [next(results) if all(pair) else match_without_tokens(*pair) for pair in pairs]
+    rows = [
+        next(results) if all(pair) else match_without_tokens(*pair) for pair in pairs
+    ]
     values = [(values_of(row, baseline), any(row.unread)) for row in rows]
     return {
-        name: [Measured(row[at], None, cut) for row, cut in values] for at, name in enumerate(names)
+        name: [Measured(row[at], None, cut) for row, cut in values]
+        for at, name in enumerate(names)
     }
 
 
@@ -162,7 +171,9 @@ def matches_of(
     idf = None if references is None else text_hash(repr(sorted(counted)))
 
     def load() -> Scores:
-        encoder = encoders.load_encoder(options, layers_of(options.model, options.layers))
+        encoder = encoders.load_encoder(
+            options, layers_of(options.model, options.layers)
+        )
         weigh = weighing(encoder, references)
         return lambda here, most: matches(encoder, here, weigh, most)
 
@@ -188,7 +199,9 @@ def match_all(
     return [Match(*row) for row in rows]
 
 
-def values_of(match: Match, baseline: Sequence[float] | None = None) -> tuple[float | None, ...]:
+def values_of(
+    match: Match, baseline: Sequence[float] | None = None
+) -> tuple[float | None, ...]:
     """Return precision, recall and F1; not rescaled if there was nothing to match."""
     precision, recall, f1 = match.precision, match.recall, None
     if precision is not None and recall is not None:
@@ -222,7 +235,9 @@ def _baseline(options: BertscoreOptions) -> Sequence[float] | None:
     with path.open(encoding="utf-8", newline="") as file:
         rows = {row["LAYER"]: row for row in csv.DictReader(file)}
     if str(layers) not in rows:
-        raise BadInput(f"baseline {options.baseline!r}: has no layer {layers}; correct `layers`")
+        raise BadInput(
+            f"baseline {options.baseline!r}: has no layer {layers}; correct `layers`"
+        )
     return [float(rows[str(layers)][column]) for column in ("P", "R", "F")]
 
 
@@ -242,9 +257,9 @@ def score(
 ) -> reading.ByName:
     """Return BERTScore of each statement, the candidate, against its passages, joined by a space.
 
-    -1 to 1, higher is closer. Null for a blank statement or without passages; failed if a number is
-    not finite. Text past the encoder's limit is not read. Zhang et al. 2020, section 3. Raises
-    BadInput as `measure`.
+    -1 to 1, higher is closer. Null for a blank statement or without passages; failed if
+    a number is not finite. Text past the encoder's limit is not read. Zhang et al.
+    2020, section 3. Raises BadInput as `measure`.
     """
     encoder = as_bertscore(checkpoint, options.layers, options.batch_tokens)
 
@@ -252,7 +267,9 @@ def score(
         flipped = [(statement, passages) for passages, statement in reading.join(pairs)]
         return [
             tuple(
-                record.Scored(value, value is None, match.unread[1], match.unread[0] > 0)
+                record.Scored(
+                    value, value is None, match.unread[1], match.unread[0] > 0
+                )
                 for value in values_of(match)
             )
             for match in matches_of(flipped, encoder)

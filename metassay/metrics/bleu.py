@@ -21,7 +21,9 @@ def corpus(statistics: Sequence[Sequence[float]]) -> float:
     from sacrebleu.metrics.bleu import BLEU
 
     sums = [int(total) for total in np.sum(np.asarray(statistics, dtype=float), axis=0)]
-    score = BLEU.compute_bleu(sums[2:6], sums[6:10], sums[0], sums[1], smooth_method="exp")
+    score = BLEU.compute_bleu(
+        sums[2:6], sums[6:10], sums[0], sums[1], smooth_method="exp"
+    )
     return float(score.score)
 
 
@@ -44,7 +46,8 @@ _DESCRIPTIONS = (
 def recipe(options: BleuOptions) -> str:
     """Return sacreBLEU's signature of the values per text."""
     scorer = _scorer(options)
-    scorer.sentence_score("a", ["a"])  # sacreBLEU knows the number of references only afterwards
+    # sacreBLEU knows the number of references only afterwards
+    scorer.sentence_score("a", ["a"])
     return f"sacrebleu:({scorer.get_signature()})"
 
 
@@ -53,8 +56,8 @@ def measure(
 ) -> dict[str, list[Measured]]:
     """Return BLEU of each candidate against the reference at the same index of `evidence`.
 
-    0 to 100, higher is better; null if neither text has tokens. Statistics: tokens of the text,
-    tokens of the reference, matches of order 1 to 4, n-grams of order 1 to 4.
+    0 to 100, higher is better; null if neither text has tokens. Statistics: tokens of
+    the text, tokens of the reference, matches of order 1 to 4, n-grams of order 1 to 4.
     """
     scorer = _scorer(options)
     measured = []
@@ -63,7 +66,9 @@ def measure(
         counts = (score.sys_len, score.ref_len, *score.counts, *score.totals)
         has_tokens = score.sys_len or score.ref_len
         measured.append(
-            Measured(float(score.score), tuple(map(float, counts))) if has_tokens else UNDEFINED
+            Measured(float(score.score), tuple(map(float, counts)))
+            if has_tokens
+            else UNDEFINED
         )
     return {"bleu": measured}
 
@@ -74,7 +79,10 @@ def _scorer(options: BleuOptions) -> Any:
 
     # force: without it, sacreBLEU warns about texts that end in " .".
     return BLEU(
-        tokenize=options.tokenize, lowercase=options.lowercase, effective_order=True, force=True
+        tokenize=options.tokenize,
+        lowercase=options.lowercase,
+        effective_order=True,
+        force=True,
     )
 
 

@@ -1,6 +1,7 @@
 """Regressors: BLEURT of a text against the reference, and of statements against their passages.
 
-Adams et al. 2023, section 7.4, distil other metrics; metassay.tuning trains such models.
+Adams et al. 2023, section 7.4, distil other metrics; metassay.tuning trains such
+models.
 """
 
 from collections.abc import Sequence
@@ -23,13 +24,17 @@ class BleurtOptions(NetworkOptions, Limits):
 
 
 def measure(
-    candidates: Sequence[str], evidence: Sequence[str], options: BleurtOptions, name: str = NAME
+    candidates: Sequence[str],
+    evidence: Sequence[str],
+    options: BleurtOptions,
+    name: str = NAME,
 ) -> dict[str, list[Measured]]:
     """Return BLEURT of each candidate against the reference at the same index of `evidence`.
 
-    Mostly 0 to 1, higher is better. Null if both texts are empty, or the number is not finite.
-    `cut`: a text lost its end, which is the longer text of an input that is too long. There are no
-    statistics: a corpus value is a mean. `name` is the metric's. Raises BadInput as `numbers`.
+    Mostly 0 to 1, higher is better. Null if both texts are empty, or the number is not
+    finite. `cut`: a text lost its end, which is the longer text of an input that is too
+    long. There are no statistics: a corpus value is a mean. `name` is the metric's.
+    Raises BadInput as `numbers`.
     """
     pairs = [(r.strip(), c.strip()) for c, r in zip(candidates, evidence, strict=True)]
     full = [pair for pair in pairs if any(pair)]
@@ -56,7 +61,9 @@ def numbers(
             f"model {network.model!r} has {len(names)} classes, and a regressor has one number;"
             " choose a regressor"
         )
-    return [(round(o.numbers[0], PLACES) if o.numbers else None, o) for o in compute(pairs)]
+    return [
+        (round(o.numbers[0], PLACES) if o.numbers else None, o) for o in compute(pairs)
+    ]
 
 
 def regressor(name: str, trained: str, source: str) -> Metric:
@@ -82,9 +89,12 @@ def regressor(name: str, trained: str, source: str) -> Metric:
     )
 
 
-KIND = regressor(NAME, "trained on people's ratings of texts", "Sellam et al. 2020, section 4")
-# Ben Abacha et al. 2023 tune a checkpoint of BLEURT; metassay.tuning trains any encoder in this way
-# (`tune: quality`). A separate name lets a benchmark have both; on the scale of the ratings.
+KIND = regressor(
+    NAME, "trained on people's ratings of texts", "Sellam et al. 2020, section 4"
+)
+# Ben Abacha et al. 2023 tune a checkpoint of BLEURT; metassay.tuning trains any encoder
+# in this way (`tune: quality`). A separate name lets a benchmark have both; on the
+# scale of the ratings.
 CLINICAL = regressor(
     "clinical_bleurt",
     "tuned on people's ratings of the quality of clinical texts",
@@ -95,17 +105,21 @@ CLINICAL = regressor(
 def statement_regressor(name: str, meaning: str, source: str) -> FaithfulnessMetric:
     """Return the metric of a regressor that reads passages and then the statement.
 
-    Higher is more faithful; unit and range are those of its training targets. An input that is too
-    long loses the end of the longer side. Null for a blank statement or without passages, failed if
-    the number is not finite. Raises BadInput as `numbers`.
+    Higher is more faithful; unit and range are those of its training targets. An input
+    that is too long loses the end of the longer side. Null for a blank statement or
+    without passages, failed if the number is not finite. Raises BadInput as `numbers`.
     """
 
     def score(
-        cases: Sequence[Case], options: reading.ReadingOptions, checkpoint: NetworkOptions
+        cases: Sequence[Case],
+        options: reading.ReadingOptions,
+        checkpoint: NetworkOptions,
     ) -> reading.ByName:
         def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
             return [
-                Scored(value, value is None, output.premise_unread, output.hypothesis_cut)
+                Scored(
+                    value, value is None, output.premise_unread, output.hypothesis_cut
+                )
                 for value, output in numbers(reading.join(pairs), checkpoint, options)
             ]
 
@@ -117,7 +131,9 @@ def statement_regressor(name: str, meaning: str, source: str) -> FaithfulnessMet
         score=score,
         recipe=reading.states("max_tokens"),
         descriptions=(
-            reading.described(name, f"{meaning}; {loses}", range=(None, None), source=source),
+            reading.described(
+                name, f"{meaning}; {loses}", range=(None, None), source=source
+            ),
         ),
     )
 

@@ -1,7 +1,8 @@
 """Copying from the source: coverage, density, compression; and counts of words and numbers.
 
-Grusky, Naaman and Artzi 2018 (Newsroom), section 4: the text is divided into fragments, each the
-longest sequence of tokens, after the last fragment, that occurs anywhere in the source.
+Grusky, Naaman and Artzi 2018 (Newsroom), section 4: the text is divided into fragments,
+each the longest sequence of tokens, after the last fragment, that occurs anywhere in
+the source.
 """
 
 import re
@@ -54,19 +55,27 @@ def measure(
 ) -> dict[str, list[Measured]]:
     """Return extractiveness of each candidate against the source at the same index of `evidence`.
 
-    None of the three is better high or low. All are null if the candidate has no tokens.
-    Statistics: numerator and the candidate's tokens.
+    None of the three is better high or low. All are null if the candidate has no
+    tokens. Statistics: numerator and the candidate's tokens.
     """
-    measured = {description.name: [UNDEFINED] * len(candidates) for description in _DESCRIPTIONS}
+    measured = {
+        description.name: [UNDEFINED] * len(candidates) for description in _DESCRIPTIONS
+    }
     for text, members in by_text(evidence).items():
         source = alphanumeric(text)
-        letters = {token: chr(n) for n, token in enumerate(dict.fromkeys(source), start=1)}
+        letters = {
+            token: chr(n) for n, token in enumerate(dict.fromkeys(source), start=1)
+        }
         coded = "".join(letters[token] for token in source)
         for index in members:
-            summary = "".join(letters.get(token, "\0") for token in alphanumeric(candidates[index]))
+            summary = "".join(
+                letters.get(token, "\0") for token in alphanumeric(candidates[index])
+            )
             lengths, total = fragment_lengths(coded, summary), len(summary)
             measured["coverage"][index] = ratio(sum(lengths), total)
-            measured["density"][index] = ratio(sum(length * length for length in lengths), total)
+            measured["density"][index] = ratio(
+                sum(length * length for length in lengths), total
+            )
             measured["compression"][index] = ratio(len(coded), total)
     return measured
 
@@ -74,13 +83,14 @@ def measure(
 def fragment_lengths(source: str, summary: str) -> list[int]:
     """Return the lengths of the fragments, in order; both texts have a character per token.
 
-    The algorithm in the paper's figure skips starts inside a match, and may miss a longer match
-    that overlaps it; the paper's text asks for the longest, as here.
+    The algorithm in the paper's figure skips starts inside a match, and may miss a
+    longer match that overlaps it; the paper's text asks for the longest, as here.
     """
     lengths = []
     start = 0
     while start < len(summary):
-        # A longer match cannot begin before a shorter match does, so `at` only increases.
+        # A longer match cannot begin before a shorter match does, so `at` only
+        # increases.
         at, length = source.find(summary[start]), 0
         while at >= 0:
             length += _common(source, at, summary, start, length)
@@ -105,7 +115,9 @@ def _common(source: str, at: int, summary: str, start: int, length: int) -> int:
 EXTRACTIVENESS = Metric(
     measure=measure,
     # What a token is, and which fragment is taken where several would fit.
-    recipe=lambda _: "tokens:alphanumeric-lowercase|speaker-tags:removed|fragments:longest",
+    recipe=lambda _: (
+        "tokens:alphanumeric-lowercase|speaker-tags:removed|fragments:longest"
+    ),
     against="source",
     descriptions=_DESCRIPTIONS,
 )
@@ -159,17 +171,19 @@ def measure_numbers(
     candidates: Sequence[str], _evidence: Sequence[str], _options: Options
 ) -> dict[str, list[Measured]]:
     """Count the numbers of each candidate; always defined, not pooled, no direction."""
-    return {"numbers": [Measured(float(len(numbers(text))), None) for text in candidates]}
+    return {
+        "numbers": [Measured(float(len(numbers(text))), None) for text in candidates]
+    }
 
 
 def numbers(text: str) -> list[str]:
     """Return the numbers of a text as they are written, in order.
 
-    A number has digits, commas between thousands, decimal points and an exponent. Slashes and
-    colons join a number (3/4/2021, 10:30, 120/80), and so do the hyphens of a date such as
-    2021-03-04. Hyphens and dashes separate a range (10-20). Digits after a letter, an underscore or
-    a letter's hyphen are part of a word, and so are digits before letters that are not a unit.
-    Before a hyphen they count (59-year-old).
+    A number has digits, commas between thousands, decimal points and an exponent.
+    Slashes and colons join a number (3/4/2021, 10:30, 120/80), and so do the hyphens of
+    a date such as 2021-03-04. Hyphens and dashes separate a range (10-20). Digits after
+    a letter, an underscore or a letter's hyphen are part of a word, and so are digits
+    before letters that are not a unit. Before a hyphen they count (59-year-old).
     """
     return [match.group() for match in _NUMBER.finditer(text)]
 

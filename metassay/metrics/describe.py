@@ -7,7 +7,8 @@ from typing import Any, Literal, NamedTuple
 from metassay.core.options import Options
 from metassay.llm.needs import Needs
 
-# Headings of metrics, in the order of pages. A metric may name another, which comes after these.
+# Headings of metrics, in the order of pages. A metric may name another, which comes
+# after these.
 JUDGED = "Claims, citations and faithfulness"
 RUBRICS = "Rubrics and facets"
 OVERLAP = "Overlap with the reference"
@@ -21,10 +22,11 @@ FAMILIES = (JUDGED, RUBRICS, OVERLAP, ROUGE_VARIANTS, COPYING, RELEASED)
 class Description:
     """What readers must know of a metric.
 
-    `range`: the lowest and the highest possible value (None: no limit), which bound the score of a
-    text that failed (status not ok), if both exist. `family`: the metric's heading. A `headline`
-    metric is shown where space is short: one number per question, no variants. `pool` computes the
-    corpus value of the statistics of several texts; None: the ratio of their sums.
+    `range`: the lowest and the highest possible value (None: no limit), which bound the
+    score of a text that failed (status not ok), if both exist. `family`: the metric's
+    heading. A `headline` metric is shown where space is short: one number per question,
+    no variants. `pool` computes the corpus value of the statistics of several texts;
+    None: the ratio of their sums.
     """
 
     name: str
@@ -41,10 +43,10 @@ class Description:
 class Measured(NamedTuple):
     """A metric of a text: its value, and the statistics from which a corpus value is pooled.
 
-    Both are null if the metric is undefined for the text. Two statistics are numerator and
-    denominator (a corpus value is the ratio of their sums); other ways of pooling are a `pool` in
-    the description; without pooling there are no statistics. `cut`: a model read only the beginning
-    of the text, or of its evidence.
+    Both are null if the metric is undefined for the text. Two statistics are numerator
+    and denominator (a corpus value is the ratio of their sums); other ways of pooling
+    are a `pool` in the description; without pooling there are no statistics. `cut`: a
+    model read only the beginning of the text, or of its evidence.
     """
 
     value: float | None
@@ -91,29 +93,40 @@ def page(descriptions: Mapping[str, Description]) -> str:
             span = "any" if low is None else f"from {low:g}"
         else:
             span = f"up to {high:g}" if low is None else f"{low:g} to {high:g}"
-        name, meaning, better = f"`{description.name}`", description.meaning, description.better
+        name, meaning, better = (
+            f"`{description.name}`",
+            description.meaning,
+            description.better,
+        )
         cells = (name, meaning, better, span, description.missing, description.source)
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        lines.append(
+            "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+        )
     return "\n".join(lines) + "\n"
 
 
 # Evidence of metrics that compare with source and reference is both, in this order.
-Measure = Callable[[Sequence[str], Sequence[Any], Any], Mapping[str, Sequence[Measured]]]
+Measure = Callable[
+    [Sequence[str], Sequence[Any], Any], Mapping[str, Sequence[Measured]]
+]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Metric(Needs):
     """A metric family without a judge: a kind in params.yaml > metrics.
 
-    `measure(candidates, evidence, options)` returns, by metric name, a Measured per candidate;
-    `evidence` has at the same index what the candidate is compared with, as `against` says.
-    `recipe(options)` prints every setting that can change a value. A `costly` family has its own
-    stage, named under params.yaml > costly_metrics; the others share a stage.
+    `measure(candidates, evidence, options)` returns, by metric name, a Measured per
+    candidate; `evidence` has at the same index what the candidate is compared with, as
+    `against` says. `recipe(options)` prints every setting that can change a value. A
+    `costly` family has its own stage, named under params.yaml > costly_metrics; the
+    others share a stage.
     """
 
     measure: Measure
     recipe: Callable[[Any], str]
     descriptions: tuple[Description, ...]
     options: type[Options] = Options
-    against: Literal["reference", "source", "source and reference", "nothing"] = "reference"
+    against: Literal["reference", "source", "source and reference", "nothing"] = (
+        "reference"
+    )
     costly: bool = False

@@ -1,7 +1,7 @@
 """Levenshtein distance to the reference, as a share of the longer text.
 
-By words, which editors delete or type: the share of the text to rewrite. By characters as well,
-which is less sensitive to inflection and spelling.
+By words, which editors delete or type: the share of the text to rewrite. By characters
+as well, which is less sensitive to inflection and spelling.
 """
 
 from collections.abc import Sequence
@@ -29,21 +29,27 @@ def measure(
 ) -> dict[str, list[Measured]]:
     """Return the distance of each candidate to the reference at the same index of `evidence`.
 
-    0 (equal) to 1 (nothing in common), lower is better; null if both texts are empty. Statistics:
-    (edits, length of the longer text).
+    0 (equal) to 1 (nothing in common), lower is better; null if both texts are empty.
+    Statistics: (edits, length of the longer text).
     """
     pairs = list(zip(candidates, evidence, strict=True))
     return {
-        "edit_distance": [_by_words(candidate, reference) for candidate, reference in pairs],
+        "edit_distance": [
+            _by_words(candidate, reference) for candidate, reference in pairs
+        ],
         "edit_distance_characters": [
-            ratio(Levenshtein.distance(candidate, reference), max(len(candidate), len(reference)))
+            ratio(
+                Levenshtein.distance(candidate, reference),
+                max(len(candidate), len(reference)),
+            )
             for candidate, reference in pairs
         ],
     }
 
 
 def _by_words(candidate: str, reference: str) -> Measured:
-    numbers: dict[str, int] = {}  # rapidfuzz compares hashes of strings: numbers cannot collide
+    # rapidfuzz compares hashes of strings: numbers cannot collide
+    numbers: dict[str, int] = {}
     first, second = (
         [numbers.setdefault(word, len(numbers)) for word in words(text)]
         for text in (candidate, reference)
@@ -54,13 +60,17 @@ def _by_words(candidate: str, reference: str) -> Measured:
 KIND = Metric(
     measure=measure,
     # Words are separated by white space, with case and punctuation.
-    recipe=lambda _: f"words:whitespace|case:mixed|normalized:longer|rapidfuzz:{rapidfuzz_version}",
+    recipe=lambda _: (
+        f"words:whitespace|case:mixed|normalized:longer|rapidfuzz:{rapidfuzz_version}"
+    ),
     descriptions=(
         _describe(
             "edit_distance",
             "words to insert, delete or replace to turn the text into the reference, divided by the"
             " words of the longer one",
         ),
-        _describe("edit_distance_characters", "the same by characters, white space included"),
+        _describe(
+            "edit_distance_characters", "the same by characters, white space included"
+        ),
     ),
 )

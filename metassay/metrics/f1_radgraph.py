@@ -1,6 +1,7 @@
 """F1-RadGraph: do a radiology report and the reference have the same entities and relations?
 
-Delbrouck et al. 2022, by the package radgraph, or by annotations that it or people made elsewhere.
+Delbrouck et al. 2022, by the package radgraph, or by annotations that it or people made
+elsewhere.
 """
 
 import importlib
@@ -21,8 +22,9 @@ from metassay.tabular.rows import Findings
 
 
 class RadgraphOptions(Options):
-    """A `model` of the package radgraph, which fetches its weights itself, or a file with
-    `annotations`, a JSON object per line with `text` and RadGraph's `entities`."""
+    """A `model` of the package radgraph, which fetches its weights itself, or a file
+    with `annotations`, a JSON object per line with `text` and RadGraph's `entities`.
+    """
 
     model: Literal["radgraph", "radgraph-xl", "modern-radgraph-xl"] | None = None
     annotations: str | None = None
@@ -48,7 +50,9 @@ class _Line(BaseModel):
 
     @model_validator(mode="after")
     def _related(self) -> "_Line":
-        targets = (to for entity in self.entities.values() for _, to in entity.relations)
+        targets = (
+            to for entity in self.entities.values() for _, to in entity.relations
+        )
         if not self.entities.keys() >= set(targets):
             raise ValueError
         return self
@@ -80,21 +84,29 @@ def measure(
 ) -> dict[str, list[Measured]]:
     """Return F1-RadGraph of each candidate against the reference at the same index of `evidence`.
 
-    0 to 1, higher is better. Statistics are twice the shared facts, and the facts of both. An empty
-    text has no entities. Raises BadInput if the package is not installed, or the file with
-    annotations cannot be read or lacks a text (white space is ignored).
+    0 to 1, higher is better. Statistics are twice the shared facts, and the facts of
+    both. An empty text has no entities. Raises BadInput if the package is not
+    installed, or the file with annotations cannot be read or lacks a text (white space
+    is ignored).
     """
-    texts = dict.fromkeys(_squeezed(text) for text in [*candidates, *evidence] if text.strip())
-    entities = _from_file(options.annotations) if options.annotations else _ask(texts, options)
+    texts = dict.fromkeys(
+        _squeezed(text) for text in [*candidates, *evidence] if text.strip()
+    )
+    entities = (
+        _from_file(options.annotations) if options.annotations else _ask(texts, options)
+    )
     lacking = len(texts.keys() - entities.keys())
     if lacking:
-        raise BadInput(f"{options.annotations}: lacks {lacking} of {len(texts)} texts; add them")
+        raise BadInput(
+            f"{options.annotations}: lacks {lacking} of {len(texts)} texts; add them"
+        )
     columns: dict[str, list[Measured]] = {}
     for level, description in zip(_LEVELS, DESCRIPTIONS, strict=True):
         facts = {text: _facts(entities[text], level) for text in texts} | {"": set()}
         pairs = zip(map(_squeezed, candidates), map(_squeezed, evidence), strict=True)
         columns[description.name] = [
-            ratio(2 * len(facts[a] & facts[b]), len(facts[a]) + len(facts[b])) for a, b in pairs
+            ratio(2 * len(facts[a] & facts[b]), len(facts[a]) + len(facts[b]))
+            for a, b in pairs
         ]
     return columns
 
@@ -104,7 +116,10 @@ def _facts(entities: Entities, level: str) -> set[tuple[object, ...]]:
     for entity in entities.values():
         words = entity.tokens.lower(), entity.label
         if level == "complete" and entity.relations:
-            facts |= {(*words, how, entities[to].tokens.lower()) for how, to in entity.relations}
+            facts |= {
+                (*words, how, entities[to].tokens.lower())
+                for how, to in entity.relations
+            }
         else:
             facts.add((*words, bool(entity.relations)) if level == "partial" else words)
     return facts
@@ -137,7 +152,9 @@ def _from_file(name: str) -> dict[str, Entities]:
         try:
             line = _Line.model_validate(value)
         except ValidationError:
-            problems.add(at, "is not text with entities, related among themselves", remedy)
+            problems.add(
+                at, "is not text with entities, related among themselves", remedy
+            )
             continue
         entities[_squeezed(line.text)] = line.entities
     raise_problems(problems.lines())
@@ -159,6 +176,8 @@ KIND = Metric(
     measure=measure,
     recipe=_recipe,
     descriptions=DESCRIPTIONS,
-    files=lambda options: [PromptFile(Path(it), None) for it in [options.annotations] if it],
+    files=lambda options: [
+        PromptFile(Path(it), None) for it in [options.annotations] if it
+    ],
     costly=True,
 )

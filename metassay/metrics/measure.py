@@ -49,20 +49,23 @@ def measure(
 ) -> Measurements:
     """Measure every text by metric families, each with its options.
 
-    Families that compare with the reference score every other author, the rest the reference, too.
-    Citations are removed from all texts first.
+    Families that compare with the reference score every other author, the rest the
+    reference, too. Citations are removed from all texts first.
 
-    - A part that the reference has and the author left out is scored as an empty text; a part that
-      the author has and a reference with other sections left out is compared with an empty
-      reference. Families that need no reference score the parts that exist.
-    - A text that failed: value null, n_expected 1, n_failed 1; bounds are the ends of the metric's
-      range if it has both. Its missing sections are failed, too, not left out.
-    - Nothing to compare with (no reference, or a reference without sections for an author's
-      section): value null and nothing expected.
-    - A value that is undefined for the two texts is null with n_expected and n_judged 1.
+    - A part that the reference has and the author left out is scored as an empty text;
+      a part that the author has and a reference with other sections left out is
+      compared with an empty reference. Families that need no reference score the parts
+      that exist.
+    - A text that failed: value null, n_expected 1, n_failed 1; bounds are the ends of
+      the metric's range if it has both. Its missing sections are failed, too, not left
+      out.
+    - Nothing to compare with (no reference, or a reference without sections for an
+      author's section): value null and nothing expected.
+    - A value that is undefined for the two texts is null with n_expected and n_judged
+      1.
 
-    `segmentation` made `parts`, as recipes print it. Raises BadInput if a text's document is not in
-    `sources`.
+    `segmentation` made `parts`, as recipes print it. Raises BadInput if a text's
+    document is not in `sources`.
     """
     by_doc = _by_document(parts)
     rows: list[tuple[Any, ...]] = []
@@ -70,7 +73,9 @@ def measure(
     for chosen in metrics:
         kind, metric, options = chosen
         cases = list(_cases(metric, sources, by_doc))
-        complete = [case for case in cases if None not in (case.candidate, case.evidence)]
+        complete = [
+            case for case in cases if None not in (case.candidate, case.evidence)
+        ]
         pieces = [(str(case.candidate), case.evidence) for case in complete]
         measured = by_name(
             executor_for(chosen, executor).map(
@@ -80,7 +85,11 @@ def measure(
         _check(kind, metric, measured, len(complete))
         rows += _rows(metric, metric.recipe(options), cases, measured, segmentation)
         warnings += _cut(kind, complete, measured)
-    frame = pd.DataFrame(rows, columns=list(MEASUREMENTS.columns)) if rows else empty(MEASUREMENTS)
+    frame = (
+        pd.DataFrame(rows, columns=list(MEASUREMENTS.columns))
+        if rows
+        else empty(MEASUREMENTS)
+    )
     frame["value"] = frame["value"].astype("float64").map(round_significant)
     return Measurements(frame, tuple(warnings))
 
@@ -89,12 +98,16 @@ def measure_texts(
     shard: Sequence[tuple[str, Any]], measured: Measure, options: Any
 ) -> Mapping[str, Sequence[Measured]]:
     """Measure texts, each with its evidence."""
-    return measured([text for text, _ in shard], [evidence for _, evidence in shard], options)
+    return measured(
+        [text for text, _ in shard], [evidence for _, evidence in shard], options
+    )
 
 
 def by_name(shards: Sequence[Mapping[str, Sequence[Value]]]) -> dict[str, list[Value]]:
     """Return the values of all shards, in order, by the metric's name."""
-    return {name: [value for shard in shards for value in shard[name]] for name in shards[0]}
+    return {
+        name: [value for shard in shards for value in shard[name]] for name in shards[0]
+    }
 
 
 def _check(
@@ -104,7 +117,9 @@ def _check(
     expected = {description.name: texts for description in metric.descriptions}
     counts = {name: len(values) for name, values in measured.items()}
     if counts != expected:
-        raise BadInput(f"{kind}: returned {counts} values, not {expected}; correct the metric")
+        raise BadInput(
+            f"{kind}: returned {counts} values, not {expected}; correct the metric"
+        )
 
 
 def _rows(
@@ -128,10 +143,23 @@ def _rows(
             expected = int(case.evidence is not None)
             failed = int(bool(expected) and case.candidate is None)
             ends = [value, value]
-            if failed and description.range[0] is not None and description.range[1] is not None:
+            if (
+                failed
+                and description.range[0] is not None
+                and description.range[1] is not None
+            ):
                 ends = [float(description.range[0]), float(description.range[1])]
             key = (case.doc_id, case.author, case.part, description.name, NO_JUDGE)
-            yield (*key, value, expected, expected - failed, failed, *ends, statistics, full_recipe)
+            yield (
+                *key,
+                value,
+                expected,
+                expected - failed,
+                failed,
+                *ends,
+                statistics,
+                full_recipe,
+            )
 
 
 def _cut(
@@ -139,9 +167,13 @@ def _cut(
 ) -> Iterator[str]:
     """Count the texts that a model cut, by author."""
     compared = zip(complete, zip(*measured.values(), strict=True), strict=True)
-    cut = Counter(case.author for case, values in compared if any(value.cut for value in values))
+    cut = Counter(
+        case.author for case, values in compared if any(value.cut for value in values)
+    )
     if cut:
-        authors = ", ".join(f"{author} {count:,}" for author, count in sorted(cut.items()))
+        authors = ", ".join(
+            f"{author} {count:,}" for author, count in sorted(cut.items())
+        )
         yield (
             f"{kind}: {cut.total():,} of {len(complete):,} comparisons have a text that is longer"
             f" than the model reads; only its beginning counts ({authors})"
@@ -150,7 +182,9 @@ def _cut(
 
 def _by_document(parts: pd.DataFrame) -> dict[str, dict[str, Parts]]:
     """Return document -> author -> part -> text without citations, None where it failed."""
-    ordered = without_further_references(parts).sort_values(["doc_id", "author", "part"])
+    ordered = without_further_references(parts).sort_values(
+        ["doc_id", "author", "part"]
+    )
     columns = (ordered[name] for name in ("doc_id", "author", "part", "text", "status"))
     documents: dict[str, dict[str, Parts]] = {}
     for doc_id, author, part, text, status in zip(*columns, strict=True):
@@ -166,7 +200,9 @@ def _cases(
     if "source" in metric.against:
         check_sources("parts", by_doc, sources)
         passages = zip(sources["doc_id"], sources["passages"], strict=True)
-        evidence = {doc: "\n".join(lines) if len(lines) else None for doc, lines in passages}
+        evidence = {
+            doc: "\n".join(lines) if len(lines) else None for doc, lines in passages
+        }
     for doc_id, authors in by_doc.items():
         reference = authors.get(REFERENCE, {})
         for author, parts in authors.items():
@@ -181,5 +217,9 @@ def _cases(
                     compared: str | tuple[str, str] | None = right
                     if "source" in metric.against:
                         source = evidence[doc_id]
-                        compared = None if source is None or right is None else (source, right)
-                    yield _Case(doc_id, author, part, parts.get(part, left_out), compared)
+                        compared = (
+                            None if source is None or right is None else (source, right)
+                        )
+                    yield _Case(
+                        doc_id, author, part, parts.get(part, left_out), compared
+                    )

@@ -1,7 +1,7 @@
 """MedBERTScore and MedBARTScore: higher weights for tokens of medical concepts.
 
-Ben Abacha et al. 2023. Here the values are those of BERTScore and BARTScore if `alpha` is 0, or if
-all tokens or none are of concepts.
+Ben Abacha et al. 2023. Here the values are those of BERTScore and BARTScore if `alpha`
+is 0, or if all tokens or none are of concepts.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,13 @@ from metassay.metrics.bertscore import DESCRIPTIONS as BERTSCORE
 from metassay.metrics.bertscore import columns, match_all
 from metassay.metrics.describe import Description, Measured, Metric
 from metassay.models import extra
-from metassay.models.encoders import Encoder, EncoderOptions, Tokens, load_encoder, vectors
+from metassay.models.encoders import (
+    Encoder,
+    EncoderOptions,
+    Tokens,
+    load_encoder,
+    vectors,
+)
 from metassay.models.likelihood import Likelihoods
 from metassay.models.matching import (
     Embed,
@@ -42,10 +48,11 @@ METHOD = 2  # part of the store's keys; raise it with every change of matches
 class MedBertscoreOptions(EncoderOptions):
     """An encoder, and a linker that finds concepts.
 
-    `alpha`: a token that overlaps a concept has weight 1 + alpha. `divisor`: the sum of weighted
-    cosines is divided by the tokens' `weights` or, as printed, by their `count`; a text with itself
-    then has more than 1. `special`: tokens that the encoder adds are `matched` like others, as by
-    BERTScore, or `dropped` before, as in the released code; they have weight 0.
+    `alpha`: a token that overlaps a concept has weight 1 + alpha. `divisor`: the sum of
+    weighted cosines is divided by the tokens' `weights` or, as printed, by their
+    `count`; a text with itself then has more than 1. `special`: tokens that the encoder
+    adds are `matched` like others, as by BERTScore, or `dropped` before, as in the
+    released code; they have weight 0.
     """
 
     linker: linkers.Linker
@@ -80,13 +87,17 @@ def score(
 ) -> dict[str, list[Measured]]:
     """Return precision, recall and F1, under a name, of each candidate against its reference.
 
-    `embed` returns the vectors of rows of any length; None: the encoder's, up to its limit.
+    `embed` returns the vectors of rows of any length; None: the encoder's, up to its
+    limit.
     """
 
     def load() -> Scores:
         encoder = load_encoder(options, layers_of(options.model, options.layers))
-        weigh = weighing(encoder, linkers.load(options.linker), options.alpha, options.model)
-        read = encoder._replace(limit=None) if embed else encoder  # tokens past the limit too
+        weigh = weighing(
+            encoder, linkers.load(options.linker), options.alpha, options.model
+        )
+        # tokens past the limit too
+        read = encoder._replace(limit=None) if embed else encoder
         way = MatchOptions(
             (lambda _, rows, most: embed(encoder, rows, most)) if embed else None,
             bare=options.special == "dropped",
@@ -113,7 +124,9 @@ def weighing(encoder: Encoder, link: Link, alpha: float, model: str) -> Weigh:
         encoding = encoder.tokenizer(text, **mapping, verbose=False)
         numbers = zip(read.numbers, encoding["input_ids"], strict=False)
         # A text that was cut has a special token where the encoding continues.
-        if "offset_mapping" not in encoding or any(a != b and a not in marks for a, b in numbers):
+        if "offset_mapping" not in encoding or any(
+            a != b and a not in marks for a, b in numbers
+        ):
             raise BadInput(
                 f"model {model!r}: the places of its tokens in a text are not known; choose an"
                 " encoder with a fast tokenizer"
@@ -127,9 +140,13 @@ def weighing(encoder: Encoder, link: Link, alpha: float, model: str) -> Weigh:
     return weigh
 
 
-def overlaps(spans: Sequence[tuple[int, int]], mentions: Sequence[Mention]) -> list[bool]:
+def overlaps(
+    spans: Sequence[tuple[int, int]], mentions: Sequence[Mention]
+) -> list[bool]:
     """Return whether each span of a text (start and end in characters) overlaps a mention."""
-    inside = {place for mention in mentions for place in range(mention.start, mention.end)}
+    inside = {
+        place for mention in mentions for place in range(mention.start, mention.end)
+    }
     return [not inside.isdisjoint(range(start, end)) for start, end in spans]
 
 
@@ -148,9 +165,9 @@ def measure(
 ) -> dict[str, list[Measured]]:
     """Return MedBERTScore of each candidate against the reference at the same index of `evidence`.
 
-    -1 to 1, higher is better. Null if both texts are empty; 0 if one is. `cut`: a text was longer
-    than the encoder reads. There are no statistics: a corpus value is a mean. Raises BadInput as
-    `bertscore.measure` and `linkers.load`.
+    -1 to 1, higher is better. Null if both texts are empty; 0 if one is. `cut`: a text
+    was longer than the encoder reads. There are no statistics: a corpus value is a
+    mean. Raises BadInput as `bertscore.measure` and `linkers.load`.
     """
     return score(NAME, candidates, evidence, options)
 
@@ -166,9 +183,10 @@ KIND = Metric(
 
 
 class MedBertscoreWindowOptions(MedBertscoreOptions):
-    """`window`: tokens of a segment, with the encoder's marks, up to the encoder's limit.
-    `overlap`: tokens that a segment shares with the next. `rule`: segments are `overlapping`, or
-    `released`, without overlap (see `window_vectors`)."""
+    """`window`: tokens of a segment, with the encoder's marks, up to the encoder's
+    limit. `overlap`: tokens that a segment shares with the next. `rule`: segments are
+    `overlapping`, or `released`, without overlap (see `window_vectors`).
+    """
 
     window: int = Field(default=512, ge=3)
     overlap: int = Field(default=100, ge=0)
@@ -191,11 +209,11 @@ def window_vectors(
 ) -> list[Any]:
     """Return the vectors of rows of tokens of any length, as `encoders.vectors`.
 
-    Each segment has the marks that begin and end a row; a token in two segments has its vector from
-    the segment in which it is further from an edge (ties: the first). A row that fits into a
-    segment is read as it is. Rule `released`: segments of `window` - `overlap` tokens of the row,
-    with its marks, that do not overlap (the code of Ben Abacha et al. 2023). Raises BadInput if
-    segments have no more tokens than overlap.
+    Each segment has the marks that begin and end a row; a token in two segments has its
+    vector from the segment in which it is further from an edge (ties: the first). A row
+    that fits into a segment is read as it is. Rule `released`: segments of `window` -
+    `overlap` tokens of the row, with its marks, that do not overlap (the code of Ben
+    Abacha et al. 2023). Raises BadInput if segments have no more tokens than overlap.
     """
     size = min(options.window, encoder.limit or options.window)
     marks = set(encoder.tokenizer.all_special_ids)
@@ -207,7 +225,9 @@ def window_vectors(
     ]
     read = [segment.tokens for of_row in segments for segment in of_row]
     states, join = iter(vectors(encoder, read, batch_tokens)), extra.module("torch").cat
-    return [join([next(states)[s.start : s.end] for s in of_row]) for of_row in segments]
+    return [
+        join([next(states)[s.start : s.end] for s in of_row]) for of_row in segments
+    ]
 
 
 def overlapping(
@@ -219,13 +239,17 @@ def overlapping(
     if len(body) <= room:
         return [Segment([*row], 0, len(row))]
     if room <= overlap:
-        raise BadInput(f"`window`: {size} tokens are too few to overlap by {overlap}; raise it")
+        raise BadInput(
+            f"`window`: {size} tokens are too few to overlap by {overlap}; raise it"
+        )
     # A segment that begins in the last `overlap` tokens would add none.
     starts = range(0, len(body) - overlap, room - overlap)
     # Shared tokens are divided in the middle; a middle token is of the first segment.
     middles = [(start + before + room + 1) // 2 for before, start in pairwise(starts)]
     segments = []
-    for start, (low, high) in zip(starts, pairwise([-head, *middles, len(row)]), strict=True):
+    for start, (low, high) in zip(
+        starts, pairwise([-head, *middles, len(row)]), strict=True
+    ):
         part = [*row[:head], *body[start : start + room], *row[len(row) - tail :]]
         segments.append(Segment(part, head + low - start, head + high - start))
     return segments
@@ -243,12 +267,14 @@ def _marks(row: Sequence[int], marks: set[int]) -> tuple[int, int]:
 
 
 def measure_whole(
-    candidates: Sequence[str], evidence: Sequence[str], options: MedBertscoreWindowOptions
+    candidates: Sequence[str],
+    evidence: Sequence[str],
+    options: MedBertscoreWindowOptions,
 ) -> dict[str, list[Measured]]:
     """Return MedBERTScore of each candidate against the reference at the same index of `evidence`.
 
-    As `measure`, but without cuts: a text that fits into a segment has the same value. Raises
-    BadInput also if segments have no more tokens than overlap.
+    As `measure`, but without cuts: a text that fits into a segment has the same value.
+    Raises BadInput also if segments have no more tokens than overlap.
     """
     embed = partial(window_vectors, options=options)
     return score(WINDOW_NAME, candidates, evidence, options, embed)
@@ -265,9 +291,10 @@ WINDOW = replace(
 class MedBartscoreOptions(bartscore.BartscoreOptions):
     """An encoder-decoder, and a linker that finds concepts.
 
-    `alpha`: a token that overlaps a concept has weight 1 + alpha. `divisor`: the sum of weighted
-    logarithms is divided by the tokens' `weights` or, as in the released code, by their `count`.
-    That code counts padding, too, so that its values depend on the batch, unlike ours.
+    `alpha`: a token that overlaps a concept has weight 1 + alpha. `divisor`: the sum of
+    weighted logarithms is divided by the tokens' `weights` or, as in the released code,
+    by their `count`. That code counts padding, too, so that its values depend on the
+    batch, unlike ours.
     """
 
     linker: linkers.Linker
@@ -287,9 +314,11 @@ def measure_bartscore(
 ) -> dict[str, list[Measured]]:
     """Return MedBARTScore of each candidate against the reference at the same index of `evidence`.
 
-    As `bartscore.measure`; special tokens have weight 1. Raises BadInput as `linkers.load`, too.
+    As `bartscore.measure`; special tokens have weight 1. Raises BadInput as
+    `linkers.load`, too.
 
-    Logarithms -1, -2, -3, of which the second token is in a concept, alpha 1: -8/4, by count -8/3.
+    Logarithms -1, -2, -3, of which the second token is in a concept, alpha 1: -8/4, by
+    count -8/3.
     """
     link = linkers.load(options.linker)
 

@@ -1,7 +1,7 @@
 """MEDCON and MIST: do a text and the reference name the same, or similar, medical concepts?
 
-MEDCON is Yim et al. 2023. MIST, Ben Abacha et al. 2023, compares vectors of concepts; its code was
-never released.
+MEDCON is Yim et al. 2023. MIST, Ben Abacha et al. 2023, compares vectors of concepts;
+its code was never released.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,14 @@ from metassay.concepts import linkers
 from metassay.concepts.terms import Mention
 from metassay.concepts.vectors import VectorOptions, load_vectors
 from metassay.core.options import Options
-from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured, Metric, ratio
+from metassay.metrics.describe import (
+    OVERLAP,
+    UNDEFINED,
+    Description,
+    Measured,
+    Metric,
+    ratio,
+)
 
 
 class MedconOptions(Options):
@@ -62,9 +69,9 @@ def measure(
 ) -> dict[str, list[Measured]]:
     """Return MEDCON of each candidate against the reference at the same index of `evidence`.
 
-    0 to 1, higher is better; with `rule: released` precision, and so F1, can exceed 1. Statistics
-    are numerator and denominator, of F1 twice the shared concepts and those of both. Raises
-    BadInput as `linkers.load`.
+    0 to 1, higher is better; with `rule: released` precision, and so F1, can exceed 1.
+    Statistics are numerator and denominator, of F1 twice the shared concepts and those
+    of both. Raises BadInput as `linkers.load`.
 
     Text {A, B, C}, reference {B, D}: precision 1/3, recall 1/2, F1 2/5.
     """
@@ -74,7 +81,9 @@ def measure(
         text, of_reference = link(candidate), link(reference)
         in_text = {mention.concept for mention in text}
         shared = {_counted(m, released) for m in of_reference if m.concept in in_text}
-        n, m = (len({_counted(m, released) for m in side}) for side in (text, of_reference))
+        n, m = (
+            len({_counted(m, released) for m in side}) for side in (text, of_reference)
+        )
         k = len(shared)
         parts = [ratio(k, n), ratio(k, m), ratio(2 * k, n + m)]
         if released:
@@ -90,7 +99,9 @@ def _counted(mention: Mention, released: bool) -> str:
 KIND = Metric(
     options=MedconOptions,
     measure=measure,
-    recipe=lambda options: f"linker:{linkers.recipe(options.linker)}|rule:{options.rule}",
+    recipe=lambda options: (
+        f"linker:{linkers.recipe(options.linker)}|rule:{options.rule}"
+    ),
     descriptions=DESCRIPTIONS,
     files=lambda options: linkers.files(options.linker),
 )
@@ -100,15 +111,18 @@ PLACES = 12  # decimals of a cosine: the last digits depend on the batch
 
 
 class MistOptions(Options):
-    """`rule`: the mean over the reference's concepts of the highest cosine, as the paper has
-    `described` it, or as `printed` (see `measure`)."""
+    """`rule`: the mean over the reference's concepts of the highest cosine, as the
+    paper has `described` it, or as `printed` (see `measure`).
+    """
 
     linker: linkers.Linker
     vectors: VectorOptions
     rule: Literal["described", "printed"] = "described"
 
 
-_mist_entry = partial(Description, source="Ben Abacha et al. 2023, MIST", family=OVERLAP)
+_mist_entry = partial(
+    Description, source="Ben Abacha et al. 2023, MIST", family=OVERLAP
+)
 MIST_DESCRIPTIONS = (
     _mist_entry(
         "mist",
@@ -136,23 +150,34 @@ def measure_mist(
 ) -> dict[str, list[Measured]]:
     """Return MIST of each candidate against the reference at the same index of `evidence`.
 
-    -1 to 1, higher is better; a text with itself has 1. Statistics are the sum of cosines and the
-    number of the reference's concepts. Raises BadInput as `linkers.load` and `load_vectors`.
+    -1 to 1, higher is better; a text with itself has 1. Statistics are the sum of
+    cosines and the number of the reference's concepts. Raises BadInput as
+    `linkers.load` and `load_vectors`.
 
-    fever (1, 0), cough (0, 1), pyrexia (.8, .6); the text names pyrexia, the reference fever and
-    cough: (.8 + .6)/2 = .7, as printed .8/2 = .4.
+    fever (1, 0), cough (0, 1), pyrexia (.8, .6); the text names pyrexia, the reference
+    fever and cough: (.8 + .6)/2 = .7, as printed .8/2 = .4.
     """
     link = linkers.load(options.linker)
-    named = {text: sorted({m.concept for m in link(text)}) for text in {*candidates, *evidence}}
-    units = load_vectors(options.vectors, {name for names in named.values() for name in names})
-    columns: dict[str, list[Measured]] = {description.name: [] for description in MIST_DESCRIPTIONS}
+    named = {
+        text: sorted({m.concept for m in link(text)})
+        for text in {*candidates, *evidence}
+    }
+    units = load_vectors(
+        options.vectors, {name for names in named.values() for name in names}
+    )
+    columns: dict[str, list[Measured]] = {
+        description.name: [] for description in MIST_DESCRIPTIONS
+    }
     for candidate, reference in zip(candidates, evidence, strict=True):
         text, of_reference = (
-            [units[name] for name in named[t] if name in units] for t in (candidate, reference)
+            [units[name] for name in named[t] if name in units]
+            for t in (candidate, reference)
         )
         total = len(named[candidate]) + len(named[reference])
         unknown = named[candidate] and not text
-        columns["mist"].append(UNDEFINED if unknown else _mist(text, of_reference, options.rule))
+        columns["mist"].append(
+            UNDEFINED if unknown else _mist(text, of_reference, options.rule)
+        )
         columns["mist_known"].append(ratio(len(text) + len(of_reference), total))
     return columns
 

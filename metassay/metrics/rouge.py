@@ -1,7 +1,8 @@
 """ROUGE as in rouge-score 0.1.2, equal to the last bit and about twenty times faster.
 
-rouge1, rouge2, rougeL and rougeLsum, each as precision, recall and fmeasure (Lin 2004, sections 2
-and 3). Tokens are runs of a-z and 0-9 of the lower-cased text; rougeLsum takes lines as sentences.
+rouge1, rouge2, rougeL and rougeLsum, each as precision, recall and fmeasure (Lin 2004,
+sections 2 and 3). Tokens are runs of a-z and 0-9 of the lower-cased text; rougeLsum
+takes lines as sentences.
 """
 
 import re
@@ -39,8 +40,9 @@ _MISSING = {
 
 
 class RougeOptions(Options):
-    """`stemmer`: Porter's, on tokens of more than three letters. `split`: the end of sentences for
-    rougeLsum."""
+    """`stemmer`: Porter's, on tokens of more than three letters. `split`: the end of
+    sentences for rougeLsum.
+    """
 
     stemmer: bool
     split: Literal["newline"]
@@ -48,7 +50,10 @@ class RougeOptions(Options):
 
 def _describe(name: str, counted: str, order: str, source: str) -> list[Description]:
     texts = (
-        ("precision", f"share of the text's {counted} that the reference has too{order}"),
+        (
+            "precision",
+            f"share of the text's {counted} that the reference has too{order}",
+        ),
         ("recall", f"share of the reference's {counted} that the text has too{order}"),
         ("fmeasure", f"harmonic mean of {name}_precision and {name}_recall"),
     )
@@ -70,7 +75,9 @@ def _describe(name: str, counted: str, order: str, source: str) -> list[Descript
 _DESCRIPTIONS = (
     *_describe("rouge1", "words", "", _N_GRAMS),
     *_describe("rouge2", "word pairs", "", _N_GRAMS),
-    *_describe("rougeL", "words", ", in the same order (longest common subsequence)", _LCS),
+    *_describe(
+        "rougeL", "words", ", in the same order (longest common subsequence)", _LCS
+    ),
     *_describe("rougeLsum", "words", ", in the same order line by line", _UNION_LCS),
 )
 
@@ -86,10 +93,11 @@ def measure(
 ) -> dict[str, list[Measured]]:
     """Return ROUGE of each candidate against the reference at the same index of `evidence`.
 
-    0 to 1, higher is better. A text without tokens makes the variant that divides by its length
-    null, and the others 0; if both texts have tokens, values are rouge-score's, also for rouge2 of
-    a text of one word (0). Statistics are (matches, length), for fmeasure (twice the matches, sum
-    of lengths), so that pooled values are ROUGE of the whole corpus.
+    0 to 1, higher is better. A text without tokens makes the variant that divides by
+    its length null, and the others 0; if both texts have tokens, values are
+    rouge-score's, also for rouge2 of a text of one word (0). Statistics are (matches,
+    length), for fmeasure (twice the matches, sum of lengths), so that pooled values are
+    ROUGE of the whole corpus.
     """
     numbers = _Numbers(options.stemmer)
     measured: dict[str, list[Measured]] = {
@@ -201,11 +209,12 @@ def _union_matches(candidate: _Text, packed: _Packed) -> int:
 def _line_union(line: list[int], packed: _Packed) -> int:
     """Return the bits of the reference on the LCS of `line` with each of its lines.
 
-    Forward: the bit-parallel LCS of Hyyro (2004), all reference lines at once; a carry out of a
-    block goes to its zero bit and is cleared. A bit of `grown` is 1 where the table's row is one
-    more than the row before it. Back: rouge-score's walk through its table decides which of several
-    equally long subsequences counts. In column j that walk goes up to the highest row that matches
-    or has grown, then left to the match, so `stops` is all that it needs.
+    Forward: the bit-parallel LCS of Hyyro (2004), all reference lines at once; a carry
+    out of a block goes to its zero bit and is cleared. A bit of `grown` is 1 where the
+    table's row is one more than the row before it. Back: rouge-score's walk through its
+    table decides which of several equally long subsequences counts. In column j that
+    walk goes up to the highest row that matches or has grown, then left to the match,
+    so `stops` is all that it needs.
     """
     level = packed.blocks
     stops = []
@@ -222,12 +231,18 @@ def _line_union(line: list[int], packed: _Packed) -> int:
     return union
 
 
-def _walk_back(line: list[int], tokens: list[int], stops: list[int], start: int, end: int) -> int:
+def _walk_back(
+    line: list[int], tokens: list[int], stops: list[int], start: int, end: int
+) -> int:
     bits = 0
     column = len(line) - 1
     row = end
     while column >= 0:
-        row = start + ((stops[column] >> start) & ((1 << (row - start)) - 1)).bit_length() - 1
+        row = (
+            start
+            + ((stops[column] >> start) & ((1 << (row - start)) - 1)).bit_length()
+            - 1
+        )
         if row < start:
             break
         bits |= 1 << row
@@ -237,7 +252,9 @@ def _walk_back(line: list[int], tokens: list[int], stops: list[int], start: int,
     return bits
 
 
-def _variants(counts: _Counts, candidate: _Text, reference: _Text) -> dict[str, Measured]:
+def _variants(
+    counts: _Counts, candidate: _Text, reference: _Text
+) -> dict[str, Measured]:
     """Compute in rouge-score's order of operations; null where a text has no tokens."""
     hits, n, m = counts
     precision, recall = hits / max(n, 1), hits / max(m, 1)

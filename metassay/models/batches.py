@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 def by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
     """Yield batches of places of texts, shortest first, of at most `most` tokens with padding.
 
-    A longer text is a batch of its own. Texts of equal length keep their order, so that the same
-    lengths give the same batches.
+    A longer text is a batch of its own. Texts of equal length keep their order, so that
+    the same lengths give the same batches.
     """
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lengths.__getitem__):
@@ -20,7 +20,10 @@ def by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
 
 
 def by_texts(
-    rows: Sequence[Iterable[str]], order: Iterable[int], weigh: Callable[[str], int], most: int
+    rows: Sequence[Iterable[str]],
+    order: Iterable[int],
+    weigh: Callable[[str], int],
+    most: int,
 ) -> Iterator[list[int]]:
     """Yield blocks of places of rows of texts, in order, whose distinct texts weigh at most `most`.
 

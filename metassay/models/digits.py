@@ -1,12 +1,12 @@
 """Digits of numbers that are stable on every processor.
 
-Processors and numbers of threads sum in different orders, so a network's outputs differ in their
-last digits between machines, and near ties can turn small differences into large ones.
-docs/judges.md has the size of the differences by dtype. In float64 they are so small that numbers
-rounded to a much coarser grid are equal everywhere.
+Processors and numbers of threads sum in different orders, so a network's outputs differ
+in their last digits between machines, and near ties can turn small differences into
+large ones. docs/judges.md has the size of the differences by dtype. In float64 they are
+so small that numbers rounded to a much coarser grid are equal everywhere.
 
-A grid's step is a power of two. So products of rounded numbers, and their sums, are exact in
-float64 in any order (up to 53 bits).
+A grid's step is a power of two. So products of rounded numbers, and their sums, are
+exact in float64 in any order (up to 53 bits).
 """
 
 from typing import Any, NamedTuple
@@ -24,15 +24,16 @@ def on_grid(values: Any, bits: int) -> Any:
 class Digits(NamedTuple):
     """Stable digits of a network's probabilities.
 
-    `significant`: number of significant digits of the smaller of the probability and its
-    complement. `off`: largest difference to another processor's value.
+    `significant`: number of significant digits of the smaller of the probability and
+    its complement. `off`: largest difference to another processor's value.
     """
 
     significant: int
     off: float
 
 
-# By dtype. In float64, too, some models compute their norms in float32 (docs/judges.md).
+# By dtype. In float64, too, some models compute their norms in float32
+# (docs/judges.md).
 PROBABILITY = {
     "float64": Digits(6, 5e-6),
     "float32": Digits(5, 5e-5),

@@ -12,19 +12,34 @@ from metassay.core.errors import BadInput
 from metassay.models import extra
 from metassay.models.batches import by_length, pad_rows
 from metassay.models.digits import VECTORS, on_grid
-from metassay.models.loading import NO_LIMIT, NetworkOptions, load, places, tokenizer_limit
+from metassay.models.loading import (
+    NO_LIMIT,
+    NetworkOptions,
+    load,
+    places,
+    tokenizer_limit,
+)
 
-# Attributes of an encoder with its layers: a list, or (XLM, ALBERT) a number of repetitions.
-_LISTS = ("layer", "encoder.block", "block", "encoder.layer", "transformer.layer", "layers")
+# Attributes of an encoder with its layers: a list, or (XLM, ALBERT) a number of
+# repetitions.
+_LISTS = (
+    "layer",
+    "encoder.block",
+    "block",
+    "encoder.layer",
+    "transformer.layer",
+    "layers",
+)
 _COUNTS = ("n_layers", "encoder.config.num_hidden_layers")
 
 
 class EncoderOptions(NetworkOptions):
     """An encoder.
 
-    `layers`: the layer whose vectors are used (1: the first); null for bert-score's choice for this
-    name on the hub, or else the last. `batch_tokens`: tokens that are encoded at once, with padding
-    (about 512 for a processor, 32768 for a GPU); it affects speed, and last digits at most.
+    `layers`: the layer whose vectors are used (1: the first); null for bert-score's
+    choice for this name on the hub, or else the last. `batch_tokens`: tokens that are
+    encoded at once, with padding (about 512 for a processor, 32768 for a GPU); it
+    affects speed, and last digits at most.
     """
 
     layers: int | None = Field(default=None, ge=1)
@@ -58,7 +73,9 @@ def load_encoder(options: NetworkOptions, layers: int | None = None) -> Encoder:
     if layers is not None:
         _keep_first(weights, layers, options.model)
     if tokenizer.pad_token_id is None:
-        raise BadInput(f"model {options.model!r} has no padding token; take another encoder")
+        raise BadInput(
+            f"model {options.model!r} has no padding token; take another encoder"
+        )
     return Encoder(
         tokenizer,
         weights,
@@ -73,13 +90,16 @@ def tokens(encoder: Encoder, texts: Sequence[str]) -> list[Tokens]:
     limit = NO_LIMIT if encoder.limit is None else encoder.limit
     results = []
     for text in texts:
-        encoder.tokenizer.model_max_length = limit + 1  # one more shows whether a text is truncated
+        # one more shows whether a text is truncated
+        encoder.tokenizer.model_max_length = limit + 1
         numbers = encode(encoder.tokenizer, text)
         unread = 0.0
         if len(numbers) > limit:
             encoder.tokenizer.model_max_length = limit
             numbers = encode(encoder.tokenizer, text)
-            unread = 1 - len(numbers) / len(encoder.tokenizer(text, verbose=False)["input_ids"])
+            unread = 1 - len(numbers) / len(
+                encoder.tokenizer(text, verbose=False)["input_ids"]
+            )
         results.append(Tokens(numbers, unread))
     return results
 
@@ -94,12 +114,22 @@ def encode_batches(
     torch = extra.module("torch")
     with torch.inference_mode():
         for batch in by_length([len(row) for row in rows], batch_tokens):
-            arrays = pad_rows([rows[place] for place in batch], encoder.tokenizer.pad_token_id)
-            numbers, mask = (torch.tensor(array, device=encoder.device) for array in arrays)
-            yield batch, numbers, encoder.weights(numbers, attention_mask=mask, **settings)
+            arrays = pad_rows(
+                [rows[place] for place in batch], encoder.tokenizer.pad_token_id
+            )
+            numbers, mask = (
+                torch.tensor(array, device=encoder.device) for array in arrays
+            )
+            yield (
+                batch,
+                numbers,
+                encoder.weights(numbers, attention_mask=mask, **settings),
+            )
 
 
-def vectors(encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int) -> list[Any]:
+def vectors(
+    encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int
+) -> list[Any]:
     """Return each row's vectors (torch, on the device, see `to_stable`): tokens x dimensions."""
     states: list[Any] = [None] * len(rows)
     for batch, _, output in encode_batches(encoder, rows, batch_tokens):
@@ -112,8 +142,8 @@ def vectors(encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int) 
 def to_stable(states: Any) -> Any:
     """Round a network's output to its stable digits: float64 to a grid, others to float32.
 
-    On the grid (metassay/models/digits.py) vectors are equal on every processor and for any number
-    of threads and batch; as float32 they differ by about 1e-6.
+    On the grid (metassay/models/digits.py) vectors are equal on every processor and for
+    any number of threads and batch; as float32 they differ by about 1e-6.
     """
     if states.dtype == extra.module("torch").float64:
         return on_grid(states, VECTORS)
@@ -131,8 +161,12 @@ def _keep_first(weights: Any, layers: int, model: str) -> None:
             continue
         n_layers = layer_list if isinstance(layer_list, int) else len(layer_list)
         if not 0 <= layers <= n_layers:
-            raise BadInput(f"model {model!r} has {n_layers} layers, not {layers}; correct `layers`")
-        setattr(owner, name, layers if isinstance(layer_list, int) else layer_list[:layers])
+            raise BadInput(
+                f"model {model!r} has {n_layers} layers, not {layers}; correct `layers`"
+            )
+        setattr(
+            owner, name, layers if isinstance(layer_list, int) else layer_list[:layers]
+        )
         return
     raise BadInput(
         f"model {model!r}: where a {type(weights).__name__} has its layers is unknown; remove"

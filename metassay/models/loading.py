@@ -18,7 +18,8 @@ NO_LIMIT = 10**6  # unlimited tokenizers have 10**30, at which they cannot trunc
 # Keys of configurations with the model's number of positions, by kind of model.
 _POSITIONS = ("max_encoder_position_embeddings", "max_position_embeddings")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_PACKAGE = "package:"  # prefix of a package whose get_model_path() returns a model's folder
+# prefix of a package whose get_model_path() returns a model's folder
+_PACKAGE = "package:"
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _ITS_OWN_CODE = "trust_remote_code"
 _HEAD = "pooler"  # a head of encoders that is not used here
@@ -36,10 +37,10 @@ def _commit(revision: str) -> str:
 class NetworkOptions(Options):
     """A model on this machine.
 
-    `model`: a folder, `package:` and the name of an installed package with a model, or a name on
-    the hub, which needs a `revision` (the 40 digits of a commit). `dtype` and `device` can change
-    the last digits of a sum, and so, rarely, a word. So can another processor, except with float64,
-    which takes twice as long as float32.
+    `model`: a folder, `package:` and the name of an installed package with a model, or
+    a name on the hub, which needs a `revision` (the 40 digits of a commit). `dtype` and
+    `device` can change the last digits of a sum, and so, rarely, a word. So can another
+    processor, except with float64, which takes twice as long as float32.
     """
 
     model: str
@@ -58,21 +59,24 @@ class Network(NamedTuple):
 class Identity(NamedTuple):
     """Identity of a model: `name` for recipes, `content` for keys of the store.
 
-    On the hub both are name@revision. The content of a folder or package is the SHA-256 over its
-    files, and the name ends in its first digits; neither contains the path.
+    On the hub both are name@revision. The content of a folder or package is the SHA-256
+    over its files, and the name ends in its first digits; neither contains the path.
     """
 
     name: str
     content: str
 
 
-def load(kind: str, options: NetworkOptions, head: Mapping[str, Any] | None = None) -> Network:
+def load(
+    kind: str, options: NetworkOptions, head: Mapping[str, Any] | None = None
+) -> Network:
     """Load a model by one of transformers' Auto classes.
 
-    `head`: settings of an untrained head, such as num_labels; its weights that are missing in the
-    files, or have another size, are drawn by torch's generator. Raises BadInput if loading fails,
-    if a revision is missing or can move, if the model needs its own code, which is never run, or if
-    other weights are missing, which would be random too.
+    `head`: settings of an untrained head, such as num_labels; its weights that are
+    missing in the files, or have another size, are drawn by torch's generator. Raises
+    BadInput if loading fails, if a revision is missing or can move, if the model needs
+    its own code, which is never run, or if other weights are missing, which would be
+    random too.
     """
     torch, transformers = extra.module("torch"), extra.module("transformers")
     revision, place = _revision(options), _folder(options) or options.model
@@ -124,15 +128,19 @@ def identify(options: NetworkOptions) -> Identity:
         return Identity(name, name)
     place = _folder(options) or Path(options.model)
     content = _content(place)
-    name = options.model.removeprefix(_PACKAGE) if _packaged(options) else place.resolve().name
+    name = (
+        options.model.removeprefix(_PACKAGE)
+        if _packaged(options)
+        else place.resolve().name
+    )
     return Identity(f"{name}#{content[:8]}", content)
 
 
 def weights_digest(options: NetworkOptions) -> str:
     """Return the SHA-256 of the file with a model's weights, in a folder or on the hub.
 
-    It shows whether two models are equal, such as a folder and a name on the hub. Raises BadInput
-    without a single file of weights, or if the hub cannot be reached.
+    It shows whether two models are equal, such as a folder and a name on the hub.
+    Raises BadInput without a single file of weights, or if the hub cannot be reached.
     """
     file = next((file for name in _WEIGHTS if (file := _file(options, name))), None)
     if file is None:
@@ -204,17 +212,23 @@ def _content(folder: Path) -> str:
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         relative = path.relative_to(folder)
         if not any(step.startswith(".") for step in relative.parts):
-            content.update(f"{relative.as_posix()}\0".encode() + bytes.fromhex(_digest(path)))
+            content.update(
+                f"{relative.as_posix()}\0".encode() + bytes.fromhex(_digest(path))
+            )
     return content.hexdigest()
 
 
 def places(weights: Any) -> list[int]:
     """Return the size of a model's table of positions, a fixed limit, if it has one."""
     sizes = (getattr(weights.config, name, None) for name in _POSITIONS)
-    size = next((number for number in sizes if isinstance(number, int) and number > 0), None)
+    size = next(
+        (number for number in sizes if isinstance(number, int) and number > 0), None
+    )
     embeddings = getattr(weights.base_model, "embeddings", None)
     # RoBERTa and similar models start positions after the padding's.
-    padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
+    padding = getattr(
+        getattr(embeddings, "position_embeddings", None), "padding_idx", None
+    )
     return [] if size is None else [size if padding is None else size - padding - 1]
 
 

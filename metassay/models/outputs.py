@@ -1,11 +1,12 @@
 """Outputs of models for texts, computed once: read from the store, or else from the model.
 
-The store is a file next to the ledger, with the same guarantees, under hashes and without inputs.
-An output's key is everything that can change it: the model's content, the task, its settings, the
-kind of device, the versions of the packages, and the input's texts (as hashes). The other texts in
-its batch are not included: they can change the last digits of an output, and so, rarely, a
-generated word. With an empty store the same inputs give the same batches, also after a kill, which
-loses only the current batch, or with several processes.
+The store is a file next to the ledger, with the same guarantees, under hashes and
+without inputs. An output's key is everything that can change it: the model's content,
+the task, its settings, the kind of device, the versions of the packages, and the
+input's texts (as hashes). The other texts in its batch are not included: they can
+change the last digits of an output, and so, rarely, a generated word. With an empty
+store the same inputs give the same batches, also after a kill, which loses only the
+current batch, or with several processes.
 """
 
 import fcntl
@@ -45,7 +46,8 @@ log = logging.getLogger("metassay.models")
 # A process claims at least this many inputs, and this many characters, at once.
 _INPUTS, _CHARACTERS = 256, 2**16
 
-# Called with places of inputs, it yields outputs by place, batch by batch, each place once.
+# Called with places of inputs, it yields outputs by place, batch by batch, each place
+# once.
 Compute = Callable[[Sequence[int]], Iterable[Mapping[int, Any]]]
 
 
@@ -66,12 +68,16 @@ class Store(Database):
             except (ValueError, RecursionError):
                 damaged.append((key,))
         if damaged:
-            log.warning("%s: %d damaged outputs are computed again", self.path, len(damaged))
+            log.warning(
+                "%s: %d damaged outputs are computed again", self.path, len(damaged)
+            )
             with self.transaction() as connection:
                 connection.executemany("DELETE FROM outputs WHERE key = ?", damaged)
         return outputs
 
-    def keep(self, outputs: Mapping[str, Any], *, model: str, task: str) -> dict[str, Any]:
+    def keep(
+        self, outputs: Mapping[str, Any], *, model: str, task: str
+    ) -> dict[str, Any]:
         """Store outputs (any JSON but NaN) by key, all or none, and return what the store has.
 
         An existing output stays, and is returned instead of the new one.
@@ -90,10 +96,10 @@ class Store(Database):
 class Claims:
     """Claims on outputs that this process computes, so that no other process does.
 
-    A claim locks a byte of a file next to the store, at a place computed from the output's key. The
-    system releases it when the process ends in any way, and wakes waiting processes. Threads of a
-    process do not exclude each other: they can compute outputs twice, and the store keeps the
-    first.
+    A claim locks a byte of a file next to the store, at a place computed from the
+    output's key. The system releases it when the process ends in any way, and wakes
+    waiting processes. Threads of a process do not exclude each other: they can compute
+    outputs twice, and the store keeps the first.
     """
 
     def __init__(self, store: Path) -> None:
@@ -102,7 +108,9 @@ class Claims:
         try:
             self._file = path.open("wb")
         except OSError as error:
-            raise BadInput(f"{path}: {error.strerror}; make the folder writable") from None
+            raise BadInput(
+                f"{path}: {error.strerror}; make the folder writable"
+            ) from None
 
     def __enter__(self) -> Self:
         return self
@@ -139,7 +147,8 @@ def _place(key: str) -> int:
 class Task:
     """What to compute: everything that can change an output except the input.
 
-    `settings` are JSON; `packages`: packages of the extra `models` whose versions matter.
+    `settings` are JSON; `packages`: packages of the extra `models` whose versions
+    matter.
     """
 
     name: str
@@ -150,28 +159,38 @@ class Task:
 
 
 def outputs(
-    task: Task, inputs: Sequence[tuple[str, ...]], compute: Compute, *, store: Path = STORE
+    task: Task,
+    inputs: Sequence[tuple[str, ...]],
+    compute: Compute,
+    *,
+    store: Path = STORE,
 ) -> list[Any]:
     """Return the output of the task for each input, a tuple of texts.
 
-    `compute` is called for each block of inputs with the places whose output is not in the store
-    (equal inputs count once). It loads the model when first needed and keeps it. Its outputs must
-    be JSON without NaN, and are committed batch by batch. A block that another process computes is
-    skipped, and awaited if nothing else remains. Raises BadInput if a package is missing or the
-    store is damaged, and errors of `compute`.
+    `compute` is called for each block of inputs with the places whose output is not in
+    the store (equal inputs count once). It loads the model when first needed and keeps
+    it. Its outputs must be JSON without NaN, and are committed batch by batch. A block
+    that another process computes is skipped, and awaited if nothing else remains.
+    Raises BadInput if a package is missing or the store is damaged, and errors of
+    `compute`.
     """
     if not inputs:
         return []
     keys = _keys(task, inputs)
-    places = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))  # the first of each
+    # the first of each
+    places = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
     with Store(store) as stored:
         values = stored.lookup(keys)
         if len(values) < len(places):
             with Claims(store) as claims:
-                _complete(task, list(_blocks(inputs, places)), compute, stored, claims, values)
+                _complete(
+                    task, list(_blocks(inputs, places)), compute, stored, claims, values
+                )
     n_missing = sum(key not in values for key in places)
     if n_missing:
-        raise RuntimeError(f"{task.name}: {n_missing} of {len(places)} outputs were not computed")
+        raise RuntimeError(
+            f"{task.name}: {n_missing} of {len(places)} outputs were not computed"
+        )
     return [values[key] for key in keys]
 
 
@@ -195,11 +214,17 @@ def _complete(
             if keys:
                 with bar(task.name, total) as tell:
                     for batch in compute(sorted(keys)):
-                        computed = {keys[place]: value for place, value in batch.items()}
-                        values |= stored.keep(computed, model=task.model.name, task=task.name)
+                        computed = {
+                            keys[place]: value for place, value in batch.items()
+                        }
+                        values |= stored.keep(
+                            computed, model=task.model.name, task=task.name
+                        )
                         tell(len(values))
             claims.drop()
-            remaining = {key: block[key] for key in block.keys() - claimed - values.keys()}
+            remaining = {
+                key: block[key] for key in block.keys() - claimed - values.keys()
+            }
             if remaining:
                 waiting.append(remaining)
         blocks = waiting
@@ -250,6 +275,8 @@ def _keys(task: Task, inputs: Sequence[tuple[str, ...]]) -> list[str]:
 
     def key(texts: tuple[str, ...]) -> str:
         full = shared | {"texts": [hashes[text] for text in texts]}
-        return text_hash(json.dumps(full, sort_keys=True, separators=(",", ":"), allow_nan=False))
+        return text_hash(
+            json.dumps(full, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        )
 
     return [key(texts) for texts in inputs]

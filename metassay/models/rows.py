@@ -1,8 +1,8 @@
 """Outputs of a model for inputs of one or several texts: computed once, in batches.
 
-Texts are truncated by tokens and joined by the tokenizer. Text is never read as a special token.
-Batches are padded and masked, so that an output does not depend on the batch, to the stored
-decimals.
+Texts are truncated by tokens and joined by the tokenizer. Text is never read as a
+special token. Batches are padded and masked, so that an output does not depend on the
+batch, to the stored decimals.
 """
 
 import functools
@@ -31,9 +31,10 @@ Scores = Callable[[Sequence[Any], int], Iterable[Mapping[int, Any]]]
 class Limits(Options):
     """How much a model reads at once.
 
-    `max_tokens`: the longest input (of each text, for models that read two texts separately); null
-    for the model's limit. `batch_tokens`: tokens that are read at once, with padding (about 512 for
-    a processor, 8192 for a GPU); it affects speed, and last digits at most.
+    `max_tokens`: the longest input (of each text, for models that read two texts
+    separately); null for the model's limit. `batch_tokens`: tokens that are read at
+    once, with padding (about 512 for a processor, 8192 for a GPU); it affects speed,
+    and last digits at most.
     """
 
     max_tokens: int | None = Field(default=None, ge=5)
@@ -51,8 +52,9 @@ class Row(NamedTuple):
 class Runner:
     """A loaded model: `read` makes a row of an input's texts, `give` the outputs of a batch.
 
-    `give` gets tensors by name, padded with `pad` (other numbers with 0), with an `attention_mask`
-    for `input_ids`, and the rows. `left`: padding is before the tokens.
+    `give` gets tensors by name, padded with `pad` (other numbers with 0), with an
+    `attention_mask` for `input_ids`, and the rows. `left`: padding is before the
+    tokens.
     """
 
     read: Callable[..., Row]
@@ -68,11 +70,14 @@ class Runner:
         rows = [self.read(*texts) for texts in inputs]
         sources = [row.features["input_ids"] for row in rows]
         targets = [len(row.features.get("decoder_input_ids", ())) for row in rows]
-        units: list[list[int]] = []  # rows with the same source, which an encoder reads once
+        # rows with the same source, which an encoder reads once
+        units: list[list[int]] = []
         sizes: list[int] = []
         for place in sorted(range(len(rows)), key=lambda i: (sources[i], targets[i])):
             size, target = len(sources[place]), targets[place]
-            same_source = bool(units and target) and sources[units[-1][0]] == sources[place]
+            same_source = (
+                bool(units and target) and sources[units[-1][0]] == sources[place]
+            )
             if same_source and sizes[-1] - size + target <= batch_tokens:
                 units[-1].append(place)
                 sizes[-1] += target
@@ -81,7 +86,9 @@ class Runner:
                 sizes.append(size + target)
         for batch in by_length(sizes, batch_tokens):
             places = [place for unit in batch for place in units[unit]]
-            yield dict(zip(places, self._batch([rows[place] for place in places]), strict=True))
+            yield dict(
+                zip(places, self._batch([rows[place] for place in places]), strict=True)
+            )
 
     def _batch(self, rows: Sequence[Row]) -> list[Any]:
         torch = extra.module("torch")
@@ -92,7 +99,10 @@ class Runner:
             arrays[name], masks = pad_rows(values, pad, left=self.left)
             if name == "input_ids":
                 arrays["attention_mask"] = masks
-        tensors = {name: torch.tensor(array, device=self.device) for name, array in arrays.items()}
+        tensors = {
+            name: torch.tensor(array, device=self.device)
+            for name, array in arrays.items()
+        }
         try:
             with torch.inference_mode():
                 return list(self.give(tensors, rows))
@@ -131,7 +141,9 @@ def task_of(name: str, options: NetworkOptions, method: int, **settings: Any) ->
 def recipe_of(network: NetworkOptions, options: Any, *names: str) -> str:
     """Describe a model and these options, which can change more than last digits."""
     recipe = {"model": identify(network).name, "device": device_kind(network.device)}
-    recipe |= {"dtype": network.dtype} | {name: str(getattr(options, name)) for name in names}
+    recipe |= {"dtype": network.dtype} | {
+        name: str(getattr(options, name)) for name in names
+    }
     recipe |= {name: extra.version(name) for name in PACKAGES}
     return "|".join(f"{name}:{value}" for name, value in recipe.items())
 
@@ -148,11 +160,13 @@ def padding_of(network: Network, model: str, *, otherwise: int | None = None) ->
 def encoder_of(network: Network, model: str) -> Any:
     """Return a tokenizer's encoder (tokenizers.Tokenizer), without truncation and padding.
 
-    Special tokens in a text (`</s>`) are read as plain characters. Raises BadInput if the tokenizer
-    has none.
+    Special tokens in a text (`</s>`) are read as plain characters. Raises BadInput if
+    the tokenizer has none.
     """
     if not network.tokenizer.is_fast:
-        raise BadInput(f"model {model!r} has no fast tokenizer; take a model that has one")
+        raise BadInput(
+            f"model {model!r} has no fast tokenizer; take a model that has one"
+        )
     encoder = network.tokenizer.backend_tokenizer
     encoder.no_truncation()
     encoder.no_padding()
@@ -164,7 +178,10 @@ def features_of(network: Network, joined: Any) -> dict[str, list[int]]:
     """Return the features of an encoding: tokens, and token types if the model reads them."""
     accepted = inspect.signature(network.weights.forward).parameters
     features = {"input_ids": list(joined.ids)}
-    if "token_type_ids" in network.tokenizer.model_input_names and "token_type_ids" in accepted:
+    if (
+        "token_type_ids" in network.tokenizer.model_input_names
+        and "token_type_ids" in accepted
+    ):
         features["token_type_ids"] = list(joined.type_ids)
     return features
 

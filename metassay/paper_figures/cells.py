@@ -13,7 +13,17 @@ from metassay.paper_figures.papers import EachValue, Line, Numbers, Record, Wher
 
 Tables = Callable[[str, str], pd.DataFrame]  # of a benchmark and the name of a table
 
-COLUMNS = ("panel", "row", "column", "ours", "low", "high", "n", "published", "difference")
+COLUMNS = (
+    "panel",
+    "row",
+    "column",
+    "ours",
+    "low",
+    "high",
+    "n",
+    "published",
+    "difference",
+)
 RANKED = ("place", "p")  # further columns, if numbers are ranked
 
 
@@ -43,8 +53,8 @@ class Cell(NamedTuple):
 class Cells:
     """What a record shows: its cells in order, and how many numbers were printed and have ours.
 
-    `panels`, `rows` and `columns` are the titles that have a cell, in the record's order; `absent`
-    are titles of rows and columns for which our tables have no number.
+    `panels`, `rows` and `columns` are the titles that have a cell, in the record's
+    order; `absent` are titles of rows and columns for which our tables have no number.
     """
 
     cells: tuple[Cell, ...]
@@ -63,8 +73,13 @@ class Cells:
     def frame(self, record: Record) -> pd.DataFrame:
         """Return the cells as a table (COLUMNS), without differences if the record has none."""
         less = [None if record.apart else cell.difference for cell in self.cells]
-        values = [[*c[:8], d, c.place, c.p] for c, d in zip(self.cells, less, strict=True)]
-        types = dict.fromkeys([*COLUMNS[3:], *RANKED], "float64") | {"n": "Int64", "place": "Int64"}
+        values = [
+            [*c[:8], d, c.place, c.p] for c, d in zip(self.cells, less, strict=True)
+        ]
+        types = dict.fromkeys([*COLUMNS[3:], *RANKED], "float64") | {
+            "n": "Int64",
+            "place": "Int64",
+        }
         frame = pd.DataFrame(values, columns=[*COLUMNS, *RANKED]).astype(types)
         return frame if frame["place"].notna().any() else frame[list(COLUMNS)]
 
@@ -85,7 +100,9 @@ def find_cells(record: Record, tables: Tables, printed: pd.DataFrame | None) -> 
     raise_problems(dict.fromkeys(problems))
     titles = [{cell[axis] for cell in cells} for axis in range(3)]
     panels, rows, columns = (
-        tuple(dict.fromkeys(line.title for line in of_axis if line.title in titles[axis]))
+        tuple(
+            dict.fromkeys(line.title for line in of_axis if line.title in titles[axis])
+        )
         for axis, of_axis in enumerate(lines)
     )
     absent = dict.fromkeys(
@@ -131,10 +148,15 @@ def _cell(
         total = sum(weight * number.ours for weight, number in weighted if number)
         return Cell(panel, row, column, numbers.scale * total, published=printed, x=x)
     (number,) = (number for _, number in weighted if number)
-    ends = [None if end is None else numbers.scale * end for end in (number.low, number.high)]
+    ends = [
+        None if end is None else numbers.scale * end
+        for end in (number.low, number.high)
+    ]
     low, high = ends if numbers.scale >= 0 else ends[::-1]
     draws = tuple(numbers.scale * float(draw) for draw in number.draws)
-    number = number._replace(ours=numbers.scale * number.ours, low=low, high=high, draws=draws)
+    number = number._replace(
+        ours=numbers.scale * number.ours, low=low, high=high, draws=draws
+    )
     return number._replace(panel=panel, row=row, column=column, published=printed, x=x)
 
 
@@ -142,10 +164,14 @@ def _together(conditions: Sequence[Where | None]) -> dict[str, str] | None:
     """Return all conditions; None if a line has no such number."""
     if None in conditions:
         return None
-    return {column: value for where in conditions for column, value in (where or {}).items()}
+    return {
+        column: value for where in conditions for column, value in (where or {}).items()
+    }
 
 
-def _number(source: str, numbers: Numbers, frame: pd.DataFrame, where: Where) -> Cell | None:
+def _number(
+    source: str, numbers: Numbers, frame: pd.DataFrame, where: Where
+) -> Cell | None:
     """Return the matching row's number, not scaled, without titles; None if it has none."""
     row = _row(source, frame, where, numbers.columns)
     if row is None or missing(row[numbers.value]):
@@ -154,7 +180,9 @@ def _number(source: str, numbers: Numbers, frame: pd.DataFrame, where: Where) ->
     n_defined = None if n is None else int(n - (_real(row, numbers.n_undefined) or 0))
     draws = tuple(row[numbers.draws]) if numbers.draws else ()
     place, p = (_real(row, name) for name in (numbers.place, numbers.p))
-    cell = Cell("", "", "", float(row[numbers.value]), low, high, n_defined, draws=draws, p=p)
+    cell = Cell(
+        "", "", "", float(row[numbers.value]), low, high, n_defined, draws=draws, p=p
+    )
     return cell._replace(place=None if place is None else int(place))
 
 
@@ -190,9 +218,13 @@ def _matching(
 
 
 def _numbers(record: Record, lines: Sequence[Line]) -> Numbers:
-    numbers = next((line.numbers for line in reversed(lines) if line.numbers), record.numbers)
+    numbers = next(
+        (line.numbers for line in reversed(lines) if line.numbers), record.numbers
+    )
     if numbers is None:
-        raise BadInput(f"{record.paper} {record.name}: names no numbers; fix the record")
+        raise BadInput(
+            f"{record.paper} {record.name}: names no numbers; fix the record"
+        )
     return numbers
 
 

@@ -1,7 +1,7 @@
 """Tables that records may name: tables of the contract, and some made of these for figures alone.
 
-Intervals and draws are bootstraps over documents (`estimates.py`). Tables of single statements are
-in `statement_tables.py`.
+Intervals and draws are bootstraps over documents (`estimates.py`). Tables of single
+statements are in `statement_tables.py`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,16 +42,31 @@ from metassay.tables.units import UNITS
 
 Frames = Mapping[str, pd.DataFrame]
 
-# Only the tables of the contract that figures show, so that no other makes figures stale.
+# Only the tables of the contract that figures show, so that no other makes figures
+# stale.
 DRAWN_FROM: dict[str, Table] = {
     t.name: t
     for t in (
-        *(SOURCES, PARTS, ALIGNMENTS, SCORES, LEADERBOARD, RATINGS, CORRELATIONS),
-        *(RATING_SUMMARIES, METRIC_CORRELATIONS, FACET_WEIGHTS, ENSEMBLES, CONFOUNDS),
-        *(JUDGE_CARDS, AGREEMENT, UNITS, STATEMENT_SCORES),
+        SOURCES,
+        PARTS,
+        ALIGNMENTS,
+        SCORES,
+        LEADERBOARD,
+        RATINGS,
+        CORRELATIONS,
+        RATING_SUMMARIES,
+        METRIC_CORRELATIONS,
+        FACET_WEIGHTS,
+        ENSEMBLES,
+        CONFOUNDS,
+        JUDGE_CARDS,
+        AGREEMENT,
+        UNITS,
+        STATEMENT_SCORES,
     )
 }
-FACETS = ("background", "method", "result", "conclusion")  # BMRC, in the order of abstracts
+# BMRC, in the order of abstracts
+FACETS = ("background", "method", "result", "conclusion")
 SYSTEMS = "systems"  # all authors but the reference
 WHOLE_SOURCE = "whole source"  # as if every passage were aligned
 WITHIN, TOGETHER = "in ensembles", "together"
@@ -76,8 +91,8 @@ def facet_shares(frames: Frames) -> pd.DataFrame:
 def text_numbers(frames: Frames) -> pd.DataFrame:
     """The spread over whole texts of metrics without a judge, and of how common words are.
 
-    One row per quantity (a metric, or `popularity`) and author: mean over texts with the interval,
-    and in `draws` the value of every text that has one.
+    One row per quantity (a metric, or `popularity`) and author: mean over texts with
+    the interval, and in `draws` the value of every text that has one.
     """
     quantities = {
         str(metric): texts.set_index(_TEXT)["value"].astype("float64")
@@ -88,20 +103,24 @@ def text_numbers(frames: Frames) -> pd.DataFrame:
     rows = []
     for quantity, values in quantities.items():
         matrix = values.rename_axis(_TEXT).unstack("author").sort_index()
-        interval = means(matrix.to_numpy(dtype=float), list(matrix.index), estimates.RESAMPLING)
+        interval = means(
+            matrix.to_numpy(dtype=float), list(matrix.index), estimates.RESAMPLING
+        )
         for place, author in enumerate(matrix.columns):
             draws = matrix[author].dropna().tolist()
             if draws:
                 ends = (interval.mean[place], interval.low[place], interval.high[place])
                 rows.append((quantity, author, *ends, len(draws), draws))
-    return pd.DataFrame(rows, columns=["quantity", "author", *estimates.ESTIMATE, "draws"])
+    return pd.DataFrame(
+        rows, columns=["quantity", "author", *estimates.ESTIMATE, "draws"]
+    )
 
 
 def means_of_first(frames: Frames) -> pd.DataFrame:
     """Means by metric or criterion and author: of all documents, and of the first PRINTED_PAPERS.
 
-    `documents` says which: `all` or `first`. Documents are those with a rating, in the order of
-    their keys.
+    `documents` says which: `all` or `first`. Documents are those with a rating, in the
+    order of their keys.
     """
     ratings = frames["ratings"][frames["ratings"]["part"] == FULL]
     columns = ["metric", "author", "doc_id", "value"]
@@ -114,26 +133,37 @@ def means_of_first(frames: Frames) -> pd.DataFrame:
         for key, values in texts.groupby(["metric", "author"], sort=True):
             per_text = values.groupby("doc_id", sort=True)[["value"]].mean()
             interval = means(
-                per_text.to_numpy(dtype=float), list(per_text.index), estimates.RESAMPLING
+                per_text.to_numpy(dtype=float),
+                list(per_text.index),
+                estimates.RESAMPLING,
             )
             n = int(per_text["value"].notna().sum())
-            rows.append((which, *key, interval.mean[0], interval.low[0], interval.high[0], n))
-    return pd.DataFrame(rows, columns=["documents", "metric", "author", *estimates.ESTIMATE])
+            rows.append(
+                (which, *key, interval.mean[0], interval.low[0], interval.high[0], n)
+            )
+    return pd.DataFrame(
+        rows, columns=["documents", "metric", "author", *estimates.ESTIMATE]
+    )
 
 
 def rating_violins(frames: Frames) -> pd.DataFrame:
     """`summaries.violins` on the ratings' own scale: mean, interval and `all_ratings`."""
     ratings, scale = frames["ratings"], Criterion(low=0, high=1, better="higher")
-    return violins(ratings, dict.fromkeys(set(ratings["criterion"]), scale), estimates.RESAMPLING)
+    return violins(
+        ratings, dict.fromkeys(set(ratings["criterion"]), scale), estimates.RESAMPLING
+    )
 
 
 def by_kind_of_author(frames: Frames) -> pd.DataFrame:
     """Means of metrics without a judge over all texts of the reference, and of all systems.
 
-    `author` is `reference` or SYSTEMS; every text counts once; resamples draw documents.
+    `author` is `reference` or SYSTEMS; every text counts once; resamples draw
+    documents.
     """
     scores = _whole(frames["scores"]).dropna(subset=["value"])
-    kind = scores["author"].where(scores["author"].map(is_reference).astype(bool), SYSTEMS)
+    kind = scores["author"].where(
+        scores["author"].map(is_reference).astype(bool), SYSTEMS
+    )
     kinds = scores.assign(kind=kind).groupby(["metric", "kind"], sort=True)
     rows = [(*key, *estimates.mean_of(texts, "value")) for key, texts in kinds]
     return pd.DataFrame(rows, columns=["metric", "author", *estimates.ESTIMATE])
@@ -156,7 +186,8 @@ def aligned_passages(frames: Frames) -> pd.DataFrame:
 def facet_grades(frames: Frames) -> pd.DataFrame:
     """Grades of single facets of whole texts, as shares of their scales, by people and metrics.
 
-    `by` is `people` (the mean over raters) or a metric's name without the facet's at its end.
+    `by` is `people` (the mean over raters) or a metric's name without the facet's at
+    its end.
     """
     ratings, scores = frames["ratings"], _whole(frames["scores"])
     graded = ratings[(ratings["part"] == FULL) & ratings["criterion"].isin(FACETS)]
@@ -164,8 +195,12 @@ def facet_grades(frames: Frames) -> pd.DataFrame:
     pieces = [graded.rename(columns={"criterion": "facet"}).assign(by="people")]
     for facet in FACETS:
         group = scores[scores["metric"].str.endswith(f"_{facet}")]
-        pieces.append(group.assign(facet=facet, by=group["metric"].str.removesuffix(f"_{facet}")))
-    grades = pd.concat([piece[[*key, "value"]] for piece in pieces]).dropna(subset=["value"])
+        pieces.append(
+            group.assign(facet=facet, by=group["metric"].str.removesuffix(f"_{facet}"))
+        )
+    grades = pd.concat([piece[[*key, "value"]] for piece in pieces]).dropna(
+        subset=["value"]
+    )
     return grades.groupby(key, sort=True)["value"].mean().reset_index()
 
 
@@ -184,20 +219,25 @@ def _matrices(scores: pd.DataFrame, group: str, part: str) -> list[tuple[str, Re
     for (metric, judge), values in scores.groupby(["metric", "judge"], sort=True):
         matrix = values.pivot(index="author", columns="doc_id", values="value")
         matrix = matrix.reindex(index=authors, columns=documents)
-        matrices.append((metric_label(str(metric), str(judge)), matrix.to_numpy(dtype=np.float64)))
+        matrices.append(
+            (metric_label(str(metric), str(judge)), matrix.to_numpy(dtype=np.float64))
+        )
     return matrices
 
 
 def recall_precision(frames: Frames) -> pd.DataFrame:
     """Kendall's tau-b of every two metrics of a group over all whole texts that both score.
 
-    A group is the metrics whose name ends in `recall` or in `precision`; references are left out.
-    tau is null if fewer than two texts are scored by both, or a metric's scores are all equal; n:
-    texts. Each pair comes in both orders; no metric is paired with itself.
+    A group is the metrics whose name ends in `recall` or in `precision`; references are
+    left out. tau is null if fewer than two texts are scored by both, or a metric's
+    scores are all equal; n: texts. Each pair comes in both orders; no metric is paired
+    with itself.
     """
     rows: list[tuple[object, ...]] = []
     for group in ("recall", "precision"):
-        for (first, a), (second, b) in product(_matrices(frames["scores"], group, FULL), repeat=2):
+        for (first, a), (second, b) in product(
+            _matrices(frames["scores"], group, FULL), repeat=2
+        ):
             if first == second:
                 continue
             both = np.isfinite(a) & np.isfinite(b)
@@ -217,12 +257,19 @@ def recall_conflicts(frames: Frames) -> pd.DataFrame:
     scores = frames["scores"]
     rows: list[tuple[object, ...]] = []
     for part in sorted(set(scores["part"])):
-        for (first, a), (second, b) in combinations(_matrices(scores, "recall", part), 2):
+        for (first, a), (second, b) in combinations(
+            _matrices(scores, "recall", part), 2
+        ):
             texts = np.count_nonzero(np.isfinite(a) & np.isfinite(b), axis=0)
             n_pairs = int((texts * (texts - 1) // 2).sum())
             n = int(disagreements(a, b).per_document.sum())
-            rows += [(part, *names, n_pairs, n) for names in ((first, second), (second, first))]
-    return pd.DataFrame(rows, columns=["part", "first", "second", "n_pairs", "n_conflicts"])
+            rows += [
+                (part, *names, n_pairs, n)
+                for names in ((first, second), (second, first))
+            ]
+    return pd.DataFrame(
+        rows, columns=["part", "first", "second", "n_pairs", "n_conflicts"]
+    )
 
 
 def pairs_of_scorers(frames: Frames) -> pd.DataFrame:
@@ -237,14 +284,17 @@ def pairs_of_scorers(frames: Frames) -> pd.DataFrame:
 def in_ensembles(frames: Frames) -> pd.DataFrame:
     """Table `ensembles` by its single members: alone, and the mean of all ensembles with them.
 
-    `what` is ALONE or WITHIN, or TOGETHER for the two further members: BEST, the best ensemble on
-    texts that it was not chosen on, and LARGEST, the largest correlation of any subset: what papers
-    print as the best, too high since it was chosen on its own texts.
+    `what` is ALONE or WITHIN, or TOGETHER for the two further members: BEST, the best
+    ensemble on texts that it was not chosen on, and LARGEST, the largest correlation of
+    any subset: what papers print as the best, too high since it was chosen on its own
+    texts.
     """
     ensembles = frames["ensembles"]
     kind, size = ensembles["kind"], ensembles["size"]
     subsets = ensembles[(kind == "subset") & ensembles["value"].notna()]
-    largest = subsets.groupby(["study", "criterion", "part", "coefficient"])["value"].idxmax()
+    largest = subsets.groupby(["study", "criterion", "part", "coefficient"])[
+        "value"
+    ].idxmax()
     winners = [
         ensembles[kind == "best"].assign(members=BEST),
         subsets.loc[largest].assign(members=LARGEST),
@@ -254,7 +304,14 @@ def in_ensembles(frames: Frames) -> pd.DataFrame:
         ensembles[kind == "containing"].assign(what=WITHIN),
         pd.concat(winners).assign(what=TOGETHER, low=float("nan"), high=float("nan")),
     ]
-    columns = ["criterion", "part", "coefficient", "members", "what", *estimates.ESTIMATE]
+    columns = [
+        "criterion",
+        "part",
+        "coefficient",
+        "members",
+        "what",
+        *estimates.ESTIMATE,
+    ]
     return pd.concat([piece[columns] for piece in pieces], ignore_index=True)
 
 
@@ -264,12 +321,13 @@ def in_ensembles(frames: Frames) -> pd.DataFrame:
 def least_copied(frames: Frames) -> pd.DataFrame:
     """Pearson's r over systems' whole texts, with its true sign, by criterion and metric.
 
-    `share`: only the per cent of texts with metric, rating and coverage that copy least (lowest
-    coverage; ties with the last one are included). `what`: the metric alone, or the mean of metric
-    and coverage, both standardised over those texts (for 100 per cent, and not for coverage
-    itself). Ratings of a text are averaged over raters. low, high: bootstrap over documents, with
-    the texts chosen once for all. Table `confounds` has the same numbers without intervals, on
-    which no figure should rest. Source: Adams et al. 2023, section 7.4.
+    `share`: only the per cent of texts with metric, rating and coverage that copy least
+    (lowest coverage; ties with the last one are included). `what`: the metric alone, or
+    the mean of metric and coverage, both standardised over those texts (for 100 per
+    cent, and not for coverage itself). Ratings of a text are averaged over raters. low,
+    high: bootstrap over documents, with the texts chosen once for all. Table
+    `confounds` has the same numbers without intervals, on which no figure should rest.
+    Source: Adams et al. 2023, section 7.4.
     """
     scores, ratings = (
         statements.of_systems(frame[frame["part"] == FULL]).dropna(subset=["value"])
@@ -283,15 +341,21 @@ def least_copied(frames: Frames) -> pd.DataFrame:
         values = group.set_index(_TEXT)["value"].rename("metric")
         for criterion in sorted(set(people.index.get_level_values(0))):
             rated = people.loc[criterion].rename("people")
-            both = pd.concat([values, rated, coverage], axis=1, join="inner").dropna().sort_index()
+            both = (
+                pd.concat([values, rated, coverage], axis=1, join="inner")
+                .dropna()
+                .sort_index()
+            )
             document = pd.factorize(both.index.get_level_values(0))[0].astype(np.intp)
             graded, by_people, copied = both.to_numpy(dtype=float).T
             texts = estimates.Texts(graded, by_people, copied, document)
             rows += [
-                (criterion, metric, judge, *row) for row in estimates.by_share(texts, str(metric))
+                (criterion, metric, judge, *row)
+                for row in estimates.by_share(texts, str(metric))
             ]
     return pd.DataFrame(
-        rows, columns=["criterion", "metric", "judge", "share", "what", *estimates.ESTIMATE]
+        rows,
+        columns=["criterion", "metric", "judge", "share", "what", *estimates.ESTIMATE],
     )
 
 
@@ -301,15 +365,18 @@ def least_copied(frames: Frames) -> pd.DataFrame:
 def agreement_of_counts(frames: Frames) -> pd.DataFrame:
     """Agreement of raters who counted in whole texts of systems, the mean over pairs of raters.
 
-    One row per study, criterion and coefficient (`statistics.agreement.count_agreement`), 1 is
-    perfect. n: texts that two raters rated, over the pairs. A pair whose coefficient is undefined
-    makes the mean null. low, high: bootstrap over documents, with the raters fixed. Shares are
-    treated as counts, too: choose the criteria that are counts.
+    One row per study, criterion and coefficient
+    (`statistics.agreement.count_agreement`), 1 is perfect. n: texts that two raters
+    rated, over the pairs. A pair whose coefficient is undefined makes the mean null.
+    low, high: bootstrap over documents, with the raters fixed. Shares are treated as
+    counts, too: choose the criteria that are counts.
     """
     ratings = statements.of_systems(frames["ratings"]).dropna(subset=["value"])
     text_ratings = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
     rows: list[tuple[object, ...]] = []
-    for (study, criterion), texts in text_ratings.groupby(["study", "criterion"], sort=True):
+    for (study, criterion), texts in text_ratings.groupby(
+        ["study", "criterion"], sort=True
+    ):
         wide = texts.set_index([*_TEXT, "rater"])["value"].unstack("rater").sort_index()
         documents = pd.factorize(wide.index.get_level_values(0))[0].astype(np.intp)
         size, table = int(documents.max()) + 1, wide.to_numpy(dtype=np.float64).T
@@ -329,9 +396,13 @@ def agreement_of_counts(frames: Frames) -> pd.DataFrame:
             )
             rows += [
                 (study, criterion, *row, n)
-                for row in zip(COUNT_COEFFICIENTS, averages[:, 0], low, high, strict=True)
+                for row in zip(
+                    COUNT_COEFFICIENTS, averages[:, 0], low, high, strict=True
+                )
             ]
-    return pd.DataFrame(rows, columns=["study", "criterion", "coefficient", *estimates.ESTIMATE])
+    return pd.DataFrame(
+        rows, columns=["study", "criterion", "coefficient", *estimates.ESTIMATE]
+    )
 
 
 # ---- which tables records need ---------------------------------------------------------------
@@ -365,14 +436,18 @@ DERIVED: dict[str, Derived] = {
     ),
     "distilled": Derived(("statement_scores", "ratings"), statements.distilled),
     "errors_by_position": Derived(("ratings",), statements.errors_by_position),
-    "statement_correlations": Derived(("correlations",), statements.statement_correlations),
+    "statement_correlations": Derived(
+        ("correlations",), statements.statement_correlations
+    ),
     "correlation_spread": Derived(
         ("correlations", "statement_scores"), statements.correlation_spread
     ),
     "tuning_by_use": Derived(("correlations",), statements.tuning_by_use),
     "sizes": Derived(("sources", "parts", "units"), statements.sizes),
     "in_ensembles": Derived(("ensembles",), in_ensembles),
-    "metrics_of_notes": Derived(("scores", "leaderboard", "ratings"), statements.metrics_of_notes),
+    "metrics_of_notes": Derived(
+        ("scores", "leaderboard", "ratings"), statements.metrics_of_notes
+    ),
     "error_weights": Derived((), statements.error_weights),
     "agreement_of_counts": Derived(("ratings",), agreement_of_counts),
     "pairs_of_scorers": Derived(("metric_correlations",), pairs_of_scorers),
@@ -386,9 +461,13 @@ def source_tables(name: str) -> Sequence[str]:
 
 def needed_tables(record: Record) -> list[tuple[str, str]]:
     """Return benchmark and table of all that a record reads, sorted; empty for an open record."""
-    return sorted({(n.benchmark, t) for n in record.all_numbers for t in source_tables(n.table)})
+    return sorted(
+        {(n.benchmark, t) for n in record.all_numbers for t in source_tables(n.table)}
+    )
 
 
 def unknown_tables(record: Record) -> list[str]:
     """Return the tables that a record names and that do not exist."""
-    return sorted({n.table for n in record.all_numbers} - set(DRAWN_FROM) - set(DERIVED))
+    return sorted(
+        {n.table for n in record.all_numbers} - set(DRAWN_FROM) - set(DERIVED)
+    )

@@ -19,7 +19,12 @@ from metassay.format.frames import to_csv
 from metassay.format.numbers import counted
 from metassay.paper_figures import FORMATS
 from metassay.paper_figures.cells import Cell, Cells, Tables, find_cells
-from metassay.paper_figures.derived_tables import DERIVED, DRAWN_FROM, needed_tables, unknown_tables
+from metassay.paper_figures.derived_tables import (
+    DERIVED,
+    DRAWN_FROM,
+    needed_tables,
+    unknown_tables,
+)
 from metassay.paper_figures.papers import Record
 from metassay.paper_figures.pictures import picture_files
 from metassay.paper_figures.printed import read_printed
@@ -28,23 +33,50 @@ from metassay.tables import parquet
 PUBLISHED = "reports/published"
 FIGURES = "reports/figures"
 STORE = Path(".work/figures")
-LOCK = ".work/locks/figures-{}"  # of the process that draws a paper; its stage has it, too
+# of the process that draws a paper; its stage has it, too
+LOCK = ".work/locks/figures-{}"
 DRAWS = "metassay.paper_figures.draw"  # the code that draws a record
 
 # Tables that are folders, since several stages write them.
 _FOLDERS = {
-    *("texts", "responses", "notes", "alignments", "pairs", "criteria", "judgments"),
-    *("measurements", "statement_scores", "ratings", "segmented"),
+    "texts",
+    "responses",
+    "notes",
+    "alignments",
+    "pairs",
+    "criteria",
+    "judgments",
+    "measurements",
+    "statement_scores",
+    "ratings",
+    "segmented",
 }
 
 _OURS, _PRINTED, _DIFFERENCE = "ours", "printed", "difference"
-_MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\|`*[]_"} | {"<": "&lt;", "&": "&amp;"})
+_MARKDOWN = str.maketrans(
+    {c: f"\\{c}" for c in "\\|`*[]_"} | {"<": "&lt;", "&": "&amp;"}
+)
 _LATEX = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''"}
-    | {"−": "$-$", "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": r"\dots{}"}
-    | {"τ": r"$\tau$", "ρ": r"$\rho$", "κ": r"$\kappa$", "α": r"$\alpha$", "×": r"$\times$"}
+    | {
+        "−": "$-$",
+        "–": "--",
+        "—": "---",
+        "’": "'",
+        "‘": "`",
+        "“": "``",
+        "”": "''",
+        "…": r"\dots{}",
+    }
+    | {
+        "τ": r"$\tau$",
+        "ρ": r"$\rho$",
+        "κ": r"$\kappa$",
+        "α": r"$\alpha$",
+        "×": r"$\times$",
+    }
     | {"¹": r"$^{1}$", "²": r"$^{2}$", "†": r"$^{\dagger}$"}
     | {"↑": r"$\uparrow$", "↓": r"$\downarrow$", "≤": r"$\leq$", "≥": r"$\geq$"}
 )
@@ -109,12 +141,19 @@ def _unranked(cells: Cells) -> Iterator[str]:
 def to_markdown(record: Record, cells: Cells) -> str:
     """Return a pipe table; our intervals are in brackets."""
     columns = _columns(record, cells)
-    heads = [_md(f"{title} {kind}".strip()) for title, kinds in columns for kind in kinds]
+    heads = [
+        _md(f"{title} {kind}".strip()) for title, kinds in columns for kind in kinds
+    ]
     lines = [["", *heads], ["---", *("---:" for _ in heads)]]
     for panel, body in _bodies(record, cells, columns):
         lines += [[f"**{_md(panel)}**", *("" for _ in heads)]] if panel else []
         lines += [[_md(title), *texts] for title, *texts in body]
-    head = [f"# {_md(record.paper)}, {_md(record.name)}", "", _md(caption(record, cells)), ""]
+    head = [
+        f"# {_md(record.paper)}, {_md(record.name)}",
+        "",
+        _md(caption(record, cells)),
+        "",
+    ]
     return "\n".join([*head, *(f"| {' | '.join(line)} |" for line in lines)]) + "\n"
 
 
@@ -136,7 +175,9 @@ def to_latex(record: Record, cells: Cells) -> str:
         lines += [r"\addlinespace"] if place else []
         if panel:
             lines.append(rf"\multicolumn{{{n + 1}}}{{l}}{{\emph{{{_tex(panel)}}}}} \\")
-        lines += [_tex_row([_tex(row[0]), *map(_latex_number, row[1:])]) for row in body]
+        lines += [
+            _tex_row([_tex(row[0]), *map(_latex_number, row[1:])]) for row in body
+        ]
     lines += [r"\bottomrule", r"\end{tabular}}", r"\end{table}", r"\metassayend"]
     return _HEAD + "\n".join(lines) + "\n"
 
@@ -189,7 +230,13 @@ def _bodies(
         yield (
             panel,
             [
-                [row, *(_text(record, by_place.get((panel, row, t)), kind) for t, kind in fields)]
+                [
+                    row,
+                    *(
+                        _text(record, by_place.get((panel, row, t)), kind)
+                        for t, kind in fields
+                    ),
+                ]
                 for row in cells.rows_in(panel)
             ],
         )
@@ -202,7 +249,9 @@ def _text(record: Record, cell: Cell | None, kind: str) -> str:
         return _digits(cell.published, record.decimals)
     if kind == _DIFFERENCE:
         return _digits(cell.difference, record.decimals, sign="+")
-    ours, low, high = (_digits(n, record.decimals) for n in (cell.ours, cell.low, cell.high))
+    ours, low, high = (
+        _digits(n, record.decimals) for n in (cell.ours, cell.low, cell.high)
+    )
     mark = _PLACES.get(cell.place or 0, "")
     if not mark and cell.p is not None and cell.p < _BEHIND:
         mark = "†"
@@ -232,8 +281,9 @@ class Inputs(NamedTuple):
 class Outcome:
     """What happened to the records, by name; `lacking` has the tables that undrawn records need.
 
-    `absent`: rows and columns of drawn records without a number of ours. `damaged`: for others that
-    are not drawn, what is wrong with the tables or printed files that they read, or with them.
+    `absent`: rows and columns of drawn records without a number of ours. `damaged`: for
+    others that are not drawn, what is wrong with the tables or printed files that they
+    read, or with them.
     """
 
     drawn: list[str] = field(default_factory=list)
@@ -255,10 +305,11 @@ def draw_paper(
 ) -> Outcome:
     """Bring the folder `out` up to date: a file per record and format, and no other.
 
-    Equal input gives equal bytes. `version` is of the code that draws; with it, the record, the
-    tables and the printed file, each drawing has a key in `store`. A record that is open, lacks a
-    table, or reads damaged files is left out and listed in the outcome; all others are drawn. Each
-    file is replaced at once. The caller must be the only one that draws into `out`.
+    Equal input gives equal bytes. `version` is of the code that draws; with it, the
+    record, the tables and the printed file, each drawing has a key in `store`. A record
+    that is open, lacks a table, or reads damaged files is left out and listed in the
+    outcome; all others are drawn. Each file is replaced at once. The caller must be the
+    only one that draws into `out`.
     """
     outcome = Outcome()
     files: dict[str, bytes] = {}
@@ -268,10 +319,16 @@ def draw_paper(
             outcome.open.append(record.name)
             continue
         try:
-            drawing = _draw(record, inputs, tables, outcome, store=store, version=version)
+            drawing = _draw(
+                record, inputs, tables, outcome, store=store, version=version
+            )
         except BadInput as error:
             drawing, outcome.damaged[record.name] = {}, error.problems
-        files |= {f"{record.name}.{kind}": drawing[kind] for kind in formats if kind in drawing}
+        files |= {
+            f"{record.name}.{kind}": drawing[kind]
+            for kind in formats
+            if kind in drawing
+        }
     _write_only(out, files)
     return outcome
 
@@ -286,16 +343,26 @@ def _write_only(out: Path, files: Mapping[str, bytes]) -> None:
                 file.write(content)
     for path in out.iterdir():
         if path.name not in files:
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            shutil.rmtree(
+                path
+            ) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def missing_tables(record: Record, inputs: Inputs) -> list[tuple[str, str]]:
     """Return benchmark and name of the tables that a record needs and that do not exist."""
-    return [table for table in needed_tables(record) if not inputs.table(*table).exists()]
+    return [
+        table for table in needed_tables(record) if not inputs.table(*table).exists()
+    ]
 
 
 def _draw(
-    record: Record, inputs: Inputs, tables: Tables, outcome: Outcome, *, store: Path, version: str
+    record: Record,
+    inputs: Inputs,
+    tables: Tables,
+    outcome: Outcome,
+    *,
+    store: Path,
+    version: str,
 ) -> dict[str, bytes]:
     """Return the record's files by format; empty, with the reason in the outcome, if not drawn."""
     unknown = unknown_tables(record)
@@ -331,7 +398,10 @@ def _files(record: Record, cells: Cells) -> dict[str, bytes]:
     """Return the files by format; empty without a number of ours."""
     if not cells.cells:
         return {}
-    files = {"md": to_markdown(record, cells).encode(), "csv": to_csv(cells.frame(record)).encode()}
+    files = {
+        "md": to_markdown(record, cells).encode(),
+        "csv": to_csv(cells.frame(record)).encode(),
+    }
     if record.form == "table":
         return files | {"tex": to_latex(record, cells).encode()}
     return files | picture_files(record, cells)
@@ -343,7 +413,9 @@ def _tables(inputs: Inputs) -> Tables:
     @cache
     def read(benchmark: str, name: str) -> pd.DataFrame:
         if name in DERIVED:
-            return DERIVED[name].make({s: read(benchmark, s) for s in DERIVED[name].sources})
+            return DERIVED[name].make(
+                {s: read(benchmark, s) for s in DERIVED[name].sources}
+            )
         return parquet.read(DRAWN_FROM[name], inputs.table(benchmark, name))
 
     return read
@@ -363,7 +435,8 @@ def _key(record: Record, inputs: Inputs, version: str) -> str:
 def _content(file: Path) -> bytes:
     """Return a file's bytes; empty if it cannot be read, which its reader then reports."""
     with suppress(OSError):
-        return file.read_bytes() if file.is_file() else b""  # a pipe would wait for a writer
+        # a pipe would wait for a writer
+        return file.read_bytes() if file.is_file() else b""
     return b""
 
 
@@ -398,7 +471,9 @@ def paths(records: Iterable[Record]) -> list[str]:
     """Return all that these records read: what a paper's stage declares."""
     drawn = [record for record in records if not record.open]
     tables = {table_path(*table) for record in drawn for table in needed_tables(record)}
-    return sorted(tables | {f"{PUBLISHED}/{file}" for record in drawn for file in record.printed})
+    return sorted(
+        tables | {f"{PUBLISHED}/{file}" for record in drawn for file in record.printed}
+    )
 
 
 def inputs_in(root: Path) -> Inputs:
@@ -434,13 +509,22 @@ def damage_lines(problems: Mapping[str, Sequence[str]]) -> list[str]:
     for name, of_record in problems.items():
         for problem in of_record:
             stopped.setdefault(problem, []).append(name)
-    return [f"not drawn: {', '.join(names)}: {problem}" for problem, names in stopped.items()]
+    return [
+        f"not drawn: {', '.join(names)}: {problem}"
+        for problem, names in stopped.items()
+    ]
 
 
-def missing_benchmarks(records: Iterable[Record], inputs: Inputs) -> dict[str, list[str]]:
+def missing_benchmarks(
+    records: Iterable[Record], inputs: Inputs
+) -> dict[str, list[str]]:
     """Return the benchmarks whose tables are missing, per record that cannot be drawn yet."""
     tables = {record.name: missing_tables(record, inputs) for record in records}
-    return {name: sorted({b for b, _ in missing}) for name, missing in tables.items() if missing}
+    return {
+        name: sorted({b for b, _ in missing})
+        for name, missing in tables.items()
+        if missing
+    }
 
 
 def remedy(benchmarks: Iterable[str]) -> str:

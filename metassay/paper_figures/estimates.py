@@ -1,6 +1,7 @@
 """Means and correlations for figures, with bootstrap intervals over documents.
 
-Their settings are those of reports in params.yaml (`Resampling`); figures read tables, no params.
+Their settings are those of reports in params.yaml (`Resampling`); figures read tables,
+no params.
 """
 
 from collections.abc import Iterator
@@ -79,7 +80,9 @@ def difference(
     if other is not None:
         r = r - weighted_pearson(other, people, documents, weights)
     (low,), (high,) = expanded_percentiles(r[1:, None], n, RESAMPLING.confidence)
-    value, low, high = (None if np.isnan(end) else float(end) for end in (r[0], low, high))
+    value, low, high = (
+        None if np.isnan(end) else float(end) for end in (r[0], low, high)
+    )
     return value, low, high, len(metric)
 
 
@@ -87,4 +90,6 @@ def difference(
 def resample_counts(n: int) -> Reals:
     """Return how often each of n documents is in each resample: (resamples, n)."""
     random = np.random.default_rng(RESAMPLING.seed)
-    return random.multinomial(n, np.full(n, 1 / n), RESAMPLING.resamples).astype(np.float64)
+    return random.multinomial(n, np.full(n, 1 / n), RESAMPLING.resamples).astype(
+        np.float64
+    )

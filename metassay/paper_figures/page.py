@@ -43,12 +43,21 @@ def describe(papers: Mapping[str, Sequence[Record]]) -> str:
     lines = ["# Tables and figures of papers", "", *_INTRO.split("\n"), ""]
     for paper, records in papers.items():
         n_open = sum(bool(record.open) for record in records)
-        lines += [f"## {paper}", "", f"{len(records) - n_open} drawn, {n_open} open.", ""]
+        lines += [
+            f"## {paper}",
+            "",
+            f"{len(records) - n_open} drawn, {n_open} open.",
+            "",
+        ]
         lines += ["| name | what it shows | form | fed by | beside | status |"]
         lines += ["|---|---|---|---|---|---|"]
         lines += [_line(record) for record in records]
         lines.append("")
-    lines += ["## Tables made for figures alone", "", "| table | made of | what it holds |"]
+    lines += [
+        "## Tables made for figures alone",
+        "",
+        "| table | made of | what it holds |",
+    ]
     lines += ["|---|---|---|"]
     lines += [
         f"| {name} | {_code(table.sources)} | {_cell(table.summary)} |"

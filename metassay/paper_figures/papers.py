@@ -1,8 +1,8 @@
 """The records of papers' figures and tables: which numbers each shows, and how (records.yaml).
 
-A record has panels, rows and columns. Where the three meet is a cell: a number of ours, found in a
-table of a benchmark by the conditions of its panel, row and column, and a printed number, found in
-a file of `reports/published/` in the same way.
+A record has panels, rows and columns. Where the three meet is a cell: a number of ours,
+found in a table of a benchmark by the conditions of its panel, row and column, and a
+printed number, found in a file of `reports/published/` in the same way.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,11 +23,11 @@ Form = Literal["table", "dots", "bars", "lines", "scatter", "heatmap", "violins"
 class Numbers:
     """Our numbers: a column of a benchmark's table, and the columns of its interval.
 
-    `table` is in `derived_tables.DRAWN_FROM`, or made from these by `DERIVED` there. A cell is one
-    row of it. `scale` multiplies value and interval, so that they are as the paper prints them; -1
-    flips the sign and the interval. `draws`: a column of lists, for violins. `n`: the number of
-    documents or texts, less `n_undefined`. `place`: 1 for the best number of its column; `p`: that
-    of its being as good.
+    `table` is in `derived_tables.DRAWN_FROM`, or made from these by `DERIVED` there. A
+    cell is one row of it. `scale` multiplies value and interval, so that they are as
+    the paper prints them; -1 flips the sign and the interval. `draws`: a column of
+    lists, for violins. `n`: the number of documents or texts, less `n_undefined`.
+    `place`: 1 for the best number of its column; `p`: that of its being as good.
     """
 
     benchmark: str
@@ -54,10 +54,11 @@ class Numbers:
 class Line:
     """A row, column or panel: its title, and the conditions of its cells.
 
-    `ours` are for our table and `printed` for the published file; None says that this line is not
-    computed here, or was not printed. `numbers` replaces the record's. With `parts` the cell is a
-    weighted sum of several: a weight and further conditions each; it has no interval. `x`: the
-    line's position on the axis if the form has one (`lines`).
+    `ours` are for our table and `printed` for the published file; None says that this
+    line is not computed here, or was not printed. `numbers` replaces the record's. With
+    `parts` the cell is a weighted sum of several: a weight and further conditions each;
+    it has no interval. `x`: the line's position on the axis if the form has one
+    (`lines`).
     """
 
     title: str
@@ -83,10 +84,11 @@ Lines = tuple[Line | EachValue, ...]
 class Record:
     """A figure or table of a paper.
 
-    `title` and `says` are our words: what it shows, and what its reader must know. `printed`: files
-    in `reports/published/`. `apart`: why ours and theirs stand side by side and are not subtracted.
-    `open`: what is missing; then nothing is drawn, and all else may be empty. `decimals`: as
-    printed. `axis`: what the numbers are; `across`: what the columns of lines are.
+    `title` and `says` are our words: what it shows, and what its reader must know.
+    `printed`: files in `reports/published/`. `apart`: why ours and theirs stand side by
+    side and are not subtracted. `open`: what is missing; then nothing is drawn, and all
+    else may be empty. `decimals`: as printed. `axis`: what the numbers are; `across`:
+    what the columns of lines are.
     """
 
     paper: str
@@ -111,7 +113,10 @@ class Record:
         if self.open:
             return ()
         lines = (*self.panels, *self.rows, *self.columns)
-        candidates = [self.numbers, *(line.numbers for line in lines if isinstance(line, Line))]
+        candidates = [
+            self.numbers,
+            *(line.numbers for line in lines if isinstance(line, Line)),
+        ]
         return tuple(numbers for numbers in candidates if numbers)
 
 
@@ -123,11 +128,16 @@ def _read() -> _Papers:
     """Read records.yaml; raises a ValidationError that names a block that is no record."""
     blocks: Any = strict_yaml.load(Path(__file__).with_name("records.yaml"))
     papers = {
-        paper: [{"paper": paper, "name": name, **_record(block)} for name, block in records.items()]
+        paper: [
+            {"paper": paper, "name": name, **_record(block)}
+            for name, block in records.items()
+        ]
         for paper, records in blocks.items()
         if paper != "shared"
     }
-    return TypeAdapter(_Papers, config=ConfigDict(extra="forbid")).validate_python(papers)
+    return TypeAdapter(_Papers, config=ConfigDict(extra="forbid")).validate_python(
+        papers
+    )
 
 
 def _record(block: Mapping[str, Any]) -> dict[str, Any]:

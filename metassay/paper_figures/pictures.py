@@ -1,8 +1,8 @@
 """The pictures of records, a function per form; equal numbers give equal bytes.
 
-Colours are Okabe and Ito's, which colour-blind readers tell apart; ours and theirs differ in shape,
-too. Sizes are for print, without scaling. Fonts are embedded: as outlines in SVG, as TrueType in
-PDF.
+Colours are Okabe and Ito's, which colour-blind readers tell apart; ours and theirs
+differ in shape, too. Sizes are for print, without scaling. Fonts are embedded: as
+outlines in SVG, as TrueType in PDF.
 """
 
 import io
@@ -26,10 +26,12 @@ from metassay.reporting.figures import FAINT, INK, STYLE, label, lay_out
 
 _WIDTH = 6.3  # inches between the margins of A4
 _OURS, _THEIRS = "#0072B2", "#D55E00"
-# Of series, in their order: Okabe and Ito 2008 without yellow, which is faint on white paper.
+# Of series, in their order: Okabe and Ito 2008 without yellow, which is faint on white
+# paper.
 _SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = ("o", "D", "s", "^", "v", "P", "X")
-_GLYPHS = ("●", "◆", "■", "▲", "▼", "✚", "✖")  # the same as text, for names beside lines
+# the same as text, for names beside lines
+_GLYPHS = ("●", "◆", "■", "▲", "▼", "✚", "✖")
 _PNG_DPI = 300
 _ABOVE = 0.22  # inches for the legend
 
@@ -83,7 +85,9 @@ def _legend(figure: Figure, cells: Sequence[Cell], *, bars: bool = False) -> Non
     """Write above the panels, in their colours, which marks are ours and which were printed."""
     ends = ", strokes: their intervals" if bars else ", with its interval"
     ours, colour = ("bars: ours", INK) if bars else ("● ours", _OURS)
-    words = [(ours + (ends if any(cell.low is not None for cell in cells) else ""), colour)]
+    words = [
+        (ours + (ends if any(cell.low is not None for cell in cells) else ""), colour)
+    ]
     if _any_printed(cells):
         words.append(("◇ as printed", _THEIRS))
     x = 0.01
@@ -133,7 +137,9 @@ def _name_rows(axes: Axes, rows: Collection[str]) -> None:
     axes.set_ylim(len(rows) - 0.4, -0.6)
 
 
-def _beside(axes: Axes, text: str, xy: tuple[float, float], size: float, colour: str) -> None:
+def _beside(
+    axes: Axes, text: str, xy: tuple[float, float], size: float, colour: str
+) -> None:
     """Write text a little to the right of a point, in the panel or outside of it."""
     axes.annotate(
         text,
@@ -152,10 +158,17 @@ def _beside(axes: Axes, text: str, xy: tuple[float, float], size: float, colour:
 
 def _bars(record: Record, cells: Cells) -> Figure:
     """Draw the panels one below the other; groups are named at the side, bars at their ends."""
-    by_panel = {panel: [c for c in cells.cells if c.panel == panel] for panel in cells.panels}
-    heights = [0.12 * len(of) + 0.08 * len({c.row for c in of}) + 0.25 for of in by_panel.values()]
+    by_panel = {
+        panel: [c for c in cells.cells if c.panel == panel] for panel in cells.panels
+    }
+    heights = [
+        0.12 * len(of) + 0.08 * len({c.row for c in of}) + 0.25
+        for of in by_panel.values()
+    ]
     figure = _sheet(0.3 + sum(heights))
-    grid = figure.subplots(len(by_panel), 1, squeeze=False, sharex=True, height_ratios=heights)
+    grid = figure.subplots(
+        len(by_panel), 1, squeeze=False, sharex=True, height_ratios=heights
+    )
     for axes, (panel, bars) in zip(grid[:, 0], by_panel.items(), strict=True):
         _bar_panel(axes, bars, cells.columns)
         axes.set_title(label(panel), loc="left")
@@ -212,7 +225,9 @@ def _dots(record: Record, cells: Cells) -> Figure:
             if across:
                 axes.set_yticklabels([])
         if panel:
-            grid[down, 0].set_ylabel(label(panel), rotation=0, ha="right", va="bottom", y=1.0)
+            grid[down, 0].set_ylabel(
+                label(panel), rotation=0, ha="right", va="bottom", y=1.0
+            )
     for axes in grid[-1]:
         axes.set_xlabel(record.axis)
     _legend(figure, cells.cells)
@@ -247,7 +262,9 @@ def _violin(axes: Axes, cell: Cell, y: int) -> None:
         counts, edges = np.histogram(np.asarray(cell.draws), bins=bins)
         middles = (edges[:-1] + edges[1:]) / 2
         half = 0.42 * counts / counts.max()
-        axes.fill_between(middles, y - half, y + half, color=_OURS, alpha=0.3, linewidth=0)
+        axes.fill_between(
+            middles, y - half, y + half, color=_OURS, alpha=0.3, linewidth=0
+        )
     _interval(axes, cell, y, 1.2)
     axes.plot([cell.ours], [y], "o", color=_OURS, markersize=3)
     _diamond(axes, cell.published, y, 4.2)
@@ -263,7 +280,10 @@ def _heatmap(record: Record, cells: Cells) -> Figure:
     below = 0.055 * max(len(label(column)) for column in cells.columns)
     field = min(0.46, (_WIDTH - names - 0.3) / n_fields)  # inches
     figure = Figure(
-        figsize=(names + 0.3 + field * n_fields, 0.4 + below + field * 0.8 * len(cells.rows)),
+        figsize=(
+            names + 0.3 + field * n_fields,
+            0.4 + below + field * 0.8 * len(cells.rows),
+        ),
         layout=ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03),
     )
     grid = figure.subplots(1, len(cells.panels), squeeze=False, sharey=True)
@@ -280,8 +300,12 @@ def _heatmap(record: Record, cells: Cells) -> Figure:
             shades[y, x] = cell.ours
             size = min(6.5, 15 * field)
             axes.text(x, y, text, ha="center", va="center", fontsize=size, color=colour)
-        axes.imshow(shades, "PuOr", vmin=-top, vmax=top, aspect="auto", interpolation="nearest")
-        axes.set_xticks(range(len(cells.columns)), labels=map(label, cells.columns), rotation=90)
+        axes.imshow(
+            shades, "PuOr", vmin=-top, vmax=top, aspect="auto", interpolation="nearest"
+        )
+        axes.set_xticks(
+            range(len(cells.columns)), labels=map(label, cells.columns), rotation=90
+        )
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
         axes.set_title(label(panel), loc="left")
@@ -309,7 +333,11 @@ def _lines(record: Record, cells: Cells) -> Figure:
             points = [c for c in cells.cells if (c.panel, c.row) == (panel, row)]
             if points:
                 shift = step * (place - (len(cells.rows) - 1) / 2)
-                ends.append(_line(axes, points, [ticks[c.column] + shift for c in points], place))
+                ends.append(
+                    _line(
+                        axes, points, [ticks[c.column] + shift for c in points], place
+                    )
+                )
         axes.set_title(label(panel), loc="left")
         axes.set_xticks(list(ticks.values()), labels=map(label, ticks))
         axes.set_xlabel(record.across)
@@ -326,15 +354,25 @@ def _lines(record: Record, cells: Cells) -> Figure:
     return figure
 
 
-def _line(axes: Axes, cells: list[Cell], xs: list[float], place: int) -> tuple[float, str, str]:
+def _line(
+    axes: Axes, cells: list[Cell], xs: list[float], place: int
+) -> tuple[float, str, str]:
     """Draw a line; return the height of its end, its name and its colour."""
     colour, marker = _SERIES[place % len(_SERIES)], _MARKERS[place % len(_MARKERS)]
     for x, cell in zip(xs, cells, strict=True):
         _interval(axes, cell, x, 0.9, 0.6, colour=colour, upright=True)
-    axes.plot(xs, [c.ours for c in cells], "-", marker=marker, markersize=3.2, color=colour)
-    printed = [(x, c.published) for x, c in zip(xs, cells, strict=True) if c.published is not None]
+    axes.plot(
+        xs, [c.ours for c in cells], "-", marker=marker, markersize=3.2, color=colour
+    )
+    printed = [
+        (x, c.published)
+        for x, c in zip(xs, cells, strict=True)
+        if c.published is not None
+    ]
     if printed:
-        (dashes,) = axes.plot(*zip(*printed, strict=True), "--", color=colour, linewidth=0.9)
+        (dashes,) = axes.plot(
+            *zip(*printed, strict=True), "--", color=colour, linewidth=0.9
+        )
         dashes.set(marker=marker, markersize=4.2, markerfacecolor="none")
     glyph = _GLYPHS[place % len(_GLYPHS)]
     return cells[-1].ours, f"{glyph} {label(cells[-1].row)}", colour
@@ -357,10 +395,17 @@ _MOST_NAMES = 24  # the most points that get names
 _PER_LETTER, _HALF, _DOT, _STROKE = 0.05, 0.055, 0.04, 0.02
 # Positions of a name: alignment, offset up and offset aside, in inches.
 _SIDES: tuple[tuple[Literal["left", "center", "right"], float, float], ...] = (
-    *(("left", 0.08, 0.04), ("left", -0.08, 0.04), ("right", 0.08, -0.04), ("right", -0.08, -0.04)),
-    *(("left", 0.0, 0.06), ("right", 0.0, -0.06), ("center", 0.12, 0.0), ("center", -0.12, 0.0)),
+    ("left", 0.08, 0.04),
+    ("left", -0.08, 0.04),
+    ("right", 0.08, -0.04),
+    ("right", -0.08, -0.04),
+    ("left", 0.0, 0.06),
+    ("right", 0.0, -0.06),
+    ("center", 0.12, 0.0),
+    ("center", -0.12, 0.0),
 )
-_BEFORE = {"left": 0.0, "center": 0.5, "right": 1.0}  # the share of a name left of its position
+# the share of a name left of its position
+_BEFORE = {"left": 0.0, "center": 0.5, "right": 1.0}
 _HALO = [withStroke(linewidth=1.5, foreground="white")]
 
 
@@ -426,11 +471,18 @@ def _name_points(
             (across.published, up.published) * 2,
         ):
             if not (x_low is None or y_low is None or x_high is None or y_high is None):
-                (west, south), (east, north) = inches(x_low, y_low), inches(x_high, y_high)
-                occupied.append((west - _STROKE, south - _STROKE, east + _STROKE, north + _STROKE))
+                (west, south), (east, north) = (
+                    inches(x_low, y_low),
+                    inches(x_high, y_high),
+                )
+                occupied.append(
+                    (west - _STROKE, south - _STROKE, east + _STROKE, north + _STROKE)
+                )
     for (x, y), (across, up) in zip(centres, points, strict=True):
         name = label(up.row)
-        boxes = [_name_box(name, x + offset, y + up, side) for side, up, offset in _SIDES]
+        boxes = [
+            _name_box(name, x + offset, y + up, side) for side, up, offset in _SIDES
+        ]
         overlaps = [
             sum(_overlap(box, other) for other in occupied)
             + (_overlap(box, box) - _overlap(box, panel))
@@ -453,7 +505,12 @@ def _name_points(
 
 def _name_box(name: str, x: float, y: float, side: str) -> _Box:
     long = _PER_LETTER * len(name)
-    return x - _BEFORE[side] * long, y - _HALF, x + (1 - _BEFORE[side]) * long, y + _HALF
+    return (
+        x - _BEFORE[side] * long,
+        y - _HALF,
+        x + (1 - _BEFORE[side]) * long,
+        y + _HALF,
+    )
 
 
 _FORMS: Mapping[str, Callable[[Record, Cells], Figure]] = {

@@ -6,8 +6,16 @@ import pandas as pd
 
 from metassay.core.errors import BadInput
 
-PRINTED_PAPERS = 44  # the first of ScholarSum's 50 released ones give most of its printed means
-_COLUMNS = ["split_or_section", "system_or_metric", "setting", "quantity", "value", "note"]
+# the first of ScholarSum's 50 released ones give most of its printed means
+PRINTED_PAPERS = 44
+_COLUMNS = [
+    "split_or_section",
+    "system_or_metric",
+    "setting",
+    "quantity",
+    "value",
+    "note",
+]
 
 
 def read_printed(file: Path) -> pd.DataFrame:
@@ -27,9 +35,15 @@ def read_printed(file: Path) -> pd.DataFrame:
         raise BadInput(f"published: {file} is damaged; {restore}") from error
     lacking = [name for name in _COLUMNS if name not in printed.columns]
     if lacking:
-        raise BadInput(f"published: {file} lacks the columns {lacking}; restore the file")
-    no_number = pd.to_numeric(printed["value"], errors="coerce").isna() & (printed["value"] != "")
+        raise BadInput(
+            f"published: {file} lacks the columns {lacking}; restore the file"
+        )
+    no_number = pd.to_numeric(printed["value"], errors="coerce").isna() & (
+        printed["value"] != ""
+    )
     if no_number.any():
         lines = ", ".join(str(row + 2) for row in printed.index[no_number])
-        raise BadInput(f"published: {file}: row {lines}: `value` is not a number; restore the file")
+        raise BadInput(
+            f"published: {file}: row {lines}: `value` is not a number; restore the file"
+        )
     return printed

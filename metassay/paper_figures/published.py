@@ -1,11 +1,13 @@
 """Our numbers beside those that papers printed. Nothing here is tuned to make them agree.
 
-A comparison picks, from a transcribed table in `reports/published/`, the cells that we compute
-too. What a paper printed for metrics or systems that were not run here is counted, not shown.
+A comparison picks, from a transcribed table in `reports/published/`, the cells that we
+compute too. What a paper printed for metrics or systems that were not run here is
+counted, not shown.
 
-Another judge means another level, so claim scores and accuracies of judges stand side by side and
-are not subtracted. What can be compared is the order of systems: of each of our judges with each
-printed evaluator, over the systems whose texts are the same here and there.
+Another judge means another level, so claim scores and accuracies of judges stand side
+by side and are not subtracted. What can be compared is the order of systems: of each of
+our judges with each printed evaluator, over the systems whose texts are the same here
+and there.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -45,10 +47,10 @@ class Ours(NamedTuple):
 class Comparison:
     """A printed table in words, as published.yaml has it, and its files in `reports/published/`.
 
-    `reason` is why our numbers differ, where they do; `decimals` are printed; `ours` has our names
-    by those of the print. Of judges: `statistic` is the number of ours that is like the print, and
-    `sets` says which subsets of ours a printed data set is; without, the print stands beside all
-    items of the test, which are others.
+    `reason` is why our numbers differ, where they do; `decimals` are printed; `ours`
+    has our names by those of the print. Of judges: `statistic` is the number of ours
+    that is like the print, and `sets` says which subsets of ours a printed data set is;
+    without, the print stands beside all items of the test, which are others.
     """
 
     title: str
@@ -62,8 +64,12 @@ class Comparison:
 
 
 _FILE: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
-COMPARISONS = {name: Comparison(**block) for name, block in _FILE["comparisons"].items()}
-JUDGE_COMPARISONS = {name: Comparison(**block) for name, block in _FILE["judges"].items()}
+COMPARISONS = {
+    name: Comparison(**block) for name, block in _FILE["comparisons"].items()
+}
+JUDGE_COMPARISONS = {
+    name: Comparison(**block) for name, block in _FILE["judges"].items()
+}
 
 
 def _printed(
@@ -77,10 +83,16 @@ def _printed(
                 " params.yaml"
             )
         files = known[name].files
-        yield name, known[name], pd.concat([read_printed(folder / file) for file in files])
+        yield (
+            name,
+            known[name],
+            pd.concat([read_printed(folder / file) for file in files]),
+        )
 
 
-def _add(compared: ExtraTables, name: str, kind: str, frame: pd.DataFrame, **words: Any) -> None:
+def _add(
+    compared: ExtraTables, name: str, kind: str, frame: pd.DataFrame, **words: Any
+) -> None:
     """Add a table that the block `kind` of the file shows, with these words before its own."""
     block = _FILE["tables"][kind]
     compared.tables[name] = frame
@@ -90,9 +102,9 @@ def _add(compared: ExtraTables, name: str, kind: str, frame: pd.DataFrame, **wor
 def compare_all(names: Iterable[str], folder: Path, tables: Ours) -> ExtraTables:
     """Make the named comparisons; BadInput for an unknown name or an unreadable file.
 
-    Columns of their tables: row, column, ours, published, difference (ours less published), note
-    (why they differ, where they do) and, where `ours` is of a part of the documents alone,
-    `ours_all`; claim scores are those of `compare_claims`.
+    Columns of their tables: row, column, ours, published, difference (ours less
+    published), note (why they differ, where they do) and, where `ours` is of a part of
+    the documents alone, `ours_all`; claim scores are those of `compare_claims`.
     """
     compared = ExtraTables({}, {})
     for name, comparison, printed in _printed(names, COMPARISONS, "benchmark", folder):
@@ -114,14 +126,17 @@ def compare_all(names: Iterable[str], folder: Path, tables: Ours) -> ExtraTables
 # Cells: our numbers, and which of them a printed one stands beside.
 
 Row = dict[str, Any]
-Numbers = Mapping[Hashable, float | None]  # ours, by what a printed row is; None: undefined
-Place = tuple[str, str, Hashable]  # row and column of a printed number, and which of ours it is
+# ours, by what a printed row is; None: undefined
+Numbers = Mapping[Hashable, float | None]
+# row and column of a printed number, and which of ours it is
+Place = tuple[str, str, Hashable]
 
 
 class _Match(NamedTuple):
     """Our `numbers`, and where a printed row stands and beside which, by Comparison.ours.
 
-    `every` are our numbers of all documents, where `numbers`, as the print, are of some.
+    `every` are our numbers of all documents, where `numbers`, as the print, are of
+    some.
     """
 
     numbers: Callable[[Ours], Numbers]
@@ -134,13 +149,17 @@ def _summary(cells: pd.DataFrame, n_not_run: int, decimals: int) -> str:
     if cells.empty:
         return f"None of its {counted(n_not_run, 'cell')} was computed here."
     differences = cells.set_index(["row", "column"])["difference"].dropna()
-    n_same = sum(agrees(difference, 0.5 * 10.0**-decimals) for difference in differences)
+    n_same = sum(
+        agrees(difference, 0.5 * 10.0**-decimals) for difference in differences
+    )
     summary = f"{n_same} of {counted(len(cells), 'cell')} equal the printed digits"
     if len(differences):
         cell = int(differences.abs().argmax())
         most, place = differences.iloc[cell], ", ".join(differences.index[cell])
         summary += f"; the largest difference is {most:+.{decimals + 1}f} ({place})"
-    others = f" {counted(n_not_run, 'published cell')} of metrics or systems not run here"
+    others = (
+        f" {counted(n_not_run, 'published cell')} of metrics or systems not run here"
+    )
     return f"{summary}.{others} are left out." if n_not_run else f"{summary}."
 
 
@@ -154,9 +173,12 @@ def _cells(
         if key in ours:
             number, published = ours[key], float(line["value"])
             difference = None if number is None else round(number - published, 12)
-            transcription = "" if match.every else line["note"]  # those of ScholarSum are labels
+            # those of ScholarSum are labels
+            transcription = "" if match.every else line["note"]
             note = _note(difference, transcription, comparison)
-            cells.append([row, column, number, published, difference, note, every.get(key)])
+            cells.append(
+                [row, column, number, published, difference, note, every.get(key)]
+            )
     numbers = ["ours", "published", "difference", "ours_all"]
     names = ["row", "column", *numbers[:3], "note", numbers[3]]
     frame = pd.DataFrame(cells, columns=names).astype(dict.fromkeys(numbers, "float64"))
@@ -202,15 +224,22 @@ def _with_aggregate(tables: Ours) -> Numbers:
         keys = [("pearson", metric, criterion) for criterion in criteria]
         if all(key in numbers for key in keys):
             f, h, o = (numbers[key] for key in keys)
-            undefined = f is None or h is None or o is None
-            numbers["pearson", metric, _AGGREGATE] = None if undefined else (2 * f - h - o) / 4  # type: ignore[operator]
+            if f is None or h is None or o is None:
+                aggregate = None
+            else:
+                aggregate = (2 * f - h - o) / 4
+            numbers["pearson", metric, _AGGREGATE] = aggregate
     return numbers
 
 
 def _of_metric(row: Row, ours: Mapping[str, str], coefficient: str) -> Place:
     """Rows are metrics, and columns criteria."""
     metric, quantity = row["system_or_metric"], row["quantity"]
-    key = (coefficient, {**ROUGE_VARIANTS, **ours}.get(metric), ours.get(quantity, quantity))
+    key = (
+        coefficient,
+        {**ROUGE_VARIANTS, **ours}.get(metric),
+        ours.get(quantity, quantity),
+    )
     return metric, quantity, key
 
 
@@ -242,19 +271,26 @@ def _scholarsum_means(tables: Ours, n_papers: int | None) -> Numbers:
     released = tables.scores[tables.scores["judge"] == NO_JUDGE]
     both = pd.concat([released, study.rename(columns={"criterion": "metric"})])
     papers = sorted(study["doc_id"].unique())[:n_papers]
-    values = both[(both["part"] == FULL) & (both["doc_id"].isin(papers) | (n_papers is None))]
+    values = both[
+        (both["part"] == FULL) & (both["doc_id"].isin(papers) | (n_papers is None))
+    ]
     return dict(values.groupby(["metric", "author"])["value"].mean())
 
 
 def _scholarsum(row: Row, ours: Mapping[str, str]) -> Place:
-    author, column = row["system_or_metric"], f"{row['quantity']} {row['evaluator']}".strip()
+    author, column = (
+        row["system_or_metric"],
+        f"{row['quantity']} {row['evaluator']}".strip(),
+    )
     return author, column, (ours.get(column), ours.get(author))
 
 
 def _fitted_weights(tables: Ours) -> Numbers:
     """Return weights fitted to the texts that have every facet, and their mean squared error."""
     weights = tables.facet_weights
-    weights = weights[(weights["study"] == SCHOLARSUM_STUDY) & (weights["method"] == "complete")]
+    weights = weights[
+        (weights["study"] == SCHOLARSUM_STUDY) & (weights["method"] == "complete")
+    ]
     numbers = dict(zip(weights["criterion"], weights["weight"], strict=True))
     return {**numbers, "error": weights["mse"].iloc[0]} if numbers else {}
 
@@ -265,14 +301,18 @@ def _weight(row: Row, _: Mapping[str, str]) -> Place:
 
 
 _MATCHES = {
-    "benabacha_table2": _Match(_with_aggregate, partial(_of_metric, coefficient="pearson")),
+    "benabacha_table2": _Match(
+        _with_aggregate, partial(_of_metric, coefficient="pearson")
+    ),
     "doclens_table20": _Match(_per_cent, _doclens),
     "doclens_table24": _Match(_per_cent, _doclens),
     "maynez_spearman": _Match(
         partial(_correlations, study="xsum_hallucination"),
         partial(_of_metric, coefficient="spearman"),
     ),
-    "unieval_topical_chat": _Match(partial(_correlations, study="topical_chat"), _unieval),
+    "unieval_topical_chat": _Match(
+        partial(_correlations, study="topical_chat"), _unieval
+    ),
     "unieval_sfres": _Match(partial(_correlations, study="sfres"), _unieval),
     "fm_table4": _Match(
         partial(_scholarsum_means, n_papers=PRINTED_PAPERS),
@@ -282,9 +322,9 @@ _MATCHES = {
     "fm_weights": _Match(_fitted_weights, _weight),
 }
 
-# What DocLens's tables call ours. Its own outputs of GPT-3.5 and GPT-4 (all rows of tables 20 to 27
-# with a number of shots, but not "Reported ...") were not released: chatgpt and gpt4 here are other
-# texts.
+# What DocLens's tables call ours. Its own outputs of GPT-3.5 and GPT-4 (all rows of
+# tables 20 to 27 with a number of shots, but not "Reported ...") were not released:
+# chatgpt and gpt4 here are other texts.
 AUTHORS = {
     ("BART + SAMSum FT", "full"): "bart_samsum_full",
     ("BART + SAMSum FT", "section"): "bart_samsum_section",
@@ -305,15 +345,36 @@ SECTIONS = {
 QUANTITIES = {"Claim Recall": "claim_recall", "Claim Precision": "claim_precision"}
 PRINTED = " (printed)"
 SCORES = (
-    *("metric", "section", "system", "author", "judge"),
-    *("macro", "low", "high", "micro"),
-    *("n_documents", "n_undefined", "n_expected", "n_failed"),
+    "metric",
+    "section",
+    "system",
+    "author",
+    "judge",
+    "macro",
+    "low",
+    "high",
+    "micro",
+    "n_documents",
+    "n_undefined",
+    "n_expected",
+    "n_failed",
 )
 RANKS = (
-    *("metric", "section", "judge", "mean", "evaluator", "n"),
-    *("spearman", "spearman_p", "kendall", "kendall_p", "smallest_p"),
+    "metric",
+    "section",
+    "judge",
+    "mean",
+    "evaluator",
+    "n",
+    "spearman",
+    "spearman_p",
+    "kendall",
+    "kendall_p",
+    "smallest_p",
 )
-_SYSTEMS = {author: f"{system}, {setting}" for (system, setting), author in AUTHORS.items()}
+_SYSTEMS = {
+    author: f"{system}, {setting}" for (system, setting), author in AUTHORS.items()
+}
 
 
 def compare_claims(
@@ -321,10 +382,10 @@ def compare_claims(
 ) -> tuple[pd.DataFrame, pd.DataFrame, int]:
     """Put claim scores by judge beside the printed ones: scores, ranks, how many have no row.
 
-    Scores (SCORES and a column `EVALUATOR (printed)` per evaluator; all 0 to 1) have a row per
-    metric, section, system and judge; printed values are repeated for each judge. In ranks (RANKS)
-    `judge` is one of ours, by its `macro` or `micro` values, or a printed evaluator, for the
-    yardstick.
+    Scores (SCORES and a column `EVALUATOR (printed)` per evaluator; all 0 to 1) have a
+    row per metric, section, system and judge; printed values are repeated for each
+    judge. In ranks (RANKS) `judge` is one of ours, by its `macro` or `micro` values, or
+    a printed evaluator, for the yardstick.
     """
     printed = printed[printed["value"] != ""]
     systems = pd.MultiIndex.from_frame(printed[["system_or_metric", "setting"]])
@@ -340,7 +401,9 @@ def compare_claims(
     evaluators = [*claims["evaluator"].unique()]
     keys = ["metric", "section", "author"]
     theirs = claims.pivot(index=keys, columns="evaluator", values="value").reset_index()
-    ours = leaderboard[leaderboard["judge"] != NO_JUDGE].rename(columns={"part": "section"})
+    ours = leaderboard[leaderboard["judge"] != NO_JUDGE].rename(
+        columns={"part": "section"}
+    )
     scores = ours.merge(theirs, on=keys)
     scores["system"] = scores["author"].map(_SYSTEMS)
     order = {  # as the paper has them, then judges by name
@@ -374,19 +437,31 @@ def _rank_agreements(scores: pd.DataFrame, evaluators: Sequence[str]) -> pd.Data
 
 
 def _agreement(ours: "pd.Series[float]", theirs: "pd.Series[float]") -> list[float]:
-    rng = np.random.default_rng(0)  # the same orders, if too many to try all, in each comparison
+    # the same orders, if too many to try all, in each comparison
+    rng = np.random.default_rng(0)
     rho, tau = (
-        rank_order(ours.to_numpy(), theirs.to_numpy(), coefficient, n_orders=9_999, rng=rng)
+        rank_order(
+            ours.to_numpy(), theirs.to_numpy(), coefficient, n_orders=9_999, rng=rng
+        )
         for coefficient in ("spearman", "kendall")
     )
-    return [rho.n, round(rho.value, 12), rho.p, round(tau.value, 12), tau.p, rho.smallest_p]
+    return [
+        rho.n,
+        round(rho.value, 12),
+        rho.p,
+        round(tau.value, 12),
+        tau.p,
+        rho.smallest_p,
+    ]
 
 
 def _too_few(ranks: pd.DataFrame) -> list[str]:
     """Say first where no p could be small, whatever the rankings."""
     defined = ranks.dropna(subset=["smallest_p"])
     if defined.empty:
-        return ["Too few systems have texts here and values in print to compare any ranking."]
+        return [
+            "Too few systems have texts here and values in print to compare any ranking."
+        ]
     smallest = defined["smallest_p"].min()
     if smallest < 0.05:
         return []
@@ -411,21 +486,31 @@ def compare_judges(names: Iterable[str], folder: Path, test: Cards) -> ExtraTabl
     for name, comparison, printed in _printed(names, JUDGE_COMPARISONS, "test", folder):
         accuracies = [*_accuracies(test, comparison), *_printed_accuracies(printed)]
         frame = pd.DataFrame(accuracies, columns=list(JUDGE_COLUMNS))
-        frame = frame.astype({**dict.fromkeys(("value", "low", "high"), "float64"), "n": "Int64"})
+        frame = frame.astype(
+            {**dict.fromkeys(("value", "low", "high"), "float64"), "n": "Int64"}
+        )
         says = [f"{comparison.title}. {comparison.says}"]
         _add(compared, f"published_{name}", "judges", frame, says=says)
     return compared
 
 
 def _accuracies(test: Cards, comparison: Comparison) -> Iterator[list[object]]:
-    sets = comparison.sets or {"accuracy": () if test.pooled is None else (test.pooled,)}
-    for (column, studies), judge in product(sets.items(), sorted({j for _, j in test.whole})):
+    sets = comparison.sets or {
+        "accuracy": () if test.pooled is None else (test.pooled,)
+    }
+    for (column, studies), judge in product(
+        sets.items(), sorted({j for _, j in test.whole})
+    ):
         cards = [test.whole.get((study, judge), {}) for study in studies]
-        numbers = [card[comparison.statistic] for card in cards if comparison.statistic in card]
+        numbers = [
+            card[comparison.statistic] for card in cards if comparison.statistic in card
+        ]
         values = [row["value"] for row in numbers]
         if not numbers or len(numbers) < len(studies) or None in values:
             continue
-        ends = [numbers[0][end] if len(numbers) == 1 else None for end in ("low", "high")]
+        ends = [
+            numbers[0][end] if len(numbers) == 1 else None for end in ("low", "high")
+        ]
         n = sum(row["n"] for row in numbers)
         source = "ours, rater" if judge in test.raters else "ours"
         yield [judge, source, column, sum(values) / len(values), *ends, n]
@@ -437,4 +522,12 @@ def _printed_accuracies(printed: pd.DataFrame) -> Iterator[list[object]]:
         if value and quantity != "test set size":
             judge = ", ".join(filter(None, (system, setting)))
             column = "accuracy" if dataset == "ACI-BENCH" else dataset
-            yield [judge, "printed", column, round(float(value) / 100, 6), None, None, None]
+            yield [
+                judge,
+                "printed",
+                column,
+                round(float(value) / 100, 6),
+                None,
+                None,
+                None,
+            ]

@@ -1,7 +1,8 @@
 """Estimate all that the next run of a benchmark or test would ask language models, by stage.
 
-This is a dry run: its session answers from the ledger alone. Stand-ins replace missing answers: the
-reference for a text, its sentences in equal shares for its facets, and clauses by rule for claims.
+This is a dry run: its session answers from the ledger alone. Stand-ins replace missing
+answers: the reference for a text, its sentences in equal shares for its facets, and
+clauses by rule for claims.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -58,7 +59,8 @@ Texts = tuple[pd.DataFrame, int]  # texts so far, and how many of them are stand
 class Run:
     """The settings and data of a benchmark that decide what models are asked.
 
-    `texts` is the folder of the systems' texts; `rubrics` have one criterion for each facet.
+    `texts` is the folder of the systems' texts; `rubrics` have one criterion for each
+    facet.
     """
 
     ingested: Tables
@@ -89,14 +91,18 @@ class Plan(NamedTuple):
 
 
 def _choose(params: Params, index: Mapping[str, str], block: str, name: str) -> Chosen:
-    return choose(index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}")
+    return choose(
+        index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}"
+    )
 
 
 def _choose_judges(params: Params, names: Iterable[str]) -> dict[str, Chosen]:
     return {name: _choose(params, JUDGES, "judges", name) for name in names}
 
 
-def load_run(params: Params, name: str, registry: Mapping[str, Dataset], session: Session) -> Run:
+def load_run(
+    params: Params, name: str, registry: Mapping[str, Dataset], session: Session
+) -> Run:
     """Read the raw files and settings of a benchmark; BadInput as ingest and the kinds raise it."""
     folder = params.benchmarks[name]
     segmentation = _choose(params, SEGMENTATIONS, "segmentations", folder.segmentation)
@@ -106,16 +112,25 @@ def load_run(params: Params, name: str, registry: Mapping[str, Dataset], session
         ingested=ingest(reader, Path(folder.raw), folder.criteria),
         systems={n: _choose(params, SYSTEMS, "systems", n) for n in folder.writers},
         segmentation=segmentation,
-        decomposition=_choose(params, DECOMPOSITIONS, "decompositions", folder.decomposition),
-        alignments={n: _choose(params, ALIGNMENTS, "alignments", n) for n in folder.alignments},
+        decomposition=_choose(
+            params, DECOMPOSITIONS, "decompositions", folder.decomposition
+        ),
+        alignments={
+            n: _choose(params, ALIGNMENTS, "alignments", n) for n in folder.alignments
+        },
         questions={
-            n: parse(Questions, params.questions[n], where=f"{PARAMS} > questions > {n}")
+            n: parse(
+                Questions, params.questions[n], where=f"{PARAMS} > questions > {n}"
+            )
             for n in folder.questions
         },
         judges=_choose_judges(params, folder.judges),
         session=session,
         texts=Path("data/tables") / name / "texts",
-        rubrics=[expand_facets(load_rubric(RUBRICS / f"{n}.yaml"), facets) for n in folder.rubrics],
+        rubrics=[
+            expand_facets(load_rubric(RUBRICS / f"{n}.yaml"), facets)
+            for n in folder.rubrics
+        ],
     )
 
 
@@ -140,7 +155,9 @@ def plan(run: Run) -> Plan:
             record, options = run.decomposition.record, run.decomposition.options
             decoding = run.session.decoding(record.model(options))
             requests = _requests_by_author(
-                lambda rows: record.requests(rows, run.ingested.sources, options, decoding),
+                lambda rows: record.requests(
+                    rows, run.ingested.sources, options, decoding
+                ),
                 parts.groupby("author"),
                 invented,
             )
@@ -148,19 +165,29 @@ def plan(run: Run) -> Plan:
             lengths = map(by_rule, leaves["text"])
             _add(costs, "decompose", run.session, run.decomposition, requests, lengths)
         if judged:
-            _plan_judges(run.judges, _pairs(run, parts, invented, costs), run.session, costs)
+            _plan_judges(
+                run.judges, _pairs(run, parts, invented, costs), run.session, costs
+            )
     return costs
 
 
-def plan_test(params: Params, name: str, registry: Mapping[str, Dataset], session: Session) -> Plan:
+def plan_test(
+    params: Params, name: str, registry: Mapping[str, Dataset], session: Session
+) -> Plan:
     """Estimate what the judges of a judge test ask; BadInput as its stages raise it."""
     folder, costs = params.judge_tests[name], Plan([], [])
     judges = _choose_judges(params, folder.judges)
     if any(map(llm_members, judges.values())):
-        test = chosen_test(folder.test, folder.options, where=f"{BENCHMARKS / name / PARAMS}")
+        test = chosen_test(
+            folder.test, folder.options, where=f"{BENCHMARKS / name / PARAMS}"
+        )
         reader = str(find(dict(registry), folder.dataset).reader)
         items = ingest_items(
-            test, reader, Path(folder.raw), dataset=folder.dataset, judges=tuple(folder.judges)
+            test,
+            reader,
+            Path(folder.raw),
+            dataset=folder.dataset,
+            judges=tuple(folder.judges),
         )
         _plan_judges(judges, items.pairs, session, costs)
     return costs
@@ -171,14 +198,21 @@ def plan_segment_test(
 ) -> Plan:
     """Estimate what the segmentations of a test ask; BadInput as its stages raise it."""
     folder, costs = params.segment_tests[name], Plan([], [])
-    chosen = {n: _choose(params, SEGMENTATIONS, "segmentations", n) for n in folder.segmentations}
-    with_model = {n: kind for n, kind in chosen.items() if kind.record.requests is not None}
+    chosen = {
+        n: _choose(params, SEGMENTATIONS, "segmentations", n)
+        for n in folder.segmentations
+    }
+    with_model = {
+        n: kind for n, kind in chosen.items() if kind.record.requests is not None
+    }
     if with_model:
         options = segment_options(folder.options, where=f"{BENCHMARKS / name / PARAMS}")
         reader = str(find(dict(registry), folder.dataset).reader)
         items = ingest_sentences(reader, Path(folder.raw), options)
         texts = texts_of_test(items.texts, items.sentences)
-        lengths = [by_rule(text.full.text) for text in texts if text.full.text is not None]
+        lengths = [
+            by_rule(text.full.text) for text in texts if text.full.text is not None
+        ]
         for segmentation, kind in with_model.items():
             decoding = session.decoding(kind.record.model(kind.options))
             requests = kind.record.requests(texts, kind.options, decoding)
@@ -186,10 +220,13 @@ def plan_segment_test(
     return costs
 
 
-def refusals(params: Params, name: str, session: Session, planned: Sequence[Planned]) -> list[str]:
+def refusals(
+    params: Params, name: str, session: Session, planned: Sequence[Planned]
+) -> list[str]:
     """Say why stages would stop before they ask: one line per stage and dataset.
 
-    Datasets that systems read count by params.yaml as it is now: a run would let them write anew.
+    Datasets that systems read count by params.yaml as it is now: a run would let them
+    write anew.
     """
     folder = params.evaluations[name]
     datasets = {
@@ -218,7 +255,9 @@ def _add(
 ) -> None:
     """Add what a kind asks; `lengths`: tokens of what each of its answers is about."""
     use = chosen.record.model(chosen.options)
-    costs.planned.append(Planned(stage, use.model, session.estimate(use, requests, [*lengths])))
+    costs.planned.append(
+        Planned(stage, use.model, session.estimate(use, requests, [*lengths]))
+    )
 
 
 def _requests_by_author(
@@ -236,7 +275,9 @@ def _requests_by_author(
     return last._replace(requests=requests, most=most)
 
 
-def _segment(run: Run, texts: pd.DataFrame, invented: Sequence[str], costs: Plan) -> pd.DataFrame:
+def _segment(
+    run: Run, texts: pd.DataFrame, invented: Sequence[str], costs: Plan
+) -> pd.DataFrame:
     """Return rows of PARTS; add to `costs` what is asked for them."""
     chosen, ingested = run.segmentation, run.ingested
     resources = run.session.provide(chosen)
@@ -265,7 +306,9 @@ def _segment(run: Run, texts: pd.DataFrame, invented: Sequence[str], costs: Plan
     return parts
 
 
-def _pairs(run: Run, parts: pd.DataFrame, invented: Sequence[str], costs: Plan) -> pd.DataFrame:
+def _pairs(
+    run: Run, parts: pd.DataFrame, invented: Sequence[str], costs: Plan
+) -> pd.DataFrame:
     """Return the rows of PAIRS that judges answer; note in `costs` what they assume."""
     sources, pairs = run.ingested.sources, []
     if run.questions:
@@ -280,16 +323,22 @@ def _pairs(run: Run, parts: pd.DataFrame, invented: Sequence[str], costs: Plan) 
                 " them is estimated with clauses by rule in their place"
             )
         kinds = run.alignments.items()
-        aligned = {name: align_units(sources, units, name, kind)[0] for name, kind in kinds}
+        aligned = {
+            name: align_units(sources, units, name, kind)[0] for name, kind in kinds
+        }
         tables = (sources, parts, units, aligned)
-        pairs = [build_pairs(*tables, questions) for questions in run.questions.values()]
+        pairs = [
+            build_pairs(*tables, questions) for questions in run.questions.values()
+        ]
     facets = run.segmentation.record.facets(run.segmentation.options)
     pairs += [rubric_pairs(sources, parts, rubric, facets) for rubric in run.rubrics]
     as_texts = [frame.astype(dict.fromkeys(_TEXT_COLUMNS, object)) for frame in pairs]
     return _mark_stand_ins(run, pd.concat(as_texts, ignore_index=True), invented)
 
 
-def _mark_stand_ins(run: Run, pairs: pd.DataFrame, invented: Sequence[str]) -> pd.DataFrame:
+def _mark_stand_ins(
+    run: Run, pairs: pd.DataFrame, invented: Sequence[str]
+) -> pd.DataFrame:
     """Add blanks to questions about stand-ins: these equal the reference, real texts will not."""
     of_reference = {
         question.name
@@ -324,7 +373,11 @@ def _plan_judges(
         for member in llm_members(judge):
             requests, n_questions = _judge_requests(member, pairs, session)
             with_most = zip(requests.requests, requests.most, strict=True)
-            new = [(request, most) for request, most in with_most if request.key not in counted]
+            new = [
+                (request, most)
+                for request, most in with_most
+                if request.key not in counted
+            ]
             n_shared = len(requests.requests) - len(new)
             if n_shared:
                 costs.notes.append(
@@ -337,7 +390,9 @@ def _plan_judges(
             _add(costs, f"judge-{name}", session, member, requests, [n_questions])
 
 
-def _judge_requests(judge: Chosen, pairs: pd.DataFrame, session: Session) -> tuple[Requests, float]:
+def _judge_requests(
+    judge: Chosen, pairs: pd.DataFrame, session: Session
+) -> tuple[Requests, float]:
     """Return each request to a model once, and its mean number of questions."""
     decoding = session.decoding(judge.record.model(judge.options))
     n_questions, answer_length = 0, 0.0
@@ -347,12 +402,17 @@ def _judge_requests(judge: Chosen, pairs: pd.DataFrame, session: Session) -> tup
         with_most = zip(of_batch.requests, of_batch.most, strict=True)
         requests.update((request.key, (request, most)) for request, most in with_most)
         n = len(set(map(question_of, batch)))
-        n_questions, answer_length = n_questions + n, answer_length + n * of_batch.answer_length
+        n_questions, answer_length = (
+            n_questions + n,
+            answer_length + n * of_batch.answer_length,
+        )
 
     if not requests:
         return Requests([], []), 0.0
     distinct, most = zip(*requests.values(), strict=True)
-    unique = Requests([*distinct], [*most], answer_length / n_questions, of_batch.longer)
+    unique = Requests(
+        [*distinct], [*most], answer_length / n_questions, of_batch.longer
+    )
     return unique, n_questions / len(distinct)
 
 
@@ -366,14 +426,19 @@ def _write_texts(run: Run, name: str, system: Chosen, costs: Plan) -> Texts:
         path = run.texts / f"{name}.parquet"
         if path.exists():
             return read(TEXTS, path), 0
-        rows = [(doc, name, FULL, None, "error", "not written yet") for doc in sources["doc_id"]]
+        rows = [
+            (doc, name, FULL, None, "error", "not written yet")
+            for doc in sources["doc_id"]
+        ]
         frame = pd.DataFrame(rows, columns=list(TEXTS.columns))
         return _fill_texts(frame, _stand_ins(run.ingested, by_section=False))
     resources = run.session.provide(system)
     texts = write_texts(sources, name, system, resources).texts
     if resources.model is None:
         return texts, 0
-    requests = record.requests(sources, system.options, resources.model.decoding, resources.raw)
+    requests = record.requests(
+        sources, system.options, resources.model.decoding, resources.raw
+    )
     stand_ins = _stand_ins(run.ingested, by_section=bool((texts["part"] != FULL).any()))
     lengths = map(by_rule, stand_ins.values())
     _add(costs, f"generate-{name}", run.session, system, requests, lengths)
@@ -395,7 +460,9 @@ def _stand_ins(ingested: Tables, *, by_section: bool) -> StandIns:
         for doc_id in sources.loc[sources["task"] == "note", "doc_id"]:
             whole = stand_ins.pop((doc_id, FULL), "")
             for part, pieces in divide(whole, compat="none").items():
-                stand_ins[doc_id, part] = "\n\n".join(whole[start:end] for start, end in pieces)
+                stand_ins[doc_id, part] = "\n\n".join(
+                    whole[start:end] for start, end in pieces
+                )
     return stand_ins
 
 
@@ -425,7 +492,10 @@ def _fill_facets(parts: pd.DataFrame) -> tuple[pd.DataFrame, int]:
         spans = sentences(text)
         for place, index in enumerate(rows):
             share = spans[len(spans) * place // n : len(spans) * (place + 1) // n]
-            parts.loc[index, ["text", "status"]] = [facet_part("", text, share).text, OK]
+            parts.loc[index, ["text", "status"]] = [
+                facet_part("", text, share).text,
+                OK,
+            ]
     return parts, len(groups)
 
 
@@ -441,6 +511,8 @@ def _fill_claims(
     by_rule = choose(DECOMPOSITIONS, {"kind": "clauses"}, where="clauses")
     parts = parts[pd.MultiIndex.from_frame(parts[place]).isin(unlisted)]
     resources = session.provide(by_rule)
-    clauses = by_rule.record.take_apart(parts, sources, by_rule.options, resources).units
+    clauses = by_rule.record.take_apart(
+        parts, sources, by_rule.options, resources
+    ).units
     claims = clauses[clauses["kind"] == "claim"]
     return pd.concat([units[~unknown], claims], ignore_index=True), len(parts)

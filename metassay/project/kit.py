@@ -1,7 +1,7 @@
 """The files of Metassay's own repository that a project gets, the record of them, and upgrades.
 
-A wheel has them in `files/` beside this module; a checkout has them in their own folders.
-`.metassay.yaml` records the hashes of what was written.
+A wheel has them in `files/` beside this module; a checkout has them in their own
+folders. `.metassay.yaml` records the hashes of what was written.
 """
 
 import hashlib
@@ -25,8 +25,11 @@ IGNORED = ".gitignore"
 WORKFLOW = ".github/workflows/metassay.yml"
 LINES = (IGNORED, ".dvcignore", ".dvc/.gitignore")  # their owner's own lines stay
 _FOLDERS = {  # only what their readers read, whatever else a checkout has there
-    **{"prompts": "*.yaml", "rubrics": "*.yaml"},
-    **{"data/judges": "*.json", "data/segmenters": "*.json", "data/terms": "clinical*"},
+    "prompts": "*.yaml",
+    "rubrics": "*.yaml",
+    "data/judges": "*.json",
+    "data/segmenters": "*.json",
+    "data/terms": "clinical*",
 }
 _PRINTED = """\
 # Printed tables that reports compare with
@@ -55,8 +58,14 @@ def files(params: Mapping[str, object]) -> dict[str, bytes]:
         contents |= _read_folder(_root(), folder, pattern)
     contents[DAG] = root_dag().encode("utf-8")  # what we train comes trained
     for name, content in params.items():
-        contents[f"{BENCHMARKS}/{name}/{DAG}"] = dag(folder_type(content)).encode("utf-8")
-    workflow = (_HERE / "workflow.yml").read_text(encoding="utf-8").replace("VERSION", __version__)
+        contents[f"{BENCHMARKS}/{name}/{DAG}"] = dag(folder_type(content)).encode(
+            "utf-8"
+        )
+    workflow = (
+        (_HERE / "workflow.yml")
+        .read_text(encoding="utf-8")
+        .replace("VERSION", __version__)
+    )
     contents[WORKFLOW] = workflow.replace("BENCHMARK", " ".join(params)).encode("utf-8")
     contents["reports/published/README.md"] = _PRINTED.encode("utf-8")
     return contents
@@ -86,7 +95,9 @@ def example_params() -> str:
 
 def example_files() -> dict[str, bytes]:
     """Return the invented sample, and the example's own metric and judge, by path."""
-    return _read_folder(_root(), "data/sample", "*") | _read_folder(_HERE, "mylab", "*.py")
+    return _read_folder(_root(), "data/sample", "*") | _read_folder(
+        _HERE, "mylab", "*.py"
+    )
 
 
 def _root() -> Path:
@@ -118,7 +129,9 @@ def read_record(root: Path) -> Record | None:
         return None
     content: Any = strict_yaml.load(path)
     hashes = content.get("files") if isinstance(content, dict) else None
-    if not isinstance(hashes, dict) or not all(isinstance(h, str) for h in hashes.values()):
+    if not isinstance(hashes, dict) or not all(
+        isinstance(h, str) for h in hashes.values()
+    ):
         raise BadInput(
             f"{RECORD}: is damaged; take it from your last commit (git checkout -- {RECORD}), or"
             " remove it: then every file that differs from ours counts as edited"
@@ -128,8 +141,11 @@ def read_record(root: Path) -> Record | None:
 
 def record(hashes: Mapping[str, str]) -> bytes:
     """Return the content of a record's file."""
-    # In quotes: one hash in a thousand has only digits and an e, which some read as a number.
-    lines = [f"  {path}: {json.dumps(digits)}\n" for path, digits in sorted(hashes.items())]
+    # In quotes: one hash in a thousand has only digits and an e, which some read as a
+    # number.
+    lines = [
+        f"  {path}: {json.dumps(digits)}\n" for path, digits in sorted(hashes.items())
+    ]
     head = f"{_HEADER}metassay: {json.dumps(__version__)}\nfiles:{'' if lines else ' {}'}\n"
     return (head + "".join(lines)).encode("utf-8")
 
@@ -137,10 +153,10 @@ def record(hashes: Mapping[str, str]) -> bytes:
 def upgrade(root: Path) -> list[str]:
     """Bring the project in `root` up to date with this Metassay; return lines on what changed.
 
-    Files are replaced that are as Metassay wrote them. A file that its owner edited stays: the new
-    version goes beside it, with `.new` at the end of the name. Data, registry and params do not
-    change; a second call changes nothing. Raises BadInput if it is no project, is Metassay's own
-    repository, or has invalid params.
+    Files are replaced that are as Metassay wrote them. A file that its owner edited
+    stays: the new version goes beside it, with `.new` at the end of the name. Data,
+    registry and params do not change; a second call changes nothing. Raises BadInput if
+    it is no project, is Metassay's own repository, or has invalid params.
     """
     latest = _latest_files(root)
     before = read_record(root)
@@ -171,16 +187,27 @@ def upgrade(root: Path) -> list[str]:
     was = f", from {f'Metassay {before.version}' if before else 'before there was a record'}"
     is_same = before is not None and before.version == __version__
     lines.append(f"up to date with Metassay {__version__}{'' if is_same else was}")
-    return [*lines, *(["review with `git diff`, then commit"] if changed or beside else [])]
+    return [
+        *lines,
+        *(["review with `git diff`, then commit"] if changed or beside else []),
+    ]
 
 
 def _latest_files(root: Path) -> dict[str, bytes]:
     if not (root / PARAMS).is_file():
-        raise BadInput(f"{PARAMS}: is not here; run this in a project's folder (metassay init)")
+        raise BadInput(
+            f"{PARAMS}: is not here; run this in a project's folder (metassay init)"
+        )
     if is_own_repository(root):
-        raise BadInput("this is Metassay's own repository, which is up to date with itself")
-    names = sorted(path.parent.name for path in (root / BENCHMARKS).glob(f"*/{PARAMS.name}"))
-    raise_problems(f"{BENCHMARKS}/{line}" for line in name_problems(names, BESIDE_REPORTS))
+        raise BadInput(
+            "this is Metassay's own repository, which is up to date with itself"
+        )
+    names = sorted(
+        path.parent.name for path in (root / BENCHMARKS).glob(f"*/{PARAMS.name}")
+    )
+    raise_problems(
+        f"{BENCHMARKS}/{line}" for line in name_problems(names, BESIDE_REPORTS)
+    )
     settings = {name: root / BENCHMARKS / name / PARAMS.name for name in names}
     return files({name: strict_yaml.load(path) for name, path in settings.items()})
 
@@ -209,7 +236,11 @@ def _add_lines(path: Path, ours: str) -> int:
     """Add the lines of ours that a file lacks at its end; return how many these are."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     present = {line.strip() for line in text.splitlines()}
-    lines = [n for n in ours.splitlines() if n.strip() not in present and not n.startswith("#")]
+    lines = [
+        n
+        for n in ours.splitlines()
+        if n.strip() not in present and not n.startswith("#")
+    ]
     if lines:
         start = text if text.endswith("\n") or not text else text + "\n"
         _put(path, (start + "\n".join(lines) + "\n").encode("utf-8"))

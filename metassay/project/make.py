@@ -55,7 +55,9 @@ def example(name: str) -> Content:
     for line, more in _KINDS.items():
         assert params.count(line) == 1, line
         params = params.replace(line, line + more)
-    benchmark, n = re.subn(r"(?m)^(metrics: \[.*)\]$", r"\1, negations]", kit.example_params())
+    benchmark, n = re.subn(
+        r"(?m)^(metrics: \[.*)\]$", r"\1, negations]", kit.example_params()
+    )
     entry = _ENTRY.search(kit.file(str(REGISTRY)).decode("utf-8"))
     assert n == 1
     assert entry is not None
@@ -87,7 +89,9 @@ def in_letters(text: str) -> str:
     text = unicodedata.normalize("NFC", text.replace("ß", "ss"))
     for umlaut in "äöüÄÖÜ":
         text = text.replace(umlaut, unicodedata.normalize("NFKD", umlaut)[0] + "e")
-    ascii_ = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+    ascii_ = (
+        unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+    )
     return re.sub(r"[^A-Za-z0-9_-]+", "_", ascii_).strip("_-")
 
 
@@ -108,7 +112,8 @@ def make(folder: Path, content: Content) -> list[str]:
     Returns remarks for its owner. Raises BadInput if the folder holds something.
     """
     check_place(folder)
-    exists = folder.is_dir()  # it may be a shell's working folder, so it is not replaced
+    # it may be a shell's working folder, so it is not replaced
+    exists = folder.is_dir()
     new = folder / ".new" if exists else folder
     with whole_folder(new, "metassay init") as half_written:
         remarks = _write(half_written, folder, content)
@@ -123,13 +128,17 @@ def _write(root: Path, folder: Path, content: Content) -> list[str]:
     """Write all files to `root`, which becomes `folder` when it is whole."""
     replaceable = kit.files({content.name: {}})
     lines = {name: kit.file(name) for name in kit.LINES}
-    lines[kit.IGNORED] += "".join(f"{line}\n" for line in content.ignored).encode("utf-8")
+    lines[kit.IGNORED] += "".join(f"{line}\n" for line in content.ignored).encode(
+        "utf-8"
+    )
     values = {"NAME": content.name, "DATA": content.about_data}
     template = Path(__file__).with_name("readme.md").read_text(encoding="utf-8")
     readme = re.sub("NAME|DATA", lambda word: values[word[0]], template)
     settings = {
         str(PARAMS): content.params.encode("utf-8"),
-        f"{BENCHMARKS.name}/{content.name}/{PARAMS.name}": content.benchmark.encode("utf-8"),
+        f"{BENCHMARKS.name}/{content.name}/{PARAMS.name}": content.benchmark.encode(
+            "utf-8"
+        ),
         str(REGISTRY): content.registry.encode("utf-8"),
         "README.md": readme.encode("utf-8"),
         ".dvc/config": kit.file(".dvc/config"),
@@ -170,8 +179,12 @@ def _commit(root: Path, folder: Path) -> list[str]:
         result = _git(root, *args)
         if result.returncode:
             _disable_scm(root)
-            return [f"git {args[0]} failed, so nothing is under version control: {_error(result)}"]
-    if not all(_git(root, "config", key).stdout.strip() for key in ("user.name", "user.email")):
+            return [
+                f"git {args[0]} failed, so nothing is under version control: {_error(result)}"
+            ]
+    if not all(
+        _git(root, "config", key).stdout.strip() for key in ("user.name", "user.email")
+    ):
         return [
             "git does not know who you are, so all files are staged and not committed: set git"
             " config user.name and user.email, then `git commit`"
@@ -188,7 +201,9 @@ def _disable_scm(root: Path) -> None:
 
 
 def _git(folder: Path, *args: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(["git", *args], cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["git", *args], cwd=folder, capture_output=True, text=True, check=False
+    )
 
 
 def _error(result: "subprocess.CompletedProcess[str]") -> str:

@@ -25,8 +25,19 @@ from metassay.core.params import (
 from metassay.core.stages import DAG, MODELS, dag_problem, stages_of
 from metassay.datasets.ingest import ingest
 from metassay.datasets.own_data import score_metrics
-from metassay.datasets.readers import EVERY_READER, ITEM_READERS, SENTENCE_READERS, reader_problems
-from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, place_problems
+from metassay.datasets.readers import (
+    EVERY_READER,
+    ITEM_READERS,
+    SENTENCE_READERS,
+    reader_problems,
+)
+from metassay.datasets.registry import (
+    RAW,
+    REGISTRY,
+    Dataset,
+    load_registry,
+    place_problems,
+)
 from metassay.datasets.study import ingest_study
 from metassay.judges.make import example_problems, instruments_of
 from metassay.labelled.ingest import ingest_items
@@ -54,11 +65,13 @@ from metassay.tuning.options import parse_block
 from metassay.versions.code_yaml import BLOCKS, DATASETS
 
 
-def raw_problems(folders: Mapping[str, Evaluation], registry: Mapping[str, Dataset]) -> list[str]:
+def raw_problems(
+    folders: Mapping[str, Evaluation], registry: Mapping[str, Dataset]
+) -> list[str]:
     """Read raw files as ingest does; return one line per problem, led by the benchmarks' names.
 
-    Skips benchmarks that `not_fetched` names, and those whose dataset or reader is unknown: that is
-    a problem of the params or the registry.
+    Skips benchmarks that `not_fetched` names, and those whose dataset or reader is
+    unknown: that is a problem of the params or the registry.
     """
     problems: dict[str, list[str]] = {}
     for name, benchmark, dataset in _readable(folders, registry):
@@ -71,7 +84,9 @@ def raw_problems(folders: Mapping[str, Evaluation], registry: Mapping[str, Datas
     return [f"{', '.join(names)}: {problem}" for problem, names in problems.items()]
 
 
-def not_fetched(benchmarks: Mapping[str, Evaluation], registry: Mapping[str, Dataset]) -> list[str]:
+def not_fetched(
+    benchmarks: Mapping[str, Evaluation], registry: Mapping[str, Dataset]
+) -> list[str]:
     """Return one line for each benchmark that lacks raw files, which were then not checked.
 
     That is no problem: a run fetches them. Skips folders that no dataset fetches.
@@ -102,18 +117,24 @@ def _ingest(name: str, folder: Evaluation, reader: str) -> None:
         test = chosen_test(folder.test, folder.options, where=_params_file(name))
         ingest_items(test, reader, raw, dataset=folder.dataset, judges=folder.judges)
     elif isinstance(folder, SegmentTest):
-        ingest_sentences(reader, raw, segment_options(folder.options, where=_params_file(name)))
+        ingest_sentences(
+            reader, raw, segment_options(folder.options, where=_params_file(name))
+        )
     else:
         ingested = ingest(reader, raw, folder.criteria)
         check_given(ingested.criteria)
         _ingest_studies(folder, ingested.sources, ingested.texts)
 
 
-def _ingest_studies(benchmark: Benchmark, sources: pd.DataFrame, texts: pd.DataFrame) -> None:
+def _ingest_studies(
+    benchmark: Benchmark, sources: pd.DataFrame, texts: pd.DataFrame
+) -> None:
     """Read ratings that came back from people; texts that systems will write count as written."""
     future = pd.MultiIndex.from_product([sources["doc_id"], benchmark.writers, [FULL]])
     keys = ["doc_id", "author", "part"]
-    texts = pd.concat([texts[keys], future.to_frame(index=False, name=keys)], ignore_index=True)
+    texts = pd.concat(
+        [texts[keys], future.to_frame(index=False, name=keys)], ignore_index=True
+    )
     problems: list[str] = []
     for study, file in benchmark.studies.items():
         with collect_problems(problems):
@@ -127,7 +148,11 @@ def _readable(
     for name, benchmark in benchmarks.items():
         dataset = registry.get(benchmark.dataset)
         reader = None if dataset is None else dataset.reader
-        if dataset is not None and reader and (reader in EVERY_READER or is_path(reader)):
+        if (
+            dataset is not None
+            and reader
+            and (reader in EVERY_READER or is_path(reader))
+        ):
             yield name, benchmark, dataset
 
 
@@ -149,8 +174,10 @@ KINDS: Mapping[str, Mapping[str, str]] = {
 }
 _METRICS = tuple(METRIC_BLOCKS)
 
-Named = Mapping[tuple[str, str], Chosen]  # valid blocks of params.yaml, by block and name
-Answerable = Mapping[str, Collection[str]]  # the instruments that valid judges can answer
+# valid blocks of params.yaml, by block and name
+Named = Mapping[tuple[str, str], Chosen]
+# the instruments that valid judges can answer
+Answerable = Mapping[str, Collection[str]]
 
 
 def configuration_problems() -> list[str]:
@@ -177,7 +204,9 @@ def _check_params(params: Params) -> list[str]:
     for block, index in KINDS.items():
         for name, options in getattr(params, block).items():
             with collect_problems(problems):
-                named[block, name] = choose(index, options, where=f"{PARAMS} > {block} > {name}")
+                named[block, name] = choose(
+                    index, options, where=f"{PARAMS} > {block} > {name}"
+                )
     answerable: dict[str, Collection[str]] = {}
     for (block, name), chosen in named.items():
         if block == "judges":
@@ -203,12 +232,14 @@ def table_problems(tables: Path) -> list[str]:
 
     problems: list[str] = []
     for folder in sorted(path for path in tables.glob("*") if path.is_dir()):
-        for path in sorted(folder.glob("[!.]*")):  # hidden: half-written, now or by a killed run
+        # hidden: half-written, now or by a killed run
+        for path in sorted(folder.glob("[!.]*")):
             table = TABLES.get(path.stem)
             if table is None:
                 problems.append(f"{path}: no table is called {path.stem!r}; remove it")
                 continue
-            # Stages may ask the same requests, so keys are unique in each file of responses alone.
+            # Stages may ask the same requests, so keys are unique in each file of
+            # responses alone.
             files = path.glob("*.parquet") if table.name == "responses" else [path]
             for file in sorted(files):
                 with collect_problems(problems):
@@ -220,7 +251,10 @@ def _check_options(params: Params) -> list[str]:
     """Check blocks that have no `kind`."""
     problems: list[str] = []
     blocks: list[tuple[str, Block, type[Options]]] = [
-        *((f"questions > {name}", block, Questions) for name, block in params.questions.items()),
+        *(
+            (f"questions > {name}", block, Questions)
+            for name, block in params.questions.items()
+        ),
         ("aggregation", params.aggregation, LeaderboardOptions),
         ("meta_evaluation", params.meta_evaluation, MetaOptions),
         ("certification", params.certification, CertificationOptions),
@@ -244,7 +278,10 @@ def _check_models(params: Params, named: Named) -> list[str]:
         where = f"{PARAMS} > models > {name}"
         with collect_problems(problems):
             cap_of(params.max_cost, model, where)
-        if model.tokenizer is not None and not Path(model.tokenizer, "tokenizer.json").is_file():
+        if (
+            model.tokenizer is not None
+            and not Path(model.tokenizer, "tokenizer.json").is_file()
+        ):
             problems.append(
                 f"{where} > tokenizer: has no tokenizer.json; name the model's own folder, or"
                 " remove it"
@@ -284,21 +321,33 @@ def _check_metrics(params: Params, named: Named) -> Iterator[str]:
                 )
 
 
-def _check_benchmarks(params: Params, named: Named, judges: Answerable) -> Iterator[str]:
+def _check_benchmarks(
+    params: Params, named: Named, judges: Answerable
+) -> Iterator[str]:
     metrics = {}
     for key, chosen in named.items():
-        names = [metric.name for metric in chosen.record.descriptions] if key[0] in _METRICS else []
+        names = (
+            [metric.name for metric in chosen.record.descriptions]
+            if key[0] in _METRICS
+            else []
+        )
         if key[0] == "statement_metrics":  # whichever alignments the block reads
             by = BY_TEXT if chosen.options.by == "text" else ""
             models = getattr(chosen.options, "checkpoints", [NO_JUDGE])
-            names = [metric_label(metric + by, model) for metric in names for model in models]
+            names = [
+                metric_label(metric + by, model) for metric in names for model in models
+            ]
         metrics[key] = names
     for name, benchmark in params.benchmarks.items():
         file = _params_file(name)
-        if not benchmark.judges and not any(getattr(benchmark, block) for block in _METRICS):
+        if not benchmark.judges and not any(
+            getattr(benchmark, block) for block in _METRICS
+        ):
             yield f"{file} > metrics: nothing measures or judges the texts; name a metric"
         yield from _check_published(file, benchmark.published, COMPARISONS)
-        of_benchmark = {judge: judges[judge] for judge in benchmark.judges if judge in judges}
+        of_benchmark = {
+            judge: judges[judge] for judge in benchmark.judges if judge in judges
+        }
         problems = _check_questions(params, benchmark, of_benchmark)
         yield from (f"{file} > {problem}" for problem in problems)
         for criterion, scale in benchmark.criteria.items():
@@ -314,7 +363,9 @@ def _check_benchmarks(params: Params, named: Named, judges: Answerable) -> Itera
             ("decompositions", RELEASED_CLAIMS, claims, released),
         ):  # raw folders that a stage reads and DVC does not watch
             kinds = {key: named[block, key] for key in names if (block, key) in named}
-            reads = {key: kind.record.datasets(kind.options) for key, kind in kinds.items()}
+            reads = {
+                key: kind.record.datasets(kind.options) for key, kind in kinds.items()
+            }
             yield from folder_problems(reads, folders, RAW, where=file, lists=lists)
 
 
@@ -325,7 +376,9 @@ def _find_unmeasured(
     metrics: Mapping[tuple[str, str], Sequence[str]],
 ) -> Iterator[str]:
     """Find metrics that a combination needs and no block of this benchmark measures."""
-    here = {metric for block in benchmark.measured_by for metric in metrics.get(block, [])}
+    here = {
+        metric for block in benchmark.measured_by for metric in metrics.get(block, [])
+    }
     anywhere = {metric for names in metrics.values() for metric in names}
     for name in benchmark.combinations:
         for metric in params.combinations[name].get("metrics", []):
@@ -336,7 +389,9 @@ def _find_unmeasured(
                 )
 
 
-def _check_questions(params: Params, benchmark: Benchmark, judges: Answerable) -> list[str]:
+def _check_questions(
+    params: Params, benchmark: Benchmark, judges: Answerable
+) -> list[str]:
     """Check that no two blocks ask the same measure, and that the judges can answer."""
     blocks: dict[str, Questions] = {}
     for name in benchmark.questions:
@@ -347,11 +402,15 @@ def _check_questions(params: Params, benchmark: Benchmark, judges: Answerable) -
     alignments = benchmark.alignments
     problems = [f"questions: {clash}" for clash in clashes(blocks, alignments)]
     for name, options in blocks.items():
-        problems += _find_unaligned(f"questions > {name}", options.alignments, alignments)
+        problems += _find_unaligned(
+            f"questions > {name}", options.alignments, alignments
+        )
     return [*problems, *unanswerable(blocks, judges)]
 
 
-def _find_unaligned(where: str, read: Sequence[str], alignments: Sequence[str]) -> Iterator[str]:
+def _find_unaligned(
+    where: str, read: Sequence[str], alignments: Sequence[str]
+) -> Iterator[str]:
     """Find alignments that a block reads and the benchmark does not make."""
     for name in () if read == "all" else sorted(set(read) - set(alignments)):
         yield (
@@ -374,7 +433,9 @@ def _check_measuring(file: str, benchmark: Benchmark, named: Named) -> Iterator[
         of_statements = block == TUNED["tuned_metrics"]
         tuned = "tuned_metrics" if of_statements else "tuned_costly_metrics"
         folder = getattr(benchmark, tuned).get(name, "nowhere")
-        for model in (path for path in _trained(options) if not path.is_relative_to(folder)):
+        for model in (
+            path for path in _trained(options) if not path.is_relative_to(folder)
+        ):
             yield (
                 f"{where}: {model} is trained here; name the block under {tuned}, with that"
                 f" folder, or {MODELS} if there are several"
@@ -385,7 +446,9 @@ def _check_measuring(file: str, benchmark: Benchmark, named: Named) -> Iterator[
                 yield f"{where} > by: this kind reads statements one by one; write statement"
 
 
-def _check_published(file: str, tables: Iterable[str], names: Collection[str]) -> Iterator[str]:
+def _check_published(
+    file: str, tables: Iterable[str], names: Collection[str]
+) -> Iterator[str]:
     for table in tables:
         if table not in names:
             known = f"{', '.join(names)}{hint(table, names)}"
@@ -397,7 +460,9 @@ def _check_tests(params: Params) -> list[str]:
     for name, test in params.judge_tests.items():
         with collect_problems(problems):
             chosen_test(test.test, test.options, where=_params_file(name))
-        problems += _check_published(_params_file(name), test.published, JUDGE_COMPARISONS)
+        problems += _check_published(
+            _params_file(name), test.published, JUDGE_COMPARISONS
+        )
     for name, segment_test in params.segment_tests.items():
         with collect_problems(problems):
             segment_options(segment_test.options, where=_params_file(name))
@@ -412,7 +477,10 @@ def _check_tunings(params: Params, named: Named) -> list[str]:
             if key in TUNING_BLOCKS:
                 with collect_problems(problems):
                     options[key] = parse_block(tuning.tune, key, block, where=file)
-        origins = {"distill": "distilled of its own scores", "quality": "tuned on its own ratings"}
+        origins = {
+            "distill": "distilled of its own scores",
+            "quality": "tuned on its own ratings",
+        }
         models = {Path(MODELS, model) for model in tuning.models}
         for metric in params.benchmarks[tuning.benchmark].measured_by:
             trained = _trained(named[metric].options) if metric in named else []
@@ -422,7 +490,9 @@ def _check_tunings(params: Params, named: Named) -> list[str]:
                     f" {origins[tuning.tune]}; measure it in another benchmark"
                 )
         rule = getattr(options.get("teachers"), "human", None)
-        criterion = rule and params.benchmarks[tuning.benchmark].criteria.get(rule.criterion)
+        criterion = rule and params.benchmarks[tuning.benchmark].criteria.get(
+            rule.criterion
+        )
         if rule and (criterion is None or criterion.better != rule.better):
             problems.append(
                 f"{file} > teachers > human: {tuning.benchmark!r} has no criterion"
@@ -435,11 +505,15 @@ def _check_dags(params: Params) -> Iterator[str]:
     for name, folder in params.every.items():
         file, stages = BENCHMARKS / name / DAG, stages_of(folder)
         with suppress(BadInput):  # absent, or no YAML: reported elsewhere
-            if problem := dag_problem(str(file), strict_yaml.load(file), stages, stages):
+            if problem := dag_problem(
+                str(file), strict_yaml.load(file), stages, stages
+            ):
                 yield problem
 
 
-def _dataset(name: str, benchmark: Evaluation, registry: Mapping[str, Dataset]) -> Iterator[str]:
+def _dataset(
+    name: str, benchmark: Evaluation, registry: Mapping[str, Dataset]
+) -> Iterator[str]:
     dataset = registry.get(benchmark.dataset)
     if dataset is None:
         names, close = ", ".join(registry), hint(benchmark.dataset, registry)
@@ -451,8 +525,11 @@ def _dataset(name: str, benchmark: Evaluation, registry: Mapping[str, Dataset]) 
     elif problems := place_problems(benchmark.dataset, dataset, Path(benchmark.raw)):
         yield from (f"raw: {problem}" for problem in problems)
     elif not (
-        # Where tables were pulled, nobody needs the folder; DVC says so to a run that does.
-        dataset.files or Path(benchmark.raw).is_dir() or Path("data/tables", name).is_dir()
+        # Where tables were pulled, nobody needs the folder; DVC says so to a run that
+        # does.
+        dataset.files
+        or Path(benchmark.raw).is_dir()
+        or Path("data/tables", name).is_dir()
     ):
         yield f"raw: the folder {benchmark.raw} does not exist"
 
@@ -484,17 +561,27 @@ def _check_rubrics(params: Params, named: Named, judges: Answerable) -> list[str
             if RUBRICS / f"{rubric}.yaml" not in files
         ]
         metrics = dict.fromkeys(descriptions(), "one of Metassay's own")
-        metrics |= dict.fromkeys(score_metrics(Path(benchmark.raw)), "of the data's scores.csv")
-        for rubric in (rubrics[rubric] for rubric in benchmark.rubrics if rubric in rubrics):
+        metrics |= dict.fromkeys(
+            score_metrics(Path(benchmark.raw)), "of the data's scores.csv"
+        )
+        for rubric in (
+            rubrics[rubric] for rubric in benchmark.rubrics if rubric in rubrics
+        ):
             of_benchmark += _find_unanswered(benchmark, rubric, judges)
             if benchmark.segmentation in facets:
-                of_benchmark += _find_clashes(rubric, facets[benchmark.segmentation], metrics)
+                of_benchmark += _find_clashes(
+                    rubric, facets[benchmark.segmentation], metrics
+                )
         problems += [f"{_params_file(name)} > {problem}" for problem in of_benchmark]
         all_metrics.update(metrics)
     for rubric in rubrics.values():  # also of those that no benchmark names
-        for names in {tuple(names) for names in facets.values()}:  # few, and slow to go through
-            with suppress(BadInput):  # a rubric of facets, and a segmentation without any
-                all_metrics.update(criteria_table(expand_facets(rubric, names))["metric"])
+        # few, and slow to go through
+        for names in {tuple(names) for names in facets.values()}:
+            # a rubric of facets, and a segmentation without any
+            with suppress(BadInput):
+                all_metrics.update(
+                    criteria_table(expand_facets(rubric, names))["metric"]
+                )
     compared = params.meta_evaluation.get("compared")
     return problems + [
         f"{PARAMS} > meta_evaluation > compared: no metric is called {metric!r};"
@@ -504,7 +591,9 @@ def _check_rubrics(params: Params, named: Named, judges: Answerable) -> list[str
     ]
 
 
-def _find_unanswered(benchmark: Benchmark, rubric: Rubric, judges: Answerable) -> Iterator[str]:
+def _find_unanswered(
+    benchmark: Benchmark, rubric: Rubric, judges: Answerable
+) -> Iterator[str]:
     instruments: dict[str, list[str]] = {}
     for criterion in rubric.criteria:
         instruments.setdefault(criterion.kind, []).append(criterion.name)
@@ -518,7 +607,9 @@ def _find_unanswered(benchmark: Benchmark, rubric: Rubric, judges: Answerable) -
                 )
 
 
-def _find_clashes(rubric: Rubric, facets: Sequence[str], metrics: dict[str, str]) -> Iterator[str]:
+def _find_clashes(
+    rubric: Rubric, facets: Sequence[str], metrics: dict[str, str]
+) -> Iterator[str]:
     """Find metrics of a rubric whose names others have; add the rubric's to `metrics`."""
     try:
         names = criteria_table(expand_facets(rubric, facets))["metric"]

@@ -9,7 +9,14 @@ import pandas as pd
 from metassay.format.frames import rows
 from metassay.format.numbers import counted
 from metassay.judges.criteria import RUBRIC, Criterion, Scale, read_criterion
-from metassay.reporting.contract import Block, BlockHead, EachCitation, Judgment, Line, Rating
+from metassay.reporting.contract import (
+    Block,
+    BlockHead,
+    EachCitation,
+    Judgment,
+    Line,
+    Rating,
+)
 from metassay.reporting.names import part_rank
 from metassay.reporting.page import texts
 from metassay.scoring.pairing.instruments import Grade
@@ -18,22 +25,45 @@ from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, base_metric
 
 FOR, AGAINST, UNKNOWN, NEUTRAL = "for", "against", "unknown", "neutral"
 QUESTIONS = {
-    question.name: question for measure in MEASURES.values() for question in measure.questions
+    question.name: question
+    for measure in MEASURES.values()
+    for question in measure.questions
 }
-# Of these a judge needs no answer where the citations together decide, and then gives none.
+# Of these a judge needs no answer where the citations together decide, and then gives
+# none.
 ONE_CITATION = frozenset(name for name, q in QUESTIONS.items() if q.units == "citation")
 
 _SIDES = {
-    **{"entailed": FOR, "not_entailed": AGAINST, "contradicted": AGAINST, "neutral": NEUTRAL},
-    **{"same": FOR, "different": AGAINST},
+    "entailed": FOR,
+    "not_entailed": AGAINST,
+    "contradicted": AGAINST,
+    "neutral": NEUTRAL,
+    "same": FOR,
+    "different": AGAINST,
 }
 _OTHERS = {FOR: AGAINST, AGAINST: FOR}
-_BETTER = {1.0: "this text", 0.5: "neither", 0.0: "the other text"}  # by what the answer is worth
+# by what the answer is worth
+_BETTER = {1.0: "this text", 0.5: "neither", 0.0: "the other text"}
 _FAILURES = ("unparsed", "refused", "truncated", "error")
-_ANSWERS_SETTLED = ("no_evidence", "not_applicable", "no_text", "no_claims", "no_reference")
+_ANSWERS_SETTLED = (
+    "no_evidence",
+    "not_applicable",
+    "no_text",
+    "no_claims",
+    "no_reference",
+)
 COLUMNS = (
-    *("judge", "measure", "places", "questions", "answered", "repaired", "abstained"),
-    *(*_FAILURES, "not_needed", "not_judged", *_ANSWERS_SETTLED),
+    "judge",
+    "measure",
+    "places",
+    "questions",
+    "answered",
+    "repaired",
+    "abstained",
+    *_FAILURES,
+    "not_needed",
+    "not_judged",
+    *_ANSWERS_SETTLED,
 )
 
 
@@ -66,20 +96,26 @@ _SETTLED_GRADES = _SETTLED | {
 def judgment_of(answer: Answer | None, question: Question | Criterion) -> Judgment:
     """Put one answer into words and find its side; None is an answer that is not there.
 
-    A label is for the text or against it by what it says of it, a grade by the better or the worse
-    half of its scale, and every penalty is against it. Without a citation the others should not
-    do, so an answer about these counts the other way round.
+    A label is for the text or against it by what it says of it, a grade by the better
+    or the worse half of its scale, and every penalty is against it. Without a citation
+    the others should not do, so an answer about these counts the other way round.
     """
     if answer is None:
         needed = not isinstance(question, Question) or question.name not in ONE_CITATION
-        return Judgment("not judged", UNKNOWN) if needed else Judgment("not needed", NEUTRAL)
+        return (
+            Judgment("not judged", UNKNOWN)
+            if needed
+            else Judgment("not needed", NEUTRAL)
+        )
     quotes = [
         quote + ("" if start >= 0 else " (not in the text)")
         for quote, start in zip(answer.quotes, answer.quote_starts, strict=True)
     ]
     why = answer.explanation or ""
     if answer.status != "ok":
-        word = "abstained" if answer.status == "abstained" else f"failed: {answer.status}"
+        word = (
+            "abstained" if answer.status == "abstained" else f"failed: {answer.status}"
+        )
         return Judgment(word, UNKNOWN, answer.probability, why, quotes)
     if isinstance(question, Question):
         word, side = _of_question(answer, question)
@@ -125,25 +161,39 @@ def _half(share: float) -> str:
 def answers_table(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     """Return a row per judge and measure: places in measures, by what came of their question.
 
-    `questions` counts those put to the judge, equal ones once; the other counts are of places and
-    sum to `places`, but for `repaired`. answered: the status is ok. `repaired`: those of them whose
-    answer was not exactly in the form that was asked for. `not_needed`: no answer, because the
-    citations together decide; `not_judged`: no answer, and nobody said why. The columns after it
-    were settled without asking (pairs.settled).
+    `questions` counts those put to the judge, equal ones once; the other counts are of
+    places and sum to `places`, but for `repaired`. answered: the status is ok.
+    `repaired`: those of them whose answer was not exactly in the form that was asked
+    for. `not_needed`: no answer, because the citations together decide; `not_judged`:
+    no answer, and nobody said why. The columns after it were settled without asking
+    (pairs.settled).
     """
     lines = []
     statuses = {
         judge: dict(zip(answers["pair_id"], answers["status"], strict=True))
         for judge, answers in judgments.groupby("judge", sort=True)
     }
-    repaired = judgments[judgments["repaired"].astype("bool")].groupby("judge")["pair_id"].agg(set)
+    repaired = (
+        judgments[judgments["repaired"].astype("bool")]
+        .groupby("judge")["pair_id"]
+        .agg(set)
+    )
     for measure, places in pairs.groupby("measure", sort=True):
         settled = places["settled"].value_counts()
         ids = places.loc[places["settled"].isna(), "pair_id"]
         absent = "not_needed" if measure in ONE_CITATION else "not_judged"
         for judge, of_judge in statuses.items():
-            by_status = ids.map(of_judge).fillna(absent).replace("ok", "answered").value_counts()
-            counts = {**settled, **by_status, "repaired": ids.isin(repaired.get(judge, ())).sum()}
+            by_status = (
+                ids.map(of_judge)
+                .fillna(absent)
+                .replace("ok", "answered")
+                .value_counts()
+            )
+            counts = {
+                **settled,
+                **by_status,
+                "repaired": ids.isin(repaired.get(judge, ())).sum(),
+            }
             numbers = (int(counts.get(name, 0)) for name in COLUMNS[4:])
             lines.append([judge, measure, len(places), ids.nunique(), *numbers])
     table = pd.DataFrame(lines, columns=list(COLUMNS))
@@ -155,10 +205,14 @@ def unanswered(table: pd.DataFrame) -> list[str]:
     lines = []
     reasons = [*_FAILURES, "not_judged"]
     for judge, sums in table.groupby("judge")[["places", *reasons]].sum().iterrows():
-        why = ", ".join(f"{sums[r]:,} {r.replace('_', ' ')}" for r in reasons if sums[r])
+        why = ", ".join(
+            f"{sums[r]:,} {r.replace('_', ' ')}" for r in reasons if sums[r]
+        )
         if why:
             places = counted(int(sums["places"]), "place")
-            lines.append(f"{judge} has no answer in {sums[reasons].sum():,} of {places}: {why}.")
+            lines.append(
+                f"{judge} has no answer in {sums[reasons].sum():,} of {places}: {why}."
+            )
     return lines
 
 
@@ -186,7 +240,8 @@ class _Pair(NamedTuple):
 
 _Text = tuple[str, str]  # doc_id, author
 _Place = tuple[str, str, int, int]  # measure, part, position, citation
-Locate = Callable[[str, int | None, int | None], tuple[int, int]]  # part, start and end of a unit
+# part, start and end of a unit
+Locate = Callable[[str, int | None, int | None], tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -215,9 +270,13 @@ def _question(measure: str) -> Question:
     return QUESTIONS[base_metric(measure)]
 
 
-def who_answered(pairs: pd.DataFrame, judgments: pd.DataFrame) -> tuple[list[str], list[str]]:
+def who_answered(
+    pairs: pd.DataFrame, judgments: pd.DataFrame
+) -> tuple[list[str], list[str]]:
     """Return judges, and those of them who answered a rubric."""
-    graded = judgments["pair_id"].isin(pairs["pair_id"][pairs["instrument"].isin(RUBRIC)])
+    graded = judgments["pair_id"].isin(
+        pairs["pair_id"][pairs["instrument"].isin(RUBRIC)]
+    )
     return sorted(set(judgments["judge"])), sorted(set(judgments["judge"][graded]))
 
 
@@ -231,8 +290,9 @@ def index_judgments(
 ) -> Judgments:
     """Index the tables; premises are not touched.
 
-    `names` are of authors as table `pairs` was made, by how they are called now: rivals are counted
-    in the order of those. `judges` are of `who_answered`, where these tables are a part of all.
+    `names` are of authors as table `pairs` was made, by how they are called now: rivals
+    are counted in the order of those. `judges` are of `who_answered`, where these
+    tables are a part of all.
     """
     by_text: dict[tuple[str, str, str], list[_Unit]] = {}
     for doc_id, author, *unit in rows(units, "doc_id", "author", *_Unit._fields):
@@ -245,16 +305,26 @@ def index_judgments(
         of_text[measure, part, position, citation] = _Pair(*question)
     answers = {
         (pair_id, judge): Answer(*answer)
-        for pair_id, judge, *answer in rows(judgments, "pair_id", "judge", *Answer._fields)
+        for pair_id, judge, *answer in rows(
+            judgments, "pair_id", "judge", *Answer._fields
+        )
     }
-    aligned: dict[tuple[str, str, str, int], list[int]] = {}  # best first; methods by their name
+    # best first; methods by their name
+    aligned: dict[tuple[str, str, str, int], list[int]] = {}
     statement = ("doc_id", "author", "part", "position")
-    for *key, passages in () if alignments is None else rows(alignments, *statement, "passages"):
+    for *key, passages in (
+        () if alignments is None else rows(alignments, *statement, "passages")
+    ):
         numbers = aligned.setdefault(tuple(key), [])
         numbers += [int(number) for number in passages if number not in numbers]
-    # Of each document the systems that are compared, by their place in `pairs.position`.
-    compared = [name for name, question in QUESTIONS.items() if question.units == "rival"]
-    authors = pairs[pairs["measure"].isin(compared)].groupby("doc_id")["author"].unique()
+    # Of each document the systems that are compared, by their place in
+    # `pairs.position`.
+    compared = [
+        name for name, question in QUESTIONS.items() if question.units == "rival"
+    ]
+    authors = (
+        pairs[pairs["measure"].isin(compared)].groupby("doc_id")["author"].unique()
+    )
     rivals = {
         str(doc_id): sorted(of, key=lambda author: (names or {}).get(author, author))
         for doc_id, of in authors.items()
@@ -263,7 +333,8 @@ def index_judgments(
     return Judgments(*judges, by_text, questions, answers, aligned, rivals)
 
 
-Rated = Mapping[tuple[str, int], Sequence[Rating]]  # block and number of a unit in the whole text
+# block and number of a unit in the whole text
+Rated = Mapping[tuple[str, int], Sequence[Rating]]
 
 
 def blocks(
@@ -271,8 +342,9 @@ def blocks(
 ) -> list[Block]:
     """Return the blocks of one text: reference claims in it, its claims, statements, rubrics.
 
-    `rated` are people's ratings of single units, by id of the block and the unit's number in the
-    whole text; `locate` says where a unit of the text itself stands in it.
+    `rated` are people's ratings of single units, by id of the block and the unit's
+    number in the whole text; `locate` says where a unit of the text itself stands in
+    it.
     """
     text, blocks = (doc_id, author), []
     measures = sorted({measure for measure, *_ in judgments.questions.get(text, {})})
@@ -282,14 +354,22 @@ def blocks(
         owner, kind = block["units"].split()
         if name in others:
             continue
-        about = [q.name for q in QUESTIONS.values() if (q.whose, q.units) == (owner, kind)]
-        of_block = [m for question in about for m in measures if base_metric(m) == question]
+        about = [
+            q.name for q in QUESTIONS.values() if (q.whose, q.units) == (owner, kind)
+        ]
+        of_block = [
+            m for question in about for m in measures if base_metric(m) == question
+        ]
         if name == "claims":
             of_block = []
         if kind not in ("claim", "statement") and not of_block:
             continue
         heads = [
-            BlockHead(words["asks"].get(base_metric(m)) or _question(m).instrument.asks, m, judge)
+            BlockHead(
+                words["asks"].get(base_metric(m)) or _question(m).instrument.asks,
+                m,
+                judge,
+            )
             for m in of_block
             for judge in judgments.judges
         ]
@@ -311,9 +391,15 @@ def _units(judgments: Judgments, text: _Text, owner: str, kind: str) -> list[_Un
     if kind == "text":
         return [whole]
     if kind == "rival":
-        rivals = [r for r in enumerate(judgments.rivals.get(doc_id, [])) if r[1] != author]
-        return [whole._replace(position=n, text=f"beside {rival}") for n, rival in rivals]
-    return judgments.units.get((doc_id, REFERENCE if owner == "reference" else author, kind), [])
+        rivals = [
+            r for r in enumerate(judgments.rivals.get(doc_id, [])) if r[1] != author
+        ]
+        return [
+            whole._replace(position=n, text=f"beside {rival}") for n, rival in rivals
+        ]
+    return judgments.units.get(
+        (doc_id, REFERENCE if owner == "reference" else author, kind), []
+    )
 
 
 def _line(
@@ -326,12 +412,15 @@ def _line(
 ) -> Line:
     place = (unit.part, unit.position)
     return Line(
-        *(unit.position, unit.part, unit.text or "(the part could not be taken apart)"),
+        unit.position,
+        unit.part,
+        unit.text or "(the part could not be taken apart)",
         *(locate(unit.part, unit.start, unit.end) if locate else (-1, -1)),
         [int(number) for number in unit.citations],
         judgments.aligned.get((*text, *place), []) if unit.kind == "statement" else [],
         [
-            judgments.judgment(text, (head.measure, *place, ALL_CITATIONS), head.judge) or _UNASKED
+            judgments.judgment(text, (head.measure, *place, ALL_CITATIONS), head.judge)
+            or _UNASKED
             for head in heads
         ],
         [*_each_citation(judgments, text, unit, heads)],
@@ -359,7 +448,9 @@ def _each_citation(
             continue
         for number in unit.citations:
             alone, rest = (
-                judgments.judgment(text, (name, unit.part, unit.position, number), head.judge)
+                judgments.judgment(
+                    text, (name, unit.part, unit.position, number), head.judge
+                )
                 for name in ("citation_alone", "citation_rest")
             )
             if alone or rest:
@@ -376,7 +467,9 @@ def _rubrics(judgments: Judgments, text: _Text) -> Iterator[Block]:
             rubrics.setdefault(name, []).append((place, pair, criterion))
     for rubric, questions in sorted(rubrics.items()):
         lines = []
-        for place, pair, criterion in sorted(questions, key=lambda q: (*q[0][2:], q[0][0])):
+        for place, pair, criterion in sorted(
+            questions, key=lambda q: (*q[0][2:], q[0][0])
+        ):
             _, part, position, citation = place
             beside = "" if citation == ALL_CITATIONS else f" (reference {citation + 1})"
             asks = f"{criterion.criterion}: {criterion.asks}{beside}"
@@ -387,6 +480,8 @@ def _rubrics(judgments: Judgments, text: _Text) -> Iterator[Block]:
                 for judge in judgments.graders
             ]
             lines.append(Line(position, part, asks, -1, -1, [], [], grades))
-        heads = [BlockHead("which grade?", rubric, judge) for judge in judgments.graders]
+        heads = [
+            BlockHead("which grade?", rubric, judge) for judge in judgments.graders
+        ]
         title = f"Rubric {rubric}: what grade does each criterion give?"
         yield Block(f"rubric {rubric}", title, "criterion", heads, lines)

@@ -53,7 +53,9 @@ class Best(NamedTuple):
         """How often each verdict was given, the best first: `2 use, 5 cannot tell`."""
         kinds = [v.kind_of(row["verdict"]) for row in self.rows]
         names = verdict_names().items()
-        return ", ".join(f"{kinds.count(kind):,} {name}" for kind, name in names if kind in kinds)
+        return ", ".join(
+            f"{kinds.count(kind):,} {name}" for kind, name in names if kind in kinds
+        )
 
 
 def ranked(rows: list[Row]) -> list[Row]:
@@ -71,7 +73,9 @@ def best(rows: list[Row]) -> Best | None:
 def best_of(certificates: pd.DataFrame) -> Iterator[tuple[str, str, Best]]:
     """Yield criterion (with its study, where there are several), level, best metric of texts."""
     several = certificates["study"].nunique() > 1
-    for (study, criterion, _), rows in by_criterion(certificates[certificates["part"] == FULL]):
+    for (study, criterion, _), rows in by_criterion(
+        certificates[certificates["part"] == FULL]
+    ):
         name = f"{criterion} ({study})" if several else criterion
         for level in DECISIONS:
             choice = best([row for row in rows if row["level"] == level])
@@ -81,12 +85,19 @@ def best_of(certificates: pd.DataFrame) -> Iterator[tuple[str, str, Best]]:
 
 def verdict_names() -> dict[str, str]:
     """Name each kind of verdict where many are counted, the best first."""
-    return {kind: kind for kind in v.VERDICTS} | {v.EXPLAINED: f"{v.EXPLAINED} a confound"}
+    return {kind: kind for kind in v.VERDICTS} | {
+        v.EXPLAINED: f"{v.EXPLAINED} a confound"
+    }
 
 
 def _rank(row: Row, by: str) -> tuple[int, float, str, str]:
     value = float("-inf") if missing(row[by]) else float(row[by])
-    return v.VERDICTS.index(v.kind_of(row["verdict"])), -value, row["metric"], row["judge"]
+    return (
+        v.VERDICTS.index(v.kind_of(row["verdict"])),
+        -value,
+        row["metric"],
+        row["judge"],
+    )
 
 
 # What a study is too small to show, said before any of its tables.
@@ -99,10 +110,11 @@ def limits(
 ) -> list[str]:
     """Say what the data show of the study's design, then what it is too small for.
 
-    A sentence for what was found or suspected to belong together; for each level at which no
-    metric can be shown to follow people, however good, as no p can be below 1 - confidence
-    (`smallest_p`); and where too few systems were rated to speak of others. Criteria are named
-    where a sentence isn't about all of them; equal sentences stand once.
+    A sentence for what was found or suspected to belong together; for each level at
+    which no metric can be shown to follow people, however good, as no p can be below 1
+    - confidence (`smallest_p`); and where too few systems were rated to speak of
+    others. Criteria are named where a sentence isn't about all of them; equal sentences
+    stand once.
     """
     by_key = grouped(records(certificates), key_of)
     every = sorted(by_key, key=lambda key: (*key[:2], part_rank(key[2])))
@@ -157,7 +169,8 @@ def too_small(rows: list[Row], confidence: float) -> str:
     smallest = rows[0]["smallest_p"] if rows else 0.0
     if smallest is None:
         nested = rows[0]["level"] == "document" and rows[0]["design"] == "nested"
-        nested = nested and rows[0]["part"] != STATEMENT  # which nobody compares by document
+        # which nobody compares by document
+        nested = nested and rows[0]["part"] != STATEMENT
         alone = "each document has one system’s text, so there are no two to compare."
         return alone if nested else ""
     alpha = 1.0 - confidence
@@ -185,7 +198,8 @@ def _orders(n: int) -> int:
     return factorial(min(n, _LARGEST))
 
 
-# The grid of the first screen: for each criterion and decision the metric to use, or the closest.
+# The grid of the first screen: for each criterion and decision the metric to use, or
+# the closest.
 
 
 def decisions(certificates: pd.DataFrame) -> dict[str, str]:
@@ -199,7 +213,9 @@ def grid(certificates: pd.DataFrame, confidence: float) -> list[GridRow]:
     several, levels = certificates["study"].nunique() > 1, decisions(certificates)
     grid = []
     for key, rows in by_criterion(certificates):
-        of_levels = (best([row for row in rows if row["level"] == level]) for level in levels)
+        of_levels = (
+            best([row for row in rows if row["level"] == level]) for level in levels
+        )
         cells = [choice and _grid_cell(choice, confidence) for choice in of_levels]
         title = criterion_title(*key[1:])
         grid.append(GridRow(*key, f"{title} ({key[0]})" if several else title, cells))
@@ -217,7 +233,8 @@ def _grid_cell(choice: Best, confidence: float) -> GridCell:
     return GridCell(state, closest, corrected, low, high, row["verdict"], says)
 
 
-# Which metric to use for each decision, in a sentence each: where runs end, and in Python.
+# Which metric to use for each decision, in a sentence each: where runs end, and in
+# Python.
 
 
 _NAMED = 3  # a sentence names so many criteria at most; others are counted
@@ -229,7 +246,9 @@ _VERDICTS = {
 Chosen = tuple[str, Best]  # a criterion or decision, and its best metric
 
 
-def advice(choices: Iterable[tuple[str, str, Best]], confidence: float) -> Iterator[str]:
+def advice(
+    choices: Iterable[tuple[str, str, Best]], confidence: float
+) -> Iterator[str]:
     """Yield a sentence per decision and answer: the first of each decision, then the second."""
     answers: dict[str, dict[str, list[Chosen]]] = {level: {} for level in DECISIONS}
     for criterion, level, best in choices:
@@ -242,7 +261,9 @@ def advice(choices: Iterable[tuple[str, str, Best]], confidence: float) -> Itera
     by_level = []
     for level, of_level in answers.items():
         n = sum(map(len, of_level.values()))
-        used_first = sorted(of_level.items(), key=lambda item: not item[1][0][1].row["trusted"])
+        used_first = sorted(
+            of_level.items(), key=lambda item: not item[1][0][1].row["trusted"]
+        )
         by_level.append([_sentence(*item, DECISIONS[level], n) for item in used_first])
     yield from (line for lines in zip_longest(*by_level) for line in lines if line)
 
@@ -252,7 +273,8 @@ def answers_by_criterion(
 ) -> Iterator[str]:
     """Yield a sentence per criterion: what to use for which decision, what others lack.
 
-    Criteria without any metric to use come last, those that lack the same in one sentence.
+    Criteria without any metric to use come last, those that lack the same in one
+    sentence.
     """
     by_criterion: dict[str, list[Chosen]] = {}
     for criterion, level, best in choices:
@@ -266,7 +288,10 @@ def answers_by_criterion(
                 used.setdefault(best.metric, []).append(f"{decision}{_r(best.row)}")
             else:
                 lacks.setdefault(_lacks(best, confidence), []).append(decision)
-        uses = [f"Use {name} for {criterion} between {_listed(of)}" for name, of in used.items()]
+        uses = [
+            f"Use {name} for {criterion} between {_listed(of)}"
+            for name, of in used.items()
+        ]
         rest = [f"between {_listed(of)}: {why}" for why, of in lacks.items()]
         if uses:
             yield f"{'; '.join([*uses, *(f'nothing yet {line}' for line in rest)])}."
@@ -279,7 +304,9 @@ def answers_by_criterion(
 def _lacks(best: Best, confidence: float) -> str:
     """Say what lacks where there is nothing to use."""
     if state_of(best.row["verdict"]) == "confirm":
-        return too_small(best.rows, confidence).removesuffix(".") or str(best.row["advice"])
+        return too_small(best.rows, confidence).removesuffix(".") or str(
+            best.row["advice"]
+        )
     return best.verdicts
 
 
@@ -288,15 +315,23 @@ def _sentence(answer: str, choices: list[Chosen], decision: str, n: int) -> str:
     choices = sorted(choices, key=lambda choice: best_first(choice[1].row["corrected"]))
     names = [criterion for criterion, _ in choices]
     if answer.endswith("."):  # the study is too small for any metric
-        return f"By {_listed(names)}: {answer}" if len(names) < n else capitalized(answer)
+        return (
+            f"By {_listed(names)}: {answer}" if len(names) < n else capitalized(answer)
+        )
     criterion, best = choices[0]
     row = best.row
     if row["trusted"]:
-        alone = " No other system was rated." if row["verdict"] == v.THESE_SYSTEMS else ""
+        alone = (
+            " No other system was rated." if row["verdict"] == v.THESE_SYSTEMS else ""
+        )
         values = [f"{criterion}{_r(best.row)}" for criterion, best in choices]
         return f"{answer} to compare {decision} by {_listed(values)}.{alone}"
     where = f" by {criterion}" if len(names) > 1 else ""
-    closest = f"; closest: {best.metric}{where}{_r(row)}" if row["corrected"] is not None else ""
+    closest = (
+        f"; closest: {best.metric}{where}{_r(row)}"
+        if row["corrected"] is not None
+        else ""
+    )
     why = f", {row['verdict']}" if answer == _NONE else ""
     more = f" {to_do(row)}" if state_of(row["verdict"]) == "confirm" else ""
     return f"{answer} to compare {decision} by {_listed(names)}{closest}{why}.{more}"
@@ -304,7 +339,11 @@ def _sentence(answer: str, choices: list[Chosen], decision: str, n: int) -> str:
 
 def _r(row: Row) -> str:
     """Write the correlation, corrected for the choice of the metric, in brackets."""
-    name = "r" if row["coefficient"] == "pearson" else COEFFICIENT_NAMES[row["coefficient"]]
+    name = (
+        "r"
+        if row["coefficient"] == "pearson"
+        else COEFFICIENT_NAMES[row["coefficient"]]
+    )
     return f" ({name} {short_estimate(row, 'corrected', 'corrected_')})"
 
 

@@ -1,12 +1,13 @@
-"""What a page is handed. `PYTHONPATH=. python tests/reporting/test_contract.py` writes it as types
-of the page: page/src/contract.ts.
+"""What a page is handed. `PYTHONPATH=. python tests/reporting/test_contract.py` writes
+it as types of the page: page/src/contract.ts.
 
-A page is a folder: index.html (the shell), page/app.js and page/app.css (the same for every page),
-page/data/head.js (what the first screen needs), and shards, page/data/ID.js, that are loaded when a
-view needs them. Each data file is a classic script that calls `metassay("ID", VALUE)`, since a page
-that was opened from the disk may load scripts but may not fetch files. No file is larger than 2 MB:
-a larger value is `{ pieces: [ID, ...] }`, whose texts together are its JSON. Texts stand in values
-only, in no keys but those of Metassay.
+A page is a folder: index.html (the shell), page/app.js and page/app.css (the same for
+every page), page/data/head.js (what the first screen needs), and shards,
+page/data/ID.js, that are loaded when a view needs them. Each data file is a classic
+script that calls `metassay("ID", VALUE)`, since a page that was opened from the disk
+may load scripts but may not fetch files. No file is larger than 2 MB: a larger value is
+`{ pieces: [ID, ...] }`, whose texts together are its JSON. Texts stand in values only,
+in no keys but those of Metassay.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,8 +29,8 @@ class Dataset(NamedTuple):
 class Problem(NamedTuple):
     """What the line on the data counts.
 
-    missing: answers that lack; warning: notes on the data; limit: what the study is too small for;
-    change: since accepted.
+    missing: answers that lack; warning: notes on the data; limit: what the study is too
+    small for; change: since accepted.
     """
 
     kind: str  # "missing" | "warning" | "limit" | "change"
@@ -37,8 +38,9 @@ class Problem(NamedTuple):
 
 
 class GridCell(NamedTuple):
-    """For one criterion and decision a metric to `use`; one that is promising or undecided, the
-    closest, to `confirm`; or `no` metric."""
+    """For one criterion and decision a metric to `use`; one that is promising or
+    undecided, the closest, to `confirm`; or `no` metric.
+    """
 
     state: str  # "use" | "confirm" | "no"
     metric: str  # label of the metric to use, or the closest; "" where there is none
@@ -108,13 +110,15 @@ class TableInfo(NamedTuple):
     pick: Sequence[str] = ()
     # columns that name a row: ["metric", "judge"]; shown first, as its header
     lead: Sequence[str] = ()
-    across: str = ""  # a column whose values become columns (a matrix), "" for a plain table
+    # a column whose values become columns (a matrix), "" for a plain table
+    across: str = ""
     # what stands in a cell of the matrix, or an estimate in a plain table
     cell: CellInfo | None = None
     hide: Sequence[str] = ()  # columns not shown until asked for ("recipe")
-    figures: Mapping[str, str] = {}  # drawings, figures/NAME.svg and .png: titles by name
-    # "tiles": the larger a number, the darker its cell; "pairs": such tiles with a mirrored half;
-    # "dots": values and intervals on one scale
+    # drawings, figures/NAME.svg and .png: titles by name
+    figures: Mapping[str, str] = {}
+    # "tiles": the larger a number, the darker its cell; "pairs": such tiles with a
+    # mirrored half; "dots": values and intervals on one scale
     picture: str = ""
 
 
@@ -127,9 +131,10 @@ class SystemsInfo(NamedTuple):
     metric: Sequence[str]  # its columns that name a metric: metric, judge
     cell: CellInfo
     headline: Sequence[str]  # labels of metrics shown first
-    better: str = ""  # its column with higher, lower, neither; "" where higher is better
-    # table with a row per metric and system: `group`, letters; who shares a letter cannot be told
-    # apart
+    # its column with higher, lower, neither; "" where higher is better
+    better: str = ""
+    # table with a row per metric and system: `group`, letters; who shares a letter
+    # cannot be told apart
     groups: str = ""
     no_groups: str = ""  # why there are no letters, where somebody would look for them
 
@@ -137,7 +142,8 @@ class SystemsInfo(NamedTuple):
 class Measure(NamedTuple):
     """A column of the index by which texts are compared: a metric, or the mean of raters."""
 
-    key: str  # in addresses, and as shown: a metric's label, or "people: " and a criterion
+    # in addresses, and as shown: a metric's label, or "people: " and a criterion
+    key: str
     column: str  # in the index
     better: str  # "higher" | "lower" | "neither"
 
@@ -145,11 +151,12 @@ class Measure(NamedTuple):
 class TextsInfo(NamedTuple):
     """What the view Texts lists, filters, searches and opens.
 
-    Columns of the index: `document` (doc_id), `author`, `task`, `home` (shard of its document),
-    `status` ("ok" or why there is no text), `words`, `rated` (number of ratings), then for each
-    judge i `for_i`, `against_i`, `unknown_i` (judgments in favour, against, and not known), `split`
-    (claims on which a judge and most people differ), `parts` (places in TextsInfo.parts, joined by
-    a space), then the columns of measures.
+    Columns of the index: `document` (doc_id), `author`, `task`, `home` (shard of its
+    document), `status` ("ok" or why there is no text), `words`, `rated` (number of
+    ratings), then for each judge i `for_i`, `against_i`, `unknown_i` (judgments in
+    favour, against, and not known), `split` (claims on which a judge and most people
+    differ), `parts` (places in TextsInfo.parts, joined by a space), then the columns of
+    measures.
     """
 
     documents: int
@@ -157,11 +164,13 @@ class TextsInfo(NamedTuple):
     noun: str  # "document"; "item" in a test of judges
     authors: Sequence[str]
     references: Sequence[str]  # authors that are no systems
-    measures: Sequence[Measure]  # columns of the index after the fixed ones: metrics, then people
+    # columns of the index after the fixed ones: metrics, then people
+    measures: Sequence[Measure]
     judges: Sequence[str]
     parts: Sequence[str]  # facets or sections that texts may have
     table: TableInfo  # the index: a row per text
-    search: Sequence[str]  # ids of what a search reads: shards of rows of the index, in order
+    # ids of what a search reads: shards of rows of the index, in order
+    search: Sequence[str]
     # ids of shards of documents: value of column `home` is a place in it
     documents_in: Sequence[str]
 
@@ -251,10 +260,12 @@ class Text(NamedTuple):
     author: str
     problems: Sequence[str]  # why there is no text
     text: str
-    marks: Sequence[Mark] = ()  # stretches that are of a part or facet; may touch, never overlap
+    # stretches that are of a part or facet; may touch, never overlap
+    marks: Sequence[Mark] = ()
     ratings: Sequence[Rating] = ()  # of the whole text
     scores: Sequence[tuple[str, float | None]] = ()  # label of a metric, value
-    blocks: Sequence[Block] = ()  # claims, statements, criteria with what judges and people said
+    # claims, statements, criteria with what judges and people said
+    blocks: Sequence[Block] = ()
 
 
 class Document(NamedTuple):
@@ -270,8 +281,8 @@ class Document(NamedTuple):
 class Head(NamedTuple):
     """page/data/head.js: everything that the first screen needs."""
 
-    # "benchmark" | "judge test" | "segmentation test" | "meta-eval" | "judge check" | "changes" |
-    # "comparison"
+    # "benchmark" | "judge test" | "segmentation test" | "meta-eval" | "judge check" |
+    # "changes" | "comparison"
     kind: str
     name: str  # the benchmark's name, or the title of the page
     about: str  # one sentence: what this page is
@@ -280,12 +291,13 @@ class Head(NamedTuple):
     banners: Sequence[str] = ()  # what nobody may miss: invented data, a lexical judge
     answer: Sequence[str] = ()  # sentences, the first is the most important
     problems: Sequence[Problem] = ()  # what the line on the data counts and opens
-    # columns of the grid: titles by value of column `level` in table certificates; none where
-    # nothing was tested against people
+    # columns of the grid: titles by value of column `level` in table certificates; none
+    # where nothing was tested against people
     decisions: Mapping[str, str] = {}
     grid: Sequence[GridRow] = ()  # a row per criterion
     verdicts: Sequence[VerdictWord] = ()  # every kind of verdict, best first
-    terms: Mapping[str, str] = {}  # meanings of the glossary's terms that this page uses
+    # meanings of the glossary's terms that this page uses
+    terms: Mapping[str, str] = {}
     tables: Sequence[TableInfo] = ()  # in the order of the list of evidence
     systems: SystemsInfo | None = None
     texts: TextsInfo | None = None

@@ -42,13 +42,40 @@ from metassay.tables.units import UNITS
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
-        *(SOURCES, TEXTS, PARTS, SEGMENTS, UNITS, RESPONSES, NOTES, ALIGNMENTS, PAIRS, JUDGMENTS),
-        *(CRITERIA, MEASUREMENTS, STATEMENT_SCORES, SCORES, DOCUMENT_CLUSTERS, LEADERBOARD),
+        SOURCES,
+        TEXTS,
+        PARTS,
+        SEGMENTS,
+        UNITS,
+        RESPONSES,
+        NOTES,
+        ALIGNMENTS,
+        PAIRS,
+        JUDGMENTS,
+        CRITERIA,
+        MEASUREMENTS,
+        STATEMENT_SCORES,
+        SCORES,
+        DOCUMENT_CLUSTERS,
+        LEADERBOARD,
         RATINGS,
         *(table for table in RESULT_TABLES.values() if table is not EVIDENCE),
-        *(GOLD, GIVEN_VERDICTS, VERDICTS, SENTENCES, SEGMENTED, SEGMENT_SCORES, CONFUSIONS),
-        *(EVIDENCE, CERTIFICATES, CHANGES, CHANGED_DOCUMENTS, HISTORY, HISTORY_MEANS),
-        *(ANCHORS, DRIFT, CORRUPTIONS),
+        GOLD,
+        GIVEN_VERDICTS,
+        VERDICTS,
+        SENTENCES,
+        SEGMENTED,
+        SEGMENT_SCORES,
+        CONFUSIONS,
+        EVIDENCE,
+        CERTIFICATES,
+        CHANGES,
+        CHANGED_DOCUMENTS,
+        HISTORY,
+        HISTORY_MEANS,
+        ANCHORS,
+        DRIFT,
+        CORRUPTIONS,
     )
 }
 
@@ -64,11 +91,20 @@ def describe(tables: Mapping[str, Table]) -> str:
         "",
     ]
     for table in tables.values():
-        lines += [f"## {table.name}", "", f"{table.says[0].upper()}{table.says[1:]}.", ""]
+        lines += [
+            f"## {table.name}",
+            "",
+            f"{table.says[0].upper()}{table.says[1:]}.",
+            "",
+        ]
         lines += [f"Key: {', '.join(f'`{name}`' for name in table.key)}", ""]
         lines += ["| column | type | null | meaning |", "|---|---|---|---|"]
         for name, column in table.columns.items():
-            kind = f"one of {', '.join(column.choices)}" if column.choices else str(column.type)
+            kind = (
+                f"one of {', '.join(column.choices)}"
+                if column.choices
+                else str(column.type)
+            )
             kind = kind.replace("list<item: ", "list<")
             kind = "string" if pa.types.is_dictionary(column.type) else kind
             null = "yes" if column.null else ""

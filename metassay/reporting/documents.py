@@ -45,11 +45,19 @@ from metassay.units.record import BETWEEN_PARTS
 _Text = tuple[str, str]  # doc_id, author
 _Written = dict[str, tuple[str | None, str]]  # text and status by part
 _OF_DOCUMENTS = {
-    *("sources", "texts", "parts", "units", "alignments", "pairs", "scores", "ratings"),
+    "sources",
+    "texts",
+    "parts",
+    "units",
+    "alignments",
+    "pairs",
+    "scores",
+    "ratings",
 }
 _SOURCE = ("doc_id", "task", "passages", "speaker", "group", "attributes")
 _SCORE = ("doc_id", "author", "metric", "judge", "value")
-_AT_ONCE = 50  # documents that are indexed together: what an index takes, however many there are
+# documents that are indexed together: what an index takes, however many there are
+_AT_ONCE = 50
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,8 @@ class _Tables:
 
     texts: Mapping[_Text, _Written]
     scores: Mapping[tuple[Any, ...], float | None]  # by doc_id, author, metric, judge
-    ratings: Mapping[_Text, Mapping[tuple[str, int], list[c.Rating]]]  # of ("text", 0), of units
+    # of ("text", 0), of units
+    ratings: Mapping[_Text, Mapping[tuple[str, int], list[c.Rating]]]
     authors: Mapping[str, Sequence[str]]
     judgments: Judgments
     divided: Mapping[_Text, Divided]
@@ -92,23 +101,33 @@ def put_documents(
 ) -> c.TextsInfo:
     """Write documents, index and search, document by document in the order of doc_id.
 
-    `tables`: sources, texts, parts, units, pairs, judgments, scores and ratings, perhaps
-    alignments. Of each text the scores of the metrics in `better` are shown, with the direction
-    that it gives. `facets` are those that texts may be divided into, `scales` those of people's
-    criteria, `names` of authors as tables have them by other names. Only documents of sources are
-    shown. Raises BadInput for a source whose lists are not of one length.
+    `tables`: sources, texts, parts, units, pairs, judgments, scores and ratings,
+    perhaps alignments. Of each text the scores of the metrics in `better` are shown,
+    with the direction that it gives. `facets` are those that texts may be divided into,
+    `scales` those of people's criteria, `names` of authors as tables have them by other
+    names. Only documents of sources are shown. Raises BadInput for a source whose lists
+    are not of one length.
     """
     lists = rows(tables["sources"], "doc_id", "passages", "speaker", "group")
-    uneven = [str(doc_id) for doc_id, *columns in lists if len(set(map(len, columns))) > 1]
+    uneven = [
+        str(doc_id) for doc_id, *columns in lists if len(set(map(len, columns))) > 1
+    ]
     if uneven:
         raise BadInput(
             f"sources: {len(uneven):,} document(s) have not a speaker and a group for each passage,"
             f" the first is doc_id {shown_key(uneven[0])}; metassay run builds a benchmark's tables"
             " again"
         )
-    judges, ratings = who_answered(tables["pairs"], tables["judgments"]), tables["ratings"]
+    judges, ratings = (
+        who_answered(tables["pairs"], tables["judgments"]),
+        tables["ratings"],
+    )
     shown = _Shown(
-        *(facets, facet_names(tables["parts"], facets), sorted_metrics(better), names, judges),
+        facets,
+        facet_names(tables["parts"], facets),
+        sorted_metrics(better),
+        names,
+        judges,
         several=ratings["study"].nunique() > 1,
     )
     whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
@@ -142,7 +161,9 @@ def _differs(line: c.Line, scales: Mapping[str, Criterion]) -> bool:
         scale = scales[rating.criterion]
         if rating.value is not None:
             above = rating.value - (scale.low + scale.high) / 2
-            votes += ((above > 0) - (above < 0)) * (1 if scale.better == "higher" else -1)
+            votes += ((above > 0) - (above < 0)) * (
+                1 if scale.better == "higher" else -1
+            )
     opposite = AGAINST if votes > 0 else FOR
     return votes != 0 and any(judgment.side == opposite for judgment in line.judgments)
 
@@ -150,14 +171,18 @@ def _differs(line: c.Line, scales: Mapping[str, Criterion]) -> bool:
 def _mark_differences(text: c.Text, scales: Mapping[str, Criterion]) -> c.Text:
     blocks = [
         block._replace(
-            lines=[line._replace(differs=_differs(line, scales)) for line in block.lines]
+            lines=[
+                line._replace(differs=_differs(line, scales)) for line in block.lines
+            ]
         )
         for block in text.blocks
     ]
     return text._replace(blocks=blocks)
 
 
-def _batches(tables: Mapping[str, pd.DataFrame], shown: _Shown) -> Iterator[tuple[Any, _Tables]]:
+def _batches(
+    tables: Mapping[str, pd.DataFrame], shown: _Shown
+) -> Iterator[tuple[Any, _Tables]]:
     """Yield sources and tables, in the order of doc_id, _AT_ONCE documents each."""
     order = sorted(map(str, tables["sources"]["doc_id"]))
     for first in range(0, len(order), _AT_ONCE):
@@ -178,10 +203,16 @@ def _batches(tables: Mapping[str, pd.DataFrame], shown: _Shown) -> Iterator[tupl
                 texts=_written(texts, parts),
                 scores={tuple(key): value for *key, value in rows(scores, *_SCORE)},
                 ratings=_ratings(batch["ratings"], shown),
-                authors={str(doc_id): sorted_authors(names) for doc_id, names in by_document},
+                authors={
+                    str(doc_id): sorted_authors(names) for doc_id, names in by_document
+                },
                 judgments=index_judgments(
-                    *(number_statements(batch["units"], parts), batch["pairs"], answers),
-                    *(batch.get("alignments"), others, shown.judges),
+                    number_statements(batch["units"], parts),
+                    batch["pairs"],
+                    answers,
+                    batch.get("alignments"),
+                    others,
+                    shown.judges,
                 ),
                 divided=divide_texts(parts, shown.facets),
             ),
@@ -199,11 +230,19 @@ def _documents(
                 _mark_differences(_text((doc_id, author), batch, shown), scales)
                 for author in authors
             ]
-            lines = [[line for block in text.blocks for line in block.lines] for text in texts]
+            lines = [
+                [line for block in text.blocks for line in block.lines]
+                for text in texts
+            ]
             yield (
                 c.Document(
-                    *(doc_id, task, _attributes(attributes)),
-                    [c.Passage(*passage) for passage in zip(speaker, group, passages, strict=True)],
+                    doc_id,
+                    task,
+                    _attributes(attributes),
+                    [
+                        c.Passage(*passage)
+                        for passage in zip(speaker, group, passages, strict=True)
+                    ],
                     texts,
                 ),
                 [sum(line.differs for line in of_text) for of_text in lines],
@@ -226,21 +265,33 @@ def _text(key: _Text, tables: _Tables, shown: _Shown) -> c.Text:
     facets = divided.facets if divided else {}
     pieces = {FULL: Facet("ok", text, [Span(0, len(text))], ()), **facets}
     of_text = blocks(
-        *(tables.judgments, *key, rated),
+        tables.judgments,
+        *key,
+        rated,
         lambda part, *ends: _place(text, pieces.get(part), *ends),
     )
     marks: list[c.Mark] = []
-    if divided is not None and divided.text == text:  # else only some parts were written
+    # else only some parts were written
+    if divided is not None and divided.text == text:
         marks = marks_of(divided, shown.parts)
         if note := what_lacks(divided, shown.parts):
             title = "Parts that the text lacks, that nobody knows, or that were made up"
             of_text = [c.Block("parts", title, "text", [], [], note), *of_text]
     scores = {metric: (*key, *metric) for metric in shown.metrics}
     return c.Text(
-        *(key[1], problems, text),
-        [c.Mark(utf16(text, mark.start), utf16(text, mark.end), mark.part) for mark in marks],
+        key[1],
+        problems,
+        text,
+        [
+            c.Mark(utf16(text, mark.start), utf16(text, mark.end), mark.part)
+            for mark in marks
+        ],
         [*rated.get(("text", 0), []), *_of_no_line(rated, of_text)],
-        [(metric_label(*m), tables.scores[s]) for m, s in scores.items() if s in tables.scores],
+        [
+            (metric_label(*m), tables.scores[s])
+            for m, s in scores.items()
+            if s in tables.scores
+        ],
         of_text,
     )
 
@@ -251,10 +302,14 @@ def _of_no_line(rated: Rated, blocks: Sequence[c.Block]) -> Iterator[c.Rating]:
     for (block, number), ratings in rated.items():
         if block != "text" and number >= n_lines.get(block, 0):
             for rating in ratings:
-                yield rating._replace(criterion=f"{rating.criterion} ({block}, {number})")
+                yield rating._replace(
+                    criterion=f"{rating.criterion} ({block}, {number})"
+                )
 
 
-def _place(text: str, part: Facet | None, start: int | None, end: int | None) -> tuple[int, int]:
+def _place(
+    text: str, part: Facet | None, start: int | None, end: int | None
+) -> tuple[int, int]:
     """Return where a stretch of a part stands in the text, in UTF-16; -1 where it does not."""
     if part is None or start is None or end is None:
         return -1, -1
@@ -263,7 +318,9 @@ def _place(text: str, part: Facet | None, start: int | None, end: int | None) ->
             before = 0
             for a, b in part.pieces:
                 if before <= start and end <= before + b - a:
-                    return utf16(text, a + start - before), utf16(text, a + end - before)
+                    return utf16(text, a + start - before), utf16(
+                        text, a + end - before
+                    )
                 before += b - a + len(between)
     return -1, -1
 
@@ -289,15 +346,28 @@ def _ratings(
     Claims are the reference's, but those rated for claim_precision are the text's own.
     """
     by_text: dict[_Text, dict[tuple[str, int], list[c.Rating]]] = {}
-    columns = ("study", "criterion", "part", "rater", "unit", "doc_id", "author", "value")
-    order = sorted(rows(ratings, *columns), key=lambda r: (_rank(r), part_rank(r[2]), *r[3:7]))
+    columns = (
+        "study",
+        "criterion",
+        "part",
+        "rater",
+        "unit",
+        "doc_id",
+        "author",
+        "value",
+    )
+    order = sorted(
+        rows(ratings, *columns), key=lambda r: (_rank(r), part_rank(r[2]), *r[3:7])
+    )
     for study, criterion, part, rater, unit, doc_id, author, value in order:
         kind, _, which = unit.partition(":")
         name = shown.names.get(which, which)
         place = ("text", 0)
         rating = c.Rating(shown.title(study, criterion, part), rater, value, name)
         if kind in ("claim", "statement"):
-            claims = "claim_precision" if criterion == "claim_precision" else "claim_recall"
+            claims = (
+                "claim_precision" if criterion == "claim_precision" else "claim_recall"
+            )
             place = ("statements" if kind == "statement" else claims, int(which))
             rating = c.Rating(criterion, rater, value)
         by_text.setdefault((doc_id, author), {}).setdefault(place, []).append(rating)

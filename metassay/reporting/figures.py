@@ -1,9 +1,9 @@
 """The figures of reports, a function each; what else a page shows, it draws itself.
 
-All have one look, whatever the user's settings, and bytes that never vary. Figures are drawn with
-matplotlib's object interface; no state outlives a call. SVG keeps text as text
-(`svg.fonttype: none`): smaller, searchable, read aloud, and free of outlines that another build of
-the font library would trace differently.
+All have one look, whatever the user's settings, and bytes that never vary. Figures are
+drawn with matplotlib's object interface; no state outlives a call. SVG keeps text as
+text (`svg.fonttype: none`): smaller, searchable, read aloud, and free of outlines that
+another build of the font library would trace differently.
 """
 
 import io
@@ -122,8 +122,9 @@ def panels(
 ) -> tuple[Figure, list[list[Axes]], list[Axes]]:
     """Make a figure of `n` panels, `per_row` at most in a row: the figure, all rows, the panels.
 
-    `size` of a panel, and what is `above` all of them, in inches. Axes that they `share`: x, y or
-    both. `names` are those of lines, the first on top, where they share y.
+    `size` of a panel, and what is `above` all of them, in inches. Axes that they
+    `share`: x, y or both. `names` are those of lines, the first on top, where they
+    share y.
     """
     left = 0.6 + 0.075 * max(map(len, names)) if names else 0.0
     columns, rows = min(n, per_row), math.ceil(n / per_row)
@@ -136,7 +137,8 @@ def panels(
         axes.set_visible(False)
     if names:
         for axes in (axes for row in grid for axes in row[1:]):
-            axes.yaxis.set_visible(False)  # its ticks would be laid out, and show nothing
+            # its ticks would be laid out, and show nothing
+            axes.yaxis.set_visible(False)
         grid[0][0].set_yticks(range(len(names)), labels=names)
         grid[0][0].set_ylim(len(names) - 0.5, -0.5)
     return figure, grid, every[:n]
@@ -145,12 +147,17 @@ def panels(
 def note_below(figure: Figure, text: str) -> None:
     """Write what the signs of a figure mean, in small letters.
 
-    A line that is wider than the figure is broken, and the figure grows by what that adds.
+    A line that is wider than the figure is broken, and the figure grows by what that
+    adds.
     """
     most = int((figure.get_figwidth() - 0.2) / _LETTER)
     paragraphs = text.split("\n")
-    lines = [line for paragraph in paragraphs for line in textwrap.wrap(paragraph, most)]
-    figure.set_figheight(figure.get_figheight() + _LINE * (len(lines) - len(paragraphs)))
+    lines = [
+        line for paragraph in paragraphs for line in textwrap.wrap(paragraph, most)
+    ]
+    figure.set_figheight(
+        figure.get_figheight() + _LINE * (len(lines) - len(paragraphs))
+    )
     figure.supxlabel("\n".join(lines), fontsize=8, x=0.01, ha="left")
 
 
@@ -159,12 +166,16 @@ def bare(axes: Axes, lines: int = 0) -> None:
     axes.grid(axis="x", color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
     across = axes.get_yaxis_transform()
-    axes.hlines(range(lines), 0, 1, color=FAINT, linewidth=0.4, zorder=0, transform=across)
+    axes.hlines(
+        range(lines), 0, 1, color=FAINT, linewidth=0.4, zorder=0, transform=across
+    )
     axes.tick_params(axis="y", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
 
 
-def on_lines(rows: Sequence[Row], column: str, line: Callable[[Row], int]) -> list[tuple[int, Row]]:
+def on_lines(
+    rows: Sequence[Row], column: str, line: Callable[[Row], int]
+) -> list[tuple[int, Row]]:
     """Return the rows that have a value there, each after its line, in the order of lines."""
     known = [(line(row), row) for row in rows if row[column] is not None]
     return sorted(known, key=lambda pair: pair[0])
@@ -177,7 +188,9 @@ def intervals(
     known = [line for line in lines if None not in line]
     if known:
         heights, low, high = zip(*known, strict=True)
-        axes.hlines(heights, low, high, **{"capstyle": "projecting", "zorder": 2, **look})
+        axes.hlines(
+            heights, low, high, **{"capstyle": "projecting", "zorder": 2, **look}
+        )
 
 
 def left_out(n: int, what: str) -> str:
@@ -216,7 +229,9 @@ def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
     whole = leaderboard[leaderboard["part"] == part]
     by_metric = grouped(records(whole), metric_of)
     every_metric = headline_metrics(by_metric)
-    metrics = [m for m in every_metric if any(row["macro"] is not None for row in by_metric[m])]
+    metrics = [
+        m for m in every_metric if any(row["macro"] is not None for row in by_metric[m])
+    ]
     if not metrics:
         return None
     authors = sorted_authors(whole["author"])
@@ -236,7 +251,8 @@ def _dots_panel(axes: Axes, rows: list[Row], authors: list[str]) -> None:
     intervals(axes, [(y, row["low"], row["high"]) for y, row in known], **look)
     axes.plot(*_at(known, "macro"), "o", color=ACCENT, markersize=4.5)
     if len({row["macro"] for _, row in known}) < 2:
-        axes.set_xlim(-0.05, 1.05)  # nothing to scale the axis by; shares run from 0 to 1
+        # nothing to scale the axis by; shares run from 0 to 1
+        axes.set_xlim(-0.05, 1.05)
     _title(axes, rows[0])
     bare(axes, len(authors))
 
@@ -252,7 +268,9 @@ def _title(axes: Axes, row: Row) -> None:
     """Write the metric's name, with the direction in which it is better."""
     name = label(f"{metric_name(row)} {ARROWS[str(row['better'])]}".strip())
     if len(name) > _LONG_TITLE:  # else it runs into the next one
-        name = name.replace("@", "\n@", 1) if "@" in name else name.replace(" (", "\n(", 1)
+        name = (
+            name.replace("@", "\n@", 1) if "@" in name else name.replace(" (", "\n(", 1)
+        )
     axes.set_title(name, loc="left")
 
 
@@ -276,7 +294,8 @@ _FILLS: dict[str, dict[str, Any]] = {
 def draw_forest(certificates: pd.DataFrame, *, useful: float) -> Figure | None:
     """Draw a panel per criterion, at LEVEL, metrics in the order of pages; None without a value.
 
-    The rater's line is of the row that rests on most texts. Of criteria the first MOST_PANELS.
+    The rater's line is of the row that rests on most texts. Of criteria the first
+    MOST_PANELS.
     """
     every = by_criterion(certificates[certificates["level"] == LEVEL])
     criteria = every[:MOST_PANELS]
@@ -287,7 +306,9 @@ def draw_forest(certificates: pd.DataFrame, *, useful: float) -> Figure | None:
     names = [label(metric_label(*metric)) for metric in metrics]
     size, n = (2.3, 0.75 + 0.185 * len(metrics)), len(criteria)
     figure, _, axes_of = panels(n, 3, size, names, 0.6, share="xy", h_pad=0.1)
-    for axes, (_, group), title in zip(axes_of, criteria, criterion_titles(criteria), strict=True):
+    for axes, (_, group), title in zip(
+        axes_of, criteria, criterion_titles(criteria), strict=True
+    ):
         _forest_panel(axes, group, metrics, useful)
         axes.set_title(title, loc="left")
     marks = f"dotted: {short(useful)}, a useful correlation"
@@ -313,19 +334,32 @@ def _defined(rows: list[Row]) -> tuple[list[Metric], str]:
     return known, left_out(len(set(map(metric_of, rows))) - len(known), "metric")
 
 
-def _forest_panel(axes: Axes, rows: list[Row], metrics: list[Metric], useful: float) -> None:
+def _forest_panel(
+    axes: Axes, rows: list[Row], metrics: list[Metric], useful: float
+) -> None:
     axes.axvline(0, color=INK, linewidth=0.9, zorder=1)
     axes.axvline(useful, color=GREY, linewidth=0.9, linestyle=":", zorder=1)
     raters = [row for row in rows if row["rater"] is not None]
     if raters:
         row = max(raters, key=lambda row: (row["n"], row["metric"], row["judge"]))
-        axes.axvline(row["rater"], color=_RATER, linewidth=1.2, linestyle="--", zorder=1)
+        axes.axvline(
+            row["rater"], color=_RATER, linewidth=1.2, linestyle="--", zorder=1
+        )
     known = on_lines(rows, "value", lambda row: metrics.index(metric_of(row)))
     for ends, look in _BARS.items():
-        intervals(axes, [(y, row[f"low{ends}"], row[f"high{ends}"]) for y, row in known], **look)
+        intervals(
+            axes,
+            [(y, row[f"low{ends}"], row[f"high{ends}"]) for y, row in known],
+            **look,
+        )
     for kind, fill in _FILLS.items():
         dots = [(y, row) for y, row in known if _kind(row) == kind]
-        look = {"color": ACCENT, "markersize": 4.8, "markerfacecoloralt": "white", **fill}
+        look = {
+            "color": ACCENT,
+            "markersize": 4.8,
+            "markerfacecoloralt": "white",
+            **fill,
+        }
         axes.plot(*_at(dots, "value"), "o", **look)
     axes.set_xlim(-1.03, 1.03)
     axes.set_xticks([-1, -0.5, 0, 0.5, 1], labels=["−1", "−.5", "0", ".5", "1"])
@@ -334,13 +368,30 @@ def _forest_panel(axes: Axes, rows: list[Row], metrics: list[Metric], useful: fl
 
 
 def _kind(row: Row) -> str:
-    return "to use" if row["trusted"] else row["verdict"] if row["verdict"] in _FILLS else "no"
+    return (
+        "to use"
+        if row["trusted"]
+        else row["verdict"]
+        if row["verdict"] in _FILLS
+        else "no"
+    )
 
 
-# History: each system's mean on each main metric, run by run, with its bootstrap interval.
+# History: each system's mean on each main metric, run by run, with its bootstrap
+# interval.
 
-# Paul Tol's bright colours, dark enough for lines, and markers for those who tell no colours apart.
-_LINES = ("#4477aa", "#aa3377", "#228833", "#997700", "#ee6677", "#0e7c93", "#555555", "#000000")
+# Paul Tol's bright colours, dark enough for lines, and markers for those who tell no
+# colours apart.
+_LINES = (
+    "#4477aa",
+    "#aa3377",
+    "#228833",
+    "#997700",
+    "#ee6677",
+    "#0e7c93",
+    "#555555",
+    "#000000",
+)
 _MARKERS = "osD^vPX*"
 _TICKS = 3
 
@@ -348,11 +399,16 @@ _TICKS = 3
 def draw_history(means: pd.DataFrame) -> Figure | None:
     """Draw a panel per main metric, a line per author over the runs; None without a value.
 
-    A line is broken where the recipe is another than before: such numbers are not compared.
+    A line is broken where the recipe is another than before: such numbers are not
+    compared.
     """
     runs = sorted(set(means["run"]))
     places = {run: place for place, run in enumerate(runs)}
-    rows = [row | {"x": places[row["run"]]} for row in records(means) if row["mean"] is not None]
+    rows = [
+        row | {"x": places[row["run"]]}
+        for row in records(means)
+        if row["mean"] is not None
+    ]
     if not rows:
         return None
     metrics = headline_metrics(set(map(metric_of, rows)))
@@ -373,13 +429,23 @@ def _history_panel(axes: Axes, rows: list[Row], authors: list[str]) -> None:
     for place, author in enumerate(authors):
         line = [row for row in rows if row["author"] == author]
         colour = _LINES[place % len(_LINES)]
-        look: dict[str, Any] = {"color": colour, "marker": _MARKERS[place % len(_MARKERS)]}
-        axes.plot([], [], "-", label=label(author), markersize=4, **look)  # of the legend
+        look: dict[str, Any] = {
+            "color": colour,
+            "marker": _MARKERS[place % len(_MARKERS)],
+        }
+        # of the legend
+        axes.plot([], [], "-", label=label(author), markersize=4, **look)
         ordered = sorted(line, key=lambda row: row["x"])
         for _, of_recipe in groupby(ordered, lambda row: row["recipe"]):
             piece = list(of_recipe)
-            axes.plot(*_columns(piece, "x", "mean"), "-", linewidth=1.3, markersize=4, **look)
-            bars = [row for row in piece if row["low"] is not None and row["high"] is not None]
+            axes.plot(
+                *_columns(piece, "x", "mean"), "-", linewidth=1.3, markersize=4, **look
+            )
+            bars = [
+                row
+                for row in piece
+                if row["low"] is not None and row["high"] is not None
+            ]
             at, low, high = _columns(bars, "x", "low", "high")
             axes.vlines(at, low, high, color=colour, alpha=0.35, linewidth=1.6)
         fell = [row for row in line if row["verdict"] == "regressed"]
@@ -409,7 +475,8 @@ def _dates(axes: Axes, runs: list[str]) -> None:
 AT_MOST = 12  # criteria
 
 _BODY = "#bcd3ec"
-_HALF, _BELOW = 0.3, 0.42  # of a line's height: half a body at its widest; down to the mean
+# of a line's height: half a body at its widest; down to the mean
+_HALF, _BELOW = 0.3, 0.42
 _MOST_VALUES = 21  # on one scale: more are drawn to the nearest twentieth
 _WIDEST = 0.12  # of the scale, for one value
 
@@ -417,7 +484,8 @@ _WIDEST = 0.12  # of the scale, for one value
 def draw_violins(violins: pd.DataFrame) -> Figure | None:
     """Draw a panel per study, criterion and part, a violin per system; None without a row.
 
-    No kernel, which would smooth what people give in steps. Criteria after AT_MOST are left out.
+    No kernel, which would smooth what people give in steps. Criteria after AT_MOST are
+    left out.
     """
     every = by_criterion(violins)
     if not every:
@@ -426,12 +494,17 @@ def draw_violins(violins: pd.DataFrame) -> Figure | None:
     authors = sorted_authors(row["author"] for _, rows in criteria for row in rows)
     names = [label(author) for author in authors]
     size, n = (2.4, 0.75 + 0.36 * len(names)), len(criteria)
-    figure, _, axes_of = panels(n, 4, size, names, 0.5, share="xy", h_pad=0.1, w_pad=0.08)
-    for axes, (_, group), title in zip(axes_of, criteria, criterion_titles(criteria), strict=True):
+    figure, _, axes_of = panels(
+        n, 4, size, names, 0.5, share="xy", h_pad=0.1, w_pad=0.08
+    )
+    for axes, (_, group), title in zip(
+        axes_of, criteria, criterion_titles(criteria), strict=True
+    ):
         _violins_panel(axes, group, authors)
         axes.set_title(title, loc="left")
         axes.tick_params(axis="x", labelbottom=True)
-    axes_of[0].set_ylim(len(names) - 0.5 + _BELOW / 2, -0.5)  # the last mean is clear of the axis
+    # the last mean is clear of the axis
+    axes_of[0].set_ylim(len(names) - 0.5 + _BELOW / 2, -0.5)
     note = (
         "ratings from 0, worst, to 1, best; body: how often each was given; below it the mean: dot;"
         " its interval: line"
@@ -446,11 +519,21 @@ def _violins_panel(axes: Axes, rows: list[Row], authors: list[str]) -> None:
     width = 0.9 * min([_WIDEST, *np.diff(np.unique(_values(every, fine=fine)))])
     for row in rows:
         y = authors.index(row["author"])
-        at, counts = np.unique(_values(row["all_ratings"], fine=fine), return_counts=True)
+        at, counts = np.unique(
+            _values(row["all_ratings"], fine=fine), return_counts=True
+        )
         half = _HALF * counts / counts.max()
-        axes.bar(at, 2 * half, width, y - half, color=_BODY, edgecolor=GREY, linewidth=0.4)
+        axes.bar(
+            at, 2 * half, width, y - half, color=_BODY, edgecolor=GREY, linewidth=0.4
+        )
         if row["low"] is not None:
-            axes.plot([row["low"], row["high"]], [y + _BELOW] * 2, "-", color=INK, linewidth=0.9)
+            axes.plot(
+                [row["low"], row["high"]],
+                [y + _BELOW] * 2,
+                "-",
+                color=INK,
+                linewidth=0.9,
+            )
         axes.plot([row["mean"]], [y + _BELOW], "o", color=ACCENT, markersize=3.5)
     axes.set_xlim(-0.08, 1.08)
     bare(axes)
@@ -493,7 +576,9 @@ def draw_reliability(calibration: pd.DataFrame) -> Figure | None:
 def _reliability_panel(axes: Axes, bins: pd.DataFrame, largest: int) -> None:
     axes.plot([0, 1], [0, 1], "-", color=GREY, linewidth=0.8)
     for mean, passed, low, high, n in rows(bins, "mean", "passed", "low", "high", "n"):
-        axes.plot([mean, mean], [low, high], "-", color=ACCENT, linewidth=1.6, alpha=0.45)
+        axes.plot(
+            [mean, mean], [low, high], "-", color=ACCENT, linewidth=1.6, alpha=0.45
+        )
         size = 3.0 + 6.0 * math.sqrt(n / largest)
         axes.plot([mean], [passed], "o", color=ACCENT, markersize=size)
     axes.set_xlim(-0.03, 1.03)

@@ -30,7 +30,13 @@ from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.judge_cards import JUDGE_CARDS
 from metassay.tables.leaderboard import LEADERBOARD
-from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS, metric_label, sorted_authors
+from metassay.tables.names import (
+    ALL_SUBSETS,
+    FULL,
+    MEAN_OF_SUBSETS,
+    metric_label,
+    sorted_authors,
+)
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import read
 from metassay.tables.responses import RESPONSES
@@ -38,8 +44,19 @@ from metassay.tables.segment_scores import SEGMENT_SCORES
 
 _LEADERS = ["metric", "judge", "author", "macro", "low", "high"]
 _TRUST = [
-    *("study", "criterion", "part", "level", "metric", "judge", "verdict"),
-    *("corrected", "corrected_low", "corrected_high", "low", "high", "p"),
+    "study",
+    "criterion",
+    "part",
+    "level",
+    "metric",
+    "judge",
+    "verdict",
+    "corrected",
+    "corrected_low",
+    "corrected_high",
+    "low",
+    "high",
+    "p",
 ]
 
 
@@ -61,7 +78,9 @@ def means_of(leaderboard: pd.DataFrame, criteria: pd.DataFrame) -> dict[str, Row
     with known_names(criteria):
         metrics = headline_metrics(rows(whole, "metric", "judge"))
     means: dict[str, Row] = {metric_label(*metric): {} for metric in metrics}
-    for metric, judge, author, mean in rows(whole, "metric", "judge", "author", "macro"):
+    for metric, judge, author, mean in rows(
+        whole, "metric", "judge", "author", "macro"
+    ):
         if (metric, judge) in metrics:
             means[metric_label(metric, judge)][str(author)] = mean
     return means
@@ -70,8 +89,8 @@ def means_of(leaderboard: pd.DataFrame, criteria: pd.DataFrame) -> dict[str, Row
 def best_metrics(folder: Path, shown_as: ShownAs = NONE) -> pd.DataFrame:
     """Return per study, criterion and decision the metric to trust, of the whole texts.
 
-    Where no metric may be used, a row has that, the closest metric and its correlation, what to do,
-    and how often which verdict was given.
+    Where no metric may be used, a row has that, the closest metric and its correlation,
+    what to do, and how often which verdict was given.
     """
     lines = []
     certificates = shown_as.frame(read(CERTIFICATES, folder / "certificates.parquet"))
@@ -87,10 +106,13 @@ def best_metrics(folder: Path, shown_as: ShownAs = NONE) -> pd.DataFrame:
 
 
 def answers_of(
-    folder: Path, stages: Iterable[str], models: Mapping[str, ModelOptions] = MappingProxyType({})
+    folder: Path,
+    stages: Iterable[str],
+    models: Mapping[str, ModelOptions] = MappingProxyType({}),
 ) -> pd.DataFrame:
-    """Return what these stages asked language models, what is missing, and the cost by the models'
-    prices; without models there is none."""
+    """Return what these stages asked language models, what is missing, and the cost by
+    the models' prices; without models there is none.
+    """
     files = {stage: folder / f"{RESPONSES.name}/{stage}.parquet" for stage in stages}
     responses = {stage: read(RESPONSES, file) for stage, file in files.items()}
     return models_table(responses, models)
@@ -106,13 +128,19 @@ def notes_of(folder: Path, stages: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def artifacts(
-    folder: Path, answers: pd.DataFrame, names: Iterable[str] = ("leaderboard", "certificates")
+    folder: Path,
+    answers: pd.DataFrame,
+    names: Iterable[str] = ("leaderboard", "certificates"),
 ) -> dict[str, list[Row]]:
-    """Return rows for Prefect's table artifacts; no texts. A test of judges has `judge_cards`, one
-    of segmentations `segment_scores`, and `answers` (`answers_of`) whoever asked any model."""
+    """Return rows for Prefect's table artifacts; no texts. A test of judges has
+    `judge_cards`, one of segmentations `segment_scores`, and `answers` (`answers_of`)
+    whoever asked any model.
+    """
     tables: dict[str, Callable[[Path], pd.DataFrame]] = {
         "leaderboard": lambda folder: _leaderboard(folder)[_LEADERS],
-        "certificates": lambda folder: read(CERTIFICATES, folder / "certificates.parquet")[_TRUST],
+        "certificates": lambda folder: read(
+            CERTIFICATES, folder / "certificates.parquet"
+        )[_TRUST],
         "judge_cards": _cards,
         "segment_scores": _scores,
     }
@@ -128,14 +156,24 @@ def _leaderboard(folder: Path) -> pd.DataFrame:
 # The headline numbers of a test of judges, out of its table of cards.
 
 CARD_STATISTICS = ("agreement", "balanced_accuracy", "auroc")
-_CARDS_KEY = ["study", "part", "judge", "statistic", "value", "low", "high", "n", "n_missing"]
+_CARDS_KEY = [
+    "study",
+    "part",
+    "judge",
+    "statistic",
+    "value",
+    "low",
+    "high",
+    "n",
+    "n_missing",
+]
 
 
 def cards(folder: Path, shown_as: ShownAs = NONE) -> pd.DataFrame:
     """Return a row per judge and set of items: numbers with their intervals.
 
-    Of each set the judge that is right most often comes first.
-    Where there are several subsets, these are all of them and their mean; the page has each.
+    Of each set the judge that is right most often comes first. Where there are several
+    subsets, these are all of them and their mean; the page has each.
     """
     by_set = sorted(
         main_cards(shown_as.frame(_cards(folder))),
@@ -157,12 +195,18 @@ def main_cards(cards: pd.DataFrame) -> Iterator[tuple[str, str, dict[str, Row]]]
         of_all = whole["study"].isin([ALL_SUBSETS, MEAN_OF_SUBSETS])
         whole = whole[of_all | whole["study"].str.startswith(items_of(""))]
     for (study, judge), card in whole.groupby(["study", "judge"]):
-        yield str(judge), str(study), {str(row["statistic"]): row for row in records(card)}
+        yield (
+            str(judge),
+            str(study),
+            {str(row["statistic"]): row for row in records(card)},
+        )
 
 
 def _cards(folder: Path) -> pd.DataFrame:
     table = read(JUDGE_CARDS, folder / "judge_cards.parquet")
-    return table[table["statistic"].isin(CARD_STATISTICS)][_CARDS_KEY].reset_index(drop=True)
+    return table[table["statistic"].isin(CARD_STATISTICS)][_CARDS_KEY].reset_index(
+        drop=True
+    )
 
 
 def _share_of(row: Row, missed: str) -> str:
@@ -184,9 +228,13 @@ _SEGMENTS_KEY = ["segmentation", "statistic", "value", "low", "high", "n", "n_fa
 def score_rows(folder: Path) -> pd.DataFrame:
     """Return a row per segmentation, the most accurate first."""
     lines = []
-    for name, scores in grouped(records(_scores(folder)), lambda row: row["segmentation"]).items():
+    for name, scores in grouped(
+        records(_scores(folder)), lambda row: row["segmentation"]
+    ).items():
         by_statistic = {row["statistic"]: row for row in scores}
-        accuracy, macro, guess = (by_statistic[statistic] for statistic in SCORE_STATISTICS)
+        accuracy, macro, guess = (
+            by_statistic[statistic] for statistic in SCORE_STATISTICS
+        )
         cells = [_share_of(accuracy, "n_failed"), _estimate(accuracy), _estimate(macro)]
         lines.append((accuracy["value"], [name, *cells, short(guess["value"]) or "–"]))
     lines.sort(key=lambda line: best_first(line[0]))
@@ -201,8 +249,8 @@ def _scores(folder: Path) -> pd.DataFrame:
 
 
 # The headline numbers as a small file of JSON, which git keeps: `dvc metrics` reads it.
-# Numbers are rounded as on the page; what is undefined is null. Names of metrics, systems, judges
-# and criteria are the keys, in the same order for the same names.
+# Numbers are rounded as on the page; what is undefined is null. Names of metrics,
+# systems, judges and criteria are the keys, in the same order for the same names.
 
 Numbers = Row
 
@@ -215,23 +263,28 @@ def evaluation_numbers(
 ) -> Numbers:
     """Return certificates per verdict, the best metric per decision, systems' means, answers.
 
-    `best` has, per criterion and level, the metric that comes first, its verdict, whether it may be
-    trusted (`trusted`), what to do about it (`advice`), its correlation with people (`value`) and
-    the one corrected for luck with its interval. `leaderboard` has macro means of whole texts by
-    headline metric and author. `answers` is of `models_table`, here and below.
+    `best` has, per criterion and level, the metric that comes first, its verdict,
+    whether it may be trusted (`trusted`), what to do about it (`advice`), its
+    correlation with people (`value`) and the one corrected for luck with its interval.
+    `leaderboard` has macro means of whole texts by headline metric and author.
+    `answers` is of `models_table`, here and below.
     """
     kinds = [kind_of(verdict) for verdict in certificates["verdict"]]
     by_criterion: Numbers = {}
     for criterion, level, best in best_of(certificates):
         numbers = ("value", "corrected", "corrected_low", "corrected_high")
         by_criterion.setdefault(criterion, {})[level] = {
-            **{"metric": best.metric, "verdict": best.row["verdict"]},
-            **{"trusted": bool(best.row["trusted"]), "advice": best.row["advice"]},
+            "metric": best.metric,
+            "verdict": best.row["verdict"],
+            "trusted": bool(best.row["trusted"]),
+            "advice": best.row["advice"],
             **{name: rounded(best.row[name]) for name in numbers},
         }
     means = means_of(leaderboard, criteria)
     return {
-        "certificates": {name: kinds.count(kind) for kind, name in verdict_names().items()},
+        "certificates": {
+            name: kinds.count(kind) for kind, name in verdict_names().items()
+        },
         "best": by_criterion,
         "leaderboard": {
             label: {author: rounded(mean[author]) for author in sorted(mean)}
@@ -245,7 +298,9 @@ def judge_numbers(cards: pd.DataFrame, answers: pd.DataFrame) -> Numbers:
     """Return, per judge and set of items, how often it is right, with intervals."""
     judges: Numbers = {}
     for judge, study, card in main_cards(cards):
-        numbers = {name: _with_ends(card[name]) for name in CARD_STATISTICS if name in card}
+        numbers = {
+            name: _with_ends(card[name]) for name in CARD_STATISTICS if name in card
+        }
         counts = {name: card["agreement"][name] for name in ("n", "n_missing")}
         judges.setdefault(judge, {})[study] = {**numbers, **counts}
     return {"judges": dict(sorted(judges.items())), "answers": _counts(answers)}

@@ -32,10 +32,14 @@ def answer_of(
     certificates = tables["certificates"]
     answer = [*answers_by_criterion(best_of(certificates), confidence)]
     if certificates.empty:
-        answer = ["No text has both ratings and scores, so no metric is tested against people."]
+        answer = [
+            "No text has both ratings and scores, so no metric is tested against people."
+        ]
     small = limits(certificates, tables["designs"], confidence)
     terms = glossary.terms(
-        alpha=short(1.0 - confidence), useful=short(options.useful), fewest=str(FEWEST_SYSTEMS)
+        alpha=short(1.0 - confidence),
+        useful=short(options.useful),
+        fewest=str(FEWEST_SYSTEMS),
     )
     groups = ("Scores", "People", "Decisions")
     return {
@@ -46,14 +50,20 @@ def answer_of(
         ],
         "decisions": decisions(certificates),
         "grid": grid(certificates, confidence),
-        "verdicts": [VerdictWord(kind, state_of(kind), terms[kind].whole) for kind in VERDICTS],
-        "terms": {name: term.whole for name, term in terms.items() if term.group in groups},
+        "verdicts": [
+            VerdictWord(kind, state_of(kind), terms[kind].whole) for kind in VERDICTS
+        ],
+        "terms": {
+            name: term.whole for name, term in terms.items() if term.group in groups
+        },
     }
 
 
 def rater_outliers(agreement: pd.DataFrame) -> list[str]:
     """Say who agrees less with the others than these do with each other, in plain words."""
-    rows = records(agreement[(agreement["coefficient"] == BELOW_OTHERS) & (agreement["low"] > 0)])
+    rows = records(
+        agreement[(agreement["coefficient"] == BELOW_OTHERS) & (agreement["low"] > 0)]
+    )
     return [
         f"{row['rater_a']} agrees less than the others by {row['criterion']} (study"
         f" {row['study']}): the mean Spearman correlation with another rater is"
@@ -75,10 +85,10 @@ def write_meta_page(
 ) -> None:
     """Write index.html, page/ and figures/ to a folder that is there.
 
-    `tables`: those of `evaluate`, `certificates` and `raters`, or `agreement` and `raters` alone.
-    The page links to the tables as CSV beside it, which the caller writes, and says by which
-    `command`. `confidence`: of the intervals. `notes`: warnings, then what was assumed and left
-    out. Equal input gives equal bytes.
+    `tables`: those of `evaluate`, `certificates` and `raters`, or `agreement` and
+    `raters` alone. The page links to the tables as CSV beside it, which the caller
+    writes, and says by which `command`. `confidence`: of the intervals. `notes`:
+    warnings, then what was assumed and left out. Equal input gives equal bytes.
     """
     raters = [Problem("warning", line) for line in rater_outliers(tables["agreement"])]
     fields: dict[str, Any] = {"problems": raters}

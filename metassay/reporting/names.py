@@ -1,7 +1,8 @@
 """Rows of tables as they are shown: their order, names, keys, and an estimate in a sentence.
 
-Tables and CSV files keep the names of params.yaml; pages, figures and the terminal are handed
-frames in which they stand as `params.yaml > shown_as` says, so that no view knows of two names.
+Tables and CSV files keep the names of params.yaml; pages, figures and the terminal are
+handed frames in which they stand as `params.yaml > shown_as` says, so that no view
+knows of two names.
 """
 
 import re
@@ -26,8 +27,14 @@ ARROWS = {"higher": "↑", "lower": "↓", "neither": ""}
 
 _PARTS = (
     FULL,
-    *("subjective", "objective_exam", "objective_results", "assessment_and_plan"),
-    *("background", "method", "result", "conclusion"),
+    "subjective",
+    "objective_exam",
+    "objective_results",
+    "assessment_and_plan",
+    "background",
+    "method",
+    "result",
+    "conclusion",
 )
 
 Metric = tuple[str, str]  # metric, judge
@@ -35,8 +42,8 @@ Key = tuple[str, str, str]  # study, criterion, part
 Row = dict[str, Any]
 K = TypeVar("K")
 
-# What a rubric's metrics mean, and in which order people's criteria stand, is data of a benchmark;
-# a page shows one benchmark, in many views.
+# What a rubric's metrics mean, and in which order people's criteria stand, is data of a
+# benchmark; a page shows one benchmark, in many views.
 _OF_RUBRICS: ContextVar[Mapping[str, Description]] = ContextVar("rubrics", default={})  # noqa: B039 - never changed
 _RATED: ContextVar[Sequence[str]] = ContextVar("rated", default=())
 
@@ -47,7 +54,10 @@ def known_names(criteria: pd.DataFrame, rated: Iterable[str] = ()) -> Iterator[N
 
     `rated` are the criteria that people rate, in the order in which pages show them.
     """
-    before, rated_before = _OF_RUBRICS.set(rubric_descriptions(criteria)), _RATED.set([*rated])
+    before, rated_before = (
+        _OF_RUBRICS.set(rubric_descriptions(criteria)),
+        _RATED.set([*rated]),
+    )
     try:
         yield
     finally:
@@ -99,7 +109,9 @@ def _description(metric: str) -> Description | None:
 def _metric_rank(metric: Metric) -> tuple[int, str, int, Metric]:
     """Families as `describe.FAMILIES` has them, others by name; metrics as they are described."""
     family = getattr(_description(metric[0]), "family", "")
-    of_family = FAMILIES.index(family) if family in FAMILIES else len(FAMILIES) + (not family)
+    of_family = (
+        FAMILIES.index(family) if family in FAMILIES else len(FAMILIES) + (not family)
+    )
     places, of_rubrics = _places(), list(_OF_RUBRICS.get())  # as their criteria stand
     place = of_rubrics.index(metric[0]) if metric[0] in of_rubrics else 0
     rank = places.get(base_metric(metric[0]), len(places) + place)
@@ -118,7 +130,9 @@ def _places() -> dict[str, int]:
 def by_criterion(frame: pd.DataFrame) -> list[tuple[Key, list[Row]]]:
     """Group the rows by study, criterion and part, in the order of the page."""
 
-    def rank(item: tuple[Key, list[Row]]) -> tuple[str, tuple[int, str], tuple[int, str]]:
+    def rank(
+        item: tuple[Key, list[Row]],
+    ) -> tuple[str, tuple[int, str], tuple[int, str]]:
         study, criterion, part = item[0]
         return study, criterion_rank(criterion), part_rank(part)
 
@@ -153,11 +167,18 @@ def short_estimate(row: Row, column: str = "value", prefix: str = "") -> str:
     return f"{short(row[column])} {ends}".strip()
 
 
-# What pages, figures and the terminal call a system or judge whose name is not what people know.
+# What pages, figures and the terminal call a system or judge whose name is not what
+# people know.
 
 _AUTHORS = ("author", "author_a", "author_b")
 _LABELS = (  # have `metric (judge)`
-    *("metric_a", "metric_b", "members", "confound", "first", "second", "scorer"),
+    "metric_a",
+    "metric_b",
+    "members",
+    "confound",
+    "first",
+    "second",
+    "scorer",
 )
 
 
@@ -189,7 +210,8 @@ class ShownAs(NamedTuple):
             for column, rename in renames.items()
             if column in frame
         }
-        if self.authors and {"of", "name"} <= set(frame):  # the name of an author, or a rater
+        # the name of an author, or a rater
+        if self.authors and {"of", "name"} <= set(frame):
             authors = frame["name"].map(author)
             shown["name"] = frame["name"].where(frame["of"] != "author", authors)
         return frame.assign(**shown)
@@ -210,14 +232,18 @@ class ShownAs(NamedTuple):
     def _label(self, label: str) -> str:
         """Rename the judge of a label, or of several that are joined by ` + `."""
         keys = "|".join(map(re.escape, self.judges))
-        return re.sub(rf"\(({keys})\)(?= \+ |$)", lambda m: f"({self.judges[m[1]]})", label)
+        return re.sub(
+            rf"\(({keys})\)(?= \+ |$)", lambda m: f"({self.judges[m[1]]})", label
+        )
 
 
 def describe_seen(
     seen: Mapping[str, str], names: Iterable[str], shown_as: Mapping[str, str]
 ) -> list[str]:
     """Say of each judge or segmentation whether choices saw the data (params.yaml > seen)."""
-    return [f"{shown_as.get(name, name)}: {seen.get(name, 'not stated')}" for name in names]
+    return [
+        f"{shown_as.get(name, name)}: {seen.get(name, 'not stated')}" for name in names
+    ]
 
 
 NONE = ShownAs({}, {})  # every name is shown as it is

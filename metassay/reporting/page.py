@@ -1,10 +1,11 @@
 """What reports are made from, and their pages: tables in words, and the head.
 
-`words.yaml` says how the view Evidence shows a table. A block there has the table's `title` and
-what it `says`; `pick`, `lead`, `across`, `cell` and `hide` are names of columns, separated by
-spaces (contract.TableInfo), and `figures` titles of those in figures.py that draw it. What a block
-leaves out is that of the `analysis` that makes the table, or of tables like it: `_DEFAULTS`.
-`ordered: false` keeps its rows as they stand.
+`words.yaml` says how the view Evidence shows a table. A block there has the table's
+`title` and what it `says`; `pick`, `lead`, `across`, `cell` and `hide` are names of
+columns, separated by spaces (contract.TableInfo), and `figures` titles of those in
+figures.py that draw it. What a block leaves out is that of the `analysis` that makes
+the table, or of tables like it: `_DEFAULTS`. `ordered: false` keeps its rows as they
+stand.
 """
 
 import math
@@ -72,11 +73,12 @@ NO_MORE = ExtraTables({}, {})
 class Report:
     """What a report is made from: its dataset's particulars, and tables by name.
 
-    `invented` puts up a banner that the data are made up; `seen` says of each judge or segmentation
-    whether choices saw them. `responses` are what language models answered and `notes` what stages
-    did about the data that its owner should know, by stage; `models` those of params.yaml, for
-    their prices. `shown_as` has other words for names of systems and judges, for the page and its
-    figures. `published`: comparisons with printed tables.
+    `invented` puts up a banner that the data are made up; `seen` says of each judge or
+    segmentation whether choices saw them. `responses` are what language models answered
+    and `notes` what stages did about the data that its owner should know, by stage;
+    `models` those of params.yaml, for their prices. `shown_as` has other words for
+    names of systems and judges, for the page and its figures. `published`: comparisons
+    with printed tables.
     """
 
     benchmark: str
@@ -102,22 +104,29 @@ class Report:
     ) -> None:
         """Write the page by `write_page`, with `more` of its arguments and of the fields of Head.
 
-        Problems and banners of `more` come last. `tables` may have `notes`, called as they are
-        shown.
+        Problems and banners of `more` come last. `tables` may have `notes`, called as
+        they are shown.
         """
         notes = tables.get("notes", empty(NOTES))
         missing = missing_lines(models_table(self.responses, self.models))
         problems = [c.Problem("missing", line) for line in missing]
-        problems += [c.Problem("warning", ": ".join(note)) for note in rows(notes, "stage", "note")]
+        problems += [
+            c.Problem("warning", ": ".join(note))
+            for note in rows(notes, "stage", "note")
+        ]
         invented = [texts("words_of_tests.yaml")["invented"]] if self.invented else []
         head: dict[str, Any] = {
             "name": self.benchmark,
-            "dataset": c.Dataset(self.title, self.licence, self.citation, counts, self.seen),
+            "dataset": c.Dataset(
+                self.title, self.licence, self.citation, counts, self.seen
+            ),
             "problems": [*problems, *more.pop("problems", ())],
             "banners": [*invented, *more.pop("banners", ())],
         }
         command = f"metassay run {self.benchmark}"
-        write_page(page, kind, tables, command, blocks=self.published.blocks, **head, **more)
+        write_page(
+            page, kind, tables, command, blocks=self.published.blocks, **head, **more
+        )
 
     def run_tables(self) -> dict[str, pd.DataFrame]:
         """Return what language models answered and the notes of stages, if they have a row."""
@@ -155,10 +164,10 @@ def write_page(
 ) -> None:
     """Write the tables that have a row and their figures, then the head of a page of this `kind`.
 
-    Tables stand in the order of the kind in `words_of_tests.yaml`, of `words.yaml`, then of
-    `blocks`, whose tables no file has; one without a block is a KeyError. `command` makes them
-    again. `systems` are fields of SystemsInfo, and `head` of Head, that no file has; `useful` is
-    the correlation that a forest of certificates marks.
+    Tables stand in the order of the kind in `words_of_tests.yaml`, of `words.yaml`,
+    then of `blocks`, whose tables no file has; one without a block is a KeyError.
+    `command` makes them again. `systems` are fields of SystemsInfo, and `head` of Head,
+    that no file has; `useful` is the correlation that a forest of certificates marks.
     """
     words = texts("words_of_tests.yaml")[kind]
     of_kind, more = (
@@ -177,11 +186,18 @@ def write_page(
         "systems": _systems(words.get("systems"), evidence, systems or {}),
     }
     program = f"Metassay {__version__}"
-    page.finish(c.Head(kind=kind, program=program, tables=evidence, **{**fields, **head}))
+    page.finish(
+        c.Head(kind=kind, program=program, tables=evidence, **{**fields, **head})
+    )
 
 
 def _put_table(
-    page: PageFolder, name: str, frame: pd.DataFrame, block: TableWords, command: str, useful: float
+    page: PageFolder,
+    name: str,
+    frame: pd.DataFrame,
+    block: TableWords,
+    command: str,
+    useful: float,
 ) -> c.TableInfo:
     figures = _draw(page.folder, frame, block.get("figures", {}), useful)
     frame = frame.drop(columns=LISTS, errors="ignore")
@@ -211,7 +227,8 @@ def _draw(
     """Write figures/NAME.svg and .png where there is something to draw; return their titles."""
     if not titles:
         return {}
-    from metassay.reporting.figures import draw, figures  # slow; most pages draw nothing
+    # slow; most pages draw nothing
+    from metassay.reporting.figures import draw, figures
 
     pictures = {name: draw(figures(useful)[name], frame) for name in titles}
     for name, picture in pictures.items():
@@ -241,14 +258,20 @@ def _systems(
 @cache
 def _blocks() -> dict[str, TableWords]:
     """Return blocks by table, with the words of its analysis where the file has none."""
-    analyses = {table.name: analysis for analysis in ANALYSES for table in analysis.tables}
+    analyses = {
+        table.name: analysis for analysis in ANALYSES for table in analysis.tables
+    }
     by_table: dict[str, TableWords] = {}
     for group, blocks in texts("words.yaml")["tables"].items():
         for name, block in blocks.items():
             words = dict(block or {})
             analysis = analyses.get(words.get("analysis", name))
             if analysis is not None:
-                says = [" ".join(text.split()) for text in analysis.says.split("\n\n") if text]
+                says = [
+                    " ".join(text.split())
+                    for text in analysis.says.split("\n\n")
+                    if text
+                ]
                 words = {"title": analysis.heading, "says": says, **words}
             by_table[name] = {"group": group, "title": "", **words}
     return by_table
@@ -260,7 +283,9 @@ def _names(frame: pd.DataFrame, block: TableWords, key: str) -> list[str]:
         names = str(block[key]).split()
         return [name for name in names if name in frame] if key == "hide" else names
     shown = {block.get("across", ""), *str(block.get("lead", "")).split()}
-    return [name for name in _DEFAULTS[key].split() if name in frame and name not in shown]
+    return [
+        name for name in _DEFAULTS[key].split() if name in frame and name not in shown
+    ]
 
 
 def _cell(frame: pd.DataFrame, block: TableWords) -> c.CellInfo | None:
@@ -280,7 +305,9 @@ _Order = tuple[tuple[str, ...], _Sort]
 def _first(*names: str) -> _Sort:
     """Sort these names first and in this order, then others by name."""
     rank = {name: place for place, name in enumerate(names)}
-    return lambda values: sorted(values, key=lambda name: (rank.get(name, len(rank)), name))
+    return lambda values: sorted(
+        values, key=lambda name: (rank.get(name, len(rank)), name)
+    )
 
 
 _ORDERS: tuple[_Order, ...] = (
@@ -308,7 +335,9 @@ def ordered(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     places = []
     for columns, order in (*_ORDERS, *others):
         if set(columns) <= set(frame):
-            values = [key if len(columns) > 1 else key[0] for key in rows(frame, *columns)]
+            values = [
+                key if len(columns) > 1 else key[0] for key in rows(frame, *columns)
+            ]
             place = {value: number for number, value in enumerate(order(set(values)))}
             places.append([place[value] for value in values])
     return frame.take(np.lexsort(places[::-1]))
@@ -318,4 +347,6 @@ def in_order(frame: pd.DataFrame, order: Mapping[str, Sequence[str]]) -> pd.Data
     """Sort rows by the columns of `order`, which has their values in order; others come last."""
     columns = [name for name in order if name in frame]
     places = {name: {key: n for n, key in enumerate(order[name])} for name in columns}
-    return frame.sort_values(columns, key=lambda of: of.map(places[str(of.name)]), kind="stable")
+    return frame.sort_values(
+        columns, key=lambda of: of.map(places[str(of.name)]), kind="stable"
+    )

@@ -26,16 +26,20 @@ from metassay.tables.criteria import rubric_criteria
 from metassay.tables.names import metric_label
 
 # The tables that lie beside the page, as they are.
-TABLES = ("leaderboard", "certificates", *(name for name in RESULT_TABLES if name != "evidence"))
+TABLES = (
+    "leaderboard",
+    "certificates",
+    *(name for name in RESULT_TABLES if name != "evidence"),
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReportInput(Report):
     """What the report is made from; `tables` has every table of a benchmark that it reads.
 
-    With table `alignments` each statement names the passages that its
-    faithfulness was judged against. `certification` made the verdicts; `resampling` makes the
-    intervals that the report adds. `scales` are of what people rated. `facets` are those that the
+    With table `alignments` each statement names the passages that its faithfulness was
+    judged against. `certification` made the verdicts; `resampling` makes the intervals
+    that the report adds. `scales` are of what people rated. `facets` are those that the
     benchmark's segmentation may find.
     """
 
@@ -48,11 +52,11 @@ class ReportInput(Report):
 def write_report(report: ReportInput, out: Path) -> None:
     """Write the folder `out`, whole or not at all; equal input gives equal bytes.
 
-    Files: index.html and page/, which it shows; those of TABLES, and where they have a row those of
-    `tables.summaries`, criteria, notes and the tables of each comparison, each as .csv (all digits)
-    and .md; figures/<name>.svg and .png where there is something to draw. Raises BadInput if `out`
-    holds anything, and for a system that is shown under another author's name; then nothing is
-    written.
+    Files: index.html and page/, which it shows; those of TABLES, and where they have a
+    row those of `tables.summaries`, criteria, notes and the tables of each comparison,
+    each as .csv (all digits) and .md; figures/<name>.svg and .png where there is
+    something to draw. Raises BadInput if `out` holds anything, and for a system that is
+    shown under another author's name; then nothing is written.
     """
     tables = {**report.tables, "criteria": rubric_criteria(report.tables["criteria"])}
     report.shown_as.check(tables["texts"]["author"])
@@ -74,7 +78,9 @@ def write_report(report: ReportInput, out: Path) -> None:
         _write_page(report, tables, files, folder)
 
 
-def _summaries(report: ReportInput, tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+def _summaries(
+    report: ReportInput, tables: Mapping[str, pd.DataFrame]
+) -> dict[str, pd.DataFrame]:
     """Make the tables that the report adds for its reader, those that have a row."""
     how, scales = report.resampling, report.scales
     parts, scores, ratings = tables["parts"], tables["scores"], tables["ratings"]
@@ -91,7 +97,9 @@ def _summaries(report: ReportInput, tables: Mapping[str, pd.DataFrame]) -> dict[
         ranks=summaries.ranks_table(board, tables["rating_summaries"], scales),
         rubric_grades=grades,
         rubric_levels=levels,
-        rubric_agreement=summaries.rubric_agreement(criteria, scores, ratings, scales, how),
+        rubric_agreement=summaries.rubric_agreement(
+            criteria, scores, ratings, scales, how
+        ),
     )
 
 
@@ -102,7 +110,11 @@ def _write_page(
     folder: Path,
 ) -> None:
     """Write the page, with names as they are shown, of the benchmark's tables and the files'."""
-    shown_as, page, words = report.shown_as, PageFolder(folder), texts("words_of_tests.yaml")
+    shown_as, page, words = (
+        report.shown_as,
+        PageFolder(folder),
+        texts("words_of_tests.yaml"),
+    )
     tables, files = shown_as.frames(tables), shown_as.frames(files)
     answer = answer_of(files, report.certification, report.resampling.confidence)
     if "answers" in files:
@@ -115,7 +127,9 @@ def _write_page(
     clusters = summaries.clusters_found(files["designs"], report.resampling)
     # A judge may have any name, so its recipe counts too.
     named = set(rows(tables["judgments"], "judge", "recipe"))
-    lexical = sorted({judge for judge, recipe in named if "lexical" in f"{judge} {recipe}".lower()})
+    lexical = sorted(
+        {judge for judge, recipe in named if "lexical" in f"{judge} {recipe}".lower()}
+    )
     texts_info = put_documents(
         page,
         tables,
@@ -135,14 +149,19 @@ def _write_page(
             "no_groups": words["no_groups"] if clusters else "",
         },
         **answer,
-        banners=[words["lexical"].format(judges=" and ".join(lexical))] if lexical else [],
+        banners=[words["lexical"].format(judges=" and ".join(lexical))]
+        if lexical
+        else [],
         texts=texts_info,
     )
 
 
 def _directions(board: pd.DataFrame) -> dict[Metric, str]:
     """Return which way each metric is better."""
-    return {tuple(metric): better for *metric, better in rows(board, "metric", "judge", "better")}
+    return {
+        tuple(metric): better
+        for *metric, better in rows(board, "metric", "judge", "better")
+    }
 
 
 def _counts(tables: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -158,5 +177,7 @@ def _counts(tables: Mapping[str, pd.DataFrame]) -> list[str]:
         counted(len(tables["judgments"]), "judgment"),
     ]
     if n_people:
-        counts.append(f"{counted(len(ratings), 'rating')} by {counted(n_people, 'rater')}")
+        counts.append(
+            f"{counted(len(ratings), 'rating')} by {counted(n_people, 'rater')}"
+        )
     return counts

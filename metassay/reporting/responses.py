@@ -14,8 +14,16 @@ from metassay.llm.messages import count_codes as counted_codes
 
 COUNTS = ("questions", "answered", "refused", "truncated", "missing", "failed")
 COLUMNS = (
-    *("stage", "model", *COUNTS, "why", "uncounted"),
-    *("prompt_tokens", "completion_tokens", "cost", "currency", "prices_of"),
+    "stage",
+    "model",
+    *COUNTS,
+    "why",
+    "uncounted",
+    "prompt_tokens",
+    "completion_tokens",
+    "cost",
+    "currency",
+    "prices_of",
 )
 
 
@@ -24,12 +32,13 @@ def models_table(
 ) -> pd.DataFrame:
     """Return a row per stage and model: questions by what came of them, tokens, cost.
 
-    `responses` are tables RESPONSES by stage. Each of the `questions` was answered, refused or
-    truncated, or has no answer: it is `missing` where asking again may get it, else `failed` for
-    good; `why` counts the codes of both. `uncounted` answers came without tokens, which the sums
-    lack. The cost, in `currency` at the list prices of the day `prices_of`, is null for a model
-    without prices. It is of the answers used, whoever paid for them and however often they were
-    tried. Of several entries for one model in `models`, the first by name with prices counts.
+    `responses` are tables RESPONSES by stage. Each of the `questions` was answered,
+    refused or truncated, or has no answer: it is `missing` where asking again may get
+    it, else `failed` for good; `why` counts the codes of both. `uncounted` answers came
+    without tokens, which the sums lack. The cost, in `currency` at the list prices of
+    the day `prices_of`, is null for a model without prices. It is of the answers used,
+    whoever paid for them and however often they were tried. Of several entries for one
+    model in `models`, the first by name with prices counts.
     """
     prices: dict[str, Prices] = {}
     for name in sorted(models):
@@ -38,7 +47,9 @@ def models_table(
     lines = [
         _row(stage, str(model), replies, prices.get(str(model)))
         for stage, frame in responses.items()
-        for model, replies in frame.groupby(frame["request"].map(partial(_model, stage=stage)))
+        for model, replies in frame.groupby(
+            frame["request"].map(partial(_model, stage=stage))
+        )
     ]
     table = pd.DataFrame(lines, columns=list(COLUMNS)).sort_values(["stage", "model"])
     return table.reset_index(drop=True)
@@ -54,17 +65,26 @@ def _model(request: str, stage: str) -> str:
         ) from None
 
 
-def _row(stage: str, model: str, replies: pd.DataFrame, prices: Prices | None) -> list[object]:
+def _row(
+    stage: str, model: str, replies: pd.DataFrame, prices: Prices | None
+) -> list[object]:
     failed = replies["status"] == "error"
-    codes = [str(code or "unknown") for (code,) in rows(replies[failed], "finish_reason")]
+    codes = [
+        str(code or "unknown") for (code,) in rows(replies[failed], "finish_reason")
+    ]
     statuses = replies["status"].value_counts()
     n_missing = sum(map(is_retryable, codes))
-    counts = [len(replies), *(int(statuses.get(s, 0)) for s in ("ok", "refused", "truncated"))]
+    counts = [
+        len(replies),
+        *(int(statuses.get(s, 0)) for s in ("ok", "refused", "truncated")),
+    ]
     tokens = replies.loc[~failed, ["prompt_tokens", "completion_tokens"]]
     read, written = map(int, tokens.sum())
     priced: list[object] = [None, None, None]
     if prices is not None:
-        cost = (read * prices.input_per_million + written * prices.output_per_million) / 1e6
+        cost = (
+            read * prices.input_per_million + written * prices.output_per_million
+        ) / 1e6
         priced = [cost, prices.currency, prices.date.isoformat()]
     uncounted = int(tokens.isna().any(axis=1).sum())
     why = counted_codes(codes)
@@ -78,7 +98,10 @@ def missing_lines(table: pd.DataFrame) -> list[str]:
     for row in records(table):
         counts = [
             f"{row[name]:,} of {row['questions']:,} {words}"
-            for name, words in (("missing", "are missing"), ("failed", "failed for good"))
+            for name, words in (
+                ("missing", "are missing"),
+                ("failed", "failed for good"),
+            )
             if row[name]
         ]
         if counts:

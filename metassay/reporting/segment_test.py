@@ -22,7 +22,8 @@ _TEXT = ["doc_id", "author"]
 _SENTENCE = [*_TEXT, "position"]
 _QUESTION = "Which facet is the sentence of?"
 _HEADLINE = ("accuracy", "macro_f1", "weighted_f1", "cohen_kappa")
-_OF = ("all", "label", "place", "confidence", "above")  # groups of sentences, as they stand
+# groups of sentences, as they stand
+_OF = ("all", "label", "place", "confidence", "above")
 _PLACES = ("first third", "middle third", "last third", "lower", "higher")
 _BETTER = {"majority_guess": "neither", "failed": "lower"}
 
@@ -40,7 +41,8 @@ class SegmentTestReport(Report):
 def write_segment_test(report: SegmentTestReport, out: Path) -> None:
     """Write the folder `out`, whole or not at all; equal input gives equal bytes.
 
-    Only the page has texts. Raises BadInput if `out` holds anything; then nothing is written.
+    Only the page has texts. Raises BadInput if `out` holds anything; then nothing is
+    written.
     """
     tables, sentences = report.tables, report.tables["sentences"]
     wide = sentences
@@ -55,7 +57,10 @@ def write_segment_test(report: SegmentTestReport, out: Path) -> None:
         ),
         **report.run_tables(),
     }
-    labels, best = _labels(sentences, tables["segmented"]), ranked(tables["segment_scores"])
+    labels, best = (
+        _labels(sentences, tables["segmented"]),
+        ranked(tables["segment_scores"]),
+    )
     counts = [
         counted(len(tables["texts"]), "text"),
         counted(len(sentences), "labelled sentence"),
@@ -63,8 +68,12 @@ def write_segment_test(report: SegmentTestReport, out: Path) -> None:
         counted(len(report.segmentations), "segmentation"),
     ]
     order: dict[str, Sequence[str]] = {
-        **{"of": _OF, "name": [*_PLACES, *labels, *best], "segmentation": best},
-        **{"statistic": _HEADLINE, "label": labels, "given": labels},
+        "of": _OF,
+        "name": [*_PLACES, *labels, *best],
+        "segmentation": best,
+        "statistic": _HEADLINE,
+        "label": labels,
+        "given": labels,
     }
     with whole_folder(out, "report") as folder:
         write_tables(files, folder)
@@ -73,12 +82,17 @@ def write_segment_test(report: SegmentTestReport, out: Path) -> None:
         if "segment_scores" in files:
             better = files["segment_scores"]["statistic"].map(_BETTER).fillna("higher")
             files["segment_scores"] = files["segment_scores"].assign(better=better)
-        page, majority = PageFolder(folder), str(sentences["label"].value_counts().index[0])
+        page, majority = (
+            PageFolder(folder),
+            str(sentences["label"].value_counts().index[0]),
+        )
         texts = put_sentences(page, tables, wide, report.segmentations, labels)
         answer = verdict(tables["segment_scores"], majority)
         systems = {"headline": _HEADLINE}
         more = {"answer": answer, "texts": texts}
-        report.write_page(page, "segmentation test", files, counts, systems=systems, **more)
+        report.write_page(
+            page, "segmentation test", files, counts, systems=systems, **more
+        )
 
 
 def _labels(sentences: pd.DataFrame, segmented: pd.DataFrame) -> list[str]:
@@ -103,7 +117,11 @@ def verdict(scores: pd.DataFrame, majority: str) -> list[str]:
     row_of = {tuple(row[name] for name in key): row for row in records(scores)}
     sentences: list[str] = []
     for name in (names := ranked(scores)):
-        row = {key[3]: row for key, row in row_of.items() if key[:3] == (name, "all", "all")}
+        row = {
+            key[3]: row
+            for key, row in row_of.items()
+            if key[:3] == (name, "all", "all")
+        }
         accuracy = row["accuracy"]
         if accuracy["value"] is None:
             sentences.append(f"{name} failed on every sentence.")
@@ -113,7 +131,9 @@ def verdict(scores: pd.DataFrame, majority: str) -> list[str]:
             f" right label; its macro-F1 is {short_estimate(row['macro_f1'])}"
         )
         if accuracy["n_failed"]:
-            low, high = (short(row[f"accuracy_at_{end}"]["value"]) for end in ("least", "most"))
+            low, high = (
+                short(row[f"accuracy_at_{end}"]["value"]) for end in ("least", "most")
+            )
             text += (
                 f". It failed on {accuracy['n_failed']:,} more, with which its accuracy is between"
                 f" {low} and {high}"
@@ -125,7 +145,10 @@ def verdict(scores: pd.DataFrame, majority: str) -> list[str]:
             above = row_of[names[0], "above", name, "accuracy"]
             ends = shown_interval(above["low"], above["high"])
             chance = above["low"] is not None and above["low"] <= 0
-            text += f". {names[0]} is right for {shown(above['value'])} {ends}".rstrip() + " more"
+            text += (
+                f". {names[0]} is right for {shown(above['value'])} {ends}".rstrip()
+                + " more"
+            )
             text += ", which may be chance." if chance else "."
         sentences.append(text)
     return sentences
@@ -143,9 +166,9 @@ def put_sentences(
 ) -> c.TextsInfo:
     """Write a document per document, with its texts, those with most wrong labels first.
 
-    `wide`: a row per sentence, with a column of labels per segmentation. Right labels are marked in
-    the text; a line per sentence has the label of each segmentation. A label that is missing
-    because the segmentation failed is not wrong.
+    `wide`: a row per sentence, with a column of labels per segmentation. Right labels
+    are marked in the text; a line per sentence has the label of each segmentation. A
+    label that is missing because the segmentation failed is not wrong.
     """
     segmented = rows(tables["segmented"], "segmentation", *_SENTENCE, "status")
     status = {tuple(key): why for *key, why in segmented}
@@ -155,11 +178,17 @@ def put_sentences(
         if sentences := by_text.get((doc_id, author)):
             of_document = texts.setdefault(doc_id, [])
             of_document.append(_text(author, text, sentences, segmentations, status))
-    wrong = {doc_id: [*map(_n_wrong, of_document)] for doc_id, of_document in texts.items()}
-    share = {doc_id: sum(map(sum, ns)) / sum(map(len, ns)) for doc_id, ns in wrong.items()}
+    wrong = {
+        doc_id: [*map(_n_wrong, of_document)] for doc_id, of_document in texts.items()
+    }
+    share = {
+        doc_id: sum(map(sum, ns)) / sum(map(len, ns)) for doc_id, ns in wrong.items()
+    }
     order = sorted(texts, key=lambda doc_id: (-share[doc_id], doc_id))
     documents = [c.Document(doc_id, "", [], [], texts[doc_id]) for doc_id in order]
-    splits = [[sum(map(bool, of_text)) for of_text in wrong[doc_id]] for doc_id in order]
+    splits = [
+        [sum(map(bool, of_text)) for of_text in wrong[doc_id]] for doc_id in order
+    ]
     return put_texts(
         page,
         zip(documents, splits, strict=True),
@@ -195,7 +224,9 @@ def _text(
         n, wrong = len(sides) - sides.count("unknown"), sides.count("against")
         scores.append((f"{WRONG} ({name})", wrong / n if n else None))
     heads = [c.BlockHead(_QUESTION, "", name) for name in segmentations]
-    marks = [c.Mark(line.start, line.end, line.part) for line in lines if line.part != NONE]
+    marks = [
+        c.Mark(line.start, line.end, line.part) for line in lines if line.part != NONE
+    ]
     block = c.Block("sentences", _QUESTION, "statement", heads, lines)
     return c.Text(author, [], text, marks, scores=scores, blocks=[block])
 
@@ -203,4 +234,6 @@ def _text(
 def _n_wrong(text: c.Text) -> list[int]:
     """Count the segmentations that are wrong of each sentence."""
     lines = text.blocks[0].lines
-    return [sum(judgment.side == "against" for judgment in line.judgments) for line in lines]
+    return [
+        sum(judgment.side == "against" for judgment in line.judgments) for line in lines
+    ]

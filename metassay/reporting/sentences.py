@@ -15,7 +15,9 @@ from metassay.tables.names import metric_label
 Row = dict[str, Any]
 
 
-def make_certificates(evidence: pd.DataFrame, options: CertificationOptions) -> pd.DataFrame:
+def make_certificates(
+    evidence: pd.DataFrame, options: CertificationOptions
+) -> pd.DataFrame:
     """Make the table `certificates` of the table `evidence`: verdicts, each with its sentence."""
     verdicts = v.certify(evidence, options)
     verdicts["sentence"] = [sentence(row, options) for row in records(verdicts)]
@@ -25,7 +27,8 @@ def make_certificates(evidence: pd.DataFrame, options: CertificationOptions) -> 
 def sentence(row: Row, options: CertificationOptions) -> str:
     """Write the verdict of `row` in two or three short sentences.
 
-    `row`: what `certify` made of a row of `evidence`. A number that is missing is NaN or None.
+    `row`: what `certify` made of a row of `evidence`. A number that is missing is NaN
+    or None.
     """
     sentences = [f"{capitalized(row['verdict'])}: {_why(row, options)}"]
     if row["as_good_as_rater"]:
@@ -50,7 +53,9 @@ def capitalized(text: str) -> str:
 
 def _why(row: Row, options: CertificationOptions) -> str:
     metric = metric_label(row["metric"], row["judge"])
-    criterion = f"low {row['criterion']}" if row["better"] == "lower" else str(row["criterion"])
+    criterion = (
+        f"low {row['criterion']}" if row["better"] == "lower" else str(row["criterion"])
+    )
     decision, useful = DECISIONS[row["level"]], short(options.useful)
     of = f"{metric} and {criterion}"
     if v.kind_of(row["verdict"]) == v.UNDEFINED:
@@ -58,7 +63,11 @@ def _why(row: Row, options: CertificationOptions) -> str:
     plain = f"{COEFFICIENT_NAMES[row['coefficient']]} {short(row['value'])}"
     value = f"{plain} {short_interval(row['low'], row['high'])}".strip()
     least = short(row["corrected_low"])
-    p = "not tested" if missing(row["p"]) else f"adjusted {equals(row['p'])}".replace(" = ", " ")
+    p = (
+        "not tested"
+        if missing(row["p"])
+        else f"adjusted {equals(row['p'])}".replace(" = ", " ")
+    )
     if row["verdict"] == v.CANNOT_TELL and not missing(row["p"]) and v.is_shown(row):
         return f"for {decision}, {of} are related, perhaps too weakly to be of use ({value}, {p})."
     return {

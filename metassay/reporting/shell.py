@@ -1,8 +1,9 @@
 """The writer of pages: index.html, the bundle that shows it, data files of at most 2 MB, texts.
 
-Pages open from the disk: data files are scripts, since a page may not fetch files there. The
-policy of index.html allows scripts, styles and pictures of its own folder and nothing else, so
-that no text of the data can run, and nothing is asked of any network.
+Pages open from the disk: data files are scripts, since a page may not fetch files
+there. The policy of index.html allows scripts, styles and pictures of its own folder
+and nothing else, so that no text of the data can run, and nothing is asked of any
+network.
 """
 
 import html
@@ -26,7 +27,8 @@ from metassay.reporting import contract as c
 from metassay.tables.names import is_reference, sorted_authors
 
 BUNDLE = Path(__file__).with_name("bundle")  # what `npm run build` makes of page/
-LARGEST = 1_000_000  # bytes of a shard, about; what is larger than twice that is cut to pieces
+# bytes of a shard, about; what is larger than twice that is cut to pieces
+LARGEST = 1_000_000
 _PIECE = 250_000  # characters of a piece, of four bytes at most
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -67,12 +69,15 @@ class PageFolder:
     def put(self, name: str, value: object) -> str:
         """Write page/data/NAME.js, `/` in names becomes a folder; return the name.
 
-        Bytes are JSON already. What no file may have is written as pieces, texts beside it.
+        Bytes are JSON already. What no file may have is written as pieces, texts beside
+        it.
         """
         encoded = value if isinstance(value, bytes) else encode(value)
         if len(encoded) > 2 * LARGEST:
             text = encoded.decode()
-            cuts = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
+            cuts = [
+                text[start : start + _PIECE] for start in range(0, len(text), _PIECE)
+            ]
             pieces = [self.put(f"{name}/{n}", cut) for n, cut in enumerate(cuts)]
             encoded = encode({"pieces": pieces})
         path = self._data / f"{name}.js"
@@ -85,15 +90,19 @@ class PageFolder:
     ) -> c.TableInfo:
         """Write a table of the view Evidence, in shards of consecutive rows.
 
-        `means`: what each column is, for those that are described; `shown`: the other fields of
-        TableInfo.
+        `means`: what each column is, for those that are described; `shown`: the other
+        fields of TableInfo.
         """
-        columns = [c.ColumnInfo(str(n), _type(frame[n]), means.get(str(n), "")) for n in frame]
+        columns = [
+            c.ColumnInfo(str(n), _type(frame[n]), means.get(str(n), "")) for n in frame
+        ]
         shards = [
             self.put(f"tables/{name}/{number}", {"columns": shard})
             for number, shard in enumerate(_shards(frame))
         ]
-        return c.TableInfo(name=name, columns=columns, rows=len(frame), shards=shards, **shown)
+        return c.TableInfo(
+            name=name, columns=columns, rows=len(frame), shards=shards, **shown
+        )
 
     def finish(self, head: c.Head) -> None:
         """Write the head, the bundle and index.html."""
@@ -143,8 +152,8 @@ class Shards:
 def put_since(folder: Path, since: c.Link | None) -> None:
     """Say on a benchmark's page, if it is there, what changed since its numbers were accepted.
 
-    `since` leads to the report about it; None: nothing was compared. The file is no part of what
-    the stage wrote: .dvcignore names it.
+    `since` leads to the report about it; None: nothing was compared. The file is no
+    part of what the stage wrote: .dvcignore names it.
     """
     if (folder / "page/data").is_dir():
         with whole_file(folder / "page/data/since.js") as file:
@@ -165,7 +174,9 @@ def encode(value: object) -> bytes:
 
     Characters that nobody sees or that turn the text round are pictures or escapes.
     """
-    return _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", _JSON.encode(_plain(value))).encode()
+    return _SURROGATE.sub(
+        lambda m: f"\\u{ord(m[0]):04x}", _JSON.encode(_plain(value))
+    ).encode()
 
 
 def _type(column: "pd.Series[Any]") -> str:
@@ -184,7 +195,9 @@ def _shards(frame: pd.DataFrame) -> Iterator[list[object]]:
     for name in names:
         if _type(frame[name]) == "text":
             codes, texts = pd.factorize(frame[name].map(str))
-            sizes += np.array([len(encode(text)) for text in texts], dtype=np.int64)[codes]
+            sizes += np.array([len(encode(text)) for text in texts], dtype=np.int64)[
+                codes
+            ]
         else:
             sizes += 20
     cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // LARGEST)) + 1
@@ -196,12 +209,18 @@ def _shards(frame: pd.DataFrame) -> Iterator[list[object]]:
 def _coded(values: list[Any]) -> object:
     """Return the values; or the different ones and a place per row, where texts repeat."""
     values = [v.tolist() if hasattr(v, "tolist") else v for v in values]
-    values = [json.dumps(v, ensure_ascii=False) if isinstance(v, list) else v for v in values]
+    values = [
+        json.dumps(v, ensure_ascii=False) if isinstance(v, list) else v for v in values
+    ]
     if not any(isinstance(value, str) for value in values):
         return values
     places: dict[Any, int] = {}
     codes = [-1 if v is None else places.setdefault(v, len(places)) for v in values]
-    return {"values": list(places), "codes": codes} if 2 * len(places) < len(values) else values
+    return (
+        {"values": list(places), "codes": codes}
+        if 2 * len(places) < len(values)
+        else values
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -223,7 +242,17 @@ def _plain(value: Any) -> Any:
 # The view Texts: shards of documents, their index, and what a search reads.
 
 _SIDES = ("for", "against", "unknown")
-_FIXED = ("document", "author", "task", "home", "status", "words", "rated", "split", "parts")
+_FIXED = (
+    "document",
+    "author",
+    "task",
+    "home",
+    "status",
+    "words",
+    "rated",
+    "split",
+    "parts",
+)
 
 
 def put_texts(  # noqa: PLR0913 - all that the view is made of
@@ -239,13 +268,17 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
 ) -> c.TextsInfo:
     """Write documents, index and search in the order of `documents`, one at a time.
 
-    With each document stands, per text, on how many lines a judge is wrong or differs from people:
-    column `split`. `metrics`: better direction by the label that Text.scores have, `criteria` by
-    the name that ratings have. `parts`: those of lines and marks that can be filtered by. `rated`:
-    the ratings of a text that are counted, and whose means its criteria are.
+    With each document stands, per text, on how many lines a judge is wrong or differs
+    from people: column `split`. `metrics`: better direction by the label that
+    Text.scores have, `criteria` by the name that ratings have. `parts`: those of lines
+    and marks that can be filtered by. `rated`: the ratings of a text that are counted,
+    and whose means its criteria are.
     """
     measures = [
-        *(c.Measure(label, f"metric_{n}", metrics[label]) for n, label in enumerate(metrics)),
+        *(
+            c.Measure(label, f"metric_{n}", metrics[label])
+            for n, label in enumerate(metrics)
+        ),
         *(
             c.Measure(f"people: {name}", f"people_{n}", criteria[name])
             for n, name in enumerate(criteria)
@@ -253,7 +286,10 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
     ]
     place = {part: str(n) for n, part in enumerate(parts)}
     index: list[dict[str, object]] = []
-    shards, search = Shards(page, "documents", "documents"), Shards(page, "search", "texts")
+    shards, search = (
+        Shards(page, "documents", "documents"),
+        Shards(page, "search", "texts"),
+    )
     for document, splits in documents:
         home = shards.add(document)
         for text, split in zip(document.texts, splits, strict=True):
@@ -265,12 +301,16 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
             values |= {f"people: {name}": _mean(ratings, name) for name in criteria}
             index.append(
                 {
-                    **{"document": document.id, "author": text.author, "task": document.task},
-                    **{"home": home, "status": "; ".join(text.problems) or "ok"},
+                    "document": document.id,
+                    "author": text.author,
+                    "task": document.task,
+                    "home": home,
+                    "status": "; ".join(text.problems) or "ok",
                     "words": len(text.text.split()) if text.text else None,
                     "rated": sum(rating.value is not None for rating in ratings),
                     **_sides(text, judges),
-                    **{"split": split, "parts": places},
+                    "split": split,
+                    "parts": places,
                     **{measure.column: values.get(measure.key) for measure in measures},
                 }
             )
@@ -281,7 +321,8 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
     frame = pd.DataFrame(index, columns=[*_FIXED[:7], *sides, *_FIXED[7:], *reals])
     frame = frame.astype({"words": "Int64", **dict.fromkeys(reals, "float64")})
     authors = sorted_authors(frame["author"])
-    unused = dict.fromkeys(("title", "group", "csv", "command"), "")  # this table is no evidence
+    # this table is no evidence
+    unused = dict.fromkeys(("title", "group", "csv", "command"), "")
     return c.TextsInfo(
         documents=shards.n,
         texts=len(frame),
@@ -315,5 +356,9 @@ def _sides(text: c.Text, judges: Sequence[str]) -> dict[str, int]:
 
 def _mean(ratings: Sequence[c.Rating], name: str) -> float | None:
     """Average the ratings of the text itself, not of it beside another one."""
-    values = [r.value for r in ratings if r.criterion == name and not r.of and r.value is not None]
+    values = [
+        r.value
+        for r in ratings
+        if r.criterion == name and not r.of and r.value is not None
+    ]
     return math.fsum(values) / len(values) if values else None

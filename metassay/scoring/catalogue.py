@@ -19,8 +19,14 @@ from metassay.scoring.pairing import measures
 from metassay.tables.names import base_metric
 
 # Blocks of params.yaml with metrics, and the index of their kinds.
-BLOCKS = {"metrics": METRICS, "costly_metrics": METRICS, "statement_metrics": FAITHFULNESS}
-_count = partial(Description, better="neither", range=(0, None), family=COPYING, source="a count")
+BLOCKS = {
+    "metrics": METRICS,
+    "costly_metrics": METRICS,
+    "statement_metrics": FAITHFULNESS,
+}
+_count = partial(
+    Description, better="neither", range=(0, None), family=COPYING, source="a count"
+)
 STATEMENT_DESCRIPTIONS = (  # of single statements, beside metrics
     Description(
         "support_probability",
@@ -47,7 +53,9 @@ STATEMENT_DESCRIPTIONS = (  # of single statements, beside metrics
 @cache
 def descriptions() -> dict[str, Description]:
     """Describe judged measures, every kind of metric, and released scores, by name."""
-    records = [record_of(index, kind) for index in (METRICS, FAITHFULNESS) for kind in index]
+    records = [
+        record_of(index, kind) for index in (METRICS, FAITHFULNESS) for kind in index
+    ]
     kinds = [description for record in records for description in record.descriptions]
     judged = [*measures.DESCRIPTIONS.values(), *STATEMENT_DESCRIPTIONS]
     return {d.name: d for d in [*judged, *kinds, *released.DESCRIPTIONS.values()]}
@@ -59,7 +67,9 @@ def add_readings(
     """Add a description of each metric `NAME@ALIGNMENT` whose NAME is described."""
     names = {name: base_metric(name) for name in set(metrics) - set(described)}
     readings = {
-        n: replace(described[base], name=n) for n, base in names.items() if base in described
+        n: replace(described[base], name=n)
+        for n, base in names.items()
+        if base in described
     }
     return {**described, **readings}
 
@@ -72,7 +82,9 @@ def user_descriptions(params: Params, benchmark: str) -> dict[str, Description]:
     """
     records = [
         choose(
-            BLOCKS[block], getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}"
+            BLOCKS[block],
+            getattr(params, block)[name],
+            where=f"{PARAMS} > {block} > {name}",
         ).record
         for block, name in params.benchmarks[benchmark].measured_by
         if is_path(str(getattr(params, block)[name].get("kind")))
@@ -85,7 +97,10 @@ def check_given(criteria: pd.DataFrame) -> None:
 
     Table `criteria` has a row of kind `given` for each.
     """
-    described, names = descriptions(), criteria.loc[criteria["kind"] == FROM_DATASET, "metric"]
+    described, names = (
+        descriptions(),
+        criteria.loc[criteria["kind"] == FROM_DATASET, "metric"],
+    )
     raise_problems(
         f"scores.csv: metric {name!r} is one of Metassay's own; rename it, such as own_{name}"
         for name in names
@@ -96,7 +111,9 @@ def check_given(criteria: pd.DataFrame) -> None:
 Block = tuple[str, str]  # metrics or costly_metrics, and a name of params.yaml there
 
 
-def find_duplicates(blocks: Sequence[Block], gives: Mapping[Block, Sequence[str]]) -> Iterator[str]:
+def find_duplicates(
+    blocks: Sequence[Block], gives: Mapping[Block, Sequence[str]]
+) -> Iterator[str]:
     """Return a line for each set of a benchmark's blocks that give the same metric.
 
     `gives` has the metrics of each valid block.

@@ -1,15 +1,15 @@
 """Agreement between raters: kappa, Krippendorff's alpha, ICC, shares; the human ceiling.
 
-Ratings are numbers (raters, items), NaN where a rater did not rate. 1 is perfect agreement. A
-coefficient is NaN where chance correction is undefined: when all ratings are the same value,
-agreement by chance is perfect, and without variation there is no reliability. (Some programs
-return 1.)
+Ratings are numbers (raters, items), NaN where a rater did not rate. 1 is perfect
+agreement. A coefficient is NaN where chance correction is undefined: when all ratings
+are the same value, agreement by chance is perfect, and without variation there is no
+reliability. (Some programs return 1.)
 
-Each coefficient is a function of ratings and of sets of integer weights (resamples, items): an item
-of weight w counts as w equal items, an item of weight 0 is left out. It takes the items of
-`rated_items`: those with two ratings or more, for ICC with all. `agreement` weights every item 1,
-`agreement_interval` computes a bootstrap interval. `against_rater` compares how well a metric and a
-rater predict the other raters.
+Each coefficient is a function of ratings and of sets of integer weights (resamples,
+items): an item of weight w counts as w equal items, an item of weight 0 is left out. It
+takes the items of `rated_items`: those with two ratings or more, for ICC with all.
+`agreement` weights every item 1, `agreement_interval` computes a bootstrap interval.
+`against_rater` compares how well a metric and a rater predict the other raters.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,7 +46,12 @@ from metassay.statistics.jackknife import (
     over_strata,
 )
 from metassay.statistics.layout import Layout, Part, default_layout, factorize
-from metassay.statistics.resampling import CHUNK, expanded_percentiles, expanded_tail, tallies
+from metassay.statistics.resampling import (
+    CHUNK,
+    expanded_percentiles,
+    expanded_tail,
+    tallies,
+)
 
 Scale = Literal["nominal", "ordinal", "interval"]
 Distance = Literal["none", "linear", "quadratic"]
@@ -100,7 +105,9 @@ def rated_items(ratings: ArrayLike, fewest: int = 2) -> RatedItems:
     table = _rated(ratings)
     raters = np.sum(np.isfinite(table), axis=0)
     enough = raters >= max(fewest, 1)
-    return RatedItems(table[:, enough], int(np.count_nonzero((raters > 0) & ~enough)), enough)
+    return RatedItems(
+        table[:, enough], int(np.count_nonzero((raters > 0) & ~enough)), enough
+    )
 
 
 def _rated(ratings: ArrayLike) -> Array:
@@ -113,10 +120,11 @@ def _rated(ratings: ArrayLike) -> Array:
 def share_within(pair: Array, weights: Array, tolerance: float = 0.0) -> Array:
     """Return the share (0 to 1) of items whose two ratings differ by at most the tolerance.
 
-    For counts this is F1: each rater gives one count per item, so that precision, recall and F1
-    (micro-averaged) are equal. Source: Ben Abacha et al. 2023, An investigation of evaluation
-    metrics for automated medical note generation, tables 7 and 8, which print F1 without a formula:
-    this reading fits their values beside kappa and Pearson.
+    For counts this is F1: each rater gives one count per item, so that precision,
+    recall and F1 (micro-averaged) are equal. Source: Ben Abacha et al. 2023, An
+    investigation of evaluation metrics for automated medical note generation, tables 7
+    and 8, which print F1 without a formula: this reading fits their values beside kappa
+    and Pearson.
     """
     near = (np.abs(pair[0] - pair[1]) <= tolerance).astype(np.float64)
     return np.asarray(weights @ near / np.sum(weights, axis=1))
@@ -125,18 +133,22 @@ def share_within(pair: Array, weights: Array, tolerance: float = 0.0) -> Array:
 def cohen_kappa(pair: Array, weights: Array, distance: Distance = "none") -> Array:
     """Return Cohen's kappa: 1 - observed / chance disagreement of two raters.
 
-    `none` counts any difference as 1; `linear` and `quadratic` the distance of the two ratings and
-    its square. Chance rests on each rater's distribution over the items that both rated. NaN where
-    both gave all items the same value. Source: Cohen 1960, A coefficient of
-    agreement for nominal scales; Cohen 1968, Weighted kappa.
+    `none` counts any difference as 1; `linear` and `quadratic` the distance of the two
+    ratings and its square. Chance rests on each rater's distribution over the items
+    that both rated. NaN where both gave all items the same value. Source: Cohen 1960, A
+    coefficient of agreement for nominal scales; Cohen 1968, Weighted kappa.
     """
     values, codes = np.unique(pair, return_inverse=True)
     first, second = codes.reshape(pair.shape)
     distances = np.abs(values[:, None] - values)
-    cost = {"none": np.sign(distances), "linear": distances, "quadratic": distances**2}[distance]
+    cost = {"none": np.sign(distances), "linear": distances, "quadratic": distances**2}[
+        distance
+    ]
     counts = [weights @ (row[:, None] == values).astype(np.float64) for row in pair]
     chance = np.sum(weighted_sums(cost, counts[0]) * counts[1], axis=1)
-    observed = weighted_sums(cost[first, second][None], weights)[:, 0] * np.sum(weights, axis=1)
+    observed = weighted_sums(cost[first, second][None], weights)[:, 0] * np.sum(
+        weights, axis=1
+    )
     return 1.0 - quotient(observed, chance, chance > 0)
 
 
@@ -146,10 +158,10 @@ COUNT_COEFFICIENTS = ("kappa", "equal", "within_1", "within_2", "pearson")
 def count_agreement(pair: Array, unit: Index, weights: Array) -> Array:
     """Compare two raters' counts (2, items): (5, resamples), in the order of COUNT_COEFFICIENTS.
 
-    Weights (resamples, units) are how often each unit's items are drawn. 1 is perfect agreement.
-    Kappa counts any difference as 1; kappa and pearson are NaN where undefined, all are where
-    nothing is drawn. 3 0 1 2 5 4 0 2 and 3 1 1 4 5 2 0 3: .407407, .5, .75, 1, .779700.
-    Source: Ben Abacha et al. 2023, tables 7 and 8.
+    Weights (resamples, units) are how often each unit's items are drawn. 1 is perfect
+    agreement. Kappa counts any difference as 1; kappa and pearson are NaN where
+    undefined, all are where nothing is drawn. 3 0 1 2 5 4 0 2 and 3 1 1 4 5 2 0 3:
+    .407407, .5, .75, 1, .779700. Source: Ben Abacha et al. 2023, tables 7 and 8.
     """
     times = weights[:, unit]
     near = [share_within(pair, times, tolerance) for tolerance in (0.0, 1.0, 2.0)]
@@ -160,9 +172,9 @@ def count_agreement(pair: Array, unit: Index, weights: Array) -> Array:
 def fleiss_kappa(ratings: Array, weights: Array) -> Array:
     """Return Fleiss' kappa: agreement beyond chance of any two raters of an item.
 
-    Items can have different numbers of ratings, and count the same (Gwet 2014, Handbook of
-    inter-rater reliability, 2.5). NaN if all ratings are one value. Source: Fleiss 1971, Measuring
-    nominal scale agreement among many raters.
+    Items can have different numbers of ratings, and count the same (Gwet 2014, Handbook
+    of inter-rater reliability, 2.5). NaN if all ratings are one value. Source: Fleiss
+    1971, Measuring nominal scale agreement among many raters.
     """
     counts = _counts(ratings)
     raters = np.sum(counts, axis=0)
@@ -176,10 +188,11 @@ def fleiss_kappa(ratings: Array, weights: Array) -> Array:
 def krippendorff_alpha(ratings: Array, weights: Array, scale: Scale) -> Array:
     """Return Krippendorff's alpha: 1 - observed / expected disagreement.
 
-    1 - (n - 1) * sum of (within / (raters - 1)) / among, where `within` is the sum of squared
-    differences of an item's pairs of ratings and `among` that of all pairs of all n ratings. On the
-    ordinal scale the difference of two values is that of their mean ranks. NaN if all
-    ratings are one value. Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability.
+    1 - (n - 1) * sum of (within / (raters - 1)) / among, where `within` is the sum of
+    squared differences of an item's pairs of ratings and `among` that of all pairs of
+    all n ratings. On the ordinal scale the difference of two values is that of their
+    mean ranks. NaN if all ratings are one value. Source: Krippendorff 2011, Computing
+    Krippendorff's Alpha-Reliability.
     """
     rated = np.isfinite(ratings)
     raters = np.sum(rated, axis=0)
@@ -190,8 +203,12 @@ def krippendorff_alpha(ratings: Array, weights: Array, scale: Scale) -> Array:
         items = np.sum(values, axis=0) / raters
         deviations = np.sum(np.where(rated, values - items, 0.0) ** 2, axis=0)
         mean = weighted_sums((raters * items)[None], weights) / n[:, None]
-        among = n * np.sum(weights * (deviations + raters * (items - mean) ** 2), axis=1)
-        within = weighted_sums((raters * deviations / (raters - 1))[None], weights)[:, 0]
+        among = n * np.sum(
+            weights * (deviations + raters * (items - mean) ** 2), axis=1
+        )
+        within = weighted_sums((raters * deviations / (raters - 1))[None], weights)[
+            :, 0
+        ]
     elif scale == "nominal":
         counts = _counts(ratings)
         disagreements = (raters**2.0 - np.sum(counts**2, axis=0)) / 2.0
@@ -206,10 +223,11 @@ def krippendorff_alpha(ratings: Array, weights: Array, scale: Scale) -> Array:
 def icc(ratings: Array, weights: Array, kind: Icc) -> Array:
     """Return the intraclass correlation: the share of the ratings' variance between items.
 
-    icc1: raters differ by item; icc2: the same raters, a sample of all (absolute agreement); icc3:
-    these raters only (consistency). A `k` gives the reliability of the raters' mean. Takes the
-    items that every rater rated. NaN with fewer than two items or raters, or without variance.
-    Source: Shrout and Fleiss 1979, Intraclass correlations: uses in assessing rater reliability.
+    icc1: raters differ by item; icc2: the same raters, a sample of all (absolute
+    agreement); icc3: these raters only (consistency). A `k` gives the reliability of
+    the raters' mean. Takes the items that every rater rated. NaN with fewer than two
+    items or raters, or without variance. Source: Shrout and Fleiss 1979, Intraclass
+    correlations: uses in assessing rater reliability.
     """
     k, n = len(ratings), np.sum(weights, axis=1)
     if k < 2 or np.any(n < 2):
@@ -228,19 +246,24 @@ def icc(ratings: Array, weights: Array, kind: Icc) -> Array:
     residual /= (n - 1) * (k - 1)
     numerator, denominator = {
         "icc1": (between - within, between + (k - 1) * within),
-        "icc2": (between - residual, between + (k - 1) * residual + k * (of_raters - residual) / n),
+        "icc2": (
+            between - residual,
+            between + (k - 1) * residual + k * (of_raters - residual) / n,
+        ),
         "icc3": (between - residual, between + (k - 1) * residual),
         "icc1k": (between - within, between),
         "icc2k": (between - residual, between + (of_raters - residual) / n),
         "icc3k": (between - residual, between),
     }[kind]
     # A denominator this small is rounding error.
-    return quotient(numerator, denominator, denominator > (NOISE * np.max(np.abs(ratings))) ** 2)
+    return quotient(
+        numerator, denominator, denominator > (NOISE * np.max(np.abs(ratings))) ** 2
+    )
 
 
 def _ordinal(ratings: Array, weights: Array) -> tuple[Array, Array]:
-    # Twice the mean rank less its mean: whole numbers, so the sums are exact. Ranks are among the
-    # ratings of a resample.
+    # Twice the mean rank less its mean: whole numbers, so the sums are exact. Ranks are
+    # among the ratings of a resample.
     counts = weights @ _counts(ratings).T
     cumulated = np.cumsum(counts, axis=1)
     n = cumulated[:, -1]
@@ -260,7 +283,9 @@ def _ordinal(ratings: Array, weights: Array) -> tuple[Array, Array]:
 def _counts(ratings: Array) -> Array:
     """Return (values, items) how many raters gave the item the value, values ascending."""
     values = np.unique(ratings[np.isfinite(ratings)])
-    return np.array([np.sum(ratings == value, axis=0) for value in values], dtype=np.float64)
+    return np.array(
+        [np.sum(ratings == value, axis=0) for value in values], dtype=np.float64
+    )
 
 
 def _varied(ratings: Array, weights: Array) -> Mask:
@@ -274,7 +299,9 @@ def _varied(ratings: Array, weights: Array) -> Mask:
 def mean_of_others(ratings: Array, rater: int) -> Array:
     """Return the mean of all raters but `rater`, along the first axis; NaN where no other rated."""
     # Rounded, so that means of the same ratings in another order are equal.
-    return np.asarray(np.round(mean_without_gaps(np.delete(ratings, rater, axis=0)), 12))
+    return np.asarray(
+        np.round(mean_without_gaps(np.delete(ratings, rater, axis=0)), 12)
+    )
 
 
 def agreement_interval(
@@ -288,25 +315,30 @@ def agreement_interval(
 ) -> Interval:
     """Return a bootstrap interval of a coefficient of ratings (raters, items), from n resamples.
 
-    Items with the same `unit` (items,), as those of a document, are drawn together; the fewer
-    effective units, the further out are the ends (`document_means.worth`, `expanded_percentiles`).
-    `of` is called with equal items merged and their weights added. Raters are fixed. Both ends are
-    NaN with one unit, and if fewer than half of the resamples have a coefficient. Raises ValueError
-    unless ratings are two-dimensional.
+    Items with the same `unit` (items,), as those of a document, are drawn together; the
+    fewer effective units, the further out are the ends (`document_means.worth`,
+    `expanded_percentiles`). `of` is called with equal items merged and their weights
+    added. Raters are fixed. Both ends are NaN with one unit, and if fewer than half of
+    the resamples have a coefficient. Raises ValueError unless ratings are
+    two-dimensional.
     """
     table, unit = _rated(ratings), factorize(unit)
     items, units = table.shape[1], int(np.max(unit, initial=-1)) + 1
     if units < 2:
         return Interval(np.nan, np.nan, 0, n)
     # NaN never equals NaN, but infinities are equal.
-    kinds, kind = np.unique(np.nan_to_num(table, nan=np.inf), axis=1, return_inverse=True)
+    kinds, kind = np.unique(
+        np.nan_to_num(table, nan=np.inf), axis=1, return_inverse=True
+    )
     kinds = np.where(np.isfinite(kinds), kinds, np.nan)
     order = np.argsort(kind.reshape(items), kind="stable")
     starts = np.searchsorted(kind.reshape(items)[order], np.arange(kinds.shape[1]))
     values = np.empty(n)
     for rows in blocks(n, items, numbers=CHUNK):
         counts = tallies(rng.integers(units, size=(values[rows].size, units)), units)
-        values[rows] = of(kinds, np.add.reduceat(counts[:, unit[order]], starts, axis=1))
+        values[rows] = of(
+            kinds, np.add.reduceat(counts[:, unit[order]], starts, axis=1)
+        )
     defined = int(np.count_nonzero(~np.isnan(values)))
     (number,) = worth(np.ones((items, 1), dtype=bool), unit)
     low, high = expanded_percentiles(values[:, None], float(number), confidence)
@@ -329,19 +361,25 @@ _Pair = tuple[tuple[int, int], Array, Index]
 
 
 def below_others(
-    ratings: ArrayLike, unit: Index, *, n: int, confidence: float, rng: np.random.Generator
+    ratings: ArrayLike,
+    unit: Index,
+    *,
+    n: int,
+    confidence: float,
+    rng: np.random.Generator,
 ) -> list[AgreementGap]:
     """For each rater, subtract the rater's agreement with the others from theirs with each other.
 
-    Agreement is the mean Spearman correlation of pairs of raters, over the items that both rated:
-    a lenient rater can agree well. Intervals rest on n resamples of units: items with the same
-    `unit` (items,), as the texts and claims of a document, are drawn together; the ends are those
-    of `expanded_tail`. All low ends hold jointly with the `confidence`, by Bonferroni, so that a
-    rater with a low end above 0 can be named without prior suspicion (how often equal raters are
-    named: docs/calibration.md). A resample in which the value is undefined counts as no gap. NaN
-    with fewer than three raters, where no two others share two items, and where fewer than half of
-    the resamples are defined; no interval with fewer than FEW_UNITS effective units. Raises
-    ValueError unless ratings are two-dimensional.
+    Agreement is the mean Spearman correlation of pairs of raters, over the items that
+    both rated: a lenient rater can agree well. Intervals rest on n resamples of units:
+    items with the same `unit` (items,), as the texts and claims of a document, are
+    drawn together; the ends are those of `expanded_tail`. All low ends hold jointly
+    with the `confidence`, by Bonferroni, so that a rater with a low end above 0 can be
+    named without prior suspicion (how often equal raters are named:
+    docs/calibration.md). A resample in which the value is undefined counts as no gap.
+    NaN with fewer than three raters, where no two others share two items, and where
+    fewer than half of the resamples are defined; no interval with fewer than FEW_UNITS
+    effective units. Raises ValueError unless ratings are two-dimensional.
     """
     table, unit = _rated(ratings), factorize(unit)
     rated, raters = np.isfinite(table), len(table)
@@ -363,9 +401,12 @@ def below_others(
     for rater, (value, *values) in enumerate(gaps.T):
         n_defined, low, high = int(np.isfinite(values).sum()), np.nan, np.nan
         if np.isfinite(value) and 2 * n_defined >= n and n_units >= FEW_UNITS:
-            # Where nearly all ratings are equal, the few texts that differ are often not drawn.
-            # Without those resamples, a single text would be enough to name a rater.
-            low, high = map(float, np.quantile(np.nan_to_num(values), (tail, 1.0 - tail)))
+            # Where nearly all ratings are equal, the few texts that differ are often
+            # not drawn. Without those resamples, a single text would be enough to name
+            # a rater.
+            low, high = map(
+                float, np.quantile(np.nan_to_num(values), (tail, 1.0 - tail))
+            )
         others = np.delete(rated, rater, axis=0).any(axis=0)
         shared, missing = rated[rater] & others, rated[rater] ^ others
         counts = int(np.sum(shared)), int(np.sum(missing)), n_defined
@@ -375,7 +416,9 @@ def below_others(
 
 def _gaps(pairs: Sequence[_Pair], raters: int, weights: Array) -> Array:
     """Return (resamples, raters) the others' agreement less the rater's."""
-    of_pairs = np.stack([weighted_spearman(x, y, unit, weights) for _, (x, y), unit in pairs])
+    of_pairs = np.stack(
+        [weighted_spearman(x, y, unit, weights) for _, (x, y), unit in pairs]
+    )
     gaps = np.empty((len(weights), raters))
     for rater in range(raters):
         of_rater = np.array([rater in two for two, _, _ in pairs])
@@ -389,7 +432,8 @@ class AgainstRater(NamedTuple):
     """How well a metric and a rater predict the other raters, with leave-outs for intervals."""
 
     metric: LeaveOneOut  # the metric predicting the mean of all raters but one
-    rater: LeaveOneOut  # the remaining rater predicting it, on the same texts and documents
+    # the remaining rater predicting it, on the same texts and documents
+    rater: LeaveOneOut
     difference: LeaveOneOut  # metric less rater
     n: Any  # int; raters for whom both are defined
     n_undefined: Any  # raters for whom one is not
@@ -406,12 +450,13 @@ def against_rater(
 ) -> AgainstRater:
     """Compare metrics (..., systems, documents) with the raters' agreement among themselves.
 
-    Ratings are (raters, systems, documents). For each rater, rater and metric are correlated with
-    the mean of the other raters, in the cells that this rater, another rater and the metric scored;
-    at document level, only in documents where the rater's correlation is defined. There an
-    undefined correlation of the metric counts 0, so that a metric is not averaged over the
-    documents that suit it. Results are means over the raters. Negate a metric of which less is
-    better. Raises ValueError unless shapes fit.
+    Ratings are (raters, systems, documents). For each rater, rater and metric are
+    correlated with the mean of the other raters, in the cells that this rater, another
+    rater and the metric scored; at document level, only in documents where the rater's
+    correlation is defined. There an undefined correlation of the metric counts 0, so
+    that a metric is not averaged over the documents that suit it. Results are means
+    over the raters. Negate a metric of which less is better. Raises ValueError unless
+    shapes fit.
     """
     table, scores = np.asarray(ratings, np.float64), np.asarray(metric, np.float64)
     if table.ndim != 3 or scores.shape[-2:] != table.shape[1:]:
@@ -428,13 +473,24 @@ def against_rater(
 
         def leave_out_both(a: Array, c: Array, present: Mask) -> tuple[Any, ...]:
             a, c = np.where(present, a, np.nan), np.where(present, c, np.nan)
-            b = np.where(present, table[rater], np.nan)[None]  # the same for all metrics
+            # the same for all metrics
+            b = np.where(present, table[rater], np.nan)[None]
             if level == "document":
-                lefts = [_by_document(side, b, c[:1], coefficient, groups) for side in (a, None)]
+                lefts = [
+                    _by_document(side, b, c[:1], coefficient, groups)
+                    for side in (a, None)
+                ]
                 n = int(np.count_nonzero(~np.isnan(of(b.mT, c[:1].mT))))
             else:
-                lefts = [leave_out(side, c[:1], level, coefficient, groups) for side in (a, b)]
-                n = int(np.count_nonzero(present if level == "global" else present.any(axis=1)))
+                lefts = [
+                    leave_out(side, c[:1], level, coefficient, groups)
+                    for side in (a, b)
+                ]
+                n = int(
+                    np.count_nonzero(
+                        present if level == "global" else present.any(axis=1)
+                    )
+                )
             of_rater = lefts[1].take(np.zeros(len(a), dtype=np.intp))
             return *lefts[0], *of_rater, np.full(len(a), n)
 
@@ -443,7 +499,9 @@ def against_rater(
         return LeaveOneOut(*sides[:5]), LeaveOneOut(*sides[5:10]), sides[10]
 
     metrics, raters, compared = zip(*map(with_rater, range(len(table))), strict=True)
-    both = np.array([~np.isnan(a.value + b.value) for a, b in zip(metrics, raters, strict=True)])
+    both = np.array(
+        [~np.isnan(a.value + b.value) for a, b in zip(metrics, raters, strict=True)]
+    )
     mean_metric, mean_rater = (_mean(results, both) for results in (metrics, raters))
     sides = zip(mean_metric[:3], mean_rater[:3], strict=True)
     difference = LeaveOneOut._make([*(a - b for a, b in sides), *mean_metric[3:]])
@@ -452,15 +510,21 @@ def against_rater(
     results = mean_metric, mean_rater, difference
     counts = n, n_raters - n, np.where(n > 0, fewest, 0)
     if scores.ndim == 2:
-        return AgainstRater(*(left.take(0) for left in results), *(c[0] for c in counts))
+        return AgainstRater(
+            *(left.take(0) for left in results), *(c[0] for c in counts)
+        )
     return AgainstRater(*results, *counts)
 
 
 def _by_document(
-    metric: Array | None, rater: Array, others: Array, coefficient: Correlation, layout: Layout
+    metric: Array | None,
+    rater: Array,
+    others: Array,
+    coefficient: Correlation,
+    layout: Layout,
 ) -> LeaveOneOut:
-    # Of the metrics (0 in a document where theirs is undefined) or else of the rater, over the
-    # documents where the rater's coefficient is defined.
+    # Of the metrics (0 in a document where theirs is undefined) or else of the rater,
+    # over the documents where the rater's coefficient is defined.
     def of_part(part: Part) -> tuple[LeaveOneOut, Any]:
         rated, target = part.of(rater), part.of(others)
         scores = None if metric is None else part.of(metric)
@@ -469,10 +533,18 @@ def _by_document(
             of_rater = of(rated, target)
             if scores is None:
                 return of_rater
-            return np.where(np.isnan(of_rater), np.nan, np.nan_to_num(of(scores, target)))
+            return np.where(
+                np.isnan(of_rater), np.nan, np.nan_to_num(of(scores, target))
+            )
 
-        n = int(np.count_nonzero(~np.isnan(EVERY_COEFFICIENT[coefficient](rated.mT, target.mT))))
-        left = leave_out_documents(values, coefficient, np.isfinite(target[0]), part.layout)
+        n = int(
+            np.count_nonzero(
+                ~np.isnan(EVERY_COEFFICIENT[coefficient](rated.mT, target.mT))
+            )
+        )
+        left = leave_out_documents(
+            values, coefficient, np.isfinite(target[0]), part.layout
+        )
         return left, np.full(len(left.systems), n)
 
     return over_strata(of_part, np.isfinite(others[0]), layout, "document")

@@ -1,13 +1,14 @@
 """Labels and probabilities against the truth: kappa, F1, sensitivity, AUROC, calibration.
 
-A table (..., labels, labels) counts texts by their true label (rows) and predicted label (columns).
-Each coefficient reduces the last two axes, so that a thousand resampled tables take one call. All
-but kappa are 0 to 1, more is better unless stated. NaN where undefined.
+A table (..., labels, labels) counts texts by their true label (rows) and predicted
+label (columns). Each coefficient reduces the last two axes, so that a thousand
+resampled tables take one call. All but kappa are 0 to 1, more is better unless stated.
+NaN where undefined.
 
-Where a judge is compared with people, 1 is a pass and 0 a fail, NaN missing; people are the truth.
-`judge` (n,) has judgments 0 and 1 or probabilities of passing, `people` (n,) 0 or 1; other values
-raise ValueError. Texts with the same number in `cluster` (n,) share a document and are correlated;
-None treats texts as independent.
+Where a judge is compared with people, 1 is a pass and 0 a fail, NaN missing; people are
+the truth. `judge` (n,) has judgments 0 and 1 or probabilities of passing, `people` (n,)
+0 or 1; other values raise ValueError. Texts with the same number in `cluster` (n,)
+share a document and are correlated; None treats texts as independent.
 """
 
 from typing import Any, NamedTuple
@@ -45,7 +46,8 @@ from metassay.statistics.shares import (
     worth_at_most,
 )
 
-PRIOR = 0.4  # texts added to each cell of a drawn table: 1/2 covers .987 of 20, 1/4 only .89 of 50
+# texts added to each cell of a drawn table: 1/2 covers .987 of 20, 1/4 only .89 of 50
+PRIOR = 0.4
 WAYS = 3
 PRIOR_OF_THREE = 0.15  # texts added to each of the nine cells of a drawn table
 BINS = 10  # at most
@@ -67,13 +69,21 @@ _SHARES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
 
 
 def tables(
-    right: ArrayLike, predicted: ArrayLike, document: ArrayLike, *, labels: int, documents: int
+    right: ArrayLike,
+    predicted: ArrayLike,
+    document: ArrayLike,
+    *,
+    labels: int,
+    documents: int,
 ) -> Array:
     """Count a table per document, (documents, labels, labels), of codes 0 to `labels` - 1, (n,).
 
-    `document` (n,): each text's document, 0 to `documents` - 1; a document may have no texts.
+    `document` (n,): each text's document, 0 to `documents` - 1; a document may have no
+    texts.
     """
-    x, y, place = (np.asarray(values, dtype=np.intp) for values in (right, predicted, document))
+    x, y, place = (
+        np.asarray(values, dtype=np.intp) for values in (right, predicted, document)
+    )
     counts = np.zeros((documents, labels, labels))
     np.add.at(counts, (place, x, y), 1.0)
     return counts
@@ -108,8 +118,8 @@ def recall(table: Tables) -> Tables:
 def f1(table: Tables) -> Tables:
     """Return 2 hits / (texts with the label + texts predicted to have it); NaN if there are none.
 
-    0 for a label that texts have and that is never predicted (its precision is undefined). Source:
-    van Rijsbergen 1979, Information Retrieval.
+    0 for a label that texts have and that is never predicted (its precision is
+    undefined). Source: van Rijsbergen 1979, Information Retrieval.
     """
     return quotient(2.0 * _hits(table), support(table) + table.sum(axis=-2))
 
@@ -117,7 +127,8 @@ def f1(table: Tables) -> Tables:
 def accuracy(table: Tables, missing: ArrayLike = 0, right: ArrayLike = 0) -> Tables:
     """Return the share of texts with a correct label.
 
-    `missing` (...) texts got no label and are not in the table; `right` of them count as correct.
+    `missing` (...) texts got no label and are not in the table; `right` of them count
+    as correct.
     """
     return quotient(_hits(table).sum(axis=-1) + right, _total(table) + missing)
 
@@ -125,8 +136,8 @@ def accuracy(table: Tables, missing: ArrayLike = 0, right: ArrayLike = 0) -> Tab
 def macro_f1(table: Tables, labels: Mask | None = None) -> Tables:
     """Return the mean F1 of `labels`; None: of the labels in the table.
 
-    Each label counts the same; one that is predicted though no text has it counts 0, as in
-    scikit-learn.
+    Each label counts the same; one that is predicted though no text has it counts 0, as
+    in scikit-learn.
     """
     values = f1(table)
     if labels is None:
@@ -137,7 +148,9 @@ def macro_f1(table: Tables, labels: Mask | None = None) -> Tables:
 def weighted_f1(table: Tables) -> Tables:
     """Return the mean F1, each label weighted by its number of texts."""
     counts = support(table)
-    return quotient(np.where(counts > 0, f1(table) * counts, 0.0).sum(axis=-1), counts.sum(axis=-1))
+    return quotient(
+        np.where(counts > 0, f1(table) * counts, 0.0).sum(axis=-1), counts.sum(axis=-1)
+    )
 
 
 def cohen_kappa(table: Tables) -> Tables:
@@ -146,7 +159,9 @@ def cohen_kappa(table: Tables) -> Tables:
     Source: Cohen 1960, A coefficient of agreement for nominal scales.
     """
     total = _total(table)
-    by_chance = quotient((support(table) * table.sum(axis=-2)).sum(axis=-1), total * total)
+    by_chance = quotient(
+        (support(table) * table.sum(axis=-2)).sum(axis=-1), total * total
+    )
     return _beyond(accuracy(table), by_chance)
 
 
@@ -189,7 +204,8 @@ class JudgeCard(NamedTuple):
     false_pass: int  # the judge passes what people failed
     false_fail: int  # the judge fails what people passed
     true_fail: int  # both fail
-    estimates: dict[str, Estimate]  # by the field's names: sensitivity, ..., cohen_kappa, mcc
+    # by the field's names: sensitivity, ..., cohen_kappa, mcc
+    estimates: dict[str, Estimate]
     n_judged: int  # texts with a judgment
     n_missing: int  # texts that people rated and the judge did not: left out
 
@@ -205,23 +221,34 @@ def judge_card(
 ) -> JudgeCard:
     """Return the measures of a judge's passes and fails against people's, each with an interval.
 
-    Probabilities of at least `threshold` are a pass. Higher is better; 0 to 1, kappa and MCC -1 to
+    Probabilities of at least `threshold` are a pass. Higher is better; 0 to 1, kappa
+    and MCC -1 to
     1. NaN where undefined: no sensitivity without a text that people passed. Intervals:
-    shares by Jeffreys'; balanced accuracy from those of its two halves (Newcombe 1998, Zou and
-    Donner 2008, Construction of confidence limits about effect measures); F1, kappa, MCC and
-    agreement by chance by drawing the table from its posterior (Dirichlet, PRIOR a cell).
-    Sources: Cohen 1960, A coefficient of agreement for nominal scales; Matthews 1975, Comparison of
-    the predicted and observed secondary structure of T4 phage lysozyme.
+    shares by Jeffreys'; balanced accuracy from those of its two halves (Newcombe 1998,
+    Zou and Donner 2008, Construction of confidence limits about effect measures); F1,
+    kappa, MCC and agreement by chance by drawing the table from its posterior
+    (Dirichlet, PRIOR a cell). Sources: Cohen 1960, A coefficient of agreement for
+    nominal scales; Matthews 1975, Comparison of the predicted and observed secondary
+    structure of T4 phage lysozyme.
     """
     judgment = judgments(judge, threshold)
-    predicted, right, clusters, missing = _label_pairs(judgment, pass_or_fail(people), cluster)
+    predicted, right, clusters, missing = _label_pairs(
+        judgment, pass_or_fail(people), cluster
+    )
     cell = cells(predicted, right)
     estimates = {}
-    options: dict[str, Any] = {"cells": 4, "prior": PRIOR, "confidence": confidence, "rng": rng}
+    options: dict[str, Any] = {
+        "cells": 4,
+        "prior": PRIOR,
+        "confidence": confidence,
+        "rng": rng,
+    }
     options["most"] = worth_at_most(right, clusters)
     for name, (hits, base) in _SHARES.items():
         among = np.isin(cell, base)
-        estimates[name] = share(np.isin(cell[among], hits), clusters[among], confidence=confidence)
+        estimates[name] = share(
+            np.isin(cell[among], hits), clusters[among], confidence=confidence
+        )
     halves = estimates["sensitivity"], estimates["specificity"]
     estimates["balanced_accuracy"] = _balanced_accuracy(cell, clusters, *halves)
     for name, coefficient in COEFFICIENTS.items():
@@ -240,11 +267,11 @@ def matthews(table: Tables) -> Tables:
 def gwet_ac1(table: Tables) -> Tables:
     """Return Gwet's AC1 of tables (..., 4): agreement beyond chance, -1 to 1; NaN without texts.
 
-    Chance is 2 p (1 - p), where p is the mean of the two shares of passes, so that it is small
-    where nearly all texts pass. 8, 1, 1, 0: (.8 - .18) / (1 - .18) = .756098, where kappa is
-    -.111111. A judge that passes everything gets .947 where 95 % pass: compare with that.
-    Source: Gwet 2008, Computing inter-rater reliability and its variance in the presence of high
-    agreement.
+    Chance is 2 p (1 - p), where p is the mean of the two shares of passes, so that it
+    is small where nearly all texts pass. 8, 1, 1, 0: (.8 - .18) / (1 - .18) = .756098,
+    where kappa is -.111111. A judge that passes everything gets .947 where 95 % pass:
+    compare with that. Source: Gwet 2008, Computing inter-rater reliability and its
+    variance in the presence of high agreement.
     """
     a, b, c, d = np.moveaxis(table, -1, 0)
     total = a + b + c + d
@@ -253,8 +280,8 @@ def gwet_ac1(table: Tables) -> Tables:
 
 
 def _by_chance(table: Tables) -> Tables:
-    # The agreement to expect if judge and people were independent. Summed cell by cell: another
-    # order of the drawn tables' cells would change the last bit of every card.
+    # The agreement to expect if judge and people were independent. Summed cell by cell:
+    # another order of the drawn tables' cells would change the last bit of every card.
     a, b, c, d = np.moveaxis(table, -1, 0)
     total = a + b + c + d
     return quotient((a + b) * (a + c) + (d + b) * (d + c), total * total)
@@ -271,11 +298,13 @@ COEFFICIENTS: dict[str, Coefficient] = {  # of tables (..., 4) of the four cells
 def _label_pairs(
     predicted: Array, right: Array, cluster: ArrayLike | None
 ) -> tuple[Array, Array, Clusters, int]:
-    # Predicted and true values and clusters of the texts that have both; texts with a true one
-    # alone.
+    # Predicted and true values and clusters of the texts that have both; texts with a
+    # true one alone.
     clusters = cluster_codes(cluster, predicted.size)
     if predicted.shape != right.shape:
-        raise ValueError(f"want two arrays of equal length, got {predicted.shape}, {right.shape}")
+        raise ValueError(
+            f"want two arrays of equal length, got {predicted.shape}, {right.shape}"
+        )
     both = np.isfinite(predicted) & np.isfinite(right)
     missing = int(np.count_nonzero(np.isfinite(right) & ~both))
     return predicted[both], right[both], clusters[both], missing
@@ -320,17 +349,20 @@ def three_way(
 ) -> dict[str, Estimate]:
     """Return `accuracy_3way`, `balanced_accuracy_3way` and `macro_f1_3way` with intervals.
 
-    `judge` and `gold` (n,): labels 0, 1, 2; texts with NaN are left out. Balanced accuracy is the
-    mean recall of the labels in `gold`, macro-F1 the mean F1 of the labels in either; both are
-    those of scikit-learn. 0 to 1, 1 best, NaN without texts. Intervals: Jeffreys' of the
-    share; of the other two from the posterior of the table. Raises ValueError for any other label.
+    `judge` and `gold` (n,): labels 0, 1, 2; texts with NaN are left out. Balanced
+    accuracy is the mean recall of the labels in `gold`, macro-F1 the mean F1 of the
+    labels in either; both are those of scikit-learn. 0 to 1, 1 best, NaN without texts.
+    Intervals: Jeffreys' of the share; of the other two from the posterior of the table.
+    Raises ValueError for any other label.
     """
     predicted, right, clusters, _ = _label_pairs(_labels(judge), _labels(gold), cluster)
     x, y = predicted.astype(np.intp), right.astype(np.intp)
     # Unused labels stay out of the drawn tables, too: else each draw would have them.
     used, occurs = (np.isin(np.arange(WAYS), labels) for labels in ([*x, *y], y))
     coefficients: dict[str, Coefficient] = {
-        "balanced_accuracy_3way": lambda t: recall(_square(t, WAYS))[..., occurs].mean(axis=-1),
+        "balanced_accuracy_3way": lambda t: recall(_square(t, WAYS))[..., occurs].mean(
+            axis=-1
+        ),
         "macro_f1_3way": lambda t: macro_f1(_square(t, WAYS), used),
     }
     options: dict[str, Any] = {"cells": WAYS**2, "prior": PRIOR_OF_THREE, "rng": rng}
@@ -344,25 +376,34 @@ def three_way(
 def _labels(values: ArrayLike) -> Array:
     labels = np.asarray(values, dtype=np.float64)
     if labels.ndim != 1 or not np.isin(labels[~np.isnan(labels)], range(WAYS)).all():
-        raise ValueError(f"want a one-dimensional array of labels 0 to {WAYS - 1} or NaN")
+        raise ValueError(
+            f"want a one-dimensional array of labels 0 to {WAYS - 1} or NaN"
+        )
     return labels
 
 
 def auroc(
-    judge: ArrayLike, people: ArrayLike, *, confidence: float, cluster: ArrayLike | None = None
+    judge: ArrayLike,
+    people: ArrayLike,
+    *,
+    confidence: float,
+    cluster: ArrayLike | None = None,
 ) -> Estimate:
     """Return the probability that a passed text has a higher value than a failed text.
 
-    Equal values count half. 1 is best, 1/2 is chance. NaN unless people pass a text and fail
-    another. Source: Bamber 1975, The area above the ordinal dominance graph.
+    Equal values count half. 1 is best, 1/2 is chance. NaN unless people pass a text and
+    fail another. Source: Bamber 1975, The area above the ordinal dominance graph.
 
-    Interval: Jeffreys' of a share of as many texts as have this variance: the larger of DeLong's,
-    from the texts' placements summed over `cluster` (Obuchowski 1997, Nonparametric analysis of
-    clustered ROC curve data), and Hanley and McNeil's as Newcombe writes it (2006, Confidence
-    intervals for an effect size measure based on the Mann-Whitney statistic). Either alone covers
-    too seldom where texts are few: the first at .95 and 10 passes, the second where all are apart.
+    Interval: Jeffreys' of a share of as many texts as have this variance: the larger of
+    DeLong's, from the texts' placements summed over `cluster` (Obuchowski 1997,
+    Nonparametric analysis of clustered ROC curve data), and Hanley and McNeil's as
+    Newcombe writes it (2006, Confidence intervals for an effect size measure based on
+    the Mann-Whitney statistic). Either alone covers too seldom where texts are few: the
+    first at .95 and 10 passes, the second where all are apart.
     """
-    p, right, clusters, _ = _label_pairs(probabilities(judge), pass_or_fail(people), cluster)
+    p, right, clusters, _ = _label_pairs(
+        probabilities(judge), pass_or_fail(people), cluster
+    )
     passed = right == 1.0
     n_passed, n_failed = int(np.count_nonzero(passed)), int(np.count_nonzero(~passed))
     if not (n_passed and n_failed):
@@ -370,14 +411,18 @@ def auroc(
     place = _placements(p, passed)
     value = float(np.mean(place[passed]))
     # Each text's influence on the value, times n: the mean is 0.
-    influence = (place - value) * np.where(passed, 1.0 / n_passed, 1.0 / n_failed) * p.size
+    influence = (
+        (place - value) * np.where(passed, 1.0 / n_passed, 1.0 / n_failed) * p.size
+    )
     worth = effective_size(influence, clusters, confidence=confidence)
     effect = p.size / worth if worth > 0 else np.inf
     alone, freedom = _delong(place, passed)
     if worth == p.size:  # with clusters, their t quantile is in `worth` already
         alone /= quantile_ratio(freedom, confidence=confidence) or 1.0
     pairs_per_text = (n_passed + n_failed) / 2.0 - 1.0
-    stretch = 1.0 + pairs_per_text * ((1.0 - value) / (2.0 - value) + value / (1.0 + value))
+    stretch = 1.0 + pairs_per_text * (
+        (1.0 - value) / (2.0 - value) + value / (1.0 + value)
+    )
     hanley_mcneil = value * (1.0 - value) * stretch / (n_passed * n_failed)
     variance = max(alone, hanley_mcneil) * effect
     certain = min(n_passed, n_failed) / max(effect, 1.0)
@@ -388,7 +433,8 @@ def auroc(
 
 
 def _placements(p: Array, passed: Mask) -> Array:
-    # For each text, the share of texts of the other class that are ranked on the right side of it.
+    # For each text, the share of texts of the other class that are ranked on the right
+    # side of it.
     ranks, n_passed = rankdata(p), np.count_nonzero(passed)
     placements = np.empty_like(p)
     placements[passed] = (ranks[passed] - rankdata(p[passed])) / (p.size - n_passed)
@@ -399,7 +445,9 @@ def _placements(p: Array, passed: Mask) -> Array:
 def _delong(place: Array, passed: Mask) -> tuple[float, float]:
     # The variance for independent texts, and its degrees of freedom (Welch's).
     sides = place[passed], place[~passed]
-    variances = [float(np.var(v, ddof=1)) / v.size if v.size > 1 else 0.0 for v in sides]
+    variances = [
+        float(np.var(v, ddof=1)) / v.size if v.size > 1 else 0.0 for v in sides
+    ]
     freedoms = [v.size - 1 for v in sides]
     total = sum(variances)
     parts = [v * v / f for v, f in zip(variances, freedoms, strict=True) if f > 0]
@@ -418,10 +466,13 @@ class Bin(NamedTuple):
 class Calibration(NamedTuple):
     """How far probabilities are from people's passes and fails."""
 
-    brier: Estimate  # mean squared difference of probability and 0/1: 0 is best, 1 worst
+    # mean squared difference of probability and 0/1: 0 is best, 1 worst
+    brier: Estimate
     bias: Estimate  # mean probability less share passed: above 0, the judge is too kind
-    ece: Estimate  # mean gap between a bin's mean probability and share passed; has no interval
-    ece_by_chance: Estimate  # the ECE if the probabilities were right: mean, interval of one study
+    # mean gap between a bin's mean probability and share passed; has no interval
+    ece: Estimate
+    # the ECE if the probabilities were right: mean, interval of one study
+    ece_by_chance: Estimate
     bins: list[Bin]  # lowest probability first
     n_missing: int  # texts that people rated and that have no probability: left out
 
@@ -436,15 +487,18 @@ def calibration(
 ) -> Calibration:
     """Return Brier score, bias and expected calibration error of probabilities of passing.
 
-    Bins have equal counts, except that equal probabilities share a bin; each has at least IN_BIN
-    texts, and there are at most BINS. ECE is above 0 even for a perfect judge, more so with few
-    texts: compare it with `ece_by_chance`, not with 0. The intervals of Brier (on the scale of
-    logarithms) and bias are by t; NaN where all texts are equally far off. Everything is NaN
-    without texts that have both. Sources: Brier 1950, Verification of forecasts expressed in terms
-    of probability; Naeini, Cooper and Hauskrecht 2015, Obtaining well calibrated probabilities
-    using Bayesian binning.
+    Bins have equal counts, except that equal probabilities share a bin; each has at
+    least IN_BIN texts, and there are at most BINS. ECE is above 0 even for a perfect
+    judge, more so with few texts: compare it with `ece_by_chance`, not with 0. The
+    intervals of Brier (on the scale of logarithms) and bias are by t; NaN where all
+    texts are equally far off. Everything is NaN without texts that have both. Sources:
+    Brier 1950, Verification of forecasts expressed in terms of probability; Naeini,
+    Cooper and Hauskrecht 2015, Obtaining well calibrated probabilities using Bayesian
+    binning.
     """
-    p, y, clusters, missing = _label_pairs(probabilities(judge), pass_or_fail(people), cluster)
+    p, y, clusters, missing = _label_pairs(
+        probabilities(judge), pass_or_fail(people), cluster
+    )
     order = np.argsort(p, kind="stable")
     p, y, clusters = p[order], y[order], clusters[order]
     if not p.size:
@@ -458,12 +512,16 @@ def calibration(
         texts = place == number
         passed = share(y[texts], clusters[texts], confidence=confidence)
         values = p[texts]
-        bins.append(Bin(float(values[0]), float(values[-1]), float(np.mean(values)), passed))
+        bins.append(
+            Bin(float(values[0]), float(values[-1]), float(np.mean(values)), passed)
+        )
     by_chance = np.empty(DRAWS)
     for rows in blocks(DRAWS, p.size, numbers=CHUNK):
         drawn_ratings = rng.random((by_chance[rows].size, p.size)) < p
         by_chance[rows] = _ece(p, drawn_ratings.astype(np.float64), place)
-    low, high = np.quantile(by_chance, ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0))
+    low, high = np.quantile(
+        by_chance, ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0)
+    )
     n, worth = p.size, float(p.size)
     return Calibration(
         _brier((p - y) ** 2, clusters, confidence),
@@ -476,8 +534,12 @@ def calibration(
 
 
 def _ece(p: Array, passed: Array, place: NDArray[np.intp]) -> Array:
-    # The gap of a bin times its share of the texts: its sum of differences divided by n.
-    gaps = [np.abs(np.sum((p - passed)[:, place == number], axis=1)) for number in np.unique(place)]
+    # The gap of a bin times its share of the texts: its sum of differences divided by
+    # n.
+    gaps = [
+        np.abs(np.sum((p - passed)[:, place == number], axis=1))
+        for number in np.unique(place)
+    ]
     return np.asarray(np.sum(gaps, axis=0) / p.size)
 
 
@@ -490,7 +552,11 @@ def mean_of(values: Array, cluster: Clusters, *, confidence: float) -> Estimate:
         return Estimate(value, np.nan, np.nan, n, worth)
     upper = (1.0 + confidence) / 2.0
     # With clusters, their t quantile is in `worth` already.
-    quantile = scipy.special.stdtrit(n - 1, upper) if worth == n else scipy.special.ndtri(upper)
+    quantile = (
+        scipy.special.stdtrit(n - 1, upper)
+        if worth == n
+        else scipy.special.ndtri(upper)
+    )
     reach = float(quantile) * spread / np.sqrt(worth)
     return Estimate(value, value - reach, value + reach, n, worth)
 

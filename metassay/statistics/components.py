@@ -1,8 +1,8 @@
 """Correlations between systems, between documents, and within both (of single texts).
 
-Arrays are system x document, NaN missing. A score is modelled as a system's level plus a document's
-level plus the text's residual: a metric that only recognises the system agrees with people between
-systems and nowhere else.
+Arrays are system x document, NaN missing. A score is modelled as a system's level plus
+a document's level plus the text's residual: a metric that only recognises the system
+agrees with people between systems and nowhere else.
 """
 
 import math
@@ -28,9 +28,11 @@ from metassay.statistics.layout import FEWEST, Layout, Part
 Component = Literal["between_systems", "between_documents", "within"]
 Relation = Level | Component  # everything that can be correlated
 
-BETWEEN: tuple[Relation, ...] = ("system", "between_systems", "between_documents")  # of means
+# of means
+BETWEEN: tuple[Relation, ...] = ("system", "between_systems", "between_documents")
 COMPONENTS: tuple[Component, ...] = ("between_systems", "between_documents", "within")
-# The components of a level: texts of a document differ by system and text, not by document.
+# The components of a level: texts of a document differ by system and text, not by
+# document.
 PARTS_OF_LEVEL: dict[Level, tuple[Component, ...]] = {
     "global": COMPONENTS,
     "document": ("between_systems", "within"),
@@ -43,9 +45,9 @@ SETTLED = 1e-10  # centring stops at smaller changes, relative to the largest sc
 class VarianceComponents(NamedTuple):
     """Estimated variances of y = mean + system + document + rest; NaN where not estimable.
 
-    An estimate can be negative: then the true variance is small. Source: Searle, Casella and
-    McCulloch 1992, Variance Components, chapter 5 (Henderson's method 1; on a complete table the
-    analysis of variance).
+    An estimate can be negative: then the true variance is small. Source: Searle,
+    Casella and McCulloch 1992, Variance Components, chapter 5 (Henderson's method 1; on
+    a complete table the analysis of variance).
     """
 
     systems: float
@@ -64,29 +66,35 @@ def correlate_at(
 
     - between_systems: of the systems' means, as at system level.
     - between_documents: of the documents' means.
-    - within: of the texts' residuals (scores less their system's and document's level), pooled;
-      Spearman ranks the residuals.
+    - within: of the texts' residuals (scores less their system's and document's level),
+      pooled; Spearman ranks the residuals.
 
-    Strata are weighted by their numbers of texts (global, within), of documents with a coefficient
-    (document), or of systems or documents less 1 (between means; there a stratum of fewer than
-    `FEWEST` has weight 0 if others are larger). n is the sum over the strata with weight.
+    Strata are weighted by their numbers of texts (global, within), of documents with a
+    coefficient (document), or of systems or documents less 1 (between means; there a
+    stratum of fewer than `FEWEST` has weight 0 if others are larger). n is the sum over
+    the strata with weight.
     """
 
     def correlate_group(a: Array, b: Array, present: Mask) -> Correlation:
         if layout is None or layout.n_strata == 1:
             return _correlate_at(a, b, present, relation, coefficient)
         strata = [
-            _correlate_at(part.of(a), part.of(b), part.of(present), relation, coefficient)
+            _correlate_at(
+                part.of(a), part.of(b), part.of(present), relation, coefficient
+            )
             for part in layout.parts(present)
         ]
         missing = np.sum(np.isfinite(a) != np.isfinite(b), axis=(1, 2))
         shape = len(strata), len(a)
         values, n, undefined = (
-            np.array([stratum[place] for stratum in strata]).reshape(shape) for place in range(3)
+            np.array([stratum[place] for stratum in strata]).reshape(shape)
+            for place in range(3)
         )
         weights = strata_weights(relation, n, values)
         total = weights.sum(axis=0)
-        value = quotient(np.where(weights > 0, weights * values, 0.0).sum(axis=0), total, total > 0)
+        value = quotient(
+            np.where(weights > 0, weights * values, 0.0).sum(axis=0), total, total > 0
+        )
         n = np.where(weights > 0, n, 0).sum(axis=0, dtype=np.intp)
         return Correlation(value, n, undefined.sum(axis=0, dtype=np.intp), missing)
 
@@ -112,11 +120,14 @@ def mean_over_strata(
 ) -> Array:
     """Return the weighted mean over strata of the values of shape `size` that `of` returns.
 
-    `present` (systems, documents): the cells with all scores. NaN is left out; NaN if all are.
+    `present` (systems, documents): the cells with all scores. NaN is left out; NaN if
+    all are.
     """
     total, weight = np.zeros(size), np.zeros(size)
     parts = layout.parts(present)
-    weights = strata_weights(level, [rests_on(part.of(present), level) for part in parts])
+    weights = strata_weights(
+        level, [rests_on(part.of(present), level) for part in parts]
+    )
     for part, stratum_weight in zip(parts, weights, strict=True):
         values = of(part)
         defined = ~np.isnan(values)
@@ -144,13 +155,17 @@ def _correlate_at(
     if relation == "within":
         x, y = (double_centre(np.where(present, side, np.nan)) for side in (a, b))
         correlation = correlate(x, y, "global", coefficient)
-        return correlation._replace(n_missing=np.sum(np.isfinite(a) != np.isfinite(b), axis=(1, 2)))
+        return correlation._replace(
+            n_missing=np.sum(np.isfinite(a) != np.isfinite(b), axis=(1, 2))
+        )
     if relation == "between_documents":
         a, b = a.mT, b.mT
     return correlate(a, b, "system", coefficient)
 
 
-def value_at(metric: Array, human: Array, relation: Relation, coefficient: Coefficient) -> Any:
+def value_at(
+    metric: Array, human: Array, relation: Relation, coefficient: Coefficient
+) -> Any:
     """Compute only the value of `correlate_at`, without its counts and checks: faster."""
     of = EVERY_COEFFICIENT[coefficient]
     if relation == "document":
@@ -164,9 +179,10 @@ def value_at(metric: Array, human: Array, relation: Relation, coefficient: Coeff
 def double_centre(scores: Array) -> Array:
     """Subtract each score's row and column level; NaN stays.
 
-    Matrices (..., systems, documents) have the same cells. Where cells are missing, levels are
-    fitted by least squares (rows and columns centred in turn). Where no document has two texts,
-    only the systems' levels are subtracted. Rounding errors become 0.
+    Matrices (..., systems, documents) have the same cells. Where cells are missing,
+    levels are fitted by least squares (rows and columns centred in turn). Where no
+    document has two texts, only the systems' levels are subtracted. Rounding errors
+    become 0.
     """
     matrices = scores.reshape(math.prod(scores.shape[:-2]), *scores.shape[-2:])
     present = np.isfinite(matrices[0])
@@ -184,7 +200,9 @@ def double_centre(scores: Array) -> Array:
         active = active[shift > SETTLED * size[active, 0, 0]]
         if not active.size:
             break
-    rests[np.abs(rests) <= max(10 * NOISE, 0.0 if sweeps == 1 else 10 * SETTLED) * size] = 0.0
+    rests[
+        np.abs(rests) <= max(10 * NOISE, 0.0 if sweeps == 1 else 10 * SETTLED) * size
+    ] = 0.0
     # Residuals of equal scores differ by rounding only, which ranks must ignore.
     flat = tie_near(rests.reshape(len(rests), -1), tolerance=TIE * size[:, 0])
     return np.where(present, flat.reshape(rests.shape), np.nan).reshape(scores.shape)
@@ -201,8 +219,8 @@ def _centre(values: Array, present: Mask, axis: int) -> Array:
 def variance_components(scores: ArrayLike) -> VarianceComponents:
     """Estimate the variance of the scores between systems, between documents and within.
 
-    Missing cells are allowed. All NaN with fewer than two systems or documents, or without a degree
-    of freedom for the rest.
+    Missing cells are allowed. All NaN with fewer than two systems or documents, or
+    without a degree of freedom for the rest.
     """
     y = np.asarray(scores, dtype=np.float64)
     present = np.isfinite(y)
@@ -227,13 +245,16 @@ def variance_components(scores: ArrayLike) -> VarianceComponents:
             [n - k_rows, n - k_columns, n - 1.0],
         ]
     )
-    return VarianceComponents(*_solve(np.column_stack((expected, [of_rows, of_columns, total]))))
+    return VarianceComponents(
+        *_solve(np.column_stack((expected, [of_rows, of_columns, total])))
+    )
 
 
 def _solve(equations: Array) -> list[float]:
     """Solve linear equations (n, n + 1); NaN where singular.
 
-    By elimination, since LAPACK rounds in an order that depends on processor and threads.
+    By elimination, since LAPACK rounds in an order that depends on processor and
+    threads.
     """
     rows = equations.copy()
     n = len(rows)

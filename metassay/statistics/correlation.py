@@ -1,15 +1,16 @@
 """Correlation of a metric with people: four coefficients, three levels, with ties and missing data.
 
-Arrays are system x document: `metric[k, d]` and `human[k, d]` are the scores of system k's text for
-document d. NaN and infinity are missing. A coefficient is NaN where undefined, never 0: with fewer
-than two pairs, or a constant side. Several metrics are an array with axes before these two, and
-results have the same axes.
+Arrays are system x document: `metric[k, d]` and `human[k, d]` are the scores of system
+k's text for document d. NaN and infinity are missing. A coefficient is NaN where
+undefined, never 0: with fewer than two pairs, or a constant side. Several metrics are
+an array with axes before these two, and results have the same axes.
 
-`EVERY_COEFFICIENT` computes each coefficient for many rows of items. `WEIGHTED` computes it for a
-row of finite items x, y (m,) under many sets of integer weights: an item of weight w counts as w
-equal items, an item of weight 0 is left out. Items that are always drawn together share a weight:
-`unit` (m,) is each item's column in `weights` (resamples, units). Both use the same formulas
-(`product_moment`, `ratio`, `tau_c`); weighted results are (resamples,).
+`EVERY_COEFFICIENT` computes each coefficient for many rows of items. `WEIGHTED`
+computes it for a row of finite items x, y (m,) under many sets of integer weights: an
+item of weight w counts as w equal items, an item of weight 0 is left out. Items that
+are always drawn together share a weight: `unit` (m,) is each item's column in `weights`
+(resamples, units). Both use the same formulas (`product_moment`, `ratio`, `tau_c`);
+weighted results are (resamples,).
 """
 
 import math
@@ -50,7 +51,8 @@ class Correlation(NamedTuple):
     """A coefficient and its counts; arrays for several metrics."""
 
     value: Any  # float; true sign, -1 to 1; NaN if undefined
-    n: Any  # int; global: items; document: documents with a coefficient; system: systems
+    # int; global: items; document: documents with a coefficient; system: systems
+    n: Any
     n_undefined: Any  # int; documents without a coefficient (document level), else 0
     n_missing: Any  # int; cells with only one of the two scores
 
@@ -58,8 +60,8 @@ class Correlation(NamedTuple):
 def pearson(x: ArrayLike, y: ArrayLike) -> Array:
     """Return Pearson's r along the last axis, over the pairs in which both are present.
 
-    Shapes (..., n) give (...). NaN with fewer than two pairs or a side that is constant up to
-    rounding.
+    Shapes (..., n) give (...). NaN with fewer than two pairs or a side that is constant
+    up to rounding.
     """
     a, b, present = _pair(x, y)
     weights = present.astype(np.float64)
@@ -69,17 +71,20 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Array:
 def spearman(x: ArrayLike, y: ArrayLike) -> Array:
     """Return Spearman's rho along the last axis: Pearson's r of the ranks, mean ranks for ties.
 
-    Shapes and missing values as for `pearson`; ranks are taken among the complete pairs.
+    Shapes and missing values as for `pearson`; ranks are taken among the complete
+    pairs.
     """
     a, b, present = _pair(x, y)
-    return product_moment(_ranks(a, present), _ranks(b, present), present.astype(np.float64))
+    return product_moment(
+        _ranks(a, present), _ranks(b, present), present.astype(np.float64)
+    )
 
 
 def kendall(x: ArrayLike, y: ArrayLike) -> Array:
     """Return Kendall's tau-b along the last axis: each side's denominator leaves out its ties.
 
-    Shapes and missing values as for `pearson`. Source: Kendall 1945, The treatment of ties in
-    ranking problems.
+    Shapes and missing values as for `pearson`. Source: Kendall 1945, The treatment of
+    ties in ranking problems.
     """
     return _tau_by_rows(x, y, "b")
 
@@ -87,9 +92,10 @@ def kendall(x: ArrayLike, y: ArrayLike) -> Array:
 def kendall_c(x: ArrayLike, y: ArrayLike) -> Array:
     """Return Stuart's tau-c along the last axis, for unequal numbers of distinct values.
 
-    2 (concordant - discordant) / (n**2 (m - 1) / m), m the smaller number of distinct values: it
-    can stay below 1 although the order agrees perfectly. Shapes and missing values as for
-    `pearson`. Source: Stuart 1953, The estimation and comparison of strengths of association.
+    2 (concordant - discordant) / (n**2 (m - 1) / m), m the smaller number of distinct
+    values: it can stay below 1 although the order agrees perfectly. Shapes and missing
+    values as for `pearson`. Source: Stuart 1953, The estimation and comparison of
+    strengths of association.
     """
     return _tau_by_rows(x, y, "c")
 
@@ -112,12 +118,14 @@ def correlate(
     """Correlate system x document arrays, (..., systems, documents), at a level.
 
     - global: all items with both scores, pooled.
-    - document: across systems within a document, then the mean over the documents in which the
-      coefficient is defined; the others are counted.
-    - system: across systems, of each system's mean over the documents where it has both scores.
+    - document: across systems within a document, then the mean over the documents in
+      which the coefficient is defined; the others are counted.
+    - system: across systems, of each system's mean over the documents where it has both
+      scores.
 
-    Computes no p, since texts share documents and systems, and systems are few: see `independence`.
-    Raises ValueError unless both arrays have the same (systems, documents) shape.
+    Computes no p, since texts share documents and systems, and systems are few: see
+    `independence`. Raises ValueError unless both arrays have the same (systems,
+    documents) shape.
     """
     of = EVERY_COEFFICIENT[coefficient]
 
@@ -159,8 +167,9 @@ def map_cells(
 ) -> Result:
     """Call `of` once per group of metrics with the same cells, and merge the results.
 
-    `of(a, b, present)` gets a, b (metrics, systems, documents) and the cells (systems, documents)
-    in which both are present. It returns a tuple of arrays (metrics, ...) or None.
+    `of(a, b, present)` gets a, b (metrics, systems, documents) and the cells (systems,
+    documents) in which both are present. It returns a tuple of arrays (metrics, ...) or
+    None.
     """
     a, b, present = matrices(metric, human)
     axes, cells = a.shape[:-2], a.shape[-2:]
@@ -169,7 +178,9 @@ def map_cells(
     groups: dict[bytes, list[int]] = {}
     for place, mask in enumerate(present):
         groups.setdefault(mask.tobytes(), []).append(place)
-    results = [of(a[places], b[places], present[places[0]]) for places in groups.values()]
+    results = [
+        of(a[places], b[places], present[places[0]]) for places in groups.values()
+    ]
     back = np.argsort(np.concatenate([np.zeros(0, dtype=np.intp), *groups.values()]))
     if not results:  # for the shapes of the fields
         empty = np.full((1, *cells), np.nan)
@@ -190,9 +201,9 @@ def map_cells(
 def system_means(metric: Array, human: Array, weights: Array) -> tuple[Array, Array]:
     """Return each system's mean of both scores over the documents where it has both.
 
-    Scores are (..., systems, documents); weights (r, documents) are how often each document
-    counts. The results are (..., r, systems), NaN where a system has no documents; means that
-    differ only by rounding are set equal.
+    Scores are (..., systems, documents); weights (r, documents) are how often each
+    document counts. The results are (..., r, systems), NaN where a system has no
+    documents; means that differ only by rounding are set equal.
     """
     present = np.isfinite(metric) & np.isfinite(human)
 
@@ -214,8 +225,8 @@ def system_means(metric: Array, human: Array, weights: Array) -> tuple[Array, Ar
 def tie_near(values: Array, *, tolerance: ArrayLike) -> Array:
     """Set values along the last axis that lie within `tolerance` of each other equal.
 
-    The mean of .1 and .3 differs from that of .2 and .2 by a rounding error, which ranks must
-    ignore, as they must the order of summation. NaN stays NaN.
+    The mean of .1 and .3 differs from that of .2 and .2 by a rounding error, which
+    ranks must ignore, as they must the order of summation. NaN stays NaN.
     """
     order = np.argsort(values, axis=-1)
     ascending = np.take_along_axis(values, order, axis=-1)
@@ -243,8 +254,8 @@ def _pair(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array, Mask]:
 
 
 def _ranks(x: Array, present: Mask) -> Array:
-    # Twice the rank less its mean: whole numbers, so sums are exact and a constant is exactly 0.
-    # Missing items sort last and so do not change the other ranks.
+    # Twice the rank less its mean: whole numbers, so sums are exact and a constant is
+    # exactly 0. Missing items sort last and so do not change the other ranks.
     ranks = rankdata(np.where(present, x, np.inf), axis=-1)
     mean = np.sum(present, axis=-1, keepdims=True) + 1.0
     return np.where(present, 2.0 * ranks - mean, 0.0)
@@ -266,9 +277,12 @@ def _tau_by_rows(x: ArrayLike, y: ArrayLike, variant: Variant) -> Array:
 
 
 def _signs(x: Array, y: Array, present: Mask) -> Array:
-    # (2, rows, n, n): on both sides, the sign of each item less each other; 0 if missing.
+    # (2, rows, n, n): on both sides, the sign of each item less each other; 0 if
+    # missing.
     both = present[:, :, None] & present[:, None, :]
-    return np.stack([np.sign(side[:, :, None] - side[:, None, :]) * both for side in (x, y)])
+    return np.stack(
+        [np.sign(side[:, :, None] - side[:, None, :]) * both for side in (x, y)]
+    )
 
 
 def _tau_of_pairs(x: Array, y: Array, present: Mask, variant: Variant) -> Array:
@@ -287,15 +301,18 @@ def _distinct(x: Array, present: Mask) -> Array:
     return np.asarray(np.sum(new, axis=1, dtype=np.float64) + np.any(present, axis=1))
 
 
-PAIRED_ITEMS = 2048  # items above which sorting each resample beats comparing all pairs once
-CANCELS = 1e-2  # spread, relative to that of all items, below which sums over units lose digits
+# items above which sorting each resample beats comparing all pairs once
+PAIRED_ITEMS = 2048
+# spread, relative to that of all items, below which sums over units lose digits
+CANCELS = 1e-2
 
 
 def weighted_pearson(x: Array, y: Array, unit: Index, weights: Array) -> Array:
     """Return Pearson's r of each resample.
 
-    Computed from sums over units, so that time does not grow with the items. In resamples with
-    little spread such sums cancel: these are computed again from their items.
+    Computed from sums over units, so that time does not grow with the items. In
+    resamples with little spread such sums cancel: these are computed again from their
+    items.
     """
     if x.size < 2:
         return np.full(len(weights), np.nan)
@@ -318,13 +335,19 @@ def pearson_of_sums(
 ) -> tuple[Array, Mask]:
     """Return Pearson's r from sums of 1, x, y, xx, yy and xy, and where these cancel.
 
-    `spread_x`, `spread_y`: the sums of xx and yy of all items, x and y less their means.
+    `spread_x`, `spread_y`: the sums of xx and yy of all items, x and y less their
+    means.
     """
     n, x, y, xx, yy, xy = sums
     n = np.maximum(n, 1.0)
     size_x, size_y = xx - x * x / n, yy - y * y / n
-    stable = (size_x > np.multiply(CANCELS, spread_x)) & (size_y > np.multiply(CANCELS, spread_y))
-    sizes = np.sqrt(np.where(stable, size_x, 0.0)), np.sqrt(np.where(stable, size_y, 0.0))
+    stable = (size_x > np.multiply(CANCELS, spread_x)) & (
+        size_y > np.multiply(CANCELS, spread_y)
+    )
+    sizes = (
+        np.sqrt(np.where(stable, size_x, 0.0)),
+        np.sqrt(np.where(stable, size_y, 0.0)),
+    )
     return ratio(xy - x * y / n, *sizes), ~stable
 
 
@@ -340,7 +363,9 @@ def weighted_spearman(x: Array, y: Array, unit: Index, weights: Array) -> Array:
     return values
 
 
-def _weighted_tau(x: Array, y: Array, unit: Index, weights: Array, variant: Variant) -> Array:
+def _weighted_tau(
+    x: Array, y: Array, unit: Index, weights: Array, variant: Variant
+) -> Array:
     # Repeats of an item are tied on both sides.
     if x.size < 2:
         return np.full(len(weights), np.nan)
@@ -363,7 +388,8 @@ def _weighted_tau(x: Array, y: Array, unit: Index, weights: Array, variant: Vari
     return tau_c(agreement, n, distinct)
 
 
-# Of a row of items x, y (m,) under weights (resamples, units); `unit` (m,) is each item's column.
+# Of a row of items x, y (m,) under weights (resamples, units); `unit` (m,) is each
+# item's column.
 WEIGHTED: dict[Coefficient, Callable[[Array, Array, Index, Array], Array]] = {
     "pearson": weighted_pearson,
     "spearman": weighted_spearman,
@@ -373,8 +399,9 @@ WEIGHTED: dict[Coefficient, Callable[[Array, Array, Index, Array], Array]] = {
 
 
 def _forms(x: Array, y: Array, unit: Index, weights: Array) -> Array:
-    # Concordant less discordant pairs are a quadratic form in the weights. Its matrix sums the
-    # signs of all pairs between two units, once for all resamples. (3, resamples).
+    # Concordant less discordant pairs are a quadratic form in the weights. Its matrix
+    # sums the signs of all pairs between two units, once for all resamples. (3,
+    # resamples).
     order = np.argsort(unit, kind="stable")
     x, y = x[order], y[order]
     units, starts = np.unique(unit[order], return_index=True)
@@ -404,7 +431,8 @@ def _groups(x: Array) -> _Groups:
 
 
 def _weighted_ranks(weights: Array, groups: _Groups) -> Array:
-    # Twice the rank less its mean: the weight of what is smaller less that of what is larger.
+    # Twice the rank less its mean: the weight of what is smaller less that of what is
+    # larger.
     cumulated = np.cumsum(weights[:, groups.order], axis=1)[:, groups.last]
     ranks = cumulated - cumulated[:, -1:]
     ranks[:, 1:] += cumulated[:, :-1]
@@ -412,7 +440,8 @@ def _weighted_ranks(weights: Array, groups: _Groups) -> Array:
 
 
 def _pair_sums(x: Array, y: Array, starts: Index, rows: slice) -> Array:
-    # (3, units in rows, units): concordant less discordant pairs, pairs untied in x, in y.
+    # (3, units in rows, units): concordant less discordant pairs, pairs untied in x, in
+    # y.
     begin = starts[rows.start]
     end = starts[rows.stop] if rows.stop < starts.size else x.size
     sign_x = np.sign(x[begin:end, None] - x)
@@ -427,11 +456,16 @@ def _pair_sums(x: Array, y: Array, starts: Index, rows: slice) -> Array:
 def concordance(x: Array, y: Array) -> Counts:
     """Count for each item of finite x, y (n,), over all other items: (3, n).
 
-    Concordant less discordant pairs (without ties), items with another x, and items with another y.
+    Concordant less discordant pairs (without ties), items with another x, and items
+    with another y.
     """
     n = x.size
-    (rank_x, less_x, equal_x), (rank_y, less_y, equal_y) = _less_and_equal(x), _less_and_equal(y)
-    _, by_x, equal = _less_and_equal(rank_x * (n + 1) + rank_y)  # less x, or equal x and less y
+    (rank_x, less_x, equal_x), (rank_y, less_y, equal_y) = (
+        _less_and_equal(x),
+        _less_and_equal(y),
+    )
+    # less x, or equal x and less y
+    _, by_x, equal = _less_and_equal(rank_x * (n + 1) + rank_y)
     _, by_y, _ = _less_and_equal(rank_y * (n + 1) + rank_x)
     below = np.empty(n, dtype=np.int64)  # others that are less on both sides
     order = np.lexsort((-rank_y, rank_x))
@@ -445,9 +479,10 @@ def taus_without(
 ) -> dict[Coefficient, Array]:
     """Return tau-b and tau-c along the last axis without each group of items: (..., groups) each.
 
-    Subtracts the pairs of a group's items, so that all groups take the time of a single tau.
-    `group` (n,) is each item's, 0 to groups - 1. Shapes and missing values as for `pearson`. Counts
-    are of ordered pairs; the factor `times` affects only the last bit of tau-b.
+    Subtracts the pairs of a group's items, so that all groups take the time of a single
+    tau. `group` (n,) is each item's, 0 to groups - 1. Shapes and missing values as for
+    `pearson`. Counts are of ordered pairs; the factor `times` affects only the last bit
+    of tau-b.
     """
     a, b, present = _pair(x, y)
     shape = math.prod(a.shape[:-1]), a.shape[-1]
@@ -456,7 +491,9 @@ def taus_without(
     count = _counts_without if shape[1] <= LONG_ROW else _long_counts_without
     for rows in blocks(len(p), shape[1] * shape[1]):  # a long row alone
         remaining[:, rows] = count(p[rows], q[rows], both[rows], group, groups)
-        counts = (_distinct_without(side[rows], both[rows], group, groups) for side in (p, q))
+        counts = (
+            _distinct_without(side[rows], both[rows], group, groups) for side in (p, q)
+        )
         distinct[rows] = np.minimum(*counts)
     agreement, untied_x, untied_y = times * remaining
     n = sums_by(group, both.astype(np.float64), groups)
@@ -468,8 +505,11 @@ def taus_without(
     return {name: tau.reshape(*a.shape[:-1], groups) for name, tau in taus.items()}
 
 
-def _counts_without(x: Array, y: Array, present: Mask, group: Index, groups: int) -> Array:
-    # (3, rows, groups): the counts of `concordance` over all ordered pairs without each group.
+def _counts_without(
+    x: Array, y: Array, present: Mask, group: Index, groups: int
+) -> Array:
+    # (3, rows, groups): the counts of `concordance` over all ordered pairs without each
+    # group.
     sign_x, sign_y = _signs(x, y, present)
     same = (group[:, None] == group).astype(np.float64)
     remaining = []
@@ -480,11 +520,15 @@ def _counts_without(x: Array, y: Array, present: Mask, group: Index, groups: int
     return np.stack(remaining)
 
 
-def _long_counts_without(x: Array, y: Array, present: Mask, group: Index, groups: int) -> Array:
+def _long_counts_without(
+    x: Array, y: Array, present: Mask, group: Index, groups: int
+) -> Array:
     # The same for one long row (1, n).
     x, y, group = x[present], y[present], group[present[0]]
     per_item = concordance(x, y).astype(np.float64)
-    remaining = per_item.sum(axis=1, keepdims=True) - 2 * sums_by(group, per_item, groups)
+    remaining = per_item.sum(axis=1, keepdims=True) - 2 * sums_by(
+        group, per_item, groups
+    )
     for number in np.flatnonzero(np.bincount(group, minlength=groups) > 1):
         members = group == number
         remaining[:, number] += concordance(x[members], y[members]).sum(axis=1)
@@ -495,7 +539,9 @@ def _distinct_without(x: Array, present: Mask, group: Index, groups: int) -> Arr
     # (rows, groups): the number of distinct values without each group.
     key, of_items = np.where(present, x, np.inf), np.broadcast_to(group, x.shape)
     order = np.lexsort((of_items, key))
-    key, of_items = (np.take_along_axis(side, order, axis=1) for side in (key, of_items))
+    key, of_items = (
+        np.take_along_axis(side, order, axis=1) for side in (key, of_items)
+    )
     new = np.ones((len(x), x.shape[1] + 1), dtype=bool)
     new[:, 1:-1] = key[:, 1:] != key[:, :-1]
     first, last = (new[:, edge] & np.isfinite(key) for edge in (np.s_[:-1], np.s_[1:]))
@@ -506,13 +552,15 @@ def _distinct_without(x: Array, present: Mask, group: Index, groups: int) -> Arr
 
 
 def _less_and_equal(key: NDArray[Any]) -> tuple[Index, Index, Index]:
-    # Each item's place among the distinct keys; numbers of items with a smaller and an equal key.
+    # Each item's place among the distinct keys; numbers of items with a smaller and an
+    # equal key.
     _, place, count = np.unique(key, return_inverse=True, return_counts=True)
     return place, (np.cumsum(count) - count)[place], count[place]
 
 
 def _smaller_before(rank: Index) -> Counts:
-    # The number of smaller items before each: merge sort, all blocks of one width at a time.
+    # The number of smaller items before each: merge sort, all blocks of one width at a
+    # time.
     n, largest = rank.size, int(rank.max(initial=0)) + 1
     order: Index = np.arange(n)  # each block ascending
     smaller = np.zeros(n, dtype=np.int64)

@@ -19,7 +19,8 @@ NO_CLUSTERS: Final[Mapping[str, str]] = {}
 class Resampling(NamedTuple):
     """Number of resamples, confidence of intervals, and seed, from params.yaml.
 
-    `clusters`: documents -> cluster (table document_clusters); others are clusters of their own.
+    `clusters`: documents -> cluster (table document_clusters); others are clusters of
+    their own.
     """
 
     resamples: int
@@ -44,14 +45,18 @@ class Means(NamedTuple):
 
 
 def means(
-    values: Reals, documents: Sequence[str], how: Resampling, numbers: Reals | None = None
+    values: Reals,
+    documents: Sequence[str],
+    how: Resampling,
+    numbers: Reals | None = None,
 ) -> Means:
     """Return the means of (documents, columns) over `documents`; NaN is left out.
 
-    With `numbers`, each value is the sum of that many items, and the mean is over items. Percentile
-    bootstrap over clusters of documents, with ends further out for fewer effective clusters
-    (`worth`, `expanded_percentiles`). All columns share the resamples, so that chance does not add
-    to their differences; a resample without a value is left out.
+    With `numbers`, each value is the sum of that many items, and the mean is over
+    items. Percentile bootstrap over clusters of documents, with ends further out for
+    fewer effective clusters (`worth`, `expanded_percentiles`). All columns share the
+    resamples, so that chance does not add to their differences; a resample without a
+    value is left out.
     """
     cluster = how.number(documents)
     n_documents, n_columns = values.shape
@@ -62,7 +67,9 @@ def means(
     low, high = np.full((2, n_columns), np.nan)
     for column, n in enumerate(worth(~np.isnan(values), cluster).tolist()):
         resamples = draws[1:, [column]]
-        (low[column],), (high[column],) = expanded_percentiles(resamples, n, how.confidence)
+        (low[column],), (high[column],) = expanded_percentiles(
+            resamples, n, how.confidence
+        )
     return Means(draws[0], low, high)
 
 
@@ -71,8 +78,8 @@ def mean_draws(
 ) -> Reals:
     """Return the means (1 + resamples, columns): of the documents, then of each resample.
 
-    `cluster` (documents,): see `Resampling.number`. Needs a document; NaN where a resample has no
-    value.
+    `cluster` (documents,): see `Resampling.number`. Needs a document; NaN where a
+    resample has no value.
     """
     present = np.where(np.isnan(values), 0.0, 1.0 if numbers is None else numbers)
     totals, weights = by_cluster(values, cluster), by_cluster(present, cluster)
@@ -97,9 +104,9 @@ def by_cluster(values: Reals, cluster: Index) -> Reals:
 def worth(present: NDArray[np.bool_], cluster: Index) -> Reals:
     """Return the effective number of clusters with documents present (documents, columns).
 
-    The number of clusters if all have the same size; less, the more unequal they are. 3, 1 and 1
-    documents of three clusters: 5 * 5 / (9 + 1 + 1) = 2.27. Source: Kish 1965, Survey Sampling,
-    section 8.2, for clusters of identical documents.
+    The number of clusters if all have the same size; less, the more unequal they are.
+    3, 1 and 1 documents of three clusters: 5 * 5 / (9 + 1 + 1) = 2.27. Source: Kish
+    1965, Survey Sampling, section 8.2, for clusters of identical documents.
     """
     sizes = by_cluster(present.astype(np.float64), cluster)
     squares = np.sum(sizes**2, axis=0)

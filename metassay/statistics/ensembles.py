@@ -1,13 +1,13 @@
 """Ensembles: means of standardised metrics, every subset of them, against people.
 
-metrics is (metrics, items), higher is better for all (negate others), human (items,). Only items
-with all scores count. A subset's score is the mean of its members' standardised values; scores are
-standardised over all items once, not again in each resample. Source: Adams et al. 2023, A
-meta-evaluation of faithfulness metrics for long-form hospital-course summarization, section on
-metric ensembles.
+metrics is (metrics, items), higher is better for all (negate others), human (items,).
+Only items with all scores count. A subset's score is the mean of its members'
+standardised values; scores are standardised over all items once, not again in each
+resample. Source: Adams et al. 2023, A meta-evaluation of faithfulness metrics for
+long-form hospital-course summarization, section on metric ensembles.
 
-The best ensemble is chosen by nested cross-validation, so that it is not tested on the data that
-chose it.
+The best ensemble is chosen by nested cross-validation, so that it is not tested on the
+data that chose it.
 """
 
 from collections.abc import Callable
@@ -96,9 +96,9 @@ def ensembles(
 ) -> Ensembles:
     """Correlate every subset of the metrics with people, with intervals from n resamples.
 
-    Pearson is computed from moments, in time that hardly grows with the subsets. A subset whose
-    resamples are mostly undefined has no interval. Raises ValueError unless metrics are (1 to 12,
-    items) and human (items,).
+    Pearson is computed from moments, in time that hardly grows with the subsets. A
+    subset whose resamples are mostly undefined has no interval. Raises ValueError
+    unless metrics are (1 to 12, items) and human (items,).
     """
     scores, people, missing = select_complete(metrics, human)
     members = subsets(len(scores))
@@ -109,7 +109,9 @@ def ensembles(
     draws = np.full((n, len(members)), np.nan)
     for chunk in blocks(n if items else 0, items, numbers=CHUNK):
         rows = draws[chunk]
-        rows[:] = of_subsets(tallies(rng.integers(items, size=(len(rows), items)), items))
+        rows[:] = of_subsets(
+            tallies(rng.integers(items, size=(len(rows), items)), items)
+        )
     low, high = percentiles(draws, confidence)
     return Ensembles(members, value, low, high, items, missing, draws)
 
@@ -126,11 +128,15 @@ def _subset_values(
             ]
         )
     of, unit = WEIGHTED[coefficient], np.arange(people.size)
-    means = [np.mean(z[m], axis=0) if np.isfinite(z[m]).all() else None for m in members]
+    means = [
+        np.mean(z[m], axis=0) if np.isfinite(z[m]).all() else None for m in members
+    ]
 
     def values(weights: Array) -> Array:
         nothing = np.full(len(weights), np.nan)
-        columns = [nothing if x is None else of(x, people, unit, weights) for x in means]
+        columns = [
+            nothing if x is None else of(x, people, unit, weights) for x in means
+        ]
         return np.stack(columns, axis=1)
 
     return values
@@ -141,8 +147,8 @@ def in_ensembles(
 ) -> list[InEnsembles]:
     """Return each metric's correlation alone and the mean over all subsets that contain it.
 
-    The paper's interval resamples those subsets' correlations n times; the other is over the
-    resampled items of `ensembles`.
+    The paper's interval resamples those subsets' correlations n times; the other is
+    over the resampled items of `ensembles`.
     """
     rows = []
     for metric in range(ensembles.members.shape[1]):
@@ -153,7 +159,9 @@ def in_ensembles(
         means = np.mean(ensembles.resampled[:, containing], axis=1)
         over_items = percentiles(means[:, None], confidence)
         ends = (float(end[0]) for end in (*paper, *over_items))
-        rows.append(InEnsembles(float(ensembles.value[metric]), float(np.mean(values)), *ends))
+        rows.append(
+            InEnsembles(float(ensembles.value[metric]), float(np.mean(values)), *ends)
+        )
     return rows
 
 
@@ -177,7 +185,9 @@ def moment_correlations(z: Array, human: Array, members: Mask, weights: Array) -
     undefined = np.any(np.isnan(z), axis=1)
     x = deviations(np.where(np.isnan(z), 0.0, z), np.ones(human.size))
     # One scale for all metrics, so that sums keep the members' relative weight.
-    x = x * np.max(np.abs(np.where(np.isnan(z), 0.0, z)), axis=1, keepdims=True, initial=0.0)
+    x = x * np.max(
+        np.abs(np.where(np.isnan(z), 0.0, z)), axis=1, keepdims=True, initial=0.0
+    )
     rows = np.vstack((x, deviations(human, np.ones(human.size))))
     first, second = np.triu_indices(size + 1)
     terms = np.vstack((np.ones(human.size), rows, rows[first] * rows[second]))
@@ -189,7 +199,8 @@ def moment_correlations(z: Array, human: Array, members: Mask, weights: Array) -
     # Each pair of members counts twice, each member with itself once.
     pairs = members[:, first[inner]] & members[:, second[inner]]
     twice = np.where(first[inner] == second[inner], 1.0, 2.0) * pairs
-    # No BLAS here: its order of summation, and so the last bit, differs between processors.
+    # No BLAS here: its order of summation, and so the last bit, differs between
+    # processors.
     spread = np.einsum("rp,sp->rs", cross[:, inner], twice)
     with_human = (second == size) & (first < size)
     shared = np.einsum("rp,sp->rs", cross[:, with_human], members.astype(np.float64))
@@ -197,10 +208,16 @@ def moment_correlations(z: Array, human: Array, members: Mask, weights: Array) -
     # Where sums cancel, the remainder is rounding, not spread.
     norms = np.sqrt(sums[:, size + 2 :][:, inner & (first == second)])
     power = np.einsum("rm,sm->rs", norms, members.astype(np.float64)) ** 2
-    rounding = 1e-12 * np.maximum(power, 1e-300), 1e-12 * np.maximum(sums[:, -1:], 1e-300)
+    rounding = (
+        1e-12 * np.maximum(power, 1e-300),
+        1e-12 * np.maximum(sums[:, -1:], 1e-300),
+    )
     defined = (spread > rounding[0]) & (human_spread > rounding[1])
     defined &= ~np.any(members & undefined, axis=1)
-    sizes = np.sqrt(np.where(defined, spread, 0.0)), np.sqrt(np.maximum(human_spread, 0.0))
+    sizes = (
+        np.sqrt(np.where(defined, spread, 0.0)),
+        np.sqrt(np.maximum(human_spread, 0.0)),
+    )
     return ratio(shared, sizes[0], np.broadcast_to(sizes[1], shared.shape))
 
 
@@ -208,8 +225,10 @@ class BestSubset(NamedTuple):
     """The subset that cross-validation chooses, and the correlation to expect on new items."""
 
     members: Mask  # (metrics,) chosen on all items
-    in_sample: float  # its Pearson correlation on the items that chose it: biased upwards
-    value: float  # mean correlation, over outer folds, of the subset that the others chose
+    # its Pearson correlation on the items that chose it: biased upwards
+    in_sample: float
+    # mean correlation, over outer folds, of the subset that the others chose
+    value: float
     n: int  # items that have every score
     n_undefined: int  # outer folds without a correlation
     n_missing: int  # items that have some scores but not all
@@ -225,11 +244,11 @@ def best_subset(
 ) -> BestSubset:
     """Choose among all subsets of (metrics, items) by Pearson correlation with human (items,).
 
-    Outer folds are held out in turn. On the rest, inner folds score every subset by its mean
-    held-out correlation; the best (the smaller of equals) is standardised there and tested on the
-    outer fold. `groups` (items,) keeps items with the same number (a document) in the same fold.
-    NaN if no fold has a correlation. Raises ValueError for fewer than 2 folds, or fewer groups than
-    twice the folds.
+    Outer folds are held out in turn. On the rest, inner folds score every subset by its
+    mean held-out correlation; the best (the smaller of equals) is standardised there
+    and tested on the outer fold. `groups` (items,) keeps items with the same number (a
+    document) in the same fold. NaN if no fold has a correlation. Raises ValueError for
+    fewer than 2 folds, or fewer groups than twice the folds.
     """
     scores, people, missing = select_complete(metrics, human)
     members = subsets(len(scores))
@@ -239,7 +258,9 @@ def best_subset(
         group = np.unique(np.asarray(groups)[complete_items], return_inverse=True)[1]
     size = np.unique(group).size
     if folds < 2 or size < 2 * folds:
-        raise ValueError(f"want 2 folds or more, of 2 groups or more: {folds} folds, {size} groups")
+        raise ValueError(
+            f"want 2 folds or more, of 2 groups or more: {folds} folds, {size} groups"
+        )
     fold = _folds(group, folds, rng)
     values = []
     for held_out in range(folds):
@@ -259,7 +280,9 @@ def best_subset(
 def _folds(group: Index, folds: int, rng: np.random.Generator) -> Index:
     # Groups are assigned to folds in a random order.
     _, number = np.unique(group, return_inverse=True)
-    return np.asarray(rng.permutation(np.arange(int(np.max(number)) + 1) % folds)[number])
+    return np.asarray(
+        rng.permutation(np.arange(int(np.max(number)) + 1) % folds)[number]
+    )
 
 
 def _choose(scores: Array, people: Array, fold: Index, members: Mask) -> int:
@@ -270,7 +293,8 @@ def _choose(scores: Array, people: Array, fold: Index, members: Mask) -> int:
 
 
 def _held_out(scores: Array, people: Array, test: Mask, members: Mask) -> Array:
-    # Correlation on the held-out items of subsets standardised on the others: (subsets,).
+    # Correlation on the held-out items of subsets standardised on the others:
+    # (subsets,).
     train = scores[:, ~test]
     spread = np.std(train, axis=1)
     # A metric that is constant on the training items has no scale.

@@ -11,11 +11,14 @@ Mask = NDArray[np.bool_]
 Index = NDArray[np.intp]
 
 NOISE = 1e-13  # a side with smaller deviations, relative to its mean, is constant
-BLOCK = 1 << 17  # numbers in one temporary array: 1 MB, so that it stays in the processor's cache
+# numbers in one temporary array: 1 MB, so that it stays in the processor's cache
+BLOCK = 1 << 17
 
 
 def rankdata(
-    values: Array, axis: int | None = None, nan_policy: Literal["propagate", "omit"] = "propagate"
+    values: Array,
+    axis: int | None = None,
+    nan_policy: Literal["propagate", "omit"] = "propagate",
 ) -> Array:
     """Return average ranks by scipy.stats.rankdata."""
     from scipy import stats  # takes most of a second, and few stages need it
@@ -26,9 +29,10 @@ def rankdata(
 def weighted_sums(scores: Array, weights: Array) -> Array:
     """Sum each row of scores (k, d) under each row of integer weights (r, d): (r, k).
 
-    Scores are split into two parts of 26 bits, so that every product and partial sum is a whole
-    number below 2**53 (for up to 2**26 documents): exact, and so equal on any processor and in any
-    order, even by BLAS. The error is that of rounding to 2**-52 of the largest score.
+    Scores are split into two parts of 26 bits, so that every product and partial sum is
+    a whole number below 2**53 (for up to 2**26 documents): exact, and so equal on any
+    processor and in any order, even by BLAS. The error is that of rounding to 2**-52 of
+    the largest score.
     """
     largest = np.max(np.abs(scores), axis=1, initial=0.0)
     exponent = 26 - np.frexp(largest)[1][:, None]
@@ -43,7 +47,8 @@ def weighted_sums(scores: Array, weights: Array) -> Array:
 def deviations(x: Array, weights: Array) -> Array:
     """Subtract the weighted mean along the last axis and scale the largest deviation to 1.
 
-    Broadcasts. Items of weight 0 are left out and become 0, as do all items of a constant row.
+    Broadcasts. Items of weight 0 are left out and become 0, as do all items of a
+    constant row.
     """
     total = np.sum(weights, axis=-1, keepdims=True)
     mean = np.sum(weights * x, axis=-1, keepdims=True) / np.maximum(total, 1.0)
@@ -65,7 +70,11 @@ def product_moment(a: Array, b: Array, weights: Array) -> Array:
 
 
 def quotient(
-    top: ArrayLike, bottom: ArrayLike, where: Mask | None = None, *, other: float = np.nan
+    top: ArrayLike,
+    bottom: ArrayLike,
+    where: Mask | None = None,
+    *,
+    other: float = np.nan,
 ) -> NDArray[Any]:
     """Divide with broadcasting, complex too; `other` where `where` is false.
 
@@ -74,7 +83,9 @@ def quotient(
     defined = np.abs(bottom) > 1e-15 if where is None else where
     shape, kind = np.broadcast(top, bottom).shape, np.result_type(top, float)
     # With the memory layout of `top`, which sets the order of later sums.
-    result = np.full_like(top, other, dtype=kind, shape=shape if shape != np.shape(top) else None)
+    result = np.full_like(
+        top, other, dtype=kind, shape=shape if shape != np.shape(top) else None
+    )
     return np.asarray(np.divide(top, bottom, out=result, where=defined))
 
 

@@ -1,8 +1,9 @@
 """Estimate the weight of each facet in an overall score, by least squares.
 
-Texts are rows, facets columns: `shares[i, f]` is text i's grade of facet f as a share of the best
-grade, NaN where the text lacks the facet; `overall[i]` is its overall score as a share. `counts`
-(resamples, texts) is how often each text counts, so that all resamples are fitted at once.
+Texts are rows, facets columns: `shares[i, f]` is text i's grade of facet f as a share
+of the best grade, NaN where the text lacks the facet; `overall[i]` is its overall score
+as a share. `counts` (resamples, texts) is how often each text counts, so that all
+resamples are fitted at once.
 """
 
 from typing import Literal
@@ -16,7 +17,8 @@ Method = Literal["complete", "renormalised"]
 
 _STEPS = 100
 _CONVERGED = 1e-11  # the search ends when no weight changes by more
-_SINGULAR = 1e-10  # ratio of smallest to largest eigenvalue below which weights are undefined
+# ratio of smallest to largest eigenvalue below which weights are undefined
+_SINGULAR = 1e-10
 _EXACT = 1e-12  # smaller errors are rounding, which differs between processors
 CHUNK = 1 << 21  # numbers in one temporary array: 16 MB
 
@@ -31,31 +33,39 @@ def fit(
 ) -> Array:
     """Fit weights (resamples, facets), in the order of the columns; NaN where undefined.
 
-    - `complete`: the weights w that minimise the sum of (overall - shares w)**2 over the texts with
-      all facets, without intercept or constraint on their sum: the linear fit of Guo et al. 2024.
-    - `renormalised`: over all texts, of (overall - (shares w) / (present w))**2, where `present` is
-      1 if the text has the facet. Only ratios of such weights are identified; they are scaled to
-      sum 1. By Gauss-Newton: multiplied out, the problem is linear in w, but noise in the overall
-      scores would bias the weights towards facets that are often absent.
+    - `complete`: the weights w that minimise the sum of (overall - shares w)**2 over
+      the texts with all facets, without intercept or constraint on their sum: the
+      linear fit of Guo et al. 2024.
+    - `renormalised`: over all texts, of (overall - (shares w) / (present w))**2, where
+      `present` is 1 if the text has the facet. Only ratios of such weights are
+      identified; they are scaled to sum 1. By Gauss-Newton: multiplied out, the problem
+      is linear in w, but noise in the overall scores would bias the weights towards
+      facets that are often absent.
 
-    `non_negative`: the best weights of at least 0 (Lawson and Hanson 1974). Weights are undefined
-    with fewer texts than facets, or if a facet is a combination of others. Raises ValueError unless
-    shapes fit.
+    `non_negative`: the best weights of at least 0 (Lawson and Hanson 1974). Weights are
+    undefined with fewer texts than facets, or if a facet is a combination of others.
+    Raises ValueError unless shapes fit.
     """
     y, s, present = _check(overall, shares)
     times = np.asarray(counts, dtype=np.float64)
     if times.ndim != 2 or times.shape[1] != y.size:
-        raise ValueError(f"want counts of {y.size} texts in each row, got {times.shape}")
+        raise ValueError(
+            f"want counts of {y.size} texts in each row, got {times.shape}"
+        )
     if method == "complete":
         complete = present.all(axis=1)
         s_by_facet = _by_facet(s[complete])
         weighted = times[:, None, complete] * s_by_facet
         normal = np.einsum("rfn,gn->rfg", weighted, s_by_facet)
-        return _solve(normal, np.einsum("rfn,n->rf", weighted, y[complete]), non_negative)
+        return _solve(
+            normal, np.einsum("rfn,n->rf", weighted, y[complete]), non_negative
+        )
     weights = np.empty((len(times), s.shape[1]))
     s_by_facet, present_by_facet = _by_facet(s), _by_facet(present)
     for rows in blocks(len(times), s.size, numbers=CHUNK):
-        weights[rows] = _ratios(y, s_by_facet, present_by_facet, times[rows], non_negative)
+        weights[rows] = _ratios(
+            y, s_by_facet, present_by_facet, times[rows], non_negative
+        )
     return weights
 
 
@@ -95,9 +105,12 @@ def _by_facet(values: Array) -> Array:
     return np.ascontiguousarray(values.T, dtype=np.float64)
 
 
-def _ratios(y: Array, s: Array, present: Array, times: Array, non_negative: bool) -> Array:
-    # Gauss-Newton from equal weights. The derivative J of the predictions has J w = 0, as only
-    # ratios matter; the square of (sum of weights - 1) added to each step's problem fixes the sum.
+def _ratios(
+    y: Array, s: Array, present: Array, times: Array, non_negative: bool
+) -> Array:
+    # Gauss-Newton from equal weights. The derivative J of the predictions has J w = 0,
+    # as only ratios matter; the square of (sum of weights - 1) added to each step's
+    # problem fixes the sum.
     n_facets = len(s)
     w = np.full((len(times), n_facets), 1.0 / n_facets)
     step = np.full(len(times), np.inf)
@@ -114,7 +127,9 @@ def _ratios(y: Array, s: Array, present: Array, times: Array, non_negative: bool
         weighted = counted[:, None] * slope
         error = np.where(defined, y - predicted, 0.0)
         target = np.einsum("rfn,rn->rf", weighted, error) + 1.0
-        updated = _solve(np.einsum("rfn,rgn->rfg", weighted, slope) + 1.0, target, non_negative)
+        updated = _solve(
+            np.einsum("rfn,rgn->rfg", weighted, slope) + 1.0, target, non_negative
+        )
         total = updated.sum(axis=1, keepdims=True)
         updated = quotient(updated, total, total > 0)
         step[open_rows] = np.abs(updated - current).max(axis=1)
@@ -125,7 +140,9 @@ def _ratios(y: Array, s: Array, present: Array, times: Array, non_negative: bool
 def _solve(left: Array, right: Array, non_negative: bool) -> Array:
     # The solution of each left w = right; non-negative least squares if requested.
     eigenvalues = np.linalg.eigvalsh(left) if len(left) else np.zeros((0, 1))
-    regular = eigenvalues[:, 0] > _SINGULAR * np.maximum(eigenvalues[:, -1], np.finfo(float).tiny)
+    regular = eigenvalues[:, 0] > _SINGULAR * np.maximum(
+        eigenvalues[:, -1], np.finfo(float).tiny
+    )
     solution = np.full(right.shape, np.nan)
     solution[regular] = _eliminate(left[regular], right[regular])
     if non_negative:
@@ -133,16 +150,21 @@ def _solve(left: Array, right: Array, non_negative: bool) -> Array:
 
         for row in np.flatnonzero(regular & (solution < 0).any(axis=1)):
             root = np.linalg.cholesky(left[row])
-            positive = np.flatnonzero(nnls(root.T, np.linalg.solve(root, right[row]))[0])
+            positive = np.flatnonzero(
+                nnls(root.T, np.linalg.solve(root, right[row]))[0]
+            )
             solution[row] = 0.0
-            part = left[row][np.ix_(positive, positive)][None], right[[row]][:, positive]
+            part = (
+                left[row][np.ix_(positive, positive)][None],
+                right[[row]][:, positive],
+            )
             solution[row, positive] = _eliminate(*part)
     return solution
 
 
 def _eliminate(left: Array, right: Array) -> Array:
-    # The solution of each positive definite left w = right, by Gauss and Jordan: LAPACK and BLAS
-    # round in an order that depends on the processor.
+    # The solution of each positive definite left w = right, by Gauss and Jordan: LAPACK
+    # and BLAS round in an order that depends on the processor.
     rows = np.concatenate([left, right[:, :, None]], axis=2)
     for pivot in range(right.shape[1]):
         rows[:, pivot] /= rows[:, pivot, pivot, None]

@@ -1,7 +1,7 @@
 """Reference scores of a note from what people counted in it: facts, key phrases, errors.
 
-Scores are None, never 0, where a count is unknown (None) or a divisor is 0.
-Source: Ben Abacha et al. 2023, An investigation of evaluation metrics for automated medical note
+Scores are None, never 0, where a count is unknown (None) or a divisor is 0. Source: Ben
+Abacha et al. 2023, An investigation of evaluation metrics for automated medical note
 generation, sections 3.3 and 4.2 and table 9.
 """
 
@@ -14,7 +14,8 @@ STATUSES = ("correct", "incorrect", "hallucinated", "omitted")
 class FactCounts(NamedTuple):
     """A text's facts by status, and optionally the facts of the reference (`reference`).
 
-    The first three add up to the facts of the text; `omitted` facts are only in the reference.
+    The first three add up to the facts of the text; `omitted` facts are only in the
+    reference.
     """
 
     correct: int | None
@@ -24,27 +25,33 @@ class FactCounts(NamedTuple):
     reference: int | None = None
 
 
-def count_facts(statuses: Sequence[str | None], reference: int | None = None) -> FactCounts:
+def count_facts(
+    statuses: Sequence[str | None], reference: int | None = None
+) -> FactCounts:
     """Count facts by status; all None if a fact has no status.
 
-    correct, correct, omitted, hallucinated: 2 correct, 0 incorrect, 1 hallucinated, 1 omitted.
+    correct, correct, omitted, hallucinated: 2 correct, 0 incorrect, 1 hallucinated, 1
+    omitted.
     """
     if None in statuses:
         return FactCounts(None, None, None, None, reference)
-    correct, incorrect, hallucinated, omitted = (statuses.count(status) for status in STATUSES)
+    correct, incorrect, hallucinated, omitted = (
+        statuses.count(status) for status in STATUSES
+    )
     return FactCounts(correct, incorrect, hallucinated, omitted, reference)
 
 
 def fact_scores(counts: FactCounts) -> dict[str, float | None]:
     """Return factual precision, recall, F1 (higher is better), hallucination and omission rate.
 
-    Precision and hallucination rate are shares of the text's facts, recall and omission rate of the
-    reference's: `reference`, or else correct + omitted. All are 0 to 1 where counts add up
-    (`count_contradiction`). F1 is 0 where precision and recall are.
+    Precision and hallucination rate are shares of the text's facts, recall and omission
+    rate of the reference's: `reference`, or else correct + omitted. All are 0 to 1
+    where counts add up (`count_contradiction`). F1 is 0 where precision and recall are.
 
-    6 correct, 1 incorrect, 1 hallucinated, 2 omitted, 9 in the reference: precision 6 / 8 = .75,
-    recall 6 / 9, F1 2 x .5 / 1.416667 = .705882, hallucination 1 / 8 = .125, omission 2 / 9.
-    4 omitted and nothing else: recall 0, omission 1; precision, F1, hallucination undefined.
+    6 correct, 1 incorrect, 1 hallucinated, 2 omitted, 9 in the reference: precision 6 /
+    8 = .75, recall 6 / 9, F1 2 x .5 / 1.416667 = .705882, hallucination 1 / 8 = .125,
+    omission 2 / 9. 4 omitted and nothing else: recall 0, omission 1; precision, F1,
+    hallucination undefined.
     """
     correct, incorrect, hallucinated, omitted, reference = counts
     system = _sum(correct, incorrect, hallucinated)
@@ -65,8 +72,9 @@ def fact_scores(counts: FactCounts) -> dict[str, float | None]:
 def count_contradiction(counts: FactCounts, system: int | None = None) -> str | None:
     """Describe how counts contradict each other or the text's total, `system`; None if they add up.
 
-    A fact of the reference is correct in the text, incorrect, or omitted: `reference` lies between
-    correct + omitted and correct + omitted + incorrect. Unknown counts contradict nothing.
+    A fact of the reference is correct in the text, incorrect, or omitted: `reference`
+    lies between correct + omitted and correct + omitted + incorrect. Unknown counts
+    contradict nothing.
     """
     correct, incorrect, hallucinated, omitted, reference = counts
     in_text = _sum(correct, incorrect, hallucinated)
@@ -84,8 +92,8 @@ def count_contradiction(counts: FactCounts, system: int | None = None) -> str | 
 def phrases_per_word(phrases: int | None, words: int) -> float | None:
     """Return marked key phrases per word of a text, lower is better; None without words.
 
-    Hallucinated phrases count per word of the text, omitted ones per word of the reference. A
-    repeated phrase counts each time. 2 phrases among 8 words: .25.
+    Hallucinated phrases count per word of the text, omitted ones per word of the
+    reference. A repeated phrase counts each time. 2 phrases among 8 words: .25.
     """
     return _ratio(phrases, words)
 
@@ -99,11 +107,13 @@ def quality(
 ) -> float | None:
     """Return 1 - (critical + non-critical / 3 + spelling / 12) / sentences: higher is better.
 
-    `sentences` is the larger number, that of the text or of its reference. At most 1; below 0 with
-    more than one critical error per sentence: as in the paper, there is no lower limit.
+    `sentences` is the larger number, that of the text or of its reference. At most 1;
+    below 0 with more than one critical error per sentence: as in the paper, there is no
+    lower limit.
 
     1 critical, 2 non-critical and 4 spelling errors in 5 sentences, 3 in the reference:
-    1 - (1 + 2/3 + 1/3) / 5 = .6. 3 critical errors in 2 sentences, 2 in the reference: -.5.
+    1 - (1 + 2/3 + 1/3) / 5 = .6. 3 critical errors in 2 sentences, 2 in the reference:
+    -.5.
     """
     if critical is None or non_critical is None or spelling is None:
         return None

@@ -1,20 +1,21 @@
 """Are a metric and people's ratings independent? Exact tests, adjusted for all metrics.
 
-Under the null, a metric and people may both prefer some systems and find some documents easier, but
-independently of each other. Then the rows (systems) and columns (documents) of people's matrix can
-be permuted. The test is exact where metric and people are independent and systems, and documents,
-exchangeable, whatever their effects. Each permutation ("order") serves all metrics, so the largest
-statistic of all gives each metric a p adjusted for all. `rank_order` tests two short rankings.
+Under the null, a metric and people may both prefer some systems and find some documents
+easier, but independently of each other. Then the rows (systems) and columns (documents)
+of people's matrix can be permuted. The test is exact where metric and people are
+independent and systems, and documents, exchangeable, whatever their effects. Each
+permutation ("order") serves all metrics, so the largest statistic of all gives each
+metric a p adjusted for all. `rank_order` tests two short rankings.
 
-Matrices are `prepare`: each side is centred and scaled to length 1, missing scores are 0, so that
-a permutation of people's systems and documents only moves rows and columns. With complete data the
-sum of products of two prepared matrices is the coefficient (document level: the mean over
-documents, up to a factor). Pooled Kendall uses ranks: its statistic would compare all pairs in each
-permutation.
+Matrices are `prepare`: each side is centred and scaled to length 1, missing scores are
+0, so that a permutation of people's systems and documents only moves rows and columns.
+With complete data the sum of products of two prepared matrices is the coefficient
+(document level: the mean over documents, up to a factor). Pooled Kendall uses ranks:
+its statistic would compare all pairs in each permutation.
 
-Sources: Mantel 1967, The detection of disease clustering (rows and columns permuted); Westfall and
-Young 1993, Resampling-based multiple testing (step-down max-T); Phipson and Smyth 2010,
-Permutation p-values should never be zero (the data count as one order).
+Sources: Mantel 1967, The detection of disease clustering (rows and columns permuted);
+Westfall and Young 1993, Resampling-based multiple testing (step-down max-T); Phipson
+and Smyth 2010, Permutation p-values should never be zero (the data count as one order).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,10 +51,13 @@ class PreparedSide(NamedTuple):
 
     values: Array  # (..., rows, columns); columns are documents, or a single column
     present: Array  # (..., rows, columns) 1 where there was a score, else 0
-    of_pairs: bool = False  # whether rows are pairs of systems, as `combinations` lists them
+    # whether rows are pairs of systems, as `combinations` lists them
+    of_pairs: bool = False
 
 
-def prepare(scores: Array, relation: Relation, coefficient: Coefficient) -> PreparedSide:
+def prepare(
+    scores: Array, relation: Relation, coefficient: Coefficient
+) -> PreparedSide:
     """Prepare (..., systems, documents) matrices, NaN missing, for a relation."""
     kendall = coefficient in ("kendall", "kendall_c")
     of_pairs = kendall and relation in ("system", "between_systems", "document")
@@ -66,18 +70,26 @@ def prepare(scores: Array, relation: Relation, coefficient: Coefficient) -> Prep
 
 
 def _prepare(
-    scores: Array, present: Mask, relation: Relation, coefficient: Coefficient, *, of_pairs: bool
+    scores: Array,
+    present: Mask,
+    relation: Relation,
+    coefficient: Coefficient,
+    *,
+    of_pairs: bool,
 ) -> tuple[Array, Mask]:
     # Takes metrics that have the same cells.
     by_rank = coefficient != "pearson"
     if relation in ("system", "between_systems", "between_documents"):
         axis = -2 if relation == "between_documents" else -1
         mean = mean_without_gaps(scores, axis, keepdims=True)
-        size = np.max(np.abs(scores), axis=(1, 2), initial=0.0, where=np.isfinite(scores))
+        size = np.max(
+            np.abs(scores), axis=(1, 2), initial=0.0, where=np.isfinite(scores)
+        )
         scores = tie_near(mean.reshape(len(mean), -1), tolerance=TIE * size[:, None])
         scores = scores.reshape(mean.shape)
         present = np.isfinite(scores[0])
-        coefficient = "kendall" if of_pairs else coefficient  # tau-b and tau-c are equal
+        # tau-b and tau-c are equal
+        coefficient = "kendall" if of_pairs else coefficient
     if of_pairs:
         return _pairs(scores, present, coefficient)
     if relation == "document":
@@ -104,13 +116,17 @@ def _by_column(scores: Array, present: Mask, *, by_rank: bool) -> Array:
     return _unit(quotient(deviations, length, length > 0, other=0.0))
 
 
-def _pairs(scores: Array, present: Mask, coefficient: Coefficient) -> tuple[Array, Mask]:
+def _pairs(
+    scores: Array, present: Mask, coefficient: Coefficient
+) -> tuple[Array, Mask]:
     first, second = _row_pairs(scores.shape[1])
     both = present[first] & present[second]
     scored = np.where(present, scores, 0.0)
     signs = np.sign(scored[:, first] - scored[:, second]) * both
     untied = np.count_nonzero(signs, axis=1, keepdims=True)
-    length = np.sqrt(untied) if coefficient == "kendall" else (untied > 0).astype(np.float64)
+    length = (
+        np.sqrt(untied) if coefficient == "kendall" else (untied > 0).astype(np.float64)
+    )
     return _unit(quotient(signs, length, length > 0, other=0.0)), both
 
 
@@ -124,12 +140,14 @@ def _deviations(rows: Array, present: Mask) -> Array:
 
 
 def _row_pairs(systems: int) -> Index:
-    return np.array(list(combinations(range(systems), 2)), dtype=np.intp).reshape(-1, 2).T
+    return (
+        np.array(list(combinations(range(systems), 2)), dtype=np.intp).reshape(-1, 2).T
+    )
 
 
 def _levels_and_rests(side: PreparedSide) -> tuple[Array, Array]:
-    # Each row's mean, scaled so that squares sum to what levels explain, and each cell's rest.
-    # Rounding errors are set to 0: the squares of all values sum to 1.
+    # Each row's mean, scaled so that squares sum to what levels explain, and each
+    # cell's rest. Rounding errors are set to 0: the squares of all values sum to 1.
     count = side.present.sum(axis=-1, keepdims=True)
     total = side.values.sum(axis=-1, keepdims=True)
     levels = quotient(total, np.sqrt(count), count > 0, other=0.0)
@@ -144,7 +162,8 @@ def _unit(values: Array) -> Array:
     return np.asarray(values / np.where(length > 0, length, 1.0)[:, None, None])
 
 
-EVERY_ORDER = 24  # most orders of systems that are all tried, crossed with those of documents
+# most orders of systems that are all tried, crossed with those of documents
+EVERY_ORDER = 24
 EVERY_ALONE = 5040  # the same where documents are not permuted
 FEWEST = 500  # orders of the documents at least
 CHUNK = 1 << 21  # numbers in memory at a time: 16 MB
@@ -163,7 +182,9 @@ class Orders(NamedTuple):
         return len(self.systems) * (self.documents if self.grid else 1)
 
 
-def draw_orders(shape: tuple[int, int], n: int, rng: np.random.Generator, *, alone: bool) -> Orders:
+def draw_orders(
+    shape: tuple[int, int], n: int, rng: np.random.Generator, *, alone: bool
+) -> Orders:
     """Draw about n orders for (systems, documents); `alone`: documents are not permuted."""
     systems = shape[0]
     n_all = factorial(min(systems, 20))
@@ -182,7 +203,9 @@ def draw_orders_within(group: Index, n: int, rng: np.random.Generator) -> Orders
 
 def _order_blocks(n: int, width: int) -> Iterator[slice]:
     # Slices of n orders of `width` numbers each that fit into memory.
-    return (slice(some.start, min(some.stop, n)) for some in blocks(n, width, numbers=CHUNK))
+    return (
+        slice(some.start, min(some.stop, n)) for some in blocks(n, width, numbers=CHUNK)
+    )
 
 
 def document_orders(size: int, some: slice, rng: np.random.Generator) -> Index:
@@ -204,7 +227,8 @@ def _orders_within(group: Index, some: slice, rng: np.random.Generator) -> Index
 
 
 def _cluster_signs(cluster: Index, some: slice, rng: np.random.Generator) -> Array:
-    # (rows, documents) 1 or -1, equal for all documents of a cluster; row 0 of all is 1.
+    # (rows, documents) 1 or -1, equal for all documents of a cluster; row 0 of all is
+    # 1.
     signs = np.ones((some.stop - some.start, int(cluster.max(initial=-1)) + 1))
     random = signs[some.start == 0 :]
     random[:] = 2 * rng.integers(0, 2, random.shape) - 1
@@ -214,7 +238,11 @@ def _cluster_signs(cluster: Index, some: slice, rng: np.random.Generator) -> Arr
 def _moved_rows(systems: Index, human: PreparedSide) -> tuple[Index, Array]:
     # The new row of each row, and its sign: -1 where a pair of systems is reversed.
     if not human.of_pairs:
-        to = np.zeros((len(systems), 1), dtype=np.intp) if len(human.values) == 1 else systems
+        to = (
+            np.zeros((len(systems), 1), dtype=np.intp)
+            if len(human.values) == 1
+            else systems
+        )
         return to, np.ones(to.shape)
     first, second = _row_pairs(systems.shape[1])
     number = np.zeros((systems.shape[1],) * 2, dtype=np.intp)
@@ -270,7 +298,9 @@ class Independence(NamedTuple):
     def adjusted(self, family: Mask) -> Array:
         """Return (metrics of the family, relations) p adjusted for all these (step-down max-T)."""
         statistics = self.statistics[family]
-        return step_down(statistics.reshape(-1, self.n_orders)).reshape(statistics.shape[:2])
+        return step_down(statistics.reshape(-1, self.n_orders)).reshape(
+            statistics.shape[:2]
+        )
 
 
 def independence_test(
@@ -285,21 +315,22 @@ def independence_test(
 ) -> Independence:
     """Test metrics, prepared together, against people, for all relations in `human`.
 
-    `shape`: (systems, documents). All orders of few systems are tried (up to 4 systems; up to 7
-    where documents are not permuted), else random ones. Documents are permuted at random: `n`
-    orders in all, at least 500 of the documents. `orders`: those to try instead (each paired with
-    an order of documents).
+    `shape`: (systems, documents). All orders of few systems are tried (up to 4 systems;
+    up to 7 where documents are not permuted), else random ones. Documents are permuted
+    at random: `n` orders in all, at least 500 of the documents. `orders`: those to try
+    instead (each paired with an order of documents).
 
-    The statistic is the sum of products. For texts or documents, it is divided by the root of the
-    sum of squared products (and of the number of texts that both sides have). This is exact where
-    the two sides are independent, and asymptotically valid where only their noise depends on the
-    same systems or documents (DiCiccio and Romano 2017, Robust permutation tests for correlation
-    and regression coefficients).
+    The statistic is the sum of products. For texts or documents, it is divided by the
+    root of the sum of squared products (and of the number of texts that both sides
+    have). This is exact where the two sides are independent, and asymptotically valid
+    where only their noise depends on the same systems or documents (DiCiccio and Romano
+    2017, Robust permutation tests for correlation and regression coefficients).
 
-    `cluster` (documents,): documents of a cluster are correlated and cannot be permuted singly, nor
-    can clusters of unequal size. Then differences between systems are tested by permuting systems,
-    and the rest by giving each cluster's contribution a random sign: under the null it is symmetric
-    around 0 (in large samples; docs/calibration.md shows the error rate with few clusters).
+    `cluster` (documents,): documents of a cluster are correlated and cannot be permuted
+    singly, nor can clusters of unequal size. Then differences between systems are
+    tested by permuting systems, and the rest by giving each cluster's contribution a
+    random sign: under the null it is symmetric around 0 (in large samples;
+    docs/calibration.md shows the error rate with few clusters).
     """
     systems, documents = shape
     systems_only = all(side.values.shape[1] == 1 for side in human.values())
@@ -315,7 +346,9 @@ def independence_test(
         else:
             block = block._replace(signs=_cluster_signs(cluster, some, rng))
         for relation, people in human.items():
-            by_relation[relation][:, :, some] = _statistics(metrics[relation], people, block)
+            by_relation[relation][:, :, some] = _statistics(
+                metrics[relation], people, block
+            )
     exact = systems_only and len(orders.systems) == factorial(min(systems, 20))
     statistics = [values.reshape(k, -1) for values in by_relation.values()]
     return Independence(np.stack(statistics, axis=1), exact)
@@ -334,9 +367,10 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
 ) -> Independence:
     """Test independence where each document has the text of a single system (a nested design).
 
-    `system` (documents,): the text's system. Documents are permuted within their system, or signs
-    of clusters drawn, and the systems' levels permuted among the systems. Relations:
-    `between_systems` (or `system`), `within`, and `global`, their sum.
+    `system` (documents,): the text's system. Documents are permuted within their
+    system, or signs of clusters drawn, and the systems' levels permuted among the
+    systems. Relations: `between_systems` (or `system`), `within`, and `global`, their
+    sum.
     """
     orders = orders or draw_orders((systems, system.size), n, rng, alone=False)
     k = len(next(iter(metrics.values())).values)
@@ -347,7 +381,9 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
     for relation, people in human.items():
         if relation in ("system", "between_systems"):
             block = _Permutations(orders, slice(0, orders.documents))
-            values[relation] = np.broadcast_to(_statistics(metrics[relation], people, block), shape)
+            values[relation] = np.broadcast_to(
+                _statistics(metrics[relation], people, block), shape
+            )
             continue
         scores, rated = metrics[relation].values.sum(axis=1), people.values.sum(axis=0)
         count = np.maximum(np.bincount(system, minlength=systems), 1)
@@ -364,7 +400,10 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
         if cluster is None:
             ordered, signs = _orders_within(system, some, rng), None
         else:
-            ordered, signs = np.arange(system.size)[None], _cluster_signs(cluster, some, rng)
+            ordered, signs = (
+                np.arange(system.size)[None],
+                _cluster_signs(cluster, some, rng),
+            )
         for relation, (scores, rest) in rests.items():
             permuted = rest[ordered] if signs is None else rest * signs
             values[relation][:, :, some] += (scores @ permuted.T)[:, None]
@@ -379,8 +418,8 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
 def combine_strata(tests: Sequence[Independence], weights: Array) -> Independence:
     """Combine the tests of strata, whose orders are paired with each other.
 
-    `weights` (strata, relations): the weight of each stratum; each statistic enters in units of its
-    standard deviation over the orders, times the root of its weight.
+    `weights` (strata, relations): the weight of each stratum; each statistic enters in
+    units of its standard deviation over the orders, times the root of its weight.
     """
     total: Array = np.zeros_like(tests[0].statistics)
     for test, weight in zip(tests, weights, strict=True):
@@ -394,9 +433,9 @@ def combine_strata(tests: Sequence[Independence], weights: Array) -> Independenc
 def step_down(statistics: Array) -> Array:
     """Return two-sided p of each row, adjusted for all rows (step-down max-T); NaN if constant.
 
-    `statistics` (rows, orders): each statistic in each order, the original first. p is twice the
-    share of orders at least as extreme in the data's direction: three systems in perfect order have
-    2/6, not 1/6.
+    `statistics` (rows, orders): each statistic in each order, the original first. p is
+    twice the share of orders at least as extreme in the data's direction: three systems
+    in perfect order have 2/6, not 1/6.
     """
     adjusted = np.full(len(statistics), np.nan)
     varying, scaled = _z_scores(statistics)
@@ -438,8 +477,11 @@ class _Permutations(NamedTuple):
     signs: Array | None = None  # (orders, documents) 1 or -1
 
 
-def _statistics(metrics: PreparedSide, human: PreparedSide, block: _Permutations) -> Array:
-    # (metrics, orders of systems, orders of documents); where paired: (metrics, 1, orders).
+def _statistics(
+    metrics: PreparedSide, human: PreparedSide, block: _Permutations
+) -> Array:
+    # (metrics, orders of systems, orders of documents); where paired: (metrics, 1,
+    # orders).
     if not human.values.size:
         return np.zeros((len(metrics.values), 1, 1))
     grid = block.orders.grid
@@ -455,7 +497,8 @@ def _statistics(metrics: PreparedSide, human: PreparedSide, block: _Permutations
     if not grid:  # once, for the numbers and their squares
         ordered, sign = _in_order(ordered, to, sign), unsigned
     products = _products(metrics.values, ordered, to, sign, grid=grid)
-    # Divided by the spread: systems or documents that are noisy on both sides show no relation.
+    # Divided by the spread: systems or documents that are noisy on both sides show no
+    # relation.
     squares = _products(metrics.values**2, ordered**2, to, unsigned, grid=grid)
     if not human.present.all() and not metrics.present.all():
         occurs = np.ascontiguousarray(human.present.T)[block.documents]
@@ -465,10 +508,19 @@ def _statistics(metrics: PreparedSide, human: PreparedSide, block: _Permutations
 
 
 def _by_signs(
-    metrics: PreparedSide, human: PreparedSide, signs: Array, to: Index, sign: Array, *, grid: bool
+    metrics: PreparedSide,
+    human: PreparedSide,
+    signs: Array,
+    to: Index,
+    sign: Array,
+    *,
+    grid: bool,
 ) -> Array:
-    # Differences between rows by the orders of rows, and the clusters' rests by their signs.
-    (levels, rests), (their_levels, their_rests) = map(_levels_and_rests, (metrics, human))
+    # Differences between rows by the orders of rows, and the clusters' rests by their
+    # signs.
+    (levels, rests), (their_levels, their_rests) = map(
+        _levels_and_rests, (metrics, human)
+    )
     between = _by_row(levels, their_levels, to, sign, grid=grid)
     signed = their_rests.T * signs[:, :, None]
     if not grid:
@@ -487,7 +539,9 @@ def _over_root(sums: Array, squares: Array) -> Array:
     return quotient(sums, sizes, sizes > STILL, other=0.0)
 
 
-def _by_row(scores: Array, human: Array, to: Index, sign: Array, *, grid: bool) -> Array:
+def _by_row(
+    scores: Array, human: Array, to: Index, sign: Array, *, grid: bool
+) -> Array:
     by_order: Array = np.einsum("kr,or->ko", scores[:, :, 0], sign * human[to, 0])
     return by_order[:, :, None] if grid else by_order[:, None]
 
@@ -498,17 +552,23 @@ def _in_order(values: Array, to: Index, sign: Array) -> Array:
     return np.take_along_axis(values, to[:, None], axis=2) * sign[:, None]
 
 
-def _products(scores: Array, ordered: Array, to: Index, sign: Array, *, grid: bool) -> Array:
-    # `ordered` (orders, documents, rows): people's matrix with its documents permuted, and its
-    # rows too (`_in_order`) where orders are paired.
+def _products(
+    scores: Array, ordered: Array, to: Index, sign: Array, *, grid: bool
+) -> Array:
+    # `ordered` (orders, documents, rows): people's matrix with its documents permuted,
+    # and its rows too (`_in_order`) where orders are paired.
     rows, columns = scores.shape[1:]
     if rows == 1:
         sums = (scores[:, 0] @ ordered[:, :, 0].T)[:, None]
-        return sums * sign[None] if grid else sums  # (orders, 1): each with all of documents
+        # (orders, 1): each with all of documents
+        return sums * sign[None] if grid else sums
     if not grid:
-        by_document = np.ascontiguousarray(scores.transpose(0, 2, 1)).reshape(len(scores), -1)
+        by_document = np.ascontiguousarray(scores.transpose(0, 2, 1)).reshape(
+            len(scores), -1
+        )
         return (by_document @ ordered.reshape(len(ordered), -1).T)[:, None]
-    # Products of every row with every row of people's: any order of rows is a sum of these.
+    # Products of every row with every row of people's: any order of rows is a sum of
+    # these.
     human = ordered.transpose(1, 2, 0).reshape(columns, -1)
     shape = len(scores), rows, rows, len(ordered)
     table = (scores.reshape(-1, columns) @ human).reshape(shape)
@@ -529,12 +589,18 @@ class RankOrder(NamedTuple):
 
 
 def rank_order(
-    x: ArrayLike, y: ArrayLike, coefficient: Coefficient, *, n_orders: int, rng: np.random.Generator
+    x: ArrayLike,
+    y: ArrayLike,
+    coefficient: Coefficient,
+    *,
+    n_orders: int,
+    rng: np.random.Generator,
 ) -> RankOrder:
     """Return the rank correlation of two rankings, shapes (n,), with its permutation test.
 
-    Items with NaN on either side are left out. Undefined below 3 items or with a constant side. All
-    orders are tried for up to 7 items, else `n_orders` random ones, the original among them.
+    Items with NaN on either side are left out. Undefined below 3 items or with a
+    constant side. All orders are tried for up to 7 items, else `n_orders` random ones,
+    the original among them.
     """
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     present = np.isfinite(a) & np.isfinite(b)

@@ -1,16 +1,18 @@
 """Intervals of correlations for new systems and new documents, of one metric and of many at once.
 
-Systems and documents are both samples. The variance is the sum of two: that of leaving out a
-system, and that of leaving out a document (or one of 20 groups of documents). Noise of a single
-text counts in both, so the interval errs on the wide side. A bootstrap of so few systems fails:
-four systems drawn with replacement are often two, whose correlation is 1 or -1. Sources: Efron and
-Stein 1981, The jackknife estimate of variance; Owen 2007, The pigeonhole bootstrap (crossed random
-effects); degrees of freedom by Satterthwaite 1946. Coverage is simulated in docs/calibration.md.
+Systems and documents are both samples. The variance is the sum of two: that of leaving
+out a system, and that of leaving out a document (or one of 20 groups of documents).
+Noise of a single text counts in both, so the interval errs on the wide side. A
+bootstrap of so few systems fails: four systems drawn with replacement are often two,
+whose correlation is 1 or -1. Sources: Efron and Stein 1981, The jackknife estimate of
+variance; Owen 2007, The pigeonhole bootstrap (crossed random effects); degrees of
+freedom by Satterthwaite 1946. Coverage is simulated in docs/calibration.md.
 
-With eight systems, a variance between systems has seven degrees of freedom. Twenty metrics of the
-same systems show how large such variances usually are: each is moderated towards that and gains
-degrees of freedom. Source: Smyth 2004, Linear models and empirical Bayes methods for assessing
-differential expression in microarray experiments, 6.2 (the prior by the moments of log variances).
+With eight systems, a variance between systems has seven degrees of freedom. Twenty
+metrics of the same systems show how large such variances usually are: each is moderated
+towards that and gains degrees of freedom. Source: Smyth 2004, Linear models and
+empirical Bayes methods for assessing differential expression in microarray experiments,
+6.2 (the prior by the moments of log variances).
 """
 
 import math
@@ -21,7 +23,12 @@ import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike
 
-from metassay.statistics.components import Relation, correlate_at, strata_weights, value_at
+from metassay.statistics.components import (
+    Relation,
+    correlate_at,
+    strata_weights,
+    value_at,
+)
 from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     Coefficient,
@@ -32,8 +39,22 @@ from metassay.statistics.correlation import (
     system_means,
     taus_without,
 )
-from metassay.statistics.exact_sums import Array, Index, Mask, mean_of_defined, quotient, sums_by
-from metassay.statistics.layout import FEWEST, Layout, Part, default_layout, factorize, family_sets
+from metassay.statistics.exact_sums import (
+    Array,
+    Index,
+    Mask,
+    mean_of_defined,
+    quotient,
+    sums_by,
+)
+from metassay.statistics.layout import (
+    FEWEST,
+    Layout,
+    Part,
+    default_layout,
+    factorize,
+    family_sets,
+)
 
 Over = Literal["both", "documents", "systems"]
 Without = tuple[Array, Array]  # (systems,) and (groups,): the statistic without each
@@ -52,19 +73,23 @@ LEAST_ERROR = 1e-6  # smallest standard error on the scale of Fisher's z
 class LeaveOneOut(NamedTuple):
     """A statistic of all data, and without each system and each group of documents in turn.
 
-    The axes of several metrics come first. Only leave-outs of the same set are compared with each
-    other; each stratum has its sets.
+    The axes of several metrics come first. Only leave-outs of the same set are compared
+    with each other; each stratum has its sets.
     """
 
     value: Any  # float
-    systems: Array  # (..., systems or families) without each; NaN where that is undefined
+    # (..., systems or families) without each; NaN where that is undefined
+    systems: Array
     documents: Array  # (..., groups) without each group of documents
-    system_set: Index | None = None  # (..., systems) set of each; None: the same for all
+    # (..., systems) set of each; None: the same for all
+    system_set: Index | None = None
     document_set: Index | None = None
 
     def take(self, places: Any) -> "LeaveOneOut":
         """Select the metrics at these places."""
-        return LeaveOneOut._make(None if side is None else side[places] for side in self)
+        return LeaveOneOut._make(
+            None if side is None else side[places] for side in self
+        )
 
 
 class Ends(NamedTuple):
@@ -86,9 +111,10 @@ def leave_out(
 ) -> LeaveOneOut:
     """Correlate all data, and the data without each system and each group of documents.
 
-    See `components.correlate_at`. Either side may hold several metrics: (..., systems, documents).
-    With a `layout`, whole families of systems and whole clusters of documents are left out, each in
-    its strata. NaN for a system or group of documents in which no text has both scores.
+    See `components.correlate_at`. Either side may hold several metrics: (..., systems,
+    documents). With a `layout`, whole families of systems and whole clusters of
+    documents are left out, each in its strata. NaN for a system or group of documents
+    in which no text has both scores.
     """
 
     def leave_out_group(a: Array, b: Array, present: Mask) -> LeaveOneOut:
@@ -97,7 +123,11 @@ def leave_out(
         def of_part(part: Part) -> tuple[LeaveOneOut, Any]:
             sides = part.of(a), part.of(b)
             # One stratum needs no weight, and counting costs as much as a correlation.
-            n = correlate_at(*sides, relation, coefficient).n if groups.n_strata > 1 else 0
+            n = (
+                correlate_at(*sides, relation, coefficient).n
+                if groups.n_strata > 1
+                else 0
+            )
             return _leave_out(*sides, relation, coefficient, part.layout), n
 
         return over_strata(of_part, present, groups, relation)
@@ -129,7 +159,9 @@ def leave_out_all(
 
     if shared:
         sides = map_cells(both_taus, a, b)
-        by_name |= {tau: LeaveOneOut(*sides[3 * i : 3 * i + 3]) for i, tau in enumerate(TAUS)}
+        by_name |= {
+            tau: LeaveOneOut(*sides[3 * i : 3 * i + 3]) for i, tau in enumerate(TAUS)
+        }
     return by_name
 
 
@@ -142,7 +174,9 @@ class Units(NamedTuple):
     @property
     def n(self) -> tuple[int, int]:
         """Numbers of groups of systems and of documents."""
-        return int(self.system.max(initial=-1)) + 1, int(self.document.max(initial=-1)) + 1
+        return int(self.system.max(initial=-1)) + 1, int(
+            self.document.max(initial=-1)
+        ) + 1
 
 
 def units_of(layout: Layout) -> Units:
@@ -152,52 +186,75 @@ def units_of(layout: Layout) -> Units:
 
 
 def over_strata(
-    of: Callable[[Part], tuple[LeaveOneOut, Any]], present: Mask, layout: Layout, relation: Relation
+    of: Callable[[Part], tuple[LeaveOneOut, Any]],
+    present: Mask,
+    layout: Layout,
+    relation: Relation,
 ) -> LeaveOneOut:
     """Average the strata by `strata_weights`, with all data and without each family or cluster.
 
-    `of` returns a stratum's leave-outs of all metrics and their n (see `correlate_at`); `present`
-    (systems, documents): the cells with all scores. A stratum keeps its weight when something is
-    left out.
+    `of` returns a stratum's leave-outs of all metrics and their n (see `correlate_at`);
+    `present` (systems, documents): the cells with all scores. A stratum keeps its
+    weight when something is left out.
     """
     # Without any text with all scores each stratum is unknown, and so is their mean.
     parts = layout.parts(present) or layout.parts(np.ones_like(present))
     if layout.n_strata == 1:
         return of(parts[0])[0]
     lefts, n = zip(*map(of, parts), strict=True)
-    values = np.array([left.value for left in lefts]).reshape(len(parts), -1)  # strata, metrics
+    # strata, metrics
+    values = np.array([left.value for left in lefts]).reshape(len(parts), -1)
     weights = strata_weights(relation, np.reshape(n, values.shape), values)
     total, counts = weights.sum(axis=0), weights > 0
     # The same places for every metric: a stratum without weight has NaN there.
-    of_stratum = [factorize(layout.cluster[layout.stratum == n]) for n in range(layout.n_strata)]
-    n_groups = [min(int(clusters.max(initial=-1)) + 1, GROUPS) for clusters in of_stratum]
+    of_stratum = [
+        factorize(layout.cluster[layout.stratum == n]) for n in range(layout.n_strata)
+    ]
+    n_groups = [
+        min(int(clusters.max(initial=-1)) + 1, GROUPS) for clusters in of_stratum
+    ]
     document_set = np.repeat(np.arange(layout.n_strata), n_groups)
-    value = quotient(np.where(counts, weights * values, 0.0).sum(axis=0), total, total > 0)
+    value = quotient(
+        np.where(counts, weights * values, 0.0).sum(axis=0), total, total > 0
+    )
     shifts, covered = np.zeros((2, value.size, layout.n_families))
     documents = np.full((value.size, sum(n_groups)), np.nan)
     for weight, left, part in zip(weights, lefts, parts, strict=True):
         counted = np.flatnonzero(weight > 0)
-        share, centre = (weight / np.maximum(total, 1.0))[counted, None], left.value[counted, None]
-        shifts[np.ix_(counted, part.families)] += share * (left.systems[counted] - centre)
+        share, centre = (
+            (weight / np.maximum(total, 1.0))[counted, None],
+            left.value[counted, None],
+        )
+        shifts[np.ix_(counted, part.families)] += share * (
+            left.systems[counted] - centre
+        )
         covered[np.ix_(counted, part.families)] = 1.0
         cells = np.ix_(counted, np.flatnonzero(document_set == part.number))
-        documents[cells] = value[counted, None] + share * (left.documents[counted] - centre)
+        documents[cells] = value[counted, None] + share * (
+            left.documents[counted] - centre
+        )
     systems = np.where(covered > 0, value[:, None] + shifts, np.nan)
     sets = family_sets(parts, layout.n_families), document_set
-    return LeaveOneOut(value, systems, documents, *(np.tile(ids, (value.size, 1)) for ids in sets))
+    return LeaveOneOut(
+        value, systems, documents, *(np.tile(ids, (value.size, 1)) for ids in sets)
+    )
 
 
-Across = Callable[[Array, Array], Array]  # a coefficient of (..., systems, documents) per document
+# a coefficient of (..., systems, documents) per document
+Across = Callable[[Array, Array], Array]
 
 
 def leave_out_documents(
-    values_by: Callable[[Across], Array], coefficient: Coefficient, present: Mask, layout: Layout
+    values_by: Callable[[Across], Array],
+    coefficient: Coefficient,
+    present: Mask,
+    layout: Layout,
 ) -> LeaveOneOut:
     """Average a value per document, with all data and without each family or group of documents.
 
-    `values_by(of)` returns each document's value (..., metrics, documents) by the coefficient `of`
-    across its systems, NaN where undefined; `present` (systems, documents): the cells with all
-    scores. Takes one stratum.
+    `values_by(of)` returns each document's value (..., metrics, documents) by the
+    coefficient `of` across its systems, NaN where undefined; `present` (systems,
+    documents): the cells with all scores. Takes one stratum.
     """
     units, of = units_of(layout), EVERY_COEFFICIENT[coefficient]
     families, groups = units.n
@@ -206,7 +263,9 @@ def leave_out_documents(
         if coefficient in TAUS:
             per_group = taus_without(x.mT, y.mT, units.system, families)
             return np.moveaxis(per_group[coefficient], -1, 0)
-        remaining = np.empty((families, *np.broadcast_shapes(x.shape, y.shape)[:-2], x.shape[-1]))
+        remaining = np.empty(
+            (families, *np.broadcast_shapes(x.shape, y.shape)[:-2], x.shape[-1])
+        )
         for family in range(families):
             rest = units.system != family
             remaining[family] = of(x[..., rest, :].mT, y[..., rest, :].mT)
@@ -221,7 +280,9 @@ def leave_out_documents(
     others, rest = (sums.sum(axis=1, keepdims=True) - sums for sums in (counts, totals))
     # Leaving out a group without a value changes nothing: it is not a replicate.
     documents = quotient(rest, others, (others > 0) & (counts > 0))
-    return _mask_unusable(mean_of_defined(values), (systems, documents), present, "document", units)
+    return _mask_unusable(
+        mean_of_defined(values), (systems, documents), present, "document", units
+    )
 
 
 def _leave_out(
@@ -259,7 +320,9 @@ def _mask_unusable(
     """Set NaN where nothing is left out, or too little remains."""
     of_systems, of_documents = without
     families, n = units.n
-    occurs_system = np.bincount(units.system, present.any(axis=1), minlength=families) > 0
+    occurs_system = (
+        np.bincount(units.system, present.any(axis=1), minlength=families) > 0
+    )
     has = np.bincount(units.document, present.any(axis=0), minlength=n) > 0
     # A value that is undefined without a system depends on it to an unknown degree.
     defined = ~np.isnan(of_systems[:, occurs_system]).any(axis=1, keepdims=True)
@@ -307,17 +370,28 @@ def _pooled_pearson(a: Array, b: Array, units: Units) -> Without:
     # From sums per unit of deviations from the mean, so that little precision is lost.
     present = np.isfinite(a[0])
     if not present.any():
-        return np.full((len(a), units.n[0]), np.nan), np.full((len(a), units.n[1]), np.nan)
-    means = (np.ascontiguousarray(side[:, present]).mean(axis=1)[:, None, None] for side in (a, b))
-    x, y = (np.where(present, side - mean, 0.0) for side, mean in zip((a, b), means, strict=True))
+        return np.full((len(a), units.n[0]), np.nan), np.full(
+            (len(a), units.n[1]), np.nan
+        )
+    means = (
+        np.ascontiguousarray(side[:, present]).mean(axis=1)[:, None, None]
+        for side in (a, b)
+    )
+    x, y = (
+        np.where(present, side - mean, 0.0)
+        for side, mean in zip((a, b), means, strict=True)
+    )
     parts = [np.where(present, 1.0, np.zeros(a.shape)), x, y, x * x, y * y, x * y]
     totals = [part.reshape(len(a), -1).sum(axis=1, keepdims=True) for part in parts]
     leave_outs = []
     for axis, (unit, n) in enumerate(zip(units, units.n, strict=True)):
         per_unit = (sums_by(unit, part.sum(axis=2 - axis), n) for part in parts)
-        rests = (np.asarray(all_ - sums) for all_, sums in zip(totals, per_unit, strict=True))
+        rests = (
+            np.asarray(all_ - sums) for all_, sums in zip(totals, per_unit, strict=True)
+        )
         values, poor = pearson_of_sums(rests, totals[3], totals[4])
-        for k, i in np.argwhere(poor):  # so little spread is left that sums cannot tell it from 0
+        # so little spread is left that sums cannot tell it from 0
+        for k, i in np.argwhere(poor):
             pair = a[k : k + 1], b[k : k + 1]
             values[k, i] = _without(*pair, units, (axis, i), "global", "pearson")[0]
         leave_outs.append(values)
@@ -329,7 +403,9 @@ def _pooled_taus(a: Array, b: Array, units: Units) -> dict[Coefficient, Without]
     present = np.isfinite(a[0])
     places, x, y = np.nonzero(present), a[:, present], b[:, present]
     axes = zip(units, places, units.n, strict=True)
-    systems, documents = (taus_without(x, y, unit[place], n, times=0.5) for unit, place, n in axes)
+    systems, documents = (
+        taus_without(x, y, unit[place], n, times=0.5) for unit, place, n in axes
+    )
     return {tau: (systems[tau], documents[tau]) for tau in TAUS}
 
 
@@ -356,15 +432,21 @@ def spread(values: Array, of: Index | None = None) -> Spread:
         variance[complete], freedom[complete] = _sum([_of_set(rows[complete])])
     for row in np.flatnonzero(~complete):
         defined = ~np.isnan(rows[row])
-        groups = [rows[row, defined & (sets[row] == n)] for n in np.unique(sets[row, defined])]
+        groups = [
+            rows[row, defined & (sets[row] == n)] for n in np.unique(sets[row, defined])
+        ]
         if groups and min(group.size for group in groups) > 1:
             variance[row], freedom[row] = _sum([_of_set(group) for group in groups])
-    return Spread(*(side.reshape(values.shape[:-1])[()] for side in (variance, freedom)))
+    return Spread(
+        *(side.reshape(values.shape[:-1])[()] for side in (variance, freedom))
+    )
 
 
 def _of_set(values: Array) -> Spread:
     n = values.shape[-1]
-    variance = (n - 1) * np.mean((values - values.mean(axis=-1, keepdims=True)) ** 2, axis=-1)
+    variance = (n - 1) * np.mean(
+        (values - values.mean(axis=-1, keepdims=True)) ** 2, axis=-1
+    )
     return Spread(variance, np.full(np.shape(variance), n - 1.0))
 
 
@@ -387,10 +469,11 @@ def interval(
 ) -> Ends:
     """Return the interval of the mean value in studies of this size with new systems and documents.
 
-    `over`: what is new; `documents` keeps these systems. It is computed on Fisher's z scale, within
-    -1 to 1; for a `difference` of two correlations, on that scale of half the difference, within -2
-    to 2. `confidence`: of all, or of each metric. `moderate` may change the variance between
-    systems (`moderator`). NaN if the value is undefined, or with fewer than two leave-outs.
+    `over`: what is new; `documents` keeps these systems. It is computed on Fisher's z
+    scale, within -1 to 1; for a `difference` of two correlations, on that scale of half
+    the difference, within -2 to 2. `confidence`: of all, or of each metric. `moderate`
+    may change the variance between systems (`moderator`). NaN if the value is
+    undefined, or with fewer than two leave-outs.
     """
     size, value = 2.0 if difference else 1.0, np.asarray(left.value)
     by_system = by_document = Spread(np.zeros(value.shape), np.ones(value.shape))
@@ -400,9 +483,12 @@ def interval(
     if over != "systems":
         by_document = spread(fisher_z(left.documents / size), left.document_set)
     total = _sum([by_system, by_document])
-    critical = scipy.special.stdtrit(total.freedom, (1.0 + np.asarray(confidence)) / 2.0)
+    critical = scipy.special.stdtrit(
+        total.freedom, (1.0 + np.asarray(confidence)) / 2.0
+    )
     centre, reach = fisher_z(value / size), critical * np.sqrt(total.variance)
-    # A clipped value of 1 (NEAR_ONE), and a value without variance, must lie in its interval.
+    # A clipped value of 1 (NEAR_ONE), and a value without variance, must lie in its
+    # interval.
     still = total.variance == 0
     low = np.where(still, value, np.minimum(size * np.tanh(centre - reach), value))
     high = np.where(still, value, np.maximum(size * np.tanh(centre + reach), value))
@@ -426,13 +512,13 @@ def smallest_study(
 ) -> tuple[float, float]:
     """Return how many systems and documents distinguish correlations that differ by `target`.
 
-    `variances`: of the correlation from new systems and from new documents, in a study of `shape`
-    (systems, independent documents). They and `target` are on Fisher's z scale; each variance
-    shrinks as its systems or documents grow in number. The power is 4/5; of all pairs that reach
-    it, the one with the fewest texts. At system level, and for NaN variances, Fisher's
-    approximation is applied to the systems alone. NaN where a hundred times the study is too small,
-    for a target of 0 or less, and for invalid variances or shapes. A rough guide: the variances are
-    estimates.
+    `variances`: of the correlation from new systems and from new documents, in a study
+    of `shape` (systems, independent documents). They and `target` are on Fisher's z
+    scale; each variance shrinks as its systems or documents grow in number. The power
+    is 4/5; of all pairs that reach it, the one with the fewest texts. At system level,
+    and for NaN variances, Fisher's approximation is applied to the systems alone. NaN
+    where a hundred times the study is too small, for a target of 0 or less, and for
+    invalid variances or shapes. A rough guide: the variances are estimates.
     """
     systems, documents = shape
     of_systems, of_documents = variances
@@ -442,13 +528,18 @@ def smallest_study(
     if level == "system" or np.isnan(of_systems) or np.isnan(of_documents):
         reach = float(scipy.special.ndtri(tail) + scipy.special.ndtri(POWER)) / target
         enough = float(max(systems, np.ceil(reach**2 + 3)))
-        return (enough, float(documents)) if enough <= 100 * systems else (np.nan, np.nan)
+        return (
+            (enough, float(documents)) if enough <= 100 * systems else (np.nan, np.nan)
+        )
     best = (np.nan, np.nan)
     for n_systems in _steps(systems, 100 * systems):
         for n_documents in _steps(documents, 100 * documents):
             if best[0] * best[1] <= n_systems * n_documents:
                 break
-            shrunk = of_systems * systems / n_systems, of_documents * documents / n_documents
+            shrunk = (
+                of_systems * systems / n_systems,
+                of_documents * documents / n_documents,
+            )
             total = sum(shrunk)
             freedoms = max(n_systems - 1, 1), max(n_documents - 1, 1)
             parts = sum(v**2 / f for v, f in zip(shrunk, freedoms, strict=True))
@@ -461,7 +552,8 @@ def smallest_study(
 
 
 def _steps(first: int, last: int) -> list[int]:
-    # Each about a tenth more than the last; two digits beyond 100, as it is a rough guide.
+    # Each about a tenth more than the last; two digits beyond 100, as it is a rough
+    # guide.
     steps = [first]
     while steps[-1] < last:
         more = max(steps[-1] + 1, round(steps[-1] * 1.1))
@@ -472,17 +564,20 @@ def _steps(first: int, last: int) -> list[int]:
 
 def between_systems(left: LeaveOneOut, *, difference: bool = False) -> Spread:
     """Return the variance between systems of each metric; NaN where unknown."""
-    return spread(fisher_z(left.systems / 2.0 if difference else left.systems), left.system_set)
+    return spread(
+        fisher_z(left.systems / 2.0 if difference else left.systems), left.system_set
+    )
 
 
 def moderator(spreads: Spread, moves: Array, *, alone: bool = False) -> Moderate:
     """Return a function that moderates a variance by the variances of all metrics.
 
-    `moves` (metrics, leave-outs): see `deviations`. The larger of the raw and the moderated
-    variance is used. Correlated metrics count as fewer: degrees of freedom never exceed those of
-    the effective number of independent metrics. `alone`: the interval covers new systems only, and
-    the metric keeps its degrees of freedom, because with more, too many lower ends are too high
-    (`docs/calibration.md`). With fewer than three metrics nothing changes.
+    `moves` (metrics, leave-outs): see `deviations`. The larger of the raw and the
+    moderated variance is used. Correlated metrics count as fewer: degrees of freedom
+    never exceed those of the effective number of independent metrics. `alone`: the
+    interval covers new systems only, and the metric keeps its degrees of freedom,
+    because with more, too many lower ends are too high (`docs/calibration.md`). With
+    fewer than three metrics nothing changes.
     """
     defined = spreads.variance > 0
     if defined.sum() < 3:
@@ -492,14 +587,18 @@ def moderator(spreads: Spread, moves: Array, *, alone: bool = False) -> Moderate
     e = np.log(variance) - scipy.special.digamma(half) + np.log(half)
     excess = float(np.var(e, ddof=1) - np.mean(scipy.special.polygamma(1, half)))
     prior = 2.0 * _inverse_trigamma(excess) if excess > 0 else np.inf
-    # The effective number of independent metrics. No BLAS: its order of summation, and so the
-    # last bit, differs between processors.
+    # The effective number of independent metrics. No BLAS: its order of summation, and
+    # so the last bit, differs between processors.
     unit = _directions(moves)
-    independent = float(len(unit) ** 2 / np.sum(np.einsum("ml,nl->mn", unit, unit) ** 2))
+    independent = float(
+        len(unit) ** 2 / np.sum(np.einsum("ml,nl->mn", unit, unit) ** 2)
+    )
     prior = min(prior, (independent - 1.0) * float(np.mean(freedom)))
     if prior < LEAST_FREEDOM:
         return lambda raw: raw
-    common = np.exp(np.mean(e) + scipy.special.digamma(prior / 2.0) - np.log(prior / 2.0))
+    common = np.exp(
+        np.mean(e) + scipy.special.digamma(prior / 2.0) - np.log(prior / 2.0)
+    )
 
     def moderate(raw: Spread) -> Spread:
         total = prior + raw.freedom
@@ -516,7 +615,8 @@ def _directions(moves: Array) -> Array:
 
 
 def _inverse_trigamma(value: float) -> float:
-    # x with trigamma(x) = value, above 0; by Newton's method as in Smyth 2004, appendix.
+    # x with trigamma(x) = value, above 0; by Newton's method as in Smyth 2004,
+    # appendix.
     if value > 1e7:
         return float(1.0 / np.sqrt(value))
     if value < 1e-6:
@@ -537,31 +637,41 @@ def deviations(left: LeaveOneOut, *, difference: bool = False) -> Array:
     NaN counts as no effect. The scale is that of `interval`.
     """
     sides = (left.systems, left.system_set), (left.documents, left.document_set)
-    return np.hstack([_deviations(side / (2.0 if difference else 1.0), of) for side, of in sides])
+    return np.hstack(
+        [_deviations(side / (2.0 if difference else 1.0), of) for side, of in sides]
+    )
 
 
 def _deviations(values: Array, of: Index | None) -> Array:
     moves = fisher_z(values)
-    for row, sets in zip(moves, np.zeros(values.shape, np.intp) if of is None else of, strict=True):
+    for row, sets in zip(
+        moves, np.zeros(values.shape, np.intp) if of is None else of, strict=True
+    ):
         defined = ~np.isnan(row)
         n = np.bincount(sets[defined], minlength=int(sets.max(initial=0)) + 1)
-        centre = np.bincount(sets[defined], row[defined], minlength=n.size) / np.maximum(n, 1)
+        centre = np.bincount(
+            sets[defined], row[defined], minlength=n.size
+        ) / np.maximum(n, 1)
         scale = np.sqrt(np.maximum(n - 1, 0) / np.maximum(n, 1))
         row[:] = np.where(defined, row - centre[sets], 0.0) * scale[sets]
     return moves
 
 
-def joint_confidence(moves: Array, *, confidence: float, rng: np.random.Generator) -> float:
+def joint_confidence(
+    moves: Array, *, confidence: float, rng: np.random.Generator
+) -> float:
     """Return the confidence of each interval at which all hold together with `confidence`.
 
-    `moves`: see `deviations`. Errors are assumed normal, correlated as the metrics' leave-outs are.
-    A single metric needs no more than `confidence`.
+    `moves`: see `deviations`. Errors are assumed normal, correlated as the metrics'
+    leave-outs are. A single metric needs no more than `confidence`.
     """
     directions = _directions(moves)
     if len(directions) < 2:
         return confidence
     # No BLAS: its order of summation, and so the last bit, differs between processors.
-    errors = np.einsum("ml,ld->md", directions, rng.standard_normal((directions.shape[1], DRAWS)))
+    errors = np.einsum(
+        "ml,ld->md", directions, rng.standard_normal((directions.shape[1], DRAWS))
+    )
     largest = np.max(np.abs(errors), axis=0)
     reach = np.quantile(largest, confidence)
     return max(confidence, float(2.0 * scipy.special.ndtr(reach) - 1.0))
@@ -570,16 +680,20 @@ def joint_confidence(moves: Array, *, confidence: float, rng: np.random.Generato
 def correct_for_choice(values: Array, moves: Array) -> Array:
     """Correct each metric's value for the luck of the best: the value to expect in a new study.
 
-    `values` (metrics,) are correlations, `moves` those of `deviations`. The distribution of true
-    values is fitted without assuming a shape (Kiefer and Wolfowitz 1956, by expectation
-    maximisation), and each metric gets its posterior mean. The error that all metrics share does
-    not affect the choice, and stays in. A single metric is returned as it is; NaN stays NaN.
+    `values` (metrics,) are correlations, `moves` those of `deviations`. The
+    distribution of true values is fitted without assuming a shape (Kiefer and Wolfowitz
+    1956, by expectation maximisation), and each metric gets its posterior mean. The
+    error that all metrics share does not affect the choice, and stays in. A single
+    metric is returned as it is; NaN stays NaN.
     """
     defined = np.flatnonzero(~np.isnan(values))
     corrected = np.array(values, dtype=np.float64)
     if defined.size < 2:
         return corrected
-    z, relative = fisher_z(corrected[defined]), moves[defined] - np.mean(moves[defined], axis=0)
+    z, relative = (
+        fisher_z(corrected[defined]),
+        moves[defined] - np.mean(moves[defined], axis=0),
+    )
     spread = np.sqrt(np.sum(relative**2, axis=1) * defined.size / (defined.size - 1))
     # The mean of all can be noisier than a precise metric.
     error = np.maximum(
@@ -589,8 +703,12 @@ def correct_for_choice(values: Array, moves: Array) -> Array:
         return corrected
     # The grid contains the values, so that one with almost no error has a place on it.
     places = np.union1d(np.linspace(z.min(), z.max(), GRID), z)
-    likelihood = np.exp(-0.5 * ((z[:, None] - places) / error[:, None]) ** 2) / error[:, None]
-    likelihood /= np.maximum(likelihood.max(axis=1, keepdims=True), np.finfo(float).tiny)
+    likelihood = (
+        np.exp(-0.5 * ((z[:, None] - places) / error[:, None]) ** 2) / error[:, None]
+    )
+    likelihood /= np.maximum(
+        likelihood.max(axis=1, keepdims=True), np.finfo(float).tiny
+    )
     weight = np.full(places.size, 1.0 / places.size)
     for _ in range(ROUNDS):
         joint = likelihood * weight

@@ -1,9 +1,10 @@
 """Which systems and documents of a matrix belong together and are not independent.
 
-Documents of a cluster (a patient, a topic) and systems of a family (two versions of a system) are
-dependent. Strata (data sets with different systems) are never compared with each other:
-correlations are of what varies within each. Topics, patients and versions of a system must be
-passed in; `duplicate_items`, `near_copies`, `drift_with_order` and `clumps` find others in scores.
+Documents of a cluster (a patient, a topic) and systems of a family (two versions of a
+system) are dependent. Strata (data sets with different systems) are never compared with
+each other: correlations are of what varies within each. Topics, patients and versions
+of a system must be passed in; `duplicate_items`, `near_copies`, `drift_with_order` and
+`clumps` find others in scores.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,19 +14,27 @@ import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike, NDArray
 
-from metassay.statistics.exact_sums import Array, Mask, mean_without_gaps, quotient, rankdata
+from metassay.statistics.exact_sums import (
+    Array,
+    Mask,
+    mean_without_gaps,
+    quotient,
+    rankdata,
+)
 
 Index = NDArray[np.intp]
 Number = TypeVar("Number", bound=np.generic)
 
-FEWEST = 4  # systems (or documents) for an interval of a correlation between their means
+# systems (or documents) for an interval of a correlation between their means
+FEWEST = 4
 
 
 class Layout(NamedTuple):
     """Whole numbers from 0, in the order of first appearance; equal numbers belong together."""
 
     stratum: Index  # (documents,)
-    cluster: Index  # (documents,) a separate number for each document that belongs to no other
+    # (documents,) a separate number for each document that belongs to no other
+    cluster: Index
     family: Index  # (systems,)
 
     @property
@@ -62,11 +71,14 @@ class Layout(NamedTuple):
     def parts(self, present: Mask) -> list["Part"]:
         """Return each stratum's rows and columns; with one stratum, a part with all of them.
 
-        `present` (systems, documents): the cells with all scores. A stratum without such cells is
-        left out, and so is a system without any in a stratum.
+        `present` (systems, documents): the cells with all scores. A stratum without
+        such cells is left out, and so is a system without any in a stratum.
         """
         if self.n_strata == 1:
-            systems, documents = np.arange(self.family.size), np.arange(self.cluster.size)
+            systems, documents = (
+                np.arange(self.family.size),
+                np.arange(self.cluster.size),
+            )
             return [Part(0, systems, documents, np.arange(self.n_families), self)]
         parts = []
         for number in range(self.n_strata):
@@ -76,7 +88,9 @@ class Layout(NamedTuple):
                 groups = factorize(self.cluster[columns]), factorize(self.family[rows])
                 layout = Layout(np.zeros(columns.size, dtype=np.intp), *groups)
                 _, first = np.unique(layout.family, return_index=True)
-                parts.append(Part(number, rows, columns, self.family[rows][first], layout))
+                parts.append(
+                    Part(number, rows, columns, self.family[rows][first], layout)
+                )
         return parts
 
 
@@ -97,12 +111,16 @@ class Part(NamedTuple):
 def default_layout(shape: tuple[int, ...]) -> Layout:
     """Return the layout of a (systems, documents) matrix whose rows and columns are independent."""
     systems, documents = shape[-2:]
-    return Layout(np.zeros(documents, dtype=np.intp), np.arange(documents), np.arange(systems))
+    return Layout(
+        np.zeros(documents, dtype=np.intp), np.arange(documents), np.arange(systems)
+    )
 
 
 def factorize(labels: ArrayLike) -> Index:
     """Return integer codes of labels, in the order of first appearance."""
-    _, first, number = np.unique(np.asarray(labels), return_index=True, return_inverse=True)
+    _, first, number = np.unique(
+        np.asarray(labels), return_index=True, return_inverse=True
+    )
     return np.asarray(np.argsort(np.argsort(first))[number.ravel()])
 
 
@@ -156,8 +174,10 @@ def _components(x: Index, y: Index, shape: tuple[int, int] | None = None) -> Ind
     return factorize(connected_components(edges, directed=False)[1])
 
 
-BY_CHANCE = 0.1  # expected number of equal items by chance, below which equals are doubles
-ALIKE = 0.5  # correlation of two systems' scores, less the documents' levels, of near-copies
+# expected number of equal items by chance, below which equals are doubles
+BY_CHANCE = 0.1
+# correlation of two systems' scores, less the documents' levels, of near-copies
+ALIKE = 0.5
 FALSE = 0.01  # false near-copies, or orders, per study
 AXES = 6  # principal components used to find clumps of documents
 CLUMPS = (2, 3, 4, 5, 6, 8, 10)  # numbers of clumps that are tried
@@ -168,10 +188,10 @@ BLOCKS = 10  # blocks of documents whose order matters; at least 4 documents eac
 def duplicate_items(scores: Array) -> Index:
     """Return (items,) numbers, equal for items whose scores are all equal, beyond chance.
 
-    `scores` (metrics, others, items): items are documents and others systems, or the reverse.
-    Scores must be missing in both items or in neither. Items with equal scores are not doubles
-    where scores are so coarse, or so often the best or worst, that at least `BY_CHANCE` equal items
-    are expected by chance.
+    `scores` (metrics, others, items): items are documents and others systems, or the
+    reverse. Scores must be missing in both items or in neither. Items with equal scores
+    are not doubles where scores are so coarse, or so often the best or worst, that at
+    least `BY_CHANCE` equal items are expected by chance.
     """
     n = scores.shape[2]
     profiles = np.ascontiguousarray(scores.reshape(-1, n).T)
@@ -189,7 +209,8 @@ def duplicate_items(scores: Array) -> Index:
 
 
 def _chance_of_equal(scores: Array, distinct: Index, repeated: Index) -> Array:
-    # The probability that another item has the same scores; per row, the rarest metric's.
+    # The probability that another item has the same scores; per row, the rarest
+    # metric's.
     probability = np.ones((len(scores), scores.shape[1], repeated.size))
     for metric, values in enumerate(scores):
         finite = values[:, distinct][np.isfinite(values[:, distinct])]
@@ -199,17 +220,21 @@ def _chance_of_equal(scores: Array, distinct: Index, repeated: Index) -> Array:
         _, count = np.unique(finite, return_counts=True)
         equal = max(float(np.sum(count * (count - 1.0))), 2.0) / pairs
         # A missing score, the best and the worst one are not evidence.
-        between = (values[:, repeated] > finite.min()) & (values[:, repeated] < finite.max())
-        probability[metric] = np.where(between & np.isfinite(values[:, repeated]), equal, 1.0)
+        between = (values[:, repeated] > finite.min()) & (
+            values[:, repeated] < finite.max()
+        )
+        probability[metric] = np.where(
+            between & np.isfinite(values[:, repeated]), equal, 1.0
+        )
     return np.asarray(probability.min(axis=0).prod(axis=0))
 
 
 def near_copies(sides: Sequence[Array]) -> Index:
     """Return (systems,) numbers, equal for systems whose scores vary alike over documents.
 
-    `sides`: (systems, documents) of people and of each metric. Two systems are near-copies if their
-    scores, less each document's mean, correlate at least `ALIKE` (median over the sides), and more
-    than chance explains. Needs three systems.
+    `sides`: (systems, documents) of people and of each metric. Two systems are
+    near-copies if their scores, less each document's mean, correlate at least `ALIKE`
+    (median over the sides), and more than chance explains. Needs three systems.
     """
     systems, documents = sides[0].shape
     family = np.arange(systems)
@@ -227,7 +252,8 @@ def near_copies(sides: Sequence[Array]) -> Index:
 
 
 def _between_rows(side: Array) -> Array:
-    # Correlations of the rows less the columns' means; NaN where two rows share too little.
+    # Correlations of the rows less the columns' means; NaN where two rows share too
+    # little.
     present = np.isfinite(side)
     count = np.maximum(present.sum(axis=0), 1)
     scores = np.where(present, side, 0.0)
@@ -246,12 +272,14 @@ def _between_rows(side: Array) -> Array:
 def drift_with_order(people: Array, metrics: Sequence[Array]) -> Mask:
     """Return (metrics,) whether a metric and people both drift with the order of the documents.
 
-    Matrices are (systems, documents), documents in their original order. Tests the lag-1 rank
-    autocorrelation of the documents' means, one-sided at `FALSE`.
+    Matrices are (systems, documents), documents in their original order. Tests the
+    lag-1 rank autocorrelation of the documents' means, one-sided at `FALSE`.
     """
     reach = scipy.special.ndtri(1 - FALSE)
     drifts = _drift(people) > reach
-    return np.array([drifts and _drift(metric) > reach for metric in metrics], dtype=bool)
+    return np.array(
+        [drifts and _drift(metric) > reach for metric in metrics], dtype=bool
+    )
 
 
 def document_means(side: Array) -> Array:
@@ -284,11 +312,12 @@ class Clumps(NamedTuple):
 def clumps(sides: Sequence[Array], rng: np.random.Generator) -> Clumps:
     """Find the clearest groups of documents, and how far they exceed chance.
 
-    `sides`: (systems, documents) of people and of each metric. Sides with few distinct document
-    means are left out; below three sides no groups are found. The documents' means, as normal
-    scores, are reduced to `AXES` principal components. The variance within Ward's clusters is
-    compared with that of normal random numbers with the same components. Source: Liu et al. 2008,
-    Statistical significance of clustering for high-dimension, low-sample size data.
+    `sides`: (systems, documents) of people and of each metric. Sides with few distinct
+    document means are left out; below three sides no groups are found. The documents'
+    means, as normal scores, are reduced to `AXES` principal components. The variance
+    within Ward's clusters is compared with that of normal random numbers with the same
+    components. Source: Liu et al. 2008, Statistical significance of clustering for
+    high-dimension, low-sample size data.
     """
     from scipy.cluster.hierarchy import fcluster, linkage  # slow to import, as above
 
@@ -317,20 +346,25 @@ def clumps(sides: Sequence[Array], rng: np.random.Generator) -> Clumps:
     beyond = (mean - within(axes * size)) / spread
     best = int(np.argmax(beyond))
     group = fcluster(linkage(axes * size, "ward"), numbers[best], "maxclust")
-    middle = np.stack([(axes * size)[group == number].mean(axis=0) for number in np.unique(group)])
+    middle = np.stack(
+        [(axes * size)[group == number].mean(axis=0) for number in np.unique(group)]
+    )
     projected = points @ rotation[:AXES].T
     nearest = np.argmin(((projected[:, None] - middle) ** 2).sum(axis=2), axis=1)
     return Clumps(float(beyond[best]), factorize(nearest))
 
 
 def _normal_scores(side: Array) -> Array | None:
-    # Normal scores of the documents' means, 0 without a mean; None with few distinct means.
+    # Normal scores of the documents' means, 0 without a mean; None with few distinct
+    # means.
     means = document_means(side)
     defined = ~np.isnan(means)
     if defined.sum() < 4 or np.unique(means[defined]).size < defined.sum() / 2:
         return None
     scores = np.zeros(means.size)
-    scores[defined] = scipy.special.ndtri((rankdata(means[defined]) - 0.5) / defined.sum())
+    scores[defined] = scipy.special.ndtri(
+        (rankdata(means[defined]) - 0.5) / defined.sum()
+    )
     return scores
 
 
@@ -340,7 +374,9 @@ def differ_by_group(side: Array, group: Index) -> float:
 
     means = document_means(side)
     defined = ~np.isnan(means)
-    samples = [means[defined & (group == number)] for number in np.unique(group[defined])]
+    samples = [
+        means[defined & (group == number)] for number in np.unique(group[defined])
+    ]
     samples = [sample for sample in samples if sample.size > 1]
     if len(samples) < 2 or np.ptp(np.concatenate(samples)) == 0:
         return 1.0

@@ -1,10 +1,11 @@
 """Choose the texts to label next with known chances, and estimate with weights by those chances.
 
-A text with a large influence on a statistic and an uncertain label gets a larger chance. Weighting
-each label by 1 / chance (Horvitz and Thompson 1952, A generalization of sampling without
-replacement from a finite universe) keeps estimates unbiased for any chances; chances that suit the
-statistic make its interval narrow (Neyman 1934). No chance is below FLOOR times that of an equal
-one, which bounds the weights if the guess behind the chances is wrong.
+A text with a large influence on a statistic and an uncertain label gets a larger
+chance. Weighting each label by 1 / chance (Horvitz and Thompson 1952, A generalization
+of sampling without replacement from a finite universe) keeps estimates unbiased for any
+chances; chances that suit the statistic make its interval narrow (Neyman 1934). No
+chance is below FLOOR times that of an equal one, which bounds the weights if the guess
+behind the chances is wrong.
 """
 
 from typing import Literal, NamedTuple
@@ -36,11 +37,14 @@ class WeightedCard(NamedTuple):
 def chances(worth: ArrayLike, n: int) -> Array:
     """Return chances (texts,) proportional to `worth`, above FLOOR, that sum to n; at most 1.
 
-    With n texts or fewer every chance is 1. Raises ValueError for a worth below 0 or n below 1.
+    With n texts or fewer every chance is 1. Raises ValueError for a worth below 0 or n
+    below 1.
     """
     worths = np.asarray(worth, dtype=np.float64)
     if n < 1 or worths.ndim != 1 or (worths < 0).any() or not np.isfinite(worths).all():
-        raise ValueError("want worths of 0 or more in one row, and at least 1 text to draw")
+        raise ValueError(
+            "want worths of 0 or more in one row, and at least 1 text to draw"
+        )
     if worths.size <= n:
         return np.ones(worths.size)
     mean = float(np.mean(worths))
@@ -48,16 +52,21 @@ def chances(worth: ArrayLike, n: int) -> Array:
     low, high = 0.0, float(n)
     for _ in range(200):  # where some chances are clipped to 1, the others rise
         middle = (low + high) / 2.0
-        low, high = (middle, high) if np.sum(np.minimum(shape * middle, 1.0)) < n else (low, middle)
+        low, high = (
+            (middle, high)
+            if np.sum(np.minimum(shape * middle, 1.0)) < n
+            else (low, middle)
+        )
     return np.minimum(shape * high, 1.0)
 
 
 def draw_texts(chance: Array, order: Index, start: float) -> Index:
     """Draw texts, each with its chance, in a number equal to the sum of the chances.
 
-    Systematic: the texts lie side by side in this `order`, each as wide as its chance; a text is
-    drawn if `start` (random, 0 to 1) plus a whole number falls on it. With a random order within
-    groups, each group gets its share. Source: Madow 1949, On the theory of systematic sampling.
+    Systematic: the texts lie side by side in this `order`, each as wide as its chance;
+    a text is drawn if `start` (random, 0 to 1) plus a whole number falls on it. With a
+    random order within groups, each group gets its share. Source: Madow 1949, On the
+    theory of systematic sampling.
     """
     edges = np.cumsum(chance[order])
     first = np.concatenate(([0.0], edges[:-1]))
@@ -90,10 +99,10 @@ def strata(judge: ArrayLike) -> Index:
 def card_worth(judge: ArrayLike, people: ArrayLike, of_number: str = "") -> Array:
     """Return how much a label of each text (texts,) improves the card, or only `of_number`.
 
-    `judge`: verdicts or probabilities; 0 without one. `people`: labels so far, NaN where missing.
-    They estimate each stratum's share of passes, with the judge's mean probability as another
-    label. The worth is the root of a label's share of the variance (Neyman), of all three
-    statistics of `WeightedCard` or of the one named.
+    `judge`: verdicts or probabilities; 0 without one. `people`: labels so far, NaN
+    where missing. They estimate each stratum's share of passes, with the judge's mean
+    probability as another label. The worth is the root of a label's share of the
+    variance (Neyman), of all three statistics of `WeightedCard` or of the one named.
     """
     stratum = strata(judge)
     labels = shares.pass_or_fail(people)
@@ -118,11 +127,12 @@ def weighted_card(
 ) -> WeightedCard:
     """Estimate the card of all judged texts (texts,) from labels that were drawn by `chance`.
 
-    Texts with the same verdict and chance are a group: its share of passes is that of its labels,
-    weighted by the group's size, so that a label counts 1 / chance texts. A group without a label
-    joins its neighbour. Intervals draw the groups' shares from their posteriors (one text per
-    group); texts of a `cluster` are correlated. NaN with fewer than two labels; sensitivity and
-    specificity also where one of the judge's two verdicts has no labels.
+    Texts with the same verdict and chance are a group: its share of passes is that of
+    its labels, weighted by the group's size, so that a label counts 1 / chance texts. A
+    group without a label joins its neighbour. Intervals draw the groups' shares from
+    their posteriors (one text per group); texts of a `cluster` are correlated. NaN with
+    fewer than two labels; sensitivity and specificity also where one of the judge's two
+    verdicts has no labels.
     """
     p, labels = shares.probabilities(judge), shares.pass_or_fail(people)
     labelled = np.isfinite(labels) & np.isfinite(p)
@@ -133,7 +143,10 @@ def weighted_card(
     unlabelled = np.isin((0.0, 1.0), verdict) & ~np.isin((0.0, 1.0), verdict[labelled])
     group = _groups(verdict, np.asarray(chance, np.float64), labelled)
     table, passes, prior = _count(p, labels, group)
-    passing, clusters = passes / table.labelled, shares.cluster_codes(cluster, p.size)[labelled]
+    passing, clusters = (
+        passes / table.labelled,
+        shares.cluster_codes(cluster, p.size)[labelled],
+    )
     of_label, estimates = group[labelled], []
     numbers, slopes = _numbers(table, passing[None]), _slopes(table, passing)
     for place, slope in enumerate(slopes):
@@ -141,10 +154,17 @@ def weighted_card(
         step = slope * table.size / table.labelled
         influence = step[of_label] * (labels[labelled] - passing[of_label])
         # An undefined statistic has no influences.
-        worth = shares.effective_size(np.nan_to_num(influence), clusters, confidence=confidence)
-        a, b = passes * worth / n + prior, (table.labelled - passes) * worth / n + 1.0 - prior
+        worth = shares.effective_size(
+            np.nan_to_num(influence), clusters, confidence=confidence
+        )
+        a, b = (
+            passes * worth / n + prior,
+            (table.labelled - passes) * worth / n + 1.0 - prior,
+        )
         sizes = rng.dirichlet(np.bincount(group[group >= 0]) + 0.5, DRAWS)
-        draws = _numbers(table._replace(size=sizes), rng.beta(a, b, (DRAWS, a.size)))[place]
+        draws = _numbers(table._replace(size=sizes), rng.beta(a, b, (DRAWS, a.size)))[
+            place
+        ]
         ends = value, *shares.ends(draws, value, confidence=confidence)
         ends = UNDEFINED if unlabelled.any() and place < 2 else ends
         estimates.append(Estimate(*ends, n, worth))
@@ -172,7 +192,8 @@ class _Strata(NamedTuple):
 
 
 def _count(p: Array, labels: Array, place: Index) -> tuple[_Strata, Array, Array]:
-    # The strata, their numbers of labels that pass, and the expected share before any label.
+    # The strata, their numbers of labels that pass, and the expected share before any
+    # label.
     judged, n = place >= 0, int(place.max(initial=-1)) + 1
     with_label = judged & np.isfinite(labels)
     count = np.bincount(place[judged], minlength=n).astype(np.float64)
@@ -194,7 +215,8 @@ def _numbers(table: _Strata, passing: Array) -> list[Array]:
 
 
 def _slopes(table: _Strata, passing: Array) -> list[Array]:
-    # The derivative of each statistic by a stratum's share, divided by the stratum's size.
+    # The derivative of each statistic by a stratum's share, divided by the stratum's
+    # size.
     sensitivity, specificity, rate = _numbers(table, passing[None])
     ones = np.ones(passing.size)
     return [
@@ -209,11 +231,12 @@ def correlation_worth(
 ) -> Array:
     """Return how much a rating of each text (texts,) improves the correlation of metric and people.
 
-    `metric` (texts,) has no missing values; `people` has NaN where nobody rated. Over all texts
-    (`global`) the worth is the root mean square influence on r given the metric, if both are
-    normal: texts with the highest and lowest scores count most. The r to plan for is that of the
-    ratings if there are ENOUGH, else EXPECTED. Between systems (`system`) it is EXPECTED, and
-    systems whose mean is far from the others count most.
+    `metric` (texts,) has no missing values; `people` has NaN where nobody rated. Over
+    all texts (`global`) the worth is the root mean square influence on r given the
+    metric, if both are normal: texts with the highest and lowest scores count most. The
+    r to plan for is that of the ratings if there are ENOUGH, else EXPECTED. Between
+    systems (`system`) it is EXPECTED, and systems whose mean is far from the others
+    count most.
     """
     x: Array = np.asarray(metric, np.float64)
     y = np.asarray(people, np.float64)
@@ -222,13 +245,17 @@ def correlation_worth(
         _, number = np.unique(np.asarray(system), return_inverse=True)
         size = np.bincount(number).astype(np.float64)
         x = np.asarray(np.bincount(number, x) / size)
-    elif np.count_nonzero(rated) >= ENOUGH and min(np.ptp(x[rated]), np.ptp(y[rated])) > 0:
+    elif (
+        np.count_nonzero(rated) >= ENOUGH
+        and min(np.ptp(x[rated]), np.ptp(y[rated])) > 0
+    ):
         r = min(max(abs(float(np.corrcoef(x[rated], y[rated])[0, 1])), 0.1), 0.9)
     if np.ptp(x) <= 0:
         return np.ones(rated.size)
     x, rest = _standard(x), 1.0 - r * r
     if level == "system":
-        # The slope of r in a system's mean is m - r h, where h is r m plus an independent error.
+        # The slope of r in a system's mean is m - r h, where h is r m plus an
+        # independent error.
         return np.asarray((np.sqrt((rest * x) ** 2 + r * r * rest) / size)[number])
     square = (r * rest * x * x / 2) ** 2 + rest**3 * x * x + 0.75 * (r * rest) ** 2
     return np.asarray(np.sqrt(square - (r * rest * x) ** 2 / 2))
@@ -246,20 +273,27 @@ def weighted_correlation(
 ) -> Estimate:
     """Estimate Pearson's correlation over all texts, or of system means, from sampled ratings.
 
-    All arrays (texts,); `people` is NaN where nobody rated. Each rating has weight 1 / chance.
-    Systems' means of the metric are over all texts; the noise in people's means, which shrinks the
-    correlation, is subtracted. The interval is for these systems and new texts: Fisher's z, the
-    variance by linearization over documents, Student's t with Satterthwaite's degrees of
-    freedom. NaN with fewer than 3 documents, or without variance. Source: Binder 1983, On the
-    variances of asymptotically normal estimators from complex surveys.
+    All arrays (texts,); `people` is NaN where nobody rated. Each rating has weight 1 /
+    chance. Systems' means of the metric are over all texts; the noise in people's
+    means, which shrinks the correlation, is subtracted. The interval is for these
+    systems and new texts: Fisher's z, the variance by linearization over documents,
+    Student's t with Satterthwaite's degrees of freedom. NaN with fewer than 3
+    documents, or without variance. Source: Binder 1983, On the variances of
+    asymptotically normal estimators from complex surveys.
     """
     x, y, p = (np.asarray(values, np.float64) for values in (metric, people, chance))
     _, number = np.unique(np.asarray(system), return_inverse=True)
     has_rating = np.isfinite(y)
     w, rated = np.where(has_rating, 1.0 / p, 0.0), np.where(has_rating, y, 0.0)
-    r, influence = _between(x, rated, w, number) if level == "system" else _of_texts(x, rated, w)
+    r, influence = (
+        _between(x, rated, w, number) if level == "system" else _of_texts(x, rated, w)
+    )
     _, place = np.unique(np.asarray(document)[has_rating], return_inverse=True)
-    squares = np.bincount(place, influence[has_rating]) ** 2 if has_rating.any() else np.zeros(0)
+    squares = (
+        np.bincount(place, influence[has_rating]) ** 2
+        if has_rating.any()
+        else np.zeros(0)
+    )
     n, k, total = int(np.count_nonzero(has_rating)), squares.size, float(squares.sum())
     if k < 3 or not abs(r) < 1.0 or not total > 0:
         return Estimate(r if abs(r) <= 1.0 else np.nan, np.nan, np.nan, n, float(k))
@@ -287,7 +321,11 @@ def _of_texts(x: Array, y: Array, w: Array) -> tuple[float, Array]:
 
 
 def _between(x: Array, y: Array, w: Array, system: Index) -> tuple[float, Array]:
-    total, rated, size = np.bincount(system, w), np.bincount(system, w > 0), np.bincount(system)
+    total, rated, size = (
+        np.bincount(system, w),
+        np.bincount(system, w > 0),
+        np.bincount(system),
+    )
     metric = np.bincount(system, x) / size
     if size.size < 3 or (rated < 2).any() or np.ptp(metric) <= 0:
         return np.nan, w

@@ -1,8 +1,9 @@
 """Which of two texts or systems is better: compare a metric's order with people's or a metric's.
 
-Pairwise accuracy is how often a metric orders, or ties, two texts or systems as people do. Source:
-Deutsch, Foster, Freitag 2023, Ties Matter: Meta-Evaluating Modern Metrics with Pairwise Accuracy
-and Tie Calibration (their acc_eq). Arrays of scores are system x document, NaN missing.
+Pairwise accuracy is how often a metric orders, or ties, two texts or systems as people
+do. Source: Deutsch, Foster, Freitag 2023, Ties Matter: Meta-Evaluating Modern Metrics
+with Pairwise Accuracy and Tie Calibration (their acc_eq). Arrays of scores are system x
+document, NaN missing.
 """
 
 from typing import Literal, NamedTuple
@@ -13,14 +14,17 @@ from numpy.typing import ArrayLike
 from metassay.statistics.correlation import TIE, Level, matrices, system_means, tie_near
 from metassay.statistics.exact_sums import Array, Index, blocks, rankdata
 
-ROUNDING = 1e-12  # scores this close, relative to the largest, are tied; and accuracies are equal
+# scores this close, relative to the largest, are tied; and accuracies are equal
+ROUNDING = 1e-12
 
 
 class PreferenceAgreement(NamedTuple):
     """A metric's order against people's preferences. The seven counts sum to all comparisons."""
 
-    value: float  # share ordered or tied alike of those that both judged; NaN without any
-    decisive: float  # share ordered alike where people have a preference; a metric's tie is half
+    # share ordered or tied alike of those that both judged; NaN without any
+    value: float
+    # share ordered alike where people have a preference; a metric's tie is half
+    decisive: float
     n_same: int  # both prefer the same text
     n_opposite: int  # they prefer different texts
     n_metric_tie: int  # the metric ties, people prefer one
@@ -36,7 +40,8 @@ class Disagreements(NamedTuple):
     document: Index  # (pairs,) ascending
     preferred_by_a: Index  # (pairs,) the system that metric a prefers and b does not
     preferred_by_b: Index  # (pairs,) the other
-    conflict: Array  # (pairs,) distance in ranks by a plus that by b, 2 or more without ties
+    # (pairs,) distance in ranks by a plus that by b, 2 or more without ties
+    conflict: Array
     n_pairs: int  # pairs whose texts both metrics scored, disagreements or not
     per_document: Index  # (documents,) number of disagreements
 
@@ -46,12 +51,14 @@ def preference_agreement(
 ) -> PreferenceAgreement:
     """Compare a metric's scores of the two texts of each comparison with people's preferences.
 
-    preferred (comparisons,): 1 the first text, 0 the second, .5 a tie, NaN abstained; values
-    between (the mean of several people) count for the nearer side. The metric ties scores that
-    differ by at most epsilon. Raises ValueError for rows of unequal length, preferences outside 0
-    to 1, or a negative epsilon.
+    preferred (comparisons,): 1 the first text, 0 the second, .5 a tie, NaN abstained;
+    values between (the mean of several people) count for the nearer side. The metric
+    ties scores that differ by at most epsilon. Raises ValueError for rows of unequal
+    length, preferences outside 0 to 1, or a negative epsilon.
     """
-    x, y, people = (np.asarray(row, dtype=np.float64) for row in (first, second, preferred))
+    x, y, people = (
+        np.asarray(row, dtype=np.float64) for row in (first, second, preferred)
+    )
     if x.ndim != 1 or x.shape != y.shape or x.shape != people.shape or not epsilon >= 0:
         raise ValueError("want three rows of one length, and an epsilon of 0 or more")
     if np.any((people < 0) | (people > 1)):
@@ -77,9 +84,9 @@ def preference_agreement(
 def disagreements(a: ArrayLike, b: ArrayLike) -> Disagreements:
     """Return all pairs of systems within a document that metrics a and b order in opposite ways.
 
-    Higher is better for both: negate other metrics. A tie on either side is no disagreement. Ranks
-    are among the document's texts that both scored, mean ranks for ties.
-    Raises ValueError unless both are system x document arrays of one shape.
+    Higher is better for both: negate other metrics. A tie on either side is no
+    disagreement. Ranks are among the document's texts that both scored, mean ranks for
+    ties. Raises ValueError unless both are system x document arrays of one shape.
     """
     x, y, present = matrices(a, b)
     first, second = np.triu_indices(len(x), 1)
@@ -112,12 +119,15 @@ def draw_disagreements(
 ) -> Index:
     """Draw the positions, ascending, of at most n pairs to annotate.
 
-    `largest` takes the largest conflicts, random among equals: they decide most, but their
-    agreement with people says nothing about other pairs. `uniform` draws all with equal chance.
+    `largest` takes the largest conflicts, random among equals: they decide most, but
+    their agreement with people says nothing about other pairs. `uniform` draws all with
+    equal chance.
     """
     shuffled = rng.permutation(disagreements.conflict.size)
     if order == "largest":
-        shuffled = shuffled[np.argsort(-disagreements.conflict[shuffled], kind="stable")]
+        shuffled = shuffled[
+            np.argsort(-disagreements.conflict[shuffled], kind="stable")
+        ]
     return np.sort(shuffled[:n])
 
 
@@ -147,14 +157,16 @@ def pairwise_accuracy(
 ) -> PairwiseAccuracy:
     """Compute acc_eq of a metric whose scores within `epsilon` of each other count as tied.
 
-    - document: pairs of systems within a document, then the mean over documents with a pair.
-    - system: pairs of the systems' means; global: pairs of any two items, n**2 / 2 of them.
+    - document: pairs of systems within a document, then the mean over documents with a
+      pair.
+    - system: pairs of the systems' means; global: pairs of any two items, n**2 / 2 of
+      them.
 
-    A pair that people tie counts as right only if the metric ties it, and vice versa. `chance` is
-    the exact expectation under random permutation of the metric's scores. An epsilon chosen by
-    `calibrate` on the same data makes value and chance look better than on new data; compare with
-    `calibrated_chance` then. Raises ValueError for a negative
-    epsilon, or shapes that differ.
+    A pair that people tie counts as right only if the metric ties it, and vice versa.
+    `chance` is the exact expectation under random permutation of the metric's scores.
+    An epsilon chosen by `calibrate` on the same data makes value and chance look better
+    than on new data; compare with `calibrated_chance` then. Raises ValueError for a
+    negative epsilon, or shapes that differ.
     """
     if not epsilon >= 0:
         raise ValueError(f"want an epsilon of 0 or more, got {epsilon}")
@@ -166,7 +178,8 @@ def pairwise_accuracy(
         return PairwiseAccuracy(np.nan, np.nan, epsilon, 0, undefined, missing)
     tie = pairs.gap <= epsilon + pairs.slack
     value = float(np.sum(np.where(tie, pairs.human_tie, pairs.right) * pairs.weight))
-    # Each pair of people's occurs with each pair of the metric's equally often, in either order.
+    # Each pair of people's occurs with each pair of the metric's equally often, in
+    # either order.
     count = np.bincount(pairs.block)
     occupied = count > 0
     by_metric, by_people = (
@@ -174,7 +187,9 @@ def pairwise_accuracy(
         for ties in (tie, pairs.human_tie)
     )
     chance = by_metric * by_people + (1 - by_metric) * (1 - by_people) / 2
-    return PairwiseAccuracy(value, float(np.mean(chance)), epsilon, n, undefined, missing)
+    return PairwiseAccuracy(
+        value, float(np.mean(chance)), epsilon, n, undefined, missing
+    )
 
 
 def calibrate(metric: ArrayLike, human: ArrayLike, level: Level) -> float:
@@ -186,22 +201,32 @@ def calibrate(metric: ArrayLike, human: ArrayLike, level: Level) -> float:
 
 
 def calibrated_chance(
-    metric: ArrayLike, human: ArrayLike, level: Level, *, n: int, rng: np.random.Generator
+    metric: ArrayLike,
+    human: ArrayLike,
+    level: Level,
+    *,
+    n: int,
+    rng: np.random.Generator,
 ) -> float:
     """Return the mean accuracy of n random permutations of the metric's scores, each calibrated.
 
-    Scores are permuted within documents at document level, else among all systems or items. A
-    calibrated accuracy has to exceed this value, which is at least the share of pairs that people
-    tie. NaN without a pair.
+    Scores are permuted within documents at document level, else among all systems or
+    items. A calibrated accuracy has to exceed this value, which is at least the share
+    of pairs that people tie. NaN without a pair.
     """
     a, b, _ = _cells(metric, human, level)
     present = np.isfinite(a) & np.isfinite(b)
-    scores, places = np.where(present, a, np.nan), np.argsort(~present, axis=0, kind="stable")
+    scores, places = (
+        np.where(present, a, np.nan),
+        np.argsort(~present, axis=0, kind="stable"),
+    )
     accuracies: list[Array] = []
     for rows in blocks(n, len(a) * a.size):
         # Present cells in random order, put back into the present cells.
         keys = np.where(present, rng.random((len(range(n)[rows]), *a.shape)), np.inf)
-        all_scores, all_places = (np.broadcast_to(side, keys.shape) for side in (scores, places))
+        all_scores, all_places = (
+            np.broadcast_to(side, keys.shape) for side in (scores, places)
+        )
         shuffled = np.take_along_axis(all_scores, np.argsort(keys, axis=1), axis=1)
         metrics = np.full_like(keys, np.nan)
         np.put_along_axis(metrics, all_places, shuffled, axis=1)
@@ -209,7 +234,9 @@ def calibrated_chance(
     return float(np.mean(np.concatenate(accuracies))) if accuracies else np.nan
 
 
-def _cells(metric: ArrayLike, human: ArrayLike, level: Level) -> tuple[Array, Array, int]:
+def _cells(
+    metric: ArrayLike, human: ArrayLike, level: Level
+) -> tuple[Array, Array, int]:
     # A column per block of cells that are compared with each other.
     a, b, _ = matrices(metric, human)
     missing = int(np.sum(np.isfinite(a) != np.isfinite(b)))
@@ -222,8 +249,8 @@ def _cells(metric: ArrayLike, human: ArrayLike, level: Level) -> tuple[Array, Ar
 
 
 def _pairs(metric: Array, human: Array) -> _Pairs:
-    # `metric` is (..., systems, blocks), `human` (systems, blocks): every permutation of the
-    # metric's scores has the same cells.
+    # `metric` is (..., systems, blocks), `human` (systems, blocks): every permutation
+    # of the metric's scores has the same cells.
     present = np.isfinite(metric[(0,) * (metric.ndim - 2)]) & np.isfinite(human)
     first, second = np.triu_indices(len(human), 1)
     both = present[first] & present[second]
@@ -251,12 +278,18 @@ def _best(pairs: _Pairs) -> tuple[Array, Array]:
     # The gain of each threshold from turning the pairs with that gap into ties.
     order = np.argsort(pairs.gap, axis=-1, kind="stable")
     start = np.zeros((*shape, 1))
-    gap = np.concatenate((start, np.take_along_axis(pairs.gap, order, axis=-1)), axis=-1)
-    gain = np.take_along_axis(pairs.human_tie - pairs.right, order, axis=-1) * pairs.weight[order]
+    gap = np.concatenate(
+        (start, np.take_along_axis(pairs.gap, order, axis=-1)), axis=-1
+    )
+    gain = (
+        np.take_along_axis(pairs.human_tie - pairs.right, order, axis=-1)
+        * pairs.weight[order]
+    )
     at_zero = np.sum(pairs.right * pairs.weight, axis=-1, keepdims=True)
     accuracy = np.cumsum(np.concatenate((at_zero, gain), axis=-1), axis=-1)
     last = np.concatenate((gap[..., 1:] != gap[..., :-1], start == 0), axis=-1)
     of_last = np.where(last, accuracy, -np.inf)
     best = np.max(of_last, axis=-1, keepdims=True)
-    place = np.argmax(of_last >= best - ROUNDING, axis=-1, keepdims=True)  # the smallest threshold
+    # the smallest threshold
+    place = np.argmax(of_last >= best - ROUNDING, axis=-1, keepdims=True)
     return np.take_along_axis(gap, place, axis=-1)[..., 0], best[..., 0]

@@ -1,13 +1,14 @@
 """Does a metric measure quality, or copying, length, or which system wrote the text?
 
-Partial correlations given a confound, or the system, at each level; and correlations on the texts
-that copy least. A metric's correlation with coverage, density or length is
+Partial correlations given a confound, or the system, at each level; and correlations on
+the texts that copy least. A metric's correlation with coverage, density or length is
 `correlation.correlate(metric, coverage, ...)`.
 
-Arrays are system x document, NaN missing; only texts that have metric, people and control count.
-Several metrics are an array with axes before these two, and results have the same axes. There are
-two different partial rank correlations: ranks first (rank, then partial out) and residuals first
-(partial out, then rank). For Pearson they are the same.
+Arrays are system x document, NaN missing; only texts that have metric, people and
+control count. Several metrics are an array with axes before these two, and results have
+the same axes. There are two different partial rank correlations: ranks first (rank,
+then partial out) and residuals first (partial out, then rank). For Pearson they are the
+same.
 """
 
 import hashlib
@@ -53,10 +54,10 @@ def most_abstractive(
 ) -> Correlation:
     """Compute `correlate_at` on the `share` (0 to 1] of items that copy least, by coverage.
 
-    The share is of the items with metric, human and coverage; ties with the last item are included.
-    Source: Adams et al. 2023, A meta-evaluation of faithfulness metrics
-    for long-form hospital-course summarization. Raises ValueError for another share, or shapes
-    that differ.
+    The share is of the items with metric, human and coverage; ties with the last item
+    are included. Source: Adams et al. 2023, A meta-evaluation of faithfulness metrics
+    for long-form hospital-course summarization. Raises ValueError for another share, or
+    shapes that differ.
     """
     if not 0 < share <= 1:
         raise ValueError(f"want a share above 0 and up to 1, got {share}")
@@ -67,11 +68,15 @@ def most_abstractive(
         coverages = np.sort(copied[complete])
         n_items = int(np.ceil(share * coverages.size - 1e-9))
         cutoff = coverages[n_items - 1] if n_items else -np.inf
-        selected = complete & (np.where(complete, copied, np.inf) <= cutoff + NOISE * abs(cutoff))
+        selected = complete & (
+            np.where(complete, copied, np.inf) <= cutoff + NOISE * abs(cutoff)
+        )
         x, y = (np.where(selected, side, np.nan) for side in (a, b))
         scored = np.isfinite(a) | np.isfinite(b)
         missing = np.count_nonzero(scored & ~complete, axis=(1, 2))
-        return correlate_at(x, y, level, coefficient, layout)._replace(n_missing=missing)
+        return correlate_at(x, y, level, coefficient, layout)._replace(
+            n_missing=missing
+        )
 
     return map_cells(correlate_group, metric, human)
 
@@ -86,22 +91,29 @@ def partial(
 ) -> LeaveOneOut:
     """Return the ranks-first partial correlation given a number per text (coverage, length).
 
-    (r_mh - r_mc r_hc) / sqrt((1 - r_mc**2) (1 - r_hc**2)) of the three correlations at a level:
-    pooled, means over documents, or between systems. For Kendall the same formula of taus (Kendall
-    1942, Partial rank correlation). NaN if undefined, or if the control fully explains a side.
-    Raises ValueError for tau-c, which has no partial.
+    (r_mh - r_mc r_hc) / sqrt((1 - r_mc**2) (1 - r_hc**2)) of the three correlations at
+    a level: pooled, means over documents, or between systems. For Kendall the same
+    formula of taus (Kendall 1942, Partial rank correlation). NaN if undefined, or if
+    the control fully explains a side. Raises ValueError for tau-c, which has no
+    partial.
     """
     if coefficient == "kendall_c":
         raise ValueError("tau-c has no partial correlation; ask for kendall")
     a, b, c = _trio(metric, human, control)
-    three = (leave_out(x, y, level, coefficient, layout) for x, y in ((a, b), (a, c), (b, c)))
+    three = (
+        leave_out(x, y, level, coefficient, layout) for x, y in ((a, b), (a, c), (b, c))
+    )
     return partial_of(*three)
 
 
-def partial_of(of_both: LeaveOneOut, of_metric: LeaveOneOut, of_human: LeaveOneOut) -> LeaveOneOut:
+def partial_of(
+    of_both: LeaveOneOut, of_metric: LeaveOneOut, of_human: LeaveOneOut
+) -> LeaveOneOut:
     """Compute `partial` from three correlations on the same texts."""
     three = of_both, of_metric, of_human
-    value, systems, documents = (_partial(*(np.asarray(x[i]) for x in three)) for i in range(3))
+    value, systems, documents = (
+        _partial(*(np.asarray(x[i]) for x in three)) for i in range(3)
+    )
     return of_both._replace(value=value[()], systems=systems, documents=documents)
 
 
@@ -114,9 +126,9 @@ def partial_given_system(
 ) -> tuple[LeaveOneOut, Any]:
     """Return the partial correlation given the system, of both sides less their system's mean.
 
-    Also returns the number of texts. Spearman ranks first (all texts, or those of a document),
-    Kendall subtracts the systems' means first. Systems with a single text are left out. Undefined
-    at system level.
+    Also returns the number of texts. Spearman ranks first (all texts, or those of a
+    document), Kendall subtracts the systems' means first. Systems with a single text
+    are left out. Undefined at system level.
     """
     a, b, present = matrices(metric, human)
     present &= np.sum(present, axis=-1, keepdims=True) > 1
@@ -144,10 +156,10 @@ def rests_of_any_shape(
 ) -> Rests:
     """Return the residuals by `less_any_shape` of each metric, and of people on the same texts.
 
-    Where metric and people depend on the control, by curves of any shape, and are otherwise
-    independent, their residuals are uncorrelated at every level. Leave-outs are of the residuals:
-    the curves are not fitted again. For rank coefficients the ranks of all texts are fitted.
-    `less`: the `shape_remover` of this control.
+    Where metric and people depend on the control, by curves of any shape, and are
+    otherwise independent, their residuals are uncorrelated at every level. Leave-outs
+    are of the residuals: the curves are not fitted again. For rank coefficients the
+    ranks of all texts are fitted. `less`: the `shape_remover` of this control.
     """
     complete = np.isfinite(metrics) & np.isfinite(human) & np.isfinite(control)
     of_metric, of_people = np.empty((2, *metrics.shape))
@@ -178,11 +190,11 @@ def less_any_shape(
 ) -> Array:
     """Subtract from each score its fit by the control, a curve of any shape; per stratum.
 
-    First subtracts the best monotone steps, up or down (isotonic regression), which fit thresholds
-    and saturation; then a natural cubic spline (five degrees of freedom) of the control's normal
-    scores, which fits a U. NaN where side or control is missing. Sources:
-    Barlow et al. 1972, Statistical inference under order restrictions; Hastie et al. 2009, The
-    elements of statistical learning, 5.2.1.
+    First subtracts the best monotone steps, up or down (isotonic regression), which fit
+    thresholds and saturation; then a natural cubic spline (five degrees of freedom) of
+    the control's normal scores, which fits a U. NaN where side or control is missing.
+    Sources: Barlow et al. 1972, Statistical inference under order restrictions; Hastie
+    et al. 2009, The elements of statistical learning, 5.2.1.
     """
     y, c, present = matrices(side, control)
     rests = np.full(y.shape, np.nan)
@@ -200,22 +212,28 @@ def less_any_shape(
 
 
 def _less_curve(values: Array, control: Array) -> Array:
-    from scipy.optimize import isotonic_regression  # slow to import, as in exact_sums.rankdata
+    # slow to import, as in exact_sums.rankdata
+    from scipy.optimize import isotonic_regression
 
     _, level, count = np.unique(control, return_inverse=True, return_counts=True)
     means = np.bincount(level, values) / count
     curves = [
-        isotonic_regression(means, weights=count, increasing=up).x[level] for up in (True, False)
+        isotonic_regression(means, weights=count, increasing=up).x[level]
+        for up in (True, False)
     ]
-    rest = min((values - curve for curve in curves), key=lambda rest: float(np.sum(rest**2)))
-    basis = _natural_spline(scipy.special.ndtri((rankdata(control) - 0.5) / control.size))
+    rest = min(
+        (values - curve for curve in curves), key=lambda rest: float(np.sum(rest**2))
+    )
+    basis = _natural_spline(
+        scipy.special.ndtri((rankdata(control) - 0.5) / control.size)
+    )
     return _less_columns(rest, basis)
 
 
 def _less_columns(values: Array, basis: Array) -> Array:
-    # Least-squares residuals of values on the columns of basis, by Gram and Schmidt: LAPACK rounds
-    # in an order that depends on the processor, which ranks of residuals would show. Each column
-    # is made orthogonal twice, which is as exact as LAPACK.
+    # Least-squares residuals of values on the columns of basis, by Gram and Schmidt:
+    # LAPACK rounds in an order that depends on the processor, which ranks of residuals
+    # would show. Each column is made orthogonal twice, which is as exact as LAPACK.
     directions: list[Array] = []
     remaining = values
     for column in basis.T:
@@ -239,9 +257,13 @@ def _natural_spline(x: Array) -> Array:
             return np.zeros_like(x)
         above, beyond = np.maximum(x - knot, 0.0), np.maximum(x - last, 0.0)
         # Products, not powers, which processors round differently.
-        return np.asarray((above * above * above - beyond * beyond * beyond) / (last - knot))
+        return np.asarray(
+            (above * above * above - beyond * beyond * beyond) / (last - knot)
+        )
 
-    return np.stack([np.ones_like(x), x, *(bend(k) - bend(before) for k in knots[:-2])], axis=1)
+    return np.stack(
+        [np.ones_like(x), x, *(bend(k) - bend(before) for k in knots[:-2])], axis=1
+    )
 
 
 def residuals_first(
@@ -253,9 +275,9 @@ def residuals_first(
 ) -> float:
     """Return Spearman's partial of residuals given the control; None: given the system.
 
-    The control is fitted by least squares: over all texts, over the texts less their document's
-    means, or over the systems' means. With strata, each is fitted and their mean returned. NaN if
-    undefined.
+    The control is fitted by least squares: over all texts, over the texts less their
+    document's means, or over the systems' means. With strata, each is fitted and their
+    mean returned. NaN if undefined.
     """
     if layout is None or layout.n_strata == 1:
         return float(_residuals_first(metric, human, control, level))
@@ -297,10 +319,14 @@ def less_system(scores: Array) -> Array:
 def _partial(with_people: Array, metric: Array, people: Array) -> Array:
     rest = (1.0 - metric**2) * (1.0 - people**2)
     size = np.sqrt(np.maximum(rest, NOISE))
-    return np.clip(quotient(with_people - metric * people, size, rest > NOISE), -1.0, 1.0)
+    return np.clip(
+        quotient(with_people - metric * people, size, rest > NOISE), -1.0, 1.0
+    )
 
 
-def _trio(metric: ArrayLike, human: ArrayLike, control: ArrayLike) -> tuple[Array, Array, Array]:
+def _trio(
+    metric: ArrayLike, human: ArrayLike, control: ArrayLike
+) -> tuple[Array, Array, Array]:
     a, b, present = matrices(metric, human)
     c, _, controlled = matrices(control, b)
     a, b, c = (np.where(present & controlled, side, np.nan) for side in (a, b, c))
@@ -323,7 +349,9 @@ def _residuals(side: Array, control: Array) -> Array:
     size = float(np.sum(deviation**2))
     slope = float(np.sum(deviation * values)) / size if size > 0 else 0.0
     rests = np.full(side.shape, np.nan)
-    rests[present] = _clear_rounding(values - np.mean(values) - slope * deviation, values)
+    rests[present] = _clear_rounding(
+        values - np.mean(values) - slope * deviation, values
+    )
     return rests
 
 

@@ -1,9 +1,9 @@
 """A judge beside raters: can it replace one, and how accurate is it where raters disagree?
 
-`annotator_test` leaves each rater out in turn and compares judge and rater with the others: on how
-many items is the judge at least as near to them as the rater. Labels are codes (raters, items).
-`by_agreement` and `latent_classes` take verdicts: 1 (pass) or 0 (fail), a judge's (items,), raters'
-(raters, items). NaN is missing.
+`annotator_test` leaves each rater out in turn and compares judge and rater with the
+others: on how many items is the judge at least as near to them as the rater. Labels are
+codes (raters, items). `by_agreement` and `latent_classes` take verdicts: 1 (pass) or 0
+(fail), a judge's (items,), raters' (raters, items). NaN is missing.
 """
 
 from typing import NamedTuple
@@ -15,15 +15,23 @@ from numpy.typing import ArrayLike
 from metassay.statistics import shares
 from metassay.statistics.classification import mean_of
 from metassay.statistics.exact_sums import Array, Mask, quotient
-from metassay.statistics.shares import UNDEFINED, Clusters, Estimate, cluster_codes, design_effect
+from metassay.statistics.shares import (
+    UNDEFINED,
+    Clusters,
+    Estimate,
+    cluster_codes,
+    design_effect,
+)
 
-EPSILON = 0.2  # for experts; the test's authors advise .15 for skilled raters, .1 for crowds
+# for experts; the test's authors advise .15 for skilled raters, .1 for crowds
+EPSILON = 0.2
 LEVEL = 0.05
 FEWEST = 30  # items of a rater below which the published test leaves a rater out
 RESAMPLES = 200
 ROUNDS = 500  # of the EM algorithm, at most
 STEADY = 1e-7  # change of any probability at which EM stops
-TOGETHER = 10  # items with three verdicts (two, in each population) needed to identify the model
+# items with three verdicts (two, in each population) needed to identify the model
+TOGETHER = 10
 APART = 0.1  # least difference between the shares of passes of two populations
 
 
@@ -32,7 +40,8 @@ class Contest(NamedTuple):
 
     n: int  # items that judge, rater and another rater labelled
     n_clusters: int  # documents of these items
-    advantage: float  # share of items on which the judge is at least as near to the others
+    # share of items on which the judge is at least as near to the others
+    advantage: float
     rater_advantage: float  # the same of the rater; ties count for both
     p_published: float  # by t; NaN below FEWEST items
     p: float  # by score test, for items clustered in documents
@@ -61,39 +70,53 @@ def annotator_test(
 ) -> AnnotatorTest:
     """Run the alternative annotator test of a judge (items,) against ratings (raters, items).
 
-    For each rater, the items count that the rater, another rater and the judge labelled. Nearer to
-    the others is whose label more of them gave. The null hypothesis is that the rater is nearer
-    more often, by `epsilon` of the items or more. `level` is that of Benjamini and Yekutieli's
-    procedure over the raters. A judge that beats half of the raters passes.
+    For each rater, the items count that the rater, another rater and the judge
+    labelled. Nearer to the others is whose label more of them gave. The null hypothesis
+    is that the rater is nearer more often, by `epsilon` of the items or more. `level`
+    is that of Benjamini and Yekutieli's procedure over the raters. A judge that beats
+    half of the raters passes.
 
-    As published: a one-sided t-test of rater less judge (1, 0, -1) over independent items; raters
-    with fewer than 30 items are left out. `p` is Tango's score test, whose variance is that under
-    the null hypothesis and so does not vanish where few labels differ. The score is divided by the
-    root of the design effect of `cluster` (items,), computed as if most of another document had
-    been lost, and compared with t; its degrees of freedom are those of the equivalent number of
-    equal documents (Satterthwaite's). Items of a document are correlated, and then the published
-    test passes far too many judges (docs/calibration.md).
+    As published: a one-sided t-test of rater less judge (1, 0, -1) over independent
+    items; raters with fewer than 30 items are left out. `p` is Tango's score test,
+    whose variance is that under the null hypothesis and so does not vanish where few
+    labels differ. The score is divided by the root of the design effect of `cluster`
+    (items,), computed as if most of another document had been lost, and compared with
+    t; its degrees of freedom are those of the equivalent number of equal documents
+    (Satterthwaite's). Items of a document are correlated, and then the published test
+    passes far too many judges (docs/calibration.md).
 
-    Sources: Calderon, Reichart and Dror 2025, The Alternative Annotator Test for LLM-as-a-Judge,
-    and its released code; Tango 1998, Equivalence test and confidence interval for the difference
-    in proportions for the paired-sample design; Benjamini and Yekutieli 2001, The control of the
-    false discovery rate in multiple testing under dependency. Raises ValueError unless shapes fit
-    and 0 <= epsilon < 1.
+    Sources: Calderon, Reichart and Dror 2025, The Alternative Annotator Test for
+    LLM-as-a-Judge, and its released code; Tango 1998, Equivalence test and confidence
+    interval for the difference in proportions for the paired-sample design; Benjamini
+    and Yekutieli 2001, The control of the false discovery rate in multiple testing
+    under dependency. Raises ValueError unless shapes fit and 0 <= epsilon < 1.
     """
     labels, table = np.asarray(judge, np.float64), np.asarray(ratings, np.float64)
     if table.ndim != 2 or labels.shape != table.shape[1:]:
-        raise ValueError(f"want raters x items and a judge's, got {table.shape}, {labels.shape}")
+        raise ValueError(
+            f"want raters x items and a judge's, got {table.shape}, {labels.shape}"
+        )
     if not 0 <= epsilon < 1:
         raise ValueError(f"want an epsilon of 0 or more and below 1, got {epsilon}")
     clusters = cluster_codes(cluster, labels.size)
-    rows = [_contest(labels, table, rater, clusters, epsilon) for rater in range(len(table))]
-    rejected = [benjamini_yekutieli(np.array([row[k] for row in rows]), level) for k in (4, 5)]
+    rows = [
+        _contest(labels, table, rater, clusters, epsilon) for rater in range(len(table))
+    ]
+    rejected = [
+        benjamini_yekutieli(np.array([row[k] for row in rows]), level) for k in (4, 5)
+    ]
     wins = zip(*(mask.tolist() for mask in rejected), strict=True)
     contests = [Contest(*row, *pair) for row, pair in zip(rows, wins, strict=True)]
-    published = [contest.wins_published for contest in contests if np.isfinite(contest.p_published)]
+    published = [
+        contest.wins_published
+        for contest in contests
+        if np.isfinite(contest.p_published)
+    ]
     tested = [contest for contest in contests if np.isfinite(contest.p)]
     by_test = published, [c.wins for c in tested], [c.advantage for c in tested]
-    old, new, advantage = (float(np.mean(values)) if values else np.nan for values in by_test)
+    old, new, advantage = (
+        float(np.mean(values)) if values else np.nan for values in by_test
+    )
     passes = (rate >= 0.5 if np.isfinite(rate) else None for rate in (old, new))
     return AnnotatorTest(old, next(passes), new, next(passes), advantage, contests)
 
@@ -111,17 +134,32 @@ def _contest(
     judge: Array, ratings: Array, rater: int, cluster: Clusters, epsilon: float
 ) -> tuple[int, int, float, float, float, float]:
     others = np.delete(ratings, rater, axis=0)
-    labelled = np.isfinite(judge) & np.isfinite(ratings[rater]) & np.isfinite(others).any(axis=0)
+    labelled = (
+        np.isfinite(judge)
+        & np.isfinite(ratings[rater])
+        & np.isfinite(others).any(axis=0)
+    )
     n = int(np.count_nonzero(labelled))
     if not n:
         return 0, 0, np.nan, np.nan, np.nan, np.nan
-    label, others, clusters = ratings[rater][labelled], others[:, labelled], cluster[labelled]
-    as_judge = np.sum(others == judge[labelled], axis=0)  # the same others for both: counts suffice
+    label, others, clusters = (
+        ratings[rater][labelled],
+        others[:, labelled],
+        cluster[labelled],
+    )
+    # the same others for both: counts suffice
+    as_judge = np.sum(others == judge[labelled], axis=0)
     as_rater = np.sum(others == label, axis=0)
     lead = np.asarray(np.sign(as_rater - as_judge), dtype=np.float64)
     advantages = float(np.mean(lead <= 0)), float(np.mean(lead >= 0))
     k = np.unique(clusters).size
-    return n, k, *advantages, _t_test(lead, epsilon), _score_test(lead, clusters, k, epsilon)
+    return (
+        n,
+        k,
+        *advantages,
+        _t_test(lead, epsilon),
+        _score_test(lead, clusters, k, epsilon),
+    )
 
 
 def _t_test(lead: Array, epsilon: float) -> float:
@@ -130,14 +168,21 @@ def _t_test(lead: Array, epsilon: float) -> float:
     mean_gap, spread = float(np.mean(lead)) - epsilon, float(np.std(lead, ddof=1))
     if spread <= 1e-12:
         return float(mean_gap >= 0)
-    return float(scipy.special.stdtr(lead.size - 1, mean_gap / spread * np.sqrt(lead.size)))
+    return float(
+        scipy.special.stdtr(lead.size - 1, mean_gap / spread * np.sqrt(lead.size))
+    )
 
 
 def _score_test(lead: Array, cluster: Clusters, k: int, epsilon: float) -> float:
     if k < 2:
         return np.nan
-    n, n_rater, n_judge = lead.size, np.count_nonzero(lead > 0), np.count_nonzero(lead < 0)
-    # The maximum-likelihood share of items where the judge is nearer, if the lead is epsilon.
+    n, n_rater, n_judge = (
+        lead.size,
+        np.count_nonzero(lead > 0),
+        np.count_nonzero(lead < 0),
+    )
+    # The maximum-likelihood share of items where the judge is nearer, if the lead is
+    # epsilon.
     linear = (2 * n - n_rater + n_judge) * epsilon - n_rater - n_judge
     root = np.sqrt(linear**2 + 8 * n * n_judge * epsilon * (1 - epsilon))
     nearer = (root - linear) / (4 * n)
@@ -147,13 +192,16 @@ def _score_test(lead: Array, cluster: Clusters, k: int, epsilon: float) -> float
     _, codes, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
     effect, _ = design_effect(lead, codes)
     if k < n:
-        # Losses of whole documents occur in few documents, by chance in none: the design effect
-        # is computed as if another document had been lost, as much of it as is lost on average of
-        # the others and of two thirds of a document.
-        added = int(np.ceil((n_rater + n / k * 2 / 3) / (np.unique(codes[lead > 0]).size + 1)))
+        # Losses of whole documents occur in few documents, by chance in none: the
+        # design effect is computed as if another document had been lost, as much of it
+        # as is lost on average of the others and of two thirds of a document.
+        added = int(
+            np.ceil((n_rater + n / k * 2 / 3) / (np.unique(codes[lead > 0]).size + 1))
+        )
         extended = np.append(lead, np.ones(added)), np.append(codes, np.full(added, k))
         effect = max(effect, design_effect(*extended)[0])
-    # A large document's weight grows with the correlation of its items: count equal documents.
+    # A large document's weight grows with the correlation of its items: count equal
+    # documents.
     icc = min((effect - 1) / max(float(np.sum(sizes**2)) / n - 1, 1e-9), 1.0)
     spread = sizes * (1 + (sizes - 1) * icc)
     n_equal = float(np.sum(spread) ** 2 / np.sum(spread**2))
@@ -162,18 +210,23 @@ def _score_test(lead: Array, cluster: Clusters, k: int, epsilon: float) -> float
 
 
 def by_agreement(
-    judge: ArrayLike, ratings: ArrayLike, *, confidence: float, cluster: ArrayLike | None = None
+    judge: ArrayLike,
+    ratings: ArrayLike,
+    *,
+    confidence: float,
+    cluster: ArrayLike | None = None,
 ) -> dict[tuple[str, str], Estimate]:
     """Return the judge's accuracy on `all` items with two ratings or more, `unanimous` and `split`.
 
-    Where people disagree, no verdict agrees with all of them: a rater's accuracy on the same items
-    shows what is possible. Each rater is left out in turn. For each item, `judge` and `rater` are
-    the shares of the other raters who agree with them (soft labels); a `difference` above 0 means
-    that the judge agrees with people better than people do. Items are unanimous or split among the
-    other raters: if the left-out rater's label counted, split items would understate the raters'
-    accuracy. So two ratings of an item are never split. Intervals: Jeffreys' for the shares, which
-    are wide for soft labels; t for the difference. Items of a `cluster` (items,), and raters of an
-    item, are correlated. `n` counts items.
+    Where people disagree, no verdict agrees with all of them: a rater's accuracy on the
+    same items shows what is possible. Each rater is left out in turn. For each item,
+    `judge` and `rater` are the shares of the other raters who agree with them (soft
+    labels); a `difference` above 0 means that the judge agrees with people better than
+    people do. Items are unanimous or split among the other raters: if the left-out
+    rater's label counted, split items would understate the raters' accuracy. So two
+    ratings of an item are never split. Intervals: Jeffreys' for the shares, which are
+    wide for soft labels; t for the difference. Items of a `cluster` (items,), and
+    raters of an item, are correlated. `n` counts items.
     """
     verdict, table = _verdicts(judge, ratings)
     clusters = cluster_codes(cluster, verdict.size)
@@ -185,14 +238,27 @@ def by_agreement(
     as_rater = np.where(label == 1, soft, 1 - soft)
     unanimous = (soft == 0) | (soft == 1)
     estimates, all_items = dict[tuple[str, str], Estimate](), unanimous | ~unanimous
-    for name, rows in {"all": all_items, "unanimous": unanimous, "split": ~unanimous}.items():
+    for name, rows in {
+        "all": all_items,
+        "unanimous": unanimous,
+        "split": ~unanimous,
+    }.items():
         groups, n = clusters[item[rows]], int(np.unique(item[rows]).size)
-        pair = [shares.share(v[rows], groups, confidence=confidence) for v in (as_judge, as_rater)]
+        pair = [
+            shares.share(v[rows], groups, confidence=confidence)
+            for v in (as_judge, as_rater)
+        ]
         difference = Estimate(*UNDEFINED, 0, 0.0)
         if n:
-            difference = mean_of((as_judge - as_rater)[rows], groups, confidence=confidence)
-        observers = zip(("judge", "rater", "difference"), (*pair, difference), strict=True)
-        estimates |= {(name, observer): estimate._replace(n=n) for observer, estimate in observers}
+            difference = mean_of(
+                (as_judge - as_rater)[rows], groups, confidence=confidence
+            )
+        observers = zip(
+            ("judge", "rater", "difference"), (*pair, difference), strict=True
+        )
+        estimates |= {
+            (name, observer): estimate._replace(n=n) for observer, estimate in observers
+        }
     return estimates
 
 
@@ -201,7 +267,8 @@ class Latent(NamedTuple):
 
     sensitivity: list[Estimate]  # by observer, the judge first
     specificity: list[Estimate]
-    why: str  # "by" what the model is identified, or "not identified:" and what is missing
+    # "by" what the model is identified, or "not identified:" and what is missing
+    why: str
 
 
 def latent_classes(
@@ -215,22 +282,26 @@ def latent_classes(
 ) -> Latent:
     """Estimate sensitivity and specificity of judge and raters against a latent truth.
 
-    Maximum likelihood by EM, starting from the majority vote. Assumes that verdicts are independent
-    given the truth, and that sensitivity and specificity are the same in every `population`
-    (items,). If the judge errs on the same items as raters, the model takes them all to be right:
-    it checks the majority vote, but is not a better truth.
+    Maximum likelihood by EM, starting from the majority vote. Assumes that verdicts are
+    independent given the truth, and that sensitivity and specificity are the same in
+    every `population` (items,). If the judge errs on the same items as raters, the
+    model takes them all to be right: it checks the majority vote, but is not a better
+    truth.
 
-    Identified with three verdicts on 10 items or more (Dawid and Skene; in the chosen solution
-    observers are better than chance), else by two verdicts in two populations, 10 items or more in
-    each, whose shares of passes differ by .1 or more (Hui and Walter). Intervals are percentiles of
-    200 resamples of clusters, at least as wide as Jeffreys' for as many items of known truth.
-    Sources: Dawid and Skene 1979, Maximum likelihood estimation of observer
-    error-rates using the EM algorithm; Hui and Walter 1980, Estimating the error rates of
-    diagnostic tests; Kruskal 1977 on what three verdicts identify.
+    Identified with three verdicts on 10 items or more (Dawid and Skene; in the chosen
+    solution observers are better than chance), else by two verdicts in two populations,
+    10 items or more in each, whose shares of passes differ by .1 or more (Hui and
+    Walter). Intervals are percentiles of 200 resamples of clusters, at least as wide as
+    Jeffreys' for as many items of known truth. Sources: Dawid and Skene 1979, Maximum
+    likelihood estimation of observer error-rates using the EM algorithm; Hui and Walter
+    1980, Estimating the error rates of diagnostic tests; Kruskal 1977 on what three
+    verdicts identify.
     """
     verdict, others = _verdicts(judge, ratings)
     table = np.vstack((verdict, others))
-    populations = np.zeros(verdict.size) if population is None else np.asarray(population)
+    populations = (
+        np.zeros(verdict.size) if population is None else np.asarray(population)
+    )
     _, place = np.unique(populations, return_inverse=True)
     clusters = cluster_codes(cluster, verdict.size)
     has_verdict = np.isfinite(table)
@@ -241,7 +312,9 @@ def latent_classes(
     undefined = [Estimate(*UNDEFINED, table.shape[1], np.nan)] * len(table)
     sizes = np.bincount(place, minlength=n_populations)
     if three < TOGETHER and (n_populations < 2 or np.sort(sizes)[-2] < TOGETHER):
-        why = "not identified: it takes three verdicts an item, or two in two populations"
+        why = (
+            "not identified: it takes three verdicts an item, or two in two populations"
+        )
         return Latent(undefined, undefined, why)
     columns = np.vstack((np.nan_to_num(table, nan=-1.0), place))
     kinds, kind = np.unique(columns, axis=1, return_inverse=True)
@@ -249,13 +322,19 @@ def latent_classes(
     _, clusters = np.unique(clusters, return_inverse=True)
     counts = np.zeros((int(clusters.max()) + 1, patterns.shape[1]))
     np.add.at(counts, (clusters, kind.reshape(-1)), 1.0)
-    resamples = rng.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), RESAMPLES)
+    resamples = rng.multinomial(
+        len(counts), np.full(len(counts), 1 / len(counts)), RESAMPLES
+    )
     weights = np.vstack((np.ones(len(counts)), resamples)).astype(np.float64) @ counts
-    rates, passing, worth = _em(patterns, population_of.astype(np.intp), weights, n_populations)
+    rates, passing, worth = _em(
+        patterns, population_of.astype(np.intp), weights, n_populations
+    )
     if three < TOGETHER and np.ptp(passing[0]) < APART:
         why = "not identified: two verdicts an item, and populations that pass about as often"
         return Latent(undefined, undefined, why)
-    by = "three verdicts an item" if three >= TOGETHER else "two populations that differ"
+    by = (
+        "three verdicts an item" if three >= TOGETHER else "two populations that differ"
+    )
 
     def estimate(values: Array, items: float) -> Estimate:
         value, n = float(values[0]), table.shape[1]
@@ -266,16 +345,22 @@ def latent_classes(
         return Estimate(value, *ends, n, float(len(counts)))
 
     passed, failed = (
-        [estimate(row, float(n)) for row, n in zip(np.round(values, 6).T, of_truth, strict=True)]
+        [
+            estimate(row, float(n))
+            for row, n in zip(np.round(values, 6).T, of_truth, strict=True)
+        ]
         for values, of_truth in ((rates[1], worth[1]), (1.0 - rates[0], worth[0]))
     )
     return Latent(passed, failed, f"by {by}")
 
 
-def _em(patterns: Array, place: Clusters, weights: Array, n: int) -> tuple[Array, Array, Array]:
-    # Fits patterns (observers, kinds) with weights (sets, kinds), all sets at once. Returns shares
-    # of passes by truth (2, sets, observers), truth 1 last, shares of true passes (sets,
-    # populations), and the numbers of items behind the first set's shares (2, observers).
+def _em(
+    patterns: Array, place: Clusters, weights: Array, n: int
+) -> tuple[Array, Array, Array]:
+    # Fits patterns (observers, kinds) with weights (sets, kinds), all sets at once.
+    # Returns shares of passes by truth (2, sets, observers), truth 1 last, shares of
+    # true passes (sets, populations), and the numbers of items behind the first set's
+    # shares (2, observers).
     observed = np.isfinite(patterns).astype(np.float64)
     passes = np.nan_to_num(patterns)
     fails = observed - passes
@@ -287,7 +372,9 @@ def _em(patterns: Array, place: Clusters, weights: Array, n: int) -> tuple[Array
         rates = _clipped(quotient(parts @ passes.T, parts @ observed.T))
         passing = _clipped(quotient(parts[1] @ in_place, weights @ in_place))
         logs = np.log(rates) @ passes + np.log1p(-rates) @ fails
-        updated = scipy.special.expit(logs[1] - logs[0] + scipy.special.logit(passing)[:, place])
+        updated = scipy.special.expit(
+            logs[1] - logs[0] + scipy.special.logit(passing)[:, place]
+        )
         change = float(np.max(np.abs(updated - p_pass)))
         p_pass = updated
         if change < STEADY:
@@ -302,6 +389,8 @@ def _clipped(rates: Array) -> Array:
 def _verdicts(judge: ArrayLike, ratings: ArrayLike) -> tuple[Array, Array]:
     verdict, table = shares.pass_or_fail(judge), np.asarray(ratings, np.float64)
     if table.ndim != 2 or verdict.shape != table.shape[1:]:
-        raise ValueError(f"want raters x items and verdicts, got {table.shape}, {verdict.shape}")
+        raise ValueError(
+            f"want raters x items and verdicts, got {table.shape}, {verdict.shape}"
+        )
     shares.pass_or_fail(table.ravel())
     return verdict, table

@@ -1,12 +1,12 @@
 """Bootstrap of correlations over documents, systems or both, with ties and undefined resamples.
 
-Resampling documents shows how a value varies with other documents for the same systems; systems,
-with other systems; both, with both. Source: Deutsch et al. 2021, A Statistical Analysis of
-Summarization Evaluation Metrics Using Resampling Methods.
+Resampling documents shows how a value varies with other documents for the same systems;
+systems, with other systems; both, with both. Source: Deutsch et al. 2021, A Statistical
+Analysis of Summarization Evaluation Metrics Using Resampling Methods.
 
-A resample is a count of how often each document and system was drawn. The coefficients take these
-counts as weights, all resamples at once. The result is that of `correlate` for the matrix with its
-rows and columns repeated.
+A resample is a count of how often each document and system was drawn. The coefficients
+take these counts as weights, all resamples at once. The result is that of `correlate`
+for the matrix with its rows and columns repeated.
 """
 
 import hashlib
@@ -44,13 +44,17 @@ class Draws(NamedTuple):
 
     def of(self, part: Part) -> "Draws":
         """Select the draws of a stratum."""
-        return Draws(self.resample, self.systems[:, part.rows], self.documents[:, part.columns])
+        return Draws(
+            self.resample, self.systems[:, part.rows], self.documents[:, part.columns]
+        )
 
 
 def generator(seed: int, *key: str) -> np.random.Generator:
     """Return a random generator that depends on the seed and the key alone."""
     digest = hashlib.sha256("\x1f".join(key).encode()).digest()
-    words = [int.from_bytes(digest[i : i + 4], "little") for i in range(0, len(digest), 4)]
+    words = [
+        int.from_bytes(digest[i : i + 4], "little") for i in range(0, len(digest), 4)
+    ]
     return np.random.default_rng([seed, *words])
 
 
@@ -64,9 +68,9 @@ def draw(
 ) -> Draws:
     """Draw n resamples, with replacement, of a (systems, documents) matrix.
 
-    With a `layout`, whole families of systems and whole clusters of documents are drawn, documents
-    within their stratum. Metrics of the same matrix can share the draws, so that chance does not
-    add to the differences of their intervals.
+    With a `layout`, whole families of systems and whole clusters of documents are
+    drawn, documents within their stratum. Metrics of the same matrix can share the
+    draws, so that chance does not add to the differences of their intervals.
     """
     layout = layout or default_layout(shape)
     ones = np.ones((n, 1), dtype=np.uint8)
@@ -89,7 +93,9 @@ def _draw_documents(layout: Layout, n: int, rng: np.random.Generator) -> Counts:
     for number in range(layout.n_strata):
         columns = np.flatnonzero(layout.stratum == number)
         cluster = factorize(layout.cluster[columns])
-        counts[:, columns] = _draw_units(n, int(cluster.max(initial=-1)) + 1, rng)[:, cluster]
+        counts[:, columns] = _draw_units(n, int(cluster.max(initial=-1)) + 1, rng)[
+            :, cluster
+        ]
     return counts
 
 
@@ -109,7 +115,9 @@ def correlate_resamples(
     if layout is not None and layout.n_strata > 1 and level != "document":
 
         def of_part(part: Part) -> Array:
-            return correlate_resamples(part.of(a), part.of(b), level, coefficient, draws.of(part))
+            return correlate_resamples(
+                part.of(a), part.of(b), level, coefficient, draws.of(part)
+            )
 
         return mean_over_strata(of_part, len(draws.systems), present, layout, level)
     if level == "global":
@@ -120,7 +128,11 @@ def correlate_resamples(
 
 
 def varies(
-    metric: ArrayLike, human: ArrayLike, level: Level, coefficient: Coefficient, draws: Draws
+    metric: ArrayLike,
+    human: ArrayLike,
+    level: Level,
+    coefficient: Coefficient,
+    draws: Draws,
 ) -> bool:
     """Return whether more than one of the resampled units has scores to correlate.
 
@@ -137,17 +149,30 @@ def _pooled(
     metric: Array, human: Array, present: Mask, coefficient: Coefficient, draws: Draws
 ) -> Array:
     system, document = np.nonzero(present)
-    # Items that are always drawn together share a weight, which makes Kendall much faster.
+    # Items that are always drawn together share a weight, which makes Kendall much
+    # faster.
     item = np.arange(system.size)
     unit = {"documents": document, "systems": system, "both": item}[draws.resample]
-    width = {"documents": present.shape[1], "systems": present.shape[0], "both": item.size}
+    width = {
+        "documents": present.shape[1],
+        "systems": present.shape[0],
+        "both": item.size,
+    }
     of = WEIGHTED[coefficient]
     values = np.empty(len(draws.systems))
     for rows in blocks(values.size, width[draws.resample], numbers=CHUNK):
-        weights = draws.documents[rows] if draws.resample == "documents" else draws.systems[rows]
+        weights = (
+            draws.documents[rows]
+            if draws.resample == "documents"
+            else draws.systems[rows]
+        )
         if draws.resample == "both":
-            weights = weights[:, system] * draws.documents[rows][:, document].astype(np.float64)
-        values[rows] = of(metric[present], human[present], unit, weights.astype(np.float64))
+            weights = weights[:, system] * draws.documents[rows][:, document].astype(
+                np.float64
+            )
+        values[rows] = of(
+            metric[present], human[present], unit, weights.astype(np.float64)
+        )
     return values
 
 
@@ -156,11 +181,15 @@ def _within_documents(
 ) -> Array:
     if draws.resample == "documents":
         fixed = EVERY_COEFFICIENT[coefficient](metric.T, human.T)
-        columns: Iterator[Array] = (np.full(len(draws.systems), value) for value in fixed)
+        columns: Iterator[Array] = (
+            np.full(len(draws.systems), value) for value in fixed
+        )
     else:
         of, weights = WEIGHTED[coefficient], draws.systems.astype(np.float64)
         texts = zip(metric.T, human.T, present.T, strict=True)
-        columns = (of(x[both], y[both], np.flatnonzero(both), weights) for x, y, both in texts)
+        columns = (
+            of(x[both], y[both], np.flatnonzero(both), weights) for x, y, both in texts
+        )
     total, defined = np.zeros((2, len(draws.systems)))
     for column, times in zip(columns, draws.documents.T, strict=True):
         has_value = ~np.isnan(column)
@@ -169,7 +198,9 @@ def _within_documents(
     return quotient(total, defined, defined > 0)
 
 
-def _of_system_means(metric: Array, human: Array, coefficient: Coefficient, draws: Draws) -> Array:
+def _of_system_means(
+    metric: Array, human: Array, coefficient: Coefficient, draws: Draws
+) -> Array:
     if draws.resample == "systems":
         x, y = system_means(metric, human, np.ones((1, metric.shape[1])))
     else:
@@ -182,8 +213,11 @@ def _of_system_means(metric: Array, human: Array, coefficient: Coefficient, draw
         size = draws.systems.sum(axis=1)
         index = np.tile(np.arange(len(metric)), len(size))
         places = np.full((len(size), size.max(initial=0)), len(metric))
-        places[np.arange(places.shape[1]) < size[:, None]] = np.repeat(index, draws.systems.ravel())
-        rows, gap = np.arange(len(x))[:, None], np.full((len(x), 1), np.nan)  # one row, or all
+        places[np.arange(places.shape[1]) < size[:, None]] = np.repeat(
+            index, draws.systems.ravel()
+        )
+        # one row, or all
+        rows, gap = np.arange(len(x))[:, None], np.full((len(x), 1), np.nan)
         x, y = (np.hstack((side, gap))[rows, places] for side in (x, y))
     return EVERY_COEFFICIENT[coefficient](x, y)
 
@@ -210,19 +244,23 @@ def percentiles(draws: Array, confidence: float) -> tuple[Array, Array]:
     complete = ~np.any(undefined, axis=0) & (len(draws) > 0)
     if np.any(complete):
         low[complete], high[complete] = np.quantile(draws[:, complete], tails, axis=0)
-    for column in np.flatnonzero(~complete & (2 * np.sum(undefined, axis=0) <= len(draws))):
+    for column in np.flatnonzero(
+        ~complete & (2 * np.sum(undefined, axis=0) <= len(draws))
+    ):
         defined = draws[~undefined[:, column], column]
         if defined.size:
             low[column], high[column] = np.quantile(defined, tails)
     return low, high
 
 
-def expanded_percentiles(draws: Array, n: float, confidence: float) -> tuple[Array, Array]:
+def expanded_percentiles(
+    draws: Array, n: float, confidence: float
+) -> tuple[Array, Array]:
     """Return ends (columns,) as `percentiles`, further out the fewer units were resampled.
 
-    Percentiles of resamples of n units undercover for small n, as a normal interval does compared
-    with Student's t. NaN where n is below 2. Source: Hesterberg 2015, What
-    teachers should know about the bootstrap.
+    Percentiles of resamples of n units undercover for small n, as a normal interval
+    does compared with Student's t. NaN where n is below 2. Source: Hesterberg 2015,
+    What teachers should know about the bootstrap.
     """
     if n < 2:
         undefined = np.full(draws.shape[1], np.nan)

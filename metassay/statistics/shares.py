@@ -1,13 +1,15 @@
 """Shares of texts, and pass rates, with intervals that hold in small samples.
 
-Texts of a document are correlated. `effective_size` returns the equivalent number of independent
-texts, from which every interval of a judge's card is computed. The interval of a statistic that is
-not a share is of tables of counts drawn from their posterior (`posterior_estimate`).
+Texts of a document are correlated. `effective_size` returns the equivalent number of
+independent texts, from which every interval of a judge's card is computed. The interval
+of a statistic that is not a share is of tables of counts drawn from their posterior
+(`posterior_estimate`).
 
-A system's true mean or pass rate is estimated from a judge on all its texts and people on some: the
-judge's mean repeats its bias on every text, and its interval shrinks around a wrong value. The
-corrections require that people rated a random sample of the texts; `prediction_powered_mean` and
-`rogan_gladen` assume independent texts. 1 is a pass, 0 a fail, NaN missing.
+A system's true mean or pass rate is estimated from a judge on all its texts and people
+on some: the judge's mean repeats its bias on every text, and its interval shrinks
+around a wrong value. The corrections require that people rated a random sample of the
+texts; `prediction_powered_mean` and `rogan_gladen` assume independent texts. 1 is a
+pass, 0 a fail, NaN missing.
 """
 
 import math
@@ -22,7 +24,8 @@ from metassay.statistics.exact_sums import Array, Mask
 
 Clusters = NDArray[np.intp]
 Tables = NDArray[Any]  # (..., cells), counts or shares, maybe complex
-Coefficient = Callable[[Tables], Tables]  # tables (..., cells) -> numbers (...), NaN if undefined
+# tables (..., cells) -> numbers (...), NaN if undefined
+Coefficient = Callable[[Tables], Tables]
 
 THRESHOLD = 0.5  # a probability of at least this is a pass
 DRAWS = 10_000  # from a posterior
@@ -46,8 +49,9 @@ class Estimate(NamedTuple):
 def jeffreys(hits: float, n: float, *, confidence: float) -> tuple[float, float]:
     """Return the interval of the share of `hits` among n, both may be fractions; NaN for n of 0.
 
-    Equal tails of Beta(hits + 1/2, n - hits + 1/2); an end is 0 or 1 where no text, or every text,
-    is a hit. Source: Brown, Cai and DasGupta 2001, Interval estimation for a binomial proportion.
+    Equal tails of Beta(hits + 1/2, n - hits + 1/2); an end is 0 or 1 where no text, or
+    every text, is a hit. Source: Brown, Cai and DasGupta 2001, Interval estimation for
+    a binomial proportion.
     """
     if not n > 0:
         return np.nan, np.nan
@@ -60,12 +64,15 @@ def jeffreys(hits: float, n: float, *, confidence: float) -> tuple[float, float]
 def worth_at_most(labels: Array, cluster: Clusters) -> float:
     """Bound the effective number of independent texts with people's pass or fail labels (n,).
 
-    The number of clusters where fewer than FEW_CLUSTERS have the rarer label: then the data cannot
-    show whether texts of a cluster fail together, and if they do, the next cluster may fail as a
-    whole. Else infinite: `effective_size` is enough. NaN is no label.
+    The number of clusters where fewer than FEW_CLUSTERS have the rarer label: then the
+    data cannot show whether texts of a cluster fail together, and if they do, the next
+    cluster may fail as a whole. Else infinite: `effective_size` is enough. NaN is no
+    label.
     """
     labelled = np.isfinite(labels)
-    clusters = [np.unique(cluster[labelled & (labels == label)]).size for label in (0.0, 1.0)]
+    clusters = [
+        np.unique(cluster[labelled & (labels == label)]).size for label in (0.0, 1.0)
+    ]
     n = np.unique(cluster[labelled]).size
     return float(n) if min(clusters) < FEW_CLUSTERS and n < labelled.sum() else np.inf
 
@@ -89,13 +96,14 @@ def share(
 def effective_size(influence: Array, cluster: Clusters, *, confidence: float) -> float:
     """Return how many independent texts are equivalent to n texts of `cluster` (n,): 1 to n.
 
-    `influence` (n,): each text's influence on the statistic, up to a constant. The size is n /
-    design effect, times (normal quantile / t quantile) ** 2. The design effect is the variance of
-    sums over clusters divided by that of independent texts, at least 1; the quantiles reflect that
-    few clusters, or few with most of the variance (Satterthwaite's degrees of freedom), estimate it
-    poorly. n with one text per cluster; the number of clusters if all influences are equal.
-    Sources: Rao and Scott 1992, A simple method for the analysis of clustered binary data; Korn and
-    Graubard 1998, Confidence intervals for proportions with small expected number of positive
+    `influence` (n,): each text's influence on the statistic, up to a constant. The size
+    is n / design effect, times (normal quantile / t quantile) ** 2. The design effect
+    is the variance of sums over clusters divided by that of independent texts, at least
+    1; the quantiles reflect that few clusters, or few with most of the variance
+    (Satterthwaite's degrees of freedom), estimate it poorly. n with one text per
+    cluster; the number of clusters if all influences are equal. Sources: Rao and Scott
+    1992, A simple method for the analysis of clustered binary data; Korn and Graubard
+    1998, Confidence intervals for proportions with small expected number of positive
     counts.
     """
     effect, freedom = design_effect(influence, cluster)
@@ -108,9 +116,9 @@ def effective_size(influence: Array, cluster: Clusters, *, confidence: float) ->
 def design_effect(influence: Array, cluster: Clusters) -> tuple[float, float]:
     """Return the variance of a mean of n texts divided by that of n independent ones, at least 1.
 
-    Also returns its degrees of freedom, infinite where nothing is estimated: with one text per
-    cluster the effect is 1, with equal influences n / clusters. Arguments and sources as in
-    `effective_size`.
+    Also returns its degrees of freedom, infinite where nothing is estimated: with one
+    text per cluster the effect is 1, with equal influences n / clusters. Arguments and
+    sources as in `effective_size`.
     """
     n = influence.size
     _, number = np.unique(cluster, return_inverse=True)
@@ -123,8 +131,8 @@ def design_effect(influence: Array, cluster: Clusters) -> tuple[float, float]:
         return n / k, np.inf
     squares: Array = np.bincount(number, weights=centred).astype(np.float64) ** 2
     clustered = float(np.sum(squares)) * k / (k - 1) / n
-    # A variance that comes from few clusters (a judge errs in four documents of sixty) is as
-    # uncertain as one from few clusters: Satterthwaite's degrees of freedom.
+    # A variance that comes from few clusters (a judge errs in four documents of sixty)
+    # is as uncertain as one from few clusters: Satterthwaite's degrees of freedom.
     size, freedom = float(np.sum(squares)), k - 1.0
     kurtosis = k * float(np.sum(squares**2)) / size**2 if size > 0 else 0.0
     if kurtosis > 1.0:
@@ -164,22 +172,27 @@ def posterior_estimate(  # noqa: PLR0913 - all but three are named
 ) -> Estimate:
     """Compute the coefficient of the table of `cell` (n,), each 0 to `cells` - 1, with interval.
 
-    Equal tails of DRAWS tables from a Dirichlet with `prior` texts added to each cell and the
-    effective number of texts (by `cluster` (n,), at most `most`). The ends are widened to include
-    the value. NaN where the coefficient is undefined for the table.
+    Equal tails of DRAWS tables from a Dirichlet with `prior` texts added to each cell
+    and the effective number of texts (by `cluster` (n,), at most `most`). The ends are
+    widened to include the value. NaN where the coefficient is undefined for the table.
     """
     n = cell.size
     table = np.bincount(cell, minlength=cells).astype(np.float64)
     value = float(coefficient(table)) if n else np.nan
     if np.isnan(value):
         return Estimate(*UNDEFINED, n, float(n))
-    # By a complex step the gradient is exact to rounding, without a formula per coefficient.
+    # By a complex step the gradient is exact to rounding, without a formula per
+    # coefficient.
     gradient = np.imag(coefficient(table / n + 1e-30j * np.eye(cells))) / 1e-30
     worth = min(effective_size(gradient[cell], cluster, confidence=confidence), most)
     # With clusters, their t quantile is in `worth` already.
-    certain = worth * (quantile_ratio(n - 1, confidence=confidence) if worth == n else 1.0)
+    certain = worth * (
+        quantile_ratio(n - 1, confidence=confidence) if worth == n else 1.0
+    )
     tables = rng.standard_gamma(table * (certain / n) + prior, size=(DRAWS, cells))
-    return Estimate(value, *ends(coefficient(tables), value, confidence=confidence), n, worth)
+    return Estimate(
+        value, *ends(coefficient(tables), value, confidence=confidence), n, worth
+    )
 
 
 def ends(values: Array, value: float, *, confidence: float) -> tuple[float, float]:
@@ -187,7 +200,9 @@ def ends(values: Array, value: float, *, confidence: float) -> tuple[float, floa
     finite = values[np.isfinite(values)]
     if np.isnan(value) or not finite.size:
         return np.nan, np.nan
-    low, high = np.quantile(finite, ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0))
+    low, high = np.quantile(
+        finite, ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0)
+    )
     return min(float(low), value), max(float(high), value)
 
 
@@ -232,32 +247,45 @@ class CorrectedMean(NamedTuple):
 
 
 def prediction_powered_mean(
-    judge: ArrayLike, human: ArrayLike, *, confidence: float, weight: float | None = None
+    judge: ArrayLike,
+    human: ArrayLike,
+    *,
+    confidence: float,
+    weight: float | None = None,
 ) -> CorrectedMean:
     """Estimate people's mean of all texts (n,); NaN where judge or people did not rate.
 
-    weight * mean(judge alone) + mean(human - weight * judge). `weight` None chooses the weight from
-    0 to 1 with the smallest variance; 1 is the estimate as first published. People's mean if the
-    judge rated no other texts. NaN with fewer than two texts rated by both. The interval is normal:
-    it needs 30 texts or more rated by people. Source: Angelopoulos et al. 2023,
-    Prediction-powered inference (Science 382); Angelopoulos, Duchi, Zrnic 2023, PPI++.
+    weight * mean(judge alone) + mean(human - weight * judge). `weight` None chooses the
+    weight from 0 to 1 with the smallest variance; 1 is the estimate as first published.
+    People's mean if the judge rated no other texts. NaN with fewer than two texts rated
+    by both. The interval is normal: it needs 30 texts or more rated by people. Source:
+    Angelopoulos et al. 2023, Prediction-powered inference (Science 382); Angelopoulos,
+    Duchi, Zrnic 2023, PPI++.
     """
     scores, people = _rows(judge, human)
     both = np.isfinite(scores) & np.isfinite(people)
-    f, y, rest = scores[both], people[both], scores[np.isfinite(scores) & ~np.isfinite(people)]
+    f, y, rest = (
+        scores[both],
+        people[both],
+        scores[np.isfinite(scores) & ~np.isfinite(people)],
+    )
     judged = np.concatenate((f, rest))
     judge_mean = float(np.mean(judged)) if judged.size else np.nan
     counts = y.size, rest.size, int(np.count_nonzero(np.isfinite(people) & ~both))
     if y.size < 2:
         return CorrectedMean(*UNDEFINED, np.nan, judge_mean, *counts)
-    lambda_ = 0.0 if not rest.size else _weight(f, y, rest) if weight is None else weight
+    lambda_ = (
+        0.0 if not rest.size else _weight(f, y, rest) if weight is None else weight
+    )
     value = float(np.mean(y - lambda_ * f))
     variance = float(np.var(y - lambda_ * f)) / y.size
     if rest.size:
         value += lambda_ * float(np.mean(rest))
         variance += lambda_**2 * float(np.var(rest)) / rest.size
     reach = float(scipy.special.ndtri((1.0 + confidence) / 2.0)) * np.sqrt(variance)
-    return CorrectedMean(value, value - reach, value + reach, lambda_, judge_mean, *counts)
+    return CorrectedMean(
+        value, value - reach, value + reach, lambda_, judge_mean, *counts
+    )
 
 
 class RoganGladen(NamedTuple):
@@ -273,26 +301,33 @@ class RoganGladen(NamedTuple):
     n_missing: int  # texts that people rated and the judge did not: left out
 
 
-def rogan_gladen(judge: ArrayLike, human: ArrayLike, *, confidence: float) -> RoganGladen:
+def rogan_gladen(
+    judge: ArrayLike, human: ArrayLike, *, confidence: float
+) -> RoganGladen:
     """Estimate people's share of ones from a judge's 0/1 judgments and people's ratings of some.
 
-    (judge's share of ones + specificity - 1) / (sensitivity + specificity - 1), clipped to 0 to 1;
-    the share is of all texts that the judge rated. NaN if people's ratings are constant, or if the
-    judge is no better than chance. Source: Rogan and Gladen 1978, Estimating prevalence from the
-    results of a screening test; interval by Lang and Reiczigel 2014, Confidence limits for
-    prevalence of disease adjusted for estimated sensitivity and specificity, narrowed by the
-    covariance of share and rates, which share the texts rated by both. Raises ValueError for other
-    values.
+    (judge's share of ones + specificity - 1) / (sensitivity + specificity - 1), clipped
+    to 0 to 1; the share is of all texts that the judge rated. NaN if people's ratings
+    are constant, or if the judge is no better than chance. Source: Rogan and Gladen
+    1978, Estimating prevalence from the results of a screening test; interval by Lang
+    and Reiczigel 2014, Confidence limits for prevalence of disease adjusted for
+    estimated sensitivity and specificity, narrowed by the covariance of share and
+    rates, which share the texts rated by both. Raises ValueError for other values.
     """
     scores, people = map(pass_or_fail, _rows(judge, human))
     judged = np.isfinite(scores)
     ones, zeros = judged & (people == 1), judged & (people == 0)
-    n_ones, n_zeros, total = (int(np.count_nonzero(rows)) for rows in (ones, zeros, judged))
+    n_ones, n_zeros, total = (
+        int(np.count_nonzero(rows)) for rows in (ones, zeros, judged)
+    )
     n, n_judged = n_ones + n_zeros, int(np.sum(judged & np.isnan(people)))
     counts = n, n_judged, int(np.count_nonzero(np.isfinite(people) & ~judged))
     if not (n_ones and n_zeros):
         return RoganGladen(*UNDEFINED, np.nan, np.nan, *counts)
-    sensitivity, specificity = float(np.mean(scores[ones])), 1.0 - float(np.mean(scores[zeros]))
+    sensitivity, specificity = (
+        float(np.mean(scores[ones])),
+        1.0 - float(np.mean(scores[zeros])),
+    )
     youden = sensitivity + specificity - 1.0
     if youden <= 0:
         return RoganGladen(*UNDEFINED, sensitivity, specificity, *counts)
@@ -300,15 +335,21 @@ def rogan_gladen(judge: ArrayLike, human: ArrayLike, *, confidence: float) -> Ro
     value = min(max((share + specificity - 1.0) / youden, 0.0), 1.0)
     z = float(scipy.special.ndtri((1.0 + confidence) / 2.0))
     rates = (sensitivity, n_ones), (specificity, n_zeros)
-    low, high = _adjusted_interval((share, total), *rates, z, n / total)  # may exclude the value
+    # may exclude the value
+    low, high = _adjusted_interval((share, total), *rates, z, n / total)
     ends = min(low, value), max(high, value)
     return RoganGladen(value, *ends, sensitivity, specificity, *counts)
 
 
 def _rows(judge: ArrayLike, human: ArrayLike) -> tuple[Array, Array]:
-    scores, people = np.asarray(judge, dtype=np.float64), np.asarray(human, dtype=np.float64)
+    scores, people = (
+        np.asarray(judge, dtype=np.float64),
+        np.asarray(human, dtype=np.float64),
+    )
     if scores.ndim != 1 or scores.shape != people.shape:
-        raise ValueError(f"want two rows of equal length, got {scores.shape}, {people.shape}")
+        raise ValueError(
+            f"want two rows of equal length, got {scores.shape}, {people.shape}"
+        )
     return scores, people
 
 
@@ -367,12 +408,13 @@ def pass_rates(
 ) -> PassRates:
     """Return the judge's pass rate, people's, and two corrected ones; arrays (n,) as `judge_card`.
 
-    The rated texts must be a random sample of the judged. A corrected rate is NaN with fewer than
-    two texts that have both, which its `n` counts; Rogan and Gladen's also where the judge is no
-    better than chance. Rogan and Gladen's interval is Lang and Reiczigel's, widened where texts are
-    clustered. The prediction-powered value is `prediction_powered_mean` of the judgments, clipped
-    to 0 to 1. Its normal interval undercovers with few ratings, so the interval draws the share of
-    passes among the judge's passes and fails from their posteriors (1/2 text per cell).
+    The rated texts must be a random sample of the judged. A corrected rate is NaN with
+    fewer than two texts that have both, which its `n` counts; Rogan and Gladen's also
+    where the judge is no better than chance. Rogan and Gladen's interval is Lang and
+    Reiczigel's, widened where texts are clustered. The prediction-powered value is
+    `prediction_powered_mean` of the judgments, clipped to 0 to 1. Its normal interval
+    undercovers with few ratings, so the interval draws the share of passes among the
+    judge's passes and fails from their posteriors (1/2 text per cell).
     """
     judgment, human = judgments(judge, threshold), pass_or_fail(people)
     clusters = cluster_codes(cluster, judgment.size)
@@ -411,7 +453,9 @@ def _powered(
     if np.isnan(estimate.value):
         return Estimate(*UNDEFINED, estimate.n, float(estimate.n))
     value = min(max(estimate.value, 0.0), 1.0)
-    worth = effective_size(powered_influence(f, y), cluster, confidence=confidence) / f.size
+    worth = (
+        effective_size(powered_influence(f, y), cluster, confidence=confidence) / f.size
+    )
     rated = np.isfinite(y)
     worth = min(worth, worth_at_most(y, cluster) / np.count_nonzero(rated))
     counts = np.bincount(cells(f[rated], y[rated]), minlength=4) * worth + 0.5
@@ -466,12 +510,13 @@ def labels_needed(
 ) -> LabelsNeeded:
     """Return how many rated texts make each interval `width` wide; arrays as for `judge_card`.
 
-    Assumes that the rates so far are the truth, with 1/2 text added to each cell of judgments by
-    ratings, so that a judge without errors so far does not count as perfect: a rough guess from few
-    ratings. Texts to rate are assumed to be a random sample of those with a judgment, clustered
-    like the rated ones. Sensitivity rests on the texts that people pass, specificity on those that
-    they fail. A pass-rate number above the number of judged texts means that more texts are needed,
-    all of them rated. NaN with fewer than two texts that have judgment and rating. Raises
+    Assumes that the rates so far are the truth, with 1/2 text added to each cell of
+    judgments by ratings, so that a judge without errors so far does not count as
+    perfect: a rough guess from few ratings. Texts to rate are assumed to be a random
+    sample of those with a judgment, clustered like the rated ones. Sensitivity rests on
+    the texts that people pass, specificity on those that they fail. A pass-rate number
+    above the number of judged texts means that more texts are needed, all of them
+    rated. NaN with fewer than two texts that have judgment and rating. Raises
     ValueError unless 0 < width < 1.
     """
     if not 0 < width < 1:
@@ -483,7 +528,9 @@ def labels_needed(
     rated = np.isfinite(y)
     if np.count_nonzero(rated) < 2:
         return LabelsNeeded(np.nan, np.nan, np.nan)
-    table = (np.bincount(cells(f[rated], y[rated]), minlength=4) + 0.5).astype(np.float64)
+    table = (np.bincount(cells(f[rated], y[rated]), minlength=4) + 0.5).astype(
+        np.float64
+    )
     table /= table.sum()
     passes, fails = table[0] + table[2], table[1] + table[3]
 
@@ -496,7 +543,9 @@ def labels_needed(
     effect = max(effect, np.count_nonzero(rated) / worth_at_most(y, clusters))
     labels = (
         effect * _powered_labels(table, f.size / effect, width, confidence),
-        deff(f, y == 1) * _independent_texts(float(table[0] / passes), width, confidence) / passes,
+        deff(f, y == 1)
+        * _independent_texts(float(table[0] / passes), width, confidence)
+        / passes,
         deff(1.0 - f, y == 0)
         * _independent_texts(float(table[3] / fails), width, confidence)
         / fails,
@@ -514,9 +563,11 @@ def _independent_texts(share: float, width: float, confidence: float) -> float:
     return high
 
 
-def _powered_labels(table: Array, judged: float, width: float, confidence: float) -> float:
-    # The rate's variance is that of people's 0/1 times (1 - r2) / rated + r2 / judged, where r2 is
-    # the share that the judgments explain.
+def _powered_labels(
+    table: Array, judged: float, width: float, confidence: float
+) -> float:
+    # The rate's variance is that of people's 0/1 times (1 - r2) / rated + r2 / judged,
+    # where r2 is the share that the judgments explain.
     passes, by_judge = table[0] + table[2], table[0] + table[1]
     shared = table[0] - passes * by_judge
     spread = passes * (1.0 - passes) * by_judge * (1.0 - by_judge)

@@ -1,13 +1,14 @@
 """Does one metric agree better with people than another, or is it chance?
 
-Paired permutation tests, Williams' test, the paired bootstrap, and corrections for many tests. All
-comparisons use only cells that have both metrics and people, and keep signs: negate a metric of
-which less is better. NaN is undefined.
+Paired permutation tests, Williams' test, the paired bootstrap, and corrections for many
+tests. All comparisons use only cells that have both metrics and people, and keep signs:
+negate a metric of which less is better. NaN is undefined.
 
-Under the null the two standardised metrics are exchangeable: a permutation swaps their scores
-for some systems, some documents, or both (a cell that both swap stays as it is). Sums are computed
-from the swaps, for all permutations at once. Source: Deutsch et al. 2021, A Statistical Analysis of
-Summarization Evaluation Metrics Using Resampling Methods (PERM-SYS, PERM-INPUT, PERM-BOTH).
+Under the null the two standardised metrics are exchangeable: a permutation swaps their
+scores for some systems, some documents, or both (a cell that both swap stays as it is).
+Sums are computed from the swaps, for all permutations at once. Source: Deutsch et al.
+2021, A Statistical Analysis of Summarization Evaluation Metrics Using Resampling
+Methods (PERM-SYS, PERM-INPUT, PERM-BOTH).
 """
 
 import math
@@ -44,7 +45,13 @@ from metassay.statistics.exact_sums import (
     weighted_sums,
 )
 from metassay.statistics.layout import Layout, Part, default_layout
-from metassay.statistics.resampling import CHUNK, Draws, Resample, correlate_resamples, varies
+from metassay.statistics.resampling import (
+    CHUNK,
+    Draws,
+    Resample,
+    correlate_resamples,
+    varies,
+)
 
 Alternative = Literal["two-sided", "greater", "less"]
 EQUAL = 1e-12  # differences closer than this are equal
@@ -62,7 +69,8 @@ class Swaps(NamedTuple):
 class PermutationTest(NamedTuple):
     """The difference of two metrics' correlations, and its p value by permutation."""
 
-    difference: float  # correlation of a less that of b, on the same texts and documents
+    # correlation of a less that of b, on the same texts and documents
+    difference: float
     p: float  # of no difference; NaN if undefined, in the data or in most permutations
     n: int  # cells that have a, b and human
     n_undefined: int  # permutations without a difference
@@ -110,15 +118,18 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the resampling
 ) -> PermutationTest:
     """Test whether metrics a and b correlate equally with people, by n random permutations.
 
-    `greater`: the alternative that a's correlation is larger. p counts the data as one more
-    permutation (Phipson and Smyth 2010), so that it is never 0. At document level only documents in
-    which both metrics have a coefficient count. With a `layout`, families and clusters swap as a
-    whole, and the difference is computed within each stratum. Raises ValueError unless the three
-    are system x document arrays of one shape.
+    `greater`: the alternative that a's correlation is larger. p counts the data as one
+    more permutation (Phipson and Smyth 2010), so that it is never 0. At document level
+    only documents in which both metrics have a coefficient count. With a `layout`,
+    families and clusters swap as a whole, and the difference is computed within each
+    stratum. Raises ValueError unless the three are system x document arrays of one
+    shape.
     """
     trios = common(a, b, human)
     layout = layout or default_layout(trios.present.shape)
-    swaps = draw_swaps(trios.present.shape, resample=resample, n=n, rng=rng, layout=layout)
+    swaps = draw_swaps(
+        trios.present.shape, resample=resample, n=n, rng=rng, layout=layout
+    )
     how = level, coefficient, swaps, resample, layout
     return permutation_tests(trios, *how, alternative=alternative)[0]
 
@@ -135,11 +146,17 @@ def permutation_tests(
 ) -> list[PermutationTest]:
     """Run `permutation_test` of each pair with these swaps."""
     keep = Swaps(*(np.zeros((1, size), dtype=bool) for size in trios.present.shape))
-    differences = _in_strata(trios, level, coefficient, keep, "documents", layout)[:, 0].tolist()
+    differences = _in_strata(trios, level, coefficient, keep, "documents", layout)[
+        :, 0
+    ].tolist()
     permutations = _in_strata(trios, level, coefficient, swaps, resample, layout)
-    turn = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
+    turn = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[
+        alternative
+    ]
     n, tests = int(trios.present.sum()), []
-    for pair, (observed, values) in enumerate(zip(differences, permutations, strict=True)):
+    for pair, (observed, values) in enumerate(
+        zip(differences, permutations, strict=True)
+    ):
         defined, p = values[~np.isnan(values)], np.nan
         if not np.isnan(observed) and 2 * defined.size >= values.size:
             extreme = np.count_nonzero(turn(defined) >= turn(observed) - EQUAL)
@@ -158,14 +175,21 @@ def _in_strata(
     layout: Layout,
 ) -> Array:
     """Compute `permuted_differences`; with strata their mean, as in `correlate_at`."""
-    if layout.n_strata == 1 or level == "document":  # documents count alike in any stratum
+    # documents count alike in any stratum
+    if layout.n_strata == 1 or level == "document":
         return permuted_differences(trios, level, coefficient, swaps, resample)
 
     def of_part(part: Part) -> Array:
         present = part.of(trios.present)
-        scores = _standardise(part.of(trios.metrics), present), part.of(trios.human), present
+        scores = (
+            _standardise(part.of(trios.metrics), present),
+            part.of(trios.human),
+            present,
+        )
         moved = Swaps(swaps.systems[:, part.rows], swaps.documents[:, part.columns])
-        return permuted_differences(Trios(*scores, *trios[3:]), level, coefficient, moved, resample)
+        return permuted_differences(
+            Trios(*scores, *trios[3:]), level, coefficient, moved, resample
+        )
 
     size = len(trios.n_missing), len(swaps.systems)
     return mean_over_strata(of_part, size, trios.present, layout, level)
@@ -186,12 +210,16 @@ def draw_swaps(
     layout = layout or default_layout(shape)
     systems: Mask = np.zeros((n, layout.n_families), dtype=bool)
     documents: Mask = np.zeros((n, layout.n_clusters), dtype=bool)
-    for coins in [systems] * (resample != "documents") + [documents] * (resample != "systems"):
+    for coins in [systems] * (resample != "documents") + [documents] * (
+        resample != "systems"
+    ):
         for rows in blocks(n, coins.shape[1], numbers=CHUNK):
             coins[rows] = rng.random(coins[rows].shape) < 0.5
     if systems.shape[1] < shape[0]:
         systems = systems[:, layout.family]
-    return Swaps(systems, documents[:, layout.cluster] if layout.clustered else documents)
+    return Swaps(
+        systems, documents[:, layout.cluster] if layout.clustered else documents
+    )
 
 
 def common(a: ArrayLike, b: ArrayLike, human: ArrayLike) -> Trios:
@@ -202,7 +230,9 @@ def common(a: ArrayLike, b: ArrayLike, human: ArrayLike) -> Trios:
     return all_pairs((a, b), human)[0][1]
 
 
-def all_pairs(metrics: Sequence[ArrayLike], human: ArrayLike) -> list[tuple[Index, Trios]]:
+def all_pairs(
+    metrics: Sequence[ArrayLike], human: ArrayLike
+) -> list[tuple[Index, Trios]]:
     """Return all pairs of metrics as `common` does, grouped by the cells that they share.
 
     Each group comes with its pairs' places among the `combinations` of the metrics.
@@ -210,12 +240,17 @@ def all_pairs(metrics: Sequence[ArrayLike], human: ArrayLike) -> list[tuple[Inde
     sides = [matrices(metric, human) for metric in metrics]
     groups: dict[bytes, list[tuple[int, int, int]]] = {}
     for place, (i, j) in enumerate(combinations(range(len(sides)), 2)):
-        groups.setdefault((sides[i][2] & sides[j][2]).tobytes(), []).append((place, i, j))
+        groups.setdefault((sides[i][2] & sides[j][2]).tobytes(), []).append(
+            (place, i, j)
+        )
     trios_by_cells = []
     for group in groups.values():
         places, *pairs = np.array(group).T
         present, people = sides[group[0][1]][2] & sides[group[0][2]][2], sides[0][1]
-        rated = [np.isfinite([sides[i][0], sides[j][0], people]).any(axis=0) for _, i, j in group]
+        rated = [
+            np.isfinite([sides[i][0], sides[j][0], people]).any(axis=0)
+            for _, i, j in group
+        ]
         missing = np.array([np.count_nonzero(cells & ~present) for cells in rated])
         columns, local = np.unique(pairs, return_inverse=True)
         scores = _standardise(np.stack([sides[i][0] for i in columns]), present)
@@ -236,10 +271,18 @@ def _standardise(metrics: Array, present: Mask) -> Array:
 
 
 def permuted_differences(
-    trios: Trios, level: Level, coefficient: Coefficient, swaps: Swaps, resample: Resample
+    trios: Trios,
+    level: Level,
+    coefficient: Coefficient,
+    swaps: Swaps,
+    resample: Resample,
 ) -> Array:
     """Return (pairs, permutations) the correlation of a less that of b; NaN if undefined."""
-    difference = {"system": _of_means, "document": _within_documents, "global": _pooled}[level]
+    difference = {
+        "system": _of_means,
+        "document": _within_documents,
+        "global": _pooled,
+    }[level]
     values = np.empty((len(trios.n_missing), len(swaps.systems)))
     # A document's correlations need the swaps of one document at a time.
     width = swaps.systems.shape[1] if level == "document" else swaps.documents.shape[1]
@@ -249,7 +292,9 @@ def permuted_differences(
     return values
 
 
-def _of_means(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample) -> Array:
+def _of_means(
+    trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample
+) -> Array:
     rows = np.any(trios.present, axis=1)
     both = trios.metrics, trios.human
     scores, z = (np.where(trios.present, side, 0.0)[..., rows, :] for side in both)
@@ -280,19 +325,25 @@ def _of_means(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample)
 
 
 def _swap_sums(values: Array, systems: Mask, documents: Array) -> Array:
-    # The sum of each row's swapped cells, (permutations, ..., systems), exact in any order.
+    # The sum of each row's swapped cells, (permutations, ..., systems), exact in any
+    # order.
     flat = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
-    of_documents = weighted_sums(flat, documents).reshape(len(documents), *values.shape[:-1])
+    of_documents = weighted_sums(flat, documents).reshape(
+        len(documents), *values.shape[:-1]
+    )
     return np.where(systems, np.sum(values, axis=-1) - of_documents, of_documents)
 
 
 def _within_documents(
     trios: Trios, coefficient: Coefficient, swaps: Swaps, resample: Resample
 ) -> Array:
-    # The mean over the documents in which both metrics have a coefficient: the same for both.
+    # The mean over the documents in which both metrics have a coefficient: the same for
+    # both.
     means = np.full((len(trios.n_missing), len(swaps.systems)), np.nan)
     if resample == "documents":  # whole documents change sides: their correlations stay
-        for values, difference in zip(means, paired_differences(trios, coefficient), strict=True):
+        for values, difference in zip(
+            means, paired_differences(trios, coefficient), strict=True
+        ):
             defined = ~np.isnan(difference)
             n, cells = int(defined.sum()), slice(None) if defined.all() else defined
             for rows in blocks(len(values) if n else 0, n):
@@ -306,7 +357,9 @@ def _within_documents(
         for d, rows in enumerate(trio.present.T):
             x, y, z = (v[rows, d] for v in (trio.a, trio.b, trio.human))
             both = _one_document(x, y, z, coefficient, swaps.systems[:, rows])
-            difference = np.where(swaps.documents[:, d], -1.0, 1.0) * (both[0] - both[1])
+            difference = np.where(swaps.documents[:, d], -1.0, 1.0) * (
+                both[0] - both[1]
+            )
             defined = ~np.isnan(difference)
             totals += np.where(defined, difference, 0.0)
             counts += defined
@@ -321,8 +374,11 @@ def paired_differences(trios: Trios, coefficient: Coefficient) -> Array:
     return np.asarray(values[trios.pairs[0]] - values[trios.pairs[1]])
 
 
-def _one_document(x: Array, y: Array, z: Array, coefficient: Coefficient, swap: Mask) -> Array:
-    # Both metrics' correlation with z (systems,) under each row of swaps: (2, permutations).
+def _one_document(
+    x: Array, y: Array, z: Array, coefficient: Coefficient, swap: Mask
+) -> Array:
+    # Both metrics' correlation with z (systems,) under each row of swaps: (2,
+    # permutations).
     if x.size < 2:
         return np.full((2, len(swap)), np.nan)
     if coefficient == "pearson":
@@ -339,7 +395,8 @@ def _one_document(x: Array, y: Array, z: Array, coefficient: Coefficient, swap: 
     size = np.sqrt(np.full(len(chosen), np.sum(np.abs(order))))
     for choice in (chosen, 1 - chosen):
         agreement, untied = (
-            np.sum((choice @ pairs) * choice, axis=1) for pairs in (concordance, np.abs(sign))
+            np.sum((choice @ pairs) * choice, axis=1)
+            for pairs in (concordance, np.abs(sign))
         )
         values.append(ratio(agreement, np.sqrt(untied), size))
     return np.stack(values)
@@ -349,10 +406,15 @@ def _pearson_of_swaps(x: Array, y: Array, z: Array, swap: Mask) -> Array:
     k = x.size
     both = deviations(np.concatenate((x, y)), np.ones(2 * k)).reshape(2, k)
     human = deviations(z, np.ones(k))
-    a, b = (weighted_sums(_terms(metric, human), swap.astype(np.float64)).T for metric in both)
+    a, b = (
+        weighted_sums(_terms(metric, human), swap.astype(np.float64)).T
+        for metric in both
+    )
     values = _from_sums(both, human, k, b - a)
     for metric, row in zip(*np.nonzero(np.isinf(values)), strict=True):
-        swapped = np.where(swap[row], y, x) if metric == 0 else np.where(swap[row], x, y)
+        swapped = (
+            np.where(swap[row], y, x) if metric == 0 else np.where(swap[row], x, y)
+        )
         values[metric, row] = EVERY_COEFFICIENT["pearson"](swapped, z)
     return values
 
@@ -362,8 +424,9 @@ def _terms(metric: Array, human: Array) -> Array:
 
 
 def _from_sums(both: Array, human: Array, n: int, moved: Array) -> Array:
-    # Both metrics' Pearson correlation (2, permutations) from sums of x, x x and x z; infinite
-    # where they cancel. `moved` (3, permutations): the swapped cells' sums, b's less a's.
+    # Both metrics' Pearson correlation (2, permutations) from sums of x, x x and x z;
+    # infinite where they cancel. `moved` (3, permutations): the swapped cells' sums,
+    # b's less a's.
     start = np.array([[np.sum(t) for t in _terms(metric, human)] for metric in both])
     sums = start[:, :, None] + np.stack((moved, -moved))
     size = sums[:, 1] - sums[:, 0] ** 2 / n
@@ -376,14 +439,19 @@ def _from_sums(both: Array, human: Array, n: int, moved: Array) -> Array:
 def _pooled(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample) -> Array:
     if coefficient != "pearson":
         each_trio = map(trios.of, range(len(trios.n_missing)))
-        return np.stack([_pooled_explicitly(trio, coefficient, swaps) for trio in each_trio])
+        return np.stack(
+            [_pooled_explicitly(trio, coefficient, swaps) for trio in each_trio]
+        )
     cells = trios.present
     n = int(np.count_nonzero(cells))
     human = np.zeros(cells.shape)
     human[cells] = deviations(trios.human[cells], np.ones(n))
     scores = np.where(cells, trios.metrics, 0.0)
     swapped_by = swaps.systems[:, None], swaps.documents.astype(np.float64)
-    swapped = [_swap_sums(_terms(metric, human), *swapped_by).sum(axis=2).T for metric in scores]
+    swapped = [
+        _swap_sums(_terms(metric, human), *swapped_by).sum(axis=2).T
+        for metric in scores
+    ]
     differences = np.zeros((len(trios.n_missing), len(swaps.systems)))
     for place, (a, b) in enumerate(trios.pairs.T):
         values = _from_sums(scores[[a, b]], human, max(n, 1), swapped[b] - swapped[a])
@@ -391,7 +459,9 @@ def _pooled(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample) -
         np.subtract(values[0], values[1], out=differences[place], where=stable)
         if not np.all(stable):
             others = Swaps(swaps.systems[~stable], swaps.documents[~stable])
-            differences[place, ~stable] = _pooled_explicitly(trios.of(place), coefficient, others)
+            differences[place, ~stable] = _pooled_explicitly(
+                trios.of(place), coefficient, others
+            )
     return differences
 
 
@@ -407,7 +477,9 @@ def _pooled_explicitly(trio: Trio, coefficient: Coefficient, swaps: Swaps) -> Ar
         if paired:
             values[:, rows] = _one_document(a, b, human, coefficient, swap)
         else:
-            values[:, rows] = [of(np.where(other, b, a), human) for other in (swap, ~swap)]
+            values[:, rows] = [
+                of(np.where(other, b, a), human) for other in (swap, ~swap)
+            ]
     return np.asarray(values[0] - values[1])
 
 
@@ -422,7 +494,12 @@ class Williams(NamedTuple):
 
 
 def williams_test(
-    r12: float, r13: float, r23: float, n: int, *, alternative: Alternative = "two-sided"
+    r12: float,
+    r13: float,
+    r23: float,
+    n: int,
+    *,
+    alternative: Alternative = "two-sided",
 ) -> tuple[float, float]:
     """Return t and p of Williams' test that r12 = r13, where r23 is the correlation of 2 and 3.
 
@@ -433,7 +510,10 @@ def williams_test(
     if n < 4 or not np.isfinite(r12 + r13 + r23) or abs(r23) >= 1.0 - 1e-12:
         return np.nan, np.nan
     determinant = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
-    size = 2 * (n - 1) / (n - 3) * max(determinant, 0.0) + ((r12 + r13) / 2) ** 2 * (1 - r23) ** 3
+    size = (
+        2 * (n - 1) / (n - 3) * max(determinant, 0.0)
+        + ((r12 + r13) / 2) ** 2 * (1 - r23) ** 3
+    )
     if size <= 0:
         return np.nan, np.nan
     t = (r12 - r13) * np.sqrt((n - 1) * (1 + r23) / size)
@@ -443,20 +523,28 @@ def williams_test(
 
 
 def williams_of(
-    trio: Trio, level: Level, coefficient: Coefficient, *, alternative: Alternative = "two-sided"
+    trio: Trio,
+    level: Level,
+    coefficient: Coefficient,
+    *,
+    alternative: Alternative = "two-sided",
 ) -> Williams:
     """Test by Williams whether metrics a and b (`common`) correlate equally with people at a level.
 
-    Assumes independent items and normal scores. That suits the system level. At global level p is
-    too small, since items share documents; at document level (n is the largest number of systems in
-    a document) too large, since documents are averaged. Prefer `permutation_test` at both. The
-    nlpstats package drops all signs, also that of r23, and so can combine three correlations that
-    no data can have.
+    Assumes independent items and normal scores. That suits the system level. At global
+    level p is too small, since items share documents; at document level (n is the
+    largest number of systems in a document) too large, since documents are averaged.
+    Prefer `permutation_test` at both. The nlpstats package drops all signs, also that
+    of r23, and so can combine three correlations that no data can have.
     """
     r12 = correlate(trio.a, trio.human, level, coefficient)
     r13 = correlate(trio.b, trio.human, level, coefficient).value
     r23 = correlate(trio.a, trio.b, level, coefficient).value
-    n = r12.n if level != "document" else int(np.max(trio.present.sum(axis=0), initial=0))
+    n = (
+        r12.n
+        if level != "document"
+        else int(np.max(trio.present.sum(axis=0), initial=0))
+    )
     t, p = williams_test(r12.value, r13, r23, n, alternative=alternative)
     return Williams(r12.value - r13, t, p, n, trio.n_missing)
 
@@ -490,7 +578,9 @@ def resample_metric(
     )
 
 
-def resample_by_document(trios: Trios, coefficient: Coefficient, draws: Draws) -> list[Bootstrap]:
+def resample_by_document(
+    trios: Trios, coefficient: Coefficient, draws: Draws
+) -> list[Bootstrap]:
     """Resample each pair's mean difference over the documents where both have a coefficient.
 
     A metric that is in several pairs is computed once per document.
@@ -500,13 +590,17 @@ def resample_by_document(trios: Trios, coefficient: Coefficient, draws: Draws) -
     totals, counts = np.zeros((2, len(fixed), n))
     weights = draws.systems.astype(np.float64)
     for some in blocks(n_documents, n):
-        for place, times in enumerate(draws.documents[:, some].T.copy(), start=some.start):
+        for place, times in enumerate(
+            draws.documents[:, some].T.copy(), start=some.start
+        ):
             differences = fixed[:, place, None]
             if draws.resample != "documents":
                 rows = np.flatnonzero(trios.present[:, place])
                 *scores, human = (v[rows, place] for v in (*trios.metrics, trios.human))
                 of = WEIGHTED[coefficient]
-                values = np.stack([of(metric, human, rows, weights) for metric in scores])
+                values = np.stack(
+                    [of(metric, human, rows, weights) for metric in scores]
+                )
                 differences = values[trios.pairs[0]] - values[trios.pairs[1]]
             defined = ~np.isnan(differences)
             totals += np.where(defined, differences, 0.0) * times
@@ -518,7 +612,9 @@ def resample_by_document(trios: Trios, coefficient: Coefficient, draws: Draws) -
         systems = bool(trios.present[:, rows].any(axis=1).sum() > 1)
         several = bool(rows.sum() > 1)
         moved = {"systems": systems, "documents": several, "both": systems and several}
-        pairs.append(Bootstrap(mean_of_defined(differences), samples, moved[draws.resample]))
+        pairs.append(
+            Bootstrap(mean_of_defined(differences), samples, moved[draws.resample])
+        )
     return pairs
 
 
@@ -534,16 +630,23 @@ class PairedBootstrap(NamedTuple):
     n_missing: int  # cells with some of the three scores but not all
 
 
-def bootstrap_pair(sampled: Bootstrap, trio: Trio, *, confidence: float) -> PairedBootstrap:
+def bootstrap_pair(
+    sampled: Bootstrap, trio: Trio, *, confidence: float
+) -> PairedBootstrap:
     """Return the percentile interval of a's correlation less that of b, and its p.
 
-    p is twice the smaller share of resamples on either side of 0 (0 counts on both sides), with the
-    data as one more resample. Only the difference is not NaN if fewer than half of the resamples
-    have one, or if only one of the resampled documents (or systems) has scores to correlate.
+    p is twice the smaller share of resamples on either side of 0 (0 counts on both
+    sides), with the data as one more resample. Only the difference is not NaN if fewer
+    than half of the resamples have one, or if only one of the resampled documents (or
+    systems) has scores to correlate.
     """
     values = sampled.samples
     defined = values[~np.isnan(values)]
-    counts = int(np.count_nonzero(trio.present)), values.size - defined.size, trio.n_missing
+    counts = (
+        int(np.count_nonzero(trio.present)),
+        values.size - defined.size,
+        trio.n_missing,
+    )
     if np.isnan(sampled.value) or 2 * defined.size < values.size or not sampled.varied:
         return PairedBootstrap(sampled.value, np.nan, np.nan, np.nan, *counts)
     tail = (1.0 - confidence) / 2.0
@@ -556,8 +659,8 @@ def bootstrap_pair(sampled: Bootstrap, trio: Trio, *, confidence: float) -> Pair
 def holm(p: ArrayLike) -> Array:
     """Return Holm's adjusted p values (n,), which bound the chance of any false finding.
 
-    NaN (a test without a value) is not a member of the family and stays NaN. Source: Holm 1979, A
-    simple sequentially rejective multiple test procedure.
+    NaN (a test without a value) is not a member of the family and stays NaN. Source:
+    Holm 1979, A simple sequentially rejective multiple test procedure.
     """
     values, order, adjusted = _family(p)
     factor = np.arange(values.size, 0, -1)
@@ -568,7 +671,8 @@ def holm(p: ArrayLike) -> Array:
 def benjamini_hochberg(p: ArrayLike) -> Array:
     """Return Benjamini and Hochberg's adjusted p values (n,), which bound the false discovery rate.
 
-    NaN as for `holm`. Source: Benjamini and Hochberg 1995, Controlling the false discovery rate.
+    NaN as for `holm`. Source: Benjamini and Hochberg 1995, Controlling the false
+    discovery rate.
     """
     values, order, adjusted = _family(p)
     raised = values * values.size / np.arange(1, values.size + 1)

@@ -1,6 +1,7 @@
 """Human studies: forms, sheets for raters, the key, and import of what raters return."""
 
-FORM_NAMES = ("claims", "pairs", "rubric", "elements", "facets", "facts")  # of forms.FORMS
+# of forms.FORMS
+FORM_NAMES = ("claims", "pairs", "rubric", "elements", "facets", "facts")
 
 # Format names, each with the module whose KIND is its record.
 FORMATS = {

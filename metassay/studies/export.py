@@ -1,8 +1,8 @@
 """Draw a form's items by lot, blind and assign them, and write them as the sheets of raters.
 
-A lot is a hash of the seed and of what is drawn: the same seed draws the same on every machine, and
-an additional item changes no other lot. Whoever has the seed and the data can draw again and so
-unblind; the seed is part of the key.
+A lot is a hash of the seed and of what is drawn: the same seed draws the same on every
+machine, and an additional item changes no other lot. Whoever has the seed and the data
+can draw again and so unblind; the seed is part of the key.
 """
 
 import hashlib
@@ -36,7 +36,8 @@ SHEETS = "sheets"
 # Only consonants: no word, no month and no number that a spreadsheet would rewrite.
 _LETTERS = "bcdfghjklmnpqrstvwxz"
 _SHORTEST = 8
-_UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # controls and surrogates
+# controls and surrogates
+_UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def lot(seed: int, *key: str) -> int:
@@ -50,18 +51,24 @@ def draw_ids(identities: Sequence[tuple[str, ...]], seed: int) -> list[str]:
     lots = [lot(seed, "id", *identity) for identity in identities]
     base = len(_LETTERS)
     of_lengths = (
-        ["".join(_LETTERS[n // base**place % base] for place in range(length)) for n in lots]
+        [
+            "".join(_LETTERS[n // base**place % base] for place in range(length))
+            for n in lots
+        ]
         for length in count(_SHORTEST)
     )
     return next(ids for ids in of_lengths if len(set(ids)) == len(ids))
 
 
-def draw_items(drafts: Sequence[Draft], n: int | None, seed: int, *, together: bool) -> list[Draft]:
+def draw_items(
+    drafts: Sequence[Draft], n: int | None, seed: int, *, together: bool
+) -> list[Draft]:
     """Draw `n` items (all if None or too few), nearly equally many of every system.
 
-    `together`: draw all items of a document before those of the next, so that systems are
-    compared on the same documents; the last document may have only some. Otherwise each combination
-    of systems has nearly equally many items, of any documents. `identity[0]` is the document.
+    `together`: draw all items of a document before those of the next, so that systems
+    are compared on the same documents; the last document may have only some. Otherwise
+    each combination of systems has nearly equally many items, of any documents.
+    `identity[0]` is the document.
     """
     shuffled = sorted(drafts, key=lambda draft: lot(seed, "choose", *draft.identity))
     if n is None or n >= len(shuffled):
@@ -85,13 +92,17 @@ def draw_items(drafts: Sequence[Draft], n: int | None, seed: int, *, together: b
 
 
 def assign(
-    items: Mapping[str, tuple[str, ...]], raters: Sequence[str], per_item: int, seed: int
+    items: Mapping[str, tuple[str, ...]],
+    raters: Sequence[str],
+    per_item: int,
+    seed: int,
 ) -> dict[str, tuple[str, ...]]:
     """Assign each item to `per_item` raters; return each rater's items in a random order.
 
-    `items` maps an item's id to the systems whose texts it shows. The raters' numbers of items
-    differ by at most 1 for each combination of systems, and by at most 2 in total. Among equals,
-    raters who have shared few items get it. Raises ValueError for fewer raters than `per_item`.
+    `items` maps an item's id to the systems whose texts it shows. The raters' numbers
+    of items differ by at most 1 for each combination of systems, and by at most 2 in
+    total. Among equals, raters who have shared few items get it. Raises ValueError for
+    fewer raters than `per_item`.
     """
     if not 1 <= per_item <= len(raters):
         raise ValueError(f"want 1 to {len(raters)} raters per item, not {per_item}")
@@ -117,7 +128,8 @@ def assign(
         for rater in of_item:
             by_rater[rater].append(item)
     return {
-        r: tuple(sorted(ids, key=partial(lot, seed, "order", r))) for r, ids in by_rater.items()
+        r: tuple(sorted(ids, key=partial(lot, seed, "order", r)))
+        for r, ids in by_rater.items()
     }
 
 
@@ -141,12 +153,19 @@ class Study(NamedTuple):
         """Return the sheet of each rater."""
         by_id = {item.id: item for item in self.items}
         return [
-            Sheet(self.key.study, rater, self.instructions, tuple(by_id[item] for item in items))
+            Sheet(
+                self.key.study,
+                rater,
+                self.instructions,
+                tuple(by_id[item] for item in items),
+            )
             for rater, items in self.key.assignments.items()
         ]
 
 
-def build_study(benchmark: str, name: str, form: Form, plan: StudyDraft, design: Design) -> Study:
+def build_study(
+    benchmark: str, name: str, form: Form, plan: StudyDraft, design: Design
+) -> Study:
     """Draw items, blind and assign them; BadInput if the design is impossible."""
     _check(plan, design)
     drafts = draw_items(plan.drafts, design.items, design.seed, together=form.together)
@@ -166,14 +185,20 @@ def build_study(benchmark: str, name: str, form: Form, plan: StudyDraft, design:
     systems = {item_id: draft.systems for item_id, draft in by_id.items()}
     assignments = assign(systems, design.raters, design.per_item, design.seed)
     about = benchmark, name, form.name, design.seed, plan.criteria
-    return Study(key.Key(*about, rows, assignments, plan.drawn_by), plan.instructions, tuple(items))
+    return Study(
+        key.Key(*about, rows, assignments, plan.drawn_by),
+        plan.instructions,
+        tuple(items),
+    )
 
 
 def write(study: Study, form: Format, folder: Path) -> list[str]:
     """Write sheets and key; return the sheets' names. BadInput if the folder holds something."""
     with whole_folder(folder, "--out") as new:
         (new / SHEETS).mkdir()
-        names = [name for sheet in study.sheets() for name in form.write(sheet, new / SHEETS)]
+        names = [
+            name for sheet in study.sheets() for name in form.write(sheet, new / SHEETS)
+        ]
         with owner_alone():
             (new / key.FILE).write_bytes(key.to_bytes(study.key))
     return list(dict.fromkeys(names))
@@ -182,7 +207,9 @@ def write(study: Study, form: Format, folder: Path) -> list[str]:
 def _check(plan: StudyDraft, design: Design) -> None:
     problems = [f"--raters > {line}" for line in name_problems(design.raters)]
     twice = sorted({name for name in design.raters if design.raters.count(name) > 1})
-    problems += [f"--raters > {name}: is named twice; name each rater once" for name in twice]
+    problems += [
+        f"--raters > {name}: is named twice; name each rater once" for name in twice
+    ]
     if not 1 <= design.per_item <= len(design.raters):
         problems.append(
             f"--per-item: {design.per_item} of {len(design.raters)} raters cannot rate an item;"
@@ -214,4 +241,7 @@ def _drop_repeats(drafts: Sequence[Draft]) -> list[Draft]:
 
 def _clean(texts: Sequence[SheetText]) -> tuple[SheetText, ...]:
     """Blank out characters that no spreadsheet holds; make visible those that reverse text."""
-    return tuple(SheetText(heading, visible(_UNWRITABLE.sub(" ", text))) for heading, text in texts)
+    return tuple(
+        SheetText(heading, visible(_UNWRITABLE.sub(" ", text)))
+        for heading, text in texts
+    )

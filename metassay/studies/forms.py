@@ -1,6 +1,7 @@
 """The forms of studies: which questions each asks of a benchmark's texts.
 
-Raters read texts without citations: only some systems cite, which would tell who wrote a text.
+Raters read texts without citations: only some systems cite, which would tell who wrote
+a text.
 """
 
 from collections import Counter, defaultdict
@@ -74,7 +75,9 @@ def _question(form: str, column: str, name: str = "", **more: Any) -> Question:
     """A question of forms.yaml; without choices a number."""
     name = name or column
     block = {"name": name, "column": column, **_WORDS[form]["questions"][name]}
-    choices = (Choice(word, float(n), *means) for word, n, *means in block.pop("choices", ()))
+    choices = (
+        Choice(word, float(n), *means) for word, n, *means in block.pop("choices", ())
+    )
     kind: Any = "number" if "high" in more else "choice"
     return Question(**{"kind": kind, "choices": tuple(choices)} | block | more)
 
@@ -111,7 +114,9 @@ def read_texts(read: ReadTable) -> Texts:
     n_failed = (~ok & (full["author"] != REFERENCE)).sum()
     notes = (f"{n_failed} text(s) are left out: the system failed",) * bool(n_failed)
     whole = rows_of(full[ok], *_TEXT, "text")
-    texts = {(doc, author): strip_citations(text).strip() for doc, author, text in whole}
+    texts = {
+        (doc, author): strip_citations(text).strip() for doc, author, text in whole
+    }
     datasets = frozenset(name for names in full["repeats"] for name in names)
     return Texts(texts, notes, datasets)
 
@@ -123,7 +128,9 @@ def read_inputs(read: ReadTable) -> dict[str, str]:
             f"{speaker}: {passage}" if speaker else passage
             for speaker, passage in zip(speakers, passages, strict=True)
         )
-        for doc, speakers, passages in rows_of(read(SOURCES), "doc_id", "speaker", "passages")
+        for doc, speakers, passages in rows_of(
+            read(SOURCES), "doc_id", "speaker", "passages"
+        )
     }
 
 
@@ -132,7 +139,9 @@ def read_parts(read: ReadTable) -> dict[_Key, dict[str, str | None]]:
     parts = read(PARTS)
     leaves = parts[(parts["leaf"] == "yes") & (parts["part"] != FULL)]
     by_text: dict[_Key, dict[str, str | None]] = {}
-    for doc, author, part, text, status in rows_of(leaves, *_TEXT, "part", "text", "status"):
+    for doc, author, part, text, status in rows_of(
+        leaves, *_TEXT, "part", "text", "status"
+    ):
         content = strip_citations(text).strip() if status == "ok" else None
         by_text.setdefault((doc, author), {})[part] = content
     return by_text
@@ -169,7 +178,10 @@ def _number_claims(units: pd.DataFrame, kind: str) -> list[Claim] | None:
 
 
 def _build(
-    texts: Texts, draft: Callable[[str, str], _Drafts], criteria: Mapping[str, Criterion], form: str
+    texts: Texts,
+    draft: Callable[[str, str], _Drafts],
+    criteria: Mapping[str, Criterion],
+    form: str,
 ) -> StudyDraft:
     """Draft items of each text of a system; count those left out by reason."""
     items, reasons = list[Draft](), Counter[str]()
@@ -180,27 +192,32 @@ def _build(
             items.append(item)
     notes = [f"{n} text(s) are left out: {reason}" for reason, n in reasons.items()]
     instructions = tuple(_WORDS[form]["instructions"]) if form else ()
-    return StudyDraft(items, criteria, instructions, (*texts.notes, *notes), texts.datasets)
+    return StudyDraft(
+        items, criteria, instructions, (*texts.notes, *notes), texts.datasets
+    )
 
 
 # ---- claims: is each claim covered by the other text? ------------------------------------------
 
-# The criterion by the text that has the claims: the name of the metric of the same question.
+# The criterion by the text that has the claims: the name of the metric of the same
+# question.
 _CLAIM_CRITERIA = {"reference": "claim_recall", "output": "claim_precision"}
 
 
 def _draft_claims(read: ReadTable, options: Options) -> StudyDraft:
     """Make an item of each text, and a row of each claim of the reference or of the system.
 
-    The rating's unit is `claim:N` of part `full`: claims are counted over the whole text, in their
-    order. Texts without known claims or reference are left out.
+    The rating's unit is `claim:N` of part `full`: claims are counted over the whole
+    text, in their order. Texts without known claims or reference are left out.
     """
     texts, claims = read_texts(read), read_units(read, "claim")
     sides = ("reference", "output") if options.claims == "both" else (options.claims,)
 
     def draft(doc: str, author: str) -> _Drafts:
         for side in sides:
-            claimant, other = (REFERENCE, author) if side == "reference" else (author, REFERENCE)
+            claimant, other = (
+                (REFERENCE, author) if side == "reference" else (author, REFERENCE)
+            )
             of_text, text = claims.get((doc, claimant)), texts.whole.get((doc, other))
             if not of_text or text is None:
                 yield "no reference or no claims are known"
@@ -208,15 +225,25 @@ def _draft_claims(read: ReadTable, options: Options) -> StudyDraft:
             name = _CLAIM_CRITERIA[side]
             question = replace(_question("claims", "covered"), name=name)
             rows = [
-                _row("claim", c.text, _ask(question, doc, author, f"claim:{c.number}", name))
+                _row(
+                    "claim",
+                    c.text,
+                    _ask(question, doc, author, f"claim:{c.number}", name),
+                )
                 for c in of_text
             ]
-            yield Draft((doc, author, side), (author,), (SheetText("text", text),), tuple(rows))
+            yield Draft(
+                (doc, author, side), (author,), (SheetText("text", text),), tuple(rows)
+            )
 
-    return _build(texts, draft, {_CLAIM_CRITERIA[side]: _SHARE for side in sides}, "claims")
+    return _build(
+        texts, draft, {_CLAIM_CRITERIA[side]: _SHARE for side in sides}, "claims"
+    )
 
 
-def _ask(question: Question, doc: str, author: str, unit: str, criterion: str) -> TargetQuestion:
+def _ask(
+    question: Question, doc: str, author: str, unit: str, criterion: str
+) -> TargetQuestion:
     return TargetQuestion(question, Target(doc, author, FULL, unit, criterion))
 
 
@@ -233,8 +260,8 @@ _CATEGORIES = ("correct", *CATEGORIES)
 def _draft_elements(read: ReadTable, _: Options) -> StudyDraft:
     """Make an item of each text, and a row of each element (a claim of a sentence).
 
-    Claims of several sentences are left out; a sentence without claims is its own element. Texts
-    without known claims are left out.
+    Claims of several sentences are left out; a sentence without claims is its own
+    element. Texts without known claims are left out.
     """
     texts, sources = read_texts(read), read_inputs(read)
     claims, sentences = read_units(read, "claim"), read_units(read, "statement")
@@ -247,13 +274,21 @@ def _draft_elements(read: ReadTable, _: Options) -> StudyDraft:
         rows = []
         for sentence in of_text:
             unit = f"{STATEMENT_UNIT}{sentence.number}"
-            of_sentence = [claim.text for claim in elements if claim.statement == sentence.number]
+            of_sentence = [
+                claim.text for claim in elements if claim.statement == sentence.number
+            ]
             for number, text in enumerate(of_sentence or [sentence.text]):
-                read = (SheetText("sentence", sentence.text), SheetText("element", text))
-                # No criterion of a rating: `_rate_elements` makes shares of a sentence's labels.
+                read = (
+                    SheetText("sentence", sentence.text),
+                    SheetText("element", text),
+                )
+                # No criterion of a rating: `_rate_elements` makes shares of a
+                # sentence's labels.
                 question = _ask(_LABEL, doc, author, unit, f"label {number}")
                 rows.append(DraftRow(read, (question,)))
-        yield Draft((doc, author), (author,), (SheetText("input", sources[doc]),), tuple(rows))
+        yield Draft(
+            (doc, author), (author,), (SheetText("input", sources[doc]),), tuple(rows)
+        )
 
     scale = Criterion(low=0, high=1, better="lower")
     return _build(texts, draft, dict.fromkeys(SHARES, scale), "elements")
@@ -284,7 +319,11 @@ def _draft_facts(read: ReadTable, _: Options) -> StudyDraft:
 
     Texts without known claims or reference are left out.
     """
-    texts, sources, claims = read_texts(read), read_inputs(read), read_units(read, "claim")
+    texts, sources, claims = (
+        read_texts(read),
+        read_inputs(read),
+        read_units(read, "claim"),
+    )
 
     def draft(doc: str, author: str) -> _Drafts:
         facts, reference = claims.get((doc, author)), texts.whole.get((doc, REFERENCE))
@@ -293,11 +332,23 @@ def _draft_facts(read: ReadTable, _: Options) -> StudyDraft:
             return
         # No criteria of ratings: `_rate_facts` makes ratings of a text's answers.
         rows = [
-            _row("fact", f.text, _ask(_STATUS, doc, author, "text", f"{_STATUS.name} {f.number}"))
+            _row(
+                "fact",
+                f.text,
+                _ask(_STATUS, doc, author, "text", f"{_STATUS.name} {f.number}"),
+            )
             for f in facts
         ]
-        rows.append(_row("fact", "whole text", _ask(_OMITTED, doc, author, "text", _OMITTED.name)))
-        read = {"input": sources[doc], "reference": reference, "text": texts.whole[doc, author]}
+        rows.append(
+            _row(
+                "fact", "whole text", _ask(_OMITTED, doc, author, "text", _OMITTED.name)
+            )
+        )
+        read = {
+            "input": sources[doc],
+            "reference": reference,
+            "text": texts.whole[doc, author],
+        }
         whole = tuple(starmap(SheetText, read.items()))
         yield Draft((doc, author), (author,), whole, tuple(rows))
 
@@ -308,10 +359,15 @@ def _rate_facts(answers: Sequence[Answer]) -> list[Answer]:
     """Return counts and scores of a text's facts: `datasets.annotations.fact_ratings`."""
     values = {target.criterion: value for target, value in answers}
     omitted = values.pop(_OMITTED.name)
-    counts = count_facts([None if n is None else STATUSES[int(n)] for n in values.values()])
+    counts = count_facts(
+        [None if n is None else STATUSES[int(n)] for n in values.values()]
+    )
     counts = counts._replace(omitted=None if omitted is None else int(omitted))
     target, ratings = answers[0].target, fact_ratings(counts)
-    return [Answer(target._replace(criterion=name), value) for name, value in ratings.items()]
+    return [
+        Answer(target._replace(criterion=name), value)
+        for name, value in ratings.items()
+    ]
 
 
 # ---- pairs: which of two texts is better, and how much does each cover? -----------------------
@@ -322,14 +378,18 @@ _BETTER = _question("pairs", "better", "preference")
 def _draft_pairs(read: ReadTable, options: Options) -> StudyDraft:
     """Make an item of each pair of texts; which of them is A is drawn by lot.
 
-    The rating's unit is `versus:AUTHOR`: 1 if `author`'s text is better, .5 for a tie. The share
-    that a text covers is asked in only one of its pairs.
+    The rating's unit is `versus:AUTHOR`: 1 if `author`'s text is better, .5 for a tie.
+    The share that a text covers is asked in only one of its pairs.
     """
     texts, sources = read_texts(read), read_inputs(read)
     by_document: dict[str, list[str]] = defaultdict(list)
     for doc, author in texts.of_systems:
         by_document[doc].append(author)
-    chosen = None if options.disagreeing is None else _find_disagreeing(read, *options.disagreeing)
+    chosen = (
+        None
+        if options.disagreeing is None
+        else _find_disagreeing(read, *options.disagreeing)
+    )
     drafts = []
     for doc, authors in by_document.items():
         reference = texts.whole.get((doc, REFERENCE), "")
@@ -341,21 +401,30 @@ def _draft_pairs(read: ReadTable, options: Options) -> StudyDraft:
             a, b = pair[::-1] if lot(options.seed, "side", doc, *pair) % 2 else pair
             sides = [SheetText("text A", texts.whole[doc, a])]
             sides += [SheetText("text B", texts.whole[doc, b])]
-            questions = _pair_questions(doc, a, b, shares=options.shares and bool(reference))
+            questions = _pair_questions(
+                doc, a, b, shares=options.shares and bool(reference)
+            )
             row = DraftRow((), tuple(questions))
             drafts.append(Draft((doc, *pair), pair, (*read_before, *sides), (row,)))
     criteria = {_BETTER.name: _SHARE}
     if options.shares:
         criteria["covered"] = Criterion(low=0, high=100, better="higher")
     words = _WORDS["pairs"]
-    instructions = (*words["instructions"], *(words["shares"] if options.shares else ()))
+    instructions = (
+        *words["instructions"],
+        *(words["shares"] if options.shares else ()),
+    )
     return StudyDraft(drafts, criteria, instructions, texts.notes, texts.datasets)
 
 
-def _pair_questions(doc: str, a: str, b: str, *, shares: bool) -> Iterator[TargetQuestion]:
+def _pair_questions(
+    doc: str, a: str, b: str, *, shares: bool
+) -> Iterator[TargetQuestion]:
     yield _ask(_BETTER, doc, a, f"versus:{b}", _BETTER.name)
     for side, author in (("A", a), ("B", b)) if shares else ():
-        asks = f"How much of what is in the reference does text {side} cover, in per cent?"
+        asks = (
+            f"How much of what is in the reference does text {side} cover, in per cent?"
+        )
         name = f"covered by {side}"
         question = Question(name, name, "number", asks, low=0.0, high=100.0)
         yield _ask(question, doc, author, "text", "covered")
@@ -365,14 +434,21 @@ def _find_disagreeing(read: ReadTable, a: str, b: str) -> set[tuple[str, str, st
     """Find documents and sorted pairs of systems that two metrics order in opposite ways."""
     scores = read(SCORES)
     scores = scores[(scores["part"] == FULL) & (scores["author"] != REFERENCE)]
-    labels = [metric_label(m, j) for m, j in zip(scores["metric"], scores["judge"], strict=True)]
+    labels = [
+        metric_label(m, j)
+        for m, j in zip(scores["metric"], scores["judge"], strict=True)
+    ]
     metrics = dict(zip(labels, scores["metric"], strict=True))
-    better = dict(zip(*(read(LEADERBOARD)[name] for name in ("metric", "better")), strict=True))
+    better = dict(
+        zip(*(read(LEADERBOARD)[name] for name in ("metric", "better")), strict=True)
+    )
     problems = []
     for name in dict.fromkeys((a, b)):
         if name not in metrics:
             known = f"known: {', '.join(sorted(metrics))}{hint(name, sorted(metrics))}"
-            problems.append(f"--only-disagreements: {name!r} is not a metric here; {known}")
+            problems.append(
+                f"--only-disagreements: {name!r} is not a metric here; {known}"
+            )
         elif better.get(metrics[name]) == "neither":
             what = f"{name!r} does not say which text is better; name another"
             problems.append(f"--only-disagreements: {what}")
@@ -398,15 +474,18 @@ _NO_CAP = 100  # the largest number of penalties on a sheet where the rubric has
 def _draft_rubric(read: ReadTable, options: Options) -> StudyDraft:
     """Make an item with one row of each text, and a column of each criterion that applies.
 
-    Criteria for every facet are asked of each facet of the texts. If a rubric compares with the
-    reference, documents without a reference are left out.
+    Criteria for every facet are asked of each facet of the texts. If a rubric compares
+    with the reference, documents without a reference are left out.
     """
     texts, sources = read_texts(read), read_inputs(read)
     attributes = dict(rows_of(read(SOURCES), "doc_id", "attributes"))
     rubric = _expand(_load_rubric(options), read_parts(read))
 
     def draft(doc: str, author: str) -> _Drafts:
-        about, reference = attributes_of(attributes[doc]), texts.whole.get((doc, REFERENCE))
+        about, reference = (
+            attributes_of(attributes[doc]),
+            texts.whole.get((doc, REFERENCE)),
+        )
         if not applies(rubric.applies, about):
             yield "the rubric is not for their document"
         elif rubric.compares and reference is None:
@@ -414,24 +493,35 @@ def _draft_rubric(read: ReadTable, options: Options) -> StudyDraft:
         else:
             criteria = [c for c in rubric.criteria if not not_applicable(c, about)]
             questions = tuple(_grade(rubric, c, (doc, author), about) for c in criteria)
-            read = [*_evidence(rubric, sources[doc], reference), *_items(rubric, criteria, about)]
-            row = DraftRow((*read, SheetText("text", texts.whole[doc, author])), questions)
+            read = [
+                *_evidence(rubric, sources[doc], reference),
+                *_items(rubric, criteria, about),
+            ]
+            row = DraftRow(
+                (*read, SheetText("text", texts.whole[doc, author])), questions
+            )
             if questions:
                 yield Draft((doc, author), (author,), (), (row,))
 
-    source = f"Read what the text is held against, then the text. Source: {rubric.source}"
+    source = (
+        f"Read what the text is held against, then the text. Source: {rubric.source}"
+    )
     content = _build(texts, draft, _scales(rubric), "")
     return content._replace(instructions=(rubric.title, source))
 
 
 def _load_rubric(options: Options) -> Rubric:
     if not options.rubric:
-        raise BadInput(f"--rubric: is not given; name a file of {RUBRICS}/ without its ending")
+        raise BadInput(
+            f"--rubric: is not given; name a file of {RUBRICS}/ without its ending"
+        )
     return load_rubric(options.root / RUBRICS / f"{Path(options.rubric).name}.yaml")
 
 
 def _expand(rubric: Rubric, parts: Mapping[_Key, Iterable[str]]) -> Rubric:
-    return expand_facets(rubric, sorted({part for of_text in parts.values() for part in of_text}))
+    return expand_facets(
+        rubric, sorted({part for of_text in parts.values() for part in of_text})
+    )
 
 
 def _grade(
@@ -440,7 +530,9 @@ def _grade(
     """Ask for a criterion; its rating has the name of the metric of judges for it."""
     name = f"{rubric.name}_{criterion.name}"
     if criterion.kind == "scale":
-        choices = tuple(Choice(str(n), float(n), means) for n, means in criterion.levels.items())
+        choices = tuple(
+            Choice(str(n), float(n), means) for n, means in criterion.levels.items()
+        )
         question = Question(name, name, "choice", criterion.asks, choices)
         return _ask(question, *text, "text", name)
     cap = cap_of(criterion, about)
@@ -475,7 +567,9 @@ def _scales(rubric: Rubric) -> dict[str, Criterion]:
     return scales
 
 
-def _evidence(rubric: Rubric, source: str, reference: str | None) -> Iterator[SheetText]:
+def _evidence(
+    rubric: Rubric, source: str, reference: str | None
+) -> Iterator[SheetText]:
     if any(SOURCE in criterion.against for criterion in rubric.criteria):
         yield SheetText("input", source)
     if rubric.compares and reference is not None:
@@ -501,13 +595,17 @@ _FOUND_RIGHTLY = _question("facets", "found")
 def _draft_facets(read: ReadTable, options: Options) -> StudyDraft:
     """Make an item of each text, a row of each facet, and a row of the whole text.
 
-    A facet that the reference lacks is not graded; a facet that both texts lack has no row. Grades
-    are by the rubric's criteria for the facet (default: bmrc), and of the whole text by
-    rubrics/vanilla.yaml; `<facet>_found` is 1 if the right part of the text was found.
+    A facet that the reference lacks is not graded; a facet that both texts lack has no
+    row. Grades are by the rubric's criteria for the facet (default: bmrc), and of the
+    whole text by rubrics/vanilla.yaml; `<facet>_found` is 1 if the right part of the
+    text was found.
     """
     texts, facets = read_texts(read), read_parts(read)
-    rubric = _expand(_load_rubric(replace(options, rubric=options.rubric or "bmrc")), facets)
-    vanilla = load_rubric(options.root / RUBRICS / "vanilla.yaml")  # the direct overall rating
+    rubric = _expand(
+        _load_rubric(replace(options, rubric=options.rubric or "bmrc")), facets
+    )
+    # the direct overall rating
+    vanilla = load_rubric(options.root / RUBRICS / "vanilla.yaml")
 
     def draft(doc: str, author: str) -> _Drafts:
         text, reference = (doc, author), (doc, REFERENCE)
@@ -516,7 +614,9 @@ def _draft_facets(read: ReadTable, options: Options) -> StudyDraft:
         if reference not in texts.whole or not complete or not of_reference:
             yield "no reference, or facets are not known"
             return
-        overall = tuple(_grade(vanilla, criterion, text, {}) for criterion in vanilla.criteria)
+        overall = tuple(
+            _grade(vanilla, criterion, text, {}) for criterion in vanilla.criteria
+        )
         last = _row("facet", "whole text", *overall)
         rows = (*_facet_rows(rubric, text, of_reference, of_text), last)
         read = {"reference": texts.whole[reference], "text": texts.whole[text]}

@@ -20,7 +20,16 @@ RATINGS_FILE, COMMENTS_FILE = "ratings.csv", "comments.csv"
 
 _RESTORE = "restore it as it was sent out"
 _COMMENTS_HEADER = ("row", "rater", "doc_id", "author", "part", "unit", "comment")
-_RATINGS_HEADER = ("study", "doc_id", "author", "part", "unit", "rater", "criterion", "value")
+_RATINGS_HEADER = (
+    "study",
+    "doc_id",
+    "author",
+    "part",
+    "unit",
+    "rater",
+    "criterion",
+    "value",
+)
 
 _ByRow = Mapping[tuple[str, str], ReturnedRow]  # by rater and row
 
@@ -55,14 +64,18 @@ def read_files(files: Sequence[Path], formats: Sequence[Format]) -> list[Returne
         fitting = [form for form in formats if file.suffix.lower() in form.endings]
         if not fitting:
             endings = ", ".join(ending for form in formats for ending in form.endings)
-            problems.add(Place(file.name), "is no sheet", f"name files that end in {endings}")
+            problems.add(
+                Place(file.name), "is no sheet", f"name files that end in {endings}"
+            )
         else:
             rows += fitting[0].read(file, problems)
     raise_problems(problems.lines())
     return rows
 
 
-def unblind(rows: Sequence[ReturnedRow], key: Key, form: Form, *, partial: bool) -> Results:
+def unblind(
+    rows: Sequence[ReturnedRow], key: Key, form: Form, *, partial: bool
+) -> Results:
     """Check rows against the key and unblind them; BadInput has every problem.
 
     `partial`: absent rows and raters count as left empty instead of as deleted.
@@ -83,11 +96,20 @@ def unblind(rows: Sequence[ReturnedRow], key: Key, form: Form, *, partial: bool)
         for column, value in _answers(row, key.rows[row_id], columns, problems)
     }
     raise_problems(problems.lines())
-    ratings = [rating for rater in sent for rating in _ratings(rater, key, form, values)]
-    n_questions = sum(len(key.rows[row_id].questions) for ids in sent.values() for row_id in ids)
+    ratings = [
+        rating for rater in sent for rating in _ratings(rater, key, form, values)
+    ]
+    n_questions = sum(
+        len(key.rows[row_id].questions) for ids in sent.values() for row_id in ids
+    )
     n_answered = sum(value is not None for value in values.values())
     comments = [
-        (row_id, rater, *next(iter(key.rows[row_id].questions.values())).target[:4], row.comment)
+        (
+            row_id,
+            rater,
+            *next(iter(key.rows[row_id].questions.values())).target[:4],
+            row.comment,
+        )
         for (rater, row_id), row in sorted(by_row.items())
         if row.comment
     ]
@@ -104,22 +126,33 @@ def unblind(rows: Sequence[ReturnedRow], key: Key, form: Form, *, partial: bool)
 def write(results: Results, key: Key, folder: Path) -> None:
     """Write ratings and comments beside the key; they replace those of an earlier import."""
     ratings = [
-        (key.study, *target[:4], rater, target.criterion, "" if value is None else f"{value:.12g}")
+        (
+            key.study,
+            *target[:4],
+            rater,
+            target.criterion,
+            "" if value is None else f"{value:.12g}",
+        )
         for target, rater, value in results.ratings
     ]
     comments = [[*map(escape_formula, cells)] for cells in results.comments]
-    with owner_alone(), whole_file(folder / COMMENTS_FILE) as file:  # they may quote texts
+    # they may quote texts
+    with owner_alone(), whole_file(folder / COMMENTS_FILE) as file:
         file.write(csv_bytes(_COMMENTS_HEADER, comments))
     with whole_file(folder / RATINGS_FILE) as file:
         file.write(csv_bytes(_RATINGS_HEADER, ratings))
 
 
-def _was_sent(row: ReturnedRow, sent: Mapping[str, set[str]], key: Key, problems: Findings) -> bool:
+def _was_sent(
+    row: ReturnedRow, sent: Mapping[str, set[str]], key: Key, problems: Findings
+) -> bool:
     """Whether the row was sent to its rater; a problem if not."""
     where = f"row {shown(row.row)}"
     if row.rater not in sent:
         what = f"rater {shown(row.rater)} was sent nothing of this study"
-        problems.add(row.at, what, f"correct column 'rater'; known: {', '.join(sorted(sent))}")
+        problems.add(
+            row.at, what, f"correct column 'rater'; known: {', '.join(sorted(sent))}"
+        )
     elif row.row not in key.rows:
         fix = f"{_RESTORE}, or take the row out if it is of another study"
         # In a broken line, the words of a text may be in the place of the id.
@@ -163,7 +196,9 @@ def _count_absent(
         else:
             what = f"{len(absent)} of {len(row_ids)} rows of rater {shown(rater)} are not there"
             fix = "restore them (with empty cells if they were not rated), or give --partial"
-            problems.add(Place(places[rater].file), what, fix, f"first: row {absent[0]}")
+            problems.add(
+                Place(places[rater].file), what, fix, f"first: row {absent[0]}"
+            )
     return n_absent
 
 
@@ -177,8 +212,12 @@ def _answers(
         if heading not in texts:
             problems.add(file, f"column {shown(heading)} is missing", _RESTORE)
         elif digest(texts[heading]) != expected:
-            what = f"the text in column {shown(heading)} is not the one that was sent out"
-            problems.add(row.at, what, f"{_RESTORE}: what was rated must be known", where)
+            what = (
+                f"the text in column {shown(heading)} is not the one that was sent out"
+            )
+            problems.add(
+                row.at, what, f"{_RESTORE}: what was rated must be known", where
+            )
     for column, (question, _) in sent.questions.items():
         if column not in row.answers:
             problems.add(file, f"column {shown(column)} is missing", _RESTORE)
@@ -203,8 +242,14 @@ def _unread_columns(rows: Iterable[ReturnedRow], key: Key) -> list[str]:
     unread: dict[str, set[str]] = {}
     for row in rows:
         for name, cell in row.answers.items():
-            if name not in columns and heading_of(name) not in headings and clean_cell(cell):
-                unread.setdefault(row.at.file, set()).add(shown(name) if name else "without a name")
+            if (
+                name not in columns
+                and heading_of(name) not in headings
+                and clean_cell(cell)
+            ):
+                unread.setdefault(row.at.file, set()).add(
+                    shown(name) if name else "without a name"
+                )
     return [
         f"{file}: column{'s' * (len(names) > 1)} {', '.join(sorted(names))}: not of the study, and"
         " not read; what is to be kept goes into 'comment'"
@@ -213,12 +258,19 @@ def _unread_columns(rows: Iterable[ReturnedRow], key: Key) -> list[str]:
 
 
 def _ratings(
-    rater: str, key: Key, form: Form, values: Mapping[tuple[str, str, str], float | None]
+    rater: str,
+    key: Key,
+    form: Form,
+    values: Mapping[tuple[str, str, str], float | None],
 ) -> Iterator[Rating]:
     by_item: dict[str, list[Answer]] = defaultdict(list)
     for row_id in key.rows_of(rater):
         row = key.rows[row_id]
         for column, (_, target) in row.questions.items():
-            by_item[row.item].append(Answer(target, values.get((rater, row_id, column))))
+            by_item[row.item].append(
+                Answer(target, values.get((rater, row_id, column)))
+            )
     for answers in by_item.values():
-        yield from (Rating(target, rater, value) for target, value in form.rate(answers))
+        yield from (
+            Rating(target, rater, value) for target, value in form.rate(answers)
+        )

@@ -1,7 +1,7 @@
 """The key of a study: who wrote what, and what was sent to whom. Raters must never see it.
 
-Import needs nothing else, so later changes of tables do not affect a running study. Of the texts
-that raters read, the key has only hashes.
+Import needs nothing else, so later changes of tables do not affect a running study. Of
+the texts that raters read, the key has only hashes.
 """
 
 import hashlib
@@ -22,7 +22,8 @@ from metassay.studies.record import TargetQuestion
 FILE = "key.json"
 _VERSION = 1
 _WARNING = (
-    "This key says who wrote what. Never send it to a rater: what was rated with it is not blinded."
+    "This key says who wrote what. Never send it to a rater: what was rated with it is"
+    " not blinded."
 )
 
 
@@ -46,7 +47,8 @@ class Key:
     criteria: Mapping[str, Criterion]
     rows: Mapping[str, KeyRow]
     assignments: Mapping[str, Sequence[str]]
-    drawn_by: Mapping[str, Any] = field(default_factory=dict)  # as `StudyDraft.drawn_by`
+    # as `StudyDraft.drawn_by`
+    drawn_by: Mapping[str, Any] = field(default_factory=dict)
 
     def rows_of(self, rater: str) -> list[str]:
         """Return the ids of the rows that the rater was sent."""
@@ -62,19 +64,28 @@ def digest(text: str) -> str:
 
 def to_bytes(key: Key) -> bytes:
     """Return the content of the key's file, with each question once."""
-    questions = {q.name: asdict(q) for row in key.rows.values() for q, _ in row.questions.values()}
+    questions = {
+        q.name: asdict(q)
+        for row in key.rows.values()
+        for q, _ in row.questions.values()
+    }
     content = {
         "keep_secret": _WARNING,
         "version": _VERSION,
-        **{"benchmark": key.benchmark, "study": key.study, "form": key.form, "seed": key.seed},
+        "benchmark": key.benchmark,
+        "study": key.study,
+        "form": key.form,
+        "seed": key.seed,
         "criteria": {name: scale.model_dump() for name, scale in key.criteria.items()},
         "assignments": key.assignments,
         "questions": dict(sorted(questions.items())),
         "rows": {
             row_id: {
-                **{"item": row.item, "shown": row.digests},
+                "item": row.item,
+                "shown": row.digests,
                 "asked": {
-                    column: [q.name, *target] for column, (q, target) in row.questions.items()
+                    column: [q.name, *target]
+                    for column, (q, target) in row.questions.items()
                 },
             }
             for row_id, row in key.rows.items()
@@ -93,7 +104,14 @@ def read(path: Path) -> Key:
             f"{path}: is not there; name a study that `metassay study export` wrote here, or its"
             " folder with --out"
         ) from None
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ):
         raise BadInput(
             f"{path}: is not the key that `metassay study export` wrote; restore it from a copy,"
             " or export again with the same seed and data into another folder, and take that key"
@@ -109,12 +127,18 @@ def _parse(content: Mapping[str, Any]) -> Key:
         for row_id, row in content["rows"].items()
     }
     rows = {
-        row_id: {"item": row["item"], "digests": row["shown"], "questions": questions[row_id]}
+        row_id: {
+            "item": row["item"],
+            "digests": row["shown"],
+            "questions": questions[row_id],
+        }
         for row_id, row in content["rows"].items()
     }
     key = _KEY.validate_python({**content, "rows": rows})
     items = {row.item for row in key.rows.values()}
-    whole = key.assignments and all(items.issuperset(ids) for ids in key.assignments.values())
+    whole = key.assignments and all(
+        items.issuperset(ids) for ids in key.assignments.values()
+    )
     if content["version"] != _VERSION or not whole or not all(questions.values()):
         raise ValueError
     return key

@@ -1,7 +1,8 @@
 """Draw the texts that raters get next, so that a decision's interval narrows; and estimate it.
 
-The decision is `certificate METRIC CRITERION LEVEL` or `judge-card METRIC CRITERION [NUMBER]`. The
-key has the chance of every text that might have been drawn, and import weights by it.
+The decision is `certificate METRIC CRITERION LEVEL` or `judge-card METRIC CRITERION
+[NUMBER]`. The key has the chance of every text that might have been drawn, and import
+weights by it.
 """
 
 import re
@@ -46,7 +47,9 @@ class Decision(NamedTuple):
         """Parse `--for`; the metric's judge may follow it in brackets. Raises BadInput."""
         match = _WORDS.fullmatch(" ".join(words.split()))
         kind, *_, number = parts = match.groups("") if match else ("", "", "", "")
-        if number not in {"certificate": _LEVELS, "judge-card": (*_NUMBERS, "")}.get(kind, ()):
+        if number not in {"certificate": _LEVELS, "judge-card": (*_NUMBERS, "")}.get(
+            kind, ()
+        ):
             whole = " (a document's correlation needs all its texts: --items takes them whole)"
             why = whole if number == "document" else ""
             raise BadInput(f"--for {words!r}: write {_FORMS}{why}")
@@ -65,37 +68,53 @@ def next_items(
 ) -> tuple[list[Draft], Frame, tuple[str, ...]]:
     """Draw `n` texts, by unequal chances, that nobody has rated by the criterion yet.
 
-    Returns their drafts, the frame, and notes. Raises BadInput if the form does not ask for the
-    decision's criterion, or the metric has no score.
+    Returns their drafts, the frame, and notes. Raises BadInput if the form does not ask
+    for the decision's criterion, or the metric has no score.
     """
     decision = Decision.parse(words)
     if decision.criterion not in content.criteria:
         names = ", ".join(content.criteria)
         raise BadInput(f"--for {words!r}: the form asks for {names}; name one of these")
     if any(len(draft.systems) != 1 for draft in content.drafts):
-        raise BadInput("--next: draws texts, and an item of this form shows two; give --items")
+        raise BadInput(
+            "--next: draws texts, and an item of this form shows two; give --items"
+        )
     by_text = {draft.rows[0].questions[0].target[:2]: draft for draft in content.drafts}
     metric, scores = _scores(read(SCORES), decision.metric)
     rated = _means(_earlier_ratings(read, decision))
     texts = sorted(text for text in scores if text in by_text or text in rated)
-    free = np.array([text in by_text and text not in rated for text in texts], dtype=np.bool_)
+    free = np.array(
+        [text in by_text and text not in rated for text in texts], dtype=np.bool_
+    )
     if not free.any():
-        raise BadInput(f"--for {words!r}: every text with a score is rated; name another metric")
-    x, y = (np.array([values.get(t, np.nan) for t in texts]) for values in (scores, rated))
+        raise BadInput(
+            f"--for {words!r}: every text with a score is rated; name another metric"
+        )
+    x, y = (
+        np.array([values.get(t, np.nan) for t in texts]) for values in (scores, rated)
+    )
     if decision.kind == "judge-card":
         if x.min() < 0 or x.max() > 1:
-            raise BadInput(f"--for {words!r}: scores of {decision.metric} are not within 0 to 1")
+            raise BadInput(
+                f"--for {words!r}: scores of {decision.metric} are not within 0 to 1"
+            )
         if (metric, "lower") in rows(read(LEADERBOARD), "metric", "better"):
             x = 1 - x  # of passing
         passed = _passed(y, content.criteria[decision.criterion])
-        worth, group = next_labels.card_worth(x, passed, decision.number), next_labels.strata(x)
+        worth, group = (
+            next_labels.card_worth(x, passed, decision.number),
+            next_labels.strata(x),
+        )
     else:
         _, group = np.unique([author for _, author in texts], return_inverse=True)
         level: Any = decision.number
         worth = next_labels.correlation_worth(x, y, group, level)
     chance = next_labels.chances(worth[free], n)
     unrated = [text for text, is_free in zip(texts, free, strict=True) if is_free]
-    keys = [(g, lot(seed, "next", *text)) for g, text in zip(group[free], unrated, strict=True)]
+    keys = [
+        (g, lot(seed, "next", *text))
+        for g, text in zip(group[free], unrated, strict=True)
+    ]
     order = sorted(range(len(keys)), key=keys.__getitem__)
     start = lot(seed, "next", "start") / 2**256
     sample = next_labels.draw_texts(chance, np.array(order), start)
@@ -103,20 +122,30 @@ def next_items(
     frame = Frame(words, tuple((*text, score, p) for text, score, p in values))
     n_without = sum(text not in scores for text in by_text)
     note = f"{n_without} texts without a score of {decision.metric}: never drawn"
-    return [by_text[unrated[i]] for i in sorted(sample.tolist())], frame, (note,) * bool(n_without)
+    return (
+        [by_text[unrated[i]] for i in sorted(sample.tolist())],
+        frame,
+        (note,) * bool(n_without),
+    )
 
 
-def weighted_lines(frame: Frame, ratings: Iterable[Rating], criterion: Criterion) -> list[str]:
+def weighted_lines(
+    frame: Frame, ratings: Iterable[Rating], criterion: Criterion
+) -> list[str]:
     """Estimate the decision's numbers over all texts of the frame from ratings of drawn texts."""
     decision, rated = Decision.parse(frame.decision), _means(ratings)
     documents, authors, scores, chances = zip(*frame.texts, strict=True)
     x, chance = np.array(scores, dtype=np.float64), np.array(chances, dtype=np.float64)
-    y = np.array([rated.get(text, np.nan) for text in zip(documents, authors, strict=True)])
+    y = np.array(
+        [rated.get(text, np.nan) for text in zip(documents, authors, strict=True)]
+    )
     options: dict[str, Any] = {"confidence": 0.95}
     if decision.kind == "judge-card":
         options |= {"rng": np.random.default_rng(0), "cluster": documents}
         card = next_labels.weighted_card(x, _passed(y, criterion), chance, **options)
-        estimates = {name.replace("_", " "): number for name, number in card._asdict().items()}
+        estimates = {
+            name.replace("_", " "): number for name, number in card._asdict().items()
+        }
     else:
         options |= {"system": authors, "document": documents, "level": decision.number}
         name = f"correlation of {decision.metric} and {decision.criterion}, {decision.number}"
@@ -133,13 +162,21 @@ def weighted_lines(frame: Frame, ratings: Iterable[Rating], criterion: Criterion
 def _scores(table: pd.DataFrame, metric: str) -> tuple[str, dict[Text, float]]:
     whole = table[(table["part"] == FULL) & table["value"].notna()]
     names = whole[["metric", "judge"]].astype(str)
-    label = pd.Series([metric_label(*pair) for pair in names.to_numpy()], whole.index, dtype="str")
+    label = pd.Series(
+        [metric_label(*pair) for pair in names.to_numpy()], whole.index, dtype="str"
+    )
     chosen = label == metric if (label == metric).any() else names["metric"] == metric
     labels = sorted({*label[chosen]})
     if len(labels) != 1:
-        what = f"is of several judges: {', '.join(labels)}" if labels else "has no score"
-        raise BadInput(f"--for: {metric} {what}; name a metric as `metassay show` has it")
-    of_texts = {(doc, author): value for doc, author, value in rows(whole[chosen], *_VALUE)}
+        what = (
+            f"is of several judges: {', '.join(labels)}" if labels else "has no score"
+        )
+        raise BadInput(
+            f"--for: {metric} {what}; name a metric as `metassay show` has it"
+        )
+    of_texts = {
+        (doc, author): value for doc, author, value in rows(whole[chosen], *_VALUE)
+    }
     return str(names["metric"][chosen].iloc[0]), of_texts
 
 
@@ -154,7 +191,9 @@ def _earlier_ratings(read: ReadTable, decision: Decision) -> Iterable[Rating]:
 
 def _means(ratings: Iterable[Rating]) -> dict[Text, float]:
     frame = pd.DataFrame(ratings, columns=_VALUE)
-    means: dict[Any, float] = frame.groupby(["doc_id", "author"])["value"].mean().to_dict()
+    means: dict[Any, float] = (
+        frame.groupby(["doc_id", "author"])["value"].mean().to_dict()
+    )
     return means
 
 

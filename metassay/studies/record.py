@@ -1,9 +1,9 @@
 """The records of a human study: questions, rows, items, sheets, and rows that come back.
 
 There are two sides. What a form makes of a benchmark's tables names authors (`Target`,
-`TargetQuestion`, `DraftRow`, `Draft`). What a rater gets has only meaningless ids (`SheetRow`,
-`Item`, `Sheet`). A format sees nothing but a sheet, so it cannot unblind anybody. The key
-(`key.py`) joins the two.
+`TargetQuestion`, `DraftRow`, `Draft`). What a rater gets has only meaningless ids
+(`SheetRow`, `Item`, `Sheet`). A format sees nothing but a sheet, so it cannot unblind
+anybody. The key (`key.py`) joins the two.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,8 +30,8 @@ class Choice(NamedTuple):
 class Question:
     """A question about a row; its answer is a number, or a choice's word that stands for a value.
 
-    `column` heads the sheet's column. Questions of one column may allow different answers (a facet
-    on 1-3, another on 1-4). `name` is unique within a study.
+    `column` heads the sheet's column. Questions of one column may allow different
+    answers (a facet on 1-3, another on 1-4). `name` is unique within a study.
     """
 
     name: str
@@ -86,8 +86,8 @@ class DraftRow(NamedTuple):
 class Draft(NamedTuple):
     """An item, not yet blinded: a text or two that a rater gets whole or not at all.
 
-    `identity` is its place in the study, unique and sortable. Assignments are balanced by
-    `systems`, the authors of its texts. `texts` are read with every row.
+    `identity` is its place in the study, unique and sortable. Assignments are balanced
+    by `systems`, the authors of its texts. `texts` are read with every row.
     """
 
     identity: tuple[str, ...]
@@ -99,8 +99,8 @@ class Draft(NamedTuple):
 class StudyDraft(NamedTuple):
     """What a form makes: items, the scale of each criterion, and instructions for raters.
 
-    `notes` say what was left out and how often; `datasets` are those whose text items may repeat;
-    `drawn_by` has the decision and chances of --next, if it drew the items.
+    `notes` say what was left out and how often; `datasets` are those whose text items
+    may repeat; `drawn_by` has the decision and chances of --next, if it drew the items.
     """
 
     drafts: Sequence[Draft]
@@ -126,7 +126,8 @@ class Options:
     rubric: str = ""  # a file rubrics/NAME.yaml
     claims: Literal["reference", "output", "both"] = "reference"
     disagreeing: tuple[str, str] | None = None  # labels of two metrics
-    shares: bool = False  # of pairs: ask for the share of the reference that is covered, too
+    # of pairs: ask for the share of the reference that is covered, too
+    shares: bool = False
     root: Path = Path()
 
 
@@ -137,9 +138,10 @@ ReadTable = Callable[[Table], pd.DataFrame]  # a table of the benchmark
 class Form:
     """A form: which questions it asks of texts, and how answers become ratings.
 
-    `make(read, options)` makes items of a benchmark's tables; BadInput says what these lack.
-    `rate(answers)` makes ratings of a rater's answers about one item; their targets differ.
-    `together`: a part of all items takes whole documents, one after the other.
+    `make(read, options)` makes items of a benchmark's tables; BadInput says what these
+    lack. `rate(answers)` makes ratings of a rater's answers about one item; their
+    targets differ. `together`: a part of all items takes whole documents, one after the
+    other.
     """
 
     name: str
@@ -176,22 +178,26 @@ class Sheet:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the questions, in the order of their first question."""
-        columns = (q.column for item in self.items for row in item.rows for q in row.questions)
+        columns = (
+            q.column for item in self.items for row in item.rows for q in row.questions
+        )
         return tuple(dict.fromkeys(columns))
 
     @property
     def headings(self) -> tuple[str, ...]:
         """The headings of texts: those of items before those of rows, in the items' order."""
         of_items = (text.heading for item in self.items for text in item.texts)
-        of_rows = (t.heading for item in self.items for row in item.rows for t in row.texts)
+        of_rows = (
+            t.heading for item in self.items for row in item.rows for t in row.texts
+        )
         return tuple(dict.fromkeys((*of_items, *of_rows)))
 
 
 class ReturnedRow(NamedTuple):
     """A row as it came back, not yet checked against the key.
 
-    `at` is the file and row; `texts` are by heading (None if the format does not return them);
-    `answers` are by column, "" if empty.
+    `at` is the file and row; `texts` are by heading (None if the format does not return
+    them); `answers` are by column, "" if empty.
     """
 
     at: Place
@@ -206,9 +212,10 @@ class ReturnedRow(NamedTuple):
 class Format:
     """A file format of sheets.
 
-    `write(sheet, folder)` writes the files of one rater, and files that all raters share (the same
-    bytes each time), and returns their names. `read(path, problems)` returns the rows of a file
-    that came back; anything unreadable is a problem with file and row, never a traceback.
+    `write(sheet, folder)` writes the files of one rater, and files that all raters
+    share (the same bytes each time), and returns their names. `read(path, problems)`
+    returns the rows of a file that came back; anything unreadable is a problem with
+    file and row, never a traceback.
     """
 
     name: str

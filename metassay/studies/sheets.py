@@ -1,8 +1,9 @@
 """Write sheets as tables and read them back: columns of all spreadsheets, and the CSV format.
 
-A row of the table is a row of the study: the rater (`rater`), the row's id (`row`), texts, a column
-per question, and `comment`. Rows do not depend on each other, so raters can sort and filter. A long
-text continues in a second column, since a cell holds 32,767 characters.
+A row of the table is a row of the study: the rater (`rater`), the row's id (`row`),
+texts, a column per question, and `comment`. Rows do not depend on each other, so raters
+can sort and filter. A long text continues in a second column, since a cell holds 32,767
+characters.
 """
 
 import csv
@@ -16,7 +17,15 @@ from pathlib import Path
 
 from metassay.core.csv_injection import escape_formula, unescape_formula
 from metassay.core.errors import shown
-from metassay.studies.record import Format, Item, Question, ReturnedRow, Sheet, SheetRow, SheetText
+from metassay.studies.record import (
+    Format,
+    Item,
+    Question,
+    ReturnedRow,
+    Sheet,
+    SheetRow,
+    SheetText,
+)
 from metassay.tabular.decoding import csv_lines, finite_number, read_text
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import find_separator
@@ -45,7 +54,9 @@ def lines(sheet: Sheet) -> Iterator[tuple[SheetRow, list[str]]]:
         for row in item.rows:
             pieces = dict(_pieces((*item.texts, *row.texts)))
             of_row = {question.column for question in row.questions}
-            answers = ["" if column in of_row else NOT_ASKED for column in sheet.columns]
+            answers = [
+                "" if column in of_row else NOT_ASKED for column in sheet.columns
+            ]
             texts = [escape_formula(pieces.get(column, "")) for column in columns]
             yield row, [sheet.rater, row.id, *texts, *answers, ""]
 
@@ -66,16 +77,23 @@ def guide(sheet: Sheet) -> list[str]:
 
 def question_lines(sheet: Sheet) -> Iterator[str]:
     """Yield a paragraph for each question and each answer that needs an explanation."""
-    questions = {q.name: q for item in sheet.items for row in item.rows for q in row.questions}
+    questions = {
+        q.name: q for item in sheet.items for row in item.rows for q in row.questions
+    }
     for question in questions.values():
         yield f"{question.column}: {question.asks} Allowed: {question.allowed}."
-        yield from (f"    {word}: {means}" for word, _, means in question.choices if means)
+        yield from (
+            f"    {word}: {means}" for word, _, means in question.choices if means
+        )
 
 
-def read_rows(table: Iterable[tuple[Place, list[str]]], problems: Findings) -> list[ReturnedRow]:
+def read_rows(
+    table: Iterable[tuple[Place, list[str]]], problems: Findings
+) -> list[ReturnedRow]:
     """Read the rows of a table that came back, without blank ones.
 
-    The first row names the columns. A cell with the mark for "not asked" counts as empty.
+    The first row names the columns. A cell with the mark for "not asked" counts as
+    empty.
     """
     table = [(at, cells) for at, cells in table if any(map(clean_cell, cells))]
     if not table:
@@ -101,24 +119,33 @@ def _read_row(
         problems.add(at, what, "move what is beyond the last column into 'comment'")
         return
     # Unnamed columns share a name: they are not read, but may hold a rater's additions.
-    by_name = {"": "".join(cell for name, cell in zip(names, cells, strict=False) if not name)}
-    by_name |= {n: c for n, c in zip(names, [*cells, *[""] * len(names)], strict=False) if n}
+    by_name = {
+        "": "".join(cell for name, cell in zip(names, cells, strict=False) if not name)
+    }
+    by_name |= {
+        n: c for n, c in zip(names, [*cells, *[""] * len(names)], strict=False) if n
+    }
     rater, row, comment = (by_name.pop(name, "") for name in (RATER, ROW, COMMENT))
-    answers = {n: "" if clean_cell(cell) == NOT_ASKED else cell for n, cell in by_name.items()}
+    answers = {
+        n: "" if clean_cell(cell) == NOT_ASKED else cell for n, cell in by_name.items()
+    }
     comment, texts = unescape_formula(comment.strip()), _join_texts(by_name)
     yield ReturnedRow(at, clean_cell(rater), clean_cell(row), texts, answers, comment)
 
 
 def clean_cell(cell: str) -> str:
     """Remove blanks at the ends, invisible characters, and the quote before a formula."""
-    return unescape_formula(unicodedata.normalize("NFKC", cell).translate(_INVISIBLE).strip())
+    return unescape_formula(
+        unicodedata.normalize("NFKC", cell).translate(_INVISIBLE).strip()
+    )
 
 
 def parse_answer(question: Question, cell: str) -> float | None:
     """Return the value of an answer; None for an empty cell.
 
-    A choice is a word in any case, or its number; `3`, `3.0` and `3,0` are equal. Raises ValueError
-    with the reason, and without the cell's content, for anything else.
+    A choice is a word in any case, or its number; `3`, `3.0` and `3,0` are equal.
+    Raises ValueError with the reason, and without the cell's content, for anything
+    else.
     """
     answer = clean_cell(cell)
     if not answer:
@@ -153,8 +180,14 @@ def _text_columns(sheet: Sheet) -> list[str]:
     for item in sheet.items:
         for row in item.rows:
             for heading, text in (*item.texts, *row.texts):
-                n_columns[heading] = max(n_columns.get(heading, 1), -(-len(text) // _CELL))
-    return [_column(heading, number) for heading, n in n_columns.items() for number in range(n)]
+                n_columns[heading] = max(
+                    n_columns.get(heading, 1), -(-len(text) // _CELL)
+                )
+    return [
+        _column(heading, number)
+        for heading, n in n_columns.items()
+        for number in range(n)
+    ]
 
 
 def _pieces(texts: Iterable[SheetText]) -> Iterator[tuple[str, str]]:
@@ -238,7 +271,9 @@ def _write(sheet: Sheet, folder: Path) -> list[str]:
 
 def _read(path: Path, problems: Findings) -> list[ReturnedRow]:
     text = read_text(path, problems, remedy=_REMEDY) or ""
-    return read_rows(csv_lines(text, path.name, problems, find_separator(text)), problems)
+    return read_rows(
+        csv_lines(text, path.name, problems, find_separator(text)), problems
+    )
 
 
 KIND = Format(name="csv", endings=(".csv", ".tsv", ".txt"), write=_write, read=_read)

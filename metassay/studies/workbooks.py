@@ -78,7 +78,9 @@ def _lay_out(page: Any, table: list[list[str]]) -> None:
         page.cell(1, column).font = Font(bold=True)
         longest = max(len(cells[column - 1]) for cells in table)
         wide = longest > _LONG or table[0][column - 1] == COMMENT
-        page.column_dimensions[get_column_letter(column)].width = _WIDE if wide else _NARROW
+        page.column_dimensions[get_column_letter(column)].width = (
+            _WIDE if wide else _NARROW
+        )
     for row in page.iter_rows():
         for cell in row:
             cell.alignment = _WRAPPED
@@ -93,7 +95,9 @@ def _add_validation(page: Any, sheet: Sheet, names: list[str]) -> None:
                 if rules[question] is not None:
                     page.add_data_validation(rules[question])
             if (rule := rules[question]) is not None:
-                rule.add(f"{get_column_letter(names.index(question.column) + 1)}{number}")
+                rule.add(
+                    f"{get_column_letter(names.index(question.column) + 1)}{number}"
+                )
 
 
 def _rule(question: Question) -> Any:

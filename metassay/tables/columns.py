@@ -1,7 +1,8 @@
 """Read contracts of tables, with the columns and phrases that several tables share.
 
 A module of contracts has a text file of the same name with a paragraph for each: a line
-`TABLE KEY ...: MEANING`, then its columns. A change here makes nearly every stage stale.
+`TABLE KEY ...: MEANING`, then its columns. A change here makes nearly every stage
+stale.
 """
 
 import re
@@ -40,9 +41,9 @@ def entries(text: str) -> list[tuple[str, str]]:
 def columns(spec: str, known: Mapping[str, Column]) -> dict[str, Column]:
     """Parse columns from lines `NAME TYPE: MEANING`; an indented line continues the one above.
 
-    TYPE is a name of `_TYPES` or the possible values, separated by bars (`yes|no`). A suffix `?`
-    allows nulls, `!` marks an exact real, `+` a column that older files lack. A line without a
-    colon lists names of `known` columns.
+    TYPE is a name of `_TYPES` or the possible values, separated by bars (`yes|no`). A
+    suffix `?` allows nulls, `!` marks an exact real, `+` a column that older files
+    lack. A line without a colon lists names of `known` columns.
     """
     parsed: dict[str, Column] = {}
     for head, meaning in entries(spec):
@@ -68,17 +69,22 @@ def table(
 
     Columns in SHARED and `known`, such as another table's, can be listed by name.
     """
-    return Table(name, says, tuple(key.split()), columns(spec, {**SHARED, **(known or {})}))
+    return Table(
+        name, says, tuple(key.split()), columns(spec, {**SHARED, **(known or {})})
+    )
 
 
 def contracts(file: str, known: Mapping[str, Column] | None = None) -> list[Table]:
     """Read the contracts of the module `file` in order.
 
-    A contract can list by name the columns of those before it, of SHARED and of `known`.
+    A contract can list by name the columns of those before it, of SHARED and of
+    `known`.
     """
     tables: list[Table] = []
     known = {**SHARED, **(known or {})}
-    for paragraph in Path(file).with_suffix(".txt").read_text(encoding="utf-8").split("\n\n"):
+    for paragraph in (
+        Path(file).with_suffix(".txt").read_text(encoding="utf-8").split("\n\n")
+    ):
         head, *spec = re.split(r"\n(?!\s)", paragraph.strip())
         ((name_and_key, says),) = entries(head)
         name, _, key = name_and_key.partition(" ")

@@ -11,7 +11,9 @@ from metassay.tables.parquet import empty
 (CRITERIA,) = contracts(__file__)
 
 
-def dataset_criteria(metrics: Mapping[str, tuple[str, Iterable[float | None]]]) -> pd.DataFrame:
+def dataset_criteria(
+    metrics: Mapping[str, tuple[str, Iterable[float | None]]],
+) -> pd.DataFrame:
     """Return rows of table `criteria` from metric -> (better end, values).
 
     The low end of a metric is 0, or its lowest value if that is negative.

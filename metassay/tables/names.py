@@ -9,7 +9,8 @@ REFERENCE = "reference"  # the author of references
 ALL_CITATIONS = -1  # pairs.citation if the question is not about a single citation
 EACH_PART = "each"  # correlations.part if the parts are groups
 ITEM = "item"  # pairs.author and ratings.author in a test of judges
-VERDICT = "verdict"  # pairs.measure in a test of judges, and the metric of judges' cards
+# pairs.measure in a test of judges, and the metric of judges' cards
+VERDICT = "verdict"
 # Factors that make higher values better; none if no direction is better.
 SIGNS = {"higher": 1.0, "lower": -1.0}
 # Several test sets pooled, and the unweighted mean of the sets' values.
@@ -18,8 +19,9 @@ ALL_SUBSETS, MEAN_OF_SUBSETS = "all subsets", "mean of subsets"
 
 # Part of a study whose texts are single statements, read with their aligned passages.
 STATEMENT = "statement"
-# In names of metrics, before the alignment if a benchmark has several: `faithfulness@rouge_gain`;
-# `@text` for a metric that reads all statements of a text at once.
+# In names of metrics, before the alignment if a benchmark has several:
+# `faithfulness@rouge_gain`; `@text` for a metric that reads all statements of a text at
+# once.
 READS = "@"
 
 
@@ -38,11 +40,14 @@ def aligned_suffixes(
 ) -> dict[str, str]:
     """Return the selected alignments of a benchmark with their suffixes of metric names.
 
-    `selected` empty: the first. Unknown names are left out. A single alignment has no suffix.
+    `selected` empty: the first. Unknown names are left out. A single alignment has no
+    suffix.
     """
     names = alignments if selected == "all" else selected or alignments[:1]
     mark = READS if len(alignments) > 1 else ""
-    return {name: f"{mark}{name}" if mark else "" for name in names if name in alignments}
+    return {
+        name: f"{mark}{name}" if mark else "" for name in names if name in alignments
+    }
 
 
 def reference_number(author: str) -> int:

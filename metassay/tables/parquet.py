@@ -1,10 +1,10 @@
 """Definition of a table, and the only reader and writer of Parquet.
 
-Reading and writing validate. Rows are sorted by key. Reals are rounded to 12 significant digits, so
-that a processor's order of summation cannot change the bytes; values that are not computed are
-exact. A file is replaced completely or not at all. Every page has a checksum, without which one
-damaged file in nine was read as different numbers. Errors name the table, the column and the first
-wrong key, never a text.
+Reading and writing validate. Rows are sorted by key. Reals are rounded to 12
+significant digits, so that a processor's order of summation cannot change the bytes;
+values that are not computed are exact. A file is replaced completely or not at all.
+Every page has a checksum, without which one damaged file in nine was read as different
+numbers. Errors name the table, the column and the first wrong key, never a text.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,7 +58,9 @@ class Table:
     @property
     def schema(self) -> pa.Schema:
         """Arrow schema of the file."""
-        return pa.schema([pa.field(n, c.type, nullable=c.null) for n, c in self.columns.items()])
+        return pa.schema(
+            [pa.field(n, c.type, nullable=c.null) for n, c in self.columns.items()]
+        )
 
 
 def empty(table: Table) -> pd.DataFrame:
@@ -79,7 +81,11 @@ def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
     Raises BadInput with all problems; then nothing is written.
     """
     rows = _validate(table, _to_arrow(table, frame, str(path)), str(path))
-    without = [n for n, c in table.columns.items() if c.later and rows[n].null_count == len(rows)]
+    without = [
+        n
+        for n, c in table.columns.items()
+        if c.later and rows[n].null_count == len(rows)
+    ]
     rows = rows.drop_columns(without)
     with whole_file(path) as file:
         pq.write_table(
@@ -99,14 +105,16 @@ def round_trip(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
 
     Raises BadInput with all problems.
     """
-    return _to_frame(_validate(table, _to_arrow(table, frame, "in memory"), "in memory"))
+    return _to_frame(
+        _validate(table, _to_arrow(table, frame, "in memory"), "in memory")
+    )
 
 
 def read(table: Table, *paths: Path) -> pd.DataFrame:
     """Read files, or all files of a folder (of a stage that repeats), and validate.
 
-    Lists become Python lists, nullable integers Int64, missing text and reals NaN. A missing or
-    empty folder is a table without rows; a missing file raises BadInput.
+    Lists become Python lists, nullable integers Int64, missing text and reals NaN. A
+    missing or empty folder is a table without rows; a missing file raises BadInput.
     """
     pieces = []
     problems = [
@@ -114,7 +122,9 @@ def read(table: Table, *paths: Path) -> pd.DataFrame:
         for path in paths
         if path.suffix != ".parquet" and path.is_file()
     ]
-    files = ([p] if p.suffix == ".parquet" else sorted(p.glob("*.parquet")) for p in paths)
+    files = (
+        [p] if p.suffix == ".parquet" else sorted(p.glob("*.parquet")) for p in paths
+    )
     for file in chain.from_iterable(files):
         with collect_problems(problems, f"{table.name}: "):
             pieces.append(_read_one(table, file))
@@ -130,7 +140,10 @@ def read_file(table: Table, file: Path) -> pd.DataFrame:
 
 def _read_one(table: Table, file: Path) -> pa.Table:
     try:
-        rows = load(file, [n for n, c in table.columns.items() if pa.types.is_dictionary(c.type)])
+        rows = load(
+            file,
+            [n for n, c in table.columns.items() if pa.types.is_dictionary(c.type)],
+        )
     except BadInput as error:
         raise BadInput(f"{problem}; {_AGAIN}" for problem in error.problems) from error
     for name, column in table.columns.items():
@@ -153,14 +166,18 @@ def _difference(schema: pa.Schema, table: Table) -> str:
         return "its columns are in another order"
     for name, column in table.columns.items() if not differences else ():
         if schema.field(name).type != column.type:
-            differences.append(f"{name!r} is {schema.field(name).type}, not {column.type}")
+            differences.append(
+                f"{name!r} is {schema.field(name).type}, not {column.type}"
+            )
     return ", ".join(differences)
 
 
 def _to_arrow(table: Table, frame: pd.DataFrame, where: str) -> pa.Table:
     later = [name for name, column in table.columns.items() if column.later]
     frame = frame.assign(**{name: None for name in later if name not in frame.columns})
-    wrong = {str(n): "is unknown; remove it" for n in frame.columns if n not in table.columns}
+    wrong = {
+        str(n): "is unknown; remove it" for n in frame.columns if n not in table.columns
+    }
     absent = {n: "is missing; add it" for n in table.columns if n not in frame.columns}
     arrays = {}
     for name in [name for name in table.columns if name in frame.columns]:
@@ -173,28 +190,41 @@ def _to_arrow(table: Table, frame: pd.DataFrame, where: str) -> pa.Table:
             kinds = sorted({type(value).__name__ for value in frame[name]})
             wrong[name] = f"must be {column.type}, has {kinds}"
     problems = (absent | wrong).items()
-    raise_problems(f"{table.name}: {where}: column {name!r} {what}" for name, what in problems)
+    raise_problems(
+        f"{table.name}: {where}: column {name!r} {what}" for name, what in problems
+    )
     return pa.table(arrays, schema=_any_null(table))
 
 
 def _any_null(table: Table) -> pa.Schema:
     """Return the table's schema with all columns nullable."""
-    return pa.schema([pa.field(name, column.type) for name, column in table.columns.items()])
+    return pa.schema(
+        [pa.field(name, column.type) for name, column in table.columns.items()]
+    )
 
 
 def _array(values: "pd.Series[Any]", column: Column) -> pa.Array:
     if column.type == pa.float64():
         numbers = pd.to_numeric(values).astype("float64").tolist()
-        reals = (v + 0.0 for v in numbers) if column.exact else map(round_significant, numbers)
+        reals = (
+            (v + 0.0 for v in numbers)
+            if column.exact
+            else map(round_significant, numbers)
+        )
         return pa.array(list(reals), column.type, from_pandas=True)
     if pa.types.is_dictionary(column.type):
-        # Only used categories, sorted: equal rows give an equal dictionary, hence equal bytes.
+        # Only used categories, sorted: equal rows give an equal dictionary, hence equal
+        # bytes.
         return pa.array(pd.Categorical(values.astype("object"))).cast(column.type)
     if pa.types.is_list(column.type):
         is_real = column.type.value_type == pa.float64()
         convert = round_significant if is_real else lambda value: value
-        is_list = (hasattr(x, "__iter__") and not isinstance(x, str) for x in values)  # or missing
-        lists = [[*map(convert, x)] if ok else None for x, ok in zip(values, is_list, strict=True)]
+        # or missing
+        is_list = (hasattr(x, "__iter__") and not isinstance(x, str) for x in values)
+        lists = [
+            [*map(convert, x)] if ok else None
+            for x, ok in zip(values, is_list, strict=True)
+        ]
         return pa.array(lists, column.type)
     return pa.array(values, column.type, from_pandas=True)
 
@@ -218,7 +248,9 @@ def _validate(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa.
         if pa.types.is_list(column.type):
             has_null = nulls & False
             if any(chunk.flatten().null_count for chunk in rows[name].chunks):
-                has_null[:] = [x is not None and None in x for x in rows[name].to_pylist()]
+                has_null[:] = [
+                    x is not None and None in x for x in rows[name].to_pylist()
+                ]
             wrong[f"{name!r} holds a null"] = has_null
         if column.type == pa.float64():
             finite = pc.fill_null(pc.is_finite(rows[name]), fill_value=True)

@@ -10,19 +10,27 @@ from metassay.core.errors import BadInput
 
 # Errors of pyarrow for damaged files.
 DAMAGE = (
-    *(pa.ArrowException, OSError, ValueError, TypeError, LookupError),
-    *(NotImplementedError, MemoryError, OverflowError),
+    pa.ArrowException,
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    NotImplementedError,
+    MemoryError,
+    OverflowError,
 )
 
 
 def load(file: Path, shared: Sequence[str] = ()) -> pa.Table:
     """Read all rows of a Parquet file unchanged, and check its page checksums if there are any.
 
-    The columns `shared` become dictionaries. Raises BadInput, in a line without remedy, if the file
-    is missing or damaged, and never another error.
+    The columns `shared` become dictionaries. Raises BadInput, in a line without remedy,
+    if the file is missing or damaged, and never another error.
     """
     if not file.is_file():
-        raise BadInput(f"{file} {'is not a file' if file.exists() else 'does not exist'}")
+        raise BadInput(
+            f"{file} {'is not a file' if file.exists() else 'does not exist'}"
+        )
     try:
         # A table of an earlier version can lack columns: the caller reports these.
         names = set(pq.read_schema(file).names)
@@ -37,5 +45,7 @@ def load(file: Path, shared: Sequence[str] = ()) -> pa.Table:
     except DAMAGE as error:
         raise BadInput(f"{file} is damaged or no Parquet file") from error
     if rows.num_rows != n_rows:
-        raise BadInput(f"{file} is damaged: it has {rows.num_rows} rows and counts {n_rows}")
+        raise BadInput(
+            f"{file} is damaged: it has {rows.num_rows} rows and counts {n_rows}"
+        )
     return rows

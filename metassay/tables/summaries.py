@@ -16,7 +16,9 @@ _PANDAS = {pa.float64(): "float64", pa.int64(): "int64"}
 def types(name: str) -> dict[str, str]:
     """Return the columns of such a table in order, with their pandas types."""
     return {
-        column: "Int64" if c.null and c.type == pa.int64() else _PANDAS.get(c.type, "object")
+        column: "Int64"
+        if c.null and c.type == pa.int64()
+        else _PANDAS.get(c.type, "object")
         for column, c in SUMMARIES[name].columns.items()
     }
 

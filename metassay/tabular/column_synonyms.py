@@ -45,7 +45,15 @@ _LIKE_CRITERION = pattern("like_criterion")
 NO_SYSTEM, KIND_OF_TEXT, HUMAN = map(pattern, ("no_system", "kind_of_text", "human"))
 REFERENCES, LIKE_REFERENCE = pattern("references"), pattern("like_reference")
 # Names of columns for the better of two texts, and for the two.
-WINNERS = ("winner", "preferred", "preference", "preferred_model", "choice", "chosen", "better")
+WINNERS = (
+    "winner",
+    "preferred",
+    "preference",
+    "preferred_model",
+    "choice",
+    "chosen",
+    "better",
+)
 OF_TWO = pattern("of_two")
 # Names of columns of numbers that can be of raters or of their ratings.
 MAY_RATE = re.compile("expert|judge|reviewer|evaluator|reader|user")

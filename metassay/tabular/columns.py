@@ -13,30 +13,56 @@ from metassay.tabular.sheet import Sheet
 WIDE = "wide"  # the word of `--columns` for names of columns that have several parts
 # The roles of columns in each of the three files.
 ROLES = {
-    "texts": ("doc", "system", "source", "reference", "text", "strata", "cluster", "family"),
+    "texts": (
+        "doc",
+        "system",
+        "source",
+        "reference",
+        "text",
+        "strata",
+        "cluster",
+        "family",
+    ),
     "ratings": ("doc", "system", "rater", "criterion", "value"),
     "scores": ("doc", "system", "metric", "value"),
 }
-# Words of `--columns` for columns side by side, and the role that each column's name has.
+# Words of `--columns` for columns side by side, and the role that each column's name
+# has.
 SPREAD = {
-    **{"systems": Role.SYSTEM, "criteria": Role.CRITERION},
-    **{"raters": Role.RATER, "metrics": Role.METRIC},
+    "systems": Role.SYSTEM,
+    "criteria": Role.CRITERION,
+    "raters": Role.RATER,
+    "metrics": Role.METRIC,
 }
 SPREADS = {
     "texts": ("systems",),
     "ratings": ("criteria", "raters", WIDE),
     "scores": ("metrics", WIDE),
 }
-MAY_LACK = ("source", "reference", "strata", "cluster", "family")  # optional in every row
-THINGS = {"ratings": ("doc", "system", "criterion", "rater"), "scores": ("system", "metric")}
+# optional in every row
+MAY_LACK = ("source", "reference", "strata", "cluster", "family")
+THINGS = {
+    "ratings": ("doc", "system", "criterion", "rater"),
+    "scores": ("system", "metric"),
+}
 _FIELD = re.compile(r"\{(\w+)\}")
 _SEPARATORS = ("_", " - ", " | ", ": ", ".", "-", "/", " ")
-# Orders of the parts of names that are tried, those with most parts first; a thing is a criterion
-# or a metric.
+# Orders of the parts of names that are tried, those with most parts first; a thing is a
+# criterion or a metric.
 _ORDERS = (
-    *("system thing rater", "system rater thing", "rater system thing", "thing system rater"),
-    *("thing rater", "rater thing", "system thing", "thing system", "system rater"),
-    *("rater system", "doc system thing", "doc system", "doc thing"),
+    "system thing rater",
+    "system rater thing",
+    "rater system thing",
+    "thing system rater",
+    "thing rater",
+    "rater thing",
+    "system thing",
+    "thing system",
+    "system rater",
+    "rater system",
+    "doc system thing",
+    "doc system",
+    "doc thing",
 )
 _FEW = 2  # the fewest raters or systems for which names are taken as theirs
 
@@ -52,7 +78,8 @@ def roles_in(named: Named) -> frozenset[str]:
 class Columns:
     """The column of each role; `spread`: columns side by side, with the parts of their names.
 
-    `pattern` is the form of names with several parts; "" where each name has a single part.
+    `pattern` is the form of names with several parts; "" where each name has a single
+    part.
     """
 
     roles: Mapping[str, str]
@@ -66,7 +93,11 @@ class Columns:
 
     def unread(self, sheet: Sheet) -> list[str]:
         """Return the columns of a sheet that have no role."""
-        return [name for name in sheet.columns if name not in {*self.roles.values(), *self.spread}]
+        return [
+            name
+            for name in sheet.columns
+            if name not in {*self.roles.values(), *self.spread}
+        ]
 
     def words(self, kind: str) -> Iterator[str]:
         """Yield the words of `--columns`, such as `texts.doc=visit_id`."""
@@ -98,7 +129,9 @@ def parse_columns(
     for word in words:
         left, equals, column = word.partition("=")
         kind, dot, role = left.rpartition(".")
-        files = [k for k in options if kind in ("", k) and role in (*ROLES[k], *SPREADS[k])]
+        files = [
+            k for k in options if kind in ("", k) and role in (*ROLES[k], *SPREADS[k])
+        ]
         if not equals or not column or not files or (dot and kind not in kinds):
             roles = sorted({*chain(*ROLES.values(), *SPREADS.values())})
             problems.append(
@@ -120,7 +153,9 @@ def check_files(kind: str, sheet: Sheet, columns: Columns, problems: Findings) -
                 problems.add(Place(name), what, "add it, or call the column as they do")
         if columns.spread and lacking >= {*columns.spread}:
             what = f"has none of the columns that hold {kind} in other files"
-            problems.add(Place(name), what, "call them as they do, or leave the file out")
+            problems.add(
+                Place(name), what, "call them as they do, or leave the file out"
+            )
 
 
 # ---- names of columns that have two or three parts, `fluency_r1`, `gpt4 - fluency`
@@ -135,8 +170,8 @@ def is_pattern(pattern: str, allowed: Collection[str]) -> bool:
 def read_names(pattern: str, columns: Sequence[str], keys: Keys) -> Named:
     """Return the parts of the columns' names that match the pattern.
 
-    A document and a system are among `keys`. A rater has a number (`r1`, `Rater 2`) if any
-    column's does; otherwise the criterion is as much of the name as possible.
+    A document and a system are among `keys`. A rater has a number (`r1`, `Rater 2`) if
+    any column's does; otherwise the criterion is as much of the name as possible.
     """
     strict = _matches(pattern, columns, keys, A_RATER)
     return strict or _matches(pattern, columns, keys, ".+?")
@@ -147,7 +182,8 @@ def guess_names(
 ) -> tuple[str, Named]:
     """Return the pattern that all names match, and their parts; ("", {}) if there is none.
 
-    `roles` have columns of their own; `allowed` are the roles that parts of names can have.
+    `roles` have columns of their own; `allowed` are the roles that parts of names can
+    have.
     """
     for pattern in _patterns(Role.METRIC if Role.METRIC in allowed else Role.CRITERION):
         fields = set(_FIELD.findall(pattern))
@@ -173,16 +209,26 @@ def are_crossed(columns: Sequence[str]) -> bool:
     """Whether the names are all pairs of two sets, `a_x, a_y, b_x, b_y`, or differ by a number."""
     stems = {re.sub(r"[ _.-]?\d+$", "", name) for name in columns}
     numbers = [
-        name for name in columns if re.search(r"\d$", name) and not re.match(r"(?i)q\d", name)
+        name
+        for name in columns
+        if re.search(r"\d$", name) and not re.match(r"(?i)q\d", name)
     ]
-    if len(columns) > 1 and len(numbers) == len(columns) and 0 < len(stems) < len(columns):
+    if (
+        len(columns) > 1
+        and len(numbers) == len(columns)
+        and 0 < len(stems) < len(columns)
+    ):
         return True
     for separator in _SEPARATORS:
         for split in (str.rpartition, str.partition):
             parts = [split(name, separator) for name in columns]
             first, _, last = map(set, zip(*parts, strict=True))
             all_pairs = len(first) * len(last) == len(columns)
-            if all_pairs and "" not in first | last and min(len(first), len(last)) >= _FEW:
+            if (
+                all_pairs
+                and "" not in first | last
+                and min(len(first), len(last)) >= _FEW
+            ):
                 return True
     return False
 
@@ -193,8 +239,15 @@ def _patterns(thing: str) -> Iterator[str]:
         yield f"{{{thing}}} [{document}]"
     for order in _ORDERS:
         for separator in _SEPARATORS:
-            yield separator.join(f"{{{role}}}" for role in order.replace("thing", thing).split())
-    yield from (f"{{{thing}}} ({{rater}})", f"{{{thing}}} ({{system}})", "{system}", "{doc}")
+            yield separator.join(
+                f"{{{role}}}" for role in order.replace("thing", thing).split()
+            )
+    yield from (
+        f"{{{thing}}} ({{rater}})",
+        f"{{{thing}}} ({{system}})",
+        "{system}",
+        "{doc}",
+    )
 
 
 def _matches(
@@ -214,7 +267,9 @@ def _matches(
     flags = re.IGNORECASE if rater == A_RATER else 0
     matches = {column: re.fullmatch(regex, column, flags) for column in columns}
     return {
-        column: _as_written(match.groupdict(), keys) for column, match in matches.items() if match
+        column: _as_written(match.groupdict(), keys)
+        for column, match in matches.items()
+        if match
     }
 
 
@@ -222,6 +277,8 @@ def _as_written(parts: dict[str, str], keys: Keys) -> dict[str, str]:
     """Write the document and the system in the case of the texts."""
     for role, names in ((Role.DOC, keys.documents), (Role.SYSTEM, keys.systems)):
         if role in parts and parts[role] not in names:
-            alike = (name for name in names if name.casefold() == parts[role].casefold())
+            alike = (
+                name for name in names if name.casefold() == parts[role].casefold()
+            )
             parts[role] = next(alike, parts[role])
     return parts

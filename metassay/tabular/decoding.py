@@ -1,7 +1,7 @@
 """Read JSON and CSV in UTF-8 with line numbers, and write CSV.
 
-A byte order mark is skipped; lines end in LF or CRLF. Faults are recorded with their line (and
-offset, for wrong bytes), and reading goes on.
+A byte order mark is skipped; lines end in LF or CRLF. Faults are recorded with their
+line (and offset, for wrong bytes), and reading goes on.
 """
 
 import csv
@@ -21,7 +21,18 @@ from metassay.tabular.rows import Findings, Place
 UNREAD = object()  # a value that could not be read; its problem is recorded
 # Endings of data files: one that is not read is worth a warning.
 DATA = frozenset(
-    (".csv", ".gz", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv", ".xls", ".xlsx", ".zip")
+    (
+        ".csv",
+        ".gz",
+        ".json",
+        ".jsonl",
+        ".ndjson",
+        ".parquet",
+        ".tsv",
+        ".xls",
+        ".xlsx",
+        ".zip",
+    )
 )
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -72,7 +83,9 @@ def is_readable(path: Path, problems: Findings, *, remedy: str) -> bool:
         if stat.S_ISDIR(mode):
             problems.add(whole, "is a folder, not a file", remedy)
         elif not stat.S_ISREG(mode):
-            problems.add(whole, "is a pipe or device, not a file", "save its content in a file")
+            problems.add(
+                whole, "is a pipe or device, not a file", "save its content in a file"
+            )
         else:
             path.open("rb").close()
             return True
@@ -93,7 +106,9 @@ def check_names(paths: Sequence[Path], problems: Findings) -> None:
             problems.add(Place(path.name), "is named twice", "name it once")
     for name, n in Counter(path.name for path in files).items():
         if n > 1:
-            what = f"{n} files have this name, by which raters and messages are told apart"
+            what = (
+                f"{n} files have this name, by which raters and messages are told apart"
+            )
             problems.add(Place(name), what, "rename all but one of them")
 
 
@@ -103,7 +118,9 @@ def join_names(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {left} more" if left > 0 else "")
 
 
-def json_lines(path: Path, problems: Findings, *, remedy: str) -> Iterator[tuple[Place, Any]]:
+def json_lines(
+    path: Path, problems: Findings, *, remedy: str
+) -> Iterator[tuple[Place, Any]]:
     """Yield each line's place and value, UNREAD where it is not JSON; blank lines are skipped."""
     data = read_bytes(path, problems, remedy=remedy)
     offset = path.stat().st_size - len(data) if data is not None else 0
@@ -120,8 +137,8 @@ def json_lines(path: Path, problems: Findings, *, remedy: str) -> Iterator[tuple
 def parse_json(text: str, at: Place, problems: Findings) -> Any:
     """Return the value, or UNREAD with a problem.
 
-    Stricter than `json.loads`: NaN, infinities, numbers too large for doubles and repeated keys are
-    errors.
+    Stricter than `json.loads`: NaN, infinities, numbers too large for doubles and
+    repeated keys are errors.
     """
     try:
         return json.loads(
@@ -139,7 +156,9 @@ def parse_json(text: str, at: Place, problems: Findings) -> Any:
         problems.add(at, "is not strict JSON", "correct it", str(error))
     except (RecursionError, ValueError):
         # A thousand nested lists, or a number with more digits than Python reads.
-        problems.add(at, "is not readable as JSON", "nest it less deeply and shorten its numbers")
+        problems.add(
+            at, "is not readable as JSON", "nest it less deeply and shorten its numbers"
+        )
     return UNREAD
 
 
@@ -161,14 +180,21 @@ def json_list(
     """Read the records of a JSON list, with their places; None, with a problem, if it is none."""
     value = load_json(path, problems, remedy=remedy)
     if isinstance(value, list):
-        return [(Place(path.name, n, "record"), record) for n, record in enumerate(value, start=1)]
+        return [
+            (Place(path.name, n, "record"), record)
+            for n, record in enumerate(value, start=1)
+        ]
     if value is not UNREAD:
         problems.add(Place(path.name), f"is not a list of {what}", remedy)
     return None
 
 
 def decode(
-    data: bytes, path: Path, problems: Findings, line: int = 1, offset: int | None = None
+    data: bytes,
+    path: Path,
+    problems: Findings,
+    line: int = 1,
+    offset: int | None = None,
 ) -> str | None:
     """Decode a file's bytes from a line and offset on; None, with a problem, if not UTF-8."""
     try:
@@ -191,8 +217,8 @@ def csv_records(
 ) -> list[Record]:
     """Read the records of a CSV file whose first line names its columns.
 
-    `optional=None` allows any further columns; otherwise others are a problem. With a wrong header
-    nothing is read.
+    `optional=None` allows any further columns; otherwise others are a problem. With a
+    wrong header nothing is read.
     """
     text = read_text(path, problems, remedy=remedy)
     rows = [line for line in csv_lines(text or "", path.name, problems) if line[1]]
@@ -214,7 +240,8 @@ def csv_lines(
     text: str, name: str, problems: Findings, separator: str = ","
 ) -> Iterator[tuple[Place, list[str]]]:
     """Yield each record's place and cells, or blank line; invalid CSV ends it with a problem."""
-    csv.field_size_limit(_LONGEST)  # the default, 131,072 characters, is too few for sources
+    # the default, 131,072 characters, is too few for sources
+    csv.field_size_limit(_LONGEST)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     line = 1
     try:
@@ -222,7 +249,12 @@ def csv_lines(
             yield Place(name, line), cells
             line = reader.line_num + 1
     except csv.Error as error:
-        problems.add(Place(name, line), "is not readable as CSV", 'check its "quotes"', str(error))
+        problems.add(
+            Place(name, line),
+            "is not readable as CSV",
+            'check its "quotes"',
+            str(error),
+        )
 
 
 def csv_bytes(header: Iterable[str], rows: Iterable[Sequence[str]]) -> bytes:

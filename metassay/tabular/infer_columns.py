@@ -1,7 +1,7 @@
 """Infer the role of each column from the user's options, usual names, or its cells.
 
-Where these leave a choice that changes numbers, the user is asked: a problem, with the option as
-its remedy.
+Where these leave a choice that changes numbers, the user is asked: a problem, with the
+option as its remedy.
 """
 
 import re
@@ -46,7 +46,8 @@ from metassay.tabular.numbers import is_blank, order_grades
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, combine_sheets, to_keys
 
-SHARE = 0.5  # of a column's keys that must be those of the texts for it to be their column
+# of a column's keys that must be those of the texts for it to be their column
+SHARE = 0.5
 _OF_IDS = re.compile(
     r"(?:^|[^a-zA-Z])(?:id|ids|key|uuid|nr|no|item|text|output|sample|example|case)(?:[^a-zA-Z]|$)"
     r"|(?:text|item|case|sample|example|output|note|answer)ids?$",
@@ -54,7 +55,8 @@ _OF_IDS = re.compile(
 )
 _WORDS = 3  # the smallest mean number of words of cells that are texts
 NUMERIC = 0.9  # the smallest share of numbers in a column of numbers
-_MIXED = 0.5  # the smallest share of numbers in a column that is probably one of numbers
+# the smallest share of numbers in a column that is probably one of numbers
+_MIXED = 0.5
 _COUNTED = 10  # the fewest rows whose numbering is no rating
 
 
@@ -83,13 +85,17 @@ class Guess:
         """Give a role the free column with a usual name."""
         if role not in self.roles:
             by_name = {fold_name(column): column for column in reversed(self.free)}
-            self.take(role, next((by_name[n] for n in USUAL[role] if n in by_name), None))
+            self.take(
+                role, next((by_name[n] for n in USUAL[role] if n in by_name), None)
+            )
 
     def thing_by_name(self, role: str) -> None:
         """Give a role a column as `by_name`, except columns of grades, which are criteria."""
         free, numbers = self.free, numeric_columns(self.sheet, self.free)
         named = {fold_name(column) for column in numbers} & set(USUAL[Role.VALUE])
-        texts = [column for column in free if self.sheet.frame[column].dtype.kind != "f"]
+        texts = [
+            column for column in free if self.sheet.frame[column].dtype.kind != "f"
+        ]
         rated = [column for column in texts if order_grades(self.sheet.cells(column))]
         rated += [] if named else numbers
         self.free = [column for column in free if column not in rated]
@@ -107,12 +113,16 @@ class Guess:
 
     def numbers(self) -> list[str]:
         """Return free columns of numbers that can be ratings or scores."""
-        redcap = any(fold_name(c).startswith(("redcap_", "record_id")) for c in self.sheet.columns)
+        redcap = any(
+            fold_name(c).startswith(("redcap_", "record_id"))
+            for c in self.sheet.columns
+        )
         is_other = partial(is_metadata, ratings=self.kind == "ratings", redcap=redcap)
         return [
             name
             for name in numeric_columns(self.sheet, self.free)
-            if name in self.metrics or not (is_other(name) or _counts_rows(self.sheet, name))
+            if name in self.metrics
+            or not (is_other(name) or _counts_rows(self.sheet, name))
         ]
 
     def ask(self, what: str, fix: str) -> None:
@@ -121,7 +131,9 @@ class Guess:
 
     def columns(self, *needed: str) -> Columns | None:
         """Return the columns; None, with problems, if a needed role has none."""
-        lacks = [role for role in needed if role not in {*self.roles, *roles_in(self.spread)}]
+        lacks = [
+            role for role in needed if role not in {*self.roles, *roles_in(self.spread)}
+        ]
         if self.spread:
             lacks = [role for role in lacks if role not in (Role.TEXT, Role.VALUE)]
         for role in lacks:
@@ -138,7 +150,9 @@ def key_column(guess: Guess) -> str | None:
     """Return a column of short keys, unique per system; None if there is none."""
     frame, system = guess.sheet.frame, [*filter(None, [guess.roles.get(Role.SYSTEM)])]
     for column in guess.free:
-        whole = not frame.duplicated([column, *system]).any() and all(to_keys(frame[column]))
+        whole = not frame.duplicated([column, *system]).any() and all(
+            to_keys(frame[column])
+        )
         if whole and not has_texts(guess.sheet, column):
             return column
     return None
@@ -147,7 +161,8 @@ def key_column(guess: Guess) -> str | None:
 def share_known(sheet: Sheet, column: str, keys: Collection[str]) -> float:
     """Return the share of a column's different cells that are among the keys."""
     column_cells = sheet.frame[column]
-    # With more numbers than twice the keys, the share is too small to be worth the conversion.
+    # With more numbers than twice the keys, the share is too small to be worth the
+    # conversion.
     many = column_cells.dtype.kind == "f" and column_cells.nunique() > len(keys) / SHARE
     cells = set(sheet.cells(column)) if keys and not many else set()
     return len(cells & set(keys)) / len(cells) if cells else 0.0
@@ -162,7 +177,9 @@ def has_texts(sheet: Sheet, column: str) -> bool:
     """Whether a column has texts, not keys or numbers."""
     counts = sheet.counts(column)
     words = sum(len(str(cell).split()) * n for cell, n in counts.items())
-    return words / max(int(counts.sum()), 1) >= _WORDS and not numeric_columns(sheet, [column])
+    return words / max(int(counts.sum()), 1) >= _WORDS and not numeric_columns(
+        sheet, [column]
+    )
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:
@@ -179,7 +196,9 @@ def _counts_rows(sheet: Sheet, column: str) -> bool:
             for sample in (replace(part, frame=part.frame.head(_COUNTED)), part):
                 values = sample.values(column)
                 enough = len(values) >= _COUNTED
-                if not enough or not np.array_equal(values, values[0] + np.arange(len(values))):
+                if not enough or not np.array_equal(
+                    values, values[0] + np.arange(len(values))
+                ):
                     return False
     return True
 
@@ -207,13 +226,16 @@ def start_guess(
 ) -> Guess | None:
     """Apply the user's options of a file's columns; None, with problems, if they are wrong.
 
-    `aside` are columns of something else; `metrics` are columns that the user named as metrics.
+    `aside` are columns of something else; `metrics` are columns that the user named as
+    metrics.
     """
     roles = {role: options[role] for role in ROLES[kind] if role in options}
     spread: dict[str, dict[str, str]] = {}
     for word in SPREADS[kind]:
         if word in options and word != WIDE:
-            spread = {name: {SPREAD[word]: name} for name in _several(options[word], sheet)}
+            spread = {
+                name: {SPREAD[word]: name} for name in _several(options[word], sheet)
+            }
     named = [*roles.values(), *spread]
     for column in named:
         if column not in sheet.columns:
@@ -223,7 +245,17 @@ def start_guess(
     if not len(sheet.lines) or any(column not in sheet.columns for column in named):
         return None
     free = [column for column in sheet.columns if column not in {*named, *aside}]
-    guess = Guess(kind, sheet, roles, spread, free, keys, options.keys(), problems, metrics=metrics)
+    guess = Guess(
+        kind,
+        sheet,
+        roles,
+        spread,
+        free,
+        keys,
+        options.keys(),
+        problems,
+        metrics=metrics,
+    )
     return None if WIDE in options and not _apply_wide(guess, options[WIDE]) else guess
 
 
@@ -235,19 +267,23 @@ def complete_guess(guess: Guess) -> Columns | None:
             if column in guess.sheet.merged:
                 fix = "unmerge them, and write a value into each cell"
                 what = f"column {shown(column)} has merged cells, whose value may be of all rows"
-                guess.problems.add(Place(guess.sheet.name), what, fix, guess.sheet.merged[column])
+                guess.problems.add(
+                    Place(guess.sheet.name), what, fix, guess.sheet.merged[column]
+                )
     return columns
 
 
 def join_by_text(sheet: Sheet, other: Sheet, doc: str, system: str) -> Sheet:
     """Replace a sheet's ids of texts by the document and system of each text.
 
-    `other` has them in columns `doc` and `system`; without these, or without a common column of ids
-    of texts, the sheet is returned unchanged. The column must be named like ids: grades of both
-    files can be the same few numbers.
+    `other` has them in columns `doc` and `system`; without these, or without a common
+    column of ids of texts, the sheet is returned unchanged. The column must be named
+    like ids: grades of both files can be the same few numbers.
     """
     if sheet.parts:
-        return combine_sheets([join_by_text(part, other, doc, system) for part in sheet.parts])
+        return combine_sheets(
+            [join_by_text(part, other, doc, system) for part in sheet.parts]
+        )
     if doc in sheet.frame or doc not in other.frame:
         return sheet
     for column in sheet.columns:
@@ -265,7 +301,9 @@ def join_by_text(sheet: Sheet, other: Sheet, doc: str, system: str) -> Sheet:
             frame = sheet.frame.drop(columns=column).assign(**columns)
             note = f"column {shown(column)}, by which texts are found in {shown(other.name)}"
             return replace(
-                sheet, frame=frame.astype(dict.fromkeys(columns, "str")), notes=[*sheet.notes, note]
+                sheet,
+                frame=frame.astype(dict.fromkeys(columns, "str")),
+                notes=[*sheet.notes, note],
             )
     return sheet
 
@@ -280,7 +318,9 @@ def _apply_wide(guess: Guess, pattern: str) -> bool:
     guess.set_spread(read_names(pattern, guess.numbers(), guess.keys), pattern)
     if not guess.spread:
         what = f"no name of a column of numbers has the form {shown(pattern)}"
-        guess.ask(what, f"--columns: takes the form of these: {listed(guess.sheet.columns)}")
+        guess.ask(
+            what, f"--columns: takes the form of these: {listed(guess.sheet.columns)}"
+        )
     return bool(guess.spread)
 
 
@@ -292,7 +332,11 @@ def _of_texts(guess: Guess) -> Columns | None:
         guess.by_name(Role.TEXT)
     if Role.DOC not in guess.roles:
         guess.take(Role.DOC, key_column(guess))
-    long = [c for c in guess.free if has_texts(guess.sheet, c) and not is_called(c, NO_SYSTEM)]
+    long = [
+        c
+        for c in guess.free
+        if has_texts(guess.sheet, c) and not is_called(c, NO_SYSTEM)
+    ]
     if Role.SYSTEM in guess.roles and Role.TEXT not in guess.roles and len(long) > 1:
         fix = "say which: --columns texts.text=COLUMN, or texts.systems=... if each is a system's"
         guess.ask(f"{listed(long)} all hold texts", fix)
@@ -310,7 +354,9 @@ def _side_by_side(guess: Guess, long: Sequence[str]) -> None:
     """Take a column per system; ask where a name such as `summary` is no system's."""
     text = [guess.roles.pop(Role.TEXT)] if Role.TEXT in guess.roles else []
     kinds = [*text, *(column for column in long if is_called(column, KIND_OF_TEXT))]
-    systems = [column for column in guess.sheet.columns if column in text or column in long]
+    systems = [
+        column for column in guess.sheet.columns if column in text or column in long
+    ]
     if kinds and len(systems) > 1:
         joined = shlex.quote(f"texts.systems={','.join(systems)}")
         guess.ask(
@@ -361,16 +407,32 @@ def _find_values(guess: Guess, thing: str) -> None:
 
 def find_keys(guess: Guess) -> None:
     """Find documents and systems, by the name of the texts' column or by their keys."""
-    for role, keys in ((Role.DOC, guess.keys.documents), (Role.SYSTEM, guess.keys.systems)):
+    for role, keys in (
+        (Role.DOC, guess.keys.documents),
+        (Role.SYSTEM, guess.keys.systems),
+    ):
         guess.take(role, guess.keys.columns.get(role))
-        shares = {column: share_known(guess.sheet, column, keys) for column in guess.free}
-        candidates = {column: share for column, share in shares.items() if share >= SHARE}
+        shares = {
+            column: share_known(guess.sheet, column, keys) for column in guess.free
+        }
+        candidates = {
+            column: share for column, share in shares.items() if share >= SHARE
+        }
         # Grades from 1 to 5 look like the keys of five documents, so names count first.
         usual = [column for column in candidates if fold_name(column) in USUAL[role]]
-        if role not in guess.roles and not usual and len(candidates) > 1 and role == Role.DOC:
+        if (
+            role not in guess.roles
+            and not usual
+            and len(candidates) > 1
+            and role == Role.DOC
+        ):
             what = f"{listed([*candidates])} all hold document ids"
-            guess.ask(what, f"say which names them: --columns {guess.kind}.{role}=COLUMN")
-        guess.take(role, max(usual or candidates, key=candidates.__getitem__, default=None))
+            guess.ask(
+                what, f"say which names them: --columns {guess.kind}.{role}=COLUMN"
+            )
+        guess.take(
+            role, max(usual or candidates, key=candidates.__getitem__, default=None)
+        )
         guess.by_name(role)
 
 
@@ -379,7 +441,11 @@ def _several(option: str, sheet: Sheet) -> list[str]:
     names: list[str] = []
     rest = option.split(",")
     while rest:
-        ends = [n for n in range(len(rest), 0, -1) if ",".join(rest[:n]).strip() in sheet.columns]
+        ends = [
+            n
+            for n in range(len(rest), 0, -1)
+            if ",".join(rest[:n]).strip() in sheet.columns
+        ]
         n = ends[0] if ends else 1
         names.append(",".join(rest[:n]).strip())
         rest = rest[n:]
@@ -414,7 +480,9 @@ def check_authors(guess: Guess) -> bool:
     if doc is None or len(guess.spread) != 1 or not guess.free:
         return True
     (text,) = guess.spread
-    pairs = zip(*(to_keys(guess.sheet.frame[column]) for column in (doc, text)), strict=True)
+    pairs = zip(
+        *(to_keys(guess.sheet.frame[column]) for column in (doc, text)), strict=True
+    )
     texts = {pair for pair in pairs if not is_blank(pair[1])}
     if len(texts) == len({key for key, _ in texts}):
         return True
@@ -469,9 +537,15 @@ def _ask_rater(guess: Guess) -> None:
     """Ask whether a column `expert` of numbers names raters, or has an expert's ratings."""
     roles, frame = guess.roles, guess.sheet.frame
     rater = roles.get(Role.RATER, "")
-    if Role.RATER in guess.options or Role.DOC not in roles or not is_called(rater, MAY_RATE):
+    if (
+        Role.RATER in guess.options
+        or Role.DOC not in roles
+        or not is_called(rater, MAY_RATE)
+    ):
         return
-    keys = {roles[role] for role in (Role.DOC, Role.SYSTEM, Role.CRITERION) if role in roles}
+    keys = {
+        roles[role] for role in (Role.DOC, Role.SYSTEM, Role.CRITERION) if role in roles
+    }
     once = not frame.duplicated([*keys]).any() and not frame[rater].is_unique
     if once and numeric_columns(guess.sheet, [rater]):
         guess.ask(

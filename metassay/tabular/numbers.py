@@ -29,7 +29,9 @@ _GROUPED = re.compile(
     r"|(?:\.\d{3}){2,}|(?:,\d{3}){2,})"
 )
 # `1 - very poor`, `5 (excellent)`, `3: fair`; not `1-2`, and no date.
-_LABELLED = re.compile(r"([+-]?\d+)(?:\s+[-–—]\s+|\s*[=:)]\s*|\s+\()(?=[^\d\s]).*", re.DOTALL)
+_LABELLED = re.compile(
+    r"([+-]?\d+)(?:\s+[-–—]\s+|\s*[=:)]\s*|\s+\()(?=[^\d\s]).*", re.DOTALL
+)
 _GRADES = [words.split("|") for words in WORDS["grades"]]
 
 
@@ -65,7 +67,8 @@ class NumberFormat(NamedTuple):
         if self.is_missing(cell) or self.fault:
             return None
         if (number := self.number(cell)) is None:
-            problems.add(at, what, remedy)  # not quoted: the cell may be a remark on the text
+            # not quoted: the cell may be a remark on the text
+            problems.add(at, what, remedy)
         return number
 
     def is_missing(self, cell: str) -> bool:
@@ -79,19 +82,28 @@ def find_format(
 ) -> NumberFormat:
     """Find how the numbers of a column are written.
 
-    `words` are its grades in order, which count from 1. A column of yes and no, pass and fail,
-    correct and incorrect is 1 and 0; 4/5, "4 stars" and "★★★★☆" are 4. Whether 3,5 is 3.5 depends
-    on the whole column, unless semicolons separate the file's columns.
+    `words` are its grades in order, which count from 1. A column of yes and no, pass
+    and fail, correct and incorrect is 1 and 0; 4/5, "4 stars" and "★★★★☆" are 4.
+    Whether 3,5 is 3.5 depends on the whole column, unless semicolons separate the
+    file's columns.
     """
     if words:
-        return NumberFormat({word.casefold(): float(n) for n, word in enumerate(words, start=1)})
+        return NumberFormat(
+            {word.casefold(): float(n) for n, word in enumerate(words, start=1)}
+        )
     values = {cell.casefold() for cell in cells} - _NO_NUMBER
     for labels in _LABELS:
-        if values and values <= labels.keys() and (len(labels) == 2 or {"c", "i"} <= values):
+        if (
+            values
+            and values <= labels.keys()
+            and (len(labels) == 2 or {"c", "i"} <= values)
+        ):
             return NumberFormat(labels)
     scales = {match[2] for cell in values if (match := _OUT_OF.fullmatch(cell))}
     if len(scales) > 1:
-        return NumberFormat(fault="has numbers out of several maxima, such as 4/5 and 7/10")
+        return NumberFormat(
+            fault="has numbers out of several maxima, such as 4/5 and 7/10"
+        )
     without_percent = {cell.removesuffix("%").rstrip() for cell in values}
     with_comma = [cell for cell in without_percent if _COMMA.fullmatch(cell)]
     percent = [cell for cell in values if cell.endswith("%")]

@@ -1,8 +1,8 @@
 """The output of readers: rows with their places, problems and warnings.
 
-A reader never stops at the first fault. It records faults in `problems` and remarks in `warnings`,
-each at its place, and goes on. `ingest` adds the checks of all readers and raises once. Neither
-ever quotes the text of a document.
+A reader never stops at the first fault. It records faults in `problems` and remarks in
+`warnings`, each at its place, and goes on. `ingest` adds the checks of all readers and
+raises once. Neither ever quotes the text of a document.
 """
 
 import json
@@ -28,7 +28,9 @@ class Place(NamedTuple):
 class Findings:
     """Findings grouped by file and kind, so that a fault in 1,000 rows is a single line."""
 
-    _groups: dict[tuple[str, str, str], list[tuple[Place, str]]] = field(default_factory=dict)
+    _groups: dict[tuple[str, str, str], list[tuple[Place, str]]] = field(
+        default_factory=dict
+    )
 
     def add(self, at: Place, what: str, remedy: str, example: str = "") -> None:
         """Record `what` at a place; `example` (a key, never a text) is shown for the first."""
@@ -125,15 +127,19 @@ class Rows:
     metrics: list[MetricRow] = field(default_factory=list)
     problems: Findings = field(default_factory=Findings)
     warnings: Findings = field(default_factory=Findings)
-    # Tables ("sources", "texts") with rows whose key could not be read. These may be the rows that
-    # seem to be missing, so no message asks to add them.
+    # Tables ("sources", "texts") with rows whose key could not be read. These may be
+    # the rows that seem to be missing, so no message asks to add them.
     unreadable: set[str] = field(default_factory=set)
 
-    def wrong(self, at: Place, what: str, example: str = "", remedy: str = AGAIN) -> None:
+    def wrong(
+        self, at: Place, what: str, example: str = "", remedy: str = AGAIN
+    ) -> None:
         """Record a problem, by default of a file that differs from its release."""
         self.problems.add(at, what, remedy, example)
 
-    def rate(self, at: Place, key: tuple[str, str, str, str, str, str], values: Values) -> None:
+    def rate(
+        self, at: Place, key: tuple[str, str, str, str, str, str], values: Values
+    ) -> None:
         """Add values by criterion; `key`: study, doc_id, author, part, unit and rater."""
         self.ratings += [RatingRow(at, *key, *value) for value in values.items()]
 
@@ -163,8 +169,9 @@ def source_row(
 def split_turns(
     dialogue: str, tag: re.Pattern[str], at: Place, rows: Rows, example: str
 ) -> tuple[list[str], list[str]]:
-    """Split a dialogue into speakers and passages; each turn begins with a tag whose first group is
-    the speaker. A problem if the dialogue has other parts."""
+    """Split a dialogue into speakers and passages; each turn begins with a tag whose
+    first group is the speaker. A problem if the dialogue has other parts.
+    """
     before, *turns = tag.split(dialogue)
     passages = [turn.strip() for turn in turns[1::2]]
     if before.strip() or not passages or not all(passages):
@@ -175,7 +182,9 @@ def split_turns(
 
 def to_json(attributes: Mapping[str, object]) -> str:
     """Write attributes as canonical JSON: sorted names, no blanks, UTF-8."""
-    return json.dumps(attributes, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(
+        attributes, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
 
 
 def _line(file: str, what: str, remedy: str, places: list[tuple[Place, str]]) -> str:

@@ -1,7 +1,7 @@
 """Find the direction of a metric or criterion, and the scale of ratings.
 
-Every command finds directions by the same rule, and prints it: first by the user's options, then by
-Metassay's list of metrics, then by the name.
+Every command finds directions by the same rule, and prints it: first by the user's
+options, then by Metassay's list of metrics, then by the name.
 """
 
 import re
@@ -44,11 +44,13 @@ def direction(
 ) -> Direction:
     """Find the direction of a metric or criterion by its names, the file's first.
 
-    `by_user`: the names that the user gives to `higher`, `lower` and `neither`; `known`: the
-    directions of metrics. A criterion is never neither.
+    `by_user`: the names that the user gives to `higher`, `lower` and `neither`;
+    `known`: the directions of metrics. A criterion is never neither.
     """
     name = names[0]
-    directions = [better for better, metrics in by_user.items() if {*names} & {*metrics}]
+    directions = [
+        better for better, metrics in by_user.items() if {*names} & {*metrics}
+    ]
     if len(directions) > 1:
         what = f"{shown(name)} is named by --{directions[0]} and --{directions[1]}"
         return Direction(directions[0], BY_USER, (what, "name it by one of them"))
@@ -74,7 +76,9 @@ def direction_lines(directions: Mapping[str, Direction], what: str) -> Iterator[
     """Yield a line for each direction and reason, with the names of metrics or criteria."""
     for better, words in _WHICH.items():
         for why in (BY_USER, LISTED, BY_NAME):
-            if names := [name for name, end in directions.items() if end[:2] == (better, why)]:
+            if names := [
+                name for name, end in directions.items() if end[:2] == (better, why)
+            ]:
                 more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
                 yield f"{what}, {words} ({why}): {', '.join(map(shown, names[:_SHOWN]))}{more}"
 
@@ -130,8 +134,8 @@ def guess_scale(
 ) -> Criterion:
     """Return a scale with these ends, or else from the lowest to the highest value.
 
-    Whole numbers are grades (ordinal) up to 10 apart, and kinds (nominal) from 0 to 1. If all
-    values are equal, the other end is the next whole number below, or 1 above 0.
+    Whole numbers are grades (ordinal) up to 10 apart, and kinds (nominal) from 0 to 1.
+    If all values are equal, the other end is the next whole number below, or 1 above 0.
     """
     low, high = ends or (min(values, default=0.0), max(values, default=1.0))
     if low == high:

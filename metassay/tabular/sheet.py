@@ -1,7 +1,7 @@
 """Read tables for every command: CSV, XLSX, JSON, Parquet and data frames.
 
-Handles separators, blanks around cells, titles above the header, merged cells, additions of
-Qualtrics and Label Studio, and several files of one kind.
+Handles separators, blanks around cells, titles above the header, merged cells,
+additions of Qualtrics and Label Studio, and several files of one kind.
 """
 
 import json
@@ -72,21 +72,25 @@ class Sheet:
     """The cells of a table by column, without blanks around them, and the place of each row.
 
     `frame` has columns of dtype str (missing: an empty text) or float64 (missing: NaN).
-    `semicolons`: whether they separate cells, so that 3,5 is a number. `words`: ordered grades by
-    column or criterion. `notes`: what of the file is not read. `merged`: columns with merged cells,
-    which all have the value of the first. `parts`: the sheets of the files, if several.
+    `semicolons`: whether they separate cells, so that 3,5 is a number. `words`: ordered
+    grades by column or criterion. `notes`: what of the file is not read. `merged`:
+    columns with merged cells, which all have the value of the first. `parts`: the
+    sheets of the files, if several.
     """
 
     name: str
     frame: pd.DataFrame
-    lines: NDArray[Any]  # each row's line or record in the file, or its label in a frame
+    # each row's line or record in the file, or its label in a frame
+    lines: NDArray[Any]
     kind: str = "line"  # the unit of `lines`
     semicolons: bool = False
     words: Mapping[str, Sequence[str]] = field(default_factory=dict)
     notes: Sequence[str] = ()
     merged: Mapping[str, str] = field(default_factory=dict)
     parts: "tuple[Sheet, ...]" = ()
-    cache: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, repr=False)
+    cache: dict[tuple[str, str], Any] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -144,7 +148,9 @@ class Sheet:
         read_as = self.numbers(column)
         if read_as.fault:
             fix = "write all of them alike, with a point and nothing between thousands"
-            problems.add(Place(self.name), f"column {shown(column)} {read_as.fault}", fix)
+            problems.add(
+                Place(self.name), f"column {shown(column)} {read_as.fault}", fix
+            )
         return read_as
 
     @_cached
@@ -154,21 +160,34 @@ class Sheet:
         frame = pd.DataFrame({column: to_keys(cells[cells != ""].iloc[:_SAMPLE])})
         sample = replace(self, frame=frame, parts=())
         read_as = sample.numbers(column)
-        counts = {c: n for c, n in sample.counts(column).items() if not read_as.is_missing(str(c))}
+        counts = {
+            c: n
+            for c, n in sample.counts(column).items()
+            if not read_as.is_missing(str(c))
+        }
         # The user is asked about ambiguous numbers later.
-        is_number = looks_numeric if read_as.fault else lambda c: read_as.number(c) is not None
+        is_number = (
+            looks_numeric if read_as.fault else lambda c: read_as.number(c) is not None
+        )
         n_numbers = sum(n for cell, n in counts.items() if is_number(str(cell)))
         return n_numbers / sum(counts.values()) if counts else 0.0
 
-    def values(self, column: str, read_as: NumberFormat | None = None) -> NDArray[np.float64]:
+    def values(
+        self, column: str, read_as: NumberFormat | None = None
+    ) -> NDArray[np.float64]:
         """Return the numbers of a column; NaN where missing, infinity where no finite number."""
         cells = self.frame[column]
         if pd.api.types.is_float_dtype(cells.dtype):
             return cells.to_numpy(dtype=np.float64)
         codes, unique = pd.factorize(cells)
         known = read_as or self.numbers(column)
-        values = [math.nan if known.is_missing(cell) else known.number(cell) for cell in unique]
-        return np.array([math.inf if x is None else x for x in values], np.float64)[codes]
+        values = [
+            math.nan if known.is_missing(cell) else known.number(cell)
+            for cell in unique
+        ]
+        return np.array([math.inf if x is None else x for x in values], np.float64)[
+            codes
+        ]
 
 
 def to_keys(column: "pd.Series[Any]") -> "pd.Series[str]":
@@ -194,9 +213,9 @@ def read_sheet(
 ) -> Sheet | None:
     """Read a file; return None, with every fault in `problems`, if its header is unusable.
 
-    A CSV file without a row below its header is a problem, too, unless `header_alone` allows it.
-    Rows with more or fewer cells than the header are a problem, and left out. Of a workbook the
-    page called `page` is read, or else its first page.
+    A CSV file without a row below its header is a problem, too, unless `header_alone`
+    allows it. Rows with more or fewer cells than the header are a problem, and left
+    out. Of a workbook the page called `page` is read, or else its first page.
     """
     suffix = path.suffix.lower()
     if suffix in _XLSX:
@@ -218,8 +237,8 @@ def read_sheet(
 def read_sheets(paths: Sequence[Path], problems: Findings, page: str) -> Sheet | None:
     """Read all rows of the files; return None, with every fault in `problems`, if there are none.
 
-    Files can have different columns. A file that is named twice is a problem, and so are two files
-    of the same name, which identifies files in messages, and raters.
+    Files can have different columns. A file that is named twice is a problem, and so
+    are two files of the same name, which identifies files in messages, and raters.
     """
     check_names(paths, problems)
     sheets = []
@@ -236,7 +255,10 @@ def combine_sheets(sheets: Sequence[Sheet]) -> Sheet:
     if len(sheets) == 1:
         return sheets[0]
     frame = pd.concat(
-        [pd.DataFrame({c: to_keys(sheet.frame[c]) for c in sheet.columns}) for sheet in sheets],
+        [
+            pd.DataFrame({c: to_keys(sheet.frame[c]) for c in sheet.columns})
+            for sheet in sheets
+        ],
         ignore_index=True,
     )
     return Sheet(
@@ -246,17 +268,26 @@ def combine_sheets(sheets: Sequence[Sheet]) -> Sheet:
         "row",
         semicolons=all(sheet.semicolons for sheet in sheets),
         words=sheets[0].words,
-        notes=[f"{one_line(sheet.name)}: {note}" for sheet in sheets for note in sheet.notes],
-        merged={column: cells for sheet in sheets for column, cells in sheet.merged.items()},
+        notes=[
+            f"{one_line(sheet.name)}: {note}"
+            for sheet in sheets
+            for note in sheet.notes
+        ],
+        merged={
+            column: cells for sheet in sheets for column, cells in sheet.merged.items()
+        },
         parts=tuple(sheets),
     )
 
 
-def frame_sheet(frame: Any, name: str, problems: Findings, remedy: str = REMEDY) -> Sheet | None:
+def frame_sheet(
+    frame: Any, name: str, problems: Findings, remedy: str = REMEDY
+) -> Sheet | None:
     """Read the cells of a data frame (pandas, Arrow, polars), which messages call `name`.
 
-    Numbers stay as they are. A pandas index labels the rows in messages and is not a column.
-    Returns None, with every fault in `problems`, if its columns are unusable or it has no row.
+    Numbers stay as they are. A pandas index labels the rows in messages and is not a
+    column. Returns None, with every fault in `problems`, if its columns are unusable or
+    it has no row.
     """
     if not isinstance(frame, pd.DataFrame):
         table = _arrow(frame, Place(name), problems)
@@ -290,11 +321,14 @@ def _column(column: "pd.Series[Any]") -> "NDArray[Any] | pd.Series[Any] | None":
     """Return the cells; None if one cannot be encoded, such as half of a surrogate pair."""
     kind = column.dtype
     if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_complex_dtype(kind):
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)  # booleans too: 0 and 1
+        # booleans too: 0 and 1
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
     try:
         if isinstance(kind, pd.StringDtype):  # keys occur in many rows
             codes, unique = pd.factorize(column, use_na_sentinel=False)
-            return pd.Series(pd.array(list(map(_text, unique)), dtype="str").take(codes))
+            return pd.Series(
+                pd.array(list(map(_text, unique)), dtype="str").take(codes)
+            )
         return pd.Series([_text(cell) for cell in column.astype("object")], dtype="str")
     except ValueError:
         return None
@@ -355,13 +389,18 @@ def _of_arrow(
 
 def _arrow_cells(column: pa.ChunkedArray) -> "NDArray[Any] | pd.Series[Any] | None":
     """Return the cells; None if they are neither texts nor numbers."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    kind = (
+        column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    )
     if pa.types.is_nested(kind):
         return None
     try:
-        if pa.types.is_floating(kind):  # as text a narrow float is shorter, and another number
+        # as text a narrow float is shorter, and another number
+        if pa.types.is_floating(kind):
             return np.asarray(column.to_numpy(), dtype=np.float64)
-        texts: pd.Series[str] = column.cast(pa.string()).fill_null("").to_pandas().astype("str")
+        texts: pd.Series[str] = (
+            column.cast(pa.string()).fill_null("").to_pandas().astype("str")
+        )
         return texts.str.strip()
     except pa.ArrowException:
         return None
@@ -377,7 +416,9 @@ def _of_json(path: Path, data: bytes, problems: Findings, remedy: str) -> Sheet 
         values = [(at, value) for at, value in lines if value is not UNREAD]
     for at, value in values:
         if not isinstance(value, dict):
-            problems.add(at, "is not an object with named values", 'write {"doc_id": ..., ...}')
+            problems.add(
+                at, "is not an object with named values", 'write {"doc_id": ..., ...}'
+            )
     records = [(at, value) for at, value in values if isinstance(value, dict)]
     if not records:
         if not problems:
@@ -387,14 +428,18 @@ def _of_json(path: Path, data: bytes, problems: Findings, remedy: str) -> Sheet 
     if not _check_header(header, records[0][0], problems):
         return None
     columns = {
-        name.strip(): _column(pd.Series([record.get(name) for _, record in records], dtype=object))
+        name.strip(): _column(
+            pd.Series([record.get(name) for _, record in records], dtype=object)
+        )
         for name in header
     }
     rows = np.array([at.row for at, _ in records])
     return _of_columns(columns, rows, kind, path.name, problems, remedy)
 
 
-def _of_workbook(path: Path, problems: Findings, title: str, remedy: str) -> Sheet | None:
+def _of_workbook(
+    path: Path, problems: Findings, title: str, remedy: str
+) -> Sheet | None:
     from metassay.tabular.workbook import read_pages  # openpyxl takes a while to import
 
     pages = read_pages(path, problems, remedy=remedy)
@@ -408,7 +453,11 @@ def _of_workbook(path: Path, problems: Findings, title: str, remedy: str) -> She
         return None
     others = [shown(p.title) for p in pages if p is not page]
     notes = [f"pages of the workbook: {', '.join(others)}"] if others else []
-    merged = {sheet.columns[n]: cells for n, cells in columns.items() if n < len(sheet.columns)}
+    merged = {
+        sheet.columns[n]: cells
+        for n, cells in columns.items()
+        if n < len(sheet.columns)
+    }
     return replace(sheet, notes=[*notes, *sheet.notes], merged=merged)
 
 
@@ -422,8 +471,9 @@ def _ranges(page: "Page") -> Iterator[tuple[str, range, range]]:
 
 
 def _fill_merged(page: "Page") -> tuple[Lines, dict[int, str], set[int]]:
-    """Fill merged cells, except of titles; return rows, the columns filled (from 0), and the rows
-    with cells merged across some, but not all columns: names above names."""
+    """Fill merged cells, except of titles; return rows, the columns filled (from 0),
+    and the rows with cells merged across some, but not all columns: names above names.
+    """
     cells_of = {at.row: cells for at, cells in page.rows}
     first, width = page.rows[0][0].row, len(page.rows[0][1])
     filled, across = dict[int, str](), set[int]()
@@ -465,7 +515,9 @@ def _sheet(
         notes.append(f"{at.kind} {at.row}, a title")
     at, header = first.pop(0)
     if at.row in across and first:
-        names = [map(str.strip, pair) for pair in zip(header, first.pop(0)[1], strict=True)]
+        names = [
+            map(str.strip, pair) for pair in zip(header, first.pop(0)[1], strict=True)
+        ]
         header = [" - ".join(dict.fromkeys(filter(None, pair))) for pair in names]
     # Excel keeps empty columns at the end if they were ever used.
     widths = [_count_filled(cells) for _, cells in first]
@@ -505,11 +557,15 @@ def _body(
     while chunk := list(islice(complete, _CHUNK)):
         rows.extend(line for line, _ in chunk)
         columns = list(zip(*(cells for _, cells in chunk), strict=True))
-        chunks.append(pa.table([pa.array(column, pa.string()) for column in columns], header))
+        chunks.append(
+            pa.table([pa.array(column, pa.string()) for column in columns], header)
+        )
     if not chunks:
         return None
     table = pa.concat_tables(chunks)
-    frame = pd.DataFrame({c: table[c].to_pandas().astype("str").str.strip() for c in header})
+    frame = pd.DataFrame(
+        {c: table[c].to_pandas().astype("str").str.strip() for c in header}
+    )
     return Sheet(name, frame, np.array(rows, dtype=np.int64))
 
 
@@ -559,8 +615,14 @@ def _unwrap_label_studio(sheet: Sheet) -> Sheet:
     """Replace Label Studio's cells, `[{"rating": 3}]`, by their numbers."""
     frame = sheet.frame
     for column in sheet.columns:
-        cells = [] if pd.api.types.is_float_dtype(frame[column].dtype) else sheet.cells(column)
-        ratings = {cell: match[1] for cell in cells if (match := _LABEL_STUDIO.fullmatch(cell))}
+        cells = (
+            []
+            if pd.api.types.is_float_dtype(frame[column].dtype)
+            else sheet.cells(column)
+        )
+        ratings = {
+            cell: match[1] for cell in cells if (match := _LABEL_STUDIO.fullmatch(cell))
+        }
         if cells and len(ratings) == len(cells):
             frame[column] = frame[column].replace(ratings)
     return sheet

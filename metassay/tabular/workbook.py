@@ -1,8 +1,8 @@
 """Read the pages of an XLSX workbook as rows of texts with places, by openpyxl's parser.
 
-openpyxl's worksheets fill in every missing row and cell, up to row 10**12, and end where the file
-says that it ends. Its parser gives only those that exist. Import this module when a workbook is
-read: openpyxl takes a while.
+openpyxl's worksheets fill in every missing row and cell, up to row 10**12, and end
+where the file says that it ends. Its parser gives only those that exist. Import this
+module when a workbook is read: openpyxl takes a while.
 """
 
 import contextlib
@@ -35,7 +35,8 @@ _COLUMNS = 16_384  # of XLSX
 _MERGED_TAG = f"{{{SHEET_MAIN_NS}}}mergeCell"
 _WHOLE = 1e15  # doubles represent all whole numbers below
 _CONTENT = ("xl/worksheets/", "xl/sharedstrings")
-_OLD_FORMAT = b"\xd0\xcf\x11\xe0"  # first bytes of encrypted files and of Excel's old format
+# first bytes of encrypted files and of Excel's old format
+_OLD_FORMAT = b"\xd0\xcf\x11\xe0"
 
 _RESAVE = "open it and save it again as XLSX"
 _AS_CSV = "save the page that is to be read as CSV"
@@ -47,7 +48,9 @@ class _Workbook:
     """An open workbook: the titles of its pages, each with its part of the file, or None."""
 
     def __init__(self, path: Path) -> None:
-        self._reader = ExcelReader(path, read_only=True, data_only=True, keep_links=False)
+        self._reader = ExcelReader(
+            path, read_only=True, data_only=True, keep_links=False
+        )
         with contextlib.ExitStack() as stack:
             stack.callback(self._reader.archive.close)
             self._reader.read_manifest()
@@ -82,7 +85,9 @@ class _Workbook:
                     if len(element) > _COLUMNS:
                         raise ValueError(f"a row has more than {_COLUMNS} cells")
                     number, cells = parser.parse_row(element)
-                    formulas = [cell_element.find(FORMULA_TAG) for cell_element in element]
+                    formulas = [
+                        cell_element.find(FORMULA_TAG) for cell_element in element
+                    ]
                     yield number, list(map(self._cell, cells, formulas))
                     element.clear()
                 elif element.tag == _MERGED_TAG:
@@ -133,7 +138,8 @@ class _RefusedError(Exception):
 def read_pages(path: Path, problems: Findings, *, remedy: str) -> list[Page]:
     """Read the pages that have rows, in order; none, with a problem, if the file is unreadable.
 
-    50 % is written `50%`, a date as a date, and a formula without a value as the formula.
+    50 % is written `50%`, a date as a date, and a formula without a value as the
+    formula.
     """
     if not is_readable(path, problems, remedy=remedy):
         return []
@@ -156,15 +162,21 @@ def _check_size(path: Path) -> None:
     with zipfile.ZipFile(path) as packed:
         parts = packed.infolist()
         if any(part.flag_bits & 1 for part in parts):
-            raise _RefusedError("is protected by a password", "save it as XLSX without a password")
+            raise _RefusedError(
+                "is protected by a password", "save it as XLSX without a password"
+            )
         if sum(part.file_size for part in parts) > _MOST:
-            raise _RefusedError(f"is more than {_MOST // _MB} MB when unpacked", _AS_CSV)
+            raise _RefusedError(
+                f"is more than {_MOST // _MB} MB when unpacked", _AS_CSV
+            )
         for part in parts:
             content = part.filename.casefold().lstrip("/").startswith(_CONTENT)
             most = _TAGS if content else _BESIDE
             with packed.open(part) as file:
                 # A tag of a few bytes becomes hundreds in memory.
-                tags = sum(chunk.count(b"<") for chunk in iter(partial(file.read, _MB), b""))
+                tags = sum(
+                    chunk.count(b"<") for chunk in iter(partial(file.read, _MB), b"")
+                )
             if tags > most:
                 raise _RefusedError(f"has a part of more than {most:,} tags", _AS_CSV)
 
@@ -183,7 +195,9 @@ def _pages(path: Path) -> Iterator[Page]:
                 yield Page(title, wide, tuple(merged))
 
 
-def _rows(rows: Iterable[tuple[int, Cells]], name: str) -> Iterator[tuple[Place, list[str]]]:
+def _rows(
+    rows: Iterable[tuple[int, Cells]], name: str
+) -> Iterator[tuple[Place, list[str]]]:
     """Yield the rows with a value, each as wide as its last cell."""
     last = count = width = 0
     for number, cells in rows:

@@ -1,12 +1,14 @@
 """Where sentences end within a line, by rules for clinical and scientific English.
 
-A sentence ends at a full stop, a question or an exclamation mark before white space, but
+A sentence ends at a full stop, a question or an exclamation mark before white space,
+but
 
-- not if the stop belongs to an abbreviation ("Dr. Lee", "20 mg. daily", "p.o. Tylenol", "No. 5") or
-  an initial ("J. Roe", "E. coli"), judged by the next word;
+- not if the stop belongs to an abbreviation ("Dr. Lee", "20 mg. daily", "p.o. Tylenol",
+  "No. 5") or an initial ("J. Roe", "E. coli"), judged by the next word;
 - not after three dots without a capital letter after them ("Wait... it hurts");
 - not within brackets or quotation marks that are closed on the line;
-- not before what cannot begin a sentence: a mark, a closer, a lower-case letter after a closer.
+- not before what cannot begin a sentence: a mark, a closer, a lower-case letter after a
+  closer.
 
 Time and memory are linear in the length of the line.
 """
@@ -20,8 +22,8 @@ _WIDE = "\u3002\uff0e\uff01\uff1f"  # in East Asian text, which has no white spa
 STOPS = ".?!\u2026" + _WIDE
 CLOSERS = ")]}\"'\u2019\u201d\u00bb*_\\"
 
-# Stops without a blank after them: "Why?Then", "5%.Then", "so .then", "so..then" and "so.(Then" end
-# a sentence; "Node.js", ".NET", ".5 mg" and "don?t" do not.
+# Stops without a blank after them: "Why?Then", "5%.Then", "so .then", "so..then" and
+# "so.(Then" end a sentence; "Node.js", ".NET", ".5 mg" and "don?t" do not.
 _GLUED = (
     r"(?:(?<=[?!])|(?<=[)\]%]\.))(?=[A-Z][A-Za-z ])"
     r"|(?:(?<=\s[.?!])|(?<=[.?!]{2}))(?=[a-z]|[A-Z][a-z ])"
@@ -67,7 +69,9 @@ def _goes_on(line: str, match: re.Match[str]) -> bool:
         return True
     if stops in ("...", "\u2026"):
         return not after.isupper()
-    return stops == "." and not closers and _abbreviates(line, match.start(), match.end())
+    return (
+        stops == "." and not closers and _abbreviates(line, match.start(), match.end())
+    )
 
 
 def _abbreviates(line: str, stop: int, after: int) -> bool:
@@ -96,8 +100,14 @@ def _depth(line: str) -> list[int]:
     """Count for each character the closed pairs of brackets or quotation marks around it."""
     steps = [0] * (len(line) + 1)
     opened: list[tuple[str, int]] = []
-    quotes = [i for i, c in enumerate(line) if c == '"' and not line[i - 1 : i].isdigit()]
-    pairs = list(zip(quotes[::2], quotes[1::2], strict=False)) if len(quotes) % 2 == 0 else []
+    quotes = [
+        i for i, c in enumerate(line) if c == '"' and not line[i - 1 : i].isdigit()
+    ]
+    pairs = (
+        list(zip(quotes[::2], quotes[1::2], strict=False))
+        if len(quotes) % 2 == 0
+        else []
+    )
     for place, character in enumerate(line):
         if character in _OPENERS.values():
             opened.append((character, place))

@@ -1,9 +1,10 @@
 """Citations: numbers in brackets after a statement that name the passages that support it.
 
-A group is `[n]`, `[n, m]` or `[n-m]`, or a mix of these; groups can follow each other: `[n][m]`,
-`[n] [m]`, `[n], [m]`. They are citations directly after a statement: before or after its full stop,
-or at the end of a line without full stop. Groups in mid-sentence, with a word after them, are text,
-as is everything else in brackets (`BP [120/80]`, `[doctor]`, a number of more than six digits).
+A group is `[n]`, `[n, m]` or `[n-m]`, or a mix of these; groups can follow each other:
+`[n][m]`, `[n] [m]`, `[n], [m]`. They are citations directly after a statement: before
+or after its full stop, or at the end of a line without full stop. Groups in
+mid-sentence, with a word after them, are text, as is everything else in brackets (`BP
+[120/80]`, `[doctor]`, a number of more than six digits).
 """
 
 import re
@@ -11,16 +12,16 @@ from typing import NamedTuple
 
 from metassay.text.spans import BREAKS, MARKS
 
-# A range of more passages than this, or a descending one, cites only its two ends as written, so
-# that a wrong one counts as wrong, and none can fill the memory.
+# A range of more passages than this, or a descending one, cites only its two ends as
+# written, so that a wrong one counts as wrong, and none can fill the memory.
 LONGEST_RANGE = 1000
 
 _STOPS = ".?!\u2026"
 _CLOSERS = ")\"'\u2019\u201d*_"
 _BLANK = r"[ \t\u00a0]*+"
 _ITEM = r"\d{1,6}(?:[ \t]*+[-\u2010-\u2014][ \t]*+\d{1,6})?"
-# Groups are repeated with *, not *+: in Python 3.11.0 to 3.11.4 a possessive repeat of a group that
-# fails half-way ends after the failed part.
+# Groups are repeated with *, not *+: in Python 3.11.0 to 3.11.4 a possessive repeat of
+# a group that fails half-way ends after the failed part.
 _GROUP = rf"\[[ \t]*+{_ITEM}(?:[ \t]*+[,;][ \t]*+{_ITEM})*[ \t]*+\]"
 
 GROUP = re.compile(_GROUP, re.ASCII)
@@ -29,7 +30,9 @@ _FULL_STOP = re.compile(
     rf"[ \t]*+([{_CLOSERS}]*+(?:\.(?!\d)|[?!\u2026])[{_STOPS}{_CLOSERS}]*+)", re.ASCII
 )
 _SECOND_STOP = re.compile(r"[ \t]*+\.(?![\d.])", re.ASCII)
-_LINE_END = re.compile(rf"([{_CLOSERS}]*+)(?=[ \t\u00a0{MARKS}]*+(?:[{BREAKS}]|\Z))", re.ASCII)
+_LINE_END = re.compile(
+    rf"([{_CLOSERS}]*+)(?=[ \t\u00a0{MARKS}]*+(?:[{BREAKS}]|\Z))", re.ASCII
+)
 # A longer number is no passage, and fits no table.
 _DOCLENS = re.compile(r" ?\[(\d{1,9})", re.ASCII)
 _RANGE = re.compile(r"(\d+)(?:[ \t]*[-\u2010-\u2014][ \t]*(\d+))?", re.ASCII)
@@ -54,8 +57,8 @@ class _Mark(NamedTuple):
 def parse(statement: str) -> CitedStatement:
     """Split a statement from the citations at its end.
 
-    Passages are counted from 0. A statement of citations alone has an empty text, or only its full
-    stop. Does not check whether cited passages exist.
+    Passages are counted from 0. A statement of citations alone has an empty text, or
+    only its full stop. Does not check whether cited passages exist.
     """
     statement = statement.strip()
     marks = _marks(statement)
@@ -63,20 +66,24 @@ def parse(statement: str) -> CitedStatement:
         return CitedStatement(statement, ())
     last = marks[-1]
     cited = " ".join(statement[slice(*group)] for group in last.groups)
-    return CitedStatement((statement[: last.start] + last.text).strip(), _numbers(cited))
+    return CitedStatement(
+        (statement[: last.start] + last.text).strip(), _numbers(cited)
+    )
 
 
 def as_doclens(statement: str) -> CitedStatement:
     """Parse a statement as DocLens's released code does: its words, and the cited passages, sorted.
 
-    Exactly the numbers after an opening bracket are citations: `[1-3]` and `[1, 2]` cite passage 1,
-    `[120/80]` cites passage 120. The words lose each of these numbers with its bracket and a blank
-    before it, every closing bracket and every ` |`: `BP [120/80] is up [1-3].` becomes `BP/80 is
-    up-3.`.
+    Exactly the numbers after an opening bracket are citations: `[1-3]` and `[1, 2]`
+    cite passage 1, `[120/80]` cites passage 120. The words lose each of these numbers
+    with its bracket and a blank before it, every closing bracket and every ` |`: `BP
+    [120/80] is up [1-3].` becomes `BP/80 is up-3.`.
     """
     line = " ".join(statement.split())
     words = _DOCLENS.sub("", line).replace(" |", "").replace("]", "")
-    return CitedStatement(words, tuple(sorted({int(number) for number in _DOCLENS.findall(line)})))
+    return CitedStatement(
+        words, tuple(sorted({int(number) for number in _DOCLENS.findall(line)}))
+    )
 
 
 def strip_citations(text: str) -> str:
@@ -112,7 +119,9 @@ def _marks(text: str) -> list[_Mark]:
         mark = _mark(text, match)
         if mark and marks and marks[-1].end == mark.start:
             last = marks.pop()
-            mark = _Mark(last.start, mark.end, last.text + mark.text, last.groups + mark.groups)
+            mark = _Mark(
+                last.start, mark.end, last.text + mark.text, last.groups + mark.groups
+            )
         if mark:
             marks.append(mark)
     return marks
@@ -127,7 +136,9 @@ def _mark(text: str, groups: re.Match[str]) -> _Mark | None:
         before -= 1
     if before and text[before - 1] in _STOPS:
         second_stop = _SECOND_STOP.match(text, end)
-        return _Mark(start, second_stop.end() if second_stop else end, "", (groups.span(),))
+        return _Mark(
+            start, second_stop.end() if second_stop else end, "", (groups.span(),)
+        )
     following = _FULL_STOP.match(text, end) or _LINE_END.match(text, end)
     return following and _Mark(start, following.end(), following[1], (groups.span(),))
 
@@ -136,5 +147,7 @@ def _numbers(cited: str) -> tuple[int, ...]:
     numbers: dict[int, None] = {}
     for first, last in _RANGE.findall(cited):
         a, b = int(first), int(last or first)
-        numbers.update(dict.fromkeys(range(a, b + 1) if 0 <= b - a < LONGEST_RANGE else (a, b)))
+        numbers.update(
+            dict.fromkeys(range(a, b + 1) if 0 <= b - a < LONGEST_RANGE else (a, b))
+        )
     return tuple(numbers)

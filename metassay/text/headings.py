@@ -1,7 +1,8 @@
 """Recognise headings and the SOAP sections of a clinical note; headings.txt has the lists.
 
-There are two sets of rules. `original` has DocLens's, unchanged, to reproduce its Table 24.
-`section_heading` also recognises markdown and headings that the original rules miss.
+There are two sets of rules. `original` has DocLens's, unchanged, to reproduce its Table
+24. `section_heading` also recognises markdown and headings that the original rules
+miss.
 """
 
 import re
@@ -36,14 +37,16 @@ def _original_rules() -> _Rules:
             body = r"\s*".join(re.escape(word) for word in name.split())
             alternatives.append(body if name in _PREFIXES else rf"{body}(?::|\s*$)")
         rules.append((section, re.compile(rf"\s*(?:{'|'.join(alternatives)})", re.I)))
-    # Capitals only, with any text after it: needed to reproduce a system's published numbers.
+    # Capitals only, with any text after it: needed to reproduce a system's published
+    # numbers.
     return [*rules, ("assessment_and_plan", re.compile(r"\s*IMPRESSION"))]
 
 
-# Markdown before a heading: #, **, __, >, and a number next to one of these. A single star before a
-# blank is a bullet, and "1." alone is a list item.
+# Markdown before a heading: #, **, __, >, and a number next to one of these. A single
+# star before a blank is a bullet, and "1." alone is a list item.
 _OPENING = (
-    r"\s*(?:>\s*)*(?:\#+\s*)?(?:\d{1,2}[.)]\s*(?=[*_]{2}))?[*_]{0,3}(?:(?<=[*_#])\d{1,2}[.)]\s*)?"
+    r"\s*(?:>\s*)*(?:\#+\s*)?(?:\d{1,2}[.)]\s*(?=[*_]{2}))?"
+    r"[*_]{0,3}(?:(?<=[*_#])\d{1,2}[.)]\s*)?"
 )
 _CLOSING = r"\s*+[*_]{0,3}\s*+(?::[ \t*_]*|\#*\s*$)"
 
@@ -61,8 +64,12 @@ def _extended_rules() -> _Rules:
         colon = "|".join(_spaced(n) for n in names if n in _COLON_ONLY)
         patterns = [rf"(?:{closed}){_CLOSING}"]
         patterns += [rf"(?:{colon})\s*+[*_]{{0,3}}\s*+:[ \t*_]*"] if colon else []
-        patterns += [rf"{_spaced(n)}\b[ \t*_]*+:?[ \t*_]*" for n in names if n in _PREFIXES]
-        rules.append((section, re.compile(rf"{_OPENING}(?:{'|'.join(patterns)})", re.I)))
+        patterns += [
+            rf"{_spaced(n)}\b[ \t*_]*+:?[ \t*_]*" for n in names if n in _PREFIXES
+        ]
+        rules.append(
+            (section, re.compile(rf"{_OPENING}(?:{'|'.join(patterns)})", re.I))
+        )
     capital = re.compile(rf"{_OPENING}IMPRESSION\b[ \t*_]*+:?[ \t*_]*")
     return [*rules, ("assessment_and_plan", capital)]
 
@@ -75,14 +82,17 @@ _MINOR_RULE = re.compile(rf"{_OPENING}(?:{_MINOR}){_CLOSING}$", re.I)
 
 def original(line: str) -> str | None:
     """Return the section that a line opens by DocLens's rules, or None."""
-    return next((section for section, opens in _ORIGINAL_RULES if opens.match(line)), None)
+    return next(
+        (section for section, opens in _ORIGINAL_RULES if opens.match(line)), None
+    )
 
 
 def section_heading(line: str) -> tuple[str, int] | None:
     """Return the section that a line opens by the extended rules and the heading's end, or None.
 
-    A heading includes its markdown and colon; the rest of the line is its content. The end is 0 if
-    the heading is part of the line's sentence ("History of present illness is unremarkable").
+    A heading includes its markdown and colon; the rest of the line is its content. The
+    end is 0 if the heading is part of the line's sentence ("History of present illness
+    is unremarkable").
     """
     for section, opens in _EXTENDED_RULES:
         if match := opens.match(line):
@@ -103,23 +113,29 @@ def stands_alone(line: str) -> bool:
 def divide(note: str, *, compat: Compat) -> dict[str, list[Span]]:
     """Split a note at its section headings; a missing section has no key.
 
-    Keys are in SOAP order: subjective, objective_exam, objective_results, assessment_and_plan.
+    Keys are in SOAP order: subjective, objective_exam, objective_results,
+    assessment_and_plan.
 
-    `none`: each line with a heading by `section_heading` starts a piece, which ends at the next
-    heading of another section; a section that recurs has several pieces, in order. Text before the
-    first heading is subjective. Pieces include their heading, have no white space around them, are
-    disjoint, and contain all characters of the note but white space. {} without headings.
+    `none`: each line with a heading by `section_heading` starts a piece, which ends at
+    the next heading of another section; a section that recurs has several pieces, in
+    order. Text before the first heading is subjective. Pieces include their heading,
+    have no white space around them, are disjoint, and contain all characters of the
+    note but white space. {} without headings.
 
-    `doclens-table24`: the exact rules behind Table 24 of DocLens (Xie et al. 2024). Only the first
-    occurrence of a section counts, so each has exactly one piece; text before the first heading,
-    even if blank, counts as the occurrence of subjective; white space around a piece stays. A note
-    without headings is all subjective.
+    `doclens-table24`: the exact rules behind Table 24 of DocLens (Xie et al. 2024).
+    Only the first occurrence of a section counts, so each has exactly one piece; text
+    before the first heading, even if blank, counts as the occurrence of subjective;
+    white space around a piece stays. A note without headings is all subjective.
     """
     lines, start = [], 0
     for line in note.split("\n"):
         lines.append(Span(start, start + len(line)))
         start += len(line) + 1
-    return _first_occurrences(note, lines) if compat == "doclens-table24" else _pieces(note, lines)
+    return (
+        _first_occurrences(note, lines)
+        if compat == "doclens-table24"
+        else _pieces(note, lines)
+    )
 
 
 def _pieces(note: str, lines: list[Span]) -> dict[str, list[Span]]:

@@ -1,8 +1,8 @@
 """Read tables of patterns from text files next to the code: named patterns, and rows, by section.
 
-A section starts with its name in brackets. `name = pattern` names a pattern; later lines of its
-section can use it in braces, lines of all sections if it is before the first. Any other line is a
-row; lines that start with # are comments.
+A section starts with its name in brackets. `name = pattern` names a pattern; later
+lines of its section can use it in braces, lines of all sections if it is before the
+first. Any other line is a row; lines that start with # are comments.
 """
 
 import re
@@ -54,7 +54,9 @@ class Patterns:
 
     def __init__(self, path: Path, section: str) -> None:
         named = read_patterns(path)[section].named
-        vars(self).update({name: re.compile(pattern) for name, pattern in named.items()})
+        vars(self).update(
+            {name: re.compile(pattern) for name, pattern in named.items()}
+        )
 
     if TYPE_CHECKING:
 

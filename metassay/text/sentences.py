@@ -2,14 +2,16 @@
 
 Definition of a sentence:
 
-- Each line is split separately, as is text after a round bullet. A list marker ("- ", "2. ") is not
-  part of its item, and markdown around a line not part of the line.
-- A line that is only a known heading ("CHIEF COMPLAINT", "Results:", "## Plan") is no sentence. A
-  line that only introduces others ("Blood pressure:", "**Diabetes**") is one only if the text has
-  no other. A section heading before its content ("Exam: normal gait.") is removed.
+- Each line is split separately, as is text after a round bullet. A list marker ("- ",
+  "2. ") is not part of its item, and markdown around a line not part of the line.
+- A line that is only a known heading ("CHIEF COMPLAINT", "Results:", "## Plan") is no
+  sentence. A line that only introduces others ("Blood pressure:", "**Diabetes**") is
+  one only if the text has no other. A section heading before its content ("Exam: normal
+  gait.") is removed.
 - A sentence includes the citations after its full stop.
 
-Every letter and digit outside headings, lead-ins and markers is in exactly one sentence.
+Every letter and digit outside headings, lead-ins and markers is in exactly one
+sentence.
 """
 
 import re
@@ -29,7 +31,9 @@ _ENUMERATION = re.compile(r"\W*(\d{1,2})[.)]")
 _LONGEST_ITEM = 1000  # characters between the numbers of a list within a line
 _LEAD_IN = re.compile(rf"[^{STOPS};]{{1,80}}:[\s*_]*")
 _LONGEST_LEAD_IN = 8  # words
-_MARKDOWN = re.compile(rf"\s*(?:#+\s[^{STOPS}]*|\*\*[^*{STOPS}]+\*\*:?|__[^_{STOPS}]+__:?)\s*")
+_MARKDOWN = re.compile(
+    rf"\s*(?:#+\s[^{STOPS}]*|\*\*[^*{STOPS}]+\*\*:?|__[^_{STOPS}]+__:?)\s*"
+)
 
 
 def sentences(text: str) -> list[Span]:
@@ -43,10 +47,13 @@ def sentences(text: str) -> list[Span]:
         start, end = _content(match.group())
         content = text[match.start() + start : match.start() + end]
         short = len(content.split()) <= _LONGEST_LEAD_IN
-        leads_in = _MARKDOWN.fullmatch(match[0]) or (short and _LEAD_IN.fullmatch(content))
+        leads_in = _MARKDOWN.fullmatch(match[0]) or (
+            short and _LEAD_IN.fullmatch(content)
+        )
         target = lead_ins if leads_in else spans
         target.extend(
-            Span(match.start() + start + s, match.start() + start + e) for s, e in _split(content)
+            Span(match.start() + start + s, match.start() + start + e)
+            for s, e in _split(content)
         )
     return spans or lead_ins
 
@@ -54,7 +61,8 @@ def sentences(text: str) -> list[Span]:
 def _content(line: str) -> Span:
     """Return the content of a line without its heading; empty if it is only a heading."""
     start = _marker_end(line)
-    for offset in (0, start):  # a heading can contain a marker (**1. Plan**) or follow one
+    # a heading can contain a marker (**1. Plan**) or follow one
+    for offset in (0, start):
         if stands_alone(line[offset:]):
             return Span(0, 0)
         heading = section_heading(line[offset:])
@@ -63,7 +71,8 @@ def _content(line: str) -> Span:
     return Span(0, len(line))
 
 
-@lru_cache(maxsize=4096)  # references, systems and both kinds of segmentation share their lines
+# references, systems and both kinds of segmentation share their lines
+@lru_cache(maxsize=4096)
 def _split(line: str) -> tuple[Span, ...]:
     spans: list[Span] = []
     for start, end in _stretches(line):
@@ -85,7 +94,8 @@ def _stretches(line: str) -> Iterator[tuple[int, int]]:
 
 
 def _trimmed(line: str, start: int, end: int) -> Span:
-    start += _marker_end(line[start:end].rstrip())  # "45. " alone is an answer, not a marker
+    # "45. " alone is an answer, not a marker
+    start += _marker_end(line[start:end].rstrip())
     last = end
     while last > start and (line[last - 1].isspace() or line[last - 1] in MARKS):
         last -= 1

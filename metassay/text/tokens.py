@@ -1,6 +1,7 @@
 """Three tokenizations of a text; a metric's recipe names the one that it uses.
 
-`words` and `alphanumeric` are the definitions behind published numbers; `content_tokens` is not.
+`words` and `alphanumeric` are the definitions behind published numbers;
+`content_tokens` is not.
 """
 
 import re
@@ -10,7 +11,9 @@ from metassay.text.patterns import read_words
 STOPWORDS = frozenset(read_words(__file__, "stop words"))
 
 # A unit directly after its number ("20mg") is a separate token.
-_UNITS = r"mcg|mg|kg|g|ml|dl|l|mm|cm|m|lbs?|oz|bpm|mmhg|units?|hrs?|h|mins?|wks?|yrs?|yo|x"
+_UNITS = (
+    r"mcg|mg|kg|g|ml|dl|l|mm|cm|m|lbs?|oz|bpm|mmhg|units?|hrs?|h|mins?|wks?|yrs?|yo|x"
+)
 
 _SPEAKER = re.compile(r"^[^\S\n]*\[[A-Za-z][A-Za-z_ ]*\]", re.MULTILINE)
 _ALPHANUMERIC = re.compile(r"[a-z0-9]+")
@@ -33,8 +36,9 @@ def words(text: str) -> list[str]:
 def alphanumeric(text: str) -> list[str]:
     """Return runs of `[a-z0-9]` of the lower-cased text, without `[speaker]` tags at line starts.
 
-    A tag is a bracket with only letters, blanks and underscores: [doctor], [patient_guest]. These
-    are the tokens of coverage and density (Grusky et al. 2018) in DocLens's numbers.
+    A tag is a bracket with only letters, blanks and underscores: [doctor],
+    [patient_guest]. These are the tokens of coverage and density (Grusky et al. 2018)
+    in DocLens's numbers.
     """
     return _ALPHANUMERIC.findall(_SPEAKER.sub(" ", text).lower())
 
@@ -42,15 +46,17 @@ def alphanumeric(text: str) -> list[str]:
 def content_tokens(text: str) -> list[str]:
     """Return the content words, lower-cased, in order, for lexical comparison.
 
-    - Numbers stay whole: 7.2, .5 (as 0.5), 120/80, 10:30, 3/4/2021, 1,000 (as 1000). A unit after
-      its number is split off (20mg, 5-cm); % becomes `percent`. a1c and t4 do not change.
-    - Hyphens separate words (59-year-old: 59, year, old), but a single letter joins its word
-      (x-ray: xray). Slashes separate words. Abbreviations with points are one word (p.o.: po).
-    - A possessive loses its 's; n't becomes `not` (doesn't, can't and cannot: not); other
-      contractions lose what follows the apostrophe.
-    - Plural endings are removed by rule (Harman 1991's S stemmer, and -es after s, x, z, ch, sh):
-      studies: study, wheezes: wheeze, rashes: rash. A wrong ending is harmless, since both
-      texts get it.
+    - Numbers stay whole: 7.2, .5 (as 0.5), 120/80, 10:30, 3/4/2021, 1,000 (as 1000). A
+      unit after its number is split off (20mg, 5-cm); % becomes `percent`. a1c and t4
+      do not change.
+    - Hyphens separate words (59-year-old: 59, year, old), but a single letter joins its
+      word (x-ray: xray). Slashes separate words. Abbreviations with points are one word
+      (p.o.: po).
+    - A possessive loses its 's; n't becomes `not` (doesn't, can't and cannot: not);
+      other contractions lose what follows the apostrophe.
+    - Plural endings are removed by rule (Harman 1991's S stemmer, and -es after s, x,
+      z, ch, sh): studies: study, wheezes: wheeze, rashes: rash. A wrong ending is
+      harmless, since both texts get it.
     - STOPWORDS are left out; negations and laterality are not among them.
     """
     text = text.lower().replace("\u2019", "'").replace("\u2018", "'")
@@ -83,7 +89,12 @@ def _plain(token: str) -> tuple[str, ...]:
 
 
 def _singular(word: str) -> str:
-    if len(word) < 4 or not word.isalpha() or not word.endswith("s") or word.endswith(("us", "ss")):
+    if (
+        len(word) < 4
+        or not word.isalpha()
+        or not word.endswith("s")
+        or word.endswith(("us", "ss"))
+    ):
         return word
     if word.endswith("ies") and not word.endswith(("eies", "aies")):
         return word[:-3] + "y"

@@ -1,8 +1,9 @@
 """Fake words for the training of CTC: spans of a sentence are masked, and a model fills them.
 
-Deng et al. 2021 (tanyuqian/ctc-gen-eval), where spans are constituents of a parse. A shallow tree
-replaces the parse: clauses end at punctuation, chunks at stop words. The corruption of a sentence
-depends on its words, its key and the seed only, not on other sentences or its passages.
+Deng et al. 2021 (tanyuqian/ctc-gen-eval), where spans are constituents of a parse. A
+shallow tree replaces the parse: clauses end at punctuation, chunks at stop words. The
+corruption of a sentence depends on its words, its key and the seed only, not on other
+sentences or its passages.
 """
 
 import functools
@@ -33,16 +34,18 @@ _PUNCTUATION = ".,;:!?)]"  # at a word's end it ends a clause, and is not masked
 _IDS = ("bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_bos_token_id")
 
 Span = tuple[int, int]  # words from the first to before the second
-Masked = tuple[tuple[str, ...], str]  # texts around the masks, and the seed of the filling
+# texts around the masks, and the seed of the filling
+Masked = tuple[tuple[str, ...], str]
 Fill = Callable[[Sequence[Masked]], Sequence[str]]
 
 
 def draw_masks(words: Sequence[str], rng: np.random.Generator) -> list[Span]:
     """Choose spans of a sentence to mask, in order; none if this try is useless.
 
-    A span of n of N words is masked with probability n / N / (height + 1), else its parts are
-    tried: clauses (height 2), their chunks (1), their words (0). Spans of stop words only are never
-    masked. A try is useless if it masks nothing, everything, or two adjacent spans.
+    A span of n of N words is masked with probability n / N / (height + 1), else its
+    parts are tried: clauses (height 2), their chunks (1), their words (0). Spans of
+    stop words only are never masked. A try is useless if it masks nothing, everything,
+    or two adjacent spans.
     """
     chosen: list[Span] = []
 
@@ -53,7 +56,11 @@ def draw_masks(words: Sequence[str], rng: np.random.Generator) -> list[Span]:
         chosen.append(span)
         return True
 
-    ends = [at for at, word in enumerate(words, 1) if word[-1] in _PUNCTUATION or at == len(words)]
+    ends = [
+        at
+        for at, word in enumerate(words, 1)
+        if word[-1] in _PUNCTUATION or at == len(words)
+    ]
     for clause in pairwise([0, *ends]):
         for chunk in () if masked(clause, 2) else _chunks(words, clause):
             if not masked(chunk, 1):
@@ -82,7 +89,9 @@ def context_of(words: Sequence[str], spans: Sequence[Span]) -> tuple[str, ...]:
     for span in spans:
         end = len(" ".join(words[: span[1]]))
         texts.append(text[start : end - len(" ".join(words[slice(*span)]))])
-        start = end - len(words[span[1] - 1]) + len(words[span[1] - 1].rstrip(_PUNCTUATION))
+        start = (
+            end - len(words[span[1] - 1]) + len(words[span[1] - 1].rstrip(_PUNCTUATION))
+        )
     return (*texts, text[start:])
 
 
@@ -91,20 +100,24 @@ def find_fakes(
 ) -> tuple[list[str], list[int]]:
     """Return the words of a filled sentence, and 1 for each fake; none if the filling is useless.
 
-    It is useful if all text outside masks is unchanged, and no mask is empty. A span is fake if it
-    differs in lower case, without surrounding space.
+    It is useful if all text outside masks is unchanged, and no mask is empty. A span is
+    fake if it differs in lower case, without surrounding space.
     """
     pattern = "(.+?)".join(map(re.escape, context_of(words, spans)))
     filled = re.fullmatch(pattern, " ".join(text.split()))
     if filled is None or not all(new.strip() for new in filled.groups()):
         return [], []
     fake = []
-    for group, (new, span) in enumerate(zip(filled.groups(), spans, strict=True), start=1):
+    for group, (new, span) in enumerate(
+        zip(filled.groups(), spans, strict=True), start=1
+    ):
         original = " ".join(words[slice(*span)]).rstrip(_PUNCTUATION)
         if new.lower().strip() != original.lower():
             fake.append(filled.span(group))
     tokens = list(re.finditer(r"\S+", filled[0]))
-    overlaps = [any(a < token.end() and token.start() < b for a, b in fake) for token in tokens]
+    overlaps = [
+        any(a < token.end() and token.start() < b for a, b in fake) for token in tokens
+    ]
     return [token[0] for token in tokens], [*map(int, overlaps)]
 
 
@@ -113,22 +126,28 @@ def corrupt(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Corrupt statements of the reference; return table `corruptions`, and notes.
 
-    Each is tried up to TRIES times; those with more than MOST_WORDS words, and those without
-    success, are left out and counted. If there are more than `items`, the seed chooses. Raises
-    BadInput if nothing is left.
+    Each is tried up to TRIES times; those with more than MOST_WORDS words, and those
+    without success, are left out and counted. If there are more than `items`, the seed
+    chooses. Raises BadInput if nothing is left.
     """
     valid = (units["kind"] == "statement") & (units["status"] == "ok")
     rows = units.loc[valid & (units["author"] == REFERENCE), [*PLACE, "text"]]
-    words = {tuple(place): text.split() for *place, text in rows.itertuples(index=False)}
+    words = {
+        tuple(place): text.split() for *place, text in rows.itertuples(index=False)
+    }
     seeds = {place: "|".join(map(str, (options.seed, *place))) for place in words}
     short = [place for place, tokens in words.items() if 0 < len(tokens) <= MOST_WORDS]
     waiting = sorted(short, key=lambda place: text_hash(seeds[place]))[: options.items]
     results = dict[Any, tuple[list[str], list[int]]]()
     for attempt in range(TRIES):
         tries = {place: f"{seeds[place]}|{attempt}" for place in waiting}
-        spans = {at: draw_masks(words[at], _generator(seed)) for at, seed in tries.items()}
+        spans = {
+            at: draw_masks(words[at], _generator(seed)) for at, seed in tries.items()
+        }
         tries = {place: seed for place, seed in tries.items() if spans[place]}
-        texts = fill([(context_of(words[at], spans[at]), seed) for at, seed in tries.items()])
+        texts = fill(
+            [(context_of(words[at], spans[at]), seed) for at, seed in tries.items()]
+        )
         for place, text in zip(tries, texts, strict=True):
             result = find_fakes(words[place], spans[place], text)
             results |= {place: result} if result[0] else {}
@@ -138,7 +157,9 @@ def corrupt(
             f"of {len(words)} statements of the reference none could be corrupted; choose a"
             " corruption > model that fills its mask token and leaves the rest unchanged"
         )
-    recipe = f"ctc|{recipe_of(options, options, 'seed', 'items', 'top_p')}|method:{METHOD}"
+    recipe = (
+        f"ctc|{recipe_of(options, options, 'seed', 'items', 'top_p')}|method:{METHOD}"
+    )
     table = [(*place, *result, recipe) for place, result in results.items()]
     note = (
         f"{len(results):,} statements of the reference are corrupted; of {len(waiting):,} others"
@@ -155,15 +176,17 @@ def _generator(seed: str) -> np.random.Generator:
 def make_filler(options: CorruptionOptions) -> Fill:
     """Return a function that fills masks by a seq2seq model with a mask token, and by the store.
 
-    Each sentence has a separate random generator. A text that does not end is "". Raises BadInput
-    as `loading.load`, and if there is no mask token.
+    Each sentence has a separate random generator. A text that does not end is "".
+    Raises BadInput as `loading.load`, and if there is no mask token.
     """
     task = task_of("ctc: fill", options, METHOD, top_p=options.top_p)
     loaded = functools.cache(lambda: _runner(options))
 
     def fill(sentences: Sequence[Masked]) -> list[str]:
         keys = [("\0".join(texts), seed) for texts, seed in sentences]
-        return compute_outputs(task, keys, lambda: loaded().scores, options.batch_tokens)
+        return compute_outputs(
+            task, keys, lambda: loaded().scores, options.batch_tokens
+        )
 
     return fill
 
@@ -171,8 +194,11 @@ def make_filler(options: CorruptionOptions) -> Fill:
 def _runner(options: CorruptionOptions) -> Runner:
     tokenizer, weights = load("AutoModelForSeq2SeqLM", options)
     if tokenizer.mask_token is None:
-        raise BadInput(f"model {options.model!r} has no mask token; choose one such as BART")
-    config = extra.module("transformers").GenerationConfig  # without beams or repetition penalty
+        raise BadInput(
+            f"model {options.model!r} has no mask token; choose one such as BART"
+        )
+    # without beams or repetition penalty
+    config = extra.module("transformers").GenerationConfig
     ids = {name: getattr(weights.generation_config, name) for name in _IDS}
     weights.generation_config = config(pad_token_id=tokenizer.pad_token_id, **ids)
 
@@ -185,7 +211,9 @@ def _runner(options: CorruptionOptions) -> Runner:
         limits = [len(row.features["input_ids"]) + MOST_NEW for row in rows]
         generated = weights.generate(
             **tensors,
-            logits_processor=[lambda _, scores: draw_tokens(scores, draws, options.top_p)],
+            logits_processor=[
+                lambda _, scores: draw_tokens(scores, draws, options.top_p)
+            ],
             max_new_tokens=max(limits),
         )
         end = tokenizer.eos_token_id
@@ -200,7 +228,8 @@ def _runner(options: CorruptionOptions) -> Runner:
 def draw_tokens(scores: Any, draws: Sequence[np.random.Generator], top_p: float) -> Any:
     """Return scores, rows x tokens, with a single token in each row, drawn by its generator.
 
-    It is one of the likeliest tokens with total probability `top_p`, in proportion to theirs.
+    It is one of the likeliest tokens with total probability `top_p`, in proportion to
+    theirs.
     """
     shares, order = scores.double().softmax(-1).sort(descending=True, stable=True)
     below = shares.cumsum(-1)

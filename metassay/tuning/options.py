@@ -12,8 +12,8 @@ from metassay.models.loading import NetworkOptions
 class Base(NetworkOptions):
     """The model that a training begins with; with `bfloat16` its weights are float32.
 
-    Steps then compute in bfloat16 where torch considers it safe. `cuda` is the only card in
-    CUDA_VISIBLE_DEVICES.
+    Steps then compute in bfloat16 where torch considers it safe. `cuda` is the only
+    card in CUDA_VISIBLE_DEVICES.
     """
 
     device: Literal["cpu", "cuda"]
@@ -23,11 +23,12 @@ class Base(NetworkOptions):
 class TrainingOptions(Options):
     """How a model is trained, and by which documents it is chosen; DEFAULTS has more values.
 
-    `dev_share`: the share of documents that are held out. The length is either `steps` or `epochs`.
-    `warmup`: steps, or below 1 the share of them, in which the learning rate rises to
-    `learning_rate`; then it falls linearly to 0. `smoothing` is that of labels. `every`: steps
-    between evaluations, each with a checkpoint; null: one per epoch. `patience`: the number of
-    evaluations without improvement after which training ends; null: it never ends early.
+    `dev_share`: the share of documents that are held out. The length is either `steps`
+    or `epochs`. `warmup`: steps, or below 1 the share of them, in which the learning
+    rate rises to `learning_rate`; then it falls linearly to 0. `smoothing` is that of
+    labels. `every`: steps between evaluations, each with a checkpoint; null: one per
+    epoch. `patience`: the number of evaluations without improvement after which
+    training ends; null: it never ends early.
     """
 
     seed: Seed
@@ -50,21 +51,34 @@ class TrainingOptions(Options):
 
 
 # By the key `tune`: Adams et al. 2023, section 6.2; Deng et al. 2021, the released code
-# (tanyuqian/ctc-gen-eval); Adams et al. 2023, section 7.4, where `patience` is ours; the released
-# code of BLEURT (google-research/bleurt), where it is ours, too.
+# (tanyuqian/ctc-gen-eval); Adams et al. 2023, section 7.4, where `patience` is ours;
+# the released code of BLEURT (google-research/bleurt), where it is ours, too.
 DEFAULTS: Mapping[str, Block] = {
     "bartscore": {"learning_rate": 3e-5, "smoothing": 0.1},
-    "ctc": {"steps": None, "epochs": 5, "weight_decay": 0.01, "warmup": 0.1, "every": None},
+    "ctc": {
+        "steps": None,
+        "epochs": 5,
+        "weight_decay": 0.01,
+        "warmup": 0.1,
+        "every": None,
+    },
     "distill": {"batch": 8, "patience": 5},
-    "quality": {"steps": 25_000, "every": 1000, "warmup": 0.1, "weight_decay": 0.01, "patience": 5},
+    "quality": {
+        "steps": 25_000,
+        "every": 1000,
+        "warmup": 0.1,
+        "weight_decay": 0.01,
+        "patience": 5,
+    },
 }
 
 
 class CorruptionOptions(NetworkOptions):
     """A seq2seq model with a mask token, which corrupts at most `items` sentences.
 
-    `top_p`: words are drawn from the likeliest with this total probability. `batch_tokens`: tokens
-    of a batch, with padding; for speed, and changes last digits at most.
+    `top_p`: words are drawn from the likeliest with this total probability.
+    `batch_tokens`: tokens of a batch, with padding; for speed, and changes last digits
+    at most.
     """
 
     seed: Seed
@@ -100,14 +114,20 @@ class TeacherOptions(Options):
 
     @model_validator(mode="after")
     def _way(self) -> "TeacherOptions":
-        if (self.names is None) == (self.human is None) or (self.names and self.coverage):
-            raise ValueError("give either names, or human (and optionally coverage) as the rule")
+        if (self.names is None) == (self.human is None) or (
+            self.names and self.coverage
+        ):
+            raise ValueError(
+                "give either names, or human (and optionally coverage) as the rule"
+            )
         return self
 
 
 BLOCKS: Mapping[str, type[Options]] = {
-    **{"base": Base, "training": TrainingOptions},
-    **{"corruption": CorruptionOptions, "teachers": TeacherOptions},
+    "base": Base,
+    "training": TrainingOptions,
+    "corruption": CorruptionOptions,
+    "teachers": TeacherOptions,
 }
 
 

@@ -29,8 +29,8 @@ _RATED = ["doc_id", "author", "number"]
 class Candidate(NamedTuple):
     """A metric, and whether it is a teacher.
 
-    `people` and `coverage`: its Pearson correlations with both; metric and ratings are turned so
-    that more is better. None if undefined, or not part of the rule.
+    `people` and `coverage`: its Pearson correlations with both; metric and ratings are
+    turned so that more is better. None if undefined, or not part of the rule.
     """
 
     name: str
@@ -42,10 +42,13 @@ class Candidate(NamedTuple):
 def by_metric(scores: pd.DataFrame) -> pd.DataFrame:
     """Pivot `statement_scores`: a row per statement (PLACE and number), a column per metric.
 
-    Columns are called `metric` or `metric (checkpoint)`. Values are turned so that more is better,
-    except for metrics without direction; NaN if missing.
+    Columns are called `metric` or `metric (checkpoint)`. Values are turned so that more
+    is better, except for metrics without direction; NaN if missing.
     """
-    names = [metric_label(*pair) for pair in zip(scores["metric"], scores["judge"], strict=True)]
+    names = [
+        metric_label(*pair)
+        for pair in zip(scores["metric"], scores["judge"], strict=True)
+    ]
     turned = scores["value"] * scores["better"].map(SIGNS).fillna(1)
     rows = scores[[*PLACE, "number"]].assign(name=names, value=turned)
     return rows.pivot(index=[*PLACE, "number"], columns="name", values="value")
@@ -56,15 +59,19 @@ def candidates(
 ) -> list[Candidate]:
     """List every metric of `statement_scores` with a direction, and whether it is a teacher.
 
-    By the rule, over the statements in `scores`: a teacher's correlation with the mean rating is at
-    least `human.least`, in its direction, and its absolute correlation with coverage at most
-    `coverage.most`. Coverage is by the metric's alignment, if there are several. Raises BadInput if
-    a name is unknown or no metric is left.
+    By the rule, over the statements in `scores`: a teacher's correlation with the mean
+    rating is at least `human.least`, in its direction, and its absolute correlation
+    with coverage at most `coverage.most`. Coverage is by the metric's alignment, if
+    there are several. Raises BadInput if a name is unknown or no metric is left.
     """
     values = by_metric(scores)
     metrics = scores[["metric", "judge", "better"]].drop_duplicates().astype(str)
-    metric_of = {metric_label(metric, judge): metric for metric, judge, _ in metrics.to_numpy()}
-    able = sorted(metric_label(*key) for *key, better in metrics.to_numpy() if better in SIGNS)
+    metric_of = {
+        metric_label(metric, judge): metric for metric, judge, _ in metrics.to_numpy()
+    }
+    able = sorted(
+        metric_label(*key) for *key, better in metrics.to_numpy() if better in SIGNS
+    )
     rule, names = options.human, options.names or []
     raise_problems(
         f"teachers > names: {name!r} is not a metric of statements with a direction; choose from"
@@ -81,9 +88,14 @@ def candidates(
         with_people, with_coverage = _pearson(values[name], people), None
         teaches = with_people is not None and with_people >= rule.least
         if options.coverage is not None:
-            against = _coverage_column(metric_of[name], options.coverage.metric, metric_of)
+            against = _coverage_column(
+                metric_of[name], options.coverage.metric, metric_of
+            )
             with_coverage = _pearson(values[name], values[against])
-            independent = with_coverage is not None and abs(with_coverage) <= options.coverage.most
+            independent = (
+                with_coverage is not None
+                and abs(with_coverage) <= options.coverage.most
+            )
             teaches = teaches and independent
         listed.append(Candidate(name, teaches, with_people, with_coverage))
     if not any(candidate.teaches for candidate in listed):
@@ -106,11 +118,13 @@ def _coverage_column(metric: str, coverage: str, metric_of: Mapping[str, str]) -
     )
 
 
-def targets(values: pd.DataFrame, training: Iterable[bool], teachers: Sequence[str]) -> pd.Series:
+def targets(
+    values: pd.DataFrame, training: Iterable[bool], teachers: Sequence[str]
+) -> pd.Series:
     """Return the mean of the teachers' standardised values, by statement; `values`: `by_metric`.
 
-    Mean and standard deviation (divided by n) are over the rows in `training`. NaN if a teacher has
-    no value, or the same value throughout.
+    Mean and standard deviation (divided by n) are over the rows in `training`. NaN if a
+    teacher has no value, or the same value throughout.
     """
     rows = values[list(teachers)]
     training_rows = rows[list(training)]
@@ -128,7 +142,8 @@ def _mean_ratings(ratings: pd.DataFrame, values: pd.DataFrame) -> pd.Series:
 def _pearson(values: pd.Series, other: pd.Series) -> float | None:
     a, b = (side.to_numpy(dtype=np.float64)[None] for side in (values, other))
     value = correlate(a, b, "global", "pearson").value
-    return None if np.isnan(value) else round_significant(value)  # last digits must not decide
+    # last digits must not decide
+    return None if np.isnan(value) else round_significant(value)
 
 
 WORK = Path(".work/tuning")
@@ -162,8 +177,9 @@ class Rows(NamedTuple):
 def aligned_statements(read: Read) -> pd.DataFrame:
     """Return every statement with passages, of the only alignment.
 
-    Columns: PLACE, `text` and `context`, the passages in the order of the source, joined by spaces.
-    As for metrics, texts are stripped, and blank texts or contexts are left out.
+    Columns: PLACE, `text` and `context`, the passages in the order of the source,
+    joined by spaces. As for metrics, texts are stripped, and blank texts or contexts
+    are left out.
     """
     rows = read.statements[PLACE].assign(
         text=[text.strip() for text in read.texts],
@@ -180,9 +196,10 @@ def rated_texts(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return texts of systems with the document's reference and the mean rating; and a note.
 
-    Columns: `doc_id`, `context` (the reference), `text` and `value`, the mean rating of the whole
-    text by this criterion, over raters and studies. As for metrics, both texts are stripped and
-    without citations. Rows that lack any of the three are left out, and the note counts them.
+    Columns: `doc_id`, `context` (the reference), `text` and `value`, the mean rating of
+    the whole text by this criterion, over raters and studies. As for metrics, both
+    texts are stripped and without citations. Rows that lack any of the three are left
+    out, and the note counts them.
     """
     full = without_further_references(parts[parts["part"] == FULL])
     texts = full[["doc_id", "author"]].assign(
@@ -190,7 +207,11 @@ def rated_texts(
     )
     references = texts[texts["author"] == REFERENCE].set_index("doc_id")["text"]
     whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
-    means = whole[whole["criterion"] == criterion].groupby(["doc_id", "author"])["value"].mean()
+    means = (
+        whole[whole["criterion"] == criterion]
+        .groupby(["doc_id", "author"])["value"]
+        .mean()
+    )
     texts = texts[texts["author"] != REFERENCE].join(means, on=["doc_id", "author"])
     texts["context"] = texts["doc_id"].map(references).fillna("")
     lacks = {
@@ -200,17 +221,21 @@ def rated_texts(
     }
     left_out = pd.DataFrame(lacks).any(axis=1)
     counts = ", ".join(f"{lack.sum():,} {what}" for what, lack in lacks.items())
-    note = f"of {len(texts):,} texts of systems {left_out.sum():,} are left out: {counts}"
+    note = (
+        f"of {len(texts):,} texts of systems {left_out.sum():,} are left out: {counts}"
+    )
     return texts[~left_out].reset_index(drop=True), [note]
 
 
 def hold_out(doc_ids: Iterable[str], options: TrainingOptions) -> list[str]:
     """Return the documents to choose a checkpoint by, sorted: `dev_share` of all, at least one.
 
-    They depend on the seed and the documents only, in any order. Raises BadInput if none is left to
-    train on.
+    They depend on the seed and the documents only, in any order. Raises BadInput if
+    none is left to train on.
     """
-    order = sorted(set(doc_ids), key=lambda doc_id: text_hash(f"{options.seed}|{doc_id}"))
+    order = sorted(
+        set(doc_ids), key=lambda doc_id: text_hash(f"{options.seed}|{doc_id}")
+    )
     count = max(1, round(options.dev_share * len(order)))
     if count >= len(order):
         raise BadInput(
@@ -224,14 +249,20 @@ def writing_rows(examples: pd.DataFrame, options: TrainingOptions) -> Rows:
     """Return statements of the reference, to be written after their passages."""
     rows = examples[examples["author"] == REFERENCE]
     texts = map(Written, rows["context"], rows["text"])
-    return Rows([*zip(rows["doc_id"], texts, strict=True)], hold_out(rows["doc_id"], options))
+    return Rows(
+        [*zip(rows["doc_id"], texts, strict=True)], hold_out(rows["doc_id"], options)
+    )
 
 
-def marking_rows(examples: pd.DataFrame, fakes: pd.DataFrame, options: TrainingOptions) -> Rows:
+def marking_rows(
+    examples: pd.DataFrame, fakes: pd.DataFrame, options: TrainingOptions
+) -> Rows:
     """Return statements of table `corruptions`, `fakes`, whose fake words are to be detected."""
     rows = examples.merge(fakes, on=PLACE)
     texts = map(Marked, rows["context"], rows["words"], rows["fake"])
-    return Rows([*zip(rows["doc_id"], texts, strict=True)], hold_out(rows["doc_id"], options))
+    return Rows(
+        [*zip(rows["doc_id"], texts, strict=True)], hold_out(rows["doc_id"], options)
+    )
 
 
 def distillation_rows(
@@ -243,8 +274,8 @@ def distillation_rows(
 ) -> Rows:
     """Return statements of systems, with the mean value of their teachers.
 
-    `scores` is table `statement_scores`. Statements of the reference are left out, since metrics
-    are for systems, and so are those for which a teacher has no value.
+    `scores` is table `statement_scores`. Statements of the reference are left out,
+    since metrics are for systems, and so are those for which a teacher has no value.
     """
     scores = scores[scores["author"] != REFERENCE]
     dev = hold_out(examples.merge(scores[PLACE].drop_duplicates())["doc_id"], options)
@@ -255,7 +286,10 @@ def distillation_rows(
     target = targets(values, training, names).rename("target").dropna().reset_index()
     rows = examples.merge(target, on=PLACE)
     texts = map(Valued, rows["context"], rows["text"], rows["target"])
-    facts = {"teachers": names, "candidates": [candidate._asdict() for candidate in listed]}
+    facts = {
+        "teachers": names,
+        "candidates": [candidate._asdict() for candidate in listed],
+    }
     return Rows([*zip(rows["doc_id"], texts, strict=True)], dev, facts)
 
 
@@ -269,20 +303,27 @@ def rating_rows(
     return Rows([*zip(rows["doc_id"], texts, strict=True)], dev, notes=notes, of=of)
 
 
-def tune(task: Task, order: Order, rows: Rows, out: Path, *, work: Path = WORK) -> list[str]:
+def tune(
+    task: Task, order: Order, rows: Rows, out: Path, *, work: Path = WORK
+) -> list[str]:
     """Train a model and save it in folder `out` with its card and its log; return notes.
 
-    A run that was killed continues from its last checkpoint in `work`. Raises BadInput if there are
-    no rows to train on or to choose by, and what `train` raises.
+    A run that was killed continues from its last checkpoint in `work`. Raises BadInput
+    if there are no rows to train on or to choose by, and what `train` raises.
     """
     dev, kind = set(rows.dev), rows.of[0]
-    parts = [[row for doc, row in rows.rows if (doc in dev) == in_dev] for in_dev in (False, True)]
+    parts = [
+        [row for doc, row in rows.rows if (doc in dev) == in_dev]
+        for in_dev in (False, True)
+    ]
     if not all(parts):
         raise BadInput(
             f"{order.name}: {len(parts[0])} {kind} to train on and {len(parts[1])} to choose"
             " by; add documents, or change training > dev_share or seed"
         )
-    trained = train(task, (parts[0], parts[1]), order.base, order.training, work / order.name)
+    trained = train(
+        task, (parts[0], parts[1]), order.base, order.training, work / order.name
+    )
     documents = len({doc for doc, _ in rows.rows} - dev), len(dev)
     facts: dict[str, Any] = {
         "tune": task.name,
@@ -296,8 +337,14 @@ def tune(task: Task, order: Order, rows: Rows, out: Path, *, work: Path = WORK) 
         "packages": {name: extra.version(name) for name in PACKAGES},
         **rows.facts,
     }
-    write(trained, _card(order.name, facts, rows.of), {**facts, "held_out": list(rows.dev)}, out)
-    shutil.rmtree(work / order.name)  # checkpoints are several times as large as a model
+    write(
+        trained,
+        _card(order.name, facts, rows.of),
+        {**facts, "held_out": list(rows.dev)},
+        out,
+    )
+    # checkpoints are several times as large as a model
+    shutil.rmtree(work / order.name)
     return [
         f"{order.name}: {len(parts[0]):,} {kind} of {documents[0]:,} documents; step"
         f" {trained.step:,} has the best {task.best} of {len(parts[1]):,} {kind} of"
@@ -318,7 +365,11 @@ def _card(name: str, facts: Mapping[str, Any], of: tuple[str, str]) -> str:
         "| | |",
         "|---|---|",
     ]
-    lines += [f"| {key} | {_cell(value)} |" for key, value in facts.items() if key != "candidates"]
+    lines += [
+        f"| {key} | {_cell(value)} |"
+        for key, value in facts.items()
+        if key != "candidates"
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -27,18 +27,20 @@ METHOD = 1  # part of a training's key; raise it with every change of the result
 PACKAGES = ("transformers", "accelerate", "tokenizers", "torch")
 _TOKENIZER = "tokenizer"
 _WHOLE = "whole"  # a file in complete checkpoints
-_WEIGHTS = (".safetensors", ".index.json", "config.json")  # a checkpoint's files of the model
+# a checkpoint's files of the model
+_WEIGHTS = (".safetensors", ".index.json", "config.json")
 _NOISE = ("runtime", "per_second", "flos")  # entries of a log that differ between runs
 
-Encode = Callable[[Any], dict[str, Any]]  # a row to the inputs of a model, with `labels`
+# a row to the inputs of a model, with `labels`
+Encode = Callable[[Any], dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Task:
     """A type of training: a class of transformers, the settings of a new head, rows and loss.
 
-    `loss(outputs, labels)`: None for the model's. `metrics(evaluated)` are of the held-out rows;
-    `best`: the metric that a checkpoint is chosen by, or `loss`.
+    `loss(outputs, labels)`: None for the model's. `metrics(evaluated)` are of the
+    held-out rows; `best`: the metric that a checkpoint is chosen by, or `loss`.
     """
 
     name: str
@@ -83,10 +85,13 @@ def train(
 ) -> Trained:
     """Train on the first of `rows` (JSON), and choose a checkpoint by the second.
 
-    AdamW, gradients clipped to 1. No other training may use folder `work`. Raises BadInput if the
-    model cannot be loaded, or the metric that chooses the checkpoint is not finite.
+    AdamW, gradients clipped to 1. No other training may use folder `work`. Raises
+    BadInput if the model cannot be loaded, or the metric that chooses the checkpoint is
+    not finite.
     """
-    folder = _folder(work, [task.name, options.model_dump(), *rows[0], "held out", *rows[1]], base)
+    folder = _folder(
+        work, [task.name, options.model_dump(), *rows[0], "held out", *rows[1]], base
+    )
     last = _last_checkpoint(folder)
     if last is None or (last / _WHOLE).read_text("utf-8") != "ended":
         _fit(task, rows, base, options, folder, last)
@@ -194,7 +199,9 @@ def _fit(
         ) from None
 
 
-def _arguments(task: Task, rows: int, base: Base, options: TrainingOptions, folder: Path) -> Any:
+def _arguments(
+    task: Task, rows: int, base: Base, options: TrainingOptions, folder: Path
+) -> Any:
     per_epoch = math.ceil(rows / options.batch)
     steps = options.steps or per_epoch * (options.epochs or 0)
     every = min(options.every or per_epoch, steps)
@@ -209,7 +216,9 @@ def _arguments(task: Task, rows: int, base: Base, options: TrainingOptions, fold
         warmup_steps=options.warmup,
         label_smoothing_factor=options.smoothing,
         seed=options.seed,
-        **dict.fromkeys(("eval_strategy", "save_strategy", "logging_strategy"), "steps"),
+        **dict.fromkeys(
+            ("eval_strategy", "save_strategy", "logging_strategy"), "steps"
+        ),
         **dict.fromkeys(("eval_steps", "save_steps", "logging_steps"), every),
         load_best_model_at_end=True,
         metric_for_best_model=f"eval_{task.best}",
@@ -224,7 +233,9 @@ def _arguments(task: Task, rows: int, base: Base, options: TrainingOptions, fold
         report_to=[],
     )
     if arguments.n_gpu > 1:
-        raise BadInput("base > device: there are several cards; name one in CUDA_VISIBLE_DEVICES")
+        raise BadInput(
+            "base > device: there are several cards; name one in CUDA_VISIBLE_DEVICES"
+        )
     return arguments
 
 
@@ -272,7 +283,9 @@ def _encode_value(network: Network) -> Encode:
 
     def encode(row: Valued) -> dict[str, Any]:
         read = reader.read(row.context, row.text)
-        types = {"token_type_ids": read.types} if typed and read.types is not None else {}
+        types = (
+            {"token_type_ids": read.types} if typed and read.types is not None else {}
+        )
         return {"input_ids": read.tokens, **types, "labels": row.value}
 
     return encode
@@ -297,14 +310,19 @@ def _encode_marks(network: Network) -> Encode:
 def _word_means(logits: Any, labels: Any) -> tuple[Any, Any]:
     """Return each word's mean logits over its pieces, words x 2, and whether it is fake.
 
-    `logits`: inputs x tokens x 2; `labels`: inputs x tokens, 2 n + 1 if word n is fake, else 2 n.
-    The layer is linear, so this equals the layer of the mean of the pieces' vectors.
+    `logits`: inputs x tokens x 2; `labels`: inputs x tokens, 2 n + 1 if word n is fake,
+    else 2 n. The layer is linear, so this equals the layer of the mean of the pieces'
+    vectors.
     """
     torch = extra.module("torch")
     rows = torch.arange(len(labels), device=labels.device)[:, None]
     seen = labels != IGNORED
-    words, place = torch.unique((labels + 2 * labels.shape[1] * rows)[seen], return_inverse=True)
-    sums = logits.new_zeros(len(words), logits.shape[-1]).index_add(0, place, logits[seen])
+    words, place = torch.unique(
+        (labels + 2 * labels.shape[1] * rows)[seen], return_inverse=True
+    )
+    sums = logits.new_zeros(len(words), logits.shape[-1]).index_add(
+        0, place, logits[seen]
+    )
     return sums / torch.bincount(place)[:, None], words % 2
 
 
@@ -322,10 +340,17 @@ def _squared_error(outputs: Any, labels: Any) -> Any:
 def _f1_by_class(evaluated: Any) -> dict[str, float]:
     """Return F1 of fake words, of the others, and the sum of both."""
     torch = extra.module("torch")
-    means, fake = _word_means(*map(torch.from_numpy, (evaluated.predictions, evaluated.label_ids)))
+    means, fake = _word_means(
+        *map(torch.from_numpy, (evaluated.predictions, evaluated.label_ids))
+    )
     predicted, right = means.argmax(1).numpy(), fake.numpy()
-    f1 = {name: _f1(predicted == label, right == label) for label, name in CLASSES.items()}
-    return {**{f"f1_{name}": value for name, value in f1.items()}, "f1": sum(f1.values())}
+    f1 = {
+        name: _f1(predicted == label, right == label) for label, name in CLASSES.items()
+    }
+    return {
+        **{f"f1_{name}": value for name, value in f1.items()},
+        "f1": sum(f1.values()),
+    }
 
 
 def _f1(predicted: Any, right: Any) -> float:
@@ -345,7 +370,9 @@ CTC = Task(
     "AutoModelForTokenClassification",
     {"id2label": CLASSES, "label2id": {name: label for label, name in CLASSES.items()}},
     _encode_marks,
-    lambda network: extra.module("transformers").DataCollatorForTokenClassification(network[0]),
+    lambda network: extra.module("transformers").DataCollatorForTokenClassification(
+        network[0]
+    ),
     loss=_cross_entropy,
     metrics=_f1_by_class,
     best="f1",

@@ -1,6 +1,7 @@
 """Parts of texts, and the units in them: statements with their citations, and claims.
 
-To add a way to find either: a module with a KIND (or MODULE:NAME), and a line in its index here.
+To add a way to find either: a module with a KIND (or MODULE:NAME), and a line in its
+index here.
 """
 
 SEGMENTATIONS = {

@@ -1,8 +1,8 @@
 """Facets by segments that a language model returned or a dataset has, located in the text.
 
-Segments are searched in the text (module `locate`). A facet is the text at these places, in the
-text's words and order. Segments that are not in the text are made up: they are stored separately
-and never judged.
+Segments are searched in the text (module `locate`). A facet is the text at these
+places, in the text's words and order. Segments that are not in the text are made up:
+they are stored separately and never judged.
 """
 
 from collections import Counter, defaultdict
@@ -44,13 +44,14 @@ def facets_of(
 ) -> Divided:
     """Return the facets of each text by its segments, in the order of `facets`.
 
-    `returned`: segments by facet; or the status of a text with unknown facets, which differs from
-    their absence; or None for a text that stays undivided.
+    `returned`: segments by facet; or the status of a text with unknown facets, which
+    differs from their absence; or None for a text that stays undivided.
 
-    Pieces are spans of the full text. A facet without segments is absent and has no part; a facet
-    that is all made up has an empty text and no pieces. If only part of a segment is in the text,
-    its other sentences are made up. Text that two facets share is in both. Notes have numbers and
-    authors' names only; `whose`: their subject; `called`: their word for made-up segments.
+    Pieces are spans of the full text. A facet without segments is absent and has no
+    part; a facet that is all made up has an empty text and no pieces. If only part of a
+    segment is in the text, its other sentences are made up. Text that two facets share
+    is in both. Notes have numbers and authors' names only; `whose`: their subject;
+    `called`: their word for made-up segments.
     """
     counts = Counter[tuple[str, str]]()
     divided: list[list[Part]] = []
@@ -61,7 +62,10 @@ def facets_of(
             divided.append([Part(name, None, [], segments) for name in facets])
         else:
             counts["texts", ""] += 1
-            named = (_locate_facet(text, name, segments.get(name, ()), counts) for name in facets)
+            named = (
+                _locate_facet(text, name, segments.get(name, ()), counts)
+                for name in facets
+            )
             parts = [part for part in named if part.pieces or part.made_up]
             counts["shared", ""] += _count_shared(text, parts)
             divided.append(parts)
@@ -82,11 +86,16 @@ def _locate_facet(
         if locations.made_up:
             counts["made up", text.author] += 1
         else:
-            counts[max((location.how for location in locations.located), key=_WAYS.index), ""] += 1
+            counts[
+                max((location.how for location in locations.located), key=_WAYS.index),
+                "",
+            ] += 1
     return facet_part(name, full, spans, made_up)
 
 
-def facet_part(name: str, full: str, spans: Iterable[Span], made_up: Sequence[str] = ()) -> Part:
+def facet_part(
+    name: str, full: str, spans: Iterable[Span], made_up: Sequence[str] = ()
+) -> Part:
     """Return the facet of these spans of a text, in any order; neighbours become a single piece."""
     pieces: list[Span] = []
     for span in sorted(spans):
@@ -94,7 +103,9 @@ def facet_part(name: str, full: str, spans: Iterable[Span], made_up: Sequence[st
             pieces[-1] = Span(pieces[-1].start, max(pieces[-1].end, span.end))
         else:
             pieces.append(span)
-    return Part(name, " ".join(full[a:b] for a, b in pieces), pieces, OK, tuple(made_up))
+    return Part(
+        name, " ".join(full[a:b] for a, b in pieces), pieces, OK, tuple(made_up)
+    )
 
 
 def _count_shared(text: Text, parts: Sequence[Part]) -> int:
@@ -108,8 +119,14 @@ def _count_shared(text: Text, parts: Sequence[Part]) -> int:
     common = [(start, end) for start, end in overlaps if start < end]
     if not common:
         return 0
-    spans = text.sentences if text.sentences is not None else sentences(text.full.text or "")
-    return sum(any(max(a, start) < min(b, end) for a, b in common) for start, end in spans)
+    spans = (
+        text.sentences
+        if text.sentences is not None
+        else sentences(text.full.text or "")
+    )
+    return sum(
+        any(max(a, start) < min(b, end) for a, b in common) for start, end in spans
+    )
 
 
 def _notes(counts: Counter[tuple[str, str]], whose: str, called: str) -> Iterator[str]:
@@ -128,7 +145,9 @@ def _notes(counts: Counter[tuple[str, str]], whose: str, called: str) -> Iterato
     )
     if n_made_up:
         authors = sorted(made_up.items(), key=lambda item: (-item[1], item[0]))
-        listed = ", ".join(f"{name} {count:,} of {segments[name]:,}" for name, count in authors)
+        listed = ", ".join(
+            f"{name} {count:,} of {segments[name]:,}" for name, count in authors
+        )
         yield f"segments that are {called}, by author: {listed}"
     if counts["shared", ""]:
         yield f"{counts['shared', '']:,} sentence(s) are in more than one facet, wholly or in part"
@@ -140,17 +159,23 @@ class ReleasedFacetOptions(Options):
     facets: Annotated[list[Facet], AfterValidator(check_unique), Field(min_length=1)]
 
 
-def divide(texts: Sequence[Text], options: ReleasedFacetOptions, resources: Resources) -> Divided:  # noqa: ARG001
+def divide(
+    texts: Sequence[Text],
+    options: ReleasedFacetOptions,
+    resources: Resources,  # noqa: ARG001
+) -> Divided:
     """Divide each text into its released facets, in the block's order.
 
-    If a text has some released facets, its other and its empty ones are absent. A text without any
-    released facet, such as a system's new text, has unknown facets (status error). A text that
-    failed stays undivided. Its released facets are left out, and so are those that the block does
-    not name; the notes count both.
+    If a text has some released facets, its other and its empty ones are absent. A text
+    without any released facet, such as a system's new text, has unknown facets (status
+    error). A text that failed stays undivided. Its released facets are left out, and so
+    are those that the block does not name; the notes count both.
 
     Raises BadInput if no text has a released facet of the block.
     """
-    if texts and not any(name in options.facets for text in texts for name, _ in text.released):
+    if texts and not any(
+        name in options.facets for text in texts for name, _ in text.released
+    ):
         raise BadInput(
             f"the dataset has no facet called {', '.join(options.facets)}; choose a segmentation"
             " of another kind, or correct its list of facets"
@@ -163,14 +188,18 @@ def divide(texts: Sequence[Text], options: ReleasedFacetOptions, resources: Reso
             segments[name].append(segment)
         if text.full.status != OK:
             returned.append(None)
-            failed[text.author] += sum(bool(segment.strip()) for _, segment in text.released)
+            failed[text.author] += sum(
+                bool(segment.strip()) for _, segment in text.released
+            )
         elif not text.released:
             returned.append("error")
             unknown[text.author] += 1
         else:
             returned.append(segments)
             left_out.update(name for name in segments if name not in options.facets)
-    divided = facets_of(texts, returned, options.facets, "the dataset brings", "not verbatim in it")
+    divided = facets_of(
+        texts, returned, options.facets, "the dataset brings", "not verbatim in it"
+    )
     notes = {
         "texts without released facets, which are unknown": unknown,
         "released facets of texts that failed, which are left out": +failed,  # no zeros
@@ -185,4 +214,6 @@ def divide(texts: Sequence[Text], options: ReleasedFacetOptions, resources: Reso
 
 
 # A facet that no text has is reported, so all texts are divided at once.
-RELEASED = Segmentation(options=ReleasedFacetOptions, divide=divide, whole=lambda _: True)
+RELEASED = Segmentation(
+    options=ReleasedFacetOptions, divide=divide, whole=lambda _: True
+)

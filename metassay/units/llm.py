@@ -1,8 +1,8 @@
 """Claims and facets by a language model: one request per part, or per text.
 
-Claims follow DocLens (Xie et al. 2024, section 3.1; its released reference claims are between 1 and
-30 for each section). For a facet the model copies segments out of the text (the extraction of Guo
-et al. 2024, with any list of facets).
+Claims follow DocLens (Xie et al. 2024, section 3.1; its released reference claims are
+between 1 and 30 for each section). For a facet the model copies segments out of the
+text (the extraction of Guo et al. 2024, with any list of facets).
 """
 
 import json
@@ -45,8 +45,22 @@ from metassay.tables.names import FULL
 from metassay.text.citations import strip_citations
 from metassay.units.facets import Facet, check_unique, facets_of
 from metassay.units.locate import find, says_something
-from metassay.units.record import OK, Decomposed, Decomposition, Divided, Segmentation, Text
-from metassay.units.statements import Place, leaves, plain_lines, tasks_of, unit_rows, units_of
+from metassay.units.record import (
+    OK,
+    Decomposed,
+    Decomposition,
+    Divided,
+    Segmentation,
+    Text,
+)
+from metassay.units.statements import (
+    Place,
+    leaves,
+    plain_lines,
+    tasks_of,
+    unit_rows,
+    units_of,
+)
 
 Groups = Sequence[Group[Answer] | None]  # of one item each; None: nothing to ask
 
@@ -54,8 +68,8 @@ Groups = Sequence[Group[Answer] | None]  # of one item each; None: nothing to as
 class LlmOptions(Options):
     """A chat model (a name in params.yaml > models) that reads texts.
 
-    `rounds`: how often it is asked again. `max_tokens`: the longest answer; null for the model's
-    setting.
+    `rounds`: how often it is asked again. `max_tokens`: the longest answer; null for
+    the model's setting.
     """
 
     model: str
@@ -68,7 +82,9 @@ def answers(
 ) -> tuple[list[ItemResult[Answer] | None], list[str]]:
     """Return a result per group, None for no group, and notes about the rounds."""
     pending = [group for group in groups if group is not None]
-    results = [result for (result,) in ask_groups(ask, pending, rounds=rounds, again=Again())]
+    results = [
+        result for (result,) in ask_groups(ask, pending, rounds=rounds, again=Again())
+    ]
     tally = RoundTally(rounds)
     tally.add(results)
     remaining = iter(results)
@@ -94,7 +110,8 @@ def files(prompt: str, filled: Mapping[str, Kind]) -> tuple[PromptFile, ...]:
 # ---- claims
 
 _CLAIMS_FILLED: Mapping[str, Kind] = {"items": "data", "least": "text", "most": "text"}
-_CLAIMS_LENGTH = 1.3  # tokens of a list of claims per token of the text that they are from
+# tokens of a list of claims per token of the text that they are from
+_CLAIMS_LENGTH = 1.3
 
 
 class LlmClaimOptions(LlmOptions):
@@ -120,12 +137,12 @@ def llm_claims(
 ) -> Decomposed:
     """Extract claims from the leaf parts with status ok: PARTS, SOURCES to rows of UNITS.
 
-    Only claims, without statements; `statement`, `start` and `end` are null, and citations are
-    removed from texts and answers. If the answer for a part is not a valid list (no JSON, too few
-    or too many claims, a blank claim), also when asked again, the part has a row at position 0 with
-    null text and the status that says why: its claims are unknown. A text of task `question` is a
-    single claim, and a blank part has none; the model reads neither. Warnings say what asking again
-    gained.
+    Only claims, without statements; `statement`, `start` and `end` are null, and
+    citations are removed from texts and answers. If the answer for a part is not a
+    valid list (no JSON, too few or too many claims, a blank claim), also when asked
+    again, the part has a row at position 0 with null text and the status that says why:
+    its claims are unknown. A text of task `question` is a single claim, and a blank
+    part has none; the model reads neither. Warnings say what asking again gained.
 
     Raises BadInput if a part's doc_id is not in sources, or the prompt is not usable.
     """
@@ -146,7 +163,10 @@ def llm_claims(
 
 
 def claim_requests(
-    parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, decoding: Decoding
+    parts: pd.DataFrame,
+    sources: pd.DataFrame,
+    options: LlmClaimOptions,
+    decoding: Decoding,
 ) -> Requests:
     """Return the first requests of `llm_claims`: all of them if every answer is valid."""
     _, groups = _claim_groups(parts, sources, options, decoding)
@@ -162,7 +182,10 @@ def claims_signature(options: LlmClaimOptions, decoding: Decoding) -> str:
 
 
 def _claim_groups(
-    parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, decoding: Decoding
+    parts: pd.DataFrame,
+    sources: pd.DataFrame,
+    options: LlmClaimOptions,
+    decoding: Decoding,
 ) -> tuple[dict[Place, list[str | None]], dict[Place, Group[Answer]]]:
     """Return the claims of each leaf part without question, and the questions about others."""
     tasks, prompt = tasks_of(parts, sources), load(options.prompt)
@@ -185,7 +208,9 @@ def _claim_groups(
         needs_model = plain and tasks[doc_id] != "question"
         places[doc_id, author, part] = [plain] if plain and not needs_model else []
         if needs_model:
-            content = {"text": plain} if part == FULL else {"section": part, "text": plain}
+            content = (
+                {"text": plain} if part == FULL else {"section": part, "text": plain}
+            )
             groups[doc_id, author, part] = Group(number_items([content]), build, answer)
     return places, groups
 
@@ -198,11 +223,16 @@ def _claim(text: str) -> str:
 
 
 def _take_apart(
-    parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, resources: Resources
+    parts: pd.DataFrame,
+    sources: pd.DataFrame,
+    options: LlmClaimOptions,
+    resources: Resources,
 ) -> Decomposed:
     statements = units_of(parts, sources, None)
     claims = llm_claims(parts, sources, options, *resources.require_model())
-    return Decomposed(pd.concat([statements, claims.units], ignore_index=True), claims.warnings)
+    return Decomposed(
+        pd.concat([statements, claims.units], ignore_index=True), claims.warnings
+    )
 
 
 CLAIMS = Decomposition(
@@ -218,12 +248,15 @@ CLAIMS = Decomposition(
 # ---- facets
 
 _FACETS_FILLED: Mapping[str, Kind] = {"facets": "text", "form": "text", "items": "data"}
-_FACETS_LENGTH = 1.2  # tokens of an answer per token of the text: what it copies, and its JSON
+# tokens of an answer per token of the text: what it copies, and its JSON
+_FACETS_LENGTH = 1.2
 
 
 def _with_meanings(facets: object) -> object:
     """Return a list of names as a mapping to empty meanings."""
-    return dict.fromkeys(check_unique(facets), "") if isinstance(facets, list) else facets
+    return (
+        dict.fromkeys(check_unique(facets), "") if isinstance(facets, list) else facets
+    )
 
 
 class LlmFacetOptions(LlmOptions):
@@ -233,7 +266,9 @@ class LlmFacetOptions(LlmOptions):
     """
 
     prompt: Name = "facets"
-    facets: Annotated[dict[Facet, str], BeforeValidator(_with_meanings), Field(min_length=1)]
+    facets: Annotated[
+        dict[Facet, str], BeforeValidator(_with_meanings), Field(min_length=1)
+    ]
     shots: int = Field(ge=0)
 
 
@@ -243,19 +278,26 @@ class _Returned(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-def divide(texts: Sequence[Text], options: LlmFacetOptions, resources: Resources) -> Divided:
+def divide(
+    texts: Sequence[Text], options: LlmFacetOptions, resources: Resources
+) -> Divided:
     """Divide each text into the facets that the model finds, in the block's order.
 
-    The model reads a text without its citations; facets are pieces of the whole text, with the
-    citations of their statements. A text that failed or has no words is not asked about and stays
-    undivided. If the model's answer failed, also when asked again, every facet has its status and
-    no text. Segments that are not in the text are in `made_up`, never in the facet; notes count
-    them by author, and say what asking again gained. Raises BadInput if the prompt is not usable.
+    The model reads a text without its citations; facets are pieces of the whole text,
+    with the citations of their statements. A text that failed or has no words is not
+    asked about and stays undivided. If the model's answer failed, also when asked
+    again, every facet has its status and no text. Segments that are not in the text are
+    in `made_up`, never in the facet; notes count them by author, and say what asking
+    again gained. Raises BadInput if the prompt is not usable.
     """
     ask, decoding = resources.require_model()
-    results, notes = answers(ask, _facet_groups(texts, options, decoding), options.rounds)
+    results, notes = answers(
+        ask, _facet_groups(texts, options, decoding), options.rounds
+    )
     returned = [None if result is None else _segments(result) for result in results]
-    divided = facets_of(texts, returned, options.facets, "the model returned", "made up")
+    divided = facets_of(
+        texts, returned, options.facets, "the model returned", "made up"
+    )
     return Divided(divided.parts, (*notes, *divided.notes))
 
 
@@ -266,17 +308,25 @@ def _segments(result: ItemResult[Answer]) -> dict[str, list[str]] | str:
     return segments
 
 
-def facet_requests(texts: Sequence[Text], options: LlmFacetOptions, decoding: Decoding) -> Requests:
+def facet_requests(
+    texts: Sequence[Text], options: LlmFacetOptions, decoding: Decoding
+) -> Requests:
     """Return the first requests of `divide`: all of them if every answer is valid."""
-    return requests(_facet_groups(texts, options, decoding), options.rounds, _FACETS_LENGTH)
+    return requests(
+        _facet_groups(texts, options, decoding), options.rounds, _FACETS_LENGTH
+    )
 
 
-def _facet_groups(texts: Sequence[Text], options: LlmFacetOptions, decoding: Decoding) -> Groups:
+def _facet_groups(
+    texts: Sequence[Text], options: LlmFacetOptions, decoding: Decoding
+) -> Groups:
     prompt = load(options.prompt, filled=_FACETS_FILLED)
-    # A list of segments per facet; by alias, since a facet's name may not be valid for a field.
+    # A list of segments per facet; by alias, since a facet's name may not be valid for
+    # a field.
     facets = tuple(options.facets)
     fields: Any = {
-        f"facet_{place}": (list[str], Field(alias=name)) for place, name in enumerate(facets)
+        f"facet_{place}": (list[str], Field(alias=name))
+        for place, name in enumerate(facets)
     }
     returned: Any = create_model("Returned", __base__=_Returned, **fields)
     answer = create_model("Facets", __base__=Answer, facets=(returned, ...))
@@ -291,11 +341,15 @@ def _facet_groups(texts: Sequence[Text], options: LlmFacetOptions, decoding: Dec
     for text in texts:
         plain = strip_citations(text.full.text or "").strip()
         needs_model = text.full.status == OK and says_something(plain)
-        groups.append(Group(number_items([plain]), build, answer) if needs_model else None)
+        groups.append(
+            Group(number_items([plain]), build, answer) if needs_model else None
+        )
     return groups
 
 
-def _examples(prompt: Prompt, options: LlmFacetOptions, answer: type[Answer]) -> list[Message]:
+def _examples(
+    prompt: Prompt, options: LlmFacetOptions, answer: type[Answer]
+) -> list[Message]:
     """Return the solved examples; BadInput if there are too few, or if they have other facets."""
     examples = prompt.examples[: options.shots]
     problems = []
@@ -306,7 +360,11 @@ def _examples(prompt: Prompt, options: LlmFacetOptions, answer: type[Answer]) ->
         if problem := _example_problem(example["items"], answer):
             problems.append(f"{prompt.file} > examples > {number} > items: {problem}")
     raise_problems(problems)
-    return [turn for example in examples for turn in _turns(prompt, options, example["items"])]
+    return [
+        turn
+        for example in examples
+        for turn in _turns(prompt, options, example["items"])
+    ]
 
 
 def _rendered(
@@ -322,14 +380,18 @@ def _rendered(
 
 def _reply(answers: Sequence[Mapping[str, Sequence[str]]]) -> str:
     """Return the reply with these facets, by number from 1."""
-    entries = [{"number": n, "facets": facets} for n, facets in enumerate(answers, start=1)]
+    entries = [
+        {"number": n, "facets": facets} for n, facets in enumerate(answers, start=1)
+    ]
     return json.dumps({"items": entries}, ensure_ascii=False)
 
 
 def _turns(
     prompt: Prompt, options: LlmFacetOptions, items: Sequence[Mapping[str, Any]]
 ) -> list[Message]:
-    listed = [{"number": n, "text": item["text"]} for n, item in enumerate(items, start=1)]
+    listed = [
+        {"number": n, "text": item["text"]} for n, item in enumerate(items, start=1)
+    ]
     _, user = _rendered(prompt, options, listed)
     solved = [{name: item["facets"][name] for name in options.facets} for item in items]
     return [user, Message("assistant", _reply(solved))]

@@ -1,14 +1,16 @@
 """Locate segments that were copied out of a text.
 
-Copies differ in details, so a segment is searched in three ways, and the first match counts:
+Copies differ in details, so a segment is searched in three ways, and the first match
+counts:
 
 - exact: character by character, between edges of words.
-- loose: word by word. Case, accents, white space, line breaks, quotes, hyphens and punctuation do
-  not matter, nor do citations.
-- fuzzy: at most FUZZY of its words are changed, left out or added. None of these may be a number, a
-  sign such as < or %, a unit of measure or time, a negation, a number word or a word of direction
-  (left, higher, after), no word may gain or lose a negating prefix, and no two words may swap: else
-  the segment states another fact. A name in place of another is not noticed.
+- loose: word by word. Case, accents, white space, line breaks, quotes, hyphens and
+  punctuation do not matter, nor do citations.
+- fuzzy: at most FUZZY of its words are changed, left out or added. None of these may be
+  a number, a sign such as < or %, a unit of measure or time, a negation, a number word
+  or a word of direction (left, higher, after), no word may gain or lose a negating
+  prefix, and no two words may swap: else the segment states another fact. A name in
+  place of another is not noticed.
 
 The result is always a span of the text, never words of the segment.
 """
@@ -32,8 +34,8 @@ How = Literal["exact", "loose", "fuzzy"]
 
 FUZZY = 0.15  # of a segment's words may differ: none of fewer than seven
 
-# A number is a token with its sign and decimals; a minus before a space is a sign only after
-# = < > ( and ~, elsewhere a dash or the mark of a list item.
+# A number is a token with its sign and decimals; a minus before a space is a sign only
+# after = < > ( and ~, elsewhere a dash or the mark of a list item.
 _SIGN = r"(?:(?<![\w)\]%])[-\u2212]|(?<=[=<>(~])[-\u2212] ?|(?<=[=<>(~] )[-\u2212] ?)"
 _NUMBER = r"(?:\d+(?:,\d{3}(?!\d))*(?:[.:/]\d+)*|(?<![\w.])\.\d+)"
 _WORD = r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f])*"
@@ -78,8 +80,8 @@ class _Text(NamedTuple):
 def find(segment: str, text: str) -> Located | None:
     """Locate the segment in the text; None if it is not there, or has no word.
 
-    Of several places, the first exact match or else the first. Citations after the place belong to
-    it. Spans are in characters of `text`.
+    Of several places, the first exact match or else the first. Citations after the
+    place belong to it. Spans are in characters of `text`.
     """
     segment = segment.strip()
     location = _word_by_word(segment, text)
@@ -93,8 +95,8 @@ def find(segment: str, text: str) -> Located | None:
 def find_all(segment: str, text: str) -> Locations:
     """Locate a segment as a whole, or each of its sentences, which may be apart in the text.
 
-    `...` separates pieces, too. A piece that is not found is made up, such as a sentence that was
-    inserted between others.
+    `...` separates pieces, too. A piece that is not found is made up, such as a
+    sentence that was inserted between others.
     """
     whole = _word_by_word(segment.strip(), text)
     if whole is not None:
@@ -118,7 +120,9 @@ def words_between(text: str, left: int, right: int) -> bool:
 
 def _pieces(segment: str) -> list[str]:
     stretches = re.split(r"\.\.\.|\u2026|\[\.\.\.\]", segment)
-    pieces = [stretch[start:end] for stretch in stretches for start, end in sentences(stretch)]
+    pieces = [
+        stretch[start:end] for stretch in stretches for start, end in sentences(stretch)
+    ]
     return pieces or [segment.strip()] * bool(segment.strip())
 
 
@@ -133,8 +137,12 @@ def _word_by_word(segment: str, text: str) -> Located | None:
     for place in places:
         start = max(0, place.start - tokens[0].start)
         if text[start : start + len(segment)] == segment:
-            return Located(_with_citations(Span(start, start + len(segment)), read), "exact")
-    return Located(_widened(places[0], segment, tokens, text), "loose") if places else None
+            return Located(
+                _with_citations(Span(start, start + len(segment)), read), "exact"
+            )
+    return (
+        Located(_widened(places[0], segment, tokens, text), "loose") if places else None
+    )
 
 
 @lru_cache(maxsize=512)  # a text's segments are searched one after the other
@@ -206,14 +214,16 @@ def _fuzzy(tokens: Sequence[_Token], text: _Text) -> Span | None:
     others, limit = text.tokens, int(FUZZY * len(tokens))
     if not limit or not others:
         return None
-    # Changes that turn the first i tokens into a stretch of the others that ends before j. Shape
-    # (tokens + 1, others + 1). The stretch may begin anywhere (Sellers 1980).
+    # Changes that turn the first i tokens into a stretch of the others that ends before
+    # j. Shape (tokens + 1, others + 1). The stretch may begin anywhere (Sellers 1980).
     steps = np.arange(len(others) + 1)
     words = np.array([token.word for token in others])
     costs = np.zeros((len(tokens) + 1, len(others) + 1), dtype=np.int64)
     for row, token in enumerate(tokens, start=1):
         costs[row] = costs[row - 1] + 1
-        np.minimum(costs[row, 1:], costs[row - 1, :-1] + (words != token.word), costs[row, 1:])
+        np.minimum(
+            costs[row, 1:], costs[row - 1, :-1] + (words != token.word), costs[row, 1:]
+        )
         costs[row] = np.minimum.accumulate(costs[row] - steps) + steps
     last = int(costs[-1].argmin())
     if costs[-1, last] > limit:
@@ -231,10 +241,13 @@ def _fuzzy(tokens: Sequence[_Token], text: _Text) -> Span | None:
 
 
 def _path(
-    costs: npt.NDArray[np.int64], tokens: Sequence[_Token], others: Sequence[_Token], last: int
+    costs: npt.NDArray[np.int64],
+    tokens: Sequence[_Token],
+    others: Sequence[_Token],
+    last: int,
 ) -> tuple[int, list[int], list[tuple[str, str]]]:
-    """Trace the cheapest stretch that ends before `last`: its first token, the equal tokens in
-    order, and the exchanged words.
+    """Trace the cheapest stretch that ends before `last`: its first token, the equal
+    tokens in order, and the exchanged words.
     """
     row, column = len(tokens), last
     equal: list[int] = []

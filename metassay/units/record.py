@@ -22,7 +22,8 @@ BETWEEN_PARTS = "\n\n"  # between sections, and between the pieces of a section
 class Part(NamedTuple):
     """A part of a text, and its spans in the full text; `text` is None unless status is ok.
 
-    `made_up`: segments that a model returned for this part and that are not in the text.
+    `made_up`: segments that a model returned for this part and that are not in the
+    text.
     """
 
     name: str
@@ -35,8 +36,8 @@ class Part(NamedTuple):
 class Text(NamedTuple):
     """An author's text of a document; `sections` are those that were written separately.
 
-    `released`: (facet, text) of its facets in the dataset. `sentences`: spans in the full text if
-    the data have them; None: users split the text themselves.
+    `released`: (facet, text) of its facets in the dataset. `sentences`: spans in the
+    full text if the data have them; None: users split the text themselves.
     """
 
     task: str
@@ -59,16 +60,18 @@ class Divided(NamedTuple):
 class Segmentation(Needs):
     """A way to divide texts: a kind in params.yaml > segmentations.
 
-    `divide(texts, options, resources)` returns the parts of each full text. `facets(options)` are
-    the names that parts may have, in order: its option of that name, else none. `requests(texts,
-    options, decoding)` returns what it would ask a model; None if it asks none. `recipe(options,
-    decoding)` prints every setting that can change a part (decoding: None if it asks no model);
-    None: the block's settings.
+    `divide(texts, options, resources)` returns the parts of each full text.
+    `facets(options)` are the names that parts may have, in order: its option of that
+    name, else none. `requests(texts, options, decoding)` returns what it would ask a
+    model; None if it asks none. `recipe(options, decoding)` prints every setting that
+    can change a part (decoding: None if it asks no model); None: the block's settings.
     """
 
     options: type[Options]
     divide: Callable[[Sequence[Text], Any, Resources], Divided]
-    facets: Callable[[Any], tuple[str, ...]] = lambda options: tuple(getattr(options, "facets", ()))
+    facets: Callable[[Any], tuple[str, ...]] = lambda options: tuple(
+        getattr(options, "facets", ())
+    )
     requests: Callable[[Sequence[Text], Any, Decoding], Requests] | None = None
     recipe: Callable[[Any, Decoding | None], str] | None = None
 
@@ -95,7 +98,9 @@ def take_apart(
     check_sources("parts", parts["doc_id"], sources)
     pieces, forms = by_document(parts, sources)
     files = files_of(chosen)
-    shards = over.map(on_frames, pieces, forms, function, options, resources, files=files)
+    shards = over.map(
+        on_frames, pieces, forms, function, options, resources, files=files
+    )
     warnings = dict.fromkeys(warning for shard in shards for warning in shard.warnings)
     units = pd.concat([shard.units for shard in shards], ignore_index=True)
     return Decomposed(units, tuple(warnings))
@@ -106,14 +111,16 @@ class Decomposition(Needs):
     """A way to extract claims: a kind in params.yaml > decompositions.
 
     `take_apart(parts, sources, options, resources)` makes UNITS of PARTS and SOURCES.
-    `requests(parts, sources, options, decoding)` returns what it would ask a model; None if it asks
-    none. `recipe(options, decoding)` prints every setting that can change a claim; None: the
-    block's settings.
+    `requests(parts, sources, options, decoding)` returns what it would ask a model;
+    None if it asks none. `recipe(options, decoding)` prints every setting that can
+    change a claim; None: the block's settings.
     """
 
     options: type[Options]
     take_apart: Callable[[pd.DataFrame, pd.DataFrame, Any, Resources], Decomposed]
-    requests: Callable[[pd.DataFrame, pd.DataFrame, Any, Decoding], Requests] | None = None
+    requests: Callable[[pd.DataFrame, pd.DataFrame, Any, Decoding], Requests] | None = (
+        None
+    )
     recipe: Callable[[Any, Decoding], str] | None = None
 
 
@@ -153,7 +160,8 @@ class Tally(NamedTuple):
 class Aligned(NamedTuple):
     """The passages that are aligned with the statements of each document, in order.
 
-    `notes` have no text of the data. `tally`: their counts, if these add up over documents.
+    `notes` have no text of the data. `tally`: their counts, if these add up over
+    documents.
     """
 
     documents: list[Passages]
@@ -177,8 +185,8 @@ def concat_aligned(shards: Sequence[Aligned]) -> Aligned:
 class Alignment(Needs):
     """A way to align statements with passages: a kind in params.yaml > alignments.
 
-    `align(documents, options)` aligns all documents. `recipe(options, None)` prints every setting
-    that can change passages; None: the block's settings.
+    `align(documents, options)` aligns all documents. `recipe(options, None)` prints
+    every setting that can change passages; None: the block's settings.
     """
 
     options: type[Options]
@@ -189,14 +197,19 @@ class Alignment(Needs):
 def recipe_of(chosen: Chosen, models: Models) -> str:
     """Return the recipe of a segmentation, decomposition or alignment, with its language model.
 
-    Raises BadInput if its model is not in `models`, or a prompt or trained file is not usable.
+    Raises BadInput if its model is not in `models`, or a prompt or trained file is not
+    usable.
     """
     record, options = chosen.record, chosen.options
     if record.recipe is None:
-        return recipe_text({"kind": chosen.kind} | options.model_dump(exclude_unset=True))
+        return recipe_text(
+            {"kind": chosen.kind} | options.model_dump(exclude_unset=True)
+        )
     use = record.model(options)
     decoding = (
-        Decoding.of(find_model(models, use.model), use.max_tokens) if use is not None else None
+        Decoding.of(find_model(models, use.model), use.max_tokens)
+        if use is not None
+        else None
     )
     recipe: str = record.recipe(options, decoding)
     return recipe

@@ -1,9 +1,10 @@
 """Claims of ACI-BENCH's references as DocLens (Xie et al. 2024) released them; others by rule.
 
-In all 40 records of the released file, `example_id` and `reference` are of another note than the
-section texts and their claims (`reference_<section>`, `subclaims_reference_<section>`). So claims
-are keyed by their section texts: all those of a record must occur in exactly one reference note,
-and each note must match exactly one record.
+In all 40 records of the released file, `example_id` and `reference` are of another note
+than the section texts and their claims (`reference_<section>`,
+`subclaims_reference_<section>`). So claims are keyed by their section texts: all those
+of a record must occur in exactly one reference note, and each note must match exactly
+one record.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,9 @@ from metassay.units.statements import EMPTY_SECTION, clauses, unit_rows, units_o
 DATASET = "doclens_aci_claims"
 FILE = "ACI-Bench-TestSet-1_clean.claim_min1max30.json"
 
-_NOT_THIS = "give the references of ACI-BENCH's test set 1, each under its own encounter_id"
+_NOT_THIS = (
+    "give the references of ACI-BENCH's test set 1, each under its own encounter_id"
+)
 
 
 class _Record(NamedTuple):
@@ -40,21 +43,36 @@ class _Record(NamedTuple):
 def read_claims(file: Path, references: Mapping[str, str]) -> Decomposed:
     """Read the released claims to rows of UNITS: kind claim, author reference, part the section.
 
-    `references` are ACI-BENCH's reference notes by encounter_id. Claims keep the order and the
-    repetitions of the file. A warning counts the records with a new key. Raises BadInput unless
-    records and references match one to one, both by example_id and by the texts of sections.
+    `references` are ACI-BENCH's reference notes by encounter_id. Claims keep the order
+    and the repetitions of the file. A warning counts the records with a new key. Raises
+    BadInput unless records and references match one to one, both by example_id and by
+    the texts of sections.
     """
     problems = Findings()
     records = _records(file, problems)
     for record in records:
         if references.get(record.example_id, "").strip() != record.reference.strip():
             where = f"example_id {shown(record.example_id)}"
-            problems.add(record.at, "the reference is not the note of that id", _NOT_THIS, where)
+            problems.add(
+                record.at, "the reference is not the note of that id", _NOT_THIS, where
+            )
     keyed = _match_notes(records, references, problems) if not problems else {}
     raise_problems(problems.lines())
     moved = sum(key != record.example_id for key, record in keyed.items())
     rows: list[tuple[object, ...]] = [
-        (key, REFERENCE, section, "claim", at, claim.strip(), "ok", [], None, None, None)
+        (
+            key,
+            REFERENCE,
+            section,
+            "claim",
+            at,
+            claim.strip(),
+            "ok",
+            [],
+            None,
+            None,
+            None,
+        )
         for key, record in sorted(keyed.items())
         for section, (_, claims) in record.sections.items()
         for at, claim in enumerate(claims)
@@ -71,7 +89,9 @@ def _records(file: Path, problems: Findings) -> list[_Record]:
     records = []
     for at, row in json_list(file, problems, remedy=AGAIN) or ():
         try:
-            texts = {section: row[f"reference_{section}"].strip() for section in SECTIONS}
+            texts = {
+                section: row[f"reference_{section}"].strip() for section in SECTIONS
+            }
             sections = {
                 section: (
                     "" if text == EMPTY_SECTION else text,
@@ -92,7 +112,9 @@ def _match_notes(
     keyed: dict[str, _Record] = {}
     for record in records:
         texts = [text for text, _ in record.sections.values() if text]
-        matches = [k for k, note in references.items() if all(text in note for text in texts)]
+        matches = [
+            k for k, note in references.items() if all(text in note for text in texts)
+        ]
         if not texts or len(matches) != 1:
             what = f"its sections occur together in {len(matches)} notes, not in exactly one"
             where = f"example_id {shown(record.example_id)}"
@@ -126,7 +148,11 @@ def _decompose(
             f" first is doc_id {shown(doc_id)}, {shown(part)}; choose a segmentation of kind soap"
         )
     released = (units["kind"] == "claim") & (units["author"] == REFERENCE)
-    return Decomposed(pd.concat([units[~released], claims], ignore_index=True), warnings)
+    return Decomposed(
+        pd.concat([units[~released], claims], ignore_index=True), warnings
+    )
 
 
-KIND = Decomposition(options=Options, take_apart=_decompose, datasets=lambda _: (DATASET,))
+KIND = Decomposition(
+    options=Options, take_apart=_decompose, datasets=lambda _: (DATASET,)
+)

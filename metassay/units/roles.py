@@ -1,9 +1,10 @@
 """Roles of sentences by rules, and facets that are made of roles.
 
-`roles.txt` has the evidence for each role: headings, phrases with points, places, neighbours. The
-rules need no model and no network, and only know English. We chose the points, on a scale of
-logarithms: 1 makes a role about three times as likely. A sentence's points by phrases are added to
-those by its place and by the role of the sentence before, and the best sequence of roles is chosen.
+`roles.txt` has the evidence for each role: headings, phrases with points, places,
+neighbours. The rules need no model and no network, and only know English. We chose the
+points, on a scale of logarithms: 1 makes a role about three times as likely. A
+sentence's points by phrases are added to those by its place and by the role of the
+sentence before, and the best sequence of roles is chosen.
 """
 
 import re
@@ -33,7 +34,9 @@ TABLE = read_patterns(Path(__file__).with_suffix(".txt"))
 def _check_unique(facets: dict[str, list[Role]]) -> dict[str, list[Role]]:
     counts = Counter(role for roles in facets.values() for role in roles)
     if twice := [role for role in ROLES if counts[role] > 1]:
-        raise ValueError(f"{', '.join(twice)}: a sentence has one facet; name each role once")
+        raise ValueError(
+            f"{', '.join(twice)}: a sentence has one facet; name each role once"
+        )
     return facets
 
 
@@ -53,8 +56,8 @@ class RoleOptions(Options):
 class Read(NamedTuple):
     """A text as classifiers of its sentences read it.
 
-    `spans`: its sentences in the full text. `texts`: of each, without a heading. `allowed`: the
-    roles of each by the heading above; None without a heading.
+    `spans`: its sentences in the full text. `texts`: of each, without a heading.
+    `allowed`: the roles of each by the heading above; None without a heading.
     """
 
     spans: Sequence[Span]
@@ -65,8 +68,8 @@ class Read(NamedTuple):
 def read(text: Text) -> Read:
     """Read a text's sentences and their headings; a text that failed has none.
 
-    Sentences that come with the text keep headings in front of them; those that are split here do
-    not. A heading applies until the next.
+    Sentences that come with the text keep headings in front of them; those that are
+    split here do not. A heading applies until the next.
     """
     full, split = text.full.text or "", text.sentences is None
     spans: list[Span] = []
@@ -79,7 +82,9 @@ def read(text: Text) -> Read:
             current = line_heading.roles if line_heading else current
         previous = at = end
         heading = opening(full[start:end])
-        current, at = (heading.roles, start + heading.end) if heading else (current, start)
+        current, at = (
+            (heading.roles, start + heading.end) if heading else (current, start)
+        )
         if at < end or not split:
             spans.append(Span(at if split else start, end))
             texts.append(full[at:end] or full[start:end])
@@ -94,8 +99,9 @@ def divide_by_role(
 ) -> Divided:
     """Divide each text into facets by the roles that `classify` gives its sentences.
 
-    Neighbouring sentences of a facet are one piece. A facet without a sentence is absent, and a
-    text that failed or has no sentence stays undivided. Notes count sentences by role.
+    Neighbouring sentences of a facet are one piece. A facet without a sentence is
+    absent, and a text that failed or has no sentence stays undivided. Notes count
+    sentences by role.
     """
     readable = [place for place, text in enumerate(texts) if text.full.status == OK]
     reads = [read(texts[place]) for place in readable]
@@ -104,15 +110,23 @@ def divide_by_role(
     for place, text, roles in zip(readable, reads, classify(reads), strict=True):
         counts.update(roles)
         for facet, of_facet in facets.items():
-            spans = [s for s, role in zip(text.spans, roles, strict=True) if role in of_facet]
+            spans = [
+                s for s, role in zip(text.spans, roles, strict=True) if role in of_facet
+            ]
             if spans:
-                divided[place].append(facet_part(facet, texts[place].full.text or "", spans))
+                divided[place].append(
+                    facet_part(facet, texts[place].full.text or "", spans)
+                )
     if not counts:
         return Divided(divided)
     listed = ", ".join(f"{role} {counts[role]:,}" for role in ROLES if counts[role])
-    outside = counts.total() - sum(counts[role] for roles in facets.values() for role in roles)
+    outside = counts.total() - sum(
+        counts[role] for roles in facets.values() for role in roles
+    )
     remark = f"; {outside:,} of them are of no facet" if outside else ""
-    return Divided(divided, (f"roles of {counts.total():,} sentences: {listed}{remark}",))
+    return Divided(
+        divided, (f"roles of {counts.total():,} sentences: {listed}{remark}",)
+    )
 
 
 _HEADINGS = {
@@ -126,7 +140,8 @@ _NAME = "|".join(
     re.escape(name).replace(r"\ ", r"\s+").replace("'", "['\u2019]")
     for name in sorted(_HEADINGS, key=lambda name: (-len(name), name))
 )
-_LIST = rf"\W*(?P<names>(?:{_NAME})\b(?:{_AND}(?:{_NAME})\b)*)"  # behind markdown and brackets
+# behind markdown and brackets
+_LIST = rf"\W*(?P<names>(?:{_NAME})\b(?:{_AND}(?:{_NAME})\b)*)"
 _COLON, _DASH = r"(?P<colon>:[*_]{0,3})", r"(?P<dash>(?<=\s)[\u2013\u2014](?=\s))"
 _STOP = r"(?:\.|[-\u2013\u2014]+)(?=\s|[A-Z])"
 _LED = re.compile(rf"{_LIST}\s*[*_\])]{{0,3}}\s*(?:{_COLON}|{_DASH}|{_STOP})\s*", re.I)
@@ -143,8 +158,8 @@ class Heading(NamedTuple):
 def opening(text: str) -> Heading | None:
     """Return the heading of a structured abstract at the start of a text, or None.
 
-    A name is a heading before a colon in any case; before a dash between spaces, or as the whole
-    text, with a capital; before a full stop or any other dash in capitals.
+    A name is a heading before a colon in any case; before a dash between spaces, or as
+    the whole text, with a capital; before a full stop or any other dash in capitals.
     """
     alone, led = _ALONE.fullmatch(text), _LED.match(text)
     if alone and _is_heading(alone["names"], ":" in text, "." in text):
@@ -163,7 +178,9 @@ def _heading_roles(names: str) -> frozenset[str]:
     if plain in _HEADINGS:
         return frozenset({_HEADINGS[plain]})
     return frozenset(
-        _HEADINGS[match[0]] for match in re.finditer(_NAME, plain) if match[0] in _HEADINGS
+        _HEADINGS[match[0]]
+        for match in re.finditer(_NAME, plain)
+        if match[0] in _HEADINGS
     )
 
 
@@ -181,7 +198,10 @@ def _cues(before: str) -> list[tuple[int, float, re.Pattern[str]]]:
 
 
 _CUES, _STUDY_CUES = _cues(""), _cues("study ")
-_STUDY, _NO_STUDY = re.compile(TABLE[""].named["study"]), re.compile(TABLE[""].named["no_study"])
+_STUDY, _NO_STUDY = (
+    re.compile(TABLE[""].named["study"]),
+    re.compile(TABLE[""].named["no_study"]),
+)
 _ENOUGH = 0.4  # the share of a text's sentences that must be about a study
 _AGAINST = 2  # the number of them that one sentence of another type outweighs
 
@@ -189,8 +209,8 @@ _AGAINST = 2  # the number of them that one sentence of another type outweighs
 class _Order(NamedTuple):
     """Points by place and neighbour; columns are ROLES.
 
-    `at`: by fifth of the text. `first`, `last`: added for these sentences. `after`: from the role
-    of a row to that of a column, in the next sentence.
+    `at`: by fifth of the text. `first`, `last`: added for these sentences. `after`:
+    from the role of a row to that of a column, in the next sentence.
     """
 
     at: Any
@@ -200,7 +220,9 @@ class _Order(NamedTuple):
 
 
 def _order(name: str) -> _Order:
-    rows = np.array([[float(points) for points in row.split()] for row in TABLE[name].rows])
+    rows = np.array(
+        [[float(points) for points in row.split()] for row in TABLE[name].rows]
+    )
     return _Order(rows[:5], rows[5], rows[6], rows[7:])
 
 
@@ -210,8 +232,9 @@ _ANY, _STUDIES = _order("order"), _order("study order")
 def cue_roles(read: Read) -> list[str]:
     """Return the role of each sentence of a text: the sequence with the most points.
 
-    Under a heading, roles are the heading's. Of equal sequences, that with earlier roles of ROLES
-    is chosen. A text of one sentence has points by words only, not by place.
+    Under a heading, roles are the heading's. Of equal sequences, that with earlier
+    roles of ROLES is chosen. A text of one sentence has points by words only, not by
+    place.
     """
     return sequence(cue_points(read.texts), read)
 
@@ -223,7 +246,9 @@ def sequence(points: Any, read: Read) -> list[str]:
         return []
     order, total = _STUDIES if is_study(read.texts) else _ANY, points.copy()
     if count > 1:
-        fifths = np.searchsorted([0.2, 0.4, 0.6, 0.8], np.arange(count) / (count - 1), "right")
+        fifths = np.searchsorted(
+            [0.2, 0.4, 0.6, 0.8], np.arange(count) / (count - 1), "right"
+        )
         place = order.at[fifths]
         place[0] += order.first
         place[-1] += order.last
@@ -236,7 +261,9 @@ def sequence(points: Any, read: Read) -> list[str]:
 def is_study(sentences: Sequence[str]) -> bool:
     """Return whether a text reports a study: measurements, not a design."""
     low = [sentence.lower() for sentence in sentences]
-    score = sum(bool(_STUDY.search(s)) - _AGAINST * bool(_NO_STUDY.search(s)) for s in low)
+    score = sum(
+        bool(_STUDY.search(s)) - _AGAINST * bool(_NO_STUDY.search(s)) for s in low
+    )
     return score >= _ENOUGH * len(low)
 
 
@@ -265,9 +292,15 @@ def _best(points: Any, after: Any) -> list[int]:
     return path[::-1]
 
 
-def divide(texts: Sequence[Text], options: RoleOptions, resources: Resources) -> Divided:  # noqa: ARG001
+def divide(
+    texts: Sequence[Text],
+    options: RoleOptions,
+    resources: Resources,  # noqa: ARG001
+) -> Divided:
     """Divide each text by the rules; see `divide_by_role`."""
-    return divide_by_role(texts, options.facets, lambda reads: list(map(cue_roles, reads)))
+    return divide_by_role(
+        texts, options.facets, lambda reads: list(map(cue_roles, reads))
+    )
 
 
 CUES = Segmentation(options=RoleOptions, divide=divide)

@@ -1,11 +1,12 @@
 """Facets by a trained model of sentence roles, with headings and rules for conclusions.
 
-A step predicts the role of each sentence from its words, place and cues, another from an encoder's
-vectors. The last step corrects these predictions by those of the neighbours. Each step is a
-logistic regression. Words are hashed, so that the file contains none.
+A step predicts the role of each sentence from its words, place and cues, another from
+an encoder's vectors. The last step corrects these predictions by those of the
+neighbours. Each step is a logistic regression. Words are hashed, so that the file
+contains none.
 
-The training data have no conclusions. A sentence is a conclusion if the cue rules say so, and the
-model takes it for a result or for other.
+The training data have no conclusions. A sentence is a conclusion if the cue rules say
+so, and the model takes it for a result or for other.
 """
 
 import base64
@@ -32,7 +33,14 @@ from metassay.models import encoders, extra
 from metassay.models.loading import NetworkOptions, identify, weights_digest
 from metassay.models.outputs import STORE, Task, outputs, text_hash
 from metassay.units.record import Divided, Segmentation, Text
-from metassay.units.roles import ROLES, Read, RoleOptions, cue_points, divide_by_role, sequence
+from metassay.units.roles import (
+    ROLES,
+    Read,
+    RoleOptions,
+    cue_points,
+    divide_by_role,
+    sequence,
+)
 
 _CONCLUSION = "conclusion"
 _BECOMES = ("result", "other")  # the labels of conclusions in the training data
@@ -47,7 +55,8 @@ SIZE = 1 << 14  # hashes of words and their sequences
 DENSE = 0.3  # factor of places and cues beside words
 _AROUND = 2  # neighbours on either side that the last step reads
 _FIFTHS = 5
-_PLACE, _CUE = 11 + _FIFTHS, 2 * len(ROLES)  # features of a sentence's place and length, and cues
+# features of a sentence's place and length, and cues
+_PLACE, _CUE = 11 + _FIFTHS, 2 * len(ROLES)
 _SECOND = 2 * ((2 * _AROUND + 1) * (len(LABELS) + 1) + 2 * len(LABELS) + _PLACE) + _CUE
 _LENGTHS = 3, 10  # sentences, to which a text's length is clipped
 _TOKEN = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*|\d+(?:[.,]\d+)*|[^\w\s]")
@@ -57,7 +66,8 @@ _TRAIN = "run: dvc repro train_roles"
 class Model(Options):
     """`weights`: base64 of float16, by step: (1 + features) x LABELS, the constant first.
 
-    `encoder`: SHA-256 of the encoder's weights. `recipe`: data and settings of the training.
+    `encoder`: SHA-256 of the encoder's weights. `recipe`: data and settings of the
+    training.
     """
 
     version: int
@@ -87,15 +97,19 @@ def load(path: Path) -> Model:
         raise BadInput(f"{path}: is not a model of sentence roles; {_TRAIN}") from None
     finite = all(np.isfinite(weights).all() for weights in steps.values())
     rows = {name: len(weights) for name, weights in steps.items() if name != VECTORS}
-    fits = rows == {WORDS: 1 + SIZE + _PLACE + _CUE, SECOND: 1 + _SECOND} and VECTORS in steps
+    fits = (
+        rows == {WORDS: 1 + SIZE + _PLACE + _CUE, SECOND: 1 + _SECOND}
+        and VECTORS in steps
+    )
     if model.version != VERSION or not finite or not fits:
         raise BadInput(f"{path}: is a model of another version of Metassay; {_TRAIN}")
     return model
 
 
 class Shared(NamedTuple):
-    """Features that steps share: a text's n sentences, their places, n x 16, and their cues, n x
-    12: the role by the rules in six columns, and a third of each role's points in the others.
+    """Features that steps share: a text's n sentences, their places, n x 16, and their
+    cues, n x 12: the role by the rules in six columns, and a third of each role's
+    points in the others.
     """
 
     texts: Sequence[str]
@@ -107,7 +121,11 @@ def shared(read: Read) -> Shared:
     """Compute the features of a text that steps share."""
     points = cue_points(read.texts)
     chosen = [[role == label for label in ROLES] for role in sequence(points, read)]
-    return Shared(read.texts, _places(read.texts), np.hstack([np.array(chosen, float), points / 3]))
+    return Shared(
+        read.texts,
+        _places(read.texts),
+        np.hstack([np.array(chosen, float), points / 3]),
+    )
 
 
 def hashed(sentence: str) -> Any:
@@ -117,7 +135,9 @@ def hashed(sentence: str) -> Any:
     """
     tokens = _TOKEN.findall(sentence.lower())
     year = re.compile(r"(?:19|20)\d\d").fullmatch
-    words = [("<year>" if year(w) else "<number>") if w[0].isdigit() else w for w in tokens]
+    words = [
+        ("<year>" if year(w) else "<number>") if w[0].isdigit() else w for w in tokens
+    ]
     whole = ["^", *words, "$"]
     grams = [*whole, *(" ".join(two) for two in pairwise(whole))]
     grams += [" ".join((f"first {count}", *words[:count])) for count in (2, 3, 4)]
@@ -137,7 +157,9 @@ def _places(texts: Sequence[str]) -> Any:
     ends = np.equal.outer(place, [0, 1, 2, count - 1, count - 2]) & (count > 1)
     bends = share, 1 - share, (2 * share - 1) ** 2, 1 / length, length / 10
     fifth = np.minimum(share * _FIFTHS, _FIFTHS - 1).astype(int)
-    return np.column_stack([ends, *bends, np.minimum(words, 75) / 25, np.eye(_FIFTHS)[fifth]])
+    return np.column_stack(
+        [ends, *bends, np.minimum(words, 75) / 25, np.eye(_FIFTHS)[fifth]]
+    )
 
 
 def sentence_vectors(
@@ -145,8 +167,9 @@ def sentence_vectors(
 ) -> Iterator[Mapping[int, Any]]:
     """Return the mean of a sentence's pieces, the maximum, and the mean of the first five.
 
-    Keys are places of sentences, a vector has 3 x the encoder's dimensions. Each sentence is
-    encoded by itself, at most 512 are in memory, and pieces past the encoder's limit are ignored.
+    Keys are places of sentences, a vector has 3 x the encoder's dimensions. Each
+    sentence is encoded by itself, at most 512 are in memory, and pieces past the
+    encoder's limit are ignored.
     """
     read = encoders.tokens(encoder, sentences)
     order = sorted(range(len(read)), key=lambda place: len(read[place].numbers))
@@ -187,9 +210,9 @@ def second_features(guesses: Sequence[Any], text: Shared) -> Any:
 def around(guesses: Any, place: Any) -> Any:
     """Return features of the predictions for a sentence and its neighbours, n rows, with `place`.
 
-    `guesses`: n x roles, probabilities. Of the sentence and two neighbours on either side, the
-    logarithms around their mean, and whether the neighbour is missing; then the mean prediction of
-    all sentences before, and of all after.
+    `guesses`: n x roles, probabilities. Of the sentence and two neighbours on either
+    side, the logarithms around their mean, and whether the neighbour is missing; then
+    the mean prediction of all sentences before, and of all after.
     """
     count, roles = guesses.shape
     logs = np.log(np.clip(guesses, 0.005, 1))
@@ -211,7 +234,11 @@ class SentenceRoleOptions(RoleOptions):
     encoder: NetworkOptions
 
 
-def divide(texts: Sequence[Text], options: SentenceRoleOptions, resources: Resources) -> Divided:  # noqa: ARG001
+def divide(
+    texts: Sequence[Text],
+    options: SentenceRoleOptions,
+    resources: Resources,  # noqa: ARG001
+) -> Divided:
     """Divide each text by the model; see `roles.divide_by_role`.
 
     Raises BadInput if the model cannot be read, or was trained with another encoder.
@@ -229,7 +256,9 @@ def divide(texts: Sequence[Text], options: SentenceRoleOptions, resources: Resou
     )
 
 
-def classify(model: Model, reads: Sequence[Read], by_vector: Sequence[Any]) -> list[list[str]]:
+def classify(
+    model: Model, reads: Sequence[Read], by_vector: Sequence[Any]
+) -> list[list[str]]:
     """Return the likeliest allowed role of each sentence of each text.
 
     `by_vector` has each text's `vector_logits`. Conclusions are by the rules.
@@ -240,12 +269,18 @@ def classify(model: Model, reads: Sequence[Read], by_vector: Sequence[Any]) -> l
         roles.append([])
         text = shared(read) if read.texts else None
         rows = [] if text is None else probabilities(steps, text, logits)
-        for row, allowed, cue in zip(rows, read.allowed, text.cue if text else (), strict=True):
-            likely = [LABELS[place] for place in np.argsort(-row.round(9), kind="stable")]
+        for row, allowed, cue in zip(
+            rows, read.allowed, text.cue if text else (), strict=True
+        ):
+            likely = [
+                LABELS[place] for place in np.argsort(-row.round(9), kind="stable")
+            ]
             if ROLES[cue[: len(ROLES)].argmax()] == _CONCLUSION:
                 likely = [_CONCLUSION if role in _BECOMES else role for role in likely]
             eligible = [role for role in likely if allowed is None or role in allowed]
-            roles[-1].append(eligible[0] if eligible else min(allowed or (), key=ROLES.index))
+            roles[-1].append(
+                eligible[0] if eligible else min(allowed or (), key=ROLES.index)
+            )
     return roles
 
 
@@ -260,13 +295,22 @@ def _by_vector(
         "dtype": encoder.dtype,
         "weights": text_hash(model.weights[VECTORS])[:8],
     }
-    task = Task("sentence_roles", identify(encoder), encoder.device, settings, _PACKAGES)
+    task = Task(
+        "sentence_roles", identify(encoder), encoder.device, settings, _PACKAGES
+    )
     loaded = functools.cache(lambda: encoders.load_encoder(encoder, LAYERS))
 
     def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
-        for block in sentence_vectors(loaded(), [sentences[place][0] for place in missing]):
-            rows = {place: vector_logits(weights, row[None])[0] for place, row in block.items()}
-            yield {missing[place]: np.round(row, 4).tolist() for place, row in rows.items()}
+        for block in sentence_vectors(
+            loaded(), [sentences[place][0] for place in missing]
+        ):
+            rows = {
+                place: vector_logits(weights, row[None])[0]
+                for place, row in block.items()
+            }
+            yield {
+                missing[place]: np.round(row, 4).tolist() for place, row in rows.items()
+            }
 
     results = iter(outputs(task, sentences, compute, store=store) if sentences else [])
     return [np.array([next(results) for _ in read.texts]) for read in reads]
@@ -287,14 +331,17 @@ KIND = Segmentation(
 )
 
 
-# Training on texts whose sentences people labelled. Each step is a multinomial logistic regression
-# of scikit-learn. The last is fitted to predictions of a cross-validation by text.
+# Training on texts whose sentences people labelled. Each step is a multinomial logistic
+# regression of scikit-learn. The last is fitted to predictions of a cross-validation by
+# text.
 
 
 FOLDS = 5
-FREEDOM = {WORDS: 2.0, VECTORS: 0.0005, SECOND: 0.1}  # scikit-learn's C, by cross-validation
+# scikit-learn's C, by cross-validation
+FREEDOM = {WORDS: 2.0, VECTORS: 0.0005, SECOND: 0.1}
 ROUNDS = 2000  # of the optimizer, at most
-TOLERANCE = 1e-11  # so that processors differ by less than the precision of the saved weights
+# so that processors differ by less than the precision of the saved weights
+TOLERANCE = 1e-11
 
 
 class Labelled(NamedTuple):
@@ -313,11 +360,14 @@ class _Target(NamedTuple):
     folds: Any
 
 
-def train(texts: Sequence[Labelled], files: Sequence[Path], encoder: NetworkOptions) -> Model:
+def train(
+    texts: Sequence[Labelled], files: Sequence[Path], encoder: NetworkOptions
+) -> Model:
     """Fit a model; texts and encoder (in float64) decide every byte, on all processors.
 
-    `files` with the texts go into the recipe. Texts with the same first sentence are in the same
-    fold. Raises BadInput if a label is missing outside a fold, or the encoder cannot be loaded.
+    `files` with the texts go into the recipe. Texts with the same first sentence are in
+    the same fold. Raises BadInput if a label is missing outside a fold, or the encoder
+    cannot be loaded.
     """
     folds = [zlib.crc32(text.read.texts[0].encode()) % FOLDS for text in texts]
     target = _Target(
@@ -328,26 +378,38 @@ def train(texts: Sequence[Labelled], files: Sequence[Path], encoder: NetworkOpti
     for fold in range(FOLDS):
         if missing := set(range(len(LABELS))) - {*target.labels[target.folds != fold]}:
             names = ", ".join(LABELS[label] for label in sorted(missing))
-            raise BadInput(f"too few sentences are {names} to train a model; add texts with some")
+            raise BadInput(
+                f"too few sentences are {names} to train a model; add texts with some"
+            )
     texts_read = [shared(text.read) for text in texts]
     features = _first_features(texts_read, encoder)
-    logits = {name: _held_out(name, matrix, target) for name, matrix in features.items()}
+    logits = {
+        name: _held_out(name, matrix, target) for name, matrix in features.items()
+    }
     ends = np.cumsum([len(text.texts) for text in texts_read])[:-1]
     guesses = zip(*(np.split(values, ends) for values in logits.values()), strict=True)
     features[SECOND] = np.vstack(list(map(second_features, guesses, texts_read)))
     logits[SECOND] = _held_out(SECOND, features[SECOND], target)
     counts = Counter(LABELS[label] for label in target.labels)
     recipe = {
-        "data": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files},
+        "data": {
+            file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files
+        },
         "texts": len(texts),
         "sentences": {label: counts[label] for label in LABELS},
         "folds": FOLDS,
         "freedom": FREEDOM,
         "scikit-learn": extra.version("scikit-learn"),
-        "cross_validated": {name: _scores(target.labels, rows) for name, rows in logits.items()},
+        "cross_validated": {
+            name: _scores(target.labels, rows) for name, rows in logits.items()
+        },
     }
-    weights = {name: packed(_fit(name, matrix, target)) for name, matrix in features.items()}
-    return Model(version=VERSION, encoder=weights_digest(encoder), recipe=recipe, weights=weights)
+    weights = {
+        name: packed(_fit(name, matrix, target)) for name, matrix in features.items()
+    }
+    return Model(
+        version=VERSION, encoder=weights_digest(encoder), recipe=recipe, weights=weights
+    )
 
 
 def packed(weights: Any) -> str:
@@ -358,11 +420,17 @@ def packed(weights: Any) -> str:
 def _first_features(read: Sequence[Shared], encoder: NetworkOptions) -> dict[str, Any]:
     """Return the features of all sentences, in rows, by step."""
     sentences = [sentence for text in read for sentence in text.texts]
-    place, cue = (np.vstack(rows) for rows in zip(*((t.place, t.cue) for t in read), strict=True))
+    place, cue = (
+        np.vstack(rows) for rows in zip(*((t.place, t.cue) for t in read), strict=True)
+    )
     numbers = [hashed(sentence) for sentence in sentences]
     ends = np.cumsum([0, *map(len, numbers)])
-    values = np.concatenate([np.full(len(row), 1 / np.sqrt(len(row))) for row in numbers])
-    words = sparse.csr_matrix((values, np.concatenate(numbers), ends), (len(sentences), SIZE))
+    values = np.concatenate(
+        [np.full(len(row), 1 / np.sqrt(len(row))) for row in numbers]
+    )
+    words = sparse.csr_matrix(
+        (values, np.concatenate(numbers), ends), (len(sentences), SIZE)
+    )
     rows: dict[int, Any] = {}
     loaded = encoders.load_encoder(encoder, LAYERS)
     for block in sentence_vectors(loaded, sentences):

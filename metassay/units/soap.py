@@ -17,16 +17,21 @@ class SoapOptions(Options):
     compat: Literal["none", "doclens-table24"]
 
 
-def divide(texts: Sequence[Text], options: SoapOptions, resources: Resources) -> Divided:  # noqa: ARG001
+def divide(
+    texts: Sequence[Text],
+    options: SoapOptions,
+    resources: Resources,  # noqa: ARG001
+) -> Divided:
     """Divide each text of task `note` into its sections, in the order of the note.
 
-    The pieces of a section are spans of the full text; its text is the pieces joined by a blank
-    line. An absent section has no part, and a note without headings has none at all. A text that
-    was written section by section keeps its sections, whatever the task.
+    The pieces of a section are spans of the full text; its text is the pieces joined by
+    a blank line. An absent section has no part, and a note without headings has none at
+    all. A text that was written section by section keeps its sections, whatever the
+    task.
 
-    compat doclens-table24: a note always has all four sections: an absent section is the literal
-    `#####EMPTY#####` without span, newlines in a section are the literal `__lf1__`, and a note that
-    failed as a whole has four failed sections.
+    compat doclens-table24: a note always has all four sections: an absent section is
+    the literal `#####EMPTY#####` without span, newlines in a section are the literal
+    `__lf1__`, and a note that failed as a whole has four failed sections.
     """
     return Divided([_divide_text(text, options) for text in texts])
 
@@ -45,13 +50,18 @@ def _divide_text(text: Text, options: SoapOptions) -> list[Part]:
 def _as_in_table24(parts: Sequence[Part], status: str) -> list[Part]:
     by_name = {part.name: part for part in parts}
     absent_text = EMPTY_SECTION if status == OK else None
-    sections = [by_name.get(name) or Part(name, absent_text, [], status) for name in SECTIONS]
+    sections = [
+        by_name.get(name) or Part(name, absent_text, [], status) for name in SECTIONS
+    ]
     sections += [part for part in parts if part.name not in SECTIONS]
     return [
-        part._replace(text=part.text and part.text.replace("\n", LINE_BREAK)) for part in sections
+        part._replace(text=part.text and part.text.replace("\n", LINE_BREAK))
+        for part in sections
     ]
 
 
 KIND = Segmentation(options=SoapOptions, divide=divide)
 # Of a text that was written section by section, only the whole remains.
-WHOLE = Segmentation(options=Options, divide=lambda texts, *_: Divided([[] for _ in texts]))
+WHOLE = Segmentation(
+    options=Options, divide=lambda texts, *_: Divided([[] for _ in texts])
+)

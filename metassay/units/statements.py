@@ -36,9 +36,9 @@ class Statement(NamedTuple):
 def statements(text: str) -> list[Statement]:
     """Return the statements of a part's text, in order.
 
-    `start` and `end` are those of the sentence with its citations. Sentences without letters or
-    digits outside citations are left out, and so is the mark of an absent section; `__lf1__` of
-    compat doclens-table24 counts as a line break.
+    `start` and `end` are those of the sentence with its citations. Sentences without
+    letters or digits outside citations are left out, and so is the mark of an absent
+    section; `__lf1__` of compat doclens-table24 counts as a line break.
     """
     spans = sentences(plain_lines(text, same_length=True))
     read = [Statement(*parse(text[start:end]), start, end) for start, end in spans]
@@ -48,19 +48,23 @@ def statements(text: str) -> list[Statement]:
 def plain_lines(text: str, *, same_length: bool = False) -> str:
     """Replace DocLens's marks by white space, that of an absent section by none."""
     empty, blank = (len(EMPTY_SECTION), len(LINE_BREAK) - 1) if same_length else (0, 0)
-    return text.replace(EMPTY_SECTION, " " * empty).replace(LINE_BREAK, "\n" + " " * blank)
+    return text.replace(EMPTY_SECTION, " " * empty).replace(
+        LINE_BREAK, "\n" + " " * blank
+    )
 
 
 def units_of(
-    parts: pd.DataFrame, sources: pd.DataFrame, rule: Callable[[str], Sequence[str]] | None
+    parts: pd.DataFrame,
+    sources: pd.DataFrame,
+    rule: Callable[[str], Sequence[str]] | None,
 ) -> pd.DataFrame:
     """Return the statements of the leaf parts, and their claims by `rule`: rows of UNITS.
 
-    Every leaf part with status ok has its statements, with citations and spans, and their claims,
-    without either but with the position of their statement. A text of task `question` is a single
-    claim; its statement is null if it has several sentences. Other parts have no units: the claims
-    of a failed part are unknown, as its status in PARTS says. Without a rule there are statements
-    only.
+    Every leaf part with status ok has its statements, with citations and spans, and
+    their claims, without either but with the position of their statement. A text of
+    task `question` is a single claim; its statement is null if it has several
+    sentences. Other parts have no units: the claims of a failed part are unknown, as
+    its status in PARTS says. Without a rule there are statements only.
 
     Raises BadInput if a part's doc_id is not in sources.
     """
@@ -69,7 +73,17 @@ def units_of(
     for *place, text in leaves(parts):
         read = statements(text)
         rows += [
-            (*place, "statement", at, s.text, "ok", list(s.citations), None, s.start, s.end)
+            (
+                *place,
+                "statement",
+                at,
+                s.text,
+                "ok",
+                list(s.citations),
+                None,
+                s.start,
+                s.end,
+            )
             for at, s in enumerate(read)
         ]
         claims: list[tuple[int | None, str]] = []
@@ -77,7 +91,9 @@ def units_of(
             whole = (0 if len(read) == 1 else None, strip_citations(text).strip())
             claims = [whole] if read else []
         elif rule is not None:
-            claims = [(at, claim) for at, s in enumerate(read) for claim in rule(s.text)]
+            claims = [
+                (at, claim) for at, s in enumerate(read) for claim in rule(s.text)
+            ]
         rows += [
             (*place, "claim", position, claim, "ok", [], statement, None, None)
             for position, (statement, claim) in enumerate(claims)
@@ -130,7 +146,8 @@ _LONGEST = 2000  # characters of a statement; longer ones are noise
 def clauses(statement: str) -> list[str]:
     """Split a statement into claims, in its order; the statement itself if it is a single claim.
 
-    Clauses end as the statement ends, begin with a capital if it does, and have no citations.
+    Clauses end as the statement ends, begin with a capital if it does, and have no
+    citations.
     """
     statement = statement.strip()
     if not statement:
@@ -144,7 +161,9 @@ def clauses(statement: str) -> list[str]:
         pieces = [part for piece in pieces for part in rule(piece)]
     if len(pieces) == 1:
         return [statement]
-    claims = [_finish_claim(piece, final, capital=statement[0].isupper()) for piece in pieces]
+    claims = [
+        _finish_claim(piece, final, capital=statement[0].isupper()) for piece in pieces
+    ]
     need = Counter(content_tokens(GROUP.sub(" ", statement)))
     have = Counter(token for clause in claims for token in content_tokens(clause))
     return claims if (need <= have) else [statement]
@@ -177,7 +196,9 @@ def _at_clauses(text: str) -> list[str]:
         cuts.add(after_comma.span())
     pieces, start = [], 0
     for left, right in sorted(cuts):
-        if _P.has_verb.search(masked, start, left) and not _P.scope.search(masked, 0, left):
+        if _P.has_verb.search(masked, start, left) and not _P.scope.search(
+            masked, 0, left
+        ):
             pieces.append(text[start:left])
             start = right
     return [*pieces, text[start:]]
@@ -189,7 +210,9 @@ def _at_shared_subject(text: str) -> list[str]:
     cut = _P.shared.search(masked)
     if not opens or not cut or cut.start() < opens.end():
         return [text]
-    if _P.scope.search(masked, 0, cut.start()) or _P.relative.search(masked, 0, cut.start()):
+    if _P.scope.search(masked, 0, cut.start()) or _P.relative.search(
+        masked, 0, cut.start()
+    ):
         return [text]
     return [text[: cut.start()], f"{opens['subject']} {text[cut.end() :]}"]
 
@@ -204,7 +227,11 @@ def _in_list(text: str) -> list[str]:
     rest = rest[: len(rest) - len(when)]
     joints = [match.group().strip(", ") for match in _P.between.finditer(rest)]
     items = _P.between.split(rest)
-    if not _has_enough(head, joints) or not all(map(_is_item, items)) or _shares_words(items):
+    if (
+        not _has_enough(head, joints)
+        or not all(map(_is_item, items))
+        or _shares_words(items)
+    ):
         return [text]
     return [f"{head['head']}{item}{when}" for item in items]
 
@@ -228,7 +255,8 @@ def _is_item(item: str) -> bool:
 def _shares_words(items: list[str]) -> bool:
     """Return whether an item may share an adjective, a noun or a preposition of another."""
     return bool(_P.qualifier.match(items[0])) or any(
-        _P.modifier.fullmatch(item.strip()) or _P.preposition.search(_P.fixed.sub("", item))
+        _P.modifier.fullmatch(item.strip())
+        or _P.preposition.search(_P.fixed.sub("", item))
         for item in items[:-1]
     )
 

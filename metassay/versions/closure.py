@@ -1,7 +1,7 @@
 """Find the code behind a module: tokens of all modules that it imports, files and packages.
 
-Comments, docstrings, blank lines and wraps inside brackets do not count. Tokens are hashed instead
-of the syntax tree, which differs between versions of Python.
+Comments, docstrings, blank lines and wraps inside brackets do not count. Tokens are
+hashed instead of the syntax tree, which differs between versions of Python.
 """
 
 import ast
@@ -27,7 +27,8 @@ from metassay.core import strict_yaml
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 
-DIGITS = 16  # of a SHA-256 in hex: 64 bits, so two of a million versions are unlikely to collide
+# of a SHA-256 in hex: 64 bits, so two of a million versions are unlikely to collide
+DIGITS = 16
 OUR_NAME = re.compile(r"(metassay|stages)(\.[A-Za-z_]\w*)+")
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
@@ -37,8 +38,10 @@ _TYPE_CHECKING = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 FILE_LOOKUPS = {"__file__", "__path__", "resources", "get_data", "PackageLoader"}
 
 _IGNORED = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
-_LAYOUT = {tokenize.INDENT: " in", tokenize.DEDENT: " out"}  # no token starts with a space
-# Python 3.12 splits f-strings into tokens, and 3.14 t-strings; before, an f-string is one token.
+# no token starts with a space
+_LAYOUT = {tokenize.INDENT: " in", tokenize.DEDENT: " out"}
+# Python 3.12 splits f-strings into tokens, and 3.14 t-strings; before, an f-string is
+# one token.
 _OPENING = {getattr(tokenize, f"{kind}STRING_START", None) for kind in "FT"} - {None}
 _CLOSING = {getattr(tokenize, f"{kind}STRING_END", None) for kind in "FT"} - {None}
 
@@ -47,9 +50,10 @@ _CLOSING = {getattr(tokenize, f"{kind}STRING_END", None) for kind in "FT"} - {No
 class Module:
     """The content of one module.
 
-    `tokens` is their hash. `imports` are dotted names as written, of modules or of names in them.
-    `indexes` are its literal tables from a kind to a module. `is_stage`: it is a doorway;
-    `sets_files`: a call in it sets `files=`; `uses_files`: it looks for files beside itself.
+    `tokens` is their hash. `imports` are dotted names as written, of modules or of
+    names in them. `indexes` are its literal tables from a kind to a module. `is_stage`:
+    it is a doorway; `sets_files`: a call in it sets `files=`; `uses_files`: it looks
+    for files beside itself.
     """
 
     tokens: str
@@ -63,21 +67,31 @@ class Module:
 def read_module(path: Path, indexes: Iterable[str] = ()) -> Module:
     """Read a module; its tokens and imports leave out the named `indexes`.
 
-    So a line of an index concerns only those who choose that kind. Raises BadInput if the file is
-    not Python, or an index is no literal table of names.
+    So a line of an index concerns only those who choose that kind. Raises BadInput if
+    the file is not Python, or an index is no literal table of names.
     """
     try:
         with tokenize.open(path) as file:
             source = file.read()
         tree = ast.parse(source)
         tables = {name: _find_index(tree, name, path) for name in indexes}
-        cut = [range(node.lineno, (node.end_lineno or 0) + 1) for node, _ in tables.values()]
+        cut = [
+            range(node.lineno, (node.end_lineno or 0) + 1)
+            for node, _ in tables.values()
+        ]
         nodes = list(_running_nodes(tree, {node for node, _ in tables.values()}))
         names = {node.id for node in nodes if isinstance(node, ast.Name)}
         names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
         # Docstrings count where the module or a language model reads them.
-        bases = (base for node in nodes if isinstance(node, ast.ClassDef) for base in node.bases)
-        docstrings = "__doc__" in names or any("Answer" in ast.unparse(base) for base in bases)
+        bases = (
+            base
+            for node in nodes
+            if isinstance(node, ast.ClassDef)
+            for base in node.bases
+        )
+        docstrings = "__doc__" in names or any(
+            "Answer" in ast.unparse(base) for base in bases
+        )
         tokens = hash_of(code_words(source, cut, docstrings=docstrings))
     except (SyntaxError, UnicodeDecodeError, tokenize.TokenError) as error:
         line = getattr(error, "lineno", None)
@@ -89,8 +103,12 @@ def read_module(path: Path, indexes: Iterable[str] = ()) -> Module:
         tokens=tokens,
         imports=tuple(sorted({name for node in nodes for name in _imported(node)})),
         indexes={name: table for name, (_, table) in tables.items()},
-        is_stage=any("program" in map(ast.unparse, f.decorator_list) for f in functions),
-        sets_files=any(keyword.arg == "files" for call in calls for keyword in call.keywords),
+        is_stage=any(
+            "program" in map(ast.unparse, f.decorator_list) for f in functions
+        ),
+        sets_files=any(
+            keyword.arg == "files" for call in calls for keyword in call.keywords
+        ),
         uses_files=bool(names & FILE_LOOKUPS),
     )
 
@@ -100,12 +118,14 @@ def hash_of(words: Iterable[str]) -> str:
     return hashlib.sha256("\0".join(words).encode()).hexdigest()[:DIGITS]
 
 
-def code_words(source: str, cut: Sequence[range] = (), *, docstrings: bool = False) -> list[str]:
+def code_words(
+    source: str, cut: Sequence[range] = (), *, docstrings: bool = False
+) -> list[str]:
     """Return the tokens of a source as words, the same under Python 3.11 to 3.13.
 
-    Leaves out statements that start in one of the rows `cut`, and those that are only a string,
-    which is a docstring or does nothing, unless `docstrings` count. Raises SyntaxError or
-    TokenError if the source is not Python.
+    Leaves out statements that start in one of the rows `cut`, and those that are only a
+    string, which is a docstring or does nothing, unless `docstrings` count. Raises
+    SyntaxError or TokenError if the source is not Python.
     """
     lines = io.StringIO(source).readlines()  # splits where the tokenizer does
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
@@ -123,8 +143,11 @@ def code_words(source: str, cut: Sequence[range] = (), *, docstrings: bool = Fal
             statement, only_strings = [], True
         elif not any(row in rows for rows in cut):
             statement.append(text)
-            prefix = re.split("['\"]", text, maxsplit=1)[0].lower()  # an f-string runs code
-            only_strings = only_strings and kind == tokenize.STRING and "f" not in prefix
+            # an f-string runs code
+            prefix = re.split("['\"]", text, maxsplit=1)[0].lower()
+            only_strings = (
+                only_strings and kind == tokenize.STRING and "f" not in prefix
+            )
     return words
 
 
@@ -143,15 +166,27 @@ def join_strings(
             if depth == 0:
                 (first, left), (last, right) = start, token.end
                 text = "".join(lines[first - 1 : last])
-                yield tokenize.STRING, text[left : right - len(lines[last - 1]) or None], first
+                yield (
+                    tokenize.STRING,
+                    text[left : right - len(lines[last - 1]) or None],
+                    first,
+                )
         elif depth == 0:
             yield token.type, token.string, token.start[0]
 
 
-def _find_index(tree: ast.Module, name: str, path: Path) -> tuple[ast.stmt, dict[str, str]]:
+def _find_index(
+    tree: ast.Module, name: str, path: Path
+) -> tuple[ast.stmt, dict[str, str]]:
     for node in tree.body:
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+        targets = (
+            node.targets
+            if isinstance(node, ast.Assign)
+            else [getattr(node, "target", None)]
+        )
+        if any(
+            isinstance(target, ast.Name) and target.id == name for target in targets
+        ):
             try:
                 table = ast.literal_eval(getattr(node, "value", node))
                 return node, {str(kind): str(module) for kind, module in table.items()}
@@ -167,7 +202,9 @@ def _imported(node: ast.AST) -> Iterator[str]:
     """Yield what a node imports; a module's name in a string counts, too."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
-    elif isinstance(node, ast.ImportFrom):  # its names may be modules; leading dots stay
+    elif isinstance(
+        node, ast.ImportFrom
+    ):  # its names may be modules; leading dots stay
         start = "." * node.level + (f"{node.module}." if node.module else "")
         yield from (f"{start}{alias.name}" for alias in node.names)
     elif isinstance(node, ast.Call):
@@ -190,20 +227,27 @@ def _running_nodes(tree: ast.Module, excluded: set[ast.stmt]) -> Iterator[ast.AS
         if node in excluded:
             continue
         yield node
-        for_types = isinstance(node, ast.If) and ast.unparse(node.test) in _TYPE_CHECKING
-        stack += getattr(node, "orelse", []) if for_types else ast.iter_child_nodes(node)
+        for_types = (
+            isinstance(node, ast.If) and ast.unparse(node.test) in _TYPE_CHECKING
+        )
+        stack += (
+            getattr(node, "orelse", []) if for_types else ast.iter_child_nodes(node)
+        )
 
 
 # ---- all that a module needs: modules, files beside them, and packages --------------------------
 
 PACKAGES = ("metassay", "stages")
 ABSENT = "absent"  # instead of the version of a package that is not installed
-SETTLING_TIME = 2.0  # seconds; a younger file may change again with the same time and size
+# seconds; a younger file may change again with the same time and size
+SETTLING_TIME = 2.0
 
-# These make no number, but each edit would have all stages run again: the version of the code, the
-# table of stages (DVC reads all of it in dvc.yaml), and workers that run the same code.
+# These make no number, but each edit would have all stages run again: the version of
+# the code, the table of stages (DVC reads all of it in dvc.yaml), and workers that run
+# the same code.
 EXCLUDED = {
-    *("metassay.versions.code_yaml", "metassay.versions.closure"),
+    "metassay.versions.code_yaml",
+    "metassay.versions.closure",
     "metassay.core.stages",
     "metassay.executor.dask_cluster",
 }
@@ -251,7 +295,8 @@ class FileCache:
         # Other code may read files differently, so results of it are not used.
         self.about = f"{sys.version_info[:2]} {_hash(Path(__file__).read_bytes())}"
         self.entries: dict[str, Any] = {}
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # read all again
+        # read all again
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             content = json.loads(file.read_text(encoding="utf-8"))
             if content["about"] == self.about:
                 self.entries = content["entries"]
@@ -272,7 +317,9 @@ class FileCache:
             return make()  # which says what is wrong
         if time.time() - max(stat.st_mtime, stat.st_ctime) < SETTLING_TIME:
             return make()
-        return self.get(f"{kind} {path}", [stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size], make)
+        return self.get(
+            f"{kind} {path}", [stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size], make
+        )
 
     def save(self) -> None:
         """Write the file whole; if two processes do so at once, either result is right."""
@@ -293,12 +340,13 @@ class FileCache:
 class Code:
     """The modules of the project in `root`, in their present state.
 
-    Modules are found as by `python -m stages.judge` in `root`: there, or else where Metassay is
-    installed. A user's modules in `root` count if something imports them or a kind names them.
-    `indexes` are the literal tables of kinds, by their module.
+    Modules are found as by `python -m stages.judge` in `root`: there, or else where
+    Metassay is installed. A user's modules in `root` count if something imports them or
+    a kind names them. `indexes` are the literal tables of kinds, by their module.
 
-    `module(name)` reads a module, KeyError if there is none; `path(name)` is its file or None;
-    `is_local(name)`: whether Python finds a top-level name, not our own, in the project's folder.
+    `module(name)` reads a module, KeyError if there is none; `path(name)` is its file
+    or None; `is_local(name)`: whether Python finds a top-level name, not our own, in
+    the project's folder.
     """
 
     def __init__(self, root: Path, indexes: Mapping[str, Iterable[str]]) -> None:
@@ -306,11 +354,13 @@ class Code:
         self.indexes = indexes
         self.cache = FileCache(root / ".work" / "code.json")
         self.folders = {name: _find_folder(root, name) for name in PACKAGES}
-        self.load_yaml = cache(strict_yaml.load)  # many blocks read it, and none changes it
+        # many blocks read it, and none changes it
+        self.load_yaml = cache(strict_yaml.load)
         self.module = cache(self._module)
         self.path = cache(self._path)
         self.is_local = cache(self._is_local)
-        self._cached_imports = cache(self._imports)  # many entries need the same modules
+        # many entries need the same modules
+        self._cached_imports = cache(self._imports)
         self._listing = cache(_listing)
         self._cached_files = cache(self._files)
 
@@ -321,11 +371,18 @@ class Code:
             return Dependencies((), (), self.package_versions([first]))
         names, packages = self._closure(entry)
         paths = [self.path(name) for name in names if self.module(name).uses_files]
-        # A module reads the text file of its own name, or else any file of its folder. Data and
-        # settings, which DVC watches, are in the project's folder beside its modules.
-        files = {self._cached_files(path) for path in paths if path and path.parent != self.root}
+        # A module reads the text file of its own name, or else any file of its folder.
+        # Data and settings, which DVC watches, are in the project's folder beside its
+        # modules.
+        files = {
+            self._cached_files(path)
+            for path in paths
+            if path and path.parent != self.root
+        }
         return Dependencies(
-            modules=tuple(f"{name} {self.module(name).tokens}" for name in sorted(names)),
+            modules=tuple(
+                f"{name} {self.module(name).tokens}" for name in sorted(names)
+            ),
             files=tuple(sorted({line for lines in files for line in lines})),
             packages=self.package_versions(packages),
         )
@@ -340,12 +397,15 @@ class Code:
     def reads_files(self, name: str) -> bool:
         """Whether options of a kind may name prompts and other files that it reads.
 
-        Another module of the user may set them for a user's kind; for a package they are assumed.
+        Another module of the user may set them for a user's kind; for a package they
+        are assumed.
         """
         first = name.partition(".")[0]
         if first in PACKAGES or not self.is_local(first):
             return first not in PACKAGES or self.module(name).sets_files
-        local = (n for n in self._closure(name)[0] if n.partition(".")[0] not in PACKAGES)
+        local = (
+            n for n in self._closure(name)[0] if n.partition(".")[0] not in PACKAGES
+        )
         return any(self.module(n).sets_files for n in local)
 
     def stages(self) -> list[str]:
@@ -357,8 +417,8 @@ class Code:
     def package_versions(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return `name==version` of the packages with modules of these names.
 
-        If a package is not installed, this is its version in constraints.txt, so that versions do
-        not depend on the extras that are installed.
+        If a package is not installed, this is its version in constraints.txt, so that
+        versions do not depend on the extras that are installed.
         """
         folders = [Path(path) for path in sys.path if path.endswith("-packages")]
         folders = [folder for folder in folders if folder.is_dir()]
@@ -373,16 +433,23 @@ class Code:
         return str(self.cache.get_file(path, "file", lambda: _hash(path.read_bytes())))
 
     def _pinned(self, name: str) -> str:
-        file, start = self.root / "constraints.txt", _requirement(DISTRIBUTIONS.get(name, name))
+        file, start = (
+            self.root / "constraints.txt",
+            _requirement(DISTRIBUTIONS.get(name, name)),
+        )
         lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-        return next((line for line in lines if line.startswith(start)), f"{name}=={ABSENT}")
+        return next(
+            (line for line in lines if line.startswith(start)), f"{name}=={ABSENT}"
+        )
 
     def _module(self, name: str) -> Module:
         path = self.path(name)
         if path is None:
             raise KeyError(name)
         indexes = tuple(self.indexes.get(name, ()))
-        content = self.cache.get_file(path, "module", lambda: asdict(read_module(path, indexes)))
+        content = self.cache.get_file(
+            path, "module", lambda: asdict(read_module(path, indexes))
+        )
         return Module(**content)
 
     def _path(self, name: str) -> Path | None:
@@ -413,7 +480,9 @@ class Code:
         root = self.root.resolve()
         spec = importlib.machinery.PathFinder.find_spec(package, [str(root), *sys.path])
         places = [spec.origin, *(spec.submodule_search_locations or ())] if spec else []
-        return any(str(root / name) in places for name in (*names, f"{package}/__init__.py"))
+        return any(
+            str(root / name) in places for name in (*names, f"{package}/__init__.py")
+        )
 
     def _closure(self, entry: str) -> tuple[set[str], set[str]]:
         names, packages = set[str](), set[str]()
@@ -467,7 +536,9 @@ class Code:
         paths = [folder / name for name in self._listing(folder)]
         for subfolder in {folder / "templates", folder / "bundle"} & set(paths):
             paths += subfolder.rglob("*")
-        parents = [top.parent for top in self.folders.values() if folder.is_relative_to(top)]
+        parents = [
+            top.parent for top in self.folders.values() if folder.is_relative_to(top)
+        ]
         top = parents[0] if parents else self.root
         return tuple(
             f"{path.relative_to(top).as_posix()} {self.hash_file(path)}"
@@ -479,16 +550,24 @@ class Code:
 
 
 def _listing(folder: Path) -> frozenset[str]:
-    return frozenset(path.name for path in folder.iterdir()) if folder.is_dir() else frozenset()
+    return (
+        frozenset(path.name for path in folder.iterdir())
+        if folder.is_dir()
+        else frozenset()
+    )
 
 
 def _find_folder(root: Path, package: str) -> Path:
-    spec = importlib.machinery.PathFinder.find_spec(package, [str(root.resolve()), *sys.path])
+    spec = importlib.machinery.PathFinder.find_spec(
+        package, [str(root.resolve()), *sys.path]
+    )
     if spec is None or not spec.submodule_search_locations:
         # An editable install may have a finder of its own.
         spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise BadInput(f"{root}: has no folder {package}/, and none is installed; copy it there")
+        raise BadInput(
+            f"{root}: has no folder {package}/, and none is installed; copy it there"
+        )
     return Path(next(iter(spec.submodule_search_locations)))
 
 
@@ -497,7 +576,9 @@ def _versions() -> dict[str, list[str]]:
     from importlib import metadata  # takes 20 ms, which would delay every stage
 
     return {
-        name: sorted({_requirement(d) + metadata.version(d).partition("+")[0] for d in packages})
+        name: sorted(
+            {_requirement(d) + metadata.version(d).partition("+")[0] for d in packages}
+        )
         for name, packages in metadata.packages_distributions().items()
     }
 

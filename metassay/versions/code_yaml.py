@@ -1,11 +1,12 @@
 """Write and check code.yaml, which has a hash of the code behind every stage and named block.
 
-DVC reads it as parameters, so a stage is stale when its code changes, and not when only a comment
-does. The hash of a stage covers all that its doorway imports, without the modules of kinds: these
-are named in an index, not imported. The hash of a named block covers all that the module of its
-kind imports; a user's modules in the project's folder count like ours. Prompts that its options
-name have a separate hash, and so have files with learnt coefficients, so that a lock tells edits
-apart: `CODE`, `CODE+PROMPTS`, `CODE+PROMPTS+LEARNT` or `CODE++LEARNT`.
+DVC reads it as parameters, so a stage is stale when its code changes, and not when only
+a comment does. The hash of a stage covers all that its doorway imports, without the
+modules of kinds: these are named in an index, not imported. The hash of a named block
+covers all that the module of its kind imports; a user's modules in the project's folder
+count like ours. Prompts that its options name have a separate hash, and so have files
+with learnt coefficients, so that a lock tells edits apart: `CODE`, `CODE+PROMPTS`,
+`CODE+PROMPTS+LEARNT` or `CODE++LEARNT`.
 """
 
 import json
@@ -36,11 +37,16 @@ HEADER = """\
 # each block of params.yaml that a benchmark uses. dvc.yaml reads them: other code makes it stale.
 """
 
-# Blocks whose entries have a kind: the module with the indexes of kinds, and their names there.
-# `datasets` are in the registry, all others in params.yaml.
+# Blocks whose entries have a kind: the module with the indexes of kinds, and their
+# names there. `datasets` are in the registry, all others in params.yaml.
 DATASETS = "datasets"
 BLOCKS: Mapping[str, tuple[str, ...]] = {
-    DATASETS: ("metassay.datasets.readers", "READERS", "ITEM_READERS", "SENTENCE_READERS"),
+    DATASETS: (
+        "metassay.datasets.readers",
+        "READERS",
+        "ITEM_READERS",
+        "SENTENCE_READERS",
+    ),
     "segmentations": ("metassay.units", "SEGMENTATIONS"),
     "decompositions": ("metassay.units", "DECOMPOSITIONS"),
     "alignments": ("metassay.units.alignment", "ALIGNMENTS"),
@@ -51,8 +57,8 @@ BLOCKS: Mapping[str, tuple[str, ...]] = {
     "statement_metrics": ("metassay.metrics.faithfulness", "FAITHFULNESS"),
 }
 
-# Lists of a benchmark's blocks that one stage uses: a hash over all of them, by benchmark. The
-# first list has the name of the block.
+# Lists of a benchmark's blocks that one stage uses: a hash over all of them, by
+# benchmark. The first list has the name of the block.
 JOINT: Mapping[str, tuple[str, ...]] = {
     "metrics_of": ("metrics",),
     "costly_metrics_of": ("costly_metrics", "tuned_costly_metrics"),
@@ -67,8 +73,8 @@ Versions = dict[str, dict[str, str]]
 def versions(root: Path) -> Versions:
     """Return the hash of every stage, and of every named block that a benchmark uses.
 
-    Blocks without a used name are empty. Raises BadInput with every file that is not Python and
-    every missing prompt file.
+    Blocks without a used name are empty. Raises BadInput with every file that is not
+    Python and every missing prompt file.
     """
     params, code = load(root), load_code(root)
     names = {STAGES: code.stages(), **used_blocks(params.every.values())}
@@ -107,21 +113,27 @@ def write_if_changed(path: Path, text: str) -> bool:
 def find_stale(root: Path, stage: str, blocks: Sequence[tuple[str, str]]) -> list[str]:
     """Compare code.yaml with the code of a stage and its blocks, such as ("metrics", "rouge").
 
-    Returns one line per entry that is missing or differs, with its remedy. An empty name stands for
-    all names of the block; blocks without a kind are ignored. Raises as `versions`.
+    Returns one line per entry that is missing or differs, with its remedy. An empty
+    name stands for all names of the block; blocks without a kind are ignored. Raises as
+    `versions`.
     """
     code, recorded = load_code(root), read_versions(root)
     entries = [(STAGES, stage)]
     for block, name in blocks:
         if block in BLOCKS or block in JOINT:
-            entries += [(block, n) for n in ([name] if name else sorted(recorded.get(block, {})))]
+            entries += [
+                (block, n)
+                for n in ([name] if name else sorted(recorded.get(block, {})))
+            ]
     problems = []
     for block, name in entries:
         version = recorded.get(block, {}).get(name)
         if version is None:
             problems.append(f"{FILE} > {block} > {name}: is not there; {REMEDY}")
         elif version != _version(root, code, block, name):
-            problems.append(f"{FILE} > {block} > {name}: is of other code than is here; {REMEDY}")
+            problems.append(
+                f"{FILE} > {block} > {name}: is of other code than is here; {REMEDY}"
+            )
     code.cache.save()
     return problems
 
@@ -129,7 +141,9 @@ def find_stale(root: Path, stage: str, blocks: Sequence[tuple[str, str]]) -> lis
 def read_versions(root: Path) -> Versions:
     """Read code.yaml; empty if it is absent, or unreadable (for example after a merge)."""
     try:
-        content = yaml.load((root / FILE).read_text(encoding="utf-8"), Loader=strict_yaml.LOADER)
+        content = yaml.load(
+            (root / FILE).read_text(encoding="utf-8"), Loader=strict_yaml.LOADER
+        )
         return {block: dict(names) for block, names in content.items()}
     except (OSError, ValueError, yaml.YAMLError, AttributeError, TypeError):
         return {}
@@ -170,7 +184,8 @@ def used_blocks(folders: Iterable[Folder]) -> dict[str, list[str]]:
         for stage in stages_of(folder):
             for key in stage.kinds.split():
                 used[key.partition(".")[0]].update(names_of(folder, stage, key))
-        used["metrics"].update(getattr(folder, "metrics", ()))  # which are measured in one stage
+        # which are measured in one stage
+        used["metrics"].update(getattr(folder, "metrics", ()))
     return {block: sorted(names) for block, names in used.items()}
 
 
@@ -179,17 +194,24 @@ def _version(root: Path, code: Code, block: str, name: str) -> str:
         return _hash_of(code, f"stages.{name}")
     if block in JOINT:
         path = root / BENCHMARKS / name / PARAMS.name
-        listed = code.cache.get_file(path, "names", lambda: _joint_names(path, code))[block]
-        return _join_versions({n: _version(root, code, JOINT[block][0], n) for n in listed})
+        listed = code.cache.get_file(path, "names", lambda: _joint_names(path, code))[
+            block
+        ]
+        return _join_versions(
+            {n: _version(root, code, JOINT[block][0], n) for n in listed}
+        )
     file, key = (REGISTRY, "reader") if block == DATASETS else (PARAMS, "kind")
     where = f"{file} > {block} > {name}"
-    kinds = code.cache.get_file(root / file, "all kinds", lambda: _kinds(root / file, key, code))
+    kinds = code.cache.get_file(
+        root / file, "all kinds", lambda: _kinds(root / file, key, code)
+    )
     if name not in kinds.get(block, {}):
         raise BadInput(f"{where}: is not there; add it, or take it out of benchmarks/")
     package, *names = BLOCKS[block]
     indexes = code.module(package).indexes
     index = {kind: module for n in names for kind, module in indexes[n].items()}
-    entries = []  # "metassay.metrics.rouge", or with ":function"; then those of its members
+    # "metassay.metrics.rouge", or with ":function"; then those of its members
+    entries = []
     for place, kind in kinds[block][name].items():
         entries.append(index.get(kind, kind if is_path(kind) else ""))
         module = entries[-1].partition(":")[0]
@@ -199,7 +221,9 @@ def _version(root: Path, code: Code, block: str, name: str) -> str:
                 " package has it; create it, or correct the path (module:NAME)"
             )
         if not module:
-            raise BadInput(f"{where} > {place}: {kind!r} is not known; choose from {sorted(index)}")
+            raise BadInput(
+                f"{where} > {place}: {kind!r} is not known; choose from {sorted(index)}"
+            )
     prompts: set[Path] = set()
     learnt: set[Path] = set()
     modules = [entry.partition(":")[0] for entry in entries]
@@ -244,7 +268,9 @@ def _kinds(file: Path, key: str, code: Code) -> dict[str, dict[str, dict[str, st
     content: Any = code.load_yaml(file)
     blocks = content.items() if isinstance(content, dict) else ()
     return {
-        block: {name: _kinds_in(o, key) for name, o in names.items() if isinstance(o, dict)}
+        block: {
+            name: _kinds_in(o, key) for name, o in names.items() if isinstance(o, dict)
+        }
         for block, names in blocks
         if isinstance(names, dict)
     }

@@ -21,10 +21,14 @@ TEXT = ["doc_id", "system"]
 Frames = tuple[pd.DataFrame, pd.DataFrame]
 
 
-def study(systems: Sequence[str] = ("a", "b", "c", "gpt-4"), documents: int = 10) -> Frames:
+def study(
+    systems: Sequence[str] = ("a", "b", "c", "gpt-4"), documents: int = 10
+) -> Frames:
     """Scores by a metric that follows quality, by noise and by length; grades of two raters."""
     rng = np.random.default_rng(8)
-    keys = pd.DataFrame(product([f"d{d}" for d in range(documents)], systems), columns=TEXT)
+    keys = pd.DataFrame(
+        product([f"d{d}" for d in range(documents)], systems), columns=TEXT
+    )
     n, quality = len(keys), rng.normal(size=len(keys))
     scores = keys.assign(
         good=(quality + 0.5 * rng.normal(size=n)).round(2),
@@ -70,7 +74,9 @@ def read(
 ) -> tuple[InputTable, InputTable]:
     """Files as the command reads them."""
     faults: list[str] = []
-    sheets = [[read_file(Path(name), faults) for name in names] for names in (scores, ratings)]
+    sheets = [
+        [read_file(Path(name), faults) for name in names] for names in (scores, ratings)
+    ]
     if faults:
         raise BadInput(faults)
     both = read_both(*([sheet for sheet in each if sheet] for each in sheets), Roles())

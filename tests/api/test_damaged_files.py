@@ -17,7 +17,17 @@ import metassay
 from metassay.api.columns import InputTable
 from metassay.cli.main import main
 from metassay.core.errors import BadInput
-from tests.api.small_study import FEW, OPTIONS, TEXT, Frames, faults, problems, put, read, study
+from tests.api.small_study import (
+    FEW,
+    OPTIONS,
+    TEXT,
+    Frames,
+    faults,
+    problems,
+    put,
+    read,
+    study,
+)
 from tests.fuzz.mutations import spoilt
 from tests.reporting import page_data
 
@@ -41,14 +51,25 @@ def test_a_long_name_in_a_long_file_is_refused_too(here: Path) -> None:
     scores = frames()[0][TEXT].assign(metric="m" * 60_000, value=1.5)
     scores.to_csv("scores.csv", index=False)
     (line,) = faults(*FILES)
-    assert "12 lines: 'metric' has 60,000 characters (first: line 2); shorten it to 200" in line
+    assert (
+        "12 lines: 'metric' has 60,000 characters (first: line 2); shorten it to 200"
+        in line
+    )
 
 
 @pytest.mark.parametrize(
     ("scores", "ratings", "message"),
     [
-        (1_001, 1, "scores are of 1,001 systems on 1 documents; the limits are 1,000 systems"),
-        (4, 101, "ratings: has 101 criteria, beside 1 metrics; the most are 100 criteria"),
+        (
+            1_001,
+            1,
+            "scores are of 1,001 systems on 1 documents; the limits are 1,000 systems",
+        ),
+        (
+            4,
+            101,
+            "ratings: has 101 criteria, beside 1 metrics; the most are 100 criteria",
+        ),
     ],
 )
 def test_what_would_take_hours_or_all_memory_is_refused_before(
@@ -71,14 +92,35 @@ def test_a_cell_may_be_longer_than_python_s_reader_takes(here: Path) -> None:
 
 CONTENTS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "gzip": (gzip.compress, "is compressed by gzip; unpack it"),
-    "excel": (lambda _: b"PK\x03\x04\x14", "is an Excel or zip file; save its content as text"),
-    "parquet": (lambda _: b"PAR1\x15\x04", "is a Parquet file; save its content as text"),
-    "utf-16": (lambda b: b.decode().encode("utf-16"), "is UTF-16 or UTF-32; save the file as"),
-    "no mark": (lambda b: b.decode().encode("utf-16-be"), "is UTF-16, or no text; save the file"),
+    "excel": (
+        lambda _: b"PK\x03\x04\x14",
+        "is an Excel or zip file; save its content as text",
+    ),
+    "parquet": (
+        lambda _: b"PAR1\x15\x04",
+        "is a Parquet file; save its content as text",
+    ),
+    "utf-16": (
+        lambda b: b.decode().encode("utf-16"),
+        "is UTF-16 or UTF-32; save the file as",
+    ),
+    "no mark": (
+        lambda b: b.decode().encode("utf-16-be"),
+        "is UTF-16, or no text; save the file",
+    ),
     "empty": (lambda _: b"", "is empty; docs/meta-eval.md"),
-    "escape": (lambda b: b.replace(b"rater", b"ra\x1b[31mter"), "line 1: the name of column 3 has"),
-    "no width": (lambda b: b.replace(b"rater", b"ra\xe2\x80\x8bter"), "the name of column 3 has"),
-    "nul": (lambda b: b.replace(b"rater", b"ra\0ter", 1), "line 1: the name of column 3 has"),
+    "escape": (
+        lambda b: b.replace(b"rater", b"ra\x1b[31mter"),
+        "line 1: the name of column 3 has",
+    ),
+    "no width": (
+        lambda b: b.replace(b"rater", b"ra\xe2\x80\x8bter"),
+        "the name of column 3 has",
+    ),
+    "nul": (
+        lambda b: b.replace(b"rater", b"ra\0ter", 1),
+        "line 1: the name of column 3 has",
+    ),
     "columns": (
         lambda b: b.replace(b"grade", b",".join(b"c%d" % n for n in range(100_000))),
         "line 1: has 100,003 columns, more than 2,000; leave columns out, or write it long",
@@ -87,7 +129,10 @@ CONTENTS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
         lambda b: b.replace(b"grade", b"g" * 60_000, 1),
         "line 1: the name of column 4 has 60,000 characters; shorten it to 200",
     ),
-    "all": (lambda b: b.replace(b",ann,", b",(all),", 1), "'rater' is (all), which stands for"),
+    "all": (
+        lambda b: b.replace(b",ann,", b",(all),", 1),
+        "'rater' is (all), which stands for",
+    ),
 }
 
 
@@ -107,17 +152,25 @@ def test_what_is_no_file_is_named_and_never_waited_for(here: Path, name: str) ->
     path.unlink(missing_ok=True)
     os.mkfifo(path)
     (line,) = faults(["scores.csv"], [name])
-    assert line == f"{name}: is a pipe or device, not a file; save its content in a file"
+    assert (
+        line == f"{name}: is a pipe or device, not a file; save its content in a file"
+    )
     path.unlink()
     path.symlink_to(name)
     assert "cannot be read: too many levels" in faults(["scores.csv"], [name])[0]
-    assert "x.csv: cannot be read: not a directory" in faults(["scores.csv/x.csv"], [name])[0]
+    assert (
+        "x.csv: cannot be read: not a directory"
+        in faults(["scores.csv/x.csv"], [name])[0]
+    )
 
 
 def test_a_name_that_no_file_can_have(here, capsys) -> None:
     assert main(["meta-eval", "scores.csv", f"{'x' * 300}.csv"]) == 2
     assert "cannot be read: file name too long" in capsys.readouterr().err
-    assert main(["meta-eval", "scores.csv", "ratings.csv", "--lower", "noise", "x" * 300]) == 2
+    assert (
+        main(["meta-eval", "scores.csv", "ratings.csv", "--lower", "noise", "x" * 300])
+        == 2
+    )
     assert "--lower" in capsys.readouterr().err
 
 
@@ -134,7 +187,11 @@ def test_a_hundred_damages_of_a_csv_file(here: Path, name: str) -> None:
             continue
         with (here / name).open(encoding="utf-8-sig", newline="") as opened:
             cells = [row[v] for row in csv.DictReader(opened) for v in columns(file)]
-        numbers = [float(cell) for cell in cells if cell.strip().lower() not in ("", "na", "nan")]
+        numbers = [
+            float(cell)
+            for cell in cells
+            if cell.strip().lower() not in ("", "na", "nan")
+        ]
         assert sorted(file.table["value"]) == sorted(numbers)
         missing = len(cells) - len(numbers)
         notes = [note for note in file.notes if "values are missing: left out" in note]
@@ -145,7 +202,11 @@ def test_a_hundred_damages_of_a_csv_file(here: Path, name: str) -> None:
 
 def columns(file: InputTable) -> list[str]:
     long = {"metric", "criterion"} & set(file.keys)
-    return ["value"] if long else [c for c in file.cells.frame if c not in file.keys.values()]
+    return (
+        ["value"]
+        if long
+        else [c for c in file.cells.frame if c not in file.keys.values()]
+    )
 
 
 def test_a_hundred_damages_of_a_parquet_file(here: Path) -> None:
@@ -169,13 +230,24 @@ def test_a_hundred_damages_of_a_parquet_file(here: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: {"grade": [[1.0]] * len(t)}, "column 'grade' has neither texts nor numbers"),
-        (lambda t: {"rater": [b"\xff"] * len(t)}, "column 'rater' has neither texts nor numbers"),
+        (
+            lambda t: {"grade": [[1.0]] * len(t)},
+            "column 'grade' has neither texts nor numbers",
+        ),
+        (
+            lambda t: {"rater": [b"\xff"] * len(t)},
+            "column 'rater' has neither texts nor numbers",
+        ),
         (lambda t: {"": [1] * len(t)}, "column 5 has no name"),
-        (lambda t: {"\x1b": [1] * len(t)}, "the name of column 5 has characters that do not print"),
+        (
+            lambda t: {"\x1b": [1] * len(t)},
+            "the name of column 5 has characters that do not print",
+        ),
     ],
 )
-def test_a_sound_parquet_file_of_something_else(here: Path, change, message: str) -> None:
+def test_a_sound_parquet_file_of_something_else(
+    here: Path, change, message: str
+) -> None:
     columns = {name: list(column) for name, column in frames()[1].items()}
     pq.write_table(pa.table(columns | change(frames()[1])), "ratings.parquet")
     assert message in faults(["scores.csv"], ["ratings.parquet"])[0]
@@ -210,7 +282,10 @@ def test_a_system_that_the_files_spell_differently_is_named(other: str) -> None:
         assert "characters that do not print" in problems(scores, ratings)[0]
         return
     warnings = str(metassay.meta_eval(scores, ratings, **FEW).warnings)
-    assert f"{other!r} (12 rows) that scores does not have; did you mean 'anchor'?" in warnings
+    assert (
+        f"{other!r} (12 rows) that scores does not have; did you mean 'anchor'?"
+        in warnings
+    )
 
 
 @pytest.mark.parametrize("column", ["doc_id", "system", "rater", "grade"])

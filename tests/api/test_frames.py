@@ -35,30 +35,46 @@ def test_files_and_frames_give_the_same_bytes(here, frames, no_page) -> None:
     words = "--lower noise scores.csv --lower grade --scale grade=ordinal ratings.csv --resamples"
     words += " 20 --permutations 20 --confound words --out out"
     assert main(["meta-eval", *words.split()]) == 0
-    options: dict[str, Any] = {"scale": {"grade": "ordinal"}, "confounds": "words", **FEW}
+    options: dict[str, Any] = {
+        "scale": {"grade": "ordinal"},
+        "confounds": "words",
+        **FEW,
+    }
     results = metassay.meta_eval(*frames, lower=["noise", "grade"], **options)
     results.save(here / "frames")
     assert saved("out") == saved("frames")
     assert len(saved("out")) == len(results.tables) > 5
     of_files = choices()
-    assert of_files["better"] == {"good": "higher", "noise": "lower", "words": "neither"}
+    assert of_files["better"] == {
+        "good": "higher",
+        "noise": "lower",
+        "words": "neither",
+    }
     assert of_files["criteria"]["grade"]["better"] == "lower"
     assert of_files["options"]["confounds"] == ["words"]
     assert of_files["columns"]["doc"] == "doc_id"
-    assert of_files | {"scores": 0, "ratings": 0} == choices("frames") | dict(scores=0, ratings=0)
+    assert of_files | {"scores": 0, "ratings": 0} == choices("frames") | dict(
+        scores=0, ratings=0
+    )
     with pytest.raises(BadInput, match="holds something already"):
         results.save(here / "frames")
 
 
 @pytest.mark.parametrize("kind", ["long, shuffled, nullable", "whole keys, objects"])
-def test_one_study_in_other_frames_has_the_same_tables(frames, results, kind: str) -> None:
+def test_one_study_in_other_frames_has_the_same_tables(
+    frames, results, kind: str
+) -> None:
     scores, ratings = frames
     if kind == "whole keys, objects":
         # One frame has '3' and the other 3.0 where both had 3.
         number = [frame["doc_id"].str[1:] for frame in frames]
-        keyed = (f.assign(doc_id=n.astype(int)) for f, n in zip(frames, number, strict=True))
+        keyed = (
+            f.assign(doc_id=n.astype(int)) for f, n in zip(frames, number, strict=True)
+        )
         results = metassay.meta_eval(*keyed, **FEW)
-        scores = scores.assign(doc_id=number[0]).astype("object").where(scores.notna(), None)
+        scores = (
+            scores.assign(doc_id=number[0]).astype("object").where(scores.notna(), None)
+        )
         grades = [repr(grade) for grade in ratings["grade"]]
         ratings = ratings.assign(doc_id=number[1].astype(float), grade=grades)
     else:
@@ -66,7 +82,9 @@ def test_one_study_in_other_frames_has_the_same_tables(frames, results, kind: st
             scores.melt(TEXT, var_name="metric"),
             ratings.melt([*TEXT, "rater"], None, "criterion"),
         )
-        scores, ratings = (f.sample(frac=1, random_state=3).convert_dtypes() for f in long)
+        scores, ratings = (
+            f.sample(frac=1, random_state=3).convert_dtypes() for f in long
+        )
     other = metassay.meta_eval(scores, ratings, **FEW)
     for name, table in results.tables.items():
         assert_frame_equal(other.tables[name], table)
@@ -80,16 +98,23 @@ def test_the_stage_and_the_files_give_the_same_digits(frames) -> None:
     ratings = ratings.assign(grade=ratings["grade"] / 7)
     ratings.loc[[3, 11], "grade"] = np.nan
     results = metassay.meta_eval(scores, ratings, **FEW)
-    long = scores.rename(columns={"system": "author"}).melt(["doc_id", "author"], None, "metric")
+    long = scores.rename(columns={"system": "author"}).melt(
+        ["doc_id", "author"], None, "metric"
+    )
     of_stage = long.assign(
         part="full", judge="none", low=long["value"], high=long["value"], n_expected=1, n_judged=1,
         n_failed=0, statistics=None, recipe="by hand",
     )  # fmt: skip
     rated = ratings.rename(columns={"system": "author", "grade": "value"})
     rated = rated.assign(study="ratings", part="full", unit="text", criterion="grade")
-    stored = round_trip(TABLES["scores"], of_stage), round_trip(TABLES["ratings"], rated)
+    stored = (
+        round_trip(TABLES["scores"], of_stage),
+        round_trip(TABLES["ratings"], rated),
+    )
     criteria = {"grade": Criterion(low=-10, high=10, better="higher", scale="interval")}
-    tables = evaluate(Evaluation(*stored, criteria, results.choices["better"], results.options))
+    tables = evaluate(
+        Evaluation(*stored, criteria, results.choices["better"], results.options)
+    )
     numbers = round_trip(TABLES["evidence"], tables.pop("evidence"))
     tables["certificates"] = make_certificates(numbers, results.certification)
     for name, table in tables.items():
@@ -105,7 +130,9 @@ def test_numbers_are_not_taken_through_texts(frames) -> None:
     scores, ratings = frames
     narrow = scores["good"].astype("float32")
     each = [scores.assign(good=good) for good in (narrow, narrow.astype("float64"))]
-    assert_frame_equal(*(metassay.meta_eval(s, ratings, **FEW).correlations for s in each))
+    assert_frame_equal(
+        *(metassay.meta_eval(s, ratings, **FEW).correlations for s in each)
+    )
 
 
 def test_faults_of_both_frames_come_at_once_with_their_labels(frames) -> None:
@@ -120,19 +147,30 @@ def test_faults_of_both_frames_come_at_once_with_their_labels(frames) -> None:
         "scores: row 'row 4': 'noise' is not a finite number",
         "ratings: row 5: the same doc_id, system, rater a second time",
     )
-    assert [line[: len(start)] for line, start in zip(lines, starts, strict=True)] == [*starts]
+    assert [line[: len(start)] for line, start in zip(lines, starts, strict=True)] == [
+        *starts
+    ]
     assert "somebody" not in "".join(lines)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda s: s.rename(columns={"good": 3}), "1 column(s) are not named by texts, the first"),
+        (
+            lambda s: s.rename(columns={"good": 3}),
+            "1 column(s) are not named by texts, the first",
+        ),
         (lambda s: s.iloc[:0], "scores: has no row"),
-        (lambda s: s.set_axis([*TEXT, "m", "m", "n"], axis=1), "scores: column 'm' is there twice"),
+        (
+            lambda s: s.set_axis([*TEXT, "m", "m", "n"], axis=1),
+            "scores: column 'm' is there twice",
+        ),
         (lambda s: s.assign(doc_id=None), "40 rows: 'doc_id' is empty (first: row 0);"),
         (lambda s: s.assign(author="a"), "both of the columns 'system' and 'author'"),
-        (lambda s: s.drop(columns="doc_id"), "column 'doc_id' is missing; name it in the header, "),
+        (
+            lambda s: s.drop(columns="doc_id"),
+            "column 'doc_id' is missing; name it in the header, ",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_frame(frames, change, message: str) -> None:
@@ -144,7 +182,9 @@ def test_ratings_are_needed_and_options_known(frames) -> None:
     (line,) = problems(*frames, resample_count=3)
     assert "meta-eval > resample_count: unknown key; remove it" in line
     assert "did you mean 'resample'?" in line
-    lines = problems(*frames, confounds=["words", "good", "noise"], lower=["words", "gud"])
+    lines = problems(
+        *frames, confounds=["words", "good", "noise"], lower=["words", "gud"]
+    )
     known = "there are: 'good', 'noise', 'words', 'grade'"
     assert f"lower='gud': no metric or criterion has this name; {known}" in lines[0]
     assert "confounds='words': lower= names it, too" in lines[1]
@@ -170,19 +210,34 @@ def test_names_that_no_file_has_or_both(here, frames, capsys) -> None:
     words = put(frames[0].assign(id="x"), frames[1])
     assert main([*words, "--columns", "doc=id", "system=model", "rater=doc_id"]) == 2
     lines = capsys.readouterr().err
-    assert "--columns system='model': there is no such column: scores.csv has 'doc_id'," in lines
-    assert "; ratings.csv has 'doc_id', 'system', 'rater', 'grade'; name one of them" in lines
-    assert "scores.csv: line 1: has both of the columns 'id' and 'doc_id'; remove one, or" in lines
+    assert (
+        "--columns system='model': there is no such column: scores.csv has 'doc_id',"
+        in lines
+    )
+    assert (
+        "; ratings.csv has 'doc_id', 'system', 'rater', 'grade'; name one of them"
+        in lines
+    )
+    assert (
+        "scores.csv: line 1: has both of the columns 'id' and 'doc_id'; remove one, or"
+        in lines
+    )
     assert main([*put(*frames), "--columns", "doc=system"]) == 2
     line = capsys.readouterr().err
-    assert "column 'system' is named for two of document, system, rater and --by" in line
+    assert (
+        "column 'system' is named for two of document, system, rater and --by" in line
+    )
 
 
-def test_a_system_that_one_file_lacks_is_an_error_and_both_a_note(here, frames, capsys) -> None:
+def test_a_system_that_one_file_lacks_is_an_error_and_both_a_note(
+    here, frames, capsys
+) -> None:
     scores, ratings = frames
     assert main(put(scores.drop(columns="system"), ratings)) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "scores.csv: line 1: column 'system' is missing; add it, or say which" in line
+    assert (
+        "scores.csv: line 1: column 'system' is missing; add it, or say which" in line
+    )
     assert "ratings.csv has 'system'; only where both files lack it" in line
     alone = [frame[frame["system"] == "a"].drop(columns="system") for frame in frames]
     results = metassay.meta_eval(*alone, **FEW)
@@ -232,13 +287,24 @@ def test_slices_are_studies_of_their_own(frames, results) -> None:
         rows = table[table["study"] == study].reset_index(drop=True)
         return rows.drop(columns="recipe", errors="ignore")
 
-    tables = ("certificates", "correlations", "agreement", "confounds", "raters", "significance")
+    tables = (
+        "certificates",
+        "correlations",
+        "agreement",
+        "confounds",
+        "raters",
+        "significance",
+    )
     for key in tables:
         table = sliced.tables[key]
         studies = ["ratings", "ratings, section=exam", name]
         assert sorted(table["study"].unique()) == studies, key
-        assert_frame_equal(of_study(table, "ratings"), of_study(results.tables[key], "ratings"))
-    assert_frame_equal(of_study(sliced.certificates, name), of_study(alone.certificates, name))
+        assert_frame_equal(
+            of_study(table, "ratings"), of_study(results.tables[key], "ratings")
+        )
+    assert_frame_equal(
+        of_study(sliced.certificates, name), of_study(alone.certificates, name)
+    )
     assert "slices by section, with their texts: exam (20), plan (20)" in sliced.notes
     fewer = metassay.meta_eval(scores, plan[1], by="section", **FEW)
     assert "section=exam: no text with scores and ratings: not evaluated" in fewer.notes
@@ -251,9 +317,12 @@ def test_slices_of_texts_missing_and_too_few(frames) -> None:
     kinds = kinds[kinds["doc_id"] != "d9"]
     kinds.loc[kinds["doc_id"] == "d0", "kind"] = np.nan
     kinds.loc[(kinds["doc_id"] == "d1") & (kinds["system"] == "a"), "kind"] = "rare"
-    results = metassay.meta_eval(scores.assign(lang="en"), kinds, by=["kind", "lang"], **FEW)
+    results = metassay.meta_eval(
+        scores.assign(lang="en"), kinds, by=["kind", "lang"], **FEW
+    )
     assert "slices by kind, with their texts: rare (1), x (7), y (16)" in results.notes
-    # Those of d0, those by gpt-4, and those of d9, whose slice differs within documents.
+    # Those of d0, those by gpt-4, and those of d9, whose slice differs within
+    # documents.
     assert "16 texts without kind: in no slice, only in the whole" in results.notes
     rare = results.certificates[results.certificates["study"] == "ratings, kind=rare"]
     assert len(rare)
@@ -266,7 +335,10 @@ def test_one_text_has_one_value_and_a_column_few(here, frames, capsys) -> None:
     other = ratings.assign(section=["exam", *["plan"] * (len(ratings) - 1)])
     assert main([*put(scores.assign(section="plan"), other), "--by", "section"]) == 2
     line = capsys.readouterr().err
-    assert "ratings.csv: line 2: 'section' differs from another row of the same text" in line
+    assert (
+        "ratings.csv: line 2: 'section' differs from another row of the same text"
+        in line
+    )
     assert "('d0'/'a'/'full'); give each text one value" in line
     many = pd.concat([scores.assign(doc_id=f"{n}", page=n) for n in range(60)])
     rated = ratings.assign(doc_id="1").drop_duplicates([*TEXT, "rater"])
@@ -285,7 +357,9 @@ def test_ratings_alone_are_agreement_and_means(here, frames, results, capsys) ->
     for rater, rows in ratings.groupby("rater"):
         grade, of_a = rows["grade"], rows.loc[rows["system"] == "a", "grade"]
         expected = len(grade), np.mean(grade), np.std(grade, ddof=1)
-        assert_allclose(raters.loc[(rater, EVERYBODY), ["n", "mean", "sd"]].tolist(), expected)
+        assert_allclose(
+            raters.loc[(rater, EVERYBODY), ["n", "mean", "sd"]].tolist(), expected
+        )
         assert raters.loc[(rater, "a"), "mean"] == pytest.approx(of_a.mean(), abs=1e-12)
     assert raters.loc[(EVERYBODY, EVERYBODY), "n"] == len(ratings)
     alone = metassay.meta_eval(ratings=ratings, **FEW)
@@ -335,7 +409,9 @@ def test_what_is_a_name_and_what_a_file(here) -> None:
     assert spread(["ledger", "import", "--", "a"]) == ["ledger", "import", "--", "a"]
 
 
-@pytest.mark.parametrize("words", ["a.csv b.csv", "a.csv b.csv --lower", "--by section", "--"])
+@pytest.mark.parametrize(
+    "words", ["a.csv b.csv", "a.csv b.csv --lower", "--by section", "--"]
+)
 def test_an_option_without_a_name_says_so(here, capsys, words: str) -> None:
     code: object = 0
     try:
@@ -359,12 +435,17 @@ def test_the_example_is_what_it_says(here, capsys) -> None:
     scores, ratings = example()
     assert len(scores) == 240
     assert len(scores.columns) - len(TEXT) < LARGEST
-    results = metassay.meta_eval(scores, ratings, lower=["errors"], compared=[], resamples=100)
+    results = metassay.meta_eval(
+        scores, ratings, lower=["errors"], compared=[], resamples=100
+    )
     rows = results.correlations[results.correlations["coefficient"] == "pearson"]
     value = rows.set_index(["criterion", "level", "metric"])["value"]
     assert value["faithful", "document", "entails"] > 0.6
     assert value["faithful", "system", "fluency"] > 0.9
-    assert value["faithful", "document", "fluency"] < value["faithful", "document", "entails"]
+    assert (
+        value["faithful", "document", "fluency"]
+        < value["faithful", "document", "entails"]
+    )
     assert abs(value["faithful", "global", "readability"]) < 0.15
     assert value["errors", "global", "entails"] < -0.4
     assert value["faithful", "global", "binary"] > 0.4
@@ -380,12 +461,20 @@ def test_a_result_shows_its_answer() -> None:
     rated = keys.assign(rater="r", grade=quality.ravel())
     results = metassay.meta_eval(scores, rated, permutations=500)
     assert len(results.answer) == 3
-    assert all("<b>follows</b>" in line and "idle" not in line for line in results.answer)
+    assert all(
+        "<b>follows</b>" in line and "idle" not in line for line in results.answer
+    )
     assert repr(results).splitlines()[:3] == list(results.answer)
     shown = results._repr_html_()
     assert "<b>" not in shown
     assert shown.count("&lt;b&gt;follows") == 3
-    assert results.table("certificates") is results.certificates is results.tables["certificates"]
+    assert (
+        results.table("certificates")
+        is results.certificates
+        is results.tables["certificates"]
+    )
     assert "raters" in dir(results)
-    with pytest.raises(AttributeError, match="no table is called 'certificate' here; there are: d"):
+    with pytest.raises(
+        AttributeError, match="no table is called 'certificate' here; there are: d"
+    ):
         results.table("certificate")

@@ -18,10 +18,14 @@ from tests.api.small_study import TEXT, Frames, put
 FEW: dict[str, Any] = {"resamples": 20, "permutations": 200}
 
 
-def study(systems: str, documents: int, name: str, seed: int, shift: float = 0.0) -> Frames:
+def study(
+    systems: str, documents: int, name: str, seed: int, shift: float = 0.0
+) -> Frames:
     """Scores and ratings of a few systems; `shift` moves both, as another data set does."""
     rng = np.random.default_rng(seed)
-    keys = pd.DataFrame(product([f"{name}{d}" for d in range(documents)], systems), columns=TEXT)
+    keys = pd.DataFrame(
+        product([f"{name}{d}" for d in range(documents)], systems), columns=TEXT
+    )
     quality, good, noise, rated = rng.normal(size=(4, len(keys)))
     scores = keys.assign(good=quality + good + shift, noise=noise + 2 * shift)
     return scores, keys.assign(grade=quality + 0.5 * rated + shift)
@@ -34,7 +38,9 @@ def joined(*frames: Frames) -> list[pd.DataFrame]:
 @pytest.fixture(scope="module")
 def two() -> Frames:
     """Two data sets, of 5 systems on 14 documents and 4 others on 10, that differ as a whole."""
-    scores, ratings = joined(study("abcde", 14, "x", 1), study("fghi", 10, "y", 2, shift=3.0))
+    scores, ratings = joined(
+        study("abcde", 14, "x", 1), study("fghi", 10, "y", 2, shift=3.0)
+    )
     return scores, ratings.assign(dataset=ratings["doc_id"].str[0])
 
 
@@ -61,7 +67,9 @@ def test_strata_are_the_studies_that_they_are_made_of(two) -> None:
     weight = {"global": beside["n"], "document": beside["n"], "system": beside["n"] - 1}
     for row in whole.itertuples():
         of_row = (beside["metric"] == row.metric) & (beside["level"] == row.level)
-        expected = np.average(beside["value"][of_row], weights=weight[row.level][of_row])
+        expected = np.average(
+            beside["value"][of_row], weights=weight[row.level][of_row]
+        )
         assert row.value == pytest.approx(expected, abs=1e-12)
         assert row.n_strata == 2
     # Pooled, the distance between the data sets would be a relation.
@@ -77,7 +85,9 @@ def test_sets_that_share_nothing_are_strata_without_being_told(two) -> None:
     results = metassay.meta_eval(scores, ratings.drop(columns="dataset"), **FEW)
     numbers = ["value", "low", "high", "p", "corrected_low", "accuracy", "verdict"]
     assert_frame_equal(labelled.certificates[numbers], results.certificates[numbers])
-    (line,) = [line for line in results.warnings if "share no system and no document" in line]
+    (line,) = [
+        line for line in results.warnings if "share no system and no document" in line
+    ]
     assert "5 systems on 14 documents; 4 systems on 10 documents" in line
     assert not [line for line in labelled.warnings if "share no system" in line]
     assert set(results.strata["stratum"]) == {"a, b, c and 2 more", "f, g, h, i"}
@@ -89,7 +99,9 @@ def test_systems_are_compared_within_their_stratum(two) -> None:
     scores = two[0].assign(apart=place - 10.0 * (place > 4))
     ratings = two[1].assign(grade=place.astype(float))
     rows = metassay.meta_eval(scores, ratings, strata="dataset", **FEW).certificates
-    (row,) = rows[(rows["metric"] == "apart") & (rows["level"] == "system")].to_dict("records")
+    (row,) = rows[(rows["metric"] == "apart") & (rows["level"] == "system")].to_dict(
+        "records"
+    )
     assert (row["value"], row["accuracy"]) == pytest.approx((1.0, 1.0))
     assert row["n_pairs"] == 10 + 6
 
@@ -112,7 +124,9 @@ def test_a_cluster_counts_as_one_document() -> None:
     clustered = metassay.meta_eval(*three, cluster="patient", **FEW).certificates
     for number in ("value", "low", "high", "low_these_systems", "corrected_low"):
         assert_allclose(clustered[number], once[number], atol=0.01)
-    alone = metassay.meta_eval(three[0], three[1].drop(columns="patient"), **FEW).certificates
+    alone = metassay.meta_eval(
+        three[0], three[1].drop(columns="patient"), **FEW
+    ).certificates
     assert (alone["low_these_systems"] > once["low_these_systems"] + 0.01).any()
     assert set(clustered["n_documents"]) == {36}
     assert set(clustered["n_clusters"]) == {12}
@@ -132,7 +146,9 @@ def test_a_family_counts_as_one_system() -> None:
 def test_a_primary_metric_is_not_adjusted_for_the_others() -> None:
     scores, ratings = study("abcdefgh", 20, "d", 7)
     rng = np.random.default_rng(1)
-    scores = scores.assign(**{f"noise{k}": rng.normal(size=len(scores)) for k in range(12)})
+    scores = scores.assign(
+        **{f"noise{k}": rng.normal(size=len(scores)) for k in range(12)}
+    )
     tables = []
     for name in (None, "good"):
         results = metassay.meta_eval(scores, ratings, primary=name, **FEW)
@@ -153,13 +169,26 @@ def test_what_columns_and_names_must_be(here, two, capsys) -> None:
     words = put(scores.assign(maker=["one", "two"] * (len(scores) // 2)), ratings)
     assert main([*words, "--columns", "strata=dataset", "family=maker"]) == 2
     lines = capsys.readouterr().err
-    assert "ratings.csv: line 5: 'dataset' differs from another row of the same document" in lines
+    assert (
+        "ratings.csv: line 5: 'dataset' differs from another row of the same document"
+        in lines
+    )
     assert "('x0'); give each document one value" in lines
-    assert "scores.csv: 35 lines: 'maker' differs from another row of the same system" in lines
+    assert (
+        "scores.csv: 35 lines: 'maker' differs from another row of the same system"
+        in lines
+    )
     assert main([*words, "--columns", "cluster=topic"]) == 2
-    assert "--columns cluster='topic': there is no such column" in capsys.readouterr().err
-    assert main([*put(scores, ratings.drop(columns="dataset")), "--primary", "best"]) == 2
-    assert "--primary 'best': no metric or criterion has this name" in capsys.readouterr().err
+    assert (
+        "--columns cluster='topic': there is no such column" in capsys.readouterr().err
+    )
+    assert (
+        main([*put(scores, ratings.drop(columns="dataset")), "--primary", "best"]) == 2
+    )
+    assert (
+        "--primary 'best': no metric or criterion has this name"
+        in capsys.readouterr().err
+    )
     with pytest.raises(BadInput, match="digits"):
         metassay.meta_eval(*two, strata="dataset", digits=0)
 
@@ -169,8 +198,12 @@ def test_findings_hold_no_text_that_stands_for_a_key() -> None:
     frames = study("ab", 16, "d", 7)
     for column, place in (("system", "b"), ("doc_id", "d3")):
         secret = f"The patient {column} is from Zanzibar and has taken ten tablets of doxycycline."
-        copies = [frame[frame[column] == place].assign(**{column: secret}) for frame in frames]
-        line = metassay.meta_eval(*joined(frames, copies), **FEW).designs["found"].item()
+        copies = [
+            frame[frame[column] == place].assign(**{column: secret}) for frame in frames
+        ]
+        line = (
+            metassay.meta_eval(*joined(frames, copies), **FEW).designs["found"].item()
+        )
         assert "have exactly the scores of another one" in line
         assert "sha256" in line
         assert "Zanzibar" not in line
@@ -189,7 +222,9 @@ def test_what_seems_to_belong_together_can_be_said_to_stand_alone() -> None:
     design = results.designs.iloc[0]
     assert (design["n_families"], design["n_clusters"], design["found"]) == (8, 12, "")
     # By the standard names as well, where the files call the columns otherwise.
-    other = [frame.rename(columns={"doc_id": "note", "system": "maker"}) for frame in both]
+    other = [
+        frame.rename(columns={"doc_id": "note", "system": "maker"}) for frame in both
+    ]
     names = {"doc": "note", "system": "maker", "cluster": "doc_id", "family": "system"}
     assert_frame_equal(
         metassay.meta_eval(*other, **names, **FEW).certificates, results.certificates
@@ -216,10 +251,16 @@ def test_values_are_ranked_as_they_were_written() -> None:
     for digits, people in ((17, written), (12, grade)):
         rated = ratings.assign(grade=written)
         results = metassay.meta_eval(scores, rated, digits=digits, **options)
-        value = results.correlations.set_index(["metric", "level", "coefficient"])["value"]
+        value = results.correlations.set_index(["metric", "level", "coefficient"])[
+            "value"
+        ]
         for coefficient, oracle in (("spearman", spearmanr), ("kendall", kendalltau)):
             expected = oracle(scores["good"], people).statistic
-            assert value["good", "global", coefficient] == pytest.approx(expected, abs=1e-12)
+            assert value["good", "global", coefficient] == pytest.approx(
+                expected, abs=1e-12
+            )
         notes = [line for line in results.notes if "rounded to 12 digits" in line]
         assert [note[:7] for note in notes] == ["grade: "] * (digits == 17)
-        assert all("with the option digits 12 they are rounded" in note for note in notes)
+        assert all(
+            "with the option digits 12 they are rounded" in note for note in notes
+        )

@@ -22,7 +22,9 @@ def sixty(**columns):
     judge = people ^ np.isin(row, (3, 10, 21, 33, 45, 57))
     judge, human = (np.where(passed, "pass", "fail") for passed in (judge, people))
     documents = [f"d{i // 3}" for i in row]
-    return pd.DataFrame({"doc_id": documents, "judge": judge, "human": human, **columns})
+    return pd.DataFrame(
+        {"doc_id": documents, "judge": judge, "human": human, **columns}
+    )
 
 
 def value(results, statistic, part="all", column="value"):
@@ -51,7 +53,10 @@ def test_sixty_rows_in_three_lines():
         ("gwet_ac1", "base_rate"): (0.8 - 0.18) / 0.82,
     }
     for (name, column), number in expected.items():
-        assert value(results, name, column=column) == pytest.approx(number), (name, column)
+        assert value(results, name, column=column) == pytest.approx(number), (
+            name,
+            column,
+        )
     rates = results.table("pass_rates").set_index("method")["value"]
     assert rates["as judged"] == pytest.approx(46 / 60)
     assert rates["people alone"] == pytest.approx(48 / 60)
@@ -59,19 +64,32 @@ def test_sixty_rows_in_three_lines():
     assert "20 documents (doc_id), whose rows count as alike" in results.notes[0]
     screen = "\n".join(results.screen)
     for words in (
-        *("sensitivity", "specificity", "kappa", "AC1", "base rate alone", "as judged"),
-        *("corrected", "people alone", "May it replace a rater?", "More labels"),
+        "sensitivity",
+        "specificity",
+        "kappa",
+        "AC1",
+        "base rate alone",
+        "as judged",
+        "corrected",
+        "people alone",
+        "May it replace a rater?",
+        "More labels",
         "Disagreements of judge: 6 of 60, the surest first: row 3",
     ):
         assert words in screen
-    with pytest.raises(AttributeError, match="no table is called 'cards' here; there are: card,"):
+    with pytest.raises(
+        AttributeError, match="no table is called 'cards' here; there are: card,"
+    ):
         results.table("cards")
     assert results._repr_html_().startswith("<pre>the table: 60 rows")
 
 
 def test_the_first_screen_has_twenty_lines_of_eighty_columns_at_most():
     rng = np.random.default_rng(1)
-    many = {f"gpt_{n}_with_a_very_long_name_judge": rng.integers(2, size=60) for n in range(3)}
+    many = {
+        f"gpt_{n}_with_a_very_long_name_judge": rng.integers(2, size=60)
+        for n in range(3)
+    }
     people = {f"rater_{n}": rng.integers(2, size=60) for n in range(4)}
     frame = sixty(**many, **people, topic=[f"t{i % 5}" for i in range(60)])
     require = {"sensitivity": 0.9, "specificity": 0.9, "kappa": 0.5}
@@ -94,13 +112,18 @@ def test_the_first_screen_has_twenty_lines_of_eighty_columns_at_most():
 @pytest.mark.parametrize(
     ("judge", "human"),
     [
-        *(("verdict", "human_label"), ("prediction", "label"), ("llm_score", "expert")),
-        *(("anything", "annotator_1"), ("judge", "whoever")),
+        ("verdict", "human_label"),
+        ("prediction", "label"),
+        ("llm_score", "expert"),
+        ("anything", "annotator_1"),
+        ("judge", "whoever"),
     ],
 )
 def test_columns_are_guessed_where_names_leave_one_choice(judge, human):
     results = judge_check(sixty().rename(columns={"judge": judge, "human": human}))
-    assert results.notes[1] == f"columns guessed: judge={judge}; human={human}; doc=doc_id"
+    assert (
+        results.notes[1] == f"columns guessed: judge={judge}; human={human}; doc=doc_id"
+    )
     assert fits(results)
 
 
@@ -110,10 +133,14 @@ def test_people_are_compared_with_their_own_scorer():
     notes = judge_check(frame).notes
     assert notes[1] == "columns guessed: judge=facts; human=facts_human_ann; doc=doc_id"
     two = frame.assign(tone=frame["facts"], tone_human_ann=frame["facts_human_ann"])
-    with pytest.raises(BadInput, match="no column is clearly that of people's labels; say which"):
+    with pytest.raises(
+        BadInput, match="no column is clearly that of people's labels; say which"
+    ):
         judge_check(two)
     assert "human=tone_human_ann" in judge_check(two, judge="tone").notes[1]
-    both = two.rename(columns={"tone": "tone_judge_gpt"}).assign(tone_judge_mini=frame["facts"])
+    both = two.rename(columns={"tone": "tone_judge_gpt"}).assign(
+        tone_judge_mini=frame["facts"]
+    )
     card = judge_check(both, human="tone_human_ann").card
     assert [*card["judge"].unique()] == ["tone_judge_gpt", "tone_judge_mini"]
 
@@ -140,7 +167,9 @@ def test_labels_in_words_numbers_and_truth_values(good, bad):
 
 def test_words_and_grades_of_ones_own():
     frame = sixty().replace({"human": {"pass": "faithful", "fail": "made up"}})
-    with pytest.raises(BadInput, match="column 'human' holds 'faithful', 'made up'; name those"):
+    with pytest.raises(
+        BadInput, match="column 'human' holds 'faithful', 'made up'; name those"
+    ):
         judge_check(frame)
     results = judge_check(frame, passes=["faithful", "pass"])
     assert fits(results)
@@ -149,16 +178,22 @@ def test_words_and_grades_of_ones_own():
     with pytest.raises(BadInput, match=r"has numbers from 2 to 4; .* pass_from=NUMBER"):
         judge_check(graded)
     assert fits(judge_check(graded, pass_from=3))
-    named = sixty(model=["a", "b"] * 30)  # a column that names somebody holds no verdicts
+    # a column that names somebody holds no verdicts
+    named = sixty(model=["a", "b"] * 30)
     assert {*judge_check(named).card["slice"]} == {"all", "model=a", "model=b"}
-    with pytest.raises(BadInput, match="column 'judge' holds 'bad', 'good'; name those"):
+    with pytest.raises(
+        BadInput, match="column 'judge' holds 'bad', 'good'; name those"
+    ):
         judge_check(sixty().replace({"pass": "good", "fail": "bad"}))
 
 
 @pytest.mark.parametrize(
-    ("passed", "failed", "unsure"), [("pass", "fail", "Unsure"), ("ok", "bad", "?"), (1, 0, -1)]
+    ("passed", "failed", "unsure"),
+    [("pass", "fail", "Unsure"), ("ok", "bad", "?"), (1, 0, -1)],
 )
-def test_a_third_word_is_asked_about_and_is_missing_where_its_user_says_so(passed, failed, unsure):
+def test_a_third_word_is_asked_about_and_is_missing_where_its_user_says_so(
+    passed, failed, unsure
+):
     words = {"pass": passed, "fail": failed}
     frame = sixty().replace({"judge": words, "human": words})
     blank = frame.astype({"human": "object"})
@@ -166,12 +201,16 @@ def test_a_third_word_is_asked_about_and_is_missing_where_its_user_says_so(passe
     third = blank.fillna({"human": unsure})
     named = {"judge": "judge", "human": "human"}
     if isinstance(passed, int):
-        with pytest.raises(BadInput, match=r"column 'human' has numbers from -1 to 1; .* missing="):
+        with pytest.raises(
+            BadInput, match=r"column 'human' has numbers from -1 to 1; .* missing="
+        ):
             judge_check(third, **named)
         options = {}
     else:
         known = passed == "pass"
-        with pytest.raises(BadInput, match=r"those that are a pass: passes=WORD; .* missing=WORD"):
+        with pytest.raises(
+            BadInput, match=r"those that are a pass: passes=WORD; .* missing=WORD"
+        ):
             judge_check(third, **named)
         options = {} if known else {"passes": passed}
     results = judge_check(third, missing=str(unsure).casefold(), **options)
@@ -208,7 +247,8 @@ def raters(n=90):
     truth = rng.random(n) < 0.7
     shares = {"judge": 0.95, **dict.fromkeys(PEOPLE, 0.85)}
     labels = {
-        name: (truth == (rng.random(n) < share)).astype(int) for name, share in shares.items()
+        name: (truth == (rng.random(n) < share)).astype(int)
+        for name, share in shares.items()
     }
     return pd.DataFrame({"id": [f"t{i}" for i in range(n)], **labels})
 
@@ -221,7 +261,11 @@ def one_row_per_rater(wide, people=PEOPLE):
 
 def test_several_columns_and_a_column_of_raters_say_the_same():
     wide, order = raters(), {"key": lambda c: c.str[1:].astype(int), "kind": "stable"}
-    long = one_row_per_rater(wide).sample(frac=1, random_state=1).sort_values("id", **order)
+    long = (
+        one_row_per_rater(wide)
+        .sample(frac=1, random_state=1)
+        .sort_values("id", **order)
+    )
     a, b = judge_check(wide, human=PEOPLE), judge_check(long)
     for name in ("card", "contests", "by_agreement", "replacement"):
         assert_frame_equal(a.table(name), b.table(name))
@@ -269,14 +313,19 @@ def test_probabilities_have_a_sureness():
     frame["judge"] = np.where(frame["judge"] == "pass", 0.8, 0.3)
     frame.loc[33, "judge"] = 0.01
     results = judge_check(frame)
-    assert results.disagreements[["id", "probability"]].iloc[0].tolist() == ["row 33", 0.01]
+    assert results.disagreements[["id", "probability"]].iloc[0].tolist() == [
+        "row 33",
+        0.01,
+    ]
     assert fits(results)
 
 
 def test_a_requirement_is_about_the_lower_end():
     results = judge_check(sixty(), require={"sensitivity": 0.9, "kappa": 0.1})
     (line,) = results.unmet
-    assert re.match(r"NOT MET: judge: sensitivity .92 has the lower end .8\d, not .90 or", line)
+    assert re.match(
+        r"NOT MET: judge: sensitivity .92 has the lower end .8\d, not .90 or", line
+    )
     rates = results.pass_rates.set_index("method")
     corrected = ["corrected", "corrected by sensitivity and specificity"]
     assert rates.index[rates["refused"]].tolist() == corrected
@@ -313,9 +362,13 @@ def test_slices_systems_and_files(tmp_path):
     for place in ("a/out", "b/out"):
         judge_check(frame, by="topic").save(tmp_path / place)
         files = [file for file in (tmp_path / place).rglob("*") if file.is_file()]
-        contents.append({str(f.relative_to(tmp_path / place)): f.read_bytes() for f in files})
+        contents.append(
+            {str(f.relative_to(tmp_path / place)): f.read_bytes() for f in files}
+        )
     assert contents[0] == contents[1]
-    assert {"card.csv", "pass_rates.csv", "labels.csv", "disagreements.csv"} <= {*contents[0]}
+    assert {"card.csv", "pass_rates.csv", "labels.csv", "disagreements.csv"} <= {
+        *contents[0]
+    }
     assert json.loads(contents[0]["choices.json"])["doc"] == "doc_id"
     call = contents[0]["page/data/head.js"].decode().strip()
     head = json.loads(call.removeprefix('metassay("head",').removesuffix(")"))
@@ -329,7 +382,9 @@ def test_a_label_of_few_documents_is_warned_of():
     documents = [f"d{i // 10}" for i in range(60)]
     few = sixty(doc_id=documents, human=["fail"] * 12 + ["pass"] * 48)
     warnings = [line for line in judge_check(few).answer if line.startswith("WARNING")]
-    assert warnings == ["WARNING: people fail rows of 2 documents only: each document counts once."]
+    assert warnings == [
+        "WARNING: people fail rows of 2 documents only: each document counts once."
+    ]
     assert not any(line.startswith("WARNING") for line in judge_check(sixty()).answer)
 
 
@@ -339,11 +394,31 @@ def test_what_programs_export_is_read():
     questions = [f"What is the answer to question {n}?" for n in range(60)]
     marks = {True: "C", False: "I"}
     exports = {
-        "ragas": {"user_input": questions, "faithfulness": judge * 0.8, "human": people},
-        "DeepEval": {"name": [f"test_{n}" for n in range(60)], "success": judge, "gold": people},
-        "promptfoo": {"vars.q": questions, "pass": judge.map(str), "expert": people.map(str)},
-        "Inspect": {"id": range(60), "score": judge.map(marks), "label": people.map(marks)},
-        "Langfuse": {"traceId": questions, "llm-judge": judge * 1.0, "manual": people * 1.0},
+        "ragas": {
+            "user_input": questions,
+            "faithfulness": judge * 0.8,
+            "human": people,
+        },
+        "DeepEval": {
+            "name": [f"test_{n}" for n in range(60)],
+            "success": judge,
+            "gold": people,
+        },
+        "promptfoo": {
+            "vars.q": questions,
+            "pass": judge.map(str),
+            "expert": people.map(str),
+        },
+        "Inspect": {
+            "id": range(60),
+            "score": judge.map(marks),
+            "label": people.map(marks),
+        },
+        "Langfuse": {
+            "traceId": questions,
+            "llm-judge": judge * 1.0,
+            "manual": people * 1.0,
+        },
         "MLflow": {"correctness/score": frame["judge"], "human/value": frame["human"]},
     }
     for name, columns in exports.items():

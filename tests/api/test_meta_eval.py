@@ -15,7 +15,17 @@ from metassay.api.columns import InputTable
 from metassay.api.eval_request import LARGEST
 from metassay.cli.main import main
 from metassay.datasets.registry import find, load_registry
-from tests.api.small_study import OPTIONS, TEXT, Frames, choices, faults, put, read, study, table
+from tests.api.small_study import (
+    OPTIONS,
+    TEXT,
+    Frames,
+    choices,
+    faults,
+    put,
+    read,
+    study,
+    table,
+)
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/meta-eval.md").read_text("utf-8")
@@ -36,9 +46,10 @@ def frames() -> Frames:
 
 def read_scores(text: str | bytes, name: str = "scores.csv") -> InputTable:
     """A file of scores, beside ratings that are right."""
-    return read([written(text, name)], [written("doc_id,system,c\nd1,a,1\nd1,b,2\n", "right.csv")])[
-        0
-    ]
+    return read(
+        [written(text, name)],
+        [written("doc_id,system,c\nd1,a,1\nd1,b,2\n", "right.csv")],
+    )[0]
 
 
 def faults_of(text: str | bytes, name: str = "scores.csv") -> list[str]:
@@ -70,7 +81,9 @@ def test_the_board_has_the_best_first_and_fits_80_columns(here, frames, capsys) 
         assert line in lines
     people = frames[1].groupby(TEXT)["grade"].mean().rename("people")
     both = frames[0].set_index(TEXT).join(people)
-    rows = table("correlations", level="global").set_index(["metric", "coefficient"])["value"]
+    rows = table("correlations", level="global").set_index(["metric", "coefficient"])[
+        "value"
+    ]
     for metric in ("good", "noise", "words"):
         for oracle in (pearsonr, spearmanr, kendalltau):
             name = oracle.__name__.removesuffix("r").removesuffix("tau")
@@ -78,11 +91,26 @@ def test_the_board_has_the_best_first_and_fits_80_columns(here, frames, capsys) 
             assert rows[metric, name] == pytest.approx(expected, abs=1e-12)
 
 
-def test_lower_turns_the_certificate_and_not_the_correlation(here, frames, capsys, no_page) -> None:
+def test_lower_turns_the_certificate_and_not_the_correlation(
+    here, frames, capsys, no_page
+) -> None:
     words = put(frames[0].assign(good=-frames[0]["good"]), frames[1])
-    words += ["--compared", "noise", "--compared", "good", "--lower", "good", "--out", "out"]
+    words += [
+        "--compared",
+        "noise",
+        "--compared",
+        "good",
+        "--lower",
+        "good",
+        "--out",
+        "out",
+    ]
     assert main(words) == 0
-    assert sorted(path.name for path in here.iterdir()) == ["out", "ratings.csv", "scores.csv"]
+    assert sorted(path.name for path in here.iterdir()) == [
+        "out",
+        "ratings.csv",
+        "scores.csv",
+    ]
     assert choices()["options"]["compared"] == ["noise", "good"]
     value = table("certificates", metric="good", level="global")["value"].item()
     plain = table("correlations", metric="good", level="global", coefficient="pearson")
@@ -113,16 +141,31 @@ def test_a_mark_crlf_author_and_a_quoted_line_break_are_read(here) -> None:
         ("doc_id,system,m,m\nd,a,1,1\n", "column 'm' is there twice"),
         ("system,m\na,1\n", "column 'doc_id' is missing; name it in the header"),
         ("doc_id,m\nd,1\n", "column 'system' is missing"),
-        ("doc_id,system,author,m\nd,a,a,1\n", "both of the columns 'system' and 'author'"),
+        (
+            "doc_id,system,author,m\nd,a,a,1\n",
+            "both of the columns 'system' and 'author'",
+        ),
         ("doc_id,system,metric\nd,a,m\n", "column 'value' is missing"),
         ("doc_id,system\nd,a\n", "no column is a metric"),
-        ("doc_id,system,m\nd,a,good text\n", "line 2: 'm' is not a finite number; write one"),
-        ('doc_id,system,m\nd,a,"1,234"\n', "1,234, which may mean a thousand or a fraction"),
+        (
+            "doc_id,system,m\nd,a,good text\n",
+            "line 2: 'm' is not a finite number; write one",
+        ),
+        (
+            'doc_id,system,m\nd,a,"1,234"\n',
+            "1,234, which may mean a thousand or a fraction",
+        ),
         ("doc_id,system,m\nd,a,inf\n", "line 2: 'm' is not a finite number"),
         ("doc_id,system,m\nd,a,1e999\n", "line 2: 'm' is not a finite number"),
-        ("doc_id,system,m\nd,a,1\nd,a,2\n", "line 3: the same doc_id, system a second time ('d',"),
+        (
+            "doc_id,system,m\nd,a,1\nd,a,2\n",
+            "line 3: the same doc_id, system a second time ('d',",
+        ),
         ("doc_id,system,m\nd,,1\n", "line 2: 'system' is empty; fill it in"),
-        ("doc_id,system,judge,m\nd,a,1,1\n", "'judge' must name the judge, but holds numbers; ren"),
+        (
+            "doc_id,system,judge,m\nd,a,1,1\n",
+            "'judge' must name the judge, but holds numbers; ren",
+        ),
         ("doc_id,system,m\nd,a,\n", "holds no value at all"),
     ],
 )
@@ -136,7 +179,9 @@ def test_what_is_wrong_with_a_file(here, text: str | bytes, message: str) -> Non
 def test_ratings_repeat_by_rater_and_criterion(here) -> None:
     text = "doc_id,system,rater,criterion,value,unit\nd,a,r,c,1,text\nd,a,s,c,1,text\nd,a,r,c,2,"
     (line,) = faults_of(f"{text}text\n", "ratings.csv")
-    assert "line 4: the same doc_id, system, rater, unit, criterion a second time" in line
+    assert (
+        "line 4: the same doc_id, system, rater, unit, criterion a second time" in line
+    )
     (line,) = faults_of(f"{text}claim:1\n", "ratings.csv")
     assert "line 4: 'unit' is not 'text'" in line
     (line,) = faults_of("doc_id,system,m\n", "scores.parquet")
@@ -162,7 +207,10 @@ def test_words_that_fit_nothing_are_told_at_once(here, frames, capsys) -> None:
     unknown = "no metric or criterion has this name; there are: 'good', 'noise'"
     assert f"--lower 'god': {unknown}, 'words', 'grade'; did you mean 'good'?" in lines
     assert f"--compared 'words': {unknown}\n" in lines
-    assert "--scale 'grade=fine': no such scale; choose from nominal, ordinal, interval" in lines
+    assert (
+        "--scale 'grade=fine': no such scale; choose from nominal, ordinal, interval"
+        in lines
+    )
     assert "resamples: Input should be greater than or equal to 1" in lines
 
 
@@ -206,10 +254,18 @@ def test_out_is_whole_or_not_at_all(here, frames, capsys, monkeypatch) -> None:
         patch.setattr(results, "to_csv", fails)
         with pytest.raises(OSError, match="no space"):
             main(words)
-    assert sorted(path.name for path in here.iterdir()) == ["ratings.csv", "reached", "scores.csv"]
+    assert sorted(path.name for path in here.iterdir()) == [
+        "ratings.csv",
+        "reached",
+        "scores.csv",
+    ]
     (here / "out").mkdir()
     assert main(words) == 0
-    assert choices()["better"] == {"good": "higher", "noise": "lower", "words": "neither"}
+    assert choices()["better"] == {
+        "good": "higher",
+        "noise": "lower",
+        "words": "neither",
+    }
     assert choices()["options"]["compared"] == ["good", "noise"]
     ends, grades = choices()["criteria"]["grade"], frames[1]["grade"]
     assert (ends["low"], ends["high"]) == (grades.min(), grades.max())
@@ -221,14 +277,21 @@ def test_out_is_whole_or_not_at_all(here, frames, capsys, monkeypatch) -> None:
 
 def test_the_published_correlations_of_xsum(here, mirror: Path, no_page) -> None:
     """Maynez et al. 2020: Spearman of five metrics with faithful and factual, from two files."""
-    folder = mirror / find(load_registry(ROOT / "data/registry.yaml"), "xsum_hallucination").mirror
-    with (folder / "eval_scores_xsum_summaries.csv").open(encoding="utf-8", newline="") as file:
+    folder = (
+        mirror
+        / find(load_registry(ROOT / "data/registry.yaml"), "xsum_hallucination").mirror
+    )
+    with (folder / "eval_scores_xsum_summaries.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         rows = pd.DataFrame(list(csv.DictReader(file)))
     names = rows["system_bbcid"].str.rpartition("_")
     keys = pd.DataFrame({"doc_id": names[2], "system": names[0]})
     metrics = ["R1", "R2", "RL", "BERTScore", "Entailment"]
     words = put(keys.join(rows[metrics]), keys.join(rows[["Faithful", "Factual"]]))[:3]
-    assert main([*words, "--resamples", "2", "--permutations", "2", "--out", "out"]) == 0
+    assert (
+        main([*words, "--resamples", "2", "--permutations", "2", "--out", "out"]) == 0
+    )
     for criterion, published in (
         ("Faithful", [0.197, 0.162, 0.162, 0.190, 0.431]),
         ("Factual", [0.125, 0.095, 0.113, 0.116, 0.264]),
@@ -262,13 +325,18 @@ def test_the_other_commands_of_the_page_run(here, page_files, capsys) -> None:
     assert main(["meta-eval", "ratings.csv", "--scale", "faithful=ordinal"]) == 0
     other = {"doc_id": "note_id", "system": "model", "rater": "annotator"}
     scores, ratings = (
-        pd.read_csv(f"{name}.csv").rename(columns=other) for name in ("scores", "ratings")
+        pd.read_csv(f"{name}.csv").rename(columns=other)
+        for name in ("scores", "ratings")
     )
-    scores = scores.assign(dataset="x", section=np.where(scores["note_id"] == "d1", "a", "b"))
+    scores = scores.assign(
+        dataset="x", section=np.where(scores["note_id"] == "d1", "a", "b")
+    )
     put(scores, ratings)
     pattern = r"^metassay (meta-eval scores.csv .* --(?:columns doc=|by ).*)$"
     lines = re.findall(pattern, PAGE, re.MULTILINE)
     assert len(lines) == 2
     words = shlex.split(" ".join([lines[0], *lines[1].split()[3:]]))
     assert main([*words, "--lower", "hallucinated", *OPTIONS]) == 0
-    assert "slices by section, with their texts: a (3), b (9)" in capsys.readouterr().out
+    assert (
+        "slices by section, with their texts: a (3), b (9)" in capsys.readouterr().out
+    )

@@ -37,7 +37,9 @@ def test_the_page_has_the_answer_every_table_and_figures(written: Path) -> None:
         assert all(column["means"] for column in info["columns"]), info["name"]
     certificates = page_data.table(written, "certificates")
     assert sorted(certificates["metric"].unique()) == ["good", "noise <i>"]
-    first, *others = [line["text"] for line in head["problems"] if line["kind"] == "warning"]
+    first, *others = [
+        line["text"] for line in head["problems"] if line["kind"] == "warning"
+    ]
     assert first.startswith("ratings names system '<B>' (16 rows)")
     assert any("texts with scores and ratings" in line for line in others)
     assert [link["href"] for link in head["links"]] == ["choices.json"]

@@ -43,9 +43,18 @@ def test_the_command_takes_them_all(folder, capsys) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda bob: bob.assign(rater="bob"), "ann.csv: has no column 'rater', which holds"),
-        (lambda bob: pd.concat([bob, bob[3:4]]), "bob.csv: line 14: the same doc_id, system a"),
-        (lambda bob: bob.drop(columns="system"), "bob.csv: has no column 'system', which holds"),
+        (
+            lambda bob: bob.assign(rater="bob"),
+            "ann.csv: has no column 'rater', which holds",
+        ),
+        (
+            lambda bob: pd.concat([bob, bob[3:4]]),
+            "bob.csv: line 14: the same doc_id, system a",
+        ),
+        (
+            lambda bob: bob.drop(columns="system"),
+            "bob.csv: has no column 'system', which holds",
+        ),
     ],
 )
 def test_what_contradicts_is_refused(folder, change, message: str) -> None:
@@ -56,7 +65,9 @@ def test_what_contradicts_is_refused(folder, change, message: str) -> None:
 def test_a_rating_in_two_files_is_told_with_both_places(folder) -> None:
     pd.read_csv("ratings.csv")[4:6].to_csv("more.csv", index=False)
     (line,) = faults(["scores.csv"], ["ratings.csv", "more.csv"])
-    assert line.startswith("more.csv: 2 lines: the same doc_id, author, part, study, rater, unit,")
+    assert line.startswith(
+        "more.csv: 2 lines: the same doc_id, author, part, study, rater, unit,"
+    )
     assert "as in ratings.csv (first: line 2, line 6 there: " in line
     assert line.endswith("keep one of the two")
 
@@ -64,7 +75,10 @@ def test_a_rating_in_two_files_is_told_with_both_places(folder) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("scores.csv --ratings ann.csv", "scores.csv: cannot be combined with --scores"),
+        (
+            "scores.csv --ratings ann.csv",
+            "scores.csv: cannot be combined with --scores",
+        ),
         ("--scores scores.csv", "--ratings FILE: is missing"),
         ("--ratings ann.csv ./ann.csv", "ann.csv: is named twice"),
         ("--scores ann.csv --ratings bob.csv ann.csv", "ann.csv: is given as SCORES"),
@@ -72,6 +86,8 @@ def test_a_rating_in_two_files_is_told_with_both_places(folder) -> None:
         ("", "takes two files, SCORES RATINGS, or RATINGS alone; there are 0"),
     ],
 )
-def test_words_that_fit_together_alone(folder, capsys, words: str, message: str) -> None:
+def test_words_that_fit_together_alone(
+    folder, capsys, words: str, message: str
+) -> None:
     assert main(["meta-eval", *words.split()]) == 2
     assert message in capsys.readouterr().err

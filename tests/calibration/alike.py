@@ -1,8 +1,8 @@
 """Studies whose documents or systems are not alike: topics, duplicates, versions, pooled data sets.
 
-In each the 20 metrics and people have nothing in common but that. `DECLARED` are studies in which
-the user says what belongs together, `DETECTED` those in which the data show it, `UNDECLARED` those
-in which nobody does.
+In each the 20 metrics and people have nothing in common but that. `DECLARED` are
+studies in which the user says what belongs together, `DETECTED` those in which the data
+show it, `UNDECLARED` those in which nobody does.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,8 @@ class Kind(NamedTuple):
 
     name: str
     shape: tuple[int, int]
-    draw: Callable  # of (rng, shape): a function that draws one scorer's matrix, and the groups
+    # of (rng, shape): a function that draws one scorer's matrix, and the groups
+    draw: Callable
 
 
 def labels(numbers, of="d"):
@@ -64,7 +65,9 @@ def twice(share):
 
     def draw(rng, shape):
         once = round(shape[1] / (1 + share))
-        again = np.concatenate((np.arange(once), rng.choice(once, shape[1] - once, replace=False)))
+        again = np.concatenate(
+            (np.arange(once), rng.choice(once, shape[1] - once, replace=False))
+        )
         return lambda: effects(rng, (shape[0], once), PLAIN)[:, again], NO_GROUPS
 
     return draw
@@ -91,7 +94,9 @@ def versions(sizes, alike, *, declared=False):
 
         def scorer():
             shared = effects(rng, (len(sizes), shape[1]), PLAIN)[family]
-            return np.sqrt(alike) * shared + np.sqrt(1 - alike) * effects(rng, shape, PLAIN)
+            return np.sqrt(alike) * shared + np.sqrt(1 - alike) * effects(
+                rng, shape, PLAIN
+            )
 
         return scorer, Groups({}, {}, labels(family, "s") if declared else {})
 
@@ -104,12 +109,20 @@ def pooled(systems, *, shared=False, by_topic=0, declared=False):
     def draw(rng, shape):
         second = np.arange(shape[1]) >= shape[1] // 2
         in_second = np.repeat([False, True], systems)
-        topic = np.arange(shape[1]) * by_topic // shape[1] if by_topic else np.arange(shape[1])
+        topic = (
+            np.arange(shape[1]) * by_topic // shape[1]
+            if by_topic
+            else np.arange(shape[1])
+        )
 
         def scorer():
             seen = effects(rng, shape, PLAIN) + rng.normal(size=2)[second.astype(int)]
-            seen = seen + (0.7 * rng.normal(size=topic.max() + 1)[topic] if by_topic else 0.0)
-            return seen if shared else np.where(in_second[:, None] == second, seen, np.nan)
+            seen = seen + (
+                0.7 * rng.normal(size=topic.max() + 1)[topic] if by_topic else 0.0
+            )
+            return (
+                seen if shared else np.where(in_second[:, None] == second, seen, np.nan)
+            )
 
         strata = labels(second) if declared else {}
         return scorer, Groups(strata, labels(topic) if by_topic else {}, {})
@@ -120,18 +133,36 @@ def pooled(systems, *, shared=False, by_topic=0, declared=False):
 DECLARED = (
     Kind("3 topics", (8, 40), topics(3, by_system=0.5)),
     Kind("5 topics", (8, 40), topics(5)),
-    Kind("5 topics of unequal size, by system", (8, 40), topics(5, by_system=0.5, unequal=True)),
+    Kind(
+        "5 topics of unequal size, by system",
+        (8, 40),
+        topics(5, by_system=0.5, unequal=True),
+    ),
     Kind("8 topics", (8, 40), topics(8, by_system=0.5)),
     Kind("12 topics of unequal size", (8, 40), topics(12, by_system=0.5, unequal=True)),
     Kind("20 topics", (16, 100), topics(20, by_system=0.5)),
     Kind("topics matter to systems alone", (8, 40), topics(5, sd=0.0, by_system=0.5)),
     Kind("8 clusters that do not matter", (8, 40), topics(8, sd=0.0)),
     Kind("each document by one system, 5 topics", (8, 160), topics(5, nested=True)),
-    Kind("4 pairs of versions, .7 in common", (8, 40), versions((2,) * 4, 0.7, declared=True)),
-    Kind("families of 5, 1, 1, 1, 1, 1, 1", (11, 40), versions((5, *[1] * 6), 0.8, declared=True)),
-    Kind("two sets, the same 8 systems", (8, 60), pooled((8, 0), shared=True, declared=True)),
     Kind(
-        "two sets, 6 + 6 systems, 12 topics", (12, 60), pooled((6, 6), by_topic=12, declared=True)
+        "4 pairs of versions, .7 in common",
+        (8, 40),
+        versions((2,) * 4, 0.7, declared=True),
+    ),
+    Kind(
+        "families of 5, 1, 1, 1, 1, 1, 1",
+        (11, 40),
+        versions((5, *[1] * 6), 0.8, declared=True),
+    ),
+    Kind(
+        "two sets, the same 8 systems",
+        (8, 60),
+        pooled((8, 0), shared=True, declared=True),
+    ),
+    Kind(
+        "two sets, 6 + 6 systems, 12 topics",
+        (12, 60),
+        pooled((6, 6), by_topic=12, declared=True),
     ),
 )
 DETECTED = (
@@ -143,7 +174,9 @@ DETECTED = (
     Kind("4 pairs of equal systems", (8, 40), versions((2,) * 4, 1.0)),
     Kind("two sets, 5 + 4 systems", (9, 60), pooled((5, 4))),
 )
-UNDECLARED = tuple(kind for kind in DECLARED if kind.name in ("5 topics", "8 topics", "20 topics"))
+UNDECLARED = tuple(
+    kind for kind in DECLARED if kind.name in ("5 topics", "8 topics", "20 topics")
+)
 
 
 def claims(kind: Kind, *, declared=True, coefficient="pearson", runs, seed):
@@ -156,7 +189,9 @@ def claims(kind: Kind, *, declared=True, coefficient="pearson", runs, seed):
         scorer, groups = kind.draw(rng, kind.shape)
         metrics = [scorer() for _ in range(N_METRICS)]
         ratings = rated(rng, scorer(), PLAIN)
-        study = study_of(metrics, ratings, seed=run, groups=groups if declared else NO_GROUPS)
+        study = study_of(
+            metrics, ratings, seed=run, groups=groups if declared else NO_GROUPS
+        )
         noticed += bool(study.grouping.dealt_with or study.grouping.suspected)
         for level in LEVELS:
             by_level[level].append(claims_at(study, level, chosen))
@@ -168,7 +203,8 @@ def claims(kind: Kind, *, declared=True, coefficient="pearson", runs, seed):
 def power(kind: Kind, level, r, *, runs, seed):
     """Shares of studies of this kind that call a metric one to use, and promising.
 
-    Were its documents and systems alike, its correlation with people would be `r` on average.
+    Were its documents and systems alike, its correlation with people would be `r` on
+    average.
     """
     noise = noise_for(r, kind.shape, level, PLAIN)
     rng = np.random.default_rng([seed, *kind.shape])
@@ -176,7 +212,10 @@ def power(kind: Kind, level, r, *, runs, seed):
     for run in range(runs):
         scorer, groups = kind.draw(rng, kind.shape)
         quality = scorer()
-        metrics = [quality + noise * scorer(), *(scorer() for _ in range(N_METRICS - 1))]
+        metrics = [
+            quality + noise * scorer(),
+            *(scorer() for _ in range(N_METRICS - 1)),
+        ]
         study = study_of(metrics, rated(rng, quality, PLAIN), seed=run, groups=groups)
         verdicts.append(certified(study, options(), (level,))[level][0]["verdict"])
     return verdicts.count("use") / runs, verdicts.count("promising") / runs
@@ -188,6 +227,8 @@ def falsely_noticed(shape, world, *, runs, seed) -> float:
     noticed = 0
     for run in range(runs):
         metrics = [effects(rng, shape, world) for _ in range(N_METRICS)]
-        study = study_of(metrics, rated(rng, effects(rng, shape, world), world), seed=run)
+        study = study_of(
+            metrics, rated(rng, effects(rng, shape, world), world), seed=run
+        )
         noticed += bool(study.grouping.dealt_with or study.grouping.suspected)
     return noticed / runs

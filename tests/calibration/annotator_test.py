@@ -39,12 +39,28 @@ WORLDS = (
     World("by 3, 5 % fail", items=60, per_document=3, passing=0.95, epsilon=0.1),
     World("by 5, 5 % fail", items=200, per_document=5, passing=0.95, epsilon=0.1),
     World("raters who differ, by 5", per_document=5, raters=(0.95, 0.85, 0.75)),
-    World("5 raters who differ, by 5", per_document=5, raters=(0.95, 0.9, 0.9, 0.8, 0.7)),
+    World(
+        "5 raters who differ, by 5", per_document=5, raters=(0.95, 0.9, 0.9, 0.8, 0.7)
+    ),
     World("2 raters, by 5", per_document=5, raters=(0.9, 0.9)),
-    World("10 documents of 1 to 39", per_document=10, sizes=(1, 1, 2, 3, 4, 6, 9, 13, 22, 39)),
+    World(
+        "10 documents of 1 to 39",
+        per_document=10,
+        sizes=(1, 1, 2, 3, 4, 6, 9, 13, 22, 39),
+    ),
     World("7 documents, one of 40", per_document=10, sizes=(40, *(10,) * 6)),
     *(
-        World("the judge errs by whole documents", 96, per, 0.2, 0.95, (0.97,) * 3, 0.1, (), True)
+        World(
+            "the judge errs by whole documents",
+            96,
+            per,
+            0.2,
+            0.95,
+            (0.97,) * 3,
+            0.1,
+            (),
+            True,
+        )
         for per in (6, 8, 12, 16)
     ),
 )
@@ -56,7 +72,9 @@ def drawn_worlds(n=30, seed=20261127):
     while len(worlds) < n:
         per = int(rng.integers(2, 13))
         documents = int(rng.integers(6, 31))
-        raters = tuple(np.round(rng.uniform(0.75, 0.97, rng.integers(2, 6)), 2).tolist())
+        raters = tuple(
+            np.round(rng.uniform(0.75, 0.97, rng.integers(2, 6)), 2).tolist()
+        )
         unequal, whole = rng.random(2) < 0.5
         sizes = tuple(rng.integers(1, 2 * per, documents).tolist()) if unequal else ()
         items = sum(sizes) or documents * per
@@ -70,7 +88,9 @@ def gaps(world, right):
     """By how much each rater is nearer to the others than a judge that is right so often."""
     m = len(world.raters)
     every = (np.arange(2**m)[:, None] >> np.arange(m)) & 1  # who is right
-    of_raters = np.prod(np.where(every, world.raters, 1 - np.array(world.raters)), axis=1)
+    of_raters = np.prod(
+        np.where(every, world.raters, 1 - np.array(world.raters)), axis=1
+    )
     leads = []
     for rater in range(m):
         others = np.delete(every, rater, axis=1).sum(axis=1)
@@ -84,8 +104,9 @@ def gaps(world, right):
 
 
 def right_of_judge(world):
-    """How often a judge is right that no more than half less one of the raters may be beaten by:
-    the smallest gap that decides is epsilon."""
+    """How often a judge is right that no more than half less one of the raters may be
+    beaten by: the smallest gap that decides is epsilon.
+    """
     m = len(world.raters)
     decides = (m - 1) // 2  # so many may truly be beaten, and the judge still fails
 
@@ -104,8 +125,12 @@ def study(rng, world, right):
         return np.where(common, rng.random(len(sizes))[of], rng.random(of.size))
 
     truth = uniform() < world.passing
-    ratings = np.array([truth == (uniform() < share) for share in world.raters], dtype=float)
-    judge = (truth == (uniform(1.0 if world.whole else world.alike) < right)).astype(float)
+    ratings = np.array(
+        [truth == (uniform() < share) for share in world.raters], dtype=float
+    )
+    judge = (truth == (uniform(1.0 if world.whole else world.alike) < right)).astype(
+        float
+    )
     return judge, ratings, of
 
 
@@ -125,14 +150,17 @@ def false_passes(world, *, studies=STUDIES, seed=0, less=0.0):
 
 
 def rates(studies=STUDIES):
-    """By world: false passes, and passes of a judge that is right as often as the middle rater;
-    and false passes by our test in each of the worlds that are drawn."""
+    """By world: false passes, and passes of a judge that is right as often as the
+    middle rater; and false passes by our test in each of the worlds that are drawn.
+    """
     rows = []
     for seed, world in enumerate(WORLDS):
         as_good = float(np.median(world.raters)) - right_of_judge(world)
         power = false_passes(world, studies=studies // 4, seed=seed, less=as_good)
         rows.append((world, false_passes(world, studies=studies, seed=seed), power))
-    drawn = [false_passes(world, seed=1000 + n)[1] for n, world in enumerate(drawn_worlds())]
+    drawn = [
+        false_passes(world, seed=1000 + n)[1] for n, world in enumerate(drawn_worlds())
+    ]
     return rows, drawn
 
 

@@ -10,9 +10,11 @@ import numpy as np
 from metassay.statistics.best import behind_best
 from metassay.statistics.correlation import weighted_pearson
 
-SHAPES = ((10, 4), (24, 1), (30, 4), (30, 10), (100, 1), (100, 4))  # documents x systems
+# documents x systems
+SHAPES = ((10, 4), (24, 1), (30, 4), (30, 10), (100, 1), (100, 4))
 METRICS, STUDIES, RESAMPLES = 21, 600, 500
-OF_DOCUMENT, OF_METRICS = 0.4, 0.6  # shares of variance: of a document's texts, of all metrics
+# shares of variance: of a document's texts, of all metrics
+OF_DOCUMENT, OF_METRICS = 0.4, 0.6
 TRUTHS = {  # each metric's correlation with people
     "all 0": np.zeros(METRICS),
     "all .4": np.full(METRICS, 0.4),
@@ -21,23 +23,31 @@ TRUTHS = {  # each metric's correlation with people
 }
 
 
-# The same where people count errors, mostly none, and metrics are alike in groups: 12 variants of
-# one idea, 4 of another, 5 by themselves.
+# The same where people count errors, mostly none, and metrics are alike in groups: 12
+# variants of one idea, 4 of another, 5 by themselves.
 ALIKE = np.repeat([0.95, OF_METRICS, 0.0], [12, 4, 5])
 COUNTED = "; counts, and metrics in groups"
-WORLDS = {**TRUTHS, **{f"{name}{COUNTED}": TRUTHS[name] for name in ("all 0", "all .4")}}
+WORLDS = {
+    **TRUTHS,
+    **{f"{name}{COUNTED}": TRUTHS[name] for name in ("all 0", "all .4")},
+}
 
 
 def noise(rng, n, documents, systems):
     """n x documents x systems, variance 1, of which a part is the document's."""
     of_document = rng.normal(size=(n, documents, 1)) * np.sqrt(OF_DOCUMENT)
-    return of_document + rng.normal(size=(n, documents, systems)) * np.sqrt(1 - OF_DOCUMENT)
+    return of_document + rng.normal(size=(n, documents, systems)) * np.sqrt(
+        1 - OF_DOCUMENT
+    )
 
 
 def study(rng, documents, systems, truth, *, counted=False):
     """Which metrics are said to be behind the best one of a study."""
     alike = (ALIKE if counted else np.full(len(truth), OF_METRICS))[:, None, None]
-    (people,), (common,) = noise(rng, 1, documents, systems), noise(rng, 1, documents, systems)
+    (people,), (common,) = (
+        noise(rng, 1, documents, systems),
+        noise(rng, 1, documents, systems),
+    )
     specific = noise(rng, len(truth), documents, systems)
     rest = np.sqrt(alike) * common + np.sqrt(1 - alike) * specific
     weight = truth[:, None, None]
@@ -47,19 +57,24 @@ def study(rng, documents, systems, truth, *, counted=False):
     unit = np.repeat(np.arange(documents), systems)
     drawn = rng.multinomial(documents, np.full(documents, 1 / documents), RESAMPLES)
     weights = np.concatenate((np.ones((1, documents)), drawn))
-    r = np.array([weighted_pearson(m.ravel(), people.ravel(), unit, weights) for m in metrics]).T
+    r = np.array(
+        [weighted_pearson(m.ravel(), people.ravel(), unit, weights) for m in metrics]
+    ).T
     differences = r[:, None, :] - r[:, :, None]
     return behind_best(differences, int(r[0].argmax()), documents) < 0.05
 
 
 def rates(studies=STUDIES):
-    """Rows: truth, documents, systems, share of studies that say it of a metric as good as the best
-    in truth, and the mean share of the others of which it is said."""
+    """Rows: truth, documents, systems, share of studies that say it of a metric as good
+    as the best in truth, and the mean share of the others of which it is said.
+    """
     rows = []
     for (number, (name, truth)), shape in product(enumerate(WORLDS.items()), SHAPES):
         rng = np.random.default_rng([number, *shape])
         counted = name.endswith(COUNTED)
-        behind = np.array([study(rng, *shape, truth, counted=counted) for _ in range(studies)])
+        behind = np.array(
+            [study(rng, *shape, truth, counted=counted) for _ in range(studies)]
+        )
         equal = truth == truth.max()
         others = behind[:, ~equal].mean() if not equal.all() else np.nan
         rows.append((name, *shape, behind[:, equal].any(axis=1).mean(), others))

@@ -2,9 +2,9 @@
 
 `python -m tests.calibration.comparisons` prints the tables; a minute or two.
 
-A study has 4 systems and 20 metrics, each of which is a mean over 8 of the same 12 answers of a
-judge, so that metrics are correlated, in the same documents before and after. Where nothing
-changed, before and after are two runs of the same thing.
+A study has 4 systems and 20 metrics, each of which is a mean over 8 of the same 12
+answers of a judge, so that metrics are correlated, in the same documents before and
+after. Where nothing changed, before and after are two runs of the same thing.
 """
 
 from itertools import product
@@ -25,7 +25,8 @@ from metassay.tracking.comparison.differences import (
 DOCUMENTS = (5, 10, 26, 100)
 SYSTEMS, METRICS, CLAIMS, READ = 4, 20, 12, 8
 STUDIES, PERMUTATIONS = 500, 2000
-CHANGES_ITS_MIND = 0.03  # the share of answers that are others when the judge is asked again
+# the share of answers that are others when the judge is asked again
+CHANGES_ITS_MIND = 0.03
 WRONG = (1 - np.sqrt(1 - 2 * CHANGES_ITS_MIND)) / 2  # so that two runs differ so often
 LOST = (0.05, 0.1, 0.2)  # of a system's true claims, where one regressed
 RULE = Rule(ComparisonOptions(permutations=PERMUTATIONS), 1)
@@ -34,7 +35,12 @@ RULE = Rule(ComparisonOptions(permutations=PERMUTATIONS), 1)
 def _metrics(answers, rng_of_study):
     """(systems x metrics, documents) from answers (systems, documents, claims)."""
     read = np.array([rng_of_study.permutation(CLAIMS)[:READ] for _ in range(METRICS)])
-    return answers[:, :, read].mean(axis=3).transpose(0, 2, 1).reshape(SYSTEMS * METRICS, -1)
+    return (
+        answers[:, :, read]
+        .mean(axis=3)
+        .transpose(0, 2, 1)
+        .reshape(SYSTEMS * METRICS, -1)
+    )
 
 
 def _judged(true, rng):
@@ -43,7 +49,11 @@ def _judged(true, rng):
 
 def _claims(documents, rng, ease=0.15):
     """Whether each claim is true: some systems are better, some documents are easier."""
-    share = 0.7 + 0.05 * rng.normal(size=(SYSTEMS, 1)) + ease * rng.normal(size=(1, documents))
+    share = (
+        0.7
+        + 0.05 * rng.normal(size=(SYSTEMS, 1))
+        + ease * rng.normal(size=(1, documents))
+    )
     return rng.random((SYSTEMS, documents, CLAIMS)) < share[:, :, None]
 
 
@@ -63,14 +73,17 @@ def failing(documents, rng):
     """The judge again, and each time a tenth of the texts are empty: nothing in them is true."""
     true = _claims(documents, rng)
     return tuple(
-        _judged(true, rng) & (rng.random((SYSTEMS, documents, 1)) >= 0.1) for _ in range(2)
+        _judged(true, rng) & (rng.random((SYSTEMS, documents, 1)) >= 0.1)
+        for _ in range(2)
     )
 
 
 def shared_failures(documents, rng):
     """As `failing`, but a document is empty for all systems at once."""
     true = _claims(documents, rng)
-    return tuple(_judged(true, rng) & (rng.random((1, documents, 1)) >= 0.1) for _ in range(2))
+    return tuple(
+        _judged(true, rng) & (rng.random((1, documents, 1)) >= 0.1) for _ in range(2)
+    )
 
 
 NOTHING_CHANGED = {
@@ -91,7 +104,9 @@ def regressed(documents, rng, lost):
 
 def _verdicts(before, after, rng):
     seed = rng.integers(2**32)
-    scores = [_metrics(judged, np.random.default_rng(seed)) for judged in (before, after)]
+    scores = [
+        _metrics(judged, np.random.default_rng(seed)) for judged in (before, after)
+    ]
     change = scores[1] - scores[0]
     change[np.abs(change) < 1e-9] = 0.0
     tests = RULE.test(change, np.arange(change.shape[1]))
@@ -108,14 +123,18 @@ def false_alarms(studies=4 * STUDIES, seed=0):
     rows = []
     for (name, world), documents in product(NOTHING_CHANGED.items(), DOCUMENTS):
         rng = np.random.default_rng([seed, documents, len(name)])
-        alarms = [_shown(_verdicts(*world(documents, rng), rng)).any() for _ in range(studies)]
+        alarms = [
+            _shown(_verdicts(*world(documents, rng), rng)).any() for _ in range(studies)
+        ]
         rows.append((name, documents, float(np.mean(alarms))))
     return rows
 
 
 def power(studies=STUDIES, seed=1):
-    """Rows: share of claims lost, documents, how often the system is named as regressed, how many
-    of its 20 metrics are then shown, and how often another system is named."""
+    """Rows: share of claims lost, documents, how often the system is named as
+    regressed, how many of its 20 metrics are then shown, and how often another system
+    is named.
+    """
     rows = []
     for lost, documents in product(LOST, DOCUMENTS):
         rng = np.random.default_rng([seed, documents, int(1000 * lost)])
@@ -127,7 +146,9 @@ def power(studies=STUDIES, seed=1):
             metrics += [worse[1]] if worse[1] else []
             others.append(_shown(np.delete(verdicts, 1, axis=0)).any())
         many = float(np.mean(metrics)) if metrics else 0.0
-        rows.append((lost, documents, float(np.mean(named)), many, float(np.mean(others))))
+        rows.append(
+            (lost, documents, float(np.mean(named)), many, float(np.mean(others)))
+        )
     return rows
 
 
@@ -175,8 +196,10 @@ DIFFERENCES = {
 
 
 def coverage(studies=4 * STUDIES, seed=2):
-    """Rows: the differences, and by number of documents how often there is an interval, and how
-    often it has the mean then (NaN where there is one in fewer than 50 comparisons)."""
+    """Rows: the differences, and by number of documents how often there is an interval,
+    and how often it has the mean then (NaN where there is one in fewer than 50
+    comparisons).
+    """
     rows = []
     for name, world in DIFFERENCES.items():
         shares = []
@@ -197,15 +220,20 @@ def coverage(studies=4 * STUDIES, seed=2):
 
 
 def words(studies=STUDIES // 5, seed=3):
-    """Rows: share of claims lost (0: by none), documents, and of the rows of the system that lost
-    them the shares shown, not shown though they could be, not tell-able, and the same."""
+    """Rows: share of claims lost (0: by none), documents, and of the rows of the system
+    that lost them the shares shown, not shown though they could be, not tell-able, and
+    the same.
+    """
     rows = []
     for lost, documents in product((0.0, *LOST), DOCUMENTS):
         rng = np.random.default_rng([seed, documents, int(1000 * lost)])
         verdicts = []
         for _ in range(studies):
             verdicts += _verdicts(*regressed(documents, rng, lost), rng)[1].tolist()
-        of = [np.isin(verdicts, some) for some in ((REGRESSED, IMPROVED), NOT_SHOWN, UNKNOWN, SAME)]
+        of = [
+            np.isin(verdicts, some)
+            for some in ((REGRESSED, IMPROVED), NOT_SHOWN, UNKNOWN, SAME)
+        ]
         rows.append((lost, documents, *(float(np.mean(mask)) for mask in of)))
     return rows
 
@@ -239,7 +267,9 @@ def section(alarms, powers, covers, says):
     ]
     for lost in LOST:
         some = [row for row in powers if row[0] == lost]
-        named = [f"{row[2]:.0%}" + (f" ({row[3]:.0f})" if row[2] else "") for row in some]
+        named = [
+            f"{row[2]:.0%}" + (f" ({row[3]:.0f})" if row[2] else "") for row in some
+        ]
         lines.append(f"| {lost:.0%}: named | {' | '.join(named)} |")
         others = " | ".join(f"{row[4]:.1%}" for row in some)
         lines.append(f"| {lost:.0%}: another is | {others} |")
@@ -254,7 +284,10 @@ def section(alarms, powers, covers, says):
     ]
     for lost in sorted({row[0] for row in says}):
         some = [row[2:] for row in says if row[0] == lost]
-        cells = [" / ".join(f"{100 * share:.0f}" for share in shares) + " %" for shares in some]
+        cells = [
+            " / ".join(f"{100 * share:.0f}" for share in shares) + " %"
+            for shares in some
+        ]
         lines.append(f"| {lost:.0%} | {' | '.join(cells)} |")
     lines += [
         "",

@@ -1,10 +1,11 @@
 """A judge that is watched for a hundred weeks: how often is the alarm false, how often right?
 
-The judge changes its mind: asked again, it gives another verdict than it mostly gives on 3 % of
-questions. It does so on all questions alike; or on a tenth of them, on 30 % of repetitions; or on
-whole calls of five questions at a time. Four fifths of what it is asked is entailed. Its stored
-verdicts are one draw, by which half of the anchors are chosen of either verdict. The anchors and
-their repetitions are drawn anew for each of the many watches.
+The judge changes its mind: asked again, it gives another verdict than it mostly gives
+on 3 % of questions. It does so on all questions alike; or on a tenth of them, on 30 %
+of repetitions; or on whole calls of five questions at a time. Four fifths of what it is
+asked is entailed. Its stored verdicts are one draw, by which half of the anchors are
+chosen of either verdict. The anchors and their repetitions are drawn anew for each of
+the many watches.
 """
 
 from itertools import product
@@ -53,7 +54,9 @@ class Judge:
         calls = np.arange(QUESTIONS) // CALL
         stored = self._drawn(mostly, flips, calls)
         half = watch.anchors // 2
-        chosen = [rng.permutation(np.flatnonzero(stored == label))[:half] for label in (0, 1)]
+        chosen = [
+            rng.permutation(np.flatnonzero(stored == label))[:half] for label in (0, 1)
+        ]
         at = np.sort(np.concatenate(chosen))
         self.mostly, self.flips, self.stored = mostly[at], flips[at], stored[at]
         self.calls = np.unique(calls[at], return_inverse=True)[1]
@@ -75,10 +78,13 @@ class Judge:
         turned = self.rng.permutation(may)[: round(share * len(self.mostly))]
         self.mostly[turned] = ~self.mostly[turned]
 
-    def _drawn(self, mostly: np.ndarray, flips: np.ndarray, calls: np.ndarray) -> np.ndarray:
+    def _drawn(
+        self, mostly: np.ndarray, flips: np.ndarray, calls: np.ndarray
+    ) -> np.ndarray:
         if self.spread != "calls":
             return mostly ^ (self.rng.random(len(mostly)) < flips)
-        odd = self.rng.random(calls.max() + 1) < 2 * FLIPS  # of an odd call half is turned over
+        # of an odd call half is turned over
+        odd = self.rng.random(calls.max() + 1) < 2 * FLIPS
         return mostly ^ (odd[calls] & (self.rng.random(len(mostly)) < 0.5))
 
 
@@ -91,7 +97,10 @@ def silent(watch: Watch, *, watches: int, seed: int) -> Silent:
         counts.append(sum(judge.alarms() for _ in range(WEEKS)))
     alarms = np.array(counts)
     return Silent(
-        watches, float(alarms.mean() / WEEKS), float((alarms == 0).mean()), int(alarms.max())
+        watches,
+        float(alarms.mean() / WEEKS),
+        float((alarms == 0).mean()),
+        int(alarms.max()),
     )
 
 
@@ -110,7 +119,9 @@ def power(
     return first / watches, any_ / watches
 
 
-def confirmed(watch: Watch, share: float, *, watches: int, seed: int) -> tuple[int, float]:
+def confirmed(
+    watch: Watch, share: float, *, watches: int, seed: int
+) -> tuple[int, float]:
     """How many checks raised the alarm, and how often one right after it did so again."""
     rng = np.random.default_rng(seed)
     again = []
@@ -135,7 +146,9 @@ def rates() -> dict:
     """All that the page tabulates."""
     results: dict = {"silent": {}, "power": {}, "confirmed": {}}
     for watch, share in product(WATCHES, CONFIRMED):
-        results["confirmed"][watch, share] = confirmed(watch, share, watches=SILENT, seed=34)
+        results["confirmed"][watch, share] = confirmed(
+            watch, share, watches=SILENT, seed=34
+        )
     for watch in (*WATCHES, *LARGER):
         results["silent"][watch] = silent(watch, watches=SILENT, seed=31)
         for share, one_sided in CHANGES:
@@ -166,7 +179,8 @@ def section(results: dict) -> list[str]:
             f" | {100 * row.rate:.2f} % | {100 * row.without:.0f} % | {row.most} of {WEEKS} |"
         )
     heads = [
-        f"{100 * s:.0f} % {'to entailed' if one_sided else 'any way'}" for s, one_sided in CHANGES
+        f"{100 * s:.0f} % {'to entailed' if one_sided else 'any way'}"
+        for s, one_sided in CHANGES
     ]
     lines += [
         "",
@@ -178,8 +192,12 @@ def section(results: dict) -> list[str]:
     ]
     for watch in results["silent"]:
         cells = [results["power"][(watch, *change)] for change in CHANGES]
-        shown = " | ".join(f"{100 * first:.0f} / {100 * four:.0f} %" for first, four in cells)
-        lines.append(f"| {watch.spread} | {watch.anchors} | {watch.repeats} | {shown} |")
+        shown = " | ".join(
+            f"{100 * first:.0f} / {100 * four:.0f} %" for first, four in cells
+        )
+        lines.append(
+            f"| {watch.spread} | {watch.anchors} | {watch.repeats} | {shown} |"
+        )
     lines += [
         "",
         "And how often a second check, right after one that raised the alarm, raises it again (in"

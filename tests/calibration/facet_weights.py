@@ -22,14 +22,20 @@ def drawn(rng, documents, noise):
     """Overall scores, shares, and each text's document; half of the noise is the document's."""
     shape = (documents, SYSTEMS)
     grades = [
-        np.rint(n * (rng.normal(0.65, 0.12, (documents, 1)) + rng.normal(0, 0.2, shape)))
+        np.rint(
+            n * (rng.normal(0.65, 0.12, (documents, 1)) + rng.normal(0, 0.2, shape))
+        )
         for n in LEVELS
     ]
-    shares = np.stack([np.clip(g, 1, n) / n for g, n in zip(grades, LEVELS, strict=True)], axis=-1)
+    shares = np.stack(
+        [np.clip(g, 1, n) / n for g, n in zip(grades, LEVELS, strict=True)], axis=-1
+    )
     absent = rng.random((documents, 1, len(LEVELS))) < ABSENT
     absent[..., 2] = False
     shares = np.where(absent, np.nan, shares)
-    mean = np.nansum(shares * WEIGHTS, axis=-1) / np.sum(np.isfinite(shares) * WEIGHTS, axis=-1)
+    mean = np.nansum(shares * WEIGHTS, axis=-1) / np.sum(
+        np.isfinite(shares) * WEIGHTS, axis=-1
+    )
     error = np.sqrt(0.5) * (rng.normal(size=(documents, 1)) + rng.normal(size=shape))
     overall = mean + noise * error
     document = np.repeat(np.arange(documents), SYSTEMS)
@@ -64,9 +70,16 @@ def rates():
         each = covers(method, documents, noise=noise, non_negative=non_negative)
         bounded = ", none below 0" if non_negative else ""
         what = f"{method}{bounded}, {documents} documents, noise {noise}: covers"
-        # Four weights of one study are no four studies: the error is that of one of them.
+        # Four weights of one study are no four studies: the error is that of one of
+        # them.
         rows.append(
-            Rate(f"{what} (lowest {100 * each.min():.1f} %)", each.mean(), RUNS, 0.92, 0.98)
+            Rate(
+                f"{what} (lowest {100 * each.min():.1f} %)",
+                each.mean(),
+                RUNS,
+                0.92,
+                0.98,
+            )
         )
     return rows
 

@@ -1,6 +1,7 @@
 """A judge's card in worlds with a known truth: do its intervals cover, are its labels enough.
 
-`python -m tests.calibration.judge_cards` prints the table; every simulation has its own seed.
+`python -m tests.calibration.judge_cards` prints the table; every simulation has its own
+seed.
 """
 
 from collections import defaultdict
@@ -26,8 +27,16 @@ JUDGES = ((0.9, 0.8), (0.97, 0.95), (0.7, 0.6), (0.95, 0.5))  # sensitivity, spe
 SIZES = (20, 50, 200)
 PREVALENCES = (0.1, 0.3, 0.5, 0.9)
 NAMES = (
-    *("sensitivity", "specificity", "precision", "negative_predictive_value", "agreement"),
-    *("balanced_accuracy", "agreement_by_chance", "cohen_kappa", "mcc", "f1"),
+    "sensitivity",
+    "specificity",
+    "precision",
+    "negative_predictive_value",
+    "agreement",
+    "balanced_accuracy",
+    "agreement_by_chance",
+    "cohen_kappa",
+    "mcc",
+    "f1",
 )
 
 
@@ -79,7 +88,11 @@ def alike(rng, world, documents, systems, strength):
     people = uniform() < world.passing
     right = uniform() < np.where(people, world.sensitivity, world.specificity)
     of = np.broadcast_to(np.arange(documents)[:, None], shape)
-    return (people == right).astype(float).ravel(), people.astype(float).ravel(), of.ravel()
+    return (
+        (people == right).astype(float).ravel(),
+        people.astype(float).ravel(),
+        of.ravel(),
+    )
 
 
 def coverages(runs, truth, draw):
@@ -97,7 +110,9 @@ def cards_cover(n, world, *, runs, seed):
     rng = np.random.default_rng([seed, 11])
 
     def draw():
-        return judge_card(*drawn(rng, world, n), confidence=CONFIDENCE, rng=rng).estimates
+        return judge_card(
+            *drawn(rng, world, n), confidence=CONFIDENCE, rng=rng
+        ).estimates
 
     return coverages(runs, world.truth, draw)
 
@@ -108,7 +123,11 @@ def clustered_cover(documents, systems, strength, world, *, informed=True, runs,
 
     def draw():
         judge, people, of = alike(rng, world, documents, systems, strength)
-        options = {"confidence": CONFIDENCE, "rng": rng, "cluster": of if informed else None}
+        options = {
+            "confidence": CONFIDENCE,
+            "rng": rng,
+            "cluster": of if informed else None,
+        }
         card = judge_card(judge, people, **options).estimates
         seen = np.where(of < documents // 3, people, np.nan)
         return {**card, **pass_rates(judge, seen, **options)._asdict()}
@@ -142,20 +161,24 @@ def calibration_covers(n, shape, too_kind, *, clusters=1, runs, seed):
         return {"brier": curve.brier, "bias": curve.bias}
 
     p, passed = world(600_000)
-    return coverages(runs, {"brier": np.mean((p - passed) ** 2), "bias": np.mean(p - passed)}, draw)
+    return coverages(
+        runs, {"brier": np.mean((p - passed) ** 2), "bias": np.mean(p - passed)}, draw
+    )
 
 
 def auroc_covers(n, passing, area, levels, *, clusters=1, runs=1000, seed):
     """AUROC of scores that are normal in passes and in fails, cut into `levels` (0: not cut).
 
-    Texts of a cluster of so many share 60 % of their scores' variance and of their draws.
+    Texts of a cluster of so many share 60 % of their scores' variance and of their
+    draws.
     """
     rng = np.random.default_rng([seed, 16])
     distance = np.sqrt(2) * ndtri(area)
     cuts = np.linspace(-0.5, distance + 0.5, max(levels - 1, 0))
     if levels == 2:
         cuts = np.array([distance / 2])
-    below = [np.diff([0, *ndtr(cuts - d), 1]) for d in (0, distance)]  # of fails, of passes
+    # of fails, of passes
+    below = [np.diff([0, *ndtr(cuts - d), 1]) for d in (0, distance)]
     area = np.sum(below[1] * (np.cumsum(below[0]) - below[0] / 2)) if levels else area
     of, alike = np.repeat(np.arange(n // clusters), clusters), 0.6 * (clusters > 1)
 
@@ -165,7 +188,11 @@ def auroc_covers(n, passing, area, levels, *, clusters=1, runs=1000, seed):
         score = np.sqrt(alike) * common[1] + np.sqrt(1 - alike) * rng.standard_normal(n)
         score += distance * people
         judge = np.digitize(score, cuts) / levels if levels else ndtr(score)
-        return {"auroc": auroc(judge, people.astype(float), confidence=CONFIDENCE, cluster=of)}
+        return {
+            "auroc": auroc(
+                judge, people.astype(float), confidence=CONFIDENCE, cluster=of
+            )
+        }
 
     return coverages(runs, {"auroc": area}, draw)
 
@@ -196,12 +223,16 @@ def widths_with_labels(pilot, judged, world, width, *, runs, seed):
     for _ in range(runs):
         judge, people = drawn(rng, world, judged)
         seen = np.where(np.arange(judged) < pilot, people, np.nan)
-        needed = labels_needed(judge, seen, confidence=CONFIDENCE, width=width)._asdict()
+        needed = labels_needed(
+            judge, seen, confidence=CONFIDENCE, width=width
+        )._asdict()
         for name, labels in needed.items():
             if not labels > 0:
                 continue
             more = max(int(labels), judged)
-            judge, people = drawn(rng, world, more if name == "pass_rate" else int(labels))
+            judge, people = drawn(
+                rng, world, more if name == "pass_rate" else int(labels)
+            )
             people[int(labels) :] = np.nan
             options = {"confidence": CONFIDENCE, "rng": rng}
             interval = (
@@ -219,7 +250,11 @@ def extremes(cases, *, names):
     bounds = {}
     for name in names:
         seen = [case[name] for case in cases if name in case]
-        bounds[name] = (min(seen), max(seen), float(np.mean([share for share, _ in seen])))
+        bounds[name] = (
+            min(seen),
+            max(seen),
+            float(np.mean([share for share, _ in seen])),
+        )
     return bounds
 
 
@@ -233,7 +268,11 @@ def rates() -> list[Rate]:
             rows.append(Rate(f"{title}, {name}, worst world: covers", *low, *bounds))
             rows.append(Rate(f"{title}, {name}, widest world: covers", *high, *bounds))
             runs = sum(case[name][1] for case in cases if name in case)
-            rows.append(Rate(f"{title}, {name}, mean of worlds: covers", mean, runs, *mean_cover))
+            rows.append(
+                Rate(
+                    f"{title}, {name}, mean of worlds: covers", mean, runs, *mean_cover
+                )
+            )
 
     worlds = [World(p, *j) for p, j in product(PREVALENCES, JUDGES)]
     for n in SIZES:
@@ -250,10 +289,19 @@ def rates() -> list[Rate]:
         of_size = partial(clustered_cover, documents, systems, 0.7, runs=500)
         cases = [of_size(world, seed=k) for k, world in enumerate(worlds[4:])]
         names = (*NAMES, "people", "rogan_gladen", "prediction_powered")
-        add(f"{systems} texts of each of {documents} documents", cases, names, (0.9, 1.0))
-    untold = clustered_cover(60, 3, 0.7, World(0.5, 0.9, 0.8), informed=False, runs=2000, seed=1)
+        add(
+            f"{systems} texts of each of {documents} documents",
+            cases,
+            names,
+            (0.9, 1.0),
+        )
+    untold = clustered_cover(
+        60, 3, 0.7, World(0.5, 0.9, 0.8), informed=False, runs=2000, seed=1
+    )
     share, runs = untold["agreement"]
-    rows.append(Rate("3 texts of each of 60 documents, not told: covers", share, runs, 0, 0.93))
+    rows.append(
+        Rate("3 texts of each of 60 documents, not told: covers", share, runs, 0, 0.93)
+    )
     cases = [
         calibration_covers(n, shape, kind, runs=1000, seed=k)
         for k, (n, shape, kind) in enumerate(
@@ -262,15 +310,23 @@ def rates() -> list[Rate]:
     ]
     add("probabilities of 50 and 200 texts", cases, ("brier", "bias"))
     cases = [calibration_covers(180, (2, 2), 0.1, clusters=3, runs=1000, seed=9)]
-    add("probabilities, 3 equal texts of each of 60 documents", cases, ("brier", "bias"))
-    sizes = {1: ((20, 0.5), (40, 0.2), (100, 0.1), (200, 0.3)), 3: ((60, 0.5), (99, 0.1))}
+    add(
+        "probabilities, 3 equal texts of each of 60 documents", cases, ("brier", "bias")
+    )
+    sizes = {
+        1: ((20, 0.5), (40, 0.2), (100, 0.1), (200, 0.3)),
+        3: ((60, 0.5), (99, 0.1)),
+    }
     for clusters, shapes in sizes.items():
         cases = [
             auroc_covers(*shape, area, levels, clusters=clusters, seed=k)
-            for k, (shape, area, levels) in enumerate(product(shapes, (0.6, 0.8, 0.95), (0, 2, 5)))
+            for k, (shape, area, levels) in enumerate(
+                product(shapes, (0.6, 0.8, 0.95), (0, 2, 5))
+            )
         ]
         n = f"{shapes[0][0]} to {shapes[-1][0]}"
-        # Two formulas for the variance, of which the larger counts: wide rather than narrow.
+        # Two formulas for the variance, of which the larger counts: wide rather than
+        # narrow.
         add(
             f"probabilities of {n} texts, {clusters} of each document",
             cases,
@@ -294,7 +350,9 @@ def label_ratios():
     """(pilot, judged, world) -> mean width over the width asked for, of each number."""
     worlds = (World(0.7, 0.9, 0.8), World(0.5, 0.8, 0.7), World(0.85, 0.95, 0.6))
     return {
-        (pilot, judged, world): widths_with_labels(pilot, judged, world, 0.15, runs=200, seed=pilot)
+        (pilot, judged, world): widths_with_labels(
+            pilot, judged, world, 0.15, runs=200, seed=pilot
+        )
         for pilot, judged, world in product((100, 400), (2000,), worlds)
     }
 

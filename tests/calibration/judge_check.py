@@ -17,7 +17,14 @@ from tests.calibration.judge_cards import World, alike
 
 STUDIES = 200
 JUDGES = ((0.9, 0.8), (0.97, 0.95), (0.7, 0.6))  # sensitivity, specificity
-NAMES = ("sensitivity", "specificity", "cohen_kappa", "gwet_ac1", "corrected", "people alone")
+NAMES = (
+    "sensitivity",
+    "specificity",
+    "cohen_kappa",
+    "gwet_ac1",
+    "corrected",
+    "people alone",
+)
 
 
 class Table(NamedTuple):
@@ -63,15 +70,20 @@ def covered(table, judge, *, studies=STUDIES, seed=0):
 
 
 def raters_covered(rows, passing, per, *, studies=STUDIES, seed=0):
-    """The latent classes' sensitivity and specificity of a judge, of three raters as good as it,
-    and the difference of judge and rater, which is 0."""
+    """The latent classes' sensitivity and specificity of a judge, of three raters as
+    good as it, and the difference of judge and rater, which is 0.
+    """
     rng = np.random.default_rng([seed, 42])
     of = np.repeat(np.arange(rows // per), per)
     hits = np.zeros(3)
     for _ in range(studies):
         truth = np.repeat(rng.random(rows // per) < passing, per)
-        verdicts = np.array([truth == (rng.random(rows) < 0.88) for _ in range(4)]).astype(float)
-        latent = latent_classes(verdicts[0], verdicts[1:], confidence=0.95, rng=rng, cluster=of)
+        verdicts = np.array(
+            [truth == (rng.random(rows) < 0.88) for _ in range(4)]
+        ).astype(float)
+        latent = latent_classes(
+            verdicts[0], verdicts[1:], confidence=0.95, rng=rng, cluster=of
+        )
         apart = by_agreement(verdicts[0], verdicts[1:], confidence=0.95, cluster=of)[
             "all", "difference"
         ]
@@ -92,7 +104,9 @@ def rates(studies=STUDIES):
             counts = covered(table, judge, studies=studies, seed=10 * number + seed)
             total += [counts[name] for name in NAMES]
         cards.append((table, total[:, 0] / total[:, 1]))
-    return cards, [(case, raters_covered(*case, studies=2 * studies)) for case in LATENT]
+    return cards, [
+        (case, raters_covered(*case, studies=2 * studies)) for case in LATENT
+    ]
 
 
 def section(results):

@@ -21,7 +21,8 @@ from metassay.statistics.next_labels import (
 )
 
 STUDIES = 300
-SAVES, LOSES, COVERS = 0.25, -0.05, 0.93  # what is promised: in three worlds, anywhere, everywhere
+# what is promised: in three worlds, anywhere, everywhere
+SAVES, LOSES, COVERS = 0.25, -0.05, 0.93
 
 
 def probabilities(rng, n, unsure, passing, wrong=0.0):
@@ -39,7 +40,15 @@ def verdicts(rng, n, passing, sensitivity, specificity):
 
 
 def scores(
-    rng, systems, documents, of_text, of_system, *, heavy=False, ceiling=False, middle=False
+    rng,
+    systems,
+    documents,
+    of_text,
+    of_system,
+    *,
+    heavy=False,
+    ceiling=False,
+    middle=False,
 ):
     """Metric and ratings with so much correlation of texts and of systems; (systems, documents)."""
     shape = (systems, documents)
@@ -52,7 +61,10 @@ def scores(
     x, y = 0.5 * m + t, 0.5 * h + of_text * t + np.sqrt(1 - of_text**2) * noise
     if ceiling:
         y = np.clip(np.round(y), -2, 0)
-    of = np.repeat(np.arange(systems), documents), np.tile(np.arange(documents), systems)
+    of = (
+        np.repeat(np.arange(systems), documents),
+        np.tile(np.arange(documents), systems),
+    )
     return x.ravel(), y.ravel(), *of
 
 
@@ -128,7 +140,13 @@ def study(rng, world, *, suited):
     labels = nobody.copy()
     labels[got] = y[got]
     correlation = weighted_correlation(
-        x, labels, chance, system=system, document=document, level=level, confidence=0.95
+        x,
+        labels,
+        chance,
+        system=system,
+        document=document,
+        level=level,
+        confidence=0.95,
     )
     truth = np.corrcoef(x, y)[0, 1]
     if level == "system":
@@ -140,26 +158,40 @@ def study(rng, world, *, suited):
 def compared(world, *, studies=STUDIES, seed=0):
     """Share of labels saved for the same width, and coverage by chance and by suited chances.
 
-    A width falls as the root of the labels, so that a ratio of widths, squared, is one of labels.
+    A width falls as the root of the labels, so that a ratio of widths, squared, is one
+    of labels.
     """
     widths, covers = [], []
     for suited in (False, True):
         estimates = [
             estimate
             for run in range(studies)
-            for estimate in study(np.random.default_rng([seed, run, 51]), world, suited=suited)
+            for estimate in study(
+                np.random.default_rng([seed, run, 51]), world, suited=suited
+            )
         ]
-        defined = [(truth, interval) for truth, interval in estimates if np.isfinite(interval.low)]
-        widths.append(np.mean([interval.high - interval.low for _, interval in defined]))
+        defined = [
+            (truth, interval)
+            for truth, interval in estimates
+            if np.isfinite(interval.low)
+        ]
+        widths.append(
+            np.mean([interval.high - interval.low for _, interval in defined])
+        )
         covers.append(
-            np.mean([interval.low <= truth <= interval.high for truth, interval in defined])
+            np.mean(
+                [interval.low <= truth <= interval.high for truth, interval in defined]
+            )
         )
     return 1 - (widths[1] / widths[0]) ** 2, *covers
 
 
 def rates(studies=STUDIES):
     """By world what `compared` gives."""
-    return [(world, *compared(world, studies=studies, seed=k)) for k, world in enumerate(WORLDS)]
+    return [
+        (world, *compared(world, studies=studies, seed=k))
+        for k, world in enumerate(WORLDS)
+    ]
 
 
 def section(rows):

@@ -1,7 +1,7 @@
 """`python -m tests.calibration.page` simulates everything and writes docs/calibration.md.
 
-Each row has seeds of its own, so that the page is the same on every run, on any number of cores.
-About two hours on two quiet ones.
+Each row has seeds of its own, so that the page is the same on every run, on any number
+of cores. About two hours on two quiet ones.
 """
 
 import os
@@ -80,14 +80,26 @@ def jobs() -> Iterator[Job]:
     yield from _power_jobs()
     yield from _shape_jobs()
     for level, shape, world in product(LEVELS, COVERED, COVERED_WORLDS):
-        call: Callable[[], Any] = partial(coverage, shape, level, world, runs=400, seed=3)
+        call: Callable[[], Any] = partial(
+            coverage, shape, level, world, runs=400, seed=3
+        )
         yield Job("covers", (level, shape, world.name), call)
-    for shape, level in (((8, 30), "document"), ((8, 100), "global"), ((16, 50), "system")):
-        call = partial(below_a_rater, shape, level=level, by=0.05, runs=PROMISED, seed=5)
+    for shape, level in (
+        ((8, 30), "document"),
+        ((8, 100), "global"),
+        ((16, 50), "system"),
+    ):
+        call = partial(
+            below_a_rater, shape, level=level, by=0.05, runs=PROMISED, seed=5
+        )
         yield Job("margin", (shape, level), call)
     for shape in ((8, 40), (8, 100), (16, 100)):
         yield Job("flag", (shape,), partial(rare_flag, shape, runs=PROMISED, seed=6))
-    for shape, level in (((4, 30), "document"), ((8, 30), "global"), ((16, 30), "system")):
+    for shape, level in (
+        ((4, 30), "document"),
+        ((8, 30), "global"),
+        ((16, 30), "system"),
+    ):
         call = partial(best_of_many, shape, level=level, runs=100, seed=7)
         yield Job("best", (shape, level), call)
     yield Job("other", (), simulations.rates)
@@ -107,7 +119,9 @@ def _null_jobs() -> Iterator[Job]:
         call: Callable[[], Any] = partial(false_claims, shape, world, runs=RUNS, seed=1)
         yield Job("false", (shape, world.name), call)
     for name, shape in product(COEFFICIENTS, SOME):
-        call = partial(false_claims, shape, PLAIN, coefficient=name, runs=PROMISED // 2, seed=2)
+        call = partial(
+            false_claims, shape, PLAIN, coefficient=name, runs=PROMISED // 2, seed=2
+        )
         yield Job("false other", (name, shape), call)
     for shape in SOME:
         call = partial(false_claims, shape, HOLES, runs=PROMISED // 2, seed=2)
@@ -135,24 +149,40 @@ def _alike_jobs() -> Iterator[Job]:
             )
             yield Job("alike", (kind.name, number), call)
         for kind in alike.UNDECLARED:
-            call = partial(alike.claims, kind, declared=False, runs=PROMISED // 4, seed=10 + part)
+            call = partial(
+                alike.claims, kind, declared=False, runs=PROMISED // 4, seed=10 + part
+            )
             yield Job("unsaid", (kind.name, number), call)
     for name in ("spearman", "kendall"):
         kind = alike.DECLARED[2]
-        call = partial(alike.claims, kind, coefficient=name, runs=PROMISED // 2, seed=10)
+        call = partial(
+            alike.claims, kind, coefficient=name, runs=PROMISED // 2, seed=10
+        )
         yield Job("alike", (f"{kind.name}; {name}", 0), call)
     for shape, world in product(((8, 40), (4, 100), (16, 30)), (*WORLDS, COPIES)):
         call = partial(alike.falsely_noticed, shape, world, runs=PROMISED // 9, seed=11)
         yield Job("noticed", (shape, world.name), call)
-    for kind in (alike.DECLARED[1], alike.DECLARED[3], alike.DETECTED[0], alike.DETECTED[6]):
+    for kind in (
+        alike.DECLARED[1],
+        alike.DECLARED[3],
+        alike.DETECTED[0],
+        alike.DETECTED[6],
+    ):
         call = partial(alike.power, kind, "global", 0.5, runs=100, seed=12)
         yield Job("alike power", (kind.name,), call)
 
 
 def _below_jobs() -> Iterator[Job]:
-    every = [(shape, level, PLAIN, "pearson") for shape, level in product(BELOW, LEVELS)]
-    every += [((8, 40), level, w, "pearson") for level, w in product(LEVELS, BELOW_WORLDS)]
-    every += [((8, 40), level, PLAIN, c) for level, c in product(LEVELS, ("spearman", "kendall"))]
+    every = [
+        (shape, level, PLAIN, "pearson") for shape, level in product(BELOW, LEVELS)
+    ]
+    every += [
+        ((8, 40), level, w, "pearson") for level, w in product(LEVELS, BELOW_WORLDS)
+    ]
+    every += [
+        ((8, 40), level, PLAIN, c)
+        for level, c in product(LEVELS, ("spearman", "kendall"))
+    ]
     for shape, level, world, coefficient in every:
         more = {"coefficient": coefficient, "runs": PROMISED, "seed": 20}
         call = partial(below_useful, shape, level, world, **more)
@@ -176,7 +206,9 @@ def _power_jobs() -> Iterator[Job]:
 
 def _shape_jobs() -> Iterator[Job]:
     for name, shape in product(shapes.SHAPES, SHAPED):
-        call: Callable[[], Any] = partial(shapes.caught, shape, name, runs=SHAPED_RUNS, seed=40)
+        call: Callable[[], Any] = partial(
+            shapes.caught, shape, name, runs=SHAPED_RUNS, seed=40
+        )
         yield Job("caught", (name, shape), call)
         call = partial(shapes.wrongly_explained, shape, name, runs=SHAPED_RUNS, seed=41)
         yield Job("wrongly", (name, shape), call)
@@ -187,7 +219,8 @@ def _shape_jobs() -> Iterator[Job]:
 
 
 def run(place: int) -> Any:
-    # What draws a study is a function within a function, which another process must make anew.
+    # What draws a study is a function within a function, which another process must
+    # make anew.
     return list(jobs())[place].call()
 
 
@@ -196,7 +229,9 @@ def simulate(workers: int | None = None) -> dict[tuple[str, tuple[Any, ...]], An
     every = list(jobs())
     with ProcessPoolExecutor(workers or os.cpu_count()) as pool:
         results = pool.map(run, range(len(every)))
-        return {(job.section, job.key): r for job, r in zip(every, results, strict=True)}
+        return {
+            (job.section, job.key): r for job, r in zip(every, results, strict=True)
+        }
 
 
 def _percent(share: float) -> str:
@@ -209,7 +244,9 @@ def _by(shape: tuple[int, ...]) -> str:
 
 def _of(results: dict, wanted: str) -> dict[tuple[Any, ...], Any]:
     """A section's results by key."""
-    return {key: value for (section, key), value in results.items() if section == wanted}
+    return {
+        key: value for (section, key), value in results.items() if section == wanted
+    }
 
 
 def _of_name(results: dict, wanted: str) -> dict[Any, list[Any]]:
@@ -227,7 +264,9 @@ def _claims(claims) -> str:
 
 def _by_level(results, levels=LEVELS) -> list[str]:
     """Means of claims of as many studies each."""
-    mean = {level: Claims(*np.mean([r[level] for r in results], axis=0)) for level in levels}
+    mean = {
+        level: Claims(*np.mean([r[level] for r in results], axis=0)) for level in levels
+    }
     return [
         *(_percent(mean[level].related) for level in levels),
         *(_claims(mean[level]) for level in levels),
@@ -242,10 +281,21 @@ _OF_TWO = ["studies", "related, global", "system", _HEADS[3], "system"]
 
 def _false(results: dict) -> list[str]:
     cells = _of(results, "false")
-    named = {_by(shape): [v for (s, _), v in cells.items() if s == shape] for shape in DESIGNS}
-    rows = [[name, str(len(every) * RUNS), *_by_level(every)] for name, every in named.items()]
-    named = {w.name: [v for (_, name), v in cells.items() if name == w.name] for w in WORLDS}
-    by_world = [[name, str(len(every) * RUNS), *_by_level(every)] for name, every in named.items()]
+    named = {
+        _by(shape): [v for (s, _), v in cells.items() if s == shape]
+        for shape in DESIGNS
+    }
+    rows = [
+        [name, str(len(every) * RUNS), *_by_level(every)]
+        for name, every in named.items()
+    ]
+    named = {
+        w.name: [v for (_, name), v in cells.items() if name == w.name] for w in WORLDS
+    }
+    by_world = [
+        [name, str(len(every) * RUNS), *_by_level(every)]
+        for name, every in named.items()
+    ]
     others = _of_name(results, "false other").items()
     more = [[name, str(PROMISED), *_by_level(every)] for name, every in others]
     ends = ("global", "system")
@@ -255,7 +305,12 @@ def _false(results: dict) -> list[str]:
     ]
     coverages = _of(results, "statements' intervals")
     of_statements = [
-        [_by(shape), str(PROMISED), *_by_level([claims], ends), _percent(coverages[shape,][0])]
+        [
+            _by(shape),
+            str(PROMISED),
+            *_by_level([claims], ends),
+            _percent(coverages[shape,][0]),
+        ]
         for (shape,), claims in _of(results, "statements").items()
     ]
     error = np.sqrt(0.025 * 0.975 / (len(WORLDS) * RUNS))
@@ -285,7 +340,11 @@ def _false(results: dict) -> list[str]:
         " people's: how often its 95 % interval over statements holds its mean over such studies:",
         "",
         *table(
-            ["documents x systems x statements of a text", *_OF_TWO, "intervals that hold r"],
+            [
+                "documents x systems x statements of a text",
+                *_OF_TWO,
+                "intervals that hold r",
+            ],
             of_statements,
         ),
     ]
@@ -309,7 +368,8 @@ def _alike(results: dict) -> list[str]:
     seen = [row for row in rows if row[0].partition(";")[0] not in known]
     noticed = list(_of(results, "noticed").values())
     powers = [
-        [name, *map(_percent, shares)] for (name,), shares in _of(results, "alike power").items()
+        [name, *map(_percent, shares)]
+        for (name,), shares in _of(results, "alike power").items()
     ]
     heads = ["kind of study", "systems x documents", *_HEADS]
     return [
@@ -370,7 +430,10 @@ def _powers(results: dict) -> list[str]:
         name = f"{_by(shape)}, {level}"
         name += "" if coefficient == "pearson" else f", {coefficient}"
         name += ", primary" if primary else ""
-        return [name, *(f"{100 * used:.0f} / {100 * more:.0f}" for used, more in shares)]
+        return [
+            name,
+            *(f"{100 * used:.0f} / {100 * more:.0f}" for used, more in shares),
+        ]
 
     rows = [row(shape, level) for shape, level in POWERS]
     rows.append(row((8, 40), "global", primary=True))
@@ -396,7 +459,10 @@ def _shapes(results: dict) -> list[str]:
     def rows_of(wanted: str) -> list[list[str]]:
         cells = _of(results, wanted)
         shares = {
-            name: [cells.get((name, shape), {}).get(level, np.nan) for shape, level in places]
+            name: [
+                cells.get((name, shape), {}).get(level, np.nan)
+                for shape, level in places
+            ]
             for name, _ in cells
         }
         return [[name, *map(_percent, every)] for name, every in shares.items()]
@@ -435,7 +501,10 @@ def _covers(results: dict) -> list[str]:
         " systems there is none between systems. 400 studies (720 for the narrower one) per number;"
         f" the four numbers are of: {names}.",
         "",
-        *table([*_PLACE[::-1], "other systems and documents", "these systems", "width"], rows),
+        *table(
+            [*_PLACE[::-1], "other systems and documents", "these systems", "width"],
+            rows,
+        ),
     ]
 
 
@@ -445,10 +514,17 @@ def _decisions(results: dict) -> list[str]:
         for (shape, level), value in _of(results, "margin").items()
     ]
     flags = [
-        [_by(shape), *map(_percent, shares)] for (shape,), shares in _of(results, "flag").items()
+        [_by(shape), *map(_percent, shares)]
+        for (shape,), shares in _of(results, "flag").items()
     ]
     best_rows = [
-        [_by(s), level, f"{v['plain']:+.3f}", f"{v['corrected']:+.3f}", _percent(v["covers"])]
+        [
+            _by(s),
+            level,
+            f"{v['plain']:+.3f}",
+            f"{v['corrected']:+.3f}",
+            _percent(v["covers"]),
+        ]
         for (s, level), v in _of(results, "best").items()
     ]
     return [
@@ -512,7 +588,9 @@ def _cards(rates: list[simulations.Rate]) -> list[str]:
     rows = []
     for what, of_worlds in numbers.items():
         shares = [f"{100 * rate.share:.1f}" if rate else "" for rate in of_worlds]
-        bounds = [f"{100 * r.low:.0f} to {100 * r.high:.0f}" for r in of_worlds[:2] if r]
+        bounds = [
+            f"{100 * r.low:.0f} to {100 * r.high:.0f}" for r in of_worlds[:2] if r
+        ]
         within = all(rate.low <= rate.share <= rate.high for rate in of_worlds if rate)
         rows.append([what, *shares, "; ".join(bounds), "yes" if within else "NO"])
     return [
@@ -522,7 +600,9 @@ def _cards(rates: list[simulations.Rate]) -> list[str]:
         " worlds. Promised is the range of every world, and of the mean. Of 20 texts some shares"
         " rest on two or three, where no interval can be exact.",
         "",
-        *table(["what", "worst world", "mean", "widest world", "promised", "kept"], rows),
+        *table(
+            ["what", "worst world", "mean", "widest world", "promised", "kept"], rows
+        ),
     ]
 
 

@@ -1,6 +1,7 @@
 """Metrics that see a confound, such as length, through a curve; and metrics that do not.
 
-People value the confound, too, and it is given. Verdicts are those of the whole pipeline.
+People value the confound, too, and it is given. Verdicts are those of the whole
+pipeline.
 """
 
 import numpy as np
@@ -49,14 +50,16 @@ def _verdicts(study, coefficient):
 
 def _shares(verdicts, of):
     return {
-        level: float(np.mean([of(by_level[level]) for by_level in verdicts])) for level in LEVELS
+        level: float(np.mean([of(by_level[level]) for by_level in verdicts]))
+        for level in LEVELS
     }
 
 
 def caught(shape, name, *, coefficient="pearson", runs, seed) -> dict[str, float]:
     """Level -> share of studies that say a metric is explained by length.
 
-    The metric is noisy length, seen through a curve; people like length through the same curve.
+    The metric is noisy length, seen through a curve; people like length through the
+    same curve.
     """
     rng = np.random.default_rng([seed, *shape])
     of = SHAPES[name]
@@ -71,7 +74,9 @@ def caught(shape, name, *, coefficient="pearson", runs, seed) -> dict[str, float
     return _shares(verdicts, lambda verdict: verdict.startswith("explained"))
 
 
-def wrongly_explained(shape, name, *, coefficient="pearson", runs, seed) -> dict[str, float]:
+def wrongly_explained(
+    shape, name, *, coefficient="pearson", runs, seed
+) -> dict[str, float]:
     """Level -> share of studies that say a true metric, r about .5, is explained by length.
 
     Length correlates about .3 with both.
@@ -82,7 +87,9 @@ def wrongly_explained(shape, name, *, coefficient="pearson", runs, seed) -> dict
     for run in range(runs):
         quality = effects(rng, shape, PLAIN)
         u = _standard(0.4 * quality + effects(rng, shape, PLAIN))
-        metric = _standard(quality + 1.1 * effects(rng, shape, PLAIN)) + 0.15 * _standard(of(u))
+        metric = _standard(
+            quality + 1.1 * effects(rng, shape, PLAIN)
+        ) + 0.15 * _standard(of(u))
         liked = quality + 0.15 * _standard(of(u))
         study = _study(metric, rated(rng, liked, PLAIN), np.exp(4 + 0.4 * u), run)
         verdicts.append(_verdicts(study, coefficient))

@@ -1,7 +1,7 @@
 """Worlds with a known truth, and how often tests and intervals are right in them.
 
-Every simulation has a seed of its own, so that docs/calibration.md is the same on every run; see
-`tests/calibration/page.py`.
+Every simulation has a seed of its own, so that docs/calibration.md is the same on every
+run; see `tests/calibration/page.py`.
 """
 
 from collections.abc import Callable
@@ -46,12 +46,16 @@ def flat_trio(rng, *, gap=0.0, n=SYSTEMS * DOCUMENTS):
     return trio(rng, gap=gap, shape=(n, 1), of_system=0.0)
 
 
-def permutation_rejects(level, resample, *, gap=0.0, runs=400, seed=0, shape=(SYSTEMS, DOCUMENTS)):
+def permutation_rejects(
+    level, resample, *, gap=0.0, runs=400, seed=0, shape=(SYSTEMS, DOCUMENTS)
+):
     rng = np.random.default_rng([seed, 1])
     hits = 0
     for _ in range(runs):
         a, b, human = trio(rng, gap=gap, shape=shape)
-        result = permutation_test(a, b, human, level, "pearson", resample=resample, n=199, rng=rng)
+        result = permutation_test(
+            a, b, human, level, "pearson", resample=resample, n=199, rng=rng
+        )
         hits += result.p <= ALPHA
     return hits / runs
 
@@ -81,7 +85,9 @@ def bootstrap_covers(level, coefficient, *, resample="documents", runs=500, seed
     for _ in range(runs):
         metric, human = world(DOCUMENTS)
         draws = resampling.draw(metric.shape, resample=resample, n=400, rng=rng)
-        values = resampling.correlate_resamples(metric, human, level, coefficient, draws)
+        values = resampling.correlate_resamples(
+            metric, human, level, coefficient, draws
+        )
         low, high = percentiles(values[:, None], 0.95)
         hits += low[0] <= truth <= high[0]
     return hits / runs
@@ -104,7 +110,8 @@ def judged_means_cover(*, runs=3000, seed=0):
     for _ in range(runs):
         judge, human = judged(rng, 400, 80)
         means = [
-            prediction_powered_mean(judge, human, confidence=0.95, weight=w) for w in (1, None, 0)
+            prediction_powered_mean(judge, human, confidence=0.95, weight=w)
+            for w in (1, None, 0)
         ]
         ends = [(f.low, f.high) for f in means]
         reach = 1.96 * np.std(judge) / np.sqrt(judge.size)
@@ -141,8 +148,14 @@ def rates() -> list[Rate]:
         ("global", "both", 4000),
     ):
         share = permutation_rejects(level, resample, runs=runs)
-        rows.append(Rate(f"permutation, {level} level, {resample}: rejects", share, runs, *null))
-    rows.append(Rate("Williams, 100 independent items: rejects", williams_rejects(), 4000, *null))
+        rows.append(
+            Rate(f"permutation, {level} level, {resample}: rejects", share, runs, *null)
+        )
+    rows.append(
+        Rate(
+            "Williams, 100 independent items: rejects", williams_rejects(), 4000, *null
+        )
+    )
     for level, coefficient in (
         ("global", "pearson"),
         ("global", "spearman"),
@@ -154,7 +167,11 @@ def rates() -> list[Rate]:
         what = f"bootstrap over documents, {level} {coefficient}: covers"
         rows.append(Rate(what, share, runs, *cover))
     hits, _ = judged_means_cover()
-    names = ("prediction-powered", "prediction-powered, tuned", "people alone (80 texts)")
+    names = (
+        "prediction-powered",
+        "prediction-powered, tuned",
+        "people alone (80 texts)",
+    )
     rows += [
         Rate(f"{name}: covers", share, 3000, *cover)
         for name, share in zip(names, hits, strict=False)
@@ -179,7 +196,9 @@ def power_curves():
         "permutation, global level, documents": lambda gap: permutation_rejects(
             "global", "documents", gap=gap, runs=200
         ),
-        "Williams, 100 independent items": lambda gap: williams_rejects(gap=gap, runs=600),
+        "Williams, 100 independent items": lambda gap: williams_rejects(
+            gap=gap, runs=600
+        ),
     }
     return gaps, {name: [of(gap) for gap in gaps] for name, of in tests.items()}
 

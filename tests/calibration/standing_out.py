@@ -10,7 +10,8 @@ import numpy as np
 from metassay.statistics.agreement import below_others
 
 DOCUMENTS, SYSTEMS = (6, 10, 15, 30, 60), 4
-SHARED = 0.5  # of a rater's noise that all texts of a document have in common, where any is
+# of a rater's noise that all texts of a document have in common, where any is
+SHARED = 0.5
 STUDIES, RESAMPLES = 600, 1000
 NOISE, RANDOM = 0.6, 9.0  # of a rater who looks, and of one who does not; quality has 1
 CUTS = {  # where grades begin: five levels, three, and nearly all texts of the best one
@@ -23,7 +24,8 @@ CUTS = {  # where grades begin: five levels, three, and nearly all texts of the 
 def named(documents, noise, cuts, rng, shared=0.0):
     """Which raters are named in one study of `SYSTEMS` texts a document, heard with this noise.
 
-    `shared`: the share of its variance that is the document's, as of what a rater misread.
+    `shared`: the share of its variance that is the document's, as of what a rater
+    misread.
     """
     size = (len(noise), documents)
     off = np.sqrt(shared) * rng.normal(size=(*size, 1))
@@ -36,16 +38,26 @@ def named(documents, noise, cuts, rng, shared=0.0):
 
 
 def rates(studies=STUDIES, seed=0):
-    """Rows: grades, documents; the share of studies that name anybody of 3 and 5 equal raters, and
-    of 3 whose noise documents share; the share that name the one of 3 who rates at random."""
+    """Rows: grades, documents; the share of studies that name anybody of 3 and 5 equal
+    raters, and of 3 whose noise documents share; the share that name the one of 3 who
+    rates at random.
+    """
     rows = []
     for (name, cuts), documents in product(CUTS.items(), DOCUMENTS):
         rng = np.random.default_rng([seed, documents, len(cuts), len(name)])
         equal = [
-            np.mean([any(named(documents, [NOISE] * n, cuts, rng, of)) for _ in range(studies)])
+            np.mean(
+                [
+                    any(named(documents, [NOISE] * n, cuts, rng, of))
+                    for _ in range(studies)
+                ]
+            )
             for n, of in ((3, 0.0), (5, 0.0), (3, SHARED))
         ]
-        careless = [named(documents, (NOISE, NOISE, RANDOM), cuts, rng)[2] for _ in range(studies)]
+        careless = [
+            named(documents, (NOISE, NOISE, RANDOM), cuts, rng)[2]
+            for _ in range(studies)
+        ]
         rows.append((name, documents, *equal, np.mean(careless)))
     return rows
 
@@ -63,7 +75,9 @@ def section(rows):
         "| grades | documents | 3 equal | 5 equal | 3 equal, shared noise | one of 3 at random |",
         "|---|---:|---:|---:|---:|---:|",
         *(
-            f"| {name} | {documents} | " + " | ".join(f"{share:.1%}" for share in shares) + " |"
+            f"| {name} | {documents} | "
+            + " | ".join(f"{share:.1%}" for share in shares)
+            + " |"
             for name, documents, *shares in rows
         ),
         "",

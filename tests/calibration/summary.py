@@ -25,7 +25,9 @@ class Promise(NamedTuple):
 
 
 _CLAIMED = ("`promising` or `use`, global", "...")
-_SHAPED = tuple(f"{shape}, {level}" for shape in ("8 x 40", "16 x 100") for level in LEVELS[:2])
+_SHAPED = tuple(
+    f"{shape}, {level}" for shape in ("8 x 40", "16 x 100") for level in LEVELS[:2]
+)
 PROMISES = (
     Promise(
         "A metric that knows nothing is `promising` or `use`",
@@ -118,7 +120,14 @@ PROMISES = (
         "Intervals of `judge-check` hold the truth",
         "95",
         "A judge checked in one command",
-        ("sensitivity", "specificity", "cohen_kappa", "gwet_ac1", "corrected", "people alone"),
+        (
+            "sensitivity",
+            "specificity",
+            "cohen_kappa",
+            "gwet_ac1",
+            "corrected",
+            "people alone",
+        ),
         min,
         0,
     ),
@@ -167,7 +176,10 @@ def summary(sections: str) -> list[str]:
         " rates can break its promise by chance: in 600 studies a true rate of 5 % shows as more"
         " than 6.5 % in one world of 20.",
         "",
-        *table(["what may go wrong, or must hold", "promised", "worst", "median", "rates"], rows),
+        *table(
+            ["what may go wrong, or must hold", "promised", "worst", "median", "rates"],
+            rows,
+        ),
     ]
 
 
@@ -180,12 +192,15 @@ def _rates(sections: str, promise: Promise) -> Iterator[float]:
     missing = set(promise.columns) - {"..."}
     for block in blocks if promise.table is None else [blocks[promise.table]]:
         heads, _, *rows = (
-            [cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()
+            [cell.strip() for cell in line.strip("|").split("|")]
+            for line in block.splitlines()
         )
         missing -= set(heads)
         for place in _places(heads, promise.columns):
             for row in rows:
-                yield from map(float, re.findall(r"([\d.]+) ?(?:%|$|/)", row[place].split("(")[0]))
+                yield from map(
+                    float, re.findall(r"([\d.]+) ?(?:%|$|/)", row[place].split("(")[0])
+                )
     if missing:
         raise ValueError(f"{promise.section}: no column {sorted(missing)}")
 
@@ -195,7 +210,9 @@ def _places(heads: Sequence[str], columns: Sequence[str]) -> Iterator[int]:
     for place in (place for place, head in enumerate(heads) if head in columns):
         yield place
         if columns[-1] == "...":
-            levels = takewhile(lambda after: heads[after] in LEVELS, range(place + 1, len(heads)))
+            levels = takewhile(
+                lambda after: heads[after] in LEVELS, range(place + 1, len(heads))
+            )
             yield from levels
 
 

@@ -44,7 +44,10 @@ def test_intervals_are_shown_where_they_hold():
 
 
 def test_a_system_that_regressed_is_named():
-    power = {(lost, documents): row for lost, documents, *row in comparisons.power(studies=60)}
+    power = {
+        (lost, documents): row
+        for lost, documents, *row in comparisons.power(studies=60)
+    }
     assert power[0.2, 26][0] > 0.95
     assert power[0.1, 26][0] > 0.75
     assert power[0.2, 5][0] == 0

@@ -21,7 +21,9 @@ def test_a_model_that_changes_is_noticed(watch):
 
 
 def test_a_second_check_confirms_a_change_and_seldom_luck():
-    changed, false = (confirmed(WATCHES[0], share, watches=40, seed=5) for share in (0.15, 0.0))
+    changed, false = (
+        confirmed(WATCHES[0], share, watches=40, seed=5) for share in (0.15, 0.0)
+    )
     assert changed[1] > 0.9
     assert false[0] > 0
     assert false[1] < 0.5

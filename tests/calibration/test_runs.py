@@ -1,5 +1,6 @@
-"""Every simulation of docs/calibration.md still runs, with a study or two; `pytest -m calibration`
-and the page itself take the time that rates need."""
+"""Every simulation of docs/calibration.md still runs, with a study or two; `pytest -m
+calibration` and the page itself take the time that rates need.
+"""
 
 from functools import partial
 
@@ -21,7 +22,11 @@ from tests.calibration import (
 from tests.calibration.page import PAGE, jobs
 from tests.calibration.summary import Promise, _rates, summary
 
-FIRST = {job.section: job.call for job in reversed([*jobs()]) if isinstance(job.call, partial)}
+FIRST = {
+    job.section: job.call
+    for job in reversed([*jobs()])
+    if isinstance(job.call, partial)
+}
 WATCH = next(iter(drift.WATCHES))
 WORLD = judge_cards.World(0.5, 0.9, 0.8)
 OTHERS = (
@@ -39,7 +44,9 @@ OTHERS = (
     partial(judge_check.rates, studies=1),
     partial(annotator_test.false_passes, annotator_test.drawn_worlds(1)[0], studies=2),
     partial(next_labels.rates, studies=2),
-    partial(facet_weights.covers, "complete", 44, noise=0.07, non_negative=False, runs=1),
+    partial(
+        facet_weights.covers, "complete", 44, noise=0.07, non_negative=False, runs=1
+    ),
     partial(best.rates, studies=1),
     partial(comparisons.false_alarms, studies=1),
     partial(comparisons.power, studies=1),
@@ -65,7 +72,9 @@ def test_the_other_simulations_run(call):
 
 def test_raters_who_are_equal_and_one_who_is_not():
     rng = standing_out.np.random.default_rng(0)
-    named = standing_out.named(30, (0.6, 0.6, 9.0), standing_out.CUTS["five levels"], rng)
+    named = standing_out.named(
+        30, (0.6, 0.6, 9.0), standing_out.CUTS["five levels"], rng
+    )
     assert named == [False, False, True]
 
 

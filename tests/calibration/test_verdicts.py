@@ -37,7 +37,9 @@ def test_nothing_is_claimed_where_nothing_is_crossed(sizes):
     assert max(shares.promising for shares in claims.values()) <= above(0.05, 100)
 
 
-@pytest.mark.parametrize("kind", [*alike.DECLARED, *alike.DETECTED], ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    "kind", [*alike.DECLARED, *alike.DETECTED], ids=lambda kind: kind.name
+)
 def test_nothing_is_claimed_where_documents_or_systems_are_alike(kind):
     claims, _ = alike.claims(kind, runs=80, seed=8)
     assert max(shares.promising for shares in claims.values()) <= above(0.05, 80)
@@ -70,7 +72,9 @@ def test_good_metrics_are_used_and_errors_keep_their_bounds():
     used, promising = power((8, 40), "global", 0.6, runs=40, seed=8)
     assert used > 0.4
     assert used + promising > 0.95
-    assert below_a_rater((8, 30), level="document", by=0.05, runs=30, seed=8) <= above(0.05, 30)
+    assert below_a_rater((8, 30), level="document", by=0.05, runs=30, seed=8) <= above(
+        0.05, 30
+    )
     assert max(rare_flag((8, 40), runs=30, seed=8)) <= above(0.025, 30)
     best = best_of_many((8, 30), level="global", runs=30, seed=8)
     assert best["covers"] >= 0.9

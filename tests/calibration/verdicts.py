@@ -1,7 +1,8 @@
 """How often verdicts are wrong, and intervals miss, in studies with a known truth.
 
-The null is the user's doubt: metrics and people each have favourites among systems, easy documents
-and moods of their own, and nothing in common. `python -m tests.calibration.page` runs it all.
+The null is the user's doubt: metrics and people each have favourites among systems,
+easy documents and moods of their own, and nothing in common. `python -m
+tests.calibration.page` runs it all.
 """
 
 from collections.abc import Sequence
@@ -32,7 +33,9 @@ from tests.calibration.worlds import (
     study_of,
 )
 
-DESIGNS = [(systems, documents) for systems in (3, 4, 8, 16) for documents in (10, 30, 100)]
+DESIGNS = [
+    (systems, documents) for systems in (3, 4, 8, 16) for documents in (10, 30, 100)
+]
 
 
 class Claims(NamedTuple):
@@ -58,7 +61,9 @@ def false_claims(shape, world, *, coefficient="pearson", true=0, runs, seed):
         study = study_of(scored(rng, metrics, ratings, world), ratings, seed=run)
         for level in LEVELS:
             by_level[level].append(claims_at(study, level, chosen, true))
-    return {level: Claims(*np.mean(claims, axis=0)) for level, claims in by_level.items()}
+    return {
+        level: Claims(*np.mean(claims, axis=0)) for level, claims in by_level.items()
+    }
 
 
 def claims_at(study, level, chosen, true=0) -> Claims:
@@ -73,7 +78,9 @@ def claims_at(study, level, chosen, true=0) -> Claims:
 def claims_of(rows) -> Claims:
     verdicts = {row["verdict"] for row in rows}
     related = any(row["p"] < 0.05 and row["value"] > 0 for row in rows)
-    return Claims(related, bool(verdicts & {*TRUSTED, "promising"}), bool(verdicts & set(TRUSTED)))
+    return Claims(
+        related, bool(verdicts & {*TRUSTED, "promising"}), bool(verdicts & set(TRUSTED))
+    )
 
 
 def nested_claims(sizes: Sequence[int], *, runs: int, seed: int):
@@ -93,32 +100,44 @@ def nested_claims(sizes: Sequence[int], *, runs: int, seed: int):
         study = study_of([drawn() for _ in range(N_METRICS)], drawn()[None], seed=run)
         for level in levels:
             by_level[level].append(claims_at(study, level, options()))
-    return {level: Claims(*np.mean(claims, axis=0)) for level, claims in by_level.items()}
+    return {
+        level: Claims(*np.mean(claims, axis=0)) for level, claims in by_level.items()
+    }
 
 
-def statement_claims(documents: int, systems: int, per_text: int, *, shares=False, runs, seed):
+def statement_claims(
+    documents: int, systems: int, per_text: int, *, shares=False, runs, seed
+):
     """`false_claims` of single statements: `per_text` of each text, documents as clusters.
 
-    People and each metric have systems, documents and texts of their own that they find better.
-    `shares`: people mark 4 elements of a statement, most of them right.
+    People and each metric have systems, documents and texts of their own that they find
+    better. `shares`: people mark 4 elements of a statement, most of them right.
     """
     rng = np.random.default_rng([seed, documents, systems, per_text])
     system, document = _places(documents, systems, per_text)
-    groups = Groups({}, {f"d{i:05d}": str(number) for i, number in enumerate(document)}, {})
+    groups = Groups(
+        {}, {f"d{i:05d}": str(number) for i, number in enumerate(document)}, {}
+    )
     by_level = {level: [] for level in ("global", "system")}
     for run in range(runs):
-        metrics = [_alone(_found_in(rng, system, document), system) for _ in range(N_METRICS)]
+        metrics = [
+            _alone(_found_in(rng, system, document), system) for _ in range(N_METRICS)
+        ]
         people = _found_in(rng, system, document)
         people = _alone(_marked(rng, people) if shares else people, system)
         study = study_of(metrics, people[None], seed=run, groups=groups)
         for level, claims in by_level.items():
             claims.append(claims_at(study, level, options()))
-    return {level: Claims(*np.mean(claims, axis=0)) for level, claims in by_level.items()}
+    return {
+        level: Claims(*np.mean(claims, axis=0)) for level, claims in by_level.items()
+    }
 
 
 def _places(documents: int, systems: int, per_text: int):
     """System and document of each statement."""
-    system, rest = np.divmod(np.arange(systems * documents * per_text), documents * per_text)
+    system, rest = np.divmod(
+        np.arange(systems * documents * per_text), documents * per_text
+    )
     return system, rest // per_text
 
 
@@ -144,16 +163,21 @@ def _alone(values, system):
 def statement_coverage(documents: int, systems: int, per_text: int, *, runs, seed):
     """How often the interval of statements' r holds its mean over such studies, width and mean.
 
-    Of a single system it is the interval for this system and other documents. People mark 4
-    elements of a statement, and half of the variance of a metric is theirs.
+    Of a single system it is the interval for this system and other documents. People
+    mark 4 elements of a statement, and half of the variance of a metric is theirs.
     """
     rng = np.random.default_rng([seed, documents, systems, per_text])
     system, document = _places(documents, systems, per_text)
     layout = Layout(np.zeros(system.size, int), document, np.arange(systems))
     estimates = []
     for _ in range(runs):
-        common, of_metric, of_people = (_found_in(rng, system, document) for _ in range(3))
-        metric, people = common + of_metric, _marked(rng, (common + of_people) / np.sqrt(2))
+        common, of_metric, of_people = (
+            _found_in(rng, system, document) for _ in range(3)
+        )
+        metric, people = (
+            common + of_metric,
+            _marked(rng, (common + of_people) / np.sqrt(2)),
+        )
         sides = _alone(metric, system), _alone(people, system)
         left = leave_out(*sides, "global", "pearson", layout)
         over = "both" if systems > 1 else "documents"
@@ -163,7 +187,9 @@ def statement_coverage(documents: int, systems: int, per_text: int, *, runs, see
     return float(np.mean(covered)), float(np.mean(high - low)), float(values.mean())
 
 
-def below_useful(shape, level, world, *, coefficient="pearson", value=0.29, runs, seed) -> float:
+def below_useful(
+    shape, level, world, *, coefficient="pearson", value=0.29, runs, seed
+) -> float:
     """Share of studies that call any of 20 metrics with this true correlation one to use."""
     noise = noise_for(value, shape, level, world, coefficient)
     rng = np.random.default_rng([seed, *shape])
@@ -171,7 +197,10 @@ def below_useful(shape, level, world, *, coefficient="pearson", value=0.29, runs
     for run in range(runs):
         scale = scales(rng, shape, world)
         quality = effects(rng, shape, world, scale)
-        metrics = [quality + noise * scale * unrelated for unrelated in noises(rng, shape, world)]
+        metrics = [
+            quality + noise * scale * unrelated
+            for unrelated in noises(rng, shape, world)
+        ]
         ratings = rated(rng, quality, world)
         study = study_of(scored(rng, metrics, ratings, world), ratings, seed=run)
         chosen = options(coefficient=coefficient, permutations=200)
@@ -182,7 +211,8 @@ def below_useful(shape, level, world, *, coefficient="pearson", value=0.29, runs
 def power(shape, level, r, *, primary=False, coefficient="pearson", runs, seed):
     """Shares of studies that call a metric one to use, and promising; 19 others know nothing.
 
-    Its correlation with people is `r` on average. `primary`: it was named before anybody looked.
+    Its correlation with people is `r` on average. `primary`: it was named before
+    anybody looked.
     """
     noise = noise_for(r, shape, level, PLAIN, coefficient)
     rng = np.random.default_rng([seed, *shape])
@@ -191,7 +221,9 @@ def power(shape, level, r, *, primary=False, coefficient="pearson", runs, seed):
     for run in range(runs):
         quality = effects(rng, shape, PLAIN)
         first, *others = noises(rng, shape, PLAIN)
-        study = study_of([quality + noise * first, *others], rated(rng, quality, PLAIN), seed=run)
+        study = study_of(
+            [quality + noise * first, *others], rated(rng, quality, PLAIN), seed=run
+        )
         verdicts.append(certified(study, chosen, (level,))[level][0]["verdict"])
     return verdicts.count("use") / runs, verdicts.count("promising") / runs
 
@@ -199,7 +231,8 @@ def power(shape, level, r, *, primary=False, coefficient="pearson", runs, seed):
 class Coverage(NamedTuple):
     """Shares of intervals that hold what they are for, and their mean width."""
 
-    crossed: float  # other systems and documents: the mean value of studies of this size
+    # other systems and documents: the mean value of studies of this size
+    crossed: float
     these: float  # these systems: the same over other documents
     width: float
 
@@ -232,12 +265,20 @@ def coverage(
     defined = ~np.isnan(values)
     truth = np.mean(values[defined])
     known = defined & ~np.isnan(low)
-    crossed = np.mean((low <= truth) & (truth <= high), where=known) if known.any() else np.nan
+    crossed = (
+        np.mean((low <= truth) & (truth <= high), where=known)
+        if known.any()
+        else np.nan
+    )
     width = np.mean(high - low, where=known) if known.any() else np.nan
-    return Coverage(float(crossed), _of_these(shape, level, world, coefficient, rng), float(width))
+    return Coverage(
+        float(crossed), _of_these(shape, level, world, coefficient, rng), float(width)
+    )
 
 
-def _of_these(shape, level, world: World, coefficient: str, rng, *, worlds: int = 12) -> float:
+def _of_these(
+    shape, level, world: World, coefficient: str, rng, *, worlds: int = 12
+) -> float:
     # The systems and a large pool of documents stay; studies take some of the pool.
     hits = []
     for _ in range(worlds):
@@ -256,7 +297,9 @@ def _of_these(shape, level, world: World, coefficient: str, rng, *, worlds: int 
     return float(np.mean(hits)) if hits else np.nan
 
 
-def below_a_rater(shape: tuple[int, int], *, level: str, by: float, runs: int, seed: int) -> float:
+def below_a_rater(
+    shape: tuple[int, int], *, level: str, by: float, runs: int, seed: int
+) -> float:
     """Share of studies that call any of 20 metrics, each `by` below a rater, as good as one."""
     world = World("margin", of_system=0.4)
     rng = np.random.default_rng([seed, *shape])
@@ -293,8 +336,8 @@ def _noise_below_a_rater(shape, level, world: World, by: float) -> float:
 def rare_flag(shape: tuple[int, int], *, runs: int, seed: int) -> tuple[float, float]:
     """Shares of studies that call a flag of rare faults as good as a rater, and one to use.
 
-    It is 1 where the worst of a document's texts is far below the others, which few are: in most
-    documents it tells nothing apart.
+    It is 1 where the worst of a document's texts is far below the others, which few
+    are: in most documents it tells nothing apart.
     """
     world = World("flag", of_system=0.3)
     rng = np.random.default_rng([seed, *shape])
@@ -309,7 +352,9 @@ def rare_flag(shape: tuple[int, int], *, runs: int, seed: int) -> tuple[float, f
     return good / runs, used / runs
 
 
-def best_of_many(shape: tuple[int, int], *, level: str, runs: int, seed: int) -> dict[str, float]:
+def best_of_many(
+    shape: tuple[int, int], *, level: str, runs: int, seed: int
+) -> dict[str, float]:
     """The best of 20 equally good metrics: how far its value is too high, plain and corrected.
 
     And how often the interval that stands beside the corrected value holds the truth.

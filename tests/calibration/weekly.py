@@ -1,9 +1,10 @@
 """A hundred weeks in which nothing changed but the judge's mind: how often is there an alarm?
 
-`python -m tests.calibration.weekly` prints the table of docs/weekly.md. Every week every
-question is put anew to a judge that changes its mind on 3 % of repeats, the scores are made of its
-verdicts, and the code of `metassay watch check` compares them with the accepted ones of week 0.
-Without such a judge there is nothing to simulate: what did not change is not run again.
+`python -m tests.calibration.weekly` prints the table of docs/weekly.md. Every week
+every question is put anew to a judge that changes its mind on 3 % of repeats, the
+scores are made of its verdicts, and the code of `metassay watch check` compares them
+with the accepted ones of week 0. Without such a judge there is nothing to simulate:
+what did not change is not run again.
 """
 
 import numpy as np
@@ -23,10 +24,12 @@ WEEKS, SYSTEMS, METRICS, CLAIMS = 100, 4, 6, 8
 REPEATS = 0.03  # share of questions that get another verdict when they are asked again
 PERMUTATIONS = 1000
 
-# A verdict's chance of being yes, per question; two answers to it differ with 2 p (1 - p).
-SLIPS = "slips"  # every question now and then: p is e or 1 - e, with 2 e (1 - e) = REPEATS
+# A verdict's chance of being yes, per question; two answers to it differ with 2 p (1 -
+# p). every question now and then: p is e or 1 - e, with 2 e (1 - e) = REPEATS
+SLIPS = "slips"
 DOUBTS = "doubts"  # a few questions are coin tosses, all others certain
-# Not a repeat of the same kind: the accepted verdicts are the certain ones, later ones slip.
+# Not a repeat of the same kind: the accepted verdicts are the certain ones, later ones
+# slip.
 TIDIED = "accepted verdicts made certain"
 WORLDS = ((20, SLIPS), (50, SLIPS), (20, DOUBTS), (50, DOUBTS), (20, TIDIED))
 
@@ -61,7 +64,11 @@ def side(name, scores):
             "recipe": "r",
         }
     )
-    leaders = frame[["part", "metric", "judge", "author"]].drop_duplicates().assign(better="higher")
+    leaders = (
+        frame[["part", "metric", "judge", "author"]]
+        .drop_duplicates()
+        .assign(better="higher")
+    )
     return Side(name, "b", frame, leaders, empty(CERTIFICATES), {}, None)
 
 
@@ -77,18 +84,29 @@ def weeks(documents, kind, *, seed, n=WEEKS, options=None):
     alarms = []
     for week in range(n):
         chosen = options or ComparisonOptions(permutations=PERMUTATIONS, seed=week)
-        verdicts = set(differences(accepted, judged("here", chance), chosen).changes["verdict"])
+        verdicts = set(
+            differences(accepted, judged("here", chance), chosen).changes["verdict"]
+        )
         alarms.append((REGRESSED in verdicts, IMPROVED in verdicts))
     return np.array(alarms)
 
 
 def table(worlds, *, seeds, n):
     """Per world: share of weeks with a false alarm, and how they lie in `n` weeks of one seed."""
-    heads = ("documents", "the judge", "accepted x weeks", "regressed", "anything", f"most in {n}")
+    heads = (
+        "documents",
+        "the judge",
+        "accepted x weeks",
+        "regressed",
+        "anything",
+        f"most in {n}",
+    )
     print(f"| {' | '.join(heads)} |")
     print("| ---: | --- | ---: | ---: | ---: | ---: |")
     for documents, kind in worlds:
-        runs = np.stack([weeks(documents, kind, seed=seed, n=n) for seed in range(seeds)])
+        runs = np.stack(
+            [weeks(documents, kind, seed=seed, n=n) for seed in range(seeds)]
+        )
         alarm, anything = runs[..., 0], runs.any(axis=-1)
         print(
             f"| {documents} | {kind} | {seeds} x {n} | {100 * alarm.mean():.1f} % |"

@@ -30,13 +30,18 @@ class World:
     raters: int = 3
     of_system: float = 0.7
     of_document: float = 0.5
-    scale: str = "continuous"  # of people's ratings: continuous, binary, tied (5 steps), ceiling
-    noise: str = "normal"  # heavy: Student's t with 2.5 degrees; unequal: by system, each its own
+    # of people's ratings: continuous, binary, tied (5 steps), ceiling
+    scale: str = "continuous"
+    # heavy: Student's t with 2.5 degrees; unequal: by system, each its own
+    noise: str = "normal"
     # (`shared`: the same systems and documents are noisy for metrics and for people)
-    missing: float = 0.0  # share of ratings that are not there, and of scores of the same texts
+    # share of ratings that are not there, and of scores of the same texts
+    missing: float = 0.0
     holes: float = 0.0  # share of each metric's scores that are not there, each its own
-    groups: int = 0  # near-copies of so many metrics; 0: each metric has noise of its own
-    moods: float = 0.0  # by how much the metrics' noise differs between systems, on a log scale
+    # near-copies of so many metrics; 0: each metric has noise of its own
+    groups: int = 0
+    # by how much the metrics' noise differs between systems, on a log scale
+    moods: float = 0.0
 
 
 PLAIN = World("continuous, 3 raters")
@@ -59,7 +64,9 @@ def scales(rng, shape, world):
     """How noisy each text of a study is, for metrics and people alike."""
     if world.noise != "shared":
         return 1.0
-    return np.exp(0.7 * rng.normal(size=(shape[0], 1)) + 0.4 * rng.normal(size=(1, shape[1])))
+    return np.exp(
+        0.7 * rng.normal(size=(shape[0], 1)) + 0.4 * rng.normal(size=(1, shape[1]))
+    )
 
 
 def effects(rng, shape, world, scale=1.0):
@@ -84,12 +91,14 @@ def noises(rng, shape, world, n=N_METRICS):
     else:
         shared = [effects(rng, shape, world) for _ in range(world.groups)]
         scores = [
-            np.sqrt(0.95) * shared[k % world.groups] + np.sqrt(0.05) * effects(rng, shape, world)
+            np.sqrt(0.95) * shared[k % world.groups]
+            + np.sqrt(0.05) * effects(rng, shape, world)
             for k in range(n)
         ]
     if world.moods:
         scores = [
-            values * np.exp(world.moods * rng.normal(size=(shape[0], 1))) for values in scores
+            values * np.exp(world.moods * rng.normal(size=(shape[0], 1)))
+            for values in scores
         ]
     return scores
 
@@ -117,14 +126,23 @@ def scored(rng, metrics, ratings, world):
 
 
 def study_of(
-    metrics: Sequence[np.ndarray], ratings: np.ndarray, *, seed: int = 0, groups: Groups = NO_GROUPS
+    metrics: Sequence[np.ndarray],
+    ratings: np.ndarray,
+    *,
+    seed: int = 0,
+    groups: Groups = NO_GROUPS,
 ) -> Study:
     """A study as `meta_evaluation.study.studies` makes it of tables, what is found included."""
     count = np.sum(np.isfinite(ratings), axis=0)
-    human = np.where(count > 0, np.nansum(ratings, axis=0) / np.maximum(count, 1), np.nan)
+    human = np.where(
+        count > 0, np.nansum(ratings, axis=0) / np.maximum(count, 1), np.nan
+    )
     some = np.isfinite(human)
     rows, columns = some.any(axis=1), some.any(axis=0)
-    human, ratings = tie_rounding(human[rows][:, columns]), ratings[:, rows][:, :, columns]
+    human, ratings = (
+        tie_rounding(human[rows][:, columns]),
+        ratings[:, rows][:, :, columns],
+    )
     values = [metric[rows][:, columns] for metric in metrics]
     systems = [f"s{i:02d}" for i in np.flatnonzero(rows)]
     documents = [f"d{i:05d}" for i in np.flatnonzero(columns)]
@@ -153,7 +171,9 @@ def certified(study, chosen, levels, *, raters=False):
     """
     by_level = {}
     rated = study if raters else study._replace(raters=study.raters[:1])
-    unknown = dict.fromkeys(("given_confound", "given_confound_p", "against_rater_low"), np.nan)
+    unknown = dict.fromkeys(
+        ("given_confound", "given_confound_p", "against_rater_low"), np.nan
+    )
     for level in levels:
         tests = StudyTests(rated, {level: run_level(rated, level, chosen)})
         rows = []

@@ -40,7 +40,8 @@ def edited(path: Path) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    "command", [["run", "nope"], ["run", "nope", "--only", "fetch"], ["run", "sample", "nope"]]
+    "command",
+    [["run", "nope"], ["run", "nope", "--only", "fetch"], ["run", "sample", "nope"]],
 )
 def test_an_unknown_benchmark_is_bad_usage(unchanged, capsys, command):
     assert main(command) == 2
@@ -54,7 +55,10 @@ def test_a_benchmark_s_folder_without_params_is_not_called_unknown(here, capsys)
     (here / "benchmarks/sample/params.yaml").unlink()
     assert main(["watch", "accept", "sample"]) == 2
     error = capsys.readouterr().err
-    assert error == "benchmarks/sample/params.yaml does not exist; bring it back, as by git\n"
+    assert (
+        error
+        == "benchmarks/sample/params.yaml does not exist; bring it back, as by git\n"
+    )
 
 
 def test_validate_names_every_problem_in_one_go_and_nothing_runs(here, capsys):
@@ -65,7 +69,8 @@ def test_validate_names_every_problem_in_one_go_and_nothing_runs(here, capsys):
     for name, key, value in (
         ("sample", "raw", "data/elsewhere"),
         ("mts_dialog", "dataset", "mts"),
-        ("mts_dialog", "decompositions", ["doclens_claims"]),  # of raw files that nobody watches
+        # of raw files that nobody watches
+        ("mts_dialog", "decompositions", ["doclens_claims"]),
         ("aci_bench", "published", ["table99"]),
         ("aci_bench_table24", "dataset", "wice_dev"),
         ("wice_dev", "options", {"ways": 4, "subsets": [], "sample": None}),
@@ -102,10 +107,15 @@ def test_validate_is_content_with_the_project_as_it_is(here, capsys):
     assert main(["validate"]) == 0
     output, error = capsys.readouterr()
     assert "no problem found" in output
-    assert "note: mts_dialog: raw files were not checked, 3 of 3 are not in data/raw" in error
+    assert (
+        "note: mts_dialog: raw files were not checked, 3 of 3 are not in data/raw"
+        in error
+    )
     assert "sample:" not in error
     ratings = here / "data/sample/ratings.csv"
-    ratings.write_text(ratings.read_text("utf-8").replace("rater,", "who,", 1), encoding="utf-8")
+    ratings.write_text(
+        ratings.read_text("utf-8").replace("rater,", "who,", 1), encoding="utf-8"
+    )
     assert main(["validate"]) == 2
     assert "sample: ratings.csv: " in capsys.readouterr().err
 
@@ -114,11 +124,15 @@ def test_list_shows_benchmarks_and_datasets(unchanged, capsys):
     assert main(["list"]) == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     listed = {
-        **{"benchmarks": "aci_bench_table24", "tests of judges": "wice_dev"},
-        **{"tests of segmentations": "csabstruct_dev", "datasets": "csabstruct_train"},
+        "benchmarks": "aci_bench_table24",
+        "tests of judges": "wice_dev",
+        "tests of segmentations": "csabstruct_dev",
+        "datasets": "csabstruct_train",
     }
     starts = [lines.index(title) for title in listed]
-    for name, start, end in zip(listed.values(), starts, [*starts[1:], len(lines)], strict=True):
+    for name, start, end in zip(
+        listed.values(), starts, [*starts[1:], len(lines)], strict=True
+    ):
         assert any(name in line for line in lines[start:end])
 
 
@@ -135,7 +149,10 @@ def test_fetch_from_a_mirror(here, mirror, tmp_path, capsys):
 def test_outside_a_project(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["run", "sample"]) == 2
-    assert "params.yaml does not exist; run in the project's folder" in capsys.readouterr().err
+    assert (
+        "params.yaml does not exist; run in the project's folder"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,7 +160,10 @@ def test_outside_a_project(tmp_path, monkeypatch, capsys):
     [
         ("run sample --jobs 0", "a whole number from 1"),
         ("run", "required: BENCHMARK"),
-        ("valdate", "there is no 'valdate'; metassay --help lists all; did you mean 'validate'?"),
+        (
+            "valdate",
+            "there is no 'valdate'; metassay --help lists all; did you mean 'validate'?",
+        ),
         ("study exprot", "metassay study --help lists all; did you mean 'export'?"),
         ("run sample --onyl report", "no option --onyl; did you mean '--only'?"),
         ("figures --paper doclen", "did you mean 'doclens'?"),
@@ -151,7 +171,10 @@ def test_outside_a_project(tmp_path, monkeypatch, capsys):
         ("figures --format gif", "'gif': choose from"),
         ("compare --benchmark a", "--benchmark is now BENCHMARK without an option"),
         ("meta-eval --doc id a.csv", "--doc is now --columns doc=COLUMN"),
-        ("judge-check verdicts.csv --require sensitivity", "write it as sensitivity=.9"),
+        (
+            "judge-check verdicts.csv --require sensitivity",
+            "write it as sensitivity=.9",
+        ),
     ],
 )
 def test_bad_usage_exits_with_2_and_says_what_was_meant(words, problem, capsys):
@@ -179,7 +202,9 @@ def test_choices_of_the_command_line_are_those_of_the_options():
         assert settings[f"--{name}"]["default"] == field.default
 
 
-def arguments(of: argparse.ArgumentParser, name: str) -> Iterator[tuple[str, argparse.Action]]:
+def arguments(
+    of: argparse.ArgumentParser, name: str
+) -> Iterator[tuple[str, argparse.Action]]:
     for action in of._actions:
         yield name, action
         if isinstance(action, argparse._SubParsersAction):
@@ -192,43 +217,61 @@ def test_an_option_means_the_same_in_every_command():
     takes: dict[str, dict[str, tuple[object, ...]]] = {}
     for command, action in arguments(parser(), "metassay"):
         for option in action.option_strings:
-            takes.setdefault(option, {})[command] = (type(action), action.metavar, action.nargs)
+            takes.setdefault(option, {})[command] = (
+                type(action),
+                action.metavar,
+                action.nargs,
+            )
         # Completion would not know what a NAME is (metassay/cli/completion.py).
         names = not action.option_strings or "benchmark" in action.dest
         assert not (names and str(action.metavar) == "NAME"), command
-    several = {option: each for option, each in takes.items() if len(set(each.values())) > 1}
-    assert set(several) == {"--format", "--judge"}, several  # one, or several of the same
+    several = {
+        option: each for option, each in takes.items() if len(set(each.values())) > 1
+    }
+    # one, or several of the same
+    assert set(several) == {"--format", "--judge"}, several
     assert not {"--benchmark", "--study", "--doc"} & set(takes)
 
 
 def test_the_command_line_is_there_before_any_table_is():
     """pandas and numpy take half a second: no help, and no completion, waits for them."""
     program = "import sys, metassay.cli.main; print(*{'pandas', 'numpy', 'torch'} & {*sys.modules})"
-    assert subprocess.check_output([sys.executable, "-c", program], text=True).strip() == ""
+    assert (
+        subprocess.check_output([sys.executable, "-c", program], text=True).strip()
+        == ""
+    )
 
 
 @pytest.mark.parametrize(
     ("ended", "code", "words"),
     [
-        *((0, 0, ""), (REFUSED, REFUSED, ""), (INTERRUPTED, INTERRUPTED, "")),
-        *((1, FAILED, "not every stage succeeded"), (-9, FAILED, "the run was killed")),
+        (0, 0, ""),
+        (REFUSED, REFUSED, ""),
+        (INTERRUPTED, INTERRUPTED, ""),
+        (1, FAILED, "not every stage succeeded"),
+        (-9, FAILED, "the run was killed"),
     ],
 )
-def test_each_end_of_a_run_has_its_code_and_its_words(monkeypatch, capsys, ended, code, words):
+def test_each_end_of_a_run_has_its_code_and_its_words(
+    monkeypatch, capsys, ended, code, words
+):
     monkeypatch.setattr(running, "_run_watched", lambda *_: ended)
     assert running.run_flows(["sample"], {}) == code
     assert capsys.readouterr().err.startswith(words)
 
 
 ACCEPTED = "benchmarks/one/accepted.lock"
-LOCK = yaml.safe_dump({"stages": {"a": {"outs": [{"path": "data/tables/old", "md5": "0"}]}}})
+LOCK = yaml.safe_dump(
+    {"stages": {"a": {"outs": [{"path": "data/tables/old", "md5": "0"}]}}}
+)
 
 
 @pytest.mark.parametrize(
     ("file", "text", "words"),
     [
         (
-            *(ACCEPTED, "schema: '2.0'\n<<<<<<< HEAD\nstages: {}\n"),
+            ACCEPTED,
+            "schema: '2.0'\n<<<<<<< HEAD\nstages: {}\n",
             f"{ACCEPTED}: has the marks of a merge in line 2; take one",
         ),
         (ACCEPTED, LOCK, f"{ACCEPTED}: has no scores of one"),

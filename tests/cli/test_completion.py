@@ -12,7 +12,8 @@ from metassay.cli.completion import script
 from metassay.cli.main import main, parser
 from tests.conftest import ROOT
 
-# Completes the words of a line as readline would have it done, the last of them being typed.
+# Completes the words of a line as readline would have it done, the last of them being
+# typed.
 PRESS_TAB = """
 source "$1"; shift
 for line; do
@@ -53,9 +54,13 @@ def project(tmp_path):
 
 def test_every_command_and_every_option_of_one(project):
     whole = parser()
-    (commands,) = (a for a in whole._actions if isinstance(a, argparse._SubParsersAction))
+    (commands,) = (
+        a for a in whole._actions if isinstance(a, argparse._SubParsersAction)
+    )
     names = list(commands.choices)
-    first, *options = tab(project, "metassay ", *(f"metassay {name} -" for name in names))
+    first, *options = tab(
+        project, "metassay ", *(f"metassay {name} -" for name in names)
+    )
     assert sorted(first) == sorted(names)
     for name, offered in zip(names, options, strict=True):
         assert set(offered) == set(commands.choices[name]._option_string_actions), name
@@ -92,7 +97,10 @@ def test_only_names_of_a_project_are_offered_and_nothing_is_run(project, tmp_pat
     for name in ("$(touch ran)", "`touch ran`", "my bench", "*"):
         (project / "benchmarks" / name).mkdir()
         (project / "benchmarks" / name / "params.yaml").touch()
-    assert tab(project, "metassay run ", "metassay run m") == [["alpha", "alpine", "beta"], []]
+    assert tab(project, "metassay run ", "metassay run m") == [
+        ["alpha", "alpine", "beta"],
+        [],
+    ]
     assert not (project / "ran").exists()
     (tmp_path / "empty").mkdir()
     commands = [f"metassay {command}" for command in ("run ", "show ", "probe ", "li")]
@@ -126,4 +134,7 @@ def test_fish_offers_names(project):
     run = subprocess.run(
         ["fish", "-c", line], cwd=project, capture_output=True, text=True, check=True
     )
-    assert [row.split("\t")[0] for row in run.stdout.splitlines()] == ["alpha", "alpine"]
+    assert [row.split("\t")[0] for row in run.stdout.splitlines()] == [
+        "alpha",
+        "alpine",
+    ]

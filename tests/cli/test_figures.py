@@ -49,7 +49,10 @@ def test_what_can_be_drawn_is_and_the_rest_is_named(here, capsys):
     assert "`metassay run aci_bench_table24` makes them" in output
     assert "lack the numbers: fig4, " in output
     assert "1 figure(s) and table(s): 1 drawn, 0 as before; 18 open" in notes
-    assert "table21: not drawn: no number of it in data/tables/aci_bench/leaderboard" in notes
+    assert (
+        "table21: not drawn: no number of it in data/tables/aci_bench/leaderboard"
+        in notes
+    )
     assert "table20: no number of ours for BART + SAMSum FT, full, " in notes
     assert (here / "dvc.lock").read_bytes() == lock
 
@@ -60,8 +63,12 @@ def test_what_can_be_drawn_is_and_the_rest_is_named(here, capsys):
     (here / "data/tables/aci_bench/scores.parquet").write_bytes(b"PAR1")
     assert main(["figures", "--paper", "doclens", "--format", "md"]) == 3
     output = capsys.readouterr().out.split("\n  not drawn: ")[1]
-    assert output.startswith("fig8_recall, fig8_precision, table11: scores: data/tables/aci_bench/")
-    assert {file.name for file in (here / "reports/figures/doclens").iterdir()} == {"table20.md"}
+    assert output.startswith(
+        "fig8_recall, fig8_precision, table11: scores: data/tables/aci_bench/"
+    )
+    assert {file.name for file in (here / "reports/figures/doclens").iterdir()} == {
+        "table20.md"
+    }
 
     assert main(["figures", "--paper", "simsum"]) == 0
     assert "simsum: nothing drawn; 0 of 0 drawn, 1 open" in capsys.readouterr().out
@@ -76,8 +83,9 @@ def test_a_project_without_benchmarks_of_papers_is_told_so(here, capsys):
     for name in ("mts_dialog", "sample_facts"):
         (here / f"benchmarks/{name}/params.yaml").unlink()
     assert main(["figures", "--paper", "benabacha"]) == 2
-    assert "benabacha: drawn from mts_dialog, sample_facts, of which benchmarks/ has none" in (
-        capsys.readouterr().err
+    assert (
+        "benabacha: drawn from mts_dialog, sample_facts, of which benchmarks/ has none"
+        in (capsys.readouterr().err)
     )
 
 
@@ -106,7 +114,8 @@ def figures(root: Path) -> str:
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 3, done.stderr  # most of its numbers are not in these tables
+    # most of its numbers are not in these tables
+    assert done.returncode == 3, done.stderr
     return done.stderr
 
 

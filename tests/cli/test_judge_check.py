@@ -24,16 +24,21 @@ def file(tmp_path, monkeypatch):
 
 
 def test_the_page_shows_what_its_commands_print(file, capsys):
-    (command, printed), *_ = re.findall(r"```sh\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
+    (command, printed), *_ = re.findall(
+        r"```sh\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL
+    )
     assert main(shlex.split(command)[1:]) == 0
     lines = [line.rstrip() for line in capsys.readouterr().out.rstrip("\n").split("\n")]
     assert lines == [line.rstrip() for line in printed.strip("\n").split("\n")]
     assert len(lines) <= 20
     (code,) = re.findall(r"```python\n(import metassay.*?)```", PAGE, re.DOTALL)
-    assert len(code.strip().split("\n")) <= 4  # three lines, and one that imports pandas
+    # three lines, and one that imports pandas
+    assert len(code.strip().split("\n")) <= 4
     exec(code, {})
     assert "base rate alone" in capsys.readouterr().out
-    (command,) = re.findall(r"```sh\n(metassay judge-check [^\n]*--require.*?)\n```", PAGE)
+    (command,) = re.findall(
+        r"```sh\n(metassay judge-check [^\n]*--require.*?)\n```", PAGE
+    )
     words = shlex.split(command)[1:]
     assert main(words) == 4
     assert "NOT MET: judge: sensitivity" in capsys.readouterr().out
@@ -52,13 +57,19 @@ def test_tables_are_written_and_bad_usage_is_two(file, capsys):
 def test_what_was_refused_is_taken(tmp_path, monkeypatch, capsys):
     """One file for both, labels in words, a column `judge`, no name of a document."""
     monkeypatch.chdir(tmp_path)
-    rows = [f"{'pass' if n % 3 else 'fail'},{'pass' if n % 4 else 'fail'}" for n in range(60)]
+    rows = [
+        f"{'pass' if n % 3 else 'fail'},{'pass' if n % 4 else 'fail'}"
+        for n in range(60)
+    ]
     Path("plain.csv").write_text("\n".join(["judge,human", *rows]), "utf-8")
     assert main(["meta-eval", "plain.csv"]) == 2
     capsys.readouterr()
     assert main(["judge-check", "plain.csv"]) == 0
     output = " ".join(capsys.readouterr().out.split())
-    assert "60 rows, 60 labelled by 1 rater; each row by itself (--columns doc=COLUMN" in output
+    assert (
+        "60 rows, 60 labelled by 1 rater; each row by itself (--columns doc=COLUMN"
+        in output
+    )
 
 
 def test_sixty_rows_take_less_than_two_seconds_of_processor(file):

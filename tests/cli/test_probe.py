@@ -28,8 +28,10 @@ from tests.llm.scripted_server import (
 
 KEY, OTHER = "sk-canary-4711", "tenant-canary"
 PRICES = {
-    **{"date": "2026-11-01", "currency": "USD"},
-    **{"input_per_million": 1.0, "output_per_million": 2.0},
+    "date": "2026-11-01",
+    "currency": "USD",
+    "input_per_million": 1.0,
+    "output_per_million": 2.0,
 }
 RIGHT = '{"items": [{"number": 1, "label": "entailed"}]}'
 
@@ -45,13 +47,26 @@ def project(tmp_path, monkeypatch, server):
     monkeypatch.setenv("PROBE_TENANT", OTHER)
     params: dict[str, Any] = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
     params["endpoints"]["e"] = {
-        **{"kind": "openai", "base_url": server.base_url, "key_env": "PROBE_KEY", "timeout": 5.0},
-        **{"header_env": {"X-Tenant": "PROBE_TENANT"}, "structured": "json_schema"},
+        "kind": "openai",
+        "base_url": server.base_url,
+        "key_env": "PROBE_KEY",
+        "timeout": 5.0,
+        "header_env": {"X-Tenant": "PROBE_TENANT"},
+        "structured": "json_schema",
     }
-    params["models"]["m"] = {"endpoint": "e", "model": "m-1", "max_tokens": 64, "prices": PRICES}
+    params["models"]["m"] = {
+        "endpoint": "e",
+        "model": "m-1",
+        "max_tokens": 64,
+        "prices": PRICES,
+    }
     params["judges"]["j"] = {
-        **{"kind": "llm", "model": "m", "style": "json", "per_call": "part"},
-        **{"shots": 0, "rounds": 2},
+        "kind": "llm",
+        "model": "m",
+        "style": "json",
+        "per_call": "part",
+        "shots": 0,
+        "rounds": 2,
     }
     return params
 
@@ -74,14 +89,19 @@ def blocks(shown: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", ["j", "m", "e", "judges.j", "models.m", "endpoints.e"])
 def test_what_went_and_what_came_is_shown_without_a_key(project, server, capsys, name):
-    body = completion(RIGHT, prompt_tokens=200, completion_tokens=15, note=f"{KEY} {OTHER}")
+    body = completion(
+        RIGHT, prompt_tokens=200, completion_tokens=15, note=f"{KEY} {OTHER}"
+    )
     head = "X-Request-Id: req-7\r\nx-ratelimit-remaining-tokens: 99\r\nSet-Cookie: no=1\r\n"
     server.script = lambda _: whole(body, head=head)
     assert probed(project, name) == 0
     shown, errors = capsys.readouterr()
     assert errors == ""
     (call,) = server.calls
-    assert (call.headers["authorization"], call.headers["x-tenant"]) == (f"Bearer {KEY}", OTHER)
+    assert (call.headers["authorization"], call.headers["x-tenant"]) == (
+        f"Bearer {KEY}",
+        OTHER,
+    )
     sent, came = blocks(shown)
     assert sent == call.body
     assert came == body | {"note": "(not shown) (not shown)"}
@@ -90,7 +110,10 @@ def test_what_went_and_what_came_is_shown_without_a_key(project, server, capsys,
     assert "  x-tenant: (not shown)\n" in shown.lower()
     assert "  x-request-id: req-7\n  x-ratelimit-remaining-tokens: 99\n  {\n" in shown
     assert "no=1" not in shown
-    assert "status of the answer: ok, finish_reason stop, tokens read 200, written 15\n" in shown
+    assert (
+        "status of the answer: ok, finish_reason stop, tokens read 200, written 15\n"
+        in shown
+    )
     assert "price: 0.000230 USD, booked\n" in shown  # 200 * 1 + 15 * 2 millionths
     assert "log-probabilities: not asked for" in shown
     assert "judgment: ok, label entailed; it took " in shown
@@ -114,10 +137,8 @@ IN = "in params.yaml > models > m"
     ("message", "param", "remedy"),
     [
         (
-            *(
-                "Unsupported value: 'temperature' does not support 0 with this model.",
-                "temperature",
-            ),
+            "Unsupported value: 'temperature' does not support 0 with this model.",
+            "temperature",
             f"temperature; write temperature: null {IN}",
         ),
         (
@@ -128,14 +149,17 @@ IN = "in params.yaml > models > m"
         ),
         (
             "Invalid parameter: 'response_format' of type 'json_schema' is not supported.",
-            *(None, f"response_format; write structured: json_object, or none, {IN}"),
+            None,
+            f"response_format; write structured: json_object, or none, {IN}",
         ),
         (
-            *("reasoning_effort: Extra inputs are not permitted", None),
+            "reasoning_effort: Extra inputs are not permitted",
+            None,
             f"reasoning_effort; remove it {IN.replace('in', 'from', 1)}",
         ),
         (
-            *("logprobs are not supported by this model", "logprobs"),
+            "logprobs are not supported by this model",
+            "logprobs",
             "logprobs; ask this model for no log-probabilities",
         ),
     ],
@@ -144,7 +168,12 @@ def test_a_refused_parameter_is_named_with_what_to_write_instead(
     project, server, capsys, message, param, remedy
 ):
     project["models"]["m"]["reasoning_effort"] = "low"
-    error = {"message": message, "type": "invalid_request_error", "param": param, "code": None}
+    error = {
+        "message": message,
+        "type": "invalid_request_error",
+        "param": param,
+        "code": None,
+    }
     server.script = lambda _: whole({"error": error}, status="400 Bad Request")
     assert probed(project, "m", "--logprobs") == 1
     shown = capsys.readouterr().out
@@ -160,10 +189,16 @@ def test_a_refused_parameter_is_named_with_what_to_write_instead(
     ("answer", "words"),
     [
         (failed(401), "check the environment variable PROBE_KEY"),
-        (rate_limited("9"), "HTTP 429\n  content-type: application/json\n  retry-after: 9\n"),
+        (
+            rate_limited("9"),
+            "HTTP 429\n  content-type: application/json\n  retry-after: 9\n",
+        ),
         (rate_limited("9"), "status of the answer: error, http_429\n"),
         (failed(503), "judgment: error; it took"),
-        (Answer(fault="drop"), "nothing came back\n\nstatus of the answer: error, connection\n"),
+        (
+            Answer(fault="drop"),
+            "nothing came back\n\nstatus of the answer: error, connection\n",
+        ),
         (whole("<html>\x1b[31mno\n</html>"), "  <html>\\x1b[31mno\n  </html>\n"),
         (answer_with("I think so."), "judgment: unparsed; it took"),
         (hang(), "nothing came back\n\nstatus of the answer: error, timeout\n"),
@@ -185,9 +220,13 @@ def test_what_is_no_answer_is_shown_and_fails_after_one_request(
 def test_log_probabilities_that_came_are_counted(project, server, capsys):
     def script(call: Call) -> Answer:
         pieces = [RIGHT[:20], RIGHT[20:]]
-        tokens = [{"token": piece, "logprob": -0.5, "top_logprobs": []} for piece in pieces]
+        tokens = [
+            {"token": piece, "logprob": -0.5, "top_logprobs": []} for piece in pieces
+        ]
         body = completion(RIGHT)
-        body["choices"][0]["logprobs"] = {"content": tokens} if call.number == 1 else None
+        body["choices"][0]["logprobs"] = (
+            {"content": tokens} if call.number == 1 else None
+        )
         return whole(body)
 
     server.script = script
@@ -200,7 +239,9 @@ def test_log_probabilities_that_came_are_counted(project, server, capsys):
 
 def test_every_member_of_a_jury_is_asked_once(project, server, capsys):
     project["models"]["n"] = {**project["models"]["m"], "model": "m-2"}
-    members = {model: {**project["judges"]["j"], "model": model} for model in ("m", "n")}
+    members = {
+        model: {**project["judges"]["j"], "model": model} for model in ("m", "n")
+    }
     project["judges"]["both"] = {"kind": "jury", "by": "majority", "members": members}
     assert probed(project, "both") == 0
     assert [call.body["model"] for call in server.calls] == ["m-1", "m-2"]
@@ -210,7 +251,10 @@ def test_every_member_of_a_jury_is_asked_once(project, server, capsys):
 
 
 def test_of_several_samples_one_is_drawn_and_repairs_are_shown(project, server, capsys):
-    project["judges"]["j"] |= {"probability": "samples", "samples": {"k": 3, "temperature": 0.7}}
+    project["judges"]["j"] |= {
+        "probability": "samples",
+        "samples": {"k": 3, "temperature": 0.7},
+    }
     assert probed(project, "j") == 0
     (call,) = server.calls
     assert call.body["temperature"] == 0.7
@@ -218,10 +262,14 @@ def test_of_several_samples_one_is_drawn_and_repairs_are_shown(project, server, 
     assert "a run would ask 3 times; this answer stood for all of them\n" in shown
     server.script = lambda _: answer_with(RIGHT.replace('"entailed"', '"Entailed."'))
     assert probed(project, "m") == 0
-    assert "judgment: ok, label entailed, repaired yes; it took" in capsys.readouterr().out
+    assert (
+        "judgment: ok, label entailed, repaired yes; it took" in capsys.readouterr().out
+    )
 
 
-def test_a_judge_on_this_machine_and_a_cascade_that_asks_nobody(project, server, capsys):
+def test_a_judge_on_this_machine_and_a_cascade_that_asks_nobody(
+    project, server, capsys
+):
     members = {"first": project["judges"]["lexical"], "then": project["judges"]["j"]}
     project["judges"]["c"] = {"kind": "cascade", "members": members}
     assert probed(project, "lexical") == 0
@@ -229,14 +277,20 @@ def test_a_judge_on_this_machine_and_a_cascade_that_asks_nobody(project, server,
     assert "judgment: ok, label entailed, explanation " in local
     assert "language model" not in local
     assert probed(project, "c") == 0
-    assert "no language model was asked, since another judge was sure" in capsys.readouterr().out
+    assert (
+        "no language model was asked, since another judge was sure"
+        in capsys.readouterr().out
+    )
     assert server.calls == []
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("x", "no judge, model or endpoint 'x'; judges: j, lexical, lexical_strict, semantic;"),
+        (
+            "x",
+            "no judge, model or endpoint 'x'; judges: j, lexical, lexical_strict, semantic;",
+        ),
         ("models.j", "no judge, model or endpoint 'models.j'"),
         ("f", " > models: none is at endpoint 'f'; add one"),
         ("m", "the environment variable PROBE_KEY"),

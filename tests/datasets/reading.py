@@ -23,7 +23,9 @@ def put_lines(path: Path, *values: object) -> Path:
     return path.parent
 
 
-def put_csv(path: Path, rows: Iterable[Sequence[object] | Mapping[str, object]]) -> Path:
+def put_csv(
+    path: Path, rows: Iterable[Sequence[object] | Mapping[str, object]]
+) -> Path:
     """Write rows of cells, or of cells by column below a header."""
     table = list(rows)
     if isinstance(table[0], Mapping):
@@ -50,7 +52,9 @@ def read_benchmark(name: str) -> Tables:
     return ingest(dataset.reader, ROOT / benchmark.raw, benchmark.criteria)
 
 
-def check_files(write: Callable[[Path], object], folder: Path, into: Path, size: float) -> None:
+def check_files(
+    write: Callable[[Path], object], folder: Path, into: Path, size: float
+) -> None:
     """Whether a script writes the files that are committed, which are small; in the same bytes."""
     write(into)
     names = [path.relative_to(into) for path in into.rglob("*") if path.is_file()]

@@ -37,7 +37,9 @@ def blocks(heading: str = "", end: str = "\0") -> list[str]:
 
 
 def scales(block: str) -> dict[str, Criterion]:
-    return {n: Criterion(**scale) for n, scale in yaml.safe_load(block)["criteria"].items()}
+    return {
+        n: Criterion(**scale) for n, scale in yaml.safe_load(block)["criteria"].items()
+    }
 
 
 def problems(reader: str, folder: Path, criteria: Mapping[str, Criterion]) -> list[str]:
@@ -51,7 +53,13 @@ def problems(reader: str, folder: Path, criteria: Mapping[str, Criterion]) -> li
 *ANNOTATED, DECLARED = blocks("## Counts of facts", "## Kinds of")
 DATA = [block for block in blocks() if block.startswith("{")][:2]
 CRITERIA = scales(DECLARED)
-RATES = ("factual_precision", "factual_recall", "factual_f1", "hallucination_rate", "omission_rate")
+RATES = (
+    "factual_precision",
+    "factual_recall",
+    "factual_f1",
+    "hallucination_rate",
+    "omission_rate",
+)
 KEY: dict[str, Any] = {"doc_id": "visit-1", "author": "terse", "rater": "ann"}
 HEADER = "doc_id,author,rater,correct,incorrect,hallucinated,omitted,reference_facts,system_facts\n"
 FACT = {"subject": "cough", "predicate": "is", "object": "gone", "status": "correct"}
@@ -61,7 +69,10 @@ def put(folder: Path, **contents: str) -> Path:
     """The page's sources and texts, and annotations by the file's name without its ending."""
     names = {Path(name).stem: name for name in ANNOTATIONS}
     files = dict(zip(("sources.jsonl", "texts.jsonl"), DATA, strict=True))
-    for name, content in {**files, **{names[stem]: c for stem, c in contents.items()}}.items():
+    for name, content in {
+        **files,
+        **{names[stem]: c for stem, c in contents.items()},
+    }.items():
         (folder / name).write_text(content, encoding="utf-8")
     return folder
 
@@ -84,7 +95,9 @@ def marks(**spans: object) -> dict[str, object]:
 
 def values(tables: Tables, *key: str) -> list[float | None]:
     """Counts and rates that a rater gave a text."""
-    rated = tables.ratings.set_index(["doc_id", "author", "rater", "criterion"])["value"]
+    rated = tables.ratings.set_index(["doc_id", "author", "rater", "criterion"])[
+        "value"
+    ]
     numbers = [rated[(*key, name)] for name in (*COUNTS, *RATES)]
     return [None if pd.isna(number) else round(float(number), 6) for number in numbers]
 
@@ -99,12 +112,32 @@ def test_facts_of_the_page(tmp_path: Path) -> None:
     assert values(tables, "visit-1", "terse", "ann") == [6, 1, 1, 2, *scores]
     of_ben = [6, 1, 1, None, 0.75, None, None, 0.125, None]
     assert values(tables, "visit-1", "terse", "ben") == of_ben
-    assert values(tables, "visit-1", "chatty", "ann") == [0, 0, 0, 4, None, 0, None, None, 1]
-    assert values(tables, "visit-2", "terse", "ann") == [1, 1, 0, 1, 0.5, 0.5, 0.5, 0, 0.5]
+    assert values(tables, "visit-1", "chatty", "ann") == [
+        0,
+        0,
+        0,
+        4,
+        None,
+        0,
+        None,
+        None,
+        1,
+    ]
+    assert values(tables, "visit-2", "terse", "ann") == [
+        1,
+        1,
+        0,
+        1,
+        0.5,
+        0.5,
+        0.5,
+        0,
+        0.5,
+    ]
     chatty = tables.ratings[tables.ratings["author"] == "chatty"]
     value = chatty.set_index(["criterion", "rater"])["value"]
-    # One phrase among 23 words, citations left out. 1 + 2/3 + 4/12 = 2 errors in four sentences,
-    # as many as the reference has.
+    # One phrase among 23 words, citations left out. 1 + 2/3 + 4/12 = 2 errors in four
+    # sentences, as many as the reference has.
     assert value["hallucination_count", "ann"] == pytest.approx(1 / 23)
     assert value["omission_count", "ann"] == 0
     assert value["quality", "ann"] == pytest.approx(0.5)
@@ -115,13 +148,19 @@ def test_facts_of_the_page(tmp_path: Path) -> None:
 def test_what_is_unknown_of_facts(tmp_path: Path) -> None:
     """A fact without a status, and a text that failed."""
     facts = line({"facts": [FACT, FACT | {"object": "", "status": None}]})
-    counts = "doc_id,author,rater,critical,non_critical,spelling\nvisit-2,chatty,ann,0,0,0\n"
+    counts = (
+        "doc_id,author,rater,critical,non_critical,spelling\nvisit-2,chatty,ann,0,0,0\n"
+    )
     phrases = line(marks(), doc_id="visit-2", author="chatty")
     tables = read(tmp_path, facts=facts, errors=counts, phrases=phrases)
     assert values(tables, "visit-1", "terse", "ann") == [None] * 9
-    failed = tables.ratings[tables.ratings["doc_id"] == "visit-2"].set_index("criterion")["value"]
+    failed = tables.ratings[tables.ratings["doc_id"] == "visit-2"].set_index(
+        "criterion"
+    )["value"]
     assert failed.isna().to_dict() == {
-        **{"quality": True, "hallucination_count": True, "omission_count": False}
+        "quality": True,
+        "hallucination_count": True,
+        "omission_count": False,
     }
 
 
@@ -133,15 +172,31 @@ def test_what_is_unknown_of_facts(tmp_path: Path) -> None:
             "6,1,1,2,7,",
             "the reference has fewer facts than are correct or omitted (",
         ),
-        ("fact_counts", "6,1,1,2,10,", "the reference has more facts than are correct, incorrect"),
+        (
+            "fact_counts",
+            "6,1,1,2,10,",
+            "the reference has more facts than are correct, incorrect",
+        ),
         (
             "fact_counts",
             "6,1,1,2,9,9",
             "correct, incorrect and hallucinated facts are not the fact",
         ),
-        ("fact_counts", "6,-1,1,2,9,", "'incorrect' is not a count; write a whole number from 0"),
-        ("fact_counts", "6,1.5,1,2,9,", "'incorrect' is not a count; write a whole number from 0"),
-        ("fact_counts", f"6,{SECRET},1,2,9,", "'incorrect' is not a finite number; write a whole"),
+        (
+            "fact_counts",
+            "6,-1,1,2,9,",
+            "'incorrect' is not a count; write a whole number from 0",
+        ),
+        (
+            "fact_counts",
+            "6,1.5,1,2,9,",
+            "'incorrect' is not a count; write a whole number from 0",
+        ),
+        (
+            "fact_counts",
+            f"6,{SECRET},1,2,9,",
+            "'incorrect' is not a finite number; write a whole",
+        ),
         (
             "facts",
             {"facts": [FACT | {"status": SECRET}]},
@@ -152,9 +207,21 @@ def test_what_is_unknown_of_facts(tmp_path: Path) -> None:
             {"facts": [FACT | {"subject": " "}]},
             "'facts > subject' is empty (fact 0); fill",
         ),
-        ("facts", {"facts": [FACT], "reference_facts": 2}, "the reference has more facts than are"),
-        ("facts", {"facts": [FACT], "reference_facts": -1}, "'reference_facts' is wrong: input"),
-        ("facts", {"facts": [FACT, FACT]}, "holds a fact twice under 'facts'; keep one of the two"),
+        (
+            "facts",
+            {"facts": [FACT], "reference_facts": 2},
+            "the reference has more facts than are",
+        ),
+        (
+            "facts",
+            {"facts": [FACT], "reference_facts": -1},
+            "'reference_facts' is wrong: input",
+        ),
+        (
+            "facts",
+            {"facts": [FACT, FACT]},
+            "holds a fact twice under 'facts'; keep one of the two",
+        ),
         ("facts", {}, "'facts' is missing; add it"),
         (
             "phrases",
@@ -194,11 +261,17 @@ def test_faults_of_facts(tmp_path: Path, file: str, entry: Any, start: str) -> N
 
 def test_files_of_facts_that_are_not_there(tmp_path: Path) -> None:
     (text,) = faults(tmp_path)
-    assert "has no annotations; add one of fact_counts.csv, facts.jsonl, phrases.jsonl" in text
+    assert (
+        "has no annotations; add one of fact_counts.csv, facts.jsonl, phrases.jsonl"
+        in text
+    )
     put(tmp_path, phrases=line(marks(omitted=[{"start": 0, "end": 5}])))
     put_lines(tmp_path / "texts.jsonl", *DATA[1].splitlines()[1:])
     lines = problems("fact_annotations", tmp_path, CRITERIA)
-    assert any("phrases are omitted, but the reference is not in texts" in text for text in lines)
+    assert any(
+        "phrases are omitted, but the reference is not in texts" in text
+        for text in lines
+    )
     (text,) = problems("fact_annotations", tmp_path / "none", CRITERIA)
     assert "is not a folder; create it" in text
 
@@ -207,8 +280,18 @@ def test_files_of_facts_that_are_not_there(tmp_path: Path) -> None:
 
 BLOCKS = blocks("## Labels of what")
 SCALES = scales(BLOCKS[3])
-SUMMARY = {"doc_id": "stay-1", "author": "terse", "sentences": ["It rained.", "It was wet."]}
-LABEL = {**{"doc_id": "stay-1", "author": "terse", "sentence": 1, "rater": "ann"}, "elements": []}
+SUMMARY = {
+    "doc_id": "stay-1",
+    "author": "terse",
+    "sentences": ["It rained.", "It was wet."],
+}
+LABEL = {
+    "doc_id": "stay-1",
+    "author": "terse",
+    "sentence": 1,
+    "rater": "ann",
+    "elements": [],
+}
 
 
 @pytest.fixture
@@ -223,10 +306,20 @@ def test_labels_of_the_page(example: Path) -> None:
     assert not tables.warnings
     assert tables.sources["group"].tolist() == [["Admission note", "Discharge summary"]]
     (text,) = tables.texts["text"]
-    assert [unit.text for unit in statements(text)] == json.loads(BLOCKS[1])["sentences"]
+    assert [unit.text for unit in statements(text)] == json.loads(BLOCKS[1])[
+        "sentences"
+    ]
     assert list(SCALES) == list(SHARES)
-    value = tables.ratings.pivot(index=["unit", "rater"], columns="criterion", values="value")
-    assert value.loc[("statement:0", "ann"), [*SHARES]].tolist() == [0.5, 0.5, 0, 0, 0.5]
+    value = tables.ratings.pivot(
+        index=["unit", "rater"], columns="criterion", values="value"
+    )
+    assert value.loc[("statement:0", "ann"), [*SHARES]].tolist() == [
+        0.5,
+        0.5,
+        0,
+        0,
+        0.5,
+    ]
     assert value.loc[("statement:1", "ann"), [*SHARES]].tolist() == [0.5, 0, 0, 0.5, 0]
     assert value.xs("ben", level="rater").isna().to_numpy().sum() == 10
     assert set(tables.ratings["study"]) == {"elements"}
@@ -240,7 +333,12 @@ def test_labels_of_the_page(example: Path) -> None:
 
 
 def test_shares_by_hand() -> None:
-    labels = [("correct", False), ("incorrect", True), ("missing", False), ("correct", False)]
+    labels = [
+        ("correct", False),
+        ("incorrect", True),
+        ("missing", False),
+        ("correct", False),
+    ]
     assert list(label_shares(labels).values()) == [0.5, 0.25, 0.25, 0, 0.25]
     assert list(label_shares([("not_in_notes", True)]).values()) == [1, 0, 0, 1, 1]
     assert list(label_shares([]).values()) == [None] * 5
@@ -258,7 +356,9 @@ def test_shares_by_hand() -> None:
         ([" It rained."], 0),
     ],
 )
-def test_sentences_are_those_of_metassay(example: Path, parts: list[str], first: int) -> None:
+def test_sentences_are_those_of_metassay(
+    example: Path, parts: list[str], first: int
+) -> None:
     put_lines(example / SUMMARIES, SUMMARY | {"sentences": parts})
     assert (
         f"{SUMMARIES}: line 1: the sentences are not those that Metassay finds (doc_id 'stay-1',"
@@ -270,10 +370,22 @@ def test_sentences_are_those_of_metassay(example: Path, parts: list[str], first:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"sentence": 2}, "the text has no such sentence (doc_id 'stay-1', author 'terse',"),
-        ({"sentence": -1}, "'sentence' is wrong: input should be greater than or equal to 0"),
-        ({"elements": [{"label": SECRET}]}, "'elements > label' is wrong: input should be"),
-        ({"elements": [{"label": "correct", "severity": "minor"}]}, "severity that does not fit"),
+        (
+            {"sentence": 2},
+            "the text has no such sentence (doc_id 'stay-1', author 'terse',",
+        ),
+        (
+            {"sentence": -1},
+            "'sentence' is wrong: input should be greater than or equal to 0",
+        ),
+        (
+            {"elements": [{"label": SECRET}]},
+            "'elements > label' is wrong: input should be",
+        ),
+        (
+            {"elements": [{"label": "correct", "severity": "minor"}]},
+            "severity that does not fit",
+        ),
         (
             {"elements": [{"label": "correct"}, {"label": "missing"}]},
             "'elements' hold a severity that does not fit (element 1); write minor or critical",

@@ -44,6 +44,8 @@ def test_what_counts(text: str, beyond: int | None) -> None:
 
 @given(st.text("[]0123 .,-ab\n", max_size=60), st.integers(1, 4))
 def test_the_short_cut_misses_nothing(text: str, passages: int) -> None:
-    cited = [n for start, end in sentences(text) for n in parse(text[start:end]).citations]
+    cited = [
+        n for start, end in sentences(text) for n in parse(text[start:end]).citations
+    ]
     _, warnings = findings(text, "alpha", passages)
     assert bool(warnings) == any(number >= passages for number in cited)

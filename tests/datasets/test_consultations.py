@@ -38,7 +38,11 @@ def notes(author: str) -> list[dict[str, str]]:
     column = "Dialogues" if author in ("chatgpt", "gpt4") else "dialogue"
     text = "PLAN\n\nRest, says {author} of {encounter}.\n"
     return [
-        {"encounter_id": e, column: dialogue, "note": text.format(author=author, encounter=e)}
+        {
+            "encounter_id": e,
+            column: dialogue,
+            "note": text.format(author=author, encounter=e),
+        }
         for e, dialogue in ENCOUNTERS.items()
     ]
 
@@ -48,7 +52,8 @@ def encounters(tmp_path: Path) -> Path:
     about = {"dataset": "x", "doctor_name": ""}
     put_csv(tmp_path / DIALOGUES, notes("reference"))
     put_csv(
-        tmp_path / METADATA, [{**about, "encounter_id": e, "cc": f"cc {e}"} for e in ENCOUNTERS]
+        tmp_path / METADATA,
+        [{**about, "encounter_id": e, "cc": f"cc {e}"} for e in ENCOUNTERS],
     )
     for author, name in SYSTEMS.items():
         put_csv(tmp_path / name, notes(author))
@@ -56,7 +61,8 @@ def encounters(tmp_path: Path) -> Path:
 
 
 def test_encounters(encounters: Path) -> None:
-    put_csv(encounters / SYSTEMS["gpt4"], notes("gpt4")[::-1])  # another order changes nothing
+    # another order changes nothing
+    put_csv(encounters / SYSTEMS["gpt4"], notes("gpt4")[::-1])
     empty = [notes("led_full")[0] | {"note": ""}, notes("led_full")[1]]
     put_csv(encounters / SYSTEMS["led_full"], empty)
     sources, texts, *others, _, warnings = ingest("aci_bench", encounters, {})
@@ -65,7 +71,11 @@ def test_encounters(encounters: Path) -> None:
     assert first["passages"] == ["any rash ?", "no .", "a little ."]
     assert first["speaker"] == ["doctor", "patient", "patient_guest"]
     assert second["passages"] == ["hello .\nand your knee ?", "it's [ laughs ] fine ."]
-    assert json.loads(first["attributes"]) == {"cc": "cc E2", "dataset": "x", "doctor_name": ""}
+    assert json.loads(first["attributes"]) == {
+        "cc": "cc E2",
+        "dataset": "x",
+        "doctor_name": "",
+    }
     by_key = texts.set_index(KEY)["text"]
     assert by_key["E1", "gpt4"] == "PLAN\n\nRest, says gpt4 of E1.\n"
     assert by_key["E2", "reference"] == "PLAN\n\nRest, says reference of E2.\n"
@@ -76,18 +86,29 @@ def test_encounters(encounters: Path) -> None:
 
 def test_real_encounters(mirror: Path) -> None:
     """Xie et al. 2024, table 20: BART+SAMSum (section) has ROUGE-2 25.08 over the 40 full notes."""
-    sources, texts, _, ratings, *_, warnings = ingest("aci_bench", mirror / "aci_bench_test1", {})
+    sources, texts, _, ratings, *_, warnings = ingest(
+        "aci_bench", mirror / "aci_bench_test1", {}
+    )
     assert (len(sources), len(texts), len(ratings), warnings) == (40, 40 * 13, 0, ())
     assert set(texts["author"]) == {"reference", *SYSTEMS}
     speakers = [name for names in sources["speaker"] for name in names]
     assert set(speakers) == {"doctor", "patient", "patient_guest"}
     assert len(speakers) == 1068 + 964 + 50
     words = texts["text"].str.split().str.len().groupby(texts["author"]).mean()
-    for author, mean in (("reference", 415.3), ("chatgpt", 233.2), ("biobart_full", 179.4)):
+    for author, mean in (
+        ("reference", 415.3),
+        ("chatgpt", 233.2),
+        ("biobart_full", 179.4),
+    ):
         assert words[author] == pytest.approx(mean, abs=0.06)
-    by_key, scorer = texts.set_index(KEY)["text"], RougeScorer(["rouge2"], use_stemmer=False)
+    by_key, scorer = (
+        texts.set_index(KEY)["text"],
+        RougeScorer(["rouge2"], use_stemmer=False),
+    )
     scores = [
-        scorer.score(by_key[d, "reference"], by_key[d, "bart_samsum_section"])["rouge2"].fmeasure
+        scorer.score(by_key[d, "reference"], by_key[d, "bart_samsum_section"])[
+            "rouge2"
+        ].fmeasure
         for d in sources["doc_id"]
     ]
     assert round(100 * float(np.mean(scores)), 2) == 25.08
@@ -131,14 +152,21 @@ def test_rows_are_joined_by_order(tmp_path: Path) -> None:
     assert tables.sources["doc_id"].tolist() == ["mts_000", "mts_001"]
     first, second = tables.sources.to_dict("records")
     assert first["passages"] == ["Any fever?", "No.", "Chills?", "Some.", "Two."]
-    assert first["speaker"] == ["Doctor", "Patient", "Doctor", "Guest_family", "Guest_family_1"]
+    assert first["speaker"] == [
+        "Doctor",
+        "Patient",
+        "Doctor",
+        "Guest_family",
+        "Guest_family_1",
+    ]
     assert second["passages"] == ["Smoker?", "My doctor: no. Never."]
     texts = tables.texts.set_index(KEY)["text"]
     assert texts["mts_001", "reference"] == "Reference 1. "  # as released, blanks too
     assert texts["mts_001", "system_3"] == "System 3 on 1. "
     assert len(texts) == 2 + 6
     ratings = tables.ratings.set_index(["author", "doc_id", "criterion"])["value"]
-    # Row 4 of the scores belongs to system 2's second document, column 5 is the omission rate.
+    # Row 4 of the scores belongs to system 2's second document, column 5 is the
+    # omission rate.
     assert ratings["system_2", "mts_000", "factual_precision"] == 0.31
     assert ratings["system_2", "mts_001", "omission_rate"] == 0.45
     assert (len(ratings), ratings.min()) == (36, -1)
@@ -147,10 +175,14 @@ def test_rows_are_joined_by_order(tmp_path: Path) -> None:
     assert f"6 rows were joined with those of {SCORES} by their order" in joined
 
 
-@pytest.mark.parametrize("rows", [[0, 1, 2, 3, 4], [0, 2, 4, 1, 3, 5], [0, 1, 3, 2, 4, 5]])
+@pytest.mark.parametrize(
+    "rows", [[0, 1, 2, 3, 4], [0, 2, 4, 1, 3, 5], [0, 1, 3, 2, 4, 5]]
+)
 def test_blocks_that_are_incomplete_or_mixed(tmp_path: Path, rows: list[int]) -> None:
     summaries = [summary_rows()[row] for row in rows]
-    (line,) = problems("mts_dialog", put_mts(tmp_path, summaries, score_rows()[: len(rows)]))
+    (line,) = problems(
+        "mts_dialog", put_mts(tmp_path, summaries, score_rows()[: len(rows)])
+    )
     start = f"the IDs are not 0, 1, 2, ... once for each system, {len(rows)} in all"
     assert line.startswith(f"{SUMMARIES}: {start}")
 
@@ -175,25 +207,49 @@ def test_real_summaries(mirror: Path) -> None:
     assert real.texts.groupby("author").size().to_dict() == dict.fromkeys(authors, 100)
     assert real.sources["speaker"].map(len).equals(real.sources["passages"].map(len))
     turns = [turn for speakers in real.sources["speaker"] for turn in speakers]
-    assert (turns.count("Doctor"), turns.count("Patient"), len(turns)) == (415, 357, 815)
+    assert (turns.count("Doctor"), turns.count("Patient"), len(turns)) == (
+        415,
+        357,
+        815,
+    )
     assert "2 lines: the omission rate is below 0" in real.warnings[0]
-    texts, scorer = real.texts.set_index(KEY)["text"], RougeScorer(["rouge1"], use_stemmer=False)
+    texts, scorer = (
+        real.texts.set_index(KEY)["text"],
+        RougeScorer(["rouge1"], use_stemmer=False),
+    )
     values = real.ratings.pivot(index=KEY, columns="criterion", values="value")
-    rouge = [scorer.score(texts[d, "reference"], texts[d, a])["rouge1"] for d, a in values.index]
+    rouge = [
+        scorer.score(texts[d, "reference"], texts[d, a])["rouge1"]
+        for d, a in values.index
+    ]
     for variant, criterion, known in (
         ("recall", "factual_recall", 0.53),
         ("recall", "omission_rate", -0.59),
         ("fmeasure", "factual_f1", 0.41),
     ):
         scores = [getattr(score, variant) for score in rouge]
-        assert np.corrcoef(scores, values[criterion])[0, 1] == pytest.approx(known, abs=0.005)
+        assert np.corrcoef(scores, values[criterion])[0, 1] == pytest.approx(
+            known, abs=0.005
+        )
 
 
 # ---- PriMock57: 57 consultations by 5 evaluators, invented
 
-PRIMOCK = ("Evaluator", "Consultation", "Model", "Evaluator Note", "Model Note", "Post-edited note")
+PRIMOCK = (
+    "Evaluator",
+    "Consultation",
+    "Model",
+    "Evaluator Note",
+    "Model Note",
+    "Post-edited note",
+)
 PRIMOCK += ("Post-edit time", "Incorrect Statements", "Omissions", "Other Issues")
-LISTS = ("incorrect_statements", "critical_incorrect_statements", "omissions", "critical_omissions")
+LISTS = (
+    "incorrect_statements",
+    "critical_incorrect_statements",
+    "omissions",
+    "critical_omissions",
+)
 COUNT = Criterion(low=0, high=100, better="lower", scale="count")
 OF_EDITS = dict.fromkeys(LISTS, COUNT) | {
     "post_edit_seconds": Criterion(low=0, high=10_000, better="lower")
@@ -212,13 +268,17 @@ def edit(evaluator: int, consultation: int, model: str, **changes: str) -> list[
     return list((dict(zip(PRIMOCK, cells, strict=True)) | changes).values())
 
 
-def read_edits(folder: Path, *rows: list[str], columns: tuple[str, ...] = PRIMOCK) -> Tables:
+def read_edits(
+    folder: Path, *rows: list[str], columns: tuple[str, ...] = PRIMOCK
+) -> Tables:
     return ingest("primock57", put_csv(folder / FILE, [columns, *rows]), OF_EDITS)
 
 
 def test_every_consultation_evaluator_and_model(tmp_path: Path) -> None:
     rows = [edit(e, c, m) for c in range(57) for e in range(1, 6) for m in MODELS]
-    tables = read_edits(tmp_path, *rows, columns=tuple(name.title() for name in PRIMOCK))
+    tables = read_edits(
+        tmp_path, *rows, columns=tuple(name.title() for name in PRIMOCK)
+    )
     assert tables.warnings == ()
     assert tables.sources["passages"].map(len).tolist() == [0] * 57
     references = ("reference", *(f"reference:{n}" for n in range(2, 6)))
@@ -243,7 +303,11 @@ def test_what_nobody_says_is_null(tmp_path: Path) -> None:
         edit(3, 1, "m1", Omissions="the age is missing"),
     )
     values = tables.ratings.pivot_table(
-        index="rater", columns="criterion", values="value", dropna=False, aggfunc="first"
+        index="rater",
+        columns="criterion",
+        values="value",
+        dropna=False,
+        aggfunc="first",
     )
     assert values.loc["1", list(LISTS)].tolist() == [0, 0, 0, 0]
     assert values.loc["2"].isna().all()
@@ -270,7 +334,10 @@ def test_faults_of_edits(tmp_path: Path) -> None:
 
 # ---- SimSUM: the five-rater form, on invented grades
 
-SCALES = {n: Criterion(low=1, high=5, better="higher", scale="ordinal") for n in SIMSUM_CRITERIA}
+SCALES = {
+    n: Criterion(low=1, high=5, better="higher", scale="ordinal")
+    for n in SIMSUM_CRITERIA
+}
 Grades = dict[str, pd.DataFrame]
 
 
@@ -296,10 +363,14 @@ def put_grades(folder: Path, by_rater: Grades, *, index: bool = False) -> Path:
 def test_every_cell_is_a_rating_and_an_empty_one_is_null(tmp_path: Path) -> None:
     by_rater = grades()
     tables = ingest("simsum", put_grades(tmp_path / "a", by_rater, index=True), SCALES)
-    values = tables.ratings.pivot(index=["rater", "doc_id"], columns="criterion", values="value")
+    values = tables.ratings.pivot(
+        index=["rater", "doc_id"], columns="criterion", values="value"
+    )
     for rater, frame in by_rater.items():
         expected = frame.astype("float64").to_numpy(na_value=np.nan)
-        np.testing.assert_array_equal(values.loc[rater][list(SCALES)].to_numpy(), expected)
+        np.testing.assert_array_equal(
+            values.loc[rater][list(SCALES)].to_numpy(), expected
+        )
     assert values.loc["ann"].index.tolist() == [f"note_{n:02d}" for n in range(1, 31)]
     assert tables.texts.empty
     assert tables.warnings == (
@@ -308,9 +379,14 @@ def test_every_cell_is_a_rating_and_an_empty_one_is_null(tmp_path: Path) -> None
     # A file with a column `rater` is the same; texts may lie beside it.
     whole = pd.concat([frame.assign(rater=rater) for rater, frame in by_rater.items()])
     put_grades(tmp_path / "b", {"all": whole.sort_index(kind="stable")})
-    texts = pd.DataFrame({"text": [f"Note {i}." for i in range(30)], "prompt": "Write.\nBriefly."})
+    texts = pd.DataFrame(
+        {"text": [f"Note {i}." for i in range(30)], "prompt": "Write.\nBriefly."}
+    )
     texts.to_csv(tmp_path / "b/notes.csv", index=False)
-    together, key = ingest("simsum", tmp_path / "b", SCALES), ["rater", "doc_id", "criterion"]
+    together, key = (
+        ingest("simsum", tmp_path / "b", SCALES),
+        ["rater", "doc_id", "criterion"],
+    )
     pair = [t.ratings.sort_values(key, ignore_index=True) for t in (tables, together)]
     pd.testing.assert_frame_equal(*pair)
     assert together.texts.set_index("doc_id").loc["note_30", "text"] == "Note 29."

@@ -10,7 +10,15 @@ from metassay.datasets.registry import Dataset, load_registry
 from tests.datasets.reading import ROOT
 
 # Of the specification, version 1.0: "Dataset-level Information" and "FileObject".
-OF_DATASETS = {"@context", "@type", "conformsTo", "name", "description", "license", "creator"}
+OF_DATASETS = {
+    "@context",
+    "@type",
+    "conformsTo",
+    "name",
+    "description",
+    "license",
+    "creator",
+}
 OF_FILES = {"@type", "@id", "name", "contentUrl", "encodingFormat", "sha256"}
 # "Recommended context", by whose names the meaning of every property is found.
 PREFIXES = {
@@ -25,10 +33,16 @@ def expanded(context: dict[str, Any], name: str) -> str:
     term = context.get(name, name)
     term = term["@id"] if isinstance(term, dict) else term
     prefix, _, rest = term.partition(":")
-    return context[prefix] + rest if rest and prefix in context else context["@vocab"] + term
+    return (
+        context[prefix] + rest
+        if rest and prefix in context
+        else context["@vocab"] + term
+    )
 
 
-def test_every_dataset_has_what_the_specification_requires(tmp_path, monkeypatch, capsys) -> None:
+def test_every_dataset_has_what_the_specification_requires(
+    tmp_path, monkeypatch, capsys
+) -> None:
     monkeypatch.chdir(ROOT)
     assert main(["list", "--croissant", str(tmp_path / "c")]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -39,7 +53,9 @@ def test_every_dataset_has_what_the_specification_requires(tmp_path, monkeypatch
         assert set(description) >= OF_DATASETS
         unknown = {"url", "datePublished"} - set(description)
         listed = ", ".join(key for key in ("url", "datePublished") if key in unknown)
-        assert (f"{name}: the registry does not know its {listed}" in lines) == bool(unknown)
+        assert (f"{name}: the registry does not know its {listed}" in lines) == bool(
+            unknown
+        )
         context = description["@context"]
         assert {prefix: context[prefix] for prefix in PREFIXES} == PREFIXES
         assert expanded(context, description["@type"]) == "https://schema.org/Dataset"
@@ -49,7 +65,10 @@ def test_every_dataset_has_what_the_specification_requires(tmp_path, monkeypatch
         assert len(files) >= len(dataset.files)
         for file in files:
             assert set(file) >= OF_FILES
-            assert expanded(context, file["@type"]) == "http://mlcommons.org/croissant/FileObject"
+            assert (
+                expanded(context, file["@type"])
+                == "http://mlcommons.org/croissant/FileObject"
+            )
         assert len({file["@id"] for file in files}) == len(files)
 
 
@@ -57,28 +76,47 @@ def test_a_fetched_dataset_by_hand() -> None:
     file = {"name": "a.csv", "url": "https://example.org/c1/a.csv", "bytes": 12}
     dataset = Dataset.model_validate(
         {
-            **{"title": "Two notes", "licence": "MIT", "access": "public", "commit": "c1"},
-            **{"citation": "Roe, Doe. On notes. ACL 2021", "upstream": "https://example.org"},
-            "files": [{**file, "sha256": "0" * 64}, {**file, "name": "b", "git_blob": "1" * 40}],
+            "title": "Two notes",
+            "licence": "MIT",
+            "access": "public",
+            "commit": "c1",
+            "citation": "Roe, Doe. On notes. ACL 2021",
+            "upstream": "https://example.org",
+            "files": [
+                {**file, "sha256": "0" * 64},
+                {**file, "name": "b", "git_blob": "1" * 40},
+            ],
         }
     )
     description = croissant("notes", dataset)
     del description["@context"]
     assert description == {
-        **{"@type": "sc:Dataset", "conformsTo": "http://mlcommons.org/croissant/1.0"},
-        **{"name": "notes", "description": "Two notes", "license": "MIT"},
-        **{"url": "https://example.org", "datePublished": "2021"},
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": "notes",
+        "description": "Two notes",
+        "license": "MIT",
+        "url": "https://example.org",
+        "datePublished": "2021",
         "creator": {"@type": "sc:Organization", "name": "Roe, Doe"},
         "citeAs": "Roe, Doe. On notes. ACL 2021",
         "distribution": [
             {
-                **{"@type": "cr:FileObject", "@id": "a.csv", "name": "a.csv"},
-                **{"contentUrl": "https://example.org/c1/a.csv", "contentSize": "12 B"},
-                **{"encodingFormat": "text/csv", "sha256": "0" * 64},
+                "@type": "cr:FileObject",
+                "@id": "a.csv",
+                "name": "a.csv",
+                "contentUrl": "https://example.org/c1/a.csv",
+                "contentSize": "12 B",
+                "encodingFormat": "text/csv",
+                "sha256": "0" * 64,
             },
             {
-                **{"@type": "cr:FileObject", "@id": "b", "name": "b", "contentSize": "12 B"},
-                **{"contentUrl": "https://example.org/c1/a.csv", "encodingFormat": "text/plain"},
+                "@type": "cr:FileObject",
+                "@id": "b",
+                "name": "b",
+                "contentSize": "12 B",
+                "contentUrl": "https://example.org/c1/a.csv",
+                "encodingFormat": "text/plain",
             },
         ],
     }

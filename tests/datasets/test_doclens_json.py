@@ -14,7 +14,10 @@ PLAIN = "Fell on ice.\n\n  Wrist hurts. \n"
 
 
 def record(name: str, **changes: Any) -> dict[str, Any]:
-    texts = {"input": {"a": NUMBERED, "b": PLAIN}[name], "reference": f"Reference {name}."}
+    texts = {
+        "input": {"a": NUMBERED, "b": PLAIN}[name],
+        "reference": f"Reference {name}.",
+    }
     return {"example_id": name, **texts, "output": "No pain [1].", **changes}
 
 
@@ -45,9 +48,12 @@ def test_good_data(tmp_path: Path) -> None:
     assert warnings == ()
     for task in ("note", "impression", "question", "abstract"):
         assert set(read(tmp_path, f"doclens_{task}").sources["task"]) == {task}
-    put(tmp_path, "x", [record("a", input=f"[{'1' * 5000}] Any pain?")])  # no passage's number
+    # no passage's number
+    put(tmp_path, "x", [record("a", input=f"[{'1' * 5000}] Any pain?")])
     (tmp_path / "y.json").unlink()
-    assert read(tmp_path).sources["passages"].tolist() == [[f"[{'1' * 5000}] Any pain?"]]
+    assert read(tmp_path).sources["passages"].tolist() == [
+        [f"[{'1' * 5000}] Any pain?"]
+    ]
 
 
 def test_what_is_not_read_or_absent_is_a_warning(tmp_path: Path) -> None:
@@ -66,12 +72,24 @@ def test_what_is_not_read_or_absent_is_a_warning(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("records", "start"),
     [
-        ([record("a", reference="Another.")], "record 1: 'reference' differs from that in x.json"),
-        ([record("a", input="Another.")], "record 1: 'input' differs from that in x.json (exam"),
-        ([record("a")] * 2, "record 2: the key (doc_id, author, part) is there twice (same as rec"),
+        (
+            [record("a", reference="Another.")],
+            "record 1: 'reference' differs from that in x.json",
+        ),
+        (
+            [record("a", input="Another.")],
+            "record 1: 'input' differs from that in x.json (exam",
+        ),
+        (
+            [record("a")] * 2,
+            "record 2: the key (doc_id, author, part) is there twice (same as rec",
+        ),
         (["text"], "record 1: is not an object with named values; write"),
         ({"a": 1}, "is not a list of records; docs/own-data.md"),
-        ([record("a", example_id=7)], "record 1: 'example_id' is wrong: input should be a valid"),
+        (
+            [record("a", example_id=7)],
+            "record 1: 'example_id' is wrong: input should be a valid",
+        ),
         (
             [record("b", input="[0] One.\n[2] Two.")],
             "record 1: the passages of 'input' are not numbered 0, 1, 2, ... (example_id 'b')",
@@ -86,7 +104,9 @@ def test_what_is_not_read_or_absent_is_a_warning(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bad_input_names_record_and_remedy(tmp_path: Path, records: object, start: str) -> None:
+def test_bad_input_names_record_and_remedy(
+    tmp_path: Path, records: object, start: str
+) -> None:
     put(tmp_path, "x", [record("a")])
     put(tmp_path, "y", records)
     (problem,) = problems(tmp_path)
@@ -95,7 +115,9 @@ def test_bad_input_names_record_and_remedy(tmp_path: Path, records: object, star
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path)
-    assert problem.startswith(f"{tmp_path}: holds no .json file; put one per system there")
+    assert problem.startswith(
+        f"{tmp_path}: holds no .json file; put one per system there"
+    )
     for name in ("a", "reference", "\x1b[31m"):
         put(tmp_path, name, [record("a")])
     (tmp_path / "b.json").write_bytes(b'[\n{"example_id": "a",\n"input": "\xe9"}]')

@@ -16,7 +16,11 @@ from metassay.datasets import fetch as module
 from metassay.datasets.fetch import FetchError, fetch
 from metassay.datasets.registry import Dataset, File
 
-CONTENT = {"one.csv": b"id,text\n1,one\n" * 9000, "two.csv": b"id,text\n2,two\n", "three": b"3"}
+CONTENT = {
+    "one.csv": b"id,text\n1,one\n" * 9000,
+    "two.csv": b"id,text\n2,two\n",
+    "three": b"3",
+}
 
 
 class Server(http.server.BaseHTTPRequestHandler):
@@ -47,8 +51,14 @@ class Server(http.server.BaseHTTPRequestHandler):
         elif fault != "hang up":
             self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        sent = content[: len(content) // 2] if fault in ("truncated", "hang up") else content
-        self.wfile.write(b"%x\r\n%s\r\n" % (len(sent), sent) if fault == "chunked" else sent)
+        sent = (
+            content[: len(content) // 2]
+            if fault in ("truncated", "hang up")
+            else content
+        )
+        self.wfile.write(
+            b"%x\r\n%s\r\n" % (len(sent), sent) if fault == "chunked" else sent
+        )
 
     def log_message(self, *args: Any) -> None:
         pass
@@ -58,7 +68,9 @@ class Server(http.server.BaseHTTPRequestHandler):
 def server() -> Iterator[tuple[str, type[Server]]]:
     handler = type("Handler", (Server,), {"faults": {}, "requests": []})
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread = threading.Thread(
+            target=running.serve_forever, kwargs={"poll_interval": 0.01}
+        )
         thread.start()
         yield f"http://127.0.0.1:{running.server_address[1]}", handler
         running.shutdown()
@@ -71,7 +83,12 @@ def dataset(address: str = "http://127.0.0.1:9") -> Dataset:
         | {"sha256": hashlib.sha256(content).hexdigest()}
         for n, content in CONTENT.items()
     ]
-    about = {"title": "t", "licence": "l", "access": "public", "mirror": "set_in_mirror"}
+    about = {
+        "title": "t",
+        "licence": "l",
+        "access": "public",
+        "mirror": "set_in_mirror",
+    }
     return Dataset.model_validate({**about, "files": files})
 
 
@@ -93,7 +110,9 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_fetches_every_file_and_leaves_alone_what_is_right(server: Any, tmp_path: Path) -> None:
+def test_fetches_every_file_and_leaves_alone_what_is_right(
+    server: Any, tmp_path: Path
+) -> None:
     address, handler = server
     paths = fetch("mine", dataset(address), tmp_path / "raw")
     assert [path.name for path in paths] == list(CONTENT)
@@ -109,15 +128,20 @@ def test_fetches_every_file_and_leaves_alone_what_is_right(server: Any, tmp_path
     assert (tmp_path / "raw/one.csv").stat().st_mtime_ns == 1
 
 
-@pytest.mark.parametrize("fault", ["truncated", "hang up", "drop", "chunked", "503", "429"])
-def test_a_network_that_fails_may_be_tried_again(server: Any, tmp_path: Path, fault: str) -> None:
+@pytest.mark.parametrize(
+    "fault", ["truncated", "hang up", "drop", "chunked", "503", "429"]
+)
+def test_a_network_that_fails_may_be_tried_again(
+    server: Any, tmp_path: Path, fault: str
+) -> None:
     address, handler = server
     handler.faults["one.csv"] = fault
     with pytest.raises(FetchError) as caught:
         fetch("mine", dataset(address), tmp_path)
     assert str(caught.value).startswith(f"mine: one.csv: {address}/one.csv: ")
     assert "--mirror DIR" in str(caught.value)
-    assert names(tmp_path) == ["three", "two.csv"]  # the rest came; of one.csv nothing is left
+    # the rest came; of one.csv nothing is left
+    assert names(tmp_path) == ["three", "two.csv"]
     handler.faults.clear()
     fetch("mine", dataset(address), tmp_path)
     assert (tmp_path / "one.csv").read_bytes() == CONTENT["one.csv"]
@@ -146,7 +170,9 @@ def test_every_problem_in_one_go(server: Any, tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         fetch("mine", dataset(address), tmp_path)
     refused, *others = caught.value.problems
-    assert refused.startswith(f"mine: one.csv: {address}/one.csv answers 404; correct the URL")
+    assert refused.startswith(
+        f"mine: one.csv: {address}/one.csv answers 404; correct the URL"
+    )
     assert [problem.split(":")[1] for problem in others] == [" two.csv", " three"]
     assert names(tmp_path) == []
 
@@ -154,7 +180,9 @@ def test_every_problem_in_one_go(server: Any, tmp_path: Path) -> None:
 def test_a_host_that_does_not_answer_is_asked_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(FetchError, match="ConnectionError; try again, or take the files from"):
+    with pytest.raises(
+        FetchError, match="ConnectionError; try again, or take the files from"
+    ):
         fetch("mine", dataset(), tmp_path)  # nobody listens
     urls = []
 
@@ -197,7 +225,10 @@ def test_takes_files_from_a_mirror(
     with pytest.raises(BadInput) as caught:
         fetch("mine", dataset(), tmp_path / "new", mirror=mirror)
     missing, wrong = caught.value.problems
-    assert missing == f"mine: two.csv: the mirror has no {folder / 'two.csv'}; put it there"
+    assert (
+        missing
+        == f"mine: two.csv: the mirror has no {folder / 'two.csv'}; put it there"
+    )
     assert wrong.startswith("mine: three: sha256 ")
     assert names(tmp_path / "new") == ["one.csv"]
 
@@ -209,7 +240,9 @@ def test_takes_files_from_a_mirror(
     with pytest.raises(KeyboardInterrupt):
         fetch("mine", dataset(), tmp_path / "third", mirror=mirror)
     assert names(tmp_path / "third") == []
-    with pytest.raises(BadInput, match="has no folder set_in_mirror; a mirror has a folder per"):
+    with pytest.raises(
+        BadInput, match="has no folder set_in_mirror; a mirror has a folder per"
+    ):
         fetch("mine", dataset(), tmp_path / "fourth", mirror=tmp_path / "none")
     assert not (tmp_path / "fourth").exists()
 
@@ -224,7 +257,9 @@ def test_a_file_known_by_its_git_blob(mirror: Path, tmp_path: Path) -> None:
     assert path.read_bytes() == b"hello\n"
     path.write_bytes(b"hallo\n")
     (mirror / "set_in_mirror/hello").write_bytes(b"hullo\n")
-    with pytest.raises(BadInput, match=r"^mine: hello: git_blob ce013625030b\.\.\. expected, "):
+    with pytest.raises(
+        BadInput, match=r"^mine: hello: git_blob ce013625030b\.\.\. expected, "
+    ):
         fetch("mine", entry, tmp_path / "raw", mirror=mirror)
 
 

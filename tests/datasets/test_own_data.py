@@ -79,7 +79,9 @@ def read(folder: Path) -> Tables:
 def problems(folder: Path) -> list[str]:
     before = {path: path.read_bytes() for path in folder.glob("*") if path.is_file()}
     lines = reading.problems("files", folder, CRITERIA)
-    assert {path: path.read_bytes() for path in folder.glob("*") if path.is_file()} == before
+    assert {
+        path: path.read_bytes() for path in folder.glob("*") if path.is_file()
+    } == before
     assert SECRET not in "".join(lines)
     return lines
 
@@ -101,9 +103,16 @@ def test_good_data(folder: Path) -> None:
         ["d1", "alpha", "finding", "no cough"],  # as the data have it
     ]
     assert ratings["part"].tolist() == ["full", "full", "plan", "full", "full"]
-    assert ratings["unit"].tolist() == ["text", "text", "text", "versus:beta", "claim:0"]
+    assert ratings["unit"].tolist() == [
+        "text",
+        "text",
+        "text",
+        "versus:beta",
+        "claim:0",
+    ]
     assert ratings["value"].isna().tolist() == [False, True, False, False, False]
-    for path in folder.iterdir():  # byte order mark, CRLF and blank lines change nothing
+    # byte order mark, CRLF and blank lines change nothing
+    for path in folder.iterdir():
         text = path.read_text(encoding="utf-8").replace("\n", "\r\n")
         path.write_bytes(b"\xef\xbb\xbf" + text.encode() + b"\r\n")
     for before, after in zip(tables[:4], read(folder)[:4], strict=True):
@@ -142,10 +151,17 @@ def test_scores_of_their_own_metrics_come_along(folder: Path) -> None:
     assert set(scores["judge"]) == {"none"}
     assert set(scores["recipe"]) == {"ter|given|reader:files", "own|given|reader:files"}
     known = rubric_descriptions(criteria)
-    assert {name: m.better for name, m in known.items()} == {"ter": "lower", "own": "higher"}
+    assert {name: m.better for name, m in known.items()} == {
+        "ter": "lower",
+        "own": "higher",
+    }
     assert (known["own"].range, known["ter"].family) == ((-1.0, None), RELEASED)
     assert rubric_criteria(criteria).empty
-    wrong = ("d1,alpha,ter,1,lower,", "d2,alpha,ter,1,higher,", "d1,gamma,ter,much,lower,")
+    wrong = (
+        "d1,alpha,ter,1,lower,",
+        "d2,alpha,ter,1,higher,",
+        "d1,gamma,ter,much,lower,",
+    )
     wrong += ("d1,beta,my metric,1,,", "d1,beta,own,1,upwards,")
     put_lines(folder / "scores.csv", *SCORES, *wrong)
     lines = problems(folder)
@@ -162,29 +178,39 @@ def test_scores_of_their_own_metrics_come_along(folder: Path) -> None:
 
 
 def test_a_metric_may_not_be_called_as_one_of_ours() -> None:
-    table = dataset_criteria({name: ("higher", [1.0]) for name in ("bleu", "ter", "xsum_rouge1")})
-    with pytest.raises(BadInput, match=r"^scores\.csv: metric 'bleu' is one of Metassay's own; r"):
+    table = dataset_criteria(
+        {name: ("higher", [1.0]) for name in ("bleu", "ter", "xsum_rouge1")}
+    )
+    with pytest.raises(
+        BadInput, match=r"^scores\.csv: metric 'bleu' is one of Metassay's own; r"
+    ):
         check_given(table)
 
 
 def test_what_may_be_rated(folder: Path) -> None:
     """Facets that come with the data, and sections before they are found; not other parts."""
     names = ("finding", "subjective", "assessment_and_plan", "full")
-    rows = [f"s,d1,alpha,cat,usefulness,{n + 1},text,{name}" for n, name in enumerate(names)]
+    rows = [
+        f"s,d1,alpha,cat,usefulness,{n + 1},text,{name}" for n, name in enumerate(names)
+    ]
     put_lines(folder / "ratings.csv", HEADER, *rows, "s,d1,alpha,dan,usefulness,5,,")
     ratings = read(folder).ratings
     assert ratings["part"].tolist() == [*names, "full"]
-    assert (ratings["value"].min(), ratings["value"].max()) == (1, 5)  # the ends of the scale
+    # the ends of the scale
+    assert (ratings["value"].min(), ratings["value"].max()) == (1, 5)
     (folder / "segments.jsonl").unlink()
     (line,) = problems(folder)
     assert "line 2: part 'finding' is not among the text's parts" in line
     put_lines(folder / "texts.jsonl", *TEXTS[1:])
     put_lines(folder / "ratings.csv", HEADER, "s,d1,alpha,ann,coverage,1,claim:0,")
     (line,) = problems(folder)
-    assert "line 2: a reference's claim is rated but the document has no reference" in line
+    assert (
+        "line 2: a reference's claim is rated but the document has no reference" in line
+    )
 
 
-# Lines (++ between two) that stand in the place of another one, or at the end, and the message.
+# Lines (++ between two) that stand in the place of another one, or at the end, and the
+# message.
 CASES = r"""
 ## texts.jsonl 1
 {"doc_id": "d1", "author": "alpha", "text": "Zanzibar}
@@ -279,15 +305,36 @@ def bad() -> Iterator[tuple[str, str, str, str]]:
     for block in CASES.strip().split("## ")[1:]:
         head, *lines = block.splitlines()
         name, place = head.split()
-        yield from ((name, place, *case) for case in zip(lines[::2], lines[1::2], strict=True))
-    yield "sources.jsonl", "end", SOURCES[0], "line 3: the key (doc_id) is there twice (same as li"
-    yield "ratings.csv", "0", HEADER.replace("part", "unit"), "line 1: column 'unit' is there twice"
-    yield "ratings.csv", "0", f"{HEADER},comment", "line 1: 1 column(s) are unknown (column 9)"
+        yield from (
+            (name, place, *case) for case in zip(lines[::2], lines[1::2], strict=True)
+        )
+    yield (
+        "sources.jsonl",
+        "end",
+        SOURCES[0],
+        "line 3: the key (doc_id) is there twice (same as li",
+    )
+    yield (
+        "ratings.csv",
+        "0",
+        HEADER.replace("part", "unit"),
+        "line 1: column 'unit' is there twice",
+    )
+    yield (
+        "ratings.csv",
+        "0",
+        f"{HEADER},comment",
+        "line 1: 1 column(s) are unknown (column 9)",
+    )
     for value in ("inf", "1e999", "1_0", "٤"):
         start = "line 7: 'value' is not a finite number; write a number, or nothing"
         yield "ratings.csv", "end", f"s,d1,alpha,cat,usefulness,{value},,", start
     for number in ("1e309", "-1e999", "1" + "0" * 400 + ".5"):
-        row = SOURCES[1].replace("}]", f'}}], "attributes": {{"n": {number}}}').replace("d2", "d3")
+        row = (
+            SOURCES[1]
+            .replace("}]", f'}}], "attributes": {{"n": {number}}}')
+            .replace("d2", "d3")
+        )
         start = "line 3: is not strict JSON (a number is too large); correct it"
         yield "sources.jsonl", "end", row, start
 
@@ -311,8 +358,12 @@ def test_every_problem_in_one_go(folder: Path) -> None:
     put_lines(folder / "ratings.csv", *RATINGS, *rows)
     # The text of gamma is faulty but there: no line says that its rating lacks it.
     assert [line.split(":")[0] for line in problems(folder)] == [
-        *("texts.jsonl", "texts.jsonl"),  # problems of reading come first
-        *("sources.jsonl", "ratings.csv", "ratings.csv", "ratings.csv"),
+        "texts.jsonl",
+        "texts.jsonl",  # problems of reading come first
+        "sources.jsonl",
+        "ratings.csv",
+        "ratings.csv",
+        "ratings.csv",
     ]
 
 
@@ -344,19 +395,32 @@ def test_nul_bytes_as_they_are(folder: Path) -> None:
         data = (folder / name).read_bytes()
         (folder / name).write_bytes(data.replace(b"alpha", b"al\0pha", 1))
     first, second, *_ = problems(folder)
-    assert first.startswith("texts.jsonl: line 2: is not valid JSON (invalid control character")
-    assert second.startswith("ratings.csv: line 2: 'author' holds a NUL character; remove it")
+    assert first.startswith(
+        "texts.jsonl: line 2: is not valid JSON (invalid control character"
+    )
+    assert second.startswith(
+        "ratings.csv: line 2: 'author' holds a NUL character; remove it"
+    )
 
 
 _EMPTY = "is empty; docs/own-data.md shows how it is written"
 CONTENTS: list[tuple[Callable[[bytes], bytes], str]] = [
     (gzip.compress, "is compressed by gzip; unpack it"),
-    (lambda _: b"PK\x03\x04...", "is an Excel or zip file; save its content as text in UTF-8"),
+    (
+        lambda _: b"PK\x03\x04...",
+        "is an Excel or zip file; save its content as text in UTF-8",
+    ),
     (lambda _: b"PAR1\x15\x04", "is a Parquet file; save its content as text"),
-    (lambda b: b.decode().encode("utf-16"), "is UTF-16 or UTF-32; save the file as UTF-8"),
+    (
+        lambda b: b.decode().encode("utf-16"),
+        "is UTF-16 or UTF-32; save the file as UTF-8",
+    ),
     (lambda b: b.decode().encode("utf-16-le"), "is UTF-16, or no text; save the file"),
     (lambda b: bytes(len(b)), "is UTF-16, or no text; save the file as UTF-8"),
-    *((lambda _, blank=blank: blank, _EMPTY) for blank in (b"", b"\n \n", b"\xef\xbb\xbf")),
+    *(
+        (lambda _, blank=blank: blank, _EMPTY)
+        for blank in (b"", b"\n \n", b"\xef\xbb\xbf")
+    ),
 ]
 
 
@@ -390,7 +454,9 @@ def test_folders_without_data(tmp_path: Path) -> None:
     ]
     (line,) = problems(tmp_path / "none")
     assert line.startswith(f"{tmp_path / 'none'}: is not a folder; create it")
-    with pytest.raises(BadInput, match=r"reader 'file' is not known; choose from \['aci_bench', "):
+    with pytest.raises(
+        BadInput, match=r"reader 'file' is not known; choose from \['aci_bench', "
+    ):
         ingest("file", tmp_path, {})
 
 
@@ -421,22 +487,36 @@ def test_warnings(folder: Path) -> None:
 
 def test_messages_are_short(folder: Path) -> None:
     """Long keys are cut; a fault of many lines is one problem; quoted line breaks are counted."""
-    put_lines(folder / "ratings.csv", *RATINGS, f"s,d1,{'word ' * 100 + 'end'},ann,usefulness,5,,")
+    put_lines(
+        folder / "ratings.csv",
+        *RATINGS,
+        f"s,d1,{'word ' * 100 + 'end'},ann,usefulness,5,,",
+    )
     (line,) = problems(folder)
     assert "end" not in line
     assert len(line) < 200
     rows = ('s,d1,alpha,"an\nn",usefulness,4,,', "s,d1,x,b,usefulness,4,,")
     put_lines(folder / "ratings.csv", HEADER, *rows)
-    assert [line[:20] for line in problems(folder)] == [f"ratings.csv: line {n}:" for n in (2, 4)]
+    assert [line[:20] for line in problems(folder)] == [
+        f"ratings.csv: line {n}:" for n in (2, 4)
+    ]
     names = ",".join(f"c{number}" for number in range(100_000))
     put_lines(folder / "ratings.csv", f"{HEADER},{names}")
-    assert any("has 100,008 columns, more than 2,000" in line for line in problems(folder))
+    assert any(
+        "has 100,008 columns, more than 2,000" in line for line in problems(folder)
+    )
     put_lines(folder / "ratings.csv", *RATINGS[1:])
-    assert problems(folder)[0].startswith("ratings.csv: line 1: column 7 has no name; name it in")
-    texts = [{"doc_id": f"d{n}", "author": "alpha", "text": "Word."} for n in range(3, 3_000)]
+    assert problems(folder)[0].startswith(
+        "ratings.csv: line 1: column 7 has no name; name it in"
+    )
+    texts = [
+        {"doc_id": f"d{n}", "author": "alpha", "text": "Word."} for n in range(3, 3_000)
+    ]
     put_lines(folder / "texts.jsonl", TEXTS[0], *texts)
     lines = [line for line in problems(folder) if line.startswith("texts.jsonl")]
-    assert lines[0].startswith("texts.jsonl: 2997 lines: the document is not in sources.jsonl")
+    assert lines[0].startswith(
+        "texts.jsonl: 2997 lines: the document is not in sources.jsonl"
+    )
     assert len(lines) <= 3
 
 
@@ -444,19 +524,30 @@ KEYS = {"sources.jsonl": "doc_id task", "texts.jsonl": "doc_id author part statu
 KEYS |= {"ratings.csv": "study doc_id author rater criterion value"}
 
 
-@pytest.mark.parametrize(("name", "key"), [(n, k) for n, ks in KEYS.items() for k in ks.split()])
-def test_a_text_in_the_place_of_a_key_is_in_no_message(folder: Path, name: str, key: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "key"), [(n, k) for n, ks in KEYS.items() for k in ks.split()]
+)
+def test_a_text_in_the_place_of_a_key_is_in_no_message(
+    folder: Path, name: str, key: str
+) -> None:
     """In a row, and as the name of the key itself."""
     private = f"{SECRET} has had a cough since the week before last, and no fever"
     first, *others = (folder / name).read_text("utf-8").splitlines()
     if name == "ratings.csv":
-        cells = dict(zip(HEADER.split(","), others[0].split(","), strict=True)) | {key: private}
+        cells = dict(zip(HEADER.split(","), others[0].split(","), strict=True)) | {
+            key: private
+        }
         quoted = ",".join(f'"{value}"' for value in cells.values())
-        variants = [[first, quoted, *others[1:]], [first.replace(key, f'"{private}"'), *others]]
+        variants = [
+            [first, quoted, *others[1:]],
+            [first.replace(key, f'"{private}"'), *others],
+        ]
     else:
         row = json.loads(first)
         row.pop(key, None)
-        variants = [[{**row, k: v}, *others] for k, v in ((key, private), (private, "v"))]
+        variants = [
+            [{**row, k: v}, *others] for k, v in ((key, private), (private, "v"))
+        ]
     for variant in variants:
         put_lines(folder / name, *variant)
         try:
@@ -468,7 +559,11 @@ def test_a_text_in_the_place_of_a_key_is_in_no_message(folder: Path, name: str, 
 
 # ---- docs/own-data.md: its examples are taken from the page, and ingested as they stand
 
-PAGE = (ROOT / "docs/own-data.md").read_text(encoding="utf-8").partition("## Files, and")[2]
+PAGE = (
+    (ROOT / "docs/own-data.md")
+    .read_text(encoding="utf-8")
+    .partition("## Files, and")[2]
+)
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
@@ -497,7 +592,9 @@ def test_the_example_is_ingested(example: Path) -> None:
     entries["datasets"] |= yaml.safe_load(block("yaml", 0))["datasets"]
     file = project / "data/registry.yaml"
     file.write_text(yaml.safe_dump(entries, sort_keys=False), encoding="utf-8")
-    (project / "benchmarks/mine/params.yaml").write_text(block("yaml", 1), encoding="utf-8")
+    (project / "benchmarks/mine/params.yaml").write_text(
+        block("yaml", 1), encoding="utf-8"
+    )
     benchmark, registry = load(project).benchmarks["mine"], load_registry(file)
     assert not reader_problems(registry)
     dataset = registry[benchmark.dataset]
@@ -518,7 +615,9 @@ def test_the_messages_on_the_page_are_the_real_ones(example: Path) -> None:
     texts = (example / "texts.jsonl").read_text(encoding="utf-8")
     texts = texts.replace('"status": "truncated"', '"text": ""')
     (example / "texts.jsonl").write_text(texts, encoding="utf-8")
-    header, first, *_ = (example / "ratings.csv").read_text(encoding="utf-8").splitlines()
+    header, first, *_ = (
+        (example / "ratings.csv").read_text(encoding="utf-8").splitlines()
+    )
     strangers = [f"pilot,visit-1,gpt4,r{n},usefulness,3,text" for n in range(12)]
     put_lines(example / "ratings.csv", header, first, *strangers)
     scale = load(ROOT).benchmarks["sample"].criteria["usefulness"]

@@ -16,7 +16,8 @@ from metassay.datasets.registry import Dataset, find, is_inside, load_registry
 from tests.datasets.reading import ROOT
 
 COMMIT = "c0ffee"
-PLAIN = {"reader": "files", "title": "t", "licence": "l", "access": "public"}  # nothing is fetched
+# nothing is fetched
+PLAIN = {"reader": "files", "title": "t", "licence": "l", "access": "public"}
 FILE: dict[str, Any] = {"name": "a.csv", "url": f"https://example.org/r/{COMMIT}/a.csv"}
 FILE |= {"sha256": "0" * 64, "bytes": 3}
 FETCHED = {"upstream": "https://example.org/r", "commit": COMMIT, "mirror": "m"}
@@ -24,15 +25,21 @@ GOOD = {**PLAIN, **FETCHED, "files": [FILE]}
 PRIVATE = {"access": "private"}
 
 
-def load(folder: Path, fetched: list[str] | None = None, **datasets: Any) -> dict[str, Dataset]:
+def load(
+    folder: Path, fetched: list[str] | None = None, **datasets: Any
+) -> dict[str, Dataset]:
     path = folder / "registry.yaml"
     if fetched is None:
         fetched = [name for name, entry in datasets.items() if entry.get("files")]
-    path.write_text(yaml.safe_dump({"fetched": fetched, "datasets": datasets}), encoding="utf-8")
+    path.write_text(
+        yaml.safe_dump({"fetched": fetched, "datasets": datasets}), encoding="utf-8"
+    )
     return load_registry(path)
 
 
-def problems(folder: Path, fetched: list[str] | None = None, **datasets: Any) -> list[str]:
+def problems(
+    folder: Path, fetched: list[str] | None = None, **datasets: Any
+) -> list[str]:
     """The problems without the file; of a single dataset without its name."""
     try:
         load(folder, fetched, **datasets)
@@ -58,7 +65,9 @@ def test_its_facts_are_those_of_the_mirror(mirror: Path) -> None:
     manifest = mirror / "MANIFEST.tsv"
     if not manifest.is_file():
         pytest.skip("this mirror has no MANIFEST.tsv")
-    rows = [line.split("\t") for line in manifest.read_text(encoding="utf-8").splitlines()]
+    rows = [
+        line.split("\t") for line in manifest.read_text(encoding="utf-8").splitlines()
+    ]
     by_name = {(row[0], row[1]): row[2:] for row in rows}
     for dataset in load_registry(ROOT / "data/registry.yaml").values():
         for file in dataset.files:
@@ -67,15 +76,23 @@ def test_its_facts_are_those_of_the_mirror(mirror: Path) -> None:
             assert (licence, commit) == (dataset.licence, dataset.commit)
 
 
-_HASHED = " > files > 0: must have sha256, or git_blob where that is not known; give one"
+_HASHED = (
+    " > files > 0: must have sha256, or git_blob where that is not known; give one"
+)
 _ODD = [" > folder: has blanks at an end, or what does not print; clean it"]
 
 
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
-        (GOOD | {"acces": "public"}, [" > acces: unknown key; remove it or correct its spelling"]),
-        (dict(list(PLAIN.items())[:3]) | {"folder": "f"}, [" > access: missing; add it"]),
+        (
+            GOOD | {"acces": "public"},
+            [" > acces: unknown key; remove it or correct its spelling"],
+        ),
+        (
+            dict(list(PLAIN.items())[:3]) | {"folder": "f"},
+            [" > access: missing; add it"],
+        ),
         (GOOD | {"commit": ""}, [" > commit: missing; a dataset with files needs it"]),
         (
             {"sha256": "ABC"},
@@ -87,10 +104,17 @@ _ODD = [" > folder: has blanks at an end, or what does not print; clean it"]
             {"sha256": None, "git_blob": "0" * 8},
             [" > files > 0 > git_blob: String should match pattern '^[0-9a-f]{40}$'"],
         ),
-        (GOOD | {"folder": "x"}, [" > folder: fetched files lie in data/raw/mine; take it out"]),
+        (
+            GOOD | {"folder": "x"},
+            [" > folder: fetched files lie in data/raw/mine; take it out"],
+        ),
         *((PLAIN | {"folder": odd}, _ODD) for odd in ("a\0b", " a", "a\nb")),
         (
-            GOOD | {"mirror": "a/b", "files": [FILE | {"name": "../a", "url": "ftp://x/a"}] * 2},
+            GOOD
+            | {
+                "mirror": "a/b",
+                "files": [FILE | {"name": "../a", "url": "ftp://x/a"}] * 2,
+            },
             [
                 " > mirror: must be the name of one folder, without a path",
                 " > files: '../a' is there 2 times; keep one",
@@ -104,7 +128,9 @@ _ODD = [" > folder: has blanks at an end, or what does not print; clean it"]
         ),
     ],
 )
-def test_bad_entries(tmp_path: Path, entry: dict[str, Any], expected: list[str]) -> None:
+def test_bad_entries(
+    tmp_path: Path, entry: dict[str, Any], expected: list[str]
+) -> None:
     if "title" not in entry:
         entry = GOOD | {"files": [FILE | entry]}
     assert problems(tmp_path, mine=entry) == expected
@@ -115,7 +141,9 @@ def test_good_entries_and_lists(tmp_path: Path) -> None:
     assert datasets["mine"].files[0].bytes == 3
     assert datasets["own"].files == []
     assert find(datasets, "mine") is datasets["mine"]
-    with pytest.raises(BadInput, match=r"'mien' is not in data/registry\.yaml; known: mine, own; "):
+    with pytest.raises(
+        BadInput, match=r"'mien' is not in data/registry\.yaml; known: mine, own; "
+    ):
         find(datasets, "mien")
     with pytest.raises(BadInput) as caught:
         load(tmp_path, ["own", "gone"], mine=GOOD, own=PLAIN | {"folder": "data/own"})
@@ -126,12 +154,17 @@ def test_good_entries_and_lists(tmp_path: Path) -> None:
     ]
     (problem,) = problems(tmp_path, mine=PLAIN)
     assert problem.startswith(" > folder: missing; write where the dataset lies")
-    with pytest.raises(BadInput, match=r"\.\./x: use letters, digits, _ and - of ASCII alone, fir"):
+    with pytest.raises(
+        BadInput, match=r"\.\./x: use letters, digits, _ and - of ASCII alone, fir"
+    ):
         load(tmp_path, **{"../x": GOOD})
     with pytest.raises(BadInput, match="does not exist; run in the project's folder"):
         load_registry(tmp_path / "none.yaml")
     (problem,) = reader_problems(load(tmp_path, mine=GOOD | {"reader": "file"}))
-    assert f"mine > reader: 'file' is not known; choose from {', '.join(READERS)}" in problem
+    assert (
+        f"mine > reader: 'file' is not known; choose from {', '.join(READERS)}"
+        in problem
+    )
 
 
 # ---- one access class per folder and file
@@ -141,7 +174,10 @@ def test_good_entries_and_lists(tmp_path: Path) -> None:
     ("folder", "ward"),
     [
         *((name, "data/ward") for name in ("data/ward", "data/ward/deep", "data", ".")),
-        *((name, "data/ward") for name in ("../project/data/ward", "link", "link/deep")),
+        *(
+            (name, "data/ward")
+            for name in ("../project/data/ward", "link", "link/deep")
+        ),
         ("not/there", "not/there/either"),
     ],
 )
@@ -156,7 +192,9 @@ def test_folders_that_share_files_have_one_class(
     for first, second in ((entry, other | PRIVATE), (other | PRIVATE, entry)):
         (problem,) = problems(tmp_path, mine=first, ward=second)
         assert "is private" in problem
-        assert problem.endswith("share files; give both the same access, or separate the folders")
+        assert problem.endswith(
+            "share files; give both the same access, or separate the folders"
+        )
     assert problems(tmp_path, mine=entry, ward=other) == []
 
 
@@ -170,7 +208,9 @@ def test_files_have_one_class_and_links_in_a_circle_are_no_crash(
     ]
     assert problems(tmp_path, mine=GOOD, ward=GOOD) == []
     assert problems(tmp_path, mine=private, ward=private) == []
-    (problem,) = problems(tmp_path, mine=PLAIN | {"folder": "data/raw/ward"}, ward=private)
+    (problem,) = problems(
+        tmp_path, mine=PLAIN | {"folder": "data/raw/ward"}, ward=private
+    )
     assert "data/raw/ward and data/raw/ward share files" in problem
     monkeypatch.chdir(tmp_path)
     Path("a").symlink_to("b")
@@ -202,7 +242,11 @@ def listed(access: str, name: str, content: bytes, kind: str = "sha256") -> Data
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder `mine` with two files, beside a folder `ward` with one."""
     monkeypatch.chdir(tmp_path)
-    for name, content in (("mine/a.jsonl", b"ours"), ("mine/b.csv", b"too"), ("ward/s", SECRET)):
+    for name, content in (
+        ("mine/a.jsonl", b"ours"),
+        ("mine/b.csv", b"too"),
+        ("ward/s", SECRET),
+    ):
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_bytes(content)
 
@@ -247,7 +291,9 @@ def test_what_is_no_copy() -> None:
         Path("mine/copy").write_bytes(content)
         assert not doubts(ward=listed("private", "s", SECRET))
     registry = {"mine": dataset("public", folder="nowhere")}
-    assert not label_problems(registry, ["mine", "stranger"], [("stranger", Path("ward"))])
+    assert not label_problems(
+        registry, ["mine", "stranger"], [("stranger", Path("ward"))]
+    )
     assert not label_problems(registry, [], [("mine", Path("nowhere"))])
 
 
@@ -255,7 +301,9 @@ def test_what_is_no_copy() -> None:
 def test_only_files_of_equal_length_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
     digests, ward = labels._digests, dataset("private", folder="ward")
-    monkeypatch.setattr(labels, "_digests", lambda *of: read.append(of[0]) or digests(*of))
+    monkeypatch.setattr(
+        labels, "_digests", lambda *of: read.append(of[0]) or digests(*of)
+    )
     assert not doubts(ward=ward)
     assert not read
     Path("mine/other").write_bytes(bytes(len(SECRET)))
@@ -270,11 +318,16 @@ def test_only_files_of_equal_length_are_read(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.usefixtures("_here")
 def test_a_dataset_is_read_from_its_own_folder_and_links_are_followed() -> None:
-    registry = {"mine": dataset("public", folder="mine"), "open": listed("public", "a", b"a")}
+    registry = {
+        "mine": dataset("public", folder="mine"),
+        "open": listed("public", "a", b"a"),
+    }
     Path("link").symlink_to("mine")
     for folder in ("mine", "./mine", "link", str(Path("mine").absolute())):
         assert not label_problems(registry, [], [("mine", Path(folder))])
-    assert label_problems(registry, [], [("mine", Path("ward")), ("open", Path("ward"))]) == [
+    assert label_problems(
+        registry, [], [("mine", Path("ward")), ("open", Path("ward"))]
+    ) == [
         "ward is not the folder of dataset 'mine', which is public and lies in mine"
         " (data/registry.yaml > datasets > mine > folder); make them one folder, or name the"
         " dataset that lies in ward",

@@ -62,11 +62,14 @@ def test_the_files_are_those_that_the_script_makes(
 
 
 @pytest.mark.parametrize(
-    "name", ["sample", "sample_abstracts", "sample_facts", "sample_quality", "hospital_course"]
+    "name",
+    ["sample", "sample_abstracts", "sample_facts", "sample_quality", "hospital_course"],
 )
 def test_they_say_that_they_are_invented(name: str) -> None:
     assert load_registry(ROOT / "data/registry.yaml")[name].invented
-    assert "everything in it is invented" in (folder(name) / "README.md").read_text("utf-8")
+    assert "everything in it is invented" in (folder(name) / "README.md").read_text(
+        "utf-8"
+    )
 
 
 # ---- sample: statements with planted faults
@@ -99,22 +102,31 @@ def test_size(sample: Tables) -> None:
     assert len(sample.texts) == 26 * 9
     assert set(sample.texts["author"]) == {"reference", *RATES["systems"]}
     failed = sample.texts[sample.texts["status"] != "ok"]
-    assert failed[[*KEY, "status"]].to_numpy().tolist() == [["note_08", "brief", "error"]]
+    assert failed[[*KEY, "status"]].to_numpy().tolist() == [
+        ["note_08", "brief", "error"]
+    ]
     notes = sample.texts[sample.texts["doc_id"].str.startswith("note")]
     references = notes[notes["author"] == "reference"].set_index("doc_id")["text"]
-    absent = [doc for doc, text in references.items() if len(divide(text, compat="none")) < 4]
+    absent = [
+        doc for doc, text in references.items() if len(divide(text, compat="none")) < 4
+    ]
     assert absent == ["note_03"]
-    assert len({text.split("\n")[0] for text in references}) >= 6  # headings in several forms
+    # headings in several forms
+    assert len({text.split("\n")[0] for text in references}) >= 6
 
 
-def test_who_cites_and_whose_citations_do_not_exist(sample: Tables, planted: pd.DataFrame) -> None:
+def test_who_cites_and_whose_citations_do_not_exist(
+    sample: Tables, planted: pd.DataFrame
+) -> None:
     texts = sample.texts[sample.texts["status"] == "ok"]
     for author, written in texts.groupby("author")["text"]:
         none = author in ("reference", "brief")
         assert written.str.contains(r"\[\d+\]").eq(not none).all(), author
     (warning,) = sample.warnings
     missing = planted[planted["citation"] == "missing"].groupby(KEY).ngroups
-    start = f"texts.jsonl: {missing} lines: a citation names a passage that does not exist"
+    start = (
+        f"texts.jsonl: {missing} lines: a citation names a passage that does not exist"
+    )
     assert warning.startswith(start)
     assert missing > 5
 
@@ -155,8 +167,12 @@ def test_copying_wrong_citations_and_padding_come_back_at_their_rates(
 ) -> None:
     rows = planted[~planted["doc_id"].str.startswith("note") & (planted["fault"] == "")]
     check_drawn(rows[rows["words"] != "copied before"], "words", "passages", "copying")
-    assert not (planted["doc_id"].str.startswith("note") & (planted["words"] == "passages")).any()
-    cited = planted[planted["words"].isin(["reference", "other"]) & (planted["author"] != "brief")]
+    assert not (
+        planted["doc_id"].str.startswith("note") & (planted["words"] == "passages")
+    ).any()
+    cited = planted[
+        planted["words"].isin(["reference", "other"]) & (planted["author"] != "brief")
+    ]
     wrong = cited["citation"].isin(["wrong", "missing"])
     for system, share in wrong.groupby(cited["author"]).mean().items():
         assert abs(share - RATES["systems"][system]["citation"]) < 0.06, system
@@ -195,7 +211,9 @@ def test_usefulness_is_length_and_fewer_faults_are_preferred(
     rows = sample.ratings[sample.ratings["criterion"] == "preference"].dropna()
     assert rows.groupby("doc_id")["unit"].size().between(7 * 3 - 4, 8 * 3).all()
     first = wrong.reindex(pd.MultiIndex.from_frame(rows[KEY])).to_numpy()
-    others = pd.MultiIndex.from_arrays([rows["doc_id"], rows["unit"].str.removeprefix("versus:")])
+    others = pd.MultiIndex.from_arrays(
+        [rows["doc_id"], rows["unit"].str.removeprefix("versus:")]
+    )
     odds = RATES["fewer"] * (wrong.reindex(others).to_numpy() - first)
     tied = (rows["value"] == 0.5).to_numpy()
     near(tied.sum(), times(RATES["ties"], rows))
@@ -205,7 +223,11 @@ def test_usefulness_is_length_and_fewer_faults_are_preferred(
 # ---- sample_abstracts: references that are their facets
 
 FACETS = ["background", "method", "result", "conclusion"]
-LACKING = {("study_03", "conclusion"), ("study_05", "background"), ("study_08", "conclusion")}
+LACKING = {
+    ("study_03", "conclusion"),
+    ("study_05", "background"),
+    ("study_08", "conclusion"),
+}
 LACKING |= {("study_09", "background"), ("study_11", "method")}
 
 
@@ -221,7 +243,9 @@ def test_abstracts_are_what_they_are_called(abstracts: Tables) -> None:
     authors = dict.fromkeys(("reference", "careful", "numberless", "copying"), 12)
     assert abstracts.texts["author"].value_counts().to_dict() == authors
     failed = abstracts.texts[abstracts.texts["status"] != "ok"]
-    assert failed[[*KEY, "status"]].to_numpy().tolist() == [["study_09", "numberless", "truncated"]]
+    assert failed[[*KEY, "status"]].to_numpy().tolist() == [
+        ["study_09", "numberless", "truncated"]
+    ]
     facets = abstracts.segments.set_index(["doc_id", "part"])["text"]
     assert set(abstracts.segments["author"]) == {"reference"}
     passages = abstracts.sources.set_index("doc_id")["passages"]
@@ -271,7 +295,9 @@ def errors() -> pd.DataFrame:
     return planted_in("sample_quality", "errors.csv")
 
 
-def test_quality_is_that_of_the_planted_errors(quality: Tables, errors: pd.DataFrame) -> None:
+def test_quality_is_that_of_the_planted_errors(
+    quality: Tables, errors: pd.DataFrame
+) -> None:
     assert quality.warnings == ()
     sizes = [len(table) for table in (quality.sources, quality.texts, quality.ratings)]
     assert sizes == [60, 60 * 5, 60 * 4 * 2]
@@ -296,7 +322,10 @@ def test_errors_come_back_at_their_rates(quality: Tables, errors: pd.DataFrame) 
     for system, chances in rates["systems"].items():
         counts = errors.loc[errors["author"] == system, "severity"].value_counts()
         wrong = [chances["incorrect"], chances["hallucinated"]]
-        near(counts["critical"] + counts["non_critical"], pd.Series(np.repeat(wrong, facts)))
+        near(
+            counts["critical"] + counts["non_critical"],
+            pd.Series(np.repeat(wrong, facts)),
+        )
         able = texts.xs(system, level="author").str.contains(long_word).sum()
         near(counts["spelling"], times(rates["spelling"][system], range(able)))
     near(errors["annotator_2"].eq(0).sum(), times(rates["missed"], errors))
@@ -308,7 +337,10 @@ def test_errors_come_back_at_their_rates(quality: Tables, errors: pd.DataFrame) 
 
 def test_a_misspelt_word_has_its_letters_in_another_order() -> None:
     draws = sample_quality.Draws(sample_quality.VISITS, "test")
-    for sentence in ("Coffee: two cups daily.", "Examination shows no sign of a stroke."):
+    for sentence in (
+        "Coffee: two cups daily.",
+        "Examination shows no sign of a stroke.",
+    ):
         wrong = sample_quality.misspelt(draws, sentence)
         pairs = zip(sentence.split(), wrong.split(), strict=True)
         differ = [(a, b) for a, b in pairs if a != b]
@@ -335,8 +367,12 @@ def all_facts() -> pd.DataFrame:
 
 def rated(facts: Tables, rater: str, study: str) -> pd.DataFrame:
     """A rater's values: a row per text, a column per criterion."""
-    rows = facts.ratings[facts.ratings["rater"].eq(rater) & facts.ratings["study"].eq(study)]
-    return rows.pivot_table(index=KEY, columns="criterion", values="value", dropna=False)
+    rows = facts.ratings[
+        facts.ratings["rater"].eq(rater) & facts.ratings["study"].eq(study)
+    ]
+    return rows.pivot_table(
+        index=KEY, columns="criterion", values="value", dropna=False
+    )
 
 
 def test_size_of_facts(facts: Tables) -> None:
@@ -352,7 +388,9 @@ def test_size_of_facts(facts: Tables) -> None:
         assert len(pool) >= (12 if study.marked else 20)
         assert len(material[sample_facts.unsaid_of(study)]) >= study.facts[1]
         assert len({wording for fact in pool for wording in fact[1:]}) == 3 * len(pool)
-    sources = "\n".join("\n".join(passages) for passages in facts.sources["passages"]).lower()
+    sources = "\n".join(
+        "\n".join(passages) for passages in facts.sources["passages"]
+    ).lower()
     unsaid = [material[name] for name in material if name.endswith("unsaid")]
     assert not [s for part in unsaid for s in part if s.strip("[].").lower() in sources]
 
@@ -387,7 +425,9 @@ def test_annotators_count_what_was_planted_and_read(
 
 
 @pytest.mark.parametrize("study", [*COUNTED, *MARKED])
-def test_facts_come_back_at_their_rates(facts: Tables, all_facts: pd.DataFrame, study: str) -> None:
+def test_facts_come_back_at_their_rates(
+    facts: Tables, all_facts: pd.DataFrame, study: str
+) -> None:
     """By system and kind, of the facts that the references' lines are; and annotators differ."""
     rates, rows = rates_of("sample_facts"), all_facts[all_facts["study"] == study]
     texts = facts.texts.set_index(KEY)["text"]
@@ -405,11 +445,18 @@ def test_facts_come_back_at_their_rates(facts: Tables, all_facts: pd.DataFrame, 
 def test_phrases_per_word_are_those_of_the_planted_facts(
     facts: Tables, all_facts: pd.DataFrame, study: str
 ) -> None:
-    rows, texts = all_facts[all_facts["study"] == study], facts.texts.set_index(KEY)["text"]
+    rows, texts = (
+        all_facts[all_facts["study"] == study],
+        facts.texts.set_index(KEY)["text"],
+    )
     for rater, column in (("annotator_1", "status"), ("annotator_2", "annotator_2")):
         for (doc_id, system), row in rated(facts, rater, study).iterrows():
-            read = Counter(rows.loc[rows["doc_id"].eq(doc_id) & rows["author"].eq(system), column])
-            words, reference = (len(texts[doc_id, who].split()) for who in (system, "reference"))
+            read = Counter(
+                rows.loc[rows["doc_id"].eq(doc_id) & rows["author"].eq(system), column]
+            )
+            words, reference = (
+                len(texts[doc_id, who].split()) for who in (system, "reference")
+            )
             wrong = read["incorrect"] + read["hallucinated"]
             assert row["hallucination_count"] == pytest.approx(wrong / words)
             assert row["omission_count"] == pytest.approx(read["omitted"] / reference)
@@ -418,9 +465,14 @@ def test_phrases_per_word_are_those_of_the_planted_facts(
 def test_phrases_are_short_and_lie_where_they_should(facts: Tables) -> None:
     """What annotator_1 marks is nowhere on the other side; of two annotators, some is apart."""
     texts, seen = facts.texts.set_index(KEY)["text"], set[tuple[str, int]]()
-    for row in pd.read_json(folder("sample_facts") / "phrases.jsonl", lines=True).itertuples():
+    for row in pd.read_json(
+        folder("sample_facts") / "phrases.jsonl", lines=True
+    ).itertuples():
         both = texts[row.doc_id, row.author], texts[row.doc_id, "reference"]
-        for name, text, other in (("hallucinated", *both), ("omitted", *reversed(both))):
+        for name, text, other in (
+            ("hallucinated", *both),
+            ("omitted", *reversed(both)),
+        ):
             for span in getattr(row, name):
                 start, end, phrase = span["start"], span["end"], span["text"]
                 assert text[start:end] == phrase
@@ -442,8 +494,13 @@ WRONG, RIGHT = [*OF_CLAIMS["kinds"]], [*OF_CLAIMS["right"]]
 
 @pytest.fixture(scope="module")
 def claims() -> IngestedItems:
-    test, data = chosen_test(TEST.test, TEST.options, where="params.yaml"), folder("sample_claims")
-    return ingest_items(test, "claim_labels", data, dataset=TEST.dataset, judges=TEST.judges)
+    test, data = (
+        chosen_test(TEST.test, TEST.options, where="params.yaml"),
+        folder("sample_claims"),
+    )
+    return ingest_items(
+        test, "claim_labels", data, dataset=TEST.dataset, judges=TEST.judges
+    )
 
 
 def test_size_of_claims_and_rates_of_raters(claims: IngestedItems) -> None:
@@ -470,27 +527,42 @@ def test_the_cards_of_the_invented_judges_are_those_that_were_planted(
     """But for labels that most raters got wrong, of which there are few."""
     judged = []
     for name in TEST.judges:
-        options = {key: value for key, value in PARAMS.judges[name].items() if key != "kind"}
+        options = {
+            key: value for key, value in PARAMS.judges[name].items() if key != "kind"
+        }
         judge = LexicalJudge(LexicalOptions(**options))
         judged.append(judge_pairs(claims.pairs, name, judge, ["entailment"], batch=500))
-    tables = claims.pairs, pd.concat(judged), claims.gold, claims.ratings, claims.verdicts
+    tables = (
+        claims.pairs,
+        pd.concat(judged),
+        claims.gold,
+        claims.ratings,
+        claims.verdicts,
+    )
     cards = examine(*tables, MetaOptions(resamples=20, confidence=0.95, seed=1)).cards
     cards = cards[cards["study"] == "invented"]
-    values = cards.pivot_table(index="part", columns=["statistic", "judge"], values="value")
+    values = cards.pivot_table(
+        index="part", columns=["statistic", "judge"], values="value"
+    )
     # The share of each kind that a judge calls wrong.
-    shares = pd.concat([values["specificity"].loc[WRONG], 1 - values["sensitivity"].loc[RIGHT]])
+    shares = pd.concat(
+        [values["specificity"].loc[WRONG], 1 - values["sensitivity"].loc[RIGHT]]
+    )
     n = claims.gold["kind"].value_counts()
     for judge, rates in OF_CLAIMS["called_wrong"].items():
         for kind, rate in rates.items():
             error = np.sqrt(rate * (1 - rate) / n[kind])
-            assert abs(shares.loc[kind, judge] - rate) < 3.29 * error + 1.5 / n[kind], kind
+            assert abs(shares.loc[kind, judge] - rate) < 3.29 * error + 1.5 / n[kind], (
+                kind
+            )
     figures, sources = shares["figure_checker"], shares["source_checker"]
     assert figures["number"] > 0.8
     assert figures["invention"] < 0.2
     assert sources["invention"] > 0.8
     assert sources["number"] < 0.3
-    # By its rules: a number that is not there is a conflict, an end of few words is within what
-    # the threshold forgives. The strict one forgives less, and so takes rewording for an error.
+    # By its rules: a number that is not there is a conflict, an end of few words is
+    # within what the threshold forgives. The strict one forgives less, and so takes
+    # rewording for an error.
     loose, strict = shares["lexical"], shares["lexical_strict"]
     assert min(loose["number"], loose["side"]) > 0.8
     assert loose["invention"] < 0.6

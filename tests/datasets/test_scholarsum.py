@@ -26,15 +26,22 @@ SCALES = {n: Criterion(low=0, high=1, better="higher") for n in ("overall", *FAC
 KEY = ["doc_id", "author"]
 SYSTEMS = ("bartlarge", "factsum", "gpt35", "llama2_70b")
 LISTS = {"gpt35_fm_list": [1.0, 0.5, 0.25, 0.75], "gpt4_fm_list": [0.5, 0.25, 1.0, 0.5]}
-FM_FACETS = {f"scholarsum_fm_{judge}_{facet}" for judge in ("gpt35", "gpt4") for facet in FACETS}
+FM_FACETS = {
+    f"scholarsum_fm_{judge}_{facet}" for judge in ("gpt35", "gpt4") for facet in FACETS
+}
 
 
 def aspects(**facets: object) -> str:
     return json.dumps({facet: "" for facet in FACETS} | facets)
 
 
-def paper(number: int, systems: tuple[str, ...] = SYSTEMS, **changes: Any) -> dict[str, Any]:
-    fields: dict[str, Any] = {"article": f"A {number} .\n\n B .", "human": "We did. It holds."}
+def paper(
+    number: int, systems: tuple[str, ...] = SYSTEMS, **changes: Any
+) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "article": f"A {number} .\n\n B .",
+        "human": "We did. It holds.",
+    }
     fields["human_aspect"] = aspects(method="We did.", result="It holds.")
     for place, system in enumerate(systems):
         fields[system] = f"{system} on {number}"
@@ -60,7 +67,8 @@ def test_a_paper_is_a_line(tmp_path: Path) -> None:
     assert len(texts) == 2 * 5
     ratings = tables.ratings.set_index([*KEY, "criterion"])["value"]
     assert ratings["arxiv_00", "gpt35", "method"] == 0.25
-    assert pd.isna(ratings["arxiv_00", "gpt35", "conclusion"])  # 0: not in the reference
+    # 0: not in the reference
+    assert pd.isna(ratings["arxiv_00", "gpt35", "conclusion"])
     assert set(tables.ratings["study"]) == {"scholarsum_arxiv"}
     scores = tables.measurements.set_index([*KEY, "metric"])["value"]
     assert scores["arxiv_01", "factsum", "scholarsum_gpt4"] == 1.1
@@ -74,9 +82,12 @@ def test_a_paper_is_a_line(tmp_path: Path) -> None:
     assert names <= set(described)
     assert all(described[name].better == "higher" for name in FM_FACETS)
     assert described["scholarsum_delta"].better == "lower"
-    segments = tables.segments.set_index(["doc_id", "author", "part"])["text"].sort_index()
+    segments = tables.segments.set_index(["doc_id", "author", "part"])[
+        "text"
+    ].sort_index()
     assert segments["arxiv_00", "reference"].to_dict() == {
-        **{"method": "We did.", "result": "It holds."}
+        "method": "We did.",
+        "result": "It holds.",
     }
     assert segments["arxiv_00", "gpt35"].to_dict() == {"background": "gpt35 on 0"}
     assert len(segments) == 2 * (2 + 4)  # an empty facet has none
@@ -90,11 +101,27 @@ def test_a_paper_is_a_line(tmp_path: Path) -> None:
         ("gpt35_delta", "low", ": 'gpt35_delta' is not a finite number"),
         ("gpt35_human", True, ": 'gpt35_human' is not a finite number"),
         ("gpt35_human", 1.5, ": 'overall' is outside its scale of 0 to 1"),
-        ("gpt35_human_list", [1, 1, 1], ": 'gpt35_human_list' is not a list of 4 numbers"),
-        ("gpt35_gpt4_fm_list", "[1]", ": 'gpt35_gpt4_fm_list' is not a list of 4 numbers"),
-        ("gpt35_aspect", [], ": 'gpt35_aspect' is not an object of facets written as JSON"),
+        (
+            "gpt35_human_list",
+            [1, 1, 1],
+            ": 'gpt35_human_list' is not a list of 4 numbers",
+        ),
+        (
+            "gpt35_gpt4_fm_list",
+            "[1]",
+            ": 'gpt35_gpt4_fm_list' is not a list of 4 numbers",
+        ),
+        (
+            "gpt35_aspect",
+            [],
+            ": 'gpt35_aspect' is not an object of facets written as JSON",
+        ),
         ("gpt35_aspect", aspects(result=3), ": 'gpt35_aspect > result' is not text"),
-        ("gpt35_aspect", '{"background": "cut off', " > 'gpt35_aspect': is not valid JSON"),
+        (
+            "gpt35_aspect",
+            '{"background": "cut off',
+            " > 'gpt35_aspect': is not valid JSON",
+        ),
     ],
 )
 def test_faults_are_told_with_their_line(
@@ -109,25 +136,49 @@ def test_faults_are_told_with_their_line(
 @pytest.mark.parametrize(
     ("facets", "text", "method"),
     [
-        ('{"background": "A."}', "'gpt35_aspect > method' is not there; it counts as absent", []),
-        (aspects(method=["A.", "B."]), "'gpt35_aspect > method' is a list, not a text", ["A. B."]),
-        (aspects(aim="To win."), "'gpt35_aspect' has another facet, 'aim'; it is not read", []),
+        (
+            '{"background": "A."}',
+            "'gpt35_aspect > method' is not there; it counts as absent",
+            [],
+        ),
+        (
+            aspects(method=["A.", "B."]),
+            "'gpt35_aspect > method' is a list, not a text",
+            ["A. B."],
+        ),
+        (
+            aspects(aim="To win."),
+            "'gpt35_aspect' has another facet, 'aim'; it is not read",
+            [],
+        ),
     ],
 )
-def test_odd_facets_are_named(tmp_path: Path, facets: str, text: str, method: list[str]) -> None:
+def test_odd_facets_are_named(
+    tmp_path: Path, facets: str, text: str, method: list[str]
+) -> None:
     tables = read(tmp_path, paper(0, gpt35_aspect=facets))
-    assert any(line.startswith(f"arxiv.json: line 1: {text}") for line in tables.warnings)
+    assert any(
+        line.startswith(f"arxiv.json: line 1: {text}") for line in tables.warnings
+    )
     rows = tables.segments[tables.segments["author"] == "gpt35"]
     assert rows[rows["part"] == "method"]["text"].tolist() == method
 
 
 def test_what_nobody_reads_and_what_is_there_twice_are_named(tmp_path: Path) -> None:
-    tables = read(tmp_path, paper(0, old="x"), paper(1), paper(1), paper(0, gpt35="Another one."))
+    tables = read(
+        tmp_path, paper(0, old="x"), paper(1), paper(1), paper(0, gpt35="Another one.")
+    )
     assert sorted(tables.sources["doc_id"]) == ["arxiv_00", "arxiv_01", "arxiv_03"]
     lines = "\n".join(tables.warnings)
     assert "line 1: 'old' is not read" in lines
-    assert "line 3: is the same record as an earlier line (as line 2); it is read once" in lines
-    assert "line 4: has the article of an earlier line, and differs in something else" in lines
+    assert (
+        "line 3: is the same record as an earlier line (as line 2); it is read once"
+        in lines
+    )
+    assert (
+        "line 4: has the article of an earlier line, and differs in something else"
+        in lines
+    )
 
 
 def test_files_that_hold_something_else(tmp_path: Path) -> None:
@@ -150,7 +201,12 @@ def test_another_part_of_the_set_needs_a_folder_and_no_code(tmp_path: Path) -> N
     for fields in papers:
         del fields["longt5_geval"], fields["bigbird_block_geval"], fields["longt5_acu3"]
     put_lines(tmp_path / "pubmed.json", *papers)
-    entry = {"reader": "scholarsum", "title": "Mine", "licence": "internal", "access": "private"}
+    entry = {
+        "reader": "scholarsum",
+        "title": "Mine",
+        "licence": "internal",
+        "access": "private",
+    }
     dataset = parse(Dataset, {**entry, "folder": str(tmp_path)}, where="mine")
     assert place_problems("mine", dataset, tmp_path) == []
     tables = ingest(dataset.reader, tmp_path, SCALES, dataset="mine")
@@ -176,7 +232,8 @@ def both(real: Tables) -> pd.DataFrame:
     return people.join(metrics, how="inner")
 
 
-# All 200 items, Pearson and Spearman with the human overall score, on the released digits.
+# All 200 items, Pearson and Spearman with the human overall score, on the released
+# digits.
 KNOWN = {
     "scholarsum_rougeL": (0.238, 0.258),
     "scholarsum_bertscore": (0.249, 0.246),
@@ -190,30 +247,41 @@ KNOWN = {
 }
 
 
-def test_the_real_file_gives_the_known_correlations(real: Tables, both: pd.DataFrame) -> None:
+def test_the_real_file_gives_the_known_correlations(
+    real: Tables, both: pd.DataFrame
+) -> None:
     """Ranks are of the released digits: .5 and .49999999999999994 are two, in 12 digits one."""
     assert (len(real.sources), len(real.texts), len(real.ratings)) == (50, 250, 1000)
     authors = ("reference", "bart_large", "factsum", "gpt35", "llama2_70b")
     sizes = dict(zip(authors, (182, 170, 176, 180, 187), strict=True))
     assert real.segments["author"].value_counts().to_dict() == sizes
-    assert [line.split(":")[1] for line in real.warnings] == [" 50 lines", " 50 lines"]  # bartbase
+    # bartbase
+    assert [line.split(":")[1] for line in real.warnings] == [" 50 lines", " 50 lines"]
     assert len(both) == 200
     assert {0.5, 0.49999999999999994} <= set(both["overall"])
-    scores = pd.concat([scores_of(both[m].to_dict(), metric=m) for m in KNOWN], ignore_index=True)
+    scores = pd.concat(
+        [scores_of(both[m].to_dict(), metric=m) for m in KNOWN], ignore_index=True
+    )
     ratings = round_trip(RATINGS, real.ratings[list(RATINGS.columns)])
     options = OPTIONS.model_copy(update={"permutations": 20})
     table = correlated(round_trip(SCORES, scores), ratings, SCALES, options)
     table = table[(table["criterion"] == "overall") & (table["level"] == "global")]
     values = table.set_index(["metric", "coefficient"])["value"]
     for metric, known in KNOWN.items():
-        oracles = [f(both[metric], both["overall"]).statistic for f in (pearsonr, spearmanr)]
+        oracles = [
+            f(both[metric], both["overall"]).statistic for f in (pearsonr, spearmanr)
+        ]
         assert oracles == pytest.approx(known, abs=0.0005), metric
         for coefficient, oracle in (("spearman", spearmanr), ("kendall", kendalltau)):
             expected = oracle(both[metric], both["overall"]).statistic
-            assert values[metric, coefficient] == pytest.approx(expected, abs=1e-11), metric
+            assert values[metric, coefficient] == pytest.approx(expected, abs=1e-11), (
+                metric
+            )
 
 
-@pytest.mark.parametrize("whole", ["overall", "scholarsum_fm_gpt35", "scholarsum_fm_gpt4"])
+@pytest.mark.parametrize(
+    "whole", ["overall", "scholarsum_fm_gpt35", "scholarsum_fm_gpt4"]
+)
 def test_overall_is_the_weighted_mean_of_the_facets_that_are_scored(
     both: pd.DataFrame, whole: str
 ) -> None:
@@ -227,7 +295,9 @@ def test_overall_is_the_weighted_mean_of_the_facets_that_are_scored(
 
 
 def test_the_first_44_papers_give_most_of_the_printed_means(both: pd.DataFrame) -> None:
-    printed = pd.read_csv(ROOT / "reports/published/fm_table4.csv", keep_default_na=False)
+    printed = pd.read_csv(
+        ROOT / "reports/published/fm_table4.csv", keep_default_na=False
+    )
     authors = {"GPT-3.5": "gpt35", "Llama2": "llama2_70b"}
     authors |= {"FactSum": "factsum", "BART-Large": "bart_large"}
     columns = {

@@ -39,7 +39,9 @@ ELSE = "does not hold what was released"
 
 
 def read(reader: str, folder: Path, benchmark: str = "") -> Tables:
-    return ingest(reader, folder, load(ROOT).benchmarks[benchmark or reader].criteria, dataset="d")
+    return ingest(
+        reader, folder, load(ROOT).benchmarks[benchmark or reader].criteria, dataset="d"
+    )
 
 
 def put(path: Path, value: object) -> Path:
@@ -75,8 +77,18 @@ def test_ratings_and_scores_of_one_summary(tmp_path: Path) -> None:
     assert len(measured) == len(FRANK_METRICS) == 15
     assert (measured["frank_bleu"], measured.isna().sum()) == (12.5, 1)
     for file, record, changes, text in (
-        (FRANK_HUMAN, human, {"Factuality": 1.5}, "'factuality' is outside its scale of 0 to 1 (v"),
-        (FRANK_HUMAN, human, {"RelE": "1"}, "'RelE' is not a finite number; fetch the file again"),
+        (
+            FRANK_HUMAN,
+            human,
+            {"Factuality": 1.5},
+            "'factuality' is outside its scale of 0 to 1 (v",
+        ),
+        (
+            FRANK_HUMAN,
+            human,
+            {"RelE": "1"},
+            "'RelE' is not a finite number; fetch the file again",
+        ),
         (FRANK_SCORES, scores, {"QAGS": "high"}, "'QAGS' is not a finite number"),
     ):
         frank_files.put(tmp_path, [human], [scores])
@@ -93,7 +105,8 @@ def test_frank_as_released(mirror: Path) -> None:
     values = tables.ratings.pivot(index=KEY, columns="criterion", values="value")
     assert values.shape == (2246, 23)
     assert not values.isna().any(axis=None)
-    # Forgiving an error never makes a summary worse; that of `other` is released as it was.
+    # Forgiving an error never makes a summary worse; that of `other` is released as it
+    # was.
     flips = values.filter(like="forgiving")
     assert flips.sub(values["factuality"], axis=0).min(axis=None) >= 0
     assert (values["factuality_forgiving_other"] == values["factuality"]).all()
@@ -122,7 +135,8 @@ ROWS = {  # two systems and the reference on article 7
         ["7", "Gold", "the mayor won", "NULL", "NULL", "-1", "-1", "wid_0"],
     ],
     XSUM_FACTS: [
-        ["7", "BERTS2S", PLAIN, *s.split()] for s in ("yes wid_0", "no wid_1", "NULL wid_2")
+        ["7", "BERTS2S", PLAIN, *s.split()]
+        for s in ("yes wid_0", "no wid_1", "NULL wid_2")
     ],
     XSUM_SCORES: [
         ["bert_nockpt_7", "0", ".2", ".3", ".4", "1e-05", ".6", ".7"],
@@ -147,8 +161,14 @@ def test_rows_are_joined_by_article_and_system(tmp_path: Path) -> None:
     (source,) = tables.sources.to_dict("records")
     assert (source["doc_id"], source["passages"]) == ("xsum_7", [])
     texts = tables.texts.set_index("author")["text"].to_dict()
-    assert texts == {"berts2s": PLAIN, "trans2s": "it rained", "reference": "the mayor won"}
-    ratings = tables.ratings.set_index(["author", "criterion", "rater"])["value"].sort_index()
+    assert texts == {
+        "berts2s": PLAIN,
+        "trans2s": "it rained",
+        "reference": "the mayor won",
+    }
+    ratings = tables.ratings.set_index(["author", "criterion", "rater"])[
+        "value"
+    ].sort_index()
     # wid_0 marked the words "red", "car" and "won" of five, "car" twice.
     assert ratings["berts2s", "faithfulness", "wid_0"] == pytest.approx(2 / 5)
     assert ratings["berts2s", "faithfulness", "wid_1"] == 1
@@ -174,14 +194,16 @@ def test_rows_are_joined_by_article_and_system(tmp_path: Path) -> None:
         ((XSUM_SCORES, 1, 1, "nan"), "line 3: 'R1' is not a finite number"),
     ],
 )
-def test_faults_of_xsum(tmp_path: Path, change: tuple[str, int, int, str], text: str) -> None:
+def test_faults_of_xsum(
+    tmp_path: Path, change: tuple[str, int, int, str], text: str
+) -> None:
     line = problem("xsum_hallucination", put_xsum(tmp_path, *change), *XSUM)
     assert text in line
     assert "mayor" not in line
 
 
-# Maynez et al.: Spearman of R1, R2, RL, BERTScore and entailment. The last two are ours, from the
-# raters' spans and answers (docs/benchmarks.md says why they differ).
+# Maynez et al.: Spearman of R1, R2, RL, BERTScore and entailment. The last two are
+# ours, from the raters' spans and answers (docs/benchmarks.md says why they differ).
 SPEARMAN = {
     "faithful_released": (1992, [0.197, 0.162, 0.162, 0.190, 0.431]),
     "factual_released": (1992, [0.125, 0.095, 0.113, 0.116, 0.264]),
@@ -192,7 +214,11 @@ SPEARMAN = {
 
 def test_xsum_gives_the_printed_correlations(mirror: Path) -> None:
     real = read("xsum_hallucination", mirror / "xsum_hallucination")
-    assert (len(real.sources), len(real.texts), len(real.measurements)) == (500, 2500, 5 * 1992)
+    assert (len(real.sources), len(real.texts), len(real.measurements)) == (
+        500,
+        2500,
+        5 * 1992,
+    )
     sizes = {"faithfulness": 7499, "factuality": 5597}
     sizes |= {"faithful_released": 1992, "factual_released": 1992}
     assert real.ratings.groupby("criterion").size().to_dict() == sizes
@@ -201,7 +227,10 @@ def test_xsum_gives_the_printed_correlations(mirror: Path) -> None:
     for criterion, (n, printed) in SPEARMAN.items():
         both = metrics.join(people[criterion].rename("people"), how="inner").dropna()
         assert len(both) == n
-        values = [spearmanr(both[name], both["people"]).statistic for name in XSUM_METRICS.values()]
+        values = [
+            spearmanr(both[name], both["people"]).statistic
+            for name in XSUM_METRICS.values()
+        ]
         assert values == pytest.approx(printed, abs=0.0005)
     # Released factuality is the raters' mean, and 1 where nobody was asked.
     released = people["factual_released"].dropna()
@@ -212,8 +241,13 @@ def test_xsum_gives_the_printed_correlations(mirror: Path) -> None:
 # ---- UniEval
 
 
-def turn(source: str, system: str, output: str, people: float, score: float) -> dict[str, Any]:
-    values = {"scores": {"naturalness": people}, "predict_scores": {"naturalness": score}}
+def turn(
+    source: str, system: str, output: str, people: float, score: float
+) -> dict[str, Any]:
+    values = {
+        "scores": {"naturalness": people},
+        "predict_scores": {"naturalness": score},
+    }
     about = {"system_output": output, "context": f"a fact for {source[:2]}\n"}
     return {"source": source, "system_id": system, **about, **values}
 
@@ -230,9 +264,13 @@ SENTENCES = [
 ]
 
 
-def test_turns_of_a_dialogue_are_a_document_and_so_is_a_sentence(tmp_path: Path) -> None:
+def test_turns_of_a_dialogue_are_a_document_and_so_is_a_sentence(
+    tmp_path: Path,
+) -> None:
     put(tmp_path / SFRES, SENTENCES)
-    turns = ingest("topical_chat", put(tmp_path / TOPICAL_CHAT, TURNS), {"naturalness": SHARE})
+    turns = ingest(
+        "topical_chat", put(tmp_path / TOPICAL_CHAT, TURNS), {"naturalness": SHARE}
+    )
     first, second = turns.sources.to_dict("records")
     assert first["passages"] == ["hi .", "hello !", "a fact for hi"]
     assert first["group"] == ["dialogue", "dialogue", "fact"]
@@ -253,12 +291,16 @@ def test_turns_of_a_dialogue_are_a_document_and_so_is_a_sentence(tmp_path: Path)
     values = tables.ratings.set_index("doc_id")["value"].to_dict()
     assert values == {"sfres_0000": 0, "sfres_0001": 0.5}
     assert tables.measurements["value"].tolist() == [0, 0.25]
-    for changes, error in (({"system_id": "Beam"}, "Key"), ({"scores": {"x": "high"}}, "Value")):
+    for changes, error in (
+        ({"system_id": "Beam"}, "Key"),
+        ({"scores": {"x": "high"}}, "Value"),
+    ):
         put(tmp_path / TOPICAL_CHAT, [TURNS[0] | changes])
         assert f"{ELSE} ({error}Error)" in problem("topical_chat", tmp_path)
 
 
-# As printed in the authors' repository, reproduce/README.md: Pearson, Spearman, Kendall.
+# As printed in the authors' repository, reproduce/README.md: Pearson, Spearman,
+# Kendall.
 PRINTED = {
     "topical_chat": {
         "naturalness": (0.443666, 0.513986, 0.373973),
@@ -292,23 +334,37 @@ def test_unieval_gives_the_printed_correlations(mirror: Path, reader: str) -> No
 # ---- LongDocFACTScore
 
 STORIES = {
-    "article_3_human": {"source_doc": "A b .<br /> <br />C d .", "summary": "<pad> own words"},
-    "article_3_longt5": {"source_doc": "A b .<br />C d .", "summary": "<pad> a <unk> b </S>"},
+    "article_3_human": {
+        "source_doc": "A b .<br /> <br />C d .",
+        "summary": "<pad> own words",
+    },
+    "article_3_longt5": {
+        "source_doc": "A b .<br />C d .",
+        "summary": "<pad> a <unk> b </S>",
+    },
 }
 
 
 def test_longeval_has_a_rating_of_each_rater(tmp_path: Path) -> None:
     put(tmp_path / LONGEVAL_TEXTS, STORIES)
-    put(tmp_path / LONGEVAL_SCORES, [{"story": "article_3_longt5", "score": [50.0, 100.0, 0.0]}])
+    put(
+        tmp_path / LONGEVAL_SCORES,
+        [{"story": "article_3_longt5", "score": [50.0, 100.0, 0.0]}],
+    )
     tables = read("longeval", tmp_path, "longeval_pubmed")
     (source,) = tables.sources.to_dict("records")
     assert (source["doc_id"], source["passages"]) == ("article_03", ["A b .", "C d ."])
     texts = tables.texts.set_index("author")["text"].to_dict()
     assert texts == {"reference": "own words", "longt5": "a <unk> b"}
     ratings = tables.ratings.set_index(["author", "rater"])["value"].to_dict()
-    assert ratings == {("longt5", f"rater_{n}"): v for n, v in ((1, 50), (2, 100), (3, 0))}
+    assert ratings == {
+        ("longt5", f"rater_{n}"): v for n, v in ((1, 50), (2, 100), (3, 0))
+    }
     secret = "what nobody may read"
-    put(tmp_path / LONGEVAL_TEXTS, {"notes_1": {"source_doc": secret, "summary": secret}})
+    put(
+        tmp_path / LONGEVAL_TEXTS,
+        {"notes_1": {"source_doc": secret, "summary": secret}},
+    )
     line = problem("longeval", tmp_path)
     assert line.endswith(f": {ELSE} (ValueError); fetch the file again")
     assert secret not in line
@@ -319,7 +375,11 @@ def test_longsciverify_has_the_share_of_true_sentences(tmp_path: Path) -> None:
     marks = [f"model_{n}_sent_{s}_factuality" for n in SYSTEMS for s in (1, 2, 3)]
     header = ["id", *(column for column, _ in SYSTEMS.values()), *marks]
     for corpus in CORPORA:
-        article = {"article_id": "0706.0120", "article_text": ["A b .", " "], "sections": []}
+        article = {
+            "article_id": "0706.0120",
+            "article_text": ["A b .", " "],
+            "sections": [],
+        }
         article["abstract_text"] = ["<S> own </S>", "<S> words </S>"]
         put(tmp_path / f"{corpus}_test.json", [article])
         for rater in (1, 2, 3):
@@ -328,7 +388,10 @@ def test_longsciverify_has_the_share_of_true_sentences(tmp_path: Path) -> None:
             put_csv(tmp_path / f"{corpus}_reviewer_{rater}.csv", [header, row])
     tables = read("longsciverify", tmp_path)
     assert sorted(tables.sources["doc_id"]) == ["arxiv_0706.0120", "pubmed_0706.0120"]
-    assert set(tables.sources["attributes"]) == {'{"corpus":"arxiv"}', '{"corpus":"pubmed"}'}
+    assert set(tables.sources["attributes"]) == {
+        '{"corpus":"arxiv"}',
+        '{"corpus":"pubmed"}',
+    }
     texts = tables.texts.set_index(KEY)["text"]
     names = ("reference", "gencomparesum_abs", "dancersumm", "zonesumm")
     assert [texts["arxiv_0706.0120", n] for n in names] == [
@@ -346,43 +409,68 @@ def test_longsciverify_has_the_share_of_true_sentences(tmp_path: Path) -> None:
 def test_longeval_as_released(mirror: Path) -> None:
     """Coverage correlates with people at .575 where `<pad>`, before 20 of 40 texts, is a word.
 
-    The source never says it, so it costs one of the two systems coverage; we take it out: .614.
+    The source never says it, so it costs one of the two systems coverage; we take it
+    out: .614.
     """
     tables = read("longeval", mirror / "longeval_pubmed", "longeval_pubmed")
     assert not tables.warnings
     assert len(tables.sources) == 20
     assert tables.texts["author"].value_counts().to_dict() == {
-        **{"reference": 20, "longt5": 20, "bigbird_pegasus": 20}
+        "reference": 20,
+        "longt5": 20,
+        "bigbird_pegasus": 20,
     }
     values = tables.ratings.pivot(index=KEY, columns="rater", values="value")
     assert values.shape == (40, 3)
     # Krippendorff's alpha for intervals, all raters having rated everything.
     within = values.to_numpy().var(axis=1, ddof=1).mean()
-    assert 1 - within / values.to_numpy().var(ddof=1) == pytest.approx(0.606, abs=0.0005)
+    assert 1 - within / values.to_numpy().var(ddof=1) == pytest.approx(
+        0.606, abs=0.0005
+    )
     people = values.mean(axis=1)
     texts = list(tables.texts.set_index(KEY)["text"].reindex(people.index))
-    stories = json.loads((mirror / "longeval_pubmed" / LONGEVAL_TEXTS).read_text(encoding="utf-8"))
-    released = [stories[f"article_{int(doc[-2:])}_{who}"]["summary"] for doc, who in people.index]
+    stories = json.loads(
+        (mirror / "longeval_pubmed" / LONGEVAL_TEXTS).read_text(encoding="utf-8")
+    )
+    released = [
+        stories[f"article_{int(doc[-2:])}_{who}"]["summary"]
+        for doc, who in people.index
+    ]
     sources = tables.sources.set_index("doc_id")["passages"]
     evidence = [" ".join(sources[doc]) for doc, _ in people.index]
-    for summaries, known in ((texts, [0.614, 0.549, 0.001]), (released, [0.575, 0.549, 0.004])):
+    for summaries, known in (
+        (texts, [0.614, 0.549, 0.001]),
+        (released, [0.575, 0.549, 0.004]),
+    ):
         copied = copying.measure(summaries, evidence, Options())
         columns = [[m.value for m in copied[name]] for name in ("coverage", "density")]
         columns.append([len(text.split()) for text in summaries])
-        assert [np.corrcoef(c, people)[0, 1] for c in columns] == pytest.approx(known, abs=0.0005)
-    assert [sum("<pad>" in text for text in part) for part in (texts, released)] == [0, 20]
+        assert [np.corrcoef(c, people)[0, 1] for c in columns] == pytest.approx(
+            known, abs=0.0005
+        )
+    assert [sum("<pad>" in text for text in part) for part in (texts, released)] == [
+        0,
+        20,
+    ]
 
 
 def test_longsciverify_as_released(mirror: Path) -> None:
     tables = read("longsciverify", mirror / "longsciverify")
     assert not tables.warnings
-    assert [len(tables.sources), len(tables.texts), len(tables.ratings)] == [30, 30 * 4, 30 * 9]
-    assert ((tables.ratings["value"] * 6).round(9) % 1 == 0).all()  # of three sentences, or two
+    assert [len(tables.sources), len(tables.texts), len(tables.ratings)] == [
+        30,
+        30 * 4,
+        30 * 9,
+    ]
+    # of three sentences, or two
+    assert ((tables.ratings["value"] * 6).round(9) % 1 == 0).all()
     halves = tables.ratings[tables.ratings["value"] == 0.5]
     assert set(halves["doc_id"]) <= {"arxiv_0806.4325", "arxiv_quant-ph9808055"}
 
 
 def test_every_metric_is_described() -> None:
     metrics = {*XSUM_METRICS.values(), *FRANK_METRICS.values()}
-    metrics |= {f"unieval_{dimension}" for printed in PRINTED.values() for dimension in printed}
+    metrics |= {
+        f"unieval_{dimension}" for printed in PRINTED.values() for dimension in printed
+    }
     assert metrics <= set(descriptions())

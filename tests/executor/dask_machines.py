@@ -39,7 +39,14 @@ class Machines:
             self.kill(process)
 
     def scheduler(self) -> subprocess.Popen[bytes]:
-        words = ["scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard"]
+        words = [
+            "scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(self.port),
+            "--no-dashboard",
+        ]
         started = self._start(words)
         for _ in range(200):
             with suppress(OSError), socket.create_connection(("127.0.0.1", self.port)):
@@ -49,7 +56,14 @@ class Machines:
 
     def worker(self, path: str = "") -> subprocess.Popen[bytes]:
         """`path`: what its Python looks through first, in the place of this project."""
-        words = ["worker", self.address, "--nthreads", "1", "--no-dashboard", "--no-nanny"]
+        words = [
+            "worker",
+            self.address,
+            "--nthreads",
+            "1",
+            "--no-dashboard",
+            "--no-nanny",
+        ]
         scratch = self.folder / f".scratch-{len(self.processes)}"
         return self._start([*words, "--local-directory", str(scratch)], path)
 
@@ -71,7 +85,11 @@ class Machines:
             started = subprocess.Popen(
                 [sys.executable, "-m", "dask", *words],
                 cwd=self.folder,
-                env={**os.environ, "PYTHONPATH": path or str(ROOT), "OMP_NUM_THREADS": "1"},
+                env={
+                    **os.environ,
+                    "PYTHONPATH": path or str(ROOT),
+                    "OMP_NUM_THREADS": "1",
+                },
                 stdout=log,
                 stderr=log,
             )
@@ -81,4 +99,6 @@ class Machines:
     def options(self, storage: Path, **more: Any) -> ExecutorOptions:
         wanted = {"limit_s": 60.0, "patience_s": 60.0} | more
         place = str(storage)
-        return ExecutorOptions(kind="dask", address=self.address, storage=place, **wanted)
+        return ExecutorOptions(
+            kind="dask", address=self.address, storage=place, **wanted
+        )

@@ -59,7 +59,8 @@ def test_workers_die_and_the_scheduler_is_restarted_and_nothing_is_done_again(
 
     def restart() -> None:
         machines.kill(machines.processes[0])
-        for process in list(machines.processes):  # they end by themselves, after a while
+        # they end by themselves, after a while
+        for process in list(machines.processes):
             machines.kill(process)
         machines.scheduler()
         machines.worker()
@@ -85,7 +86,9 @@ def test_a_hanging_worker_is_given_up_and_another_version_refused(
 ) -> None:
     log, storage = tmp_path / "log", tmp_path / "shards"
     older = tmp_path / "older"
-    shutil.copytree(ROOT / "metassay", older / "metassay", ignore=shutil.ignore_patterns("*.pyc"))
+    shutil.copytree(
+        ROOT / "metassay", older / "metassay", ignore=shutil.ignore_patterns("*.pyc")
+    )
     shutil.copytree(ROOT / "tests/executor", older / "tests/executor")
     with (older / "metassay/core/work.py").open("a", encoding="utf-8") as file:
         file.write("# another version\n")
@@ -129,7 +132,10 @@ def test_a_workers_bad_input_is_ours_and_a_deadly_shard_ends_the_run(
         prompt.write_text("another", encoding="utf-8")  # which the worker may have read
         with pytest.raises(BadInput, match="can be used"):
             cluster.map(len, [1], files=[prompt])
-        assert "prompt.yaml has changed since it was read there; start it again" in caplog.text
+        assert (
+            "prompt.yaml has changed since it was read there; start it again"
+            in caplog.text
+        )
     with Cluster(machines.options(storage), "a") as cluster:
         for _ in range(4):
             machines.worker()
@@ -141,7 +147,10 @@ def test_a_workers_bad_input_is_ours_and_a_deadly_shard_ends_the_run(
 def test_who_is_not_there_is_named_with_a_remedy(tmp_path: Path) -> None:
     with Machines(tmp_path / "machines") as machines:
         options = machines.options(tmp_path / "shards", patience_s=0.0)
-        lacks = r"no scheduler answers at .*; start one", "has no worker; start some in the"
+        lacks = (
+            r"no scheduler answers at .*; start one",
+            "has no worker; start some in the",
+        )
         for start, lack in zip((lambda: None, machines.scheduler), lacks, strict=True):
             start()
             with Cluster(options, "a") as cluster, pytest.raises(BadInput, match=lack):

@@ -72,22 +72,31 @@ def ask(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outc
     ("function", "why"),
     [
         (full, "models: there is no room left on the disk; make room"),
-        (full_store, "models.sqlite: database or disk is full; make sure that the disk has room"),
+        (
+            full_store,
+            "models.sqlite: database or disk is full; make sure that the disk has room",
+        ),
         (without_file, "it does not see nowhere/terms.csv"),
     ],
 )
-def test_what_a_machine_lacks_closes_it_and_does_not_end_the_run(ask, function, why: str) -> None:
+def test_what_a_machine_lacks_closes_it_and_does_not_end_the_run(
+    ask, function, why: str
+) -> None:
     outcome = ask(function)
     assert outcome.worker == "w"
     assert outcome.refused.startswith(why)
 
 
-def test_no_part_of_an_answer_and_no_text_is_left_behind(ask, storage, monkeypatch) -> None:
+def test_no_part_of_an_answer_and_no_text_is_left_behind(
+    ask, storage, monkeypatch
+) -> None:
     assert ask(len) == Outcome("w")
     assert sorted(os.listdir(storage.place)) == ["one.answer", "one.shard"]  # noqa: PTH208
     assert ask(lambda _: storage.clear()) == Outcome("w")  # it is late: the run is over
     assert not Path(storage.place).exists()
-    assert answer(storage.place, "one", versions(), {}).refused.startswith("it does not see ")
+    assert answer(storage.place, "one", versions(), {}).refused.startswith(
+        "it does not see "
+    )
 
     def no_room(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -98,7 +107,9 @@ def test_no_part_of_an_answer_and_no_text_is_left_behind(ask, storage, monkeypat
     assert not os.listdir(storage.place)  # noqa: PTH208
 
 
-def test_a_file_that_a_network_drive_shows_late_is_waited_for(storage, monkeypatch) -> None:
+def test_a_file_that_a_network_drive_shows_late_is_waited_for(
+    storage, monkeypatch
+) -> None:
     late = threading.Timer(0.2, storage.write, ("a", b"1"))
     late.start()
     assert storage.read("a") == b"1"
@@ -140,10 +151,15 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
 def test_a_scheduler_that_loses_everything_ends_the_run_and_says_where_text_stays(
     cluster: Cluster, tmp_path: Path, caplog
 ) -> None:
-    with pytest.raises(Unfinished, match=r"lost 6 times in a row \(RuntimeError\)"), cluster:
+    with (
+        pytest.raises(Unfinished, match=r"lost 6 times in a row \(RuntimeError\)"),
+        cluster,
+    ):
         cluster.map(len, [1])
     (message,) = caplog.messages
-    assert f"which contain texts, stay in {tmp_path / 'shards/a'}; run again to" in message
+    assert (
+        f"which contain texts, stay in {tmp_path / 'shards/a'}; run again to" in message
+    )
 
 
 def test_workers_that_all_go_are_waited_for_no_longer_than_patience_lasts(
@@ -180,12 +196,18 @@ def test_a_worker_that_stops_between_its_answer_and_reporting_it_is_not_waited_f
 
 
 @pytest.mark.parametrize("address", ["tls://127.0.0.1:9", "tcp://127.0.0.1"])
-def test_an_address_that_can_never_answer_is_named(tmp_path: Path, address: str) -> None:
-    options = ExecutorOptions(kind="dask", address=address, storage=str(tmp_path / "shards"))
+def test_an_address_that_can_never_answer_is_named(
+    tmp_path: Path, address: str
+) -> None:
+    options = ExecutorOptions(
+        kind="dask", address=address, storage=str(tmp_path / "shards")
+    )
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with (
         Cluster(options, "a") as cluster,
-        pytest.raises(BadInput, match=r"no scheduler answers .* \(.*(port|TLS|ssl).*\)"),
+        pytest.raises(
+            BadInput, match=r"no scheduler answers .* \(.*(port|TLS|ssl).*\)"
+        ),
     ):
         cluster.map(len, [1])
     # One that is closed when it is collected can hang the next one's start.
@@ -202,15 +224,21 @@ def test_weights_in_a_folder_are_versions_like_files(tmp_path: Path) -> None:
     (folder / "tokenizer").mkdir(parents=True)
     for file in ("weights", "tokenizer/words"):
         (folder / file).write_bytes(b"1")
-    chosen = Chosen("kind", Needs(), Named(encoder={"model": str(folder), "device": "cpu"}))
+    chosen = Chosen(
+        "kind", Needs(), Named(encoder={"model": str(folder), "device": "cpu"})
+    )
     assert files_of(chosen) == [folder]
     known = contents([folder])
     assert sorted(known) == [f"{folder}/tokenizer/words", f"{folder}/weights"]
     (folder / "weights").write_bytes(b"2")
     os.utime(folder / "weights", ns=(1, 1))
     after = contents(map(Path, known))
-    assert [name for name in known if known[name] != after[name]] == [f"{folder}/weights"]
-    assert files_of(Chosen("kind", Needs(), Named(encoder={"model": "package:x"}))) == []
+    assert [name for name in known if known[name] != after[name]] == [
+        f"{folder}/weights"
+    ]
+    assert (
+        files_of(Chosen("kind", Needs(), Named(encoder={"model": "package:x"}))) == []
+    )
 
 
 class Sure:
@@ -229,7 +257,9 @@ def test_judges_that_have_the_same_options_are_not_taken_for_each_other() -> Non
     pair = Pair("1", "entailment", "It hurts.", "It hurts.")
     makes = [lambda *_: Sure("entailed"), lambda *_: Sure("not_entailed")]
     groups = [
-        judge_groups([[pair]], cloudpickle.loads(cloudpickle.dumps(make)), Options(), RESOURCES)
+        judge_groups(
+            [[pair]], cloudpickle.loads(cloudpickle.dumps(make)), Options(), RESOURCES
+        )
         for make in [*makes, *makes]
     ]
     judgments = [group.judgments[0][0] for group in groups]

@@ -19,21 +19,38 @@ from metassay.meta_evaluation.evaluate import evaluate
 from metassay.metrics.bertscore import KIND as BERTSCORE
 from stages import workers
 from tests.executor.test_stages_on_workers import change, tables
-from tests.meta_evaluation.invented_study import CRITERIA, OPTIONS, rate, ratings_of, scores_of
+from tests.meta_evaluation.invented_study import (
+    CRITERIA,
+    OPTIONS,
+    rate,
+    ratings_of,
+    scores_of,
+)
 from tests.stage_setup import ROOT, SETTINGS, refresh_code, run_stage, tiny_project
 from tests.test_llm_pipeline import data
 
 pytestmark = pytest.mark.slow
 
 BEFORE = [  # stages whose tables follow, here
-    *(("ingest", ""), ("generate", "lead"), ("segment", ""), ("decompose", "clauses")),
+    ("ingest", ""),
+    ("generate", "lead"),
+    ("segment", ""),
+    ("decompose", "clauses"),
     *(("align", name) for name in ("rouge_topk", "entity_chain", "bs_topk")),
     ("pair", "all"),
 ]
 CUT = [
-    *(("generate", "lead"), ("segment", ""), ("decompose", "clauses"), ("align", "rouge_topk")),
-    *(("align", "entity_chain"), ("align", "bs_topk"), ("judge", "lexical"), ("judge", "semantic")),
-    *(("measure", ""), ("measure", "bertscore"), ("score_statements", "bertscore_source")),
+    ("generate", "lead"),
+    ("segment", ""),
+    ("decompose", "clauses"),
+    ("align", "rouge_topk"),
+    ("align", "entity_chain"),
+    ("align", "bs_topk"),
+    ("judge", "lexical"),
+    ("judge", "semantic"),
+    ("measure", ""),
+    ("measure", "bertscore"),
+    ("score_statements", "bertscore_source"),
 ]
 
 
@@ -55,7 +72,9 @@ class Cutting:
         assert all(file.is_file() for file in files)
         answers = []
         for shard in cut(pieces):
-            there, pieces_, more = pickle.loads(cloudpickle.dumps((function, shard, common), 5))
+            there, pieces_, more = pickle.loads(
+                cloudpickle.dumps((function, shard, common), 5)
+            )
             answers.append(pickle.loads(pickle.dumps(there(pieces_, *more), 5)))
             self.shards += 1
         return answers or [function(pieces, *common)]
@@ -72,11 +91,23 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shared = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     metrics = shared["statement_metrics"]
     metrics["bertscore_source"] |= {"alignments": ["rouge_topk"]}
-    blocks = {"systems": {"lead": {"kind": "lead", "passages": 3}}, "statement_metrics": metrics}
-    change(root, "params.yaml", decompositions={"clauses": {"kind": "clauses"}}, **blocks)
-    lists = {"systems": ["lead"], "decompositions": ["clauses"], "costly_metrics": ["bertscore"]}
+    blocks = {
+        "systems": {"lead": {"kind": "lead", "passages": 3}},
+        "statement_metrics": metrics,
+    }
+    change(
+        root, "params.yaml", decompositions={"clauses": {"kind": "clauses"}}, **blocks
+    )
+    lists = {
+        "systems": ["lead"],
+        "decompositions": ["clauses"],
+        "costly_metrics": ["bertscore"],
+    }
     lists |= {"alignments": ["rouge_topk", "entity_chain", "bs_topk"]}
-    lists |= {"judges": ["lexical", "semantic"], "statement_metrics": ["bertscore_source"]}
+    lists |= {
+        "judges": ["lexical", "semantic"],
+        "statement_metrics": ["bertscore_source"],
+    }
     change(root, str(SETTINGS), **lists)
     refresh_code(root)
     with pytest.MonkeyPatch.context() as patch:
@@ -108,7 +139,9 @@ def test_levels_families_and_ensembles_of_a_study_in_shards() -> None:
     rng = np.random.default_rng(5)
     texts = [(f"d{d}", f"s{s}") for d in range(9) for s in range(5)]
     values = [{text: float(rng.normal()) for text in texts} for _ in "abc"]
-    scores = pd.concat([scores_of(of, metric=name) for of, name in zip(values, "abc", strict=True)])
+    scores = pd.concat(
+        [scores_of(of, metric=name) for of, name in zip(values, "abc", strict=True)]
+    )
     rated = [
         rate("grade", author, doc, rater, float(rng.integers(1, 5)))
         for rater in ("amy", "bob")
@@ -116,7 +149,13 @@ def test_levels_families_and_ensembles_of_a_study_in_shards() -> None:
     ]
     few = {"resamples": 50, "permutations": 50, "compared": ["a", "b", "c"]}
     better = dict.fromkeys("abc", "higher")
-    study = (scores, ratings_of(*rated), CRITERIA, better, OPTIONS.model_copy(update=few))
+    study = (
+        scores,
+        ratings_of(*rated),
+        CRITERIA,
+        better,
+        OPTIONS.model_copy(update=few),
+    )
     cutting, here = Cutting(), evaluate(Evaluation(*study))
     there = evaluate(Evaluation(*study, executor=cutting))
     assert here.keys() == there.keys()

@@ -23,7 +23,8 @@ def test_shards_are_the_pieces_in_their_order() -> None:
             assert len(shards) == n
         else:
             assert max(64, n / 64) / 1.4 < len(shards) < max(128, n / 64) * 1.4
-    assert max(len(shard) for shard in cut(["same"] * 10_000)) <= 256  # equal pieces end in time
+    # equal pieces end in time
+    assert max(len(shard) for shard in cut(["same"] * 10_000)) <= 256
     # A piece more changes its shard alone.
     pieces = [f"piece {number}" for number in range(4000)]
     before = {tuple(shard) for shard in cut(pieces)}
@@ -57,9 +58,9 @@ def test_a_storage_has_files_that_are_whole_or_not_there(
 def test_other_versions_are_named_in_a_line(tmp_path: Path) -> None:
     known = {"python": "3.11", "numpy": "2.4", "torch": "2.13"}
     assert difference(known, known) == ""
-    assert difference(known, {**known, "numpy": "2.5", "torch": "not there", "other": "1"}) == (
-        "numpy 2.5 instead of 2.4, torch not there instead of 2.13"
-    )
+    assert difference(
+        known, {**known, "numpy": "2.5", "torch": "not there", "other": "1"}
+    ) == ("numpy 2.5 instead of 2.4, torch not there instead of 2.13")
     assert len(versions()["metassay"]) == 12
     file = tmp_path / "prompt.yaml"
     file.write_text("a", encoding="utf-8")
@@ -70,7 +71,15 @@ def test_other_versions_are_named_in_a_line(tmp_path: Path) -> None:
 
 
 def test_without_a_cluster_no_stage_loads_dask() -> None:
-    names = ("align", "decompose", "generate", "judge", "measure", "meta_evaluate", "segment")
+    names = (
+        "align",
+        "decompose",
+        "generate",
+        "judge",
+        "measure",
+        "meta_evaluate",
+        "segment",
+    )
     code = f"""
 import importlib, sys
 for name in {names}:
@@ -79,5 +88,7 @@ from metassay.datasets.workers import open_executor
 loaded = {{"dask", "distributed", "fsspec"}} & set(sys.modules)
 sys.exit(", ".join(loaded) or 0)
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, b"")

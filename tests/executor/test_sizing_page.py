@@ -14,10 +14,14 @@ PAGE = Path(__file__).parent.parent.parent / "docs/integrations.md"
     ("head", "labels"),
     [(sizing.UNITS, sizing.unit_labels()), (sizing.STUDIES, sizing.study_labels())],
 )
-def test_the_page_has_the_rows_that_are_measured(head: Sequence[str], labels: list[str]) -> None:
+def test_the_page_has_the_rows_that_are_measured(
+    head: Sequence[str], labels: list[str]
+) -> None:
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     start = lines.index(f"| {' | '.join(head)} |") + 2
-    rows = [line.strip("| ").split(" | ") for line in lines[start : start + len(labels) + 1]]
+    rows = [
+        line.strip("| ").split(" | ") for line in lines[start : start + len(labels) + 1]
+    ]
     assert [row[0] for row in rows[:-1]] == labels
     assert {len(row) for row in rows[:-1]} == {len(head)}
     assert rows[-1] == [""]  # and no more

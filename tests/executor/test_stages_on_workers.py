@@ -1,6 +1,7 @@
 """Stages on a cluster's workers: nothing is asked twice, and no text goes without leave.
 
-That tables have the bytes that they have here, whatever befalls workers: speed/dask_cluster.py.
+That tables have the bytes that they have here, whatever befalls workers:
+speed/dask_cluster.py.
 """
 
 import os
@@ -22,15 +23,27 @@ from stages.doorway import BAD_INPUT
 from tests.executor.dask_machines import Machines
 from tests.llm.batch_setup import QUICK
 from tests.llm.scripted_server import ScriptedServer
-from tests.stage_setup import KEY, READER, SETTINGS, refresh_code, run_stage, tiny_project
+from tests.stage_setup import (
+    KEY,
+    READER,
+    SETTINGS,
+    refresh_code,
+    run_stage,
+    tiny_project,
+)
 from tests.test_llm_pipeline import PRICES, data, script
 
 pytestmark = pytest.mark.slow
 
 CANARY = "canary-9d2e"
 STAGES = [
-    *(("generate", "lead"), ("segment", ""), ("decompose", "clauses"), ("align", "rouge_topk")),
-    *(("pair", "all"), ("judge", "lexical"), ("measure", "")),
+    ("generate", "lead"),
+    ("segment", ""),
+    ("decompose", "clauses"),
+    ("align", "rouge_topk"),
+    ("pair", "all"),
+    ("judge", "lexical"),
+    ("measure", ""),
 ]
 UNSURE = '''
 """A judge of the project's own, which is sure of every other pair, and says when it is asked."""
@@ -129,7 +142,10 @@ def tables(root: Path) -> dict[Path, bytes]:
 
 
 def test_a_model_is_asked_once_and_within_the_budget_though_a_worker_dies(
-    project: Path, machines: Machines, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+    project: Path,
+    machines: Machines,
+    server: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(DASK, machines.address)
     params = yaml.safe_load((project / "params.yaml").read_text(encoding="utf-8"))
@@ -144,7 +160,8 @@ def test_a_model_is_asked_once_and_within_the_budget_though_a_worker_dies(
 
     killing = threading.Thread(target=kill)
     killing.start()
-    assert run_stage(monkeypatch, project, "judge", "unsure") == BAD_INPUT  # the budget ends
+    # the budget ends
+    assert run_stage(monkeypatch, project, "judge", "unsure") == BAD_INPUT
     killing.join()
     with Ledger(project / LEDGER) as ledger:
         ((spent,),) = ledger.select("SELECT spent + uncertain + reserved FROM accounts")
@@ -169,7 +186,9 @@ def test_no_private_text_reaches_a_worker_without_leave(
     project: Path, machines: Machines, monkeypatch: pytest.MonkeyPatch, capfd
 ) -> None:
     monkeypatch.setenv(DASK, machines.address)
-    registry = yaml.safe_load((project / "data/registry.yaml").read_text(encoding="utf-8"))
+    registry = yaml.safe_load(
+        (project / "data/registry.yaml").read_text(encoding="utf-8")
+    )
     registry["datasets"]["one"]["access"] = "private"
     change(project, "data/registry.yaml", **registry)
     for stage in STAGES:
@@ -178,12 +197,17 @@ def test_no_private_text_reaches_a_worker_without_leave(
     messages = "".join(capfd.readouterr())
     workers = f"the workers of {machines.address}"
     assert f"dataset 'one' is private: its text does not go to {workers}" in messages
-    assert "params.yaml > executor > sends; else run on this machine alone (--dask" in messages
+    assert (
+        "params.yaml > executor > sends; else run on this machine alone (--dask"
+        in messages
+    )
     assert CANARY not in messages
     assert not list(project.glob(".work/shards/**/*.shard"))
     assert CANARY.encode() not in (project / "dask.log").read_bytes()
 
-    change(project, "params.yaml", executor={"kind": "dask", "address": machines.address})
+    change(
+        project, "params.yaml", executor={"kind": "dask", "address": machines.address}
+    )
     monkeypatch.delenv(DASK)
     assert run_stage(monkeypatch, project, "measure") == BAD_INPUT
     may = {"kind": "dask", "address": machines.address, "sends": ["private"]}

@@ -2,7 +2,8 @@
 
 METASSAY_FUZZ=1000 python -m pytest tests/fuzz
 
-The examples are the same each time: what fails once fails again, and is then kept as a case.
+The examples are the same each time: what fails once fails again, and is then kept as a
+case.
 """
 
 from hypothesis import settings

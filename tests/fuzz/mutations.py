@@ -8,24 +8,107 @@ from typing import Any
 from hypothesis import strategies as st
 
 ODD_TEXTS = (
-    *("", " ", "\t", "\n", "\r\n", "\0", "\x1b[31m", "\u200b", "\ufeff", "\u202e", "\ud800"),
-    *("=1+1", "+1", "-1", "@x", "[/b]x", "<script>", "{{x}}", "${x}", "%s", "'", '"', "`x`", "|"),
-    *("../../x", "/etc/passwd", "a/b", "x;touch y;", "$(touch y)", "-n", "con", "NaN", "null"),
-    *("e\u0301", "é", "Ann", "ann", "reference", "Reference", "full", "given", "claim:-1"),
-    *("1e400", "1e309", "-0", "1,5", "٣", "0x10", "1_000", "true", "2026-02-30", "[0]", "[9999]"),
+    "",
+    " ",
+    "\t",
+    "\n",
+    "\r\n",
+    "\0",
+    "\x1b[31m",
+    "\u200b",
+    "\ufeff",
+    "\u202e",
+    "\ud800",
+    "=1+1",
+    "+1",
+    "-1",
+    "@x",
+    "[/b]x",
+    "<script>",
+    "{{x}}",
+    "${x}",
+    "%s",
+    "'",
+    '"',
+    "`x`",
+    "|",
+    "../../x",
+    "/etc/passwd",
+    "a/b",
+    "x;touch y;",
+    "$(touch y)",
+    "-n",
+    "con",
+    "NaN",
+    "null",
+    "e\u0301",
+    "é",
+    "Ann",
+    "ann",
+    "reference",
+    "Reference",
+    "full",
+    "given",
+    "claim:-1",
+    "1e400",
+    "1e309",
+    "-0",
+    "1,5",
+    "٣",
+    "0x10",
+    "1_000",
+    "true",
+    "2026-02-30",
+    "[0]",
+    "[9999]",
     "x" * 5000,
     "1" * 5000,
 )
-ODD_NUMBERS = (0, -1, 1, 10**12, 10**30, -(10**30), 0.1, 1e308, math.inf, -math.inf, math.nan)
+ODD_NUMBERS = (
+    0,
+    -1,
+    1,
+    10**12,
+    10**30,
+    -(10**30),
+    0.1,
+    1e308,
+    math.inf,
+    -math.inf,
+    math.nan,
+)
 ODD_VALUES = (
-    *(None, True, False, [], {}, [[]], [None], {"a": None}, [1, "a"], {"": ""}),
+    None,
+    True,
+    False,
+    [],
+    {},
+    [[]],
+    [None],
+    {"a": None},
+    [1, "a"],
+    {"": ""},
     *ODD_NUMBERS,
     *ODD_TEXTS,
 )
 _PIECES = (
     *tuple(text.encode("utf-8", "surrogatepass") for text in ODD_TEXTS),
-    *(b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\x00" * 100, b"[" * 3000, b"{" * 3000, b"\x80" * 8),
-    *(b"\n", b"\r", b",", b'"', b":", b"\n\n\n", b"PAR1", b"\x1f\x8b\x08", b"PK\x03\x04"),
+    b"\xff",
+    b"\xfe\xff",
+    b"\xef\xbb\xbf",
+    b"\x00" * 100,
+    b"[" * 3000,
+    b"{" * 3000,
+    b"\x80" * 8,
+    b"\n",
+    b"\r",
+    b",",
+    b'"',
+    b":",
+    b"\n\n\n",
+    b"PAR1",
+    b"\x1f\x8b\x08",
+    b"PK\x03\x04",
 )
 
 _KINDS = ["flip", "cut", "end", "zero", "insert", "double", "swap"]
@@ -41,7 +124,9 @@ _bytes = st.tuples(
 ACCIDENTS = st.lists(_bytes, min_size=1, max_size=3)
 
 
-def damaged(content: bytes, accidents: list[tuple[str, float, float, int, int]]) -> bytes:
+def damaged(
+    content: bytes, accidents: list[tuple[str, float, float, int, int]]
+) -> bytes:
     """The content after these accidents to its bytes."""
     for accident in accidents:
         content = _accident(content, *accident)
@@ -51,10 +136,14 @@ def damaged(content: bytes, accidents: list[tuple[str, float, float, int, int]])
 def spoilt(content: bytes, draw: random.Random) -> bytes:
     """The content after one such accident, drawn by chance."""
     places = draw.choice(_KINDS), draw.random(), draw.random()
-    return _accident(content, *places, draw.randrange(len(_PIECES)), draw.randint(1, 255))
+    return _accident(
+        content, *places, draw.randrange(len(_PIECES)), draw.randint(1, 255)
+    )
 
 
-def _accident(content: bytes, what: str, at: float, to: float, piece: int, number: int) -> bytes:
+def _accident(
+    content: bytes, what: str, at: float, to: float, piece: int, number: int
+) -> bytes:
     start, other = sorted((int(at * len(content)), int(to * len(content))))
     after = min(other, start + 64)
     before, piece_here, behind = content[:start], content[start:after], content[after:]

@@ -31,15 +31,28 @@ BLOCKS: dict[str, dict[str, Any]] = {
     },
     "systems": {
         "talker": {
-            **{"kind": "chat", "model": "mini", "unit": "full", "citations": True},
-            **{"shots": 0, "examples": [], "example_citations": "none"},
+            "kind": "chat",
+            "model": "mini",
+            "unit": "full",
+            "citations": True,
+            "shots": 0,
+            "examples": [],
+            "example_citations": "none",
         }
     },
 }
 # In the order of the data; those behind them take a second or more.
 STAGES = (
-    *("ingest", "generate lead", "generate longest_turn", "segment", "decompose clauses"),
-    *("align rouge_topk", "pair all", "judge lexical", "measure", "aggregate"),
+    "ingest",
+    "generate lead",
+    "generate longest_turn",
+    "segment",
+    "decompose clauses",
+    "align rouge_topk",
+    "pair all",
+    "judge lexical",
+    "measure",
+    "aggregate",
 )
 
 
@@ -51,14 +64,18 @@ def make(root: Path, documents: int = 2) -> None:
     for name in ("prompts", "rubrics", "benchmarks/sample", "data/sample"):
         shutil.copytree(ROOT / name, root / name)
     shorten(root / "data/sample", documents)
-    params = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8")) | yaml.safe_load(LLM)
+    params = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8")) | yaml.safe_load(
+        LLM
+    )
     for block, more in BLOCKS.items():
         params[block] |= more
     params["aggregation"] |= {"resamples": 20}
     params["shown_as"] = {"lead": "The first five"}
     (root / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
     file = root / "benchmarks/sample/params.yaml"
-    text = file.read_text("utf-8").replace("judges: [lexical, lexical_strict]", "judges: [lexical]")
+    text = file.read_text("utf-8").replace(
+        "judges: [lexical, lexical_strict]", "judges: [lexical]"
+    )
     file.write_text(text, encoding="utf-8")
 
 
@@ -71,7 +88,9 @@ def shorten(folder: Path, documents: int) -> None:
     texts = (folder / "texts.jsonl").read_text("utf-8").splitlines(keepends=True)
     texts = [line for line in texts if json.loads(line)["doc_id"] in chosen]
     (folder / "texts.jsonl").write_text("".join(texts), encoding="utf-8")
-    header, *rows = (folder / "ratings.csv").read_text("utf-8").splitlines(keepends=True)
+    header, *rows = (
+        (folder / "ratings.csv").read_text("utf-8").splitlines(keepends=True)
+    )
     place = header.split(",").index("doc_id")
     rows = [row for row in rows if row.split(",")[place] in chosen]
     (folder / "ratings.csv").write_text("".join([header, *rows]), encoding="utf-8")

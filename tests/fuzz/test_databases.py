@@ -65,7 +65,9 @@ def file_of(name: str, content: bytes) -> Iterator[Path]:
         yield path
 
 
-@pytest.mark.parametrize("table", [SOURCES, TEXTS, RESPONSES], ids=lambda table: table.name)
+@pytest.mark.parametrize(
+    "table", [SOURCES, TEXTS, RESPONSES], ids=lambda table: table.name
+)
 def test_tables(table: parquet.Table, tables: dict[str, bytes]) -> None:
     def run(accidents: Any) -> None:
         content = damaged(tables[table.name], accidents)
@@ -131,14 +133,18 @@ def test_ledger_of_a_killed_process(end: str, unfinished: dict[str, bytes]) -> N
                 path.with_name(file).write_bytes(content)
             if handled(lambda: Ledger(path).close()).problems:
                 after = {file: path.with_name(file).read_bytes() for file in files}
-                assert after == files, "a damaged ledger is left as it is, and so is its log"
+                assert after == files, (
+                    "a damaged ledger is left as it is, and so is its log"
+                )
                 return
             ended = handled(lambda: use(path))
             assert all("ledger" in line for line in ended.problems)
             if end:
                 assert not ended.problems
                 with Ledger(path) as opened:
-                    answers = opened.lookup([request(number).key for number in range(40)])
+                    answers = opened.lookup(
+                        [request(number).key for number in range(40)]
+                    )
                 assert len(answers) >= 21
                 assert {len(entry.text) for entry in answers.values()} <= {160, 180}
 
@@ -174,14 +180,18 @@ def imported(file: Path, ledger: Path) -> Ended:
     """Import answers: all of them are in the ledger, or none."""
     with Ledger(ledger) as opened:
         ended = handled(lambda: import_(opened, [file]))
-        n = sum(answers for _, _, answers, _, _ in opened.holdings()) + len(opened.failures())
+        n = sum(answers for _, _, answers, _, _ in opened.holdings()) + len(
+            opened.failures()
+        )
         assert n == (0 if ended.problems else ended.value.added), "half imported"
     return ended
 
 
 def test_imported_responses(tables: dict[str, bytes]) -> None:
     def run(accidents: Any) -> None:
-        with file_of("responses.parquet", damaged(tables["responses"], accidents)) as file:
+        with file_of(
+            "responses.parquet", damaged(tables["responses"], accidents)
+        ) as file:
             imported(file, file.with_name("ledger.sqlite"))
 
     fuzz(run, ACCIDENTS)
@@ -191,16 +201,26 @@ def test_imported_cells(tables: dict[str, bytes]) -> None:
     """Sound files of rows that cannot be, or can."""
     sound = pq.read_table(pa.BufferReader(tables["responses"]))
     rows, schema = sound.to_pylist(), sound.schema
-    odd = {pa.string(): [text for text in ODD_TEXTS if text.isascii()], pa.int64(): INTEGERS}
+    odd = {
+        pa.string(): [text for text in ODD_TEXTS if text.isascii()],
+        pa.int64(): INTEGERS,
+    }
     loose = pa.schema([pa.field(field.name, field.type) for field in schema])
 
     @given(
-        *(st.integers(0, len(rows) - 1), st.sampled_from(schema.names)),
-        *(st.integers(0, 99), st.booleans()),
+        st.integers(0, len(rows) - 1),
+        st.sampled_from(schema.names),
+        st.integers(0, 99),
+        st.booleans(),
     )
-    @example(row=0, name="prompt_tokens", number=6, again=False)  # 2**63 - 1: sums overflow
+    # 2**63 - 1: sums overflow
+    @example(row=0, name="prompt_tokens", number=6, again=False)
     def run(row: int, name: str, number: int, again: bool) -> None:
-        values = [None, *odd[schema.field(name).type], *(some[name] for some in rows[:3])]
+        values = [
+            None,
+            *odd[schema.field(name).type],
+            *(some[name] for some in rows[:3]),
+        ]
         changed = [dict(some) for some in rows]
         changed[row][name] = values[number % len(values)]
         changed += [rows[row]] if again else []
@@ -209,6 +229,8 @@ def test_imported_cells(tables: dict[str, bytes]) -> None:
         with file_of("responses.parquet", sink.getvalue().to_pybytes()) as file:
             path = file.with_name("ledger.sqlite")
             if not imported(file, path).problems:
-                assert not handled(lambda: use(path)).problems, "what was taken can be used"
+                assert not handled(lambda: use(path)).problems, (
+                    "what was taken can be used"
+                )
 
     run()

@@ -27,7 +27,9 @@ SOUND = completion("a sound answer")
 def check(odd: list[Answer]) -> None:
     """Each odd answer stands between two sound ones; then everything is asked again, soundly."""
     requests = [request(number) for number in range(10, 11 + 2 * len(odd))]
-    answers = {f"Question {11 + 2 * index}?": answer for index, answer in enumerate(odd)}
+    answers = {
+        f"Question {11 + 2 * index}?": answer for index, answer in enumerate(odd)
+    }
 
     def script(call: Call) -> Answer:
         return answers.get(call.prompt.rpartition("\n")[2], whole(completion("sound")))
@@ -37,7 +39,9 @@ def check(odd: list[Answer]) -> None:
         ScriptedServer(script) as server,
         Ledger(Path(folder) / "ledger.sqlite") as ledger,
     ):
-        ended = handled(lambda: asking(server.base_url, ledger, POLICY, max_cost=1.0)(requests))
+        ended = handled(
+            lambda: asking(server.base_url, ledger, POLICY, max_cost=1.0)(requests)
+        )
         assert not ended.problems
         replies = ended.value
         assert {reply.status for reply in replies} <= STATUSES

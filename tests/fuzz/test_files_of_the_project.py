@@ -17,7 +17,14 @@ from metassay.core.params import load as load_params
 from metassay.llm.prompts import load, render
 from metassay.project.validation import configuration_problems
 from metassay.versions.code_yaml import find_stale
-from tests.fuzz.mutations import ACCIDENTS, CHANGES, ODD_NUMBERS, changed, damaged, paths
+from tests.fuzz.mutations import (
+    ACCIDENTS,
+    CHANGES,
+    ODD_NUMBERS,
+    changed,
+    damaged,
+    paths,
+)
 from tests.fuzz.rule import check_line, fuzz, handled
 from tests.fuzz.small_project import STAGES, declaration, make, run
 
@@ -74,12 +81,14 @@ def check_dvc() -> None:
 ALIGNED = "align", [("alignments", "rouge_topk")]
 CHECKS: dict[str, Callable[[], object]] = {
     **dict.fromkeys(
-        ("params.yaml", "benchmarks/sample/params.yaml", "data/registry.yaml"), check_config
+        ("params.yaml", "benchmarks/sample/params.yaml", "data/registry.yaml"),
+        check_config,
     ),
     "prompts/claims.yaml": check_prompt,
     "code.yaml": lambda: handled(lambda: find_stale(Path(), *ALIGNED)),
     **dict.fromkeys(
-        ("dvc.lock", "benchmarks/sample/dvc.lock", "benchmarks/sample/dvc.yaml"), check_dvc
+        ("dvc.lock", "benchmarks/sample/dvc.lock", "benchmarks/sample/dvc.yaml"),
+        check_dvc,
     ),
 }
 
@@ -117,7 +126,20 @@ def test_bytes_and_values(name: str, home: Path) -> None:
     fuzz(change, CHANGES, few=True)
 
 
-NUMBERS = (*ODD_NUMBERS, 2, 3, 60, 10**5, 10**6, 10**9, 2**63, 0.999999, 1e-300, -0.0, 1e16)
+NUMBERS = (
+    *ODD_NUMBERS,
+    2,
+    3,
+    60,
+    10**5,
+    10**6,
+    10**9,
+    2**63,
+    0.999999,
+    1e-300,
+    -0.0,
+    1e16,
+)
 
 
 @pytest.mark.parametrize("name", ["params.yaml", "benchmarks/sample/params.yaml"])

@@ -49,7 +49,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             if words == LAST[0]:
                 for file in (HERE / "scores.parquet", HERE / "leaderboard.parquet"):
                     rows = pq.read_table(file)
-                    pq.write_table(rows.filter(pc.is_in(rows["metric"], pa.array(METRICS))), file)
+                    pq.write_table(
+                        rows.filter(pc.is_in(rows["metric"], pa.array(METRICS))), file
+                    )
             assert run(words, declaration(words).value).problems == ()
             OUTS[words] = sorted(declaration(words).value.outs)
         yield root
@@ -65,9 +67,13 @@ def check(stage: str, file: Path, content: bytes) -> None:
         entry = declaration(stage)
         ended = entry if entry.problems else run(stage, entry.value)
         assert file.read_bytes() == content
-        assert all(out.exists() is not bool(ended.problems) for out in outs), "half written"
+        assert all(out.exists() is not bool(ended.problems) for out in outs), (
+            "half written"
+        )
         for line in ended.problems:
-            assert file.stem in line or file.parent.name in line, f"names no file: {line}"
+            assert file.stem in line or file.parent.name in line, (
+                f"names no file: {line}"
+            )
             assert any(sign in line for sign in REMEDIES), f"no remedy: {line}"
     finally:
         file.write_bytes(sound)
@@ -87,7 +93,19 @@ ODD: dict[pa.DataType, tuple[Any, ...]] = {
     pa.string(): (*(text for text in ODD_TEXTS if text != "\ud800"), "x" * 70_000),
 }
 NUMBER = st.integers(0, 999)
-KINDS = ["cell", "cell", "cell", "column", "row", "key", "twice", "rows", "gone", "more", "type"]
+KINDS = [
+    "cell",
+    "cell",
+    "cell",
+    "column",
+    "row",
+    "key",
+    "twice",
+    "rows",
+    "gone",
+    "more",
+    "type",
+]
 WAYS = st.tuples(st.sampled_from(KINDS), NUMBER, NUMBER, NUMBER)
 
 
@@ -122,7 +140,9 @@ def mutated(rows: pa.Table, way: tuple[str, int, int, int]) -> pa.Table:
     elif what == "cell":
         values[row % len(values)][name] = new
     else:  # a row of another key, or of the same one
-        values.append({**values[row % len(values)], **({name: new} if what == "key" else {})})
+        values.append(
+            {**values[row % len(values)], **({name: new} if what == "key" else {})}
+        )
     nullable = pa.schema(field.with_nullable(True) for field in rows.schema)
     return pa.Table.from_pylist(values, nullable)
 
@@ -131,7 +151,9 @@ def invented(schema: pa.Schema, number: int) -> dict[str, Any]:
     """A row of odd values, but for those of which there is a choice."""
     every = [table.columns for table in TABLES.values()]
     columns = max(every, key=lambda columns: len(columns.keys() & set(schema.names)))
-    chosen = {name: column.choices for name, column in columns.items() if column.choices}
+    chosen = {
+        name: column.choices for name, column in columns.items() if column.choices
+    }
     return {
         field.name: odd(field.type, number + place)
         if field.name not in chosen
@@ -143,8 +165,14 @@ def invented(schema: pa.Schema, number: int) -> dict[str, Any]:
 @pytest.mark.usefixtures("home")
 @pytest.mark.parametrize("stage", LAST)
 def test_rows_columns_and_params(stage: str) -> None:
-    deps = [Path(name) for name in declaration(stage).value.deps if name.startswith(str(HERE))]
-    files = sorted(f for path in deps for f in ([path] if path.suffix else path.iterdir()))
+    deps = [
+        Path(name)
+        for name in declaration(stage).value.deps
+        if name.startswith(str(HERE))
+    ]
+    files = sorted(
+        f for path in deps for f in ([path] if path.suffix else path.iterdir())
+    )
     tables = {file: pq.read_table(file) for file in files}
     sound = json.loads(PARAMS.read_text("utf-8"))
 
@@ -158,7 +186,9 @@ def test_rows_columns_and_params(stage: str) -> None:
 
     def change_params(block: str, changes: Any) -> None:
         value = sound | {block: changed({block: sound[block]}, changes).get(block)}
-        content = yaml.safe_dump(value, allow_unicode=False).encode("utf-8", "surrogatepass")
+        content = yaml.safe_dump(value, allow_unicode=False).encode(
+            "utf-8", "surrogatepass"
+        )
         check(stage, PARAMS, content)
 
     ways = st.lists(WAYS, min_size=1, max_size=2)

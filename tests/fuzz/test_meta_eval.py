@@ -32,7 +32,9 @@ Check = Callable[..., None]
 def _no_page() -> Iterator[None]:
     """The page takes longer than all the rest, and gets the same tables."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("metassay.reporting.meta_page.write_meta_page", lambda *_, **__: None)
+        patch.setattr(
+            "metassay.reporting.meta_page.write_meta_page", lambda *_, **__: None
+        )
         yield
 
 
@@ -45,7 +47,9 @@ def check(capsys: pytest.CaptureFixture[str]) -> Check:
                 (folder / other).write_bytes(sound)
             out = folder / "out"
             paths = [str(folder / other) for other in files]
-            code = handled(lambda: main(["meta-eval", *paths, *QUICK, "--out", str(out)])).value
+            code = handled(
+                lambda: main(["meta-eval", *paths, *QUICK, "--out", str(out)])
+            ).value
             lines = capsys.readouterr().err.splitlines()
             assert (folder / name).read_bytes() == content
             if code == 0:

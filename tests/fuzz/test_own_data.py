@@ -38,7 +38,11 @@ LINES: dict[tuple[str, str], list[Any]] = {
         SOURCE
         | {"passages": [{"text": f"Any {CANARY}?", "speaker": "doctor"}, "None."]}
         | {"attributes": {"b": 1, "a": "é"}},
-        {"doc_id": "d2", "task": "impression", "passages": [{"text": "No mass.", "group": "f"}]},
+        {
+            "doc_id": "d2",
+            "task": "impression",
+            "passages": [{"text": "No mass.", "group": "f"}],
+        },
     ],
     ("files", "texts.jsonl"): [
         REFERENCE | {"text": f"No {CANARY}."},
@@ -57,27 +61,47 @@ LINES: dict[tuple[str, str], list[Any]] = {
         TEXT | {"text": f"No {CANARY} at all."},
     ],
     ("fact_annotations", "facts.jsonl"): [
-        RATED | {"facts": [FACT, FACT | {"object": "", "status": "omitted"}], "reference_facts": 2},
+        RATED
+        | {
+            "facts": [FACT, FACT | {"object": "", "status": "omitted"}],
+            "reference_facts": 2,
+        },
         RATED | {"rater": "bo", "facts": [FACT | {"status": None}]},
     ],
     ("fact_annotations", "phrases.jsonl"): [
         RATED | {"hallucinated": [{"start": 0, "end": 2, "text": "No"}], "omitted": []},
-        RATED | {"rater": "bo", "hallucinated": [], "omitted": [{"start": 3, "end": 9}]},
+        RATED
+        | {"rater": "bo", "hallucinated": [], "omitted": [{"start": 3, "end": 9}]},
     ],
     ("element_labels", "sources.jsonl"): [SOURCE | {"task": "other"}],
-    ("element_labels", "summaries.jsonl"): [TEXT | {"sentences": [f"No {CANARY}.", "It was é."]}],
+    ("element_labels", "summaries.jsonl"): [
+        TEXT | {"sentences": [f"No {CANARY}.", "It was é."]}
+    ],
     ("element_labels", "labels.jsonl"): [
         RATED | {"sentence": 0, "elements": [{"label": "correct", "text": CANARY}]},
         RATED | {"sentence": 1, "elements": []},
         RATED
-        | {"sentence": 1, "rater": "bo", "elements": [{"label": "missing", "severity": "minor"}]},
+        | {
+            "sentence": 1,
+            "rater": "bo",
+            "elements": [{"label": "missing", "severity": "minor"}],
+        },
     ],
     ("sentences", "a.jsonl"): [
-        {"doc_id": "d1", "sentences": [f"A {CANARY}.", "é."], "labels": ["result", "none"]},
+        {
+            "doc_id": "d1",
+            "sentences": [f"A {CANARY}.", "é."],
+            "labels": ["result", "none"],
+        },
         {"doc_id": "d2", "sentences": ["Two."], "labels": ["method"], "confs": [0.5]},
     ],
     ("csabstruct", "a.jsonl"): [
-        {"abstract_id": 0, "sentences": [f"A {CANARY}."], "labels": ["other"], "confs": [0.5]},
+        {
+            "abstract_id": 0,
+            "sentences": [f"A {CANARY}."],
+            "labels": ["other"],
+            "confs": [0.5],
+        },
         {"abstract_id": 0, "sentences": ["B."], "labels": ["result"]},
     ],
 }
@@ -92,11 +116,20 @@ CONTENT = {
     ("files", "ratings.csv"): RATINGS_CSV,
     ("files", "scores.csv"): "doc_id,author,metric,value,better\n"
     "d1,alpha,ter,0.5,lower\nd2,alpha,own,,\n",
-    ("fact_annotations", "fact_counts.csv"): "doc_id,author,rater,correct,incorrect,hallucinated,"
+    (
+        "fact_annotations",
+        "fact_counts.csv",
+    ): "doc_id,author,rater,correct,incorrect,hallucinated,"
     "omitted,reference_facts\nd1,alpha,cy,6,1,1,2,9\nd1,alpha,di,6,,1,2,\n",
-    ("fact_annotations", "errors.csv"): "doc_id,author,rater,critical,non_critical,spelling\n"
+    (
+        "fact_annotations",
+        "errors.csv",
+    ): "doc_id,author,rater,critical,non_critical,spelling\n"
     "d1,alpha,ann,1,2,4\nd1,alpha,bo,,0,0\n",
-    ("primock57", "results.csv"): "Evaluator,Consultation,Model,Evaluator Note,Model Note,"
+    (
+        "primock57",
+        "results.csv",
+    ): "Evaluator,Consultation,Model,Evaluator Note,Model Note,"
     "Post-edited note,Post-edit time,Incorrect Statements,Omissions\n"
     f'1,c1,m1,Own {CANARY}.,Noted.,Edited.,30,"! {CANARY}\n- b",\n'
     f"2,c1,m1,Other.,Noted.,,,,- {CANARY}\n",
@@ -114,7 +147,8 @@ SCALES = FACT_CRITERIA | dict.fromkeys(
     ("hallucination_count", "omission_count", "quality", *COUNTED), LOWER
 )
 SCALES |= {
-    name: Criterion(low=0, high=1, better="lower") for name in (*SHARES, *FRANK_CRITERIA.values())
+    name: Criterion(low=0, high=1, better="lower")
+    for name in (*SHARES, *FRANK_CRITERIA.values())
 }
 
 
@@ -134,7 +168,9 @@ SOUND |= {key: text.encode() for key, text in CONTENT.items()} | _frank()
 
 def check(reader: str, name: str, content: bytes) -> bool:
     """Whether it was taken."""
-    files = {file: sound for (of, file), sound in SOUND.items() if of == reader} | {name: content}
+    files = {file: sound for (of, file), sound in SOUND.items() if of == reader} | {
+        name: content
+    }
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         for file, file_content in files.items():
@@ -147,23 +183,41 @@ def check(reader: str, name: str, content: bytes) -> bool:
         assert {path.name for path in folder.iterdir()} == files.keys()
         if ended.problems:
             places = (".json", ".csv", ".txt", "does not hold what was released")
-            assert all(any(place in line for place in places) for line in ended.problems)
+            assert all(
+                any(place in line for place in places) for line in ended.problems
+            )
             return False
         data = ended.value
         assert not any(CANARY in warning for warning in data.warnings)
-        frames = (data.sources, data.texts, data.segments, data.ratings, data.measurements)
+        frames = (
+            data.sources,
+            data.texts,
+            data.segments,
+            data.ratings,
+            data.measurements,
+        )
         tables = (SOURCES, TEXTS, SEGMENTS, RATINGS, MEASUREMENTS, CRITERIA_TABLE)
         for table, frame in zip(tables, (*frames, data.criteria), strict=True):
             if reader == "files" or len(frame):
                 check_table(table, frame, folder)
         if reader == "files":
-            order = ("sources.jsonl", "texts.jsonl", "segments.jsonl", "ratings.csv", "scores.csv")
+            order = (
+                "sources.jsonl",
+                "texts.jsonl",
+                "segments.jsonl",
+                "ratings.csv",
+                "scores.csv",
+            )
             for rows, file in zip(frames, order, strict=True):
                 lines = [line for line in _lines(folder / file) if line.strip()]
-                assert len(rows) == len(lines) - (file.endswith(".csv")), f"{file}: a line vanished"
+                assert len(rows) == len(lines) - (file.endswith(".csv")), (
+                    f"{file}: a line vanished"
+                )
         if reader in ("element_labels", "frank"):
             for text in data.texts["text"]:
-                assert [statement.text for statement in statements(text)] == text.split("\n")
+                assert [statement.text for statement in statements(text)] == text.split(
+                    "\n"
+                )
         return True
 
 
@@ -182,15 +236,20 @@ def check_sentences(reader: str, folder: Path) -> bool:
     rows = ended.value.sentences
     check_table(TEXTS, ended.value.texts, folder)
     check_table(SENTENCES, rows, folder)
-    texts = dict(zip(ended.value.texts["doc_id"], ended.value.texts["text"], strict=True))
-    for doc_id, start, end in zip(rows["doc_id"], rows["start"], rows["end"], strict=True):
+    texts = dict(
+        zip(ended.value.texts["doc_id"], ended.value.texts["text"], strict=True)
+    )
+    for doc_id, start, end in zip(
+        rows["doc_id"], rows["start"], rows["end"], strict=True
+    ):
         sentence = texts[doc_id][start:end]
         assert sentence == sentence.strip() != ""
     return True
 
 
 def _lines(file: Path) -> list[str]:
-    # As the readers count them: a quoted cell may hold a line's end, which no case here has.
+    # As the readers count them: a quoted cell may hold a line's end, which no case here
+    # has.
     return file.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").split("\n")
 
 
@@ -201,7 +260,9 @@ def test_bytes(reader: str, name: str) -> None:
     fuzz(lambda accidents: check(reader, name, damaged(sound, accidents)), ACCIDENTS)
 
 
-@pytest.mark.parametrize(("reader", "name"), [key for key in SOUND if ".json" in key[1]])
+@pytest.mark.parametrize(
+    ("reader", "name"), [key for key in SOUND if ".json" in key[1]]
+)
 def test_values(reader: str, name: str) -> None:
     def run(changes: Any) -> None:
         if reader == "frank":
@@ -214,7 +275,9 @@ def test_values(reader: str, name: str) -> None:
 
 
 @given(
-    st.integers(0, 5), st.integers(0, 7), st.sampled_from(["", "=x", "nan", "inf", "1e400", "é"])
+    st.integers(0, 5),
+    st.integers(0, 7),
+    st.sampled_from(["", "=x", "nan", "inf", "1e400", "é"]),
 )
 @example(1, 5, "1e400")
 def test_cells(line: int, column: int, value: str) -> None:

@@ -31,11 +31,15 @@ def sent(name: str) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "s"
         text = f"=A1 {CANARY} of {{author}}, {{doc}}"
-        write(study(raters=RATERS, documents=("d1", "d2"), text=text), KINDS[name], folder)
+        write(
+            study(raters=RATERS, documents=("d1", "d2"), text=text), KINDS[name], folder
+        )
         for rater in RATERS:
             sheet = folder / f"sheets/{rater}.{name}"
             if name == "json":
-                sheet.write_text(json.dumps(exported(json.loads(sheet.read_bytes()))), "utf-8")
+                sheet.write_text(
+                    json.dumps(exported(json.loads(sheet.read_bytes()))), "utf-8"
+                )
             else:
                 filled(sheet)
         files = [path for path in folder.rglob("*") if path.is_file()]
@@ -73,7 +77,9 @@ def check(name: str, change: Callable[[Path], Any], *, partial: bool = False) ->
             (folder / file).parent.mkdir(exist_ok=True)
             (folder / file).write_bytes(content)
         change(folder / f"sheets/anna.{name}")
-        before = {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        before = {
+            path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()
+        }
 
         def take() -> importing.Results:
             """Do what the command does."""
@@ -86,13 +92,19 @@ def check(name: str, change: Callable[[Path], Any], *, partial: bool = False) ->
 
         ended = handled(take)
         if ended.problems:
-            after = {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+            after = {
+                path.name: path.read_bytes()
+                for path in folder.rglob("*")
+                if path.is_file()
+            }
             assert after == before, "something was written"
             assert name != "json" or all(".json" in line for line in ended.problems)
             return False
         for note in ended.value.notes:
             check_line(note)
-        rows = list(csv.DictReader(io.StringIO((folder / "ratings.csv").read_text("utf-8"))))
+        rows = list(
+            csv.DictReader(io.StringIO((folder / "ratings.csv").read_text("utf-8")))
+        )
         assert len(rows) == len(ended.value.ratings) == ended.value.n_questions
         if before["key.json"] != SENT[name]["key.json"]:
             return True
@@ -100,8 +112,12 @@ def check(name: str, change: Callable[[Path], Any], *, partial: bool = False) ->
         for row in rows:
             low, high = (1, 3) if row["criterion"] == "grade" else (0, 4)
             assert row["value"] == "" or low <= float(row["value"]) <= high
-        comments = io.StringIO((folder / "comments.csv").read_bytes().decode("utf-8"), newline="")
-        assert not any(cell[:1] in tuple("=+-@") for row in csv.reader(comments) for cell in row)
+        comments = io.StringIO(
+            (folder / "comments.csv").read_bytes().decode("utf-8"), newline=""
+        )
+        assert not any(
+            cell[:1] in tuple("=+-@") for row in csv.reader(comments) for cell in row
+        )
         return True
 
 
@@ -115,7 +131,9 @@ def test_bytes_of_csv(accidents: Any) -> None:
 @pytest.mark.parametrize("name", ["xlsx", "json"])
 def test_bytes(name: str) -> None:
     def run(accidents: Any) -> None:
-        check(name, lambda path: path.write_bytes(damaged(path.read_bytes(), accidents)))
+        check(
+            name, lambda path: path.write_bytes(damaged(path.read_bytes(), accidents))
+        )
 
     assert all(check(kind, lambda _: None) for kind in KINDS)
     fuzz(run, ACCIDENTS, few=name == "xlsx")
@@ -127,7 +145,8 @@ _CELLS = st.lists(
     max_size=3,
 )
 _ROWS = st.lists(
-    st.tuples(st.sampled_from(["drop", "double", "swap", "blank"]), st.integers(0, 7)), max_size=3
+    st.tuples(st.sampled_from(["drop", "double", "swap", "blank"]), st.integers(0, 7)),
+    max_size=3,
 )
 
 
@@ -178,10 +197,14 @@ def change_json(path: Path, changes: Any, *steps: Any) -> None:
 def test_values() -> None:
     """Of a key, of an export of Label Studio, and of one of its results."""
     result = (0, "annotations", 0, "result")
-    fuzz(lambda c: check("csv", lambda p: change_json(p.parents[1] / key.FILE, c)), CHANGES)
+    fuzz(
+        lambda c: check("csv", lambda p: change_json(p.parents[1] / key.FILE, c)),
+        CHANGES,
+    )
     fuzz(
         lambda c, partial: check("json", lambda p: change_json(p, c), partial=partial),
-        *(CHANGES, st.booleans()),
+        CHANGES,
+        st.booleans(),
     )
     fuzz(lambda c: check("json", lambda p: change_json(p, c, *result)), CHANGES)
 

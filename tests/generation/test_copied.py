@@ -18,10 +18,14 @@ from metassay.tables.parquet import round_trip
 from metassay.units.statements import statements
 
 TALK = [
-    *("hello . how are you ?", "\u2026", "my knee hurts"),
-    *("it is sore [1]. it swells.\nnow", "ok ."),
+    "hello . how are you ?",
+    "\u2026",
+    "my knee hurts",
+    "it is sore [1]. it swells.\nnow",
+    "ok .",
 ]
-TURNS = ["one two", "one", "one two three", "two one", "a b c d"]  # words: 2, 1, 3, 2, 4
+# words: 2, 1, 3, 2, 4
+TURNS = ["one two", "one", "one two three", "two one", "a b c d"]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +37,12 @@ TURNS = ["one two", "one", "one two three", "two one", "a b c d"]  # words: 2, 1
         # Of passages 0 and 3 the earlier is taken.
         (copy_longest, TURNS, 3, "one two [0]\none two three [2]\na b c d [4]"),
         (copy_longest, TURNS, 1, "a b c d [4]"),
-        (copy_longest, TURNS, 9, "\n".join(f"{turn} [{n}]" for n, turn in enumerate(TURNS))),
+        (
+            copy_longest,
+            TURNS,
+            9,
+            "\n".join(f"{turn} [{n}]" for n, turn in enumerate(TURNS)),
+        ),
     ],
 )
 def test_what_is_copied(copy: Any, passages: list[str], number: int, text: str) -> None:
@@ -42,10 +51,17 @@ def test_what_is_copied(copy: Any, passages: list[str], number: int, text: str) 
 
 def test_what_is_written_is_read_back() -> None:
     text = copy_first(TALK, [""] * 5, CopyOptions(passages=9))
-    assert [(statement.text, statement.citations) for statement in statements(text)] == [
-        *(("hello .", (0,)), ("how are you ?", (0,)), ("my knee hurts", (2,))),
-        ("it is sore.", (3,)),  # the passage's citation is not to our passages
-        *(("it swells.", (3,)), ("now", (3,)), ("ok .", (4,))),
+    assert [
+        (statement.text, statement.citations) for statement in statements(text)
+    ] == [
+        # the passage's citation is not to our passages
+        ("hello .", (0,)),
+        ("how are you ?", (0,)),
+        ("my knee hurts", (2,)),
+        ("it is sore.", (3,)),
+        ("it swells.", (3,)),
+        ("now", (3,)),
+        ("ok .", (4,)),
     ]
 
 
@@ -58,7 +74,9 @@ def test_options_are_strict(passages: Any) -> None:
 @pytest.mark.parametrize("kind", ["lead", "longest_turn"])
 def test_a_source_is_a_row_as_if_it_were_alone(kind: str) -> None:
     passages = {"b": ["Hi.", "It hurts."], "a": [], "c": ["..."]}
-    frame = pd.DataFrame({"doc_id": list(passages), "passages": list(passages.values())})
+    frame = pd.DataFrame(
+        {"doc_id": list(passages), "passages": list(passages.values())}
+    )
     frame["speaker"] = [[""] * len(each) for each in passages.values()]
     sources = frame.reindex(columns=list(SOURCES.columns))
     system = choose(SYSTEMS, {"kind": kind, "passages": 2}, where="params")
@@ -70,7 +88,9 @@ def test_a_source_is_a_row_as_if_it_were_alone(kind: str) -> None:
 
     texts = round_trip(TEXTS, write(sources))
     assert texts[["doc_id", "status"]].to_numpy().tolist() == [
-        *(["a", "error"], ["b", "ok"], ["c", "error"])
+        ["a", "error"],
+        ["b", "ok"],
+        ["c", "error"],
     ]
     assert texts["text"].isna().tolist() == [True, False, True]
     assert texts["text"][1] == "Hi. [0]\nIt hurts. [1]"

@@ -10,7 +10,12 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.core.options import parse
 from metassay.generation import decoding
-from metassay.generation.decoding import CausalOptions, Seq2SeqOptions, write_causal, write_seq2seq
+from metassay.generation.decoding import (
+    CausalOptions,
+    Seq2SeqOptions,
+    write_causal,
+    write_seq2seq,
+)
 from metassay.generation.record import Generated
 from metassay.models import loading
 from metassay.tables.documents import TEXTS
@@ -29,20 +34,30 @@ PROMPTS = Path(__file__).parents[2] / "prompts"
 Models = Callable[[str], Path]
 REFUSES = "{{ raise_exception('no system role') }}" + TEMPLATE
 MAKERS: dict[str, Callable[[Path], Path]] = {
+    # its end mark, in the last place
     "bart": lambda folder: bart(folder, ends=list(range(8, 300, 6))),
     "endless": bart,
-    "forced": lambda folder: bart(folder, forced=True),  # its end mark, in the last place
-    **{"t5": t5, "llama": llama},
+    "forced": lambda folder: bart(folder, forced=True),
+    "t5": t5,
+    "llama": llama,
     "untuned": lambda folder: llama(folder, template=None),
     "picky": lambda folder: llama(folder, template=REFUSES),
 }
 COMMON = {
-    **{"revision": None, "device": "cpu", "dtype": "float32", "batch_size": 2, "beams": 1},
-    **{"max_new_tokens": 20, "seed": 0},
+    "revision": None,
+    "device": "cpu",
+    "dtype": "float32",
+    "batch_size": 2,
+    "beams": 1,
+    "max_new_tokens": 20,
+    "seed": 0,
 }
 STYLE: dict[str, Any] = {
-    **{"unit": "full", "citations": False, "shots": 0},
-    **{"examples": [], "example_citations": "none"},
+    "unit": "full",
+    "citations": False,
+    "shots": 0,
+    "examples": [],
+    "example_citations": "none",
 }
 
 
@@ -72,8 +87,11 @@ def sources(*passages: list[str]) -> pd.DataFrame:
 
 
 VISITS = sources(
-    *(["how is it?", "it hurts"], ["the knee", "stairs"], ["how long?"]),
-    *(["today", "when i climb", "the stairs hurt"], ["hm"]),
+    ["how is it?", "it hurts"],
+    ["the knee", "stairs"],
+    ["how long?"],
+    ["today", "when i climb", "the stairs hurt"],
+    ["hm"],
 )
 LONG = sources(["the knee hurts " * 40], ["how is it?"])
 
@@ -92,7 +110,9 @@ def write(
 
 
 @pytest.mark.parametrize("kind", ["bart", "t5"])
-def test_an_encoder_decoder_writes_for_every_document(models: Models, kind: str) -> None:
+def test_an_encoder_decoder_writes_for_every_document(
+    models: Models, kind: str
+) -> None:
     texts, warnings = write(models(kind))
     assert texts["doc_id"].tolist() == [f"d{n}" for n in range(5)]
     assert set(texts["status"]) <= {"ok", "unparsed", "truncated"}
@@ -117,9 +137,12 @@ def test_the_same_input_gives_the_same_text_whatever_the_global_seed(
 @pytest.mark.parametrize("kind", ["bart", "t5", "llama"])
 def test_padding_does_not_change_a_text(models: Models, kind: str) -> None:
     alone, together = (
-        write(models(kind), prompted=kind == "llama", batch_size=size).texts for size in (1, 5)
+        write(models(kind), prompted=kind == "llama", batch_size=size).texts
+        for size in (1, 5)
     )
-    pd.testing.assert_frame_equal(alone.drop(columns="recipe"), together.drop(columns="recipe"))
+    pd.testing.assert_frame_equal(
+        alone.drop(columns="recipe"), together.drop(columns="recipe")
+    )
 
 
 def test_greedy_is_the_likeliest_token_at_each_step(models: Models) -> None:
@@ -129,12 +152,17 @@ def test_greedy_is_the_likeliest_token_at_each_step(models: Models) -> None:
     ends = model.generation_config.eos_token_id
     expected = []
     for row in VISITS.itertuples():
-        turns = [f"[{s}] {p}" if s else p for s, p in zip(row.speaker, row.passages, strict=True)]
+        turns = [
+            f"[{s}] {p}" if s else p
+            for s, p in zip(row.speaker, row.passages, strict=True)
+        ]
         ids = words("summarize: " + "\n".join(turns), return_tensors="pt")
         tokens: list[int] = []
         while len(tokens) < 20 and not (tokens and tokens[-1] in ends):
             decoder = torch.tensor([[2, *tokens]])
-            tokens.append(int(model(**ids, decoder_input_ids=decoder).logits[0, -1].argmax()))
+            tokens.append(
+                int(model(**ids, decoder_input_ids=decoder).logits[0, -1].argmax())
+            )
         text = words.decode(tokens[:-1], skip_special_tokens=True).strip()
         expected.append(text if tokens[-1] in ends and text else None)
     texts = write(folder, prefix="summarize: ").texts["text"]
@@ -153,7 +181,10 @@ def test_a_text_without_an_end_is_truncated(models: Models, kind: str) -> None:
 
 
 def test_a_long_input_fails_or_is_cut_and_is_named(models: Models) -> None:
-    for too_long, end in (("fail", "nothing was written"), ("cut", "only its beginning was read")):
+    for too_long, end in (
+        ("fail", "nothing was written"),
+        ("cut", "only its beginning was read"),
+    ):
         texts, warnings = write(models("bart"), LONG, too_long=too_long)
         (warning,) = warnings
         assert warning.startswith("s: doc_id 'd0', part 'full': the input has ")
@@ -167,14 +198,18 @@ def test_a_long_input_fails_or_is_cut_and_is_named(models: Models) -> None:
     shorter = write(models("bart"), LONG, too_long="cut", max_input=9)
     assert "|limit:9|" in shorter.texts["recipe"].iloc[0]
     # The end mark stays: the model sees eight tokens of text and then its end.
-    options = parse(Seq2SeqOptions, COMMON | {"model": str(models("bart"))}, where="test")
+    options = parse(
+        Seq2SeqOptions, COMMON | {"model": str(models("bart"))}, where="test"
+    )
     words = loading.load("AutoModelForSeq2SeqLM", options).tokenizer
     tokens = words("the knee hurts " * 40, truncation=True, max_length=9)["input_ids"]
     assert (len(tokens), tokens[-1]) == (9, 2)
     # A prompted model needs room for its answer, too.
     texts, warnings = write(models("llama"), prompted=True, max_new_tokens=4090)
     assert texts["status"].tolist() == ["truncated"] * 5
-    assert {w.partition("the model ")[2] for w in warnings} == {"reads 6; nothing was written"}
+    assert {w.partition("the model ")[2] for w in warnings} == {
+        "reads 6; nothing was written"
+    }
 
 
 @pytest.mark.parametrize("kind", ["bart", "llama"])
@@ -185,7 +220,9 @@ def test_a_source_without_passages_is_an_error(models: Models, kind: str) -> Non
 
 
 def test_a_prompted_model_writes_sections(models: Models) -> None:
-    texts, warnings = write(models("llama"), prompted=True, unit="section", citations=True)
+    texts, warnings = write(
+        models("llama"), prompted=True, unit="section", citations=True
+    )
     assert len(texts) == 20
     assert set(texts["part"]) == set(SECTIONS)
     assert set(texts["status"]) <= {"ok", "unparsed", "truncated"}
@@ -197,8 +234,10 @@ def test_a_prompted_model_writes_sections(models: Models) -> None:
 @pytest.mark.parametrize(
     ("kind", "prompted", "problem"),
     [
-        *(("untuned", True, "has no chat template"), ("picky", True, "its chat template refuses")),
-        # A decoder alone, read as an encoder with a decoder's name: weights would be invented.
+        ("untuned", True, "has no chat template"),
+        ("picky", True, "its chat template refuses"),
+        # A decoder alone, read as an encoder with a decoder's name: weights would be
+        # invented.
         ("bart", True, r"lacks \d+ of the weights of AutoModelForCausalLM"),
         ("llama", False, "cannot be loaded by AutoModelForSeq2SeqLM"),
         ("nowhere", False, "is not a folder here"),
@@ -218,7 +257,9 @@ def test_the_recipe_names_the_content_of_a_folder_not_its_place(
     (recipe,) = set(write(models("bart")).texts["recipe"])
     assert recipe.startswith("seq2seq|model:tiny-bart#")
     assert str(models("bart").parent) not in recipe
-    assert f"|transformers:{transformers.__version__}|torch:{torch.__version__}|" in recipe
+    assert (
+        f"|transformers:{transformers.__version__}|torch:{torch.__version__}|" in recipe
+    )
     (changed,) = set(write(bart(tmp_path / "tiny-bart", ends=[5])).texts["recipe"])
     assert changed != recipe
 
@@ -242,12 +283,19 @@ def test_a_second_run_loads_no_model(
     pd.testing.assert_frame_equal(first.texts, second.texts)
     assert first.warnings == second.warnings
     run(visits.iloc[1:3])  # a part of it is there as well
-    for changes in ({"max_new_tokens": 21}, {"beams": 2}, {"seed": 1}, {"batch_size": 3}):
+    for changes in (
+        {"max_new_tokens": 21},
+        {"beams": 2},
+        {"seed": 1},
+        {"batch_size": 3},
+    ):
         with pytest.raises(AssertionError, match="was loaded"):
             run(visits, **changes)
 
 
-def test_only_what_is_new_is_decoded(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_is_new_is_decoded(
+    models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(models("bart"), VISITS.iloc[:3])
     decoded: list[int] = []
     batch = decoding._batch
@@ -265,9 +313,17 @@ def test_only_what_is_new_is_decoded(models: Models, monkeypatch: pytest.MonkeyP
 def test_the_stage_asks_nobody_and_failed_documents_are_rows(
     models: Models, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:
-    passages = ["how is the knee?", "", "the stairs hurt " * 2000, "it hurts", "when i climb"]
+    passages = [
+        "how is the knee?",
+        "",
+        "the stairs hurt " * 2000,
+        "it hurts",
+        "when i climb",
+    ]
     block = COMMON | {"kind": "seq2seq", "model": str(models("bart"))}
-    root = tiny_project(tmp_path / "project", "http://127.0.0.1:9/v1", passages, system=block)
+    root = tiny_project(
+        tmp_path / "project", "http://127.0.0.1:9/v1", passages, system=block
+    )
     path = root / "data/tables/one/texts/writer.parquet"
     assert run_stage(monkeypatch, root, "generate", "writer") == 0
     texts, first = read(TEXTS, path), path.read_bytes()
@@ -276,7 +332,9 @@ def test_the_stage_asks_nobody_and_failed_documents_are_rows(
     assert statuses[1:3] == ["error", "truncated"]
     assert "ok" in statuses
     # Nobody was asked, and the ledger was not even opened.
-    assert read(RESPONSES, root / "data/tables/one/responses/generate-writer.parquet").empty
+    assert read(
+        RESPONSES, root / "data/tables/one/responses/generate-writer.parquet"
+    ).empty
     assert not list((root / ".work").glob("ledger*"))
     lines = capfd.readouterr().err
     assert "note: writer: doc_id 'd002', part 'full': the input has" in lines

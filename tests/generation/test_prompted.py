@@ -25,7 +25,13 @@ from metassay.generation.prompted import (
 from metassay.generation.record import System
 from metassay.llm.messages import ChatRequest, Message, Reply
 from metassay.llm.needs import Model, Needs, Resources, Use
-from metassay.llm.prompts import Decoding, datasets_in_recipes, datasets_of, examples_field, load
+from metassay.llm.prompts import (
+    Decoding,
+    datasets_in_recipes,
+    datasets_of,
+    examples_field,
+    load,
+)
 from metassay.tables.documents import TEXTS
 from metassay.tables.parquet import round_trip
 from metassay.text.citations import parse as parse_citations
@@ -36,13 +42,21 @@ from metassay.text.sentences import sentences
 PROMPTS = Path(__file__).parents[2] / "prompts"
 DECODING = Decoding("invented-1", 0.0, 7, 500)
 NOTE = Example(
-    *("aci_bench_train/train/E1", "note", ["how are you?", "the ankle is swollen"]),
-    *(["doctor", "patient"], "HPI\n\nThe ankle is swollen.\n\nPLAN\n\nIce."),
+    "aci_bench_train/train/E1",
+    "note",
+    ["how are you?", "the ankle is swollen"],
+    ["doctor", "patient"],
+    "HPI\n\nThe ankle is swollen.\n\nPLAN\n\nIce.",
 )
-QUESTION = Example("meqsum/train/1", "question", ["Is it flu?"], [""], "What are signs of flu?")
+QUESTION = Example(
+    "meqsum/train/1", "question", ["Is it flu?"], [""], "What are signs of flu?"
+)
 STYLE = {
-    **{"unit": "full", "citations": True, "shots": 0},
-    **{"examples": [], "example_citations": "none"},
+    "unit": "full",
+    "citations": True,
+    "shots": 0,
+    "examples": [],
+    "example_citations": "none",
 }
 SHOT = {"shots": 1, "examples": [NOTE.name]}
 
@@ -53,8 +67,12 @@ def options(**changes: Any) -> ChatOptions:
 
 def sources(*rows: tuple[str, str, list[str]]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["doc_id", "task", "passages"])
-    frame["speaker"] = [["doctor" * (task == "note")] * len(texts) for _, task, texts in rows]
-    return frame.assign(group=[[""] * len(texts) for *_, texts in rows], attributes=None)
+    frame["speaker"] = [
+        ["doctor" * (task == "note")] * len(texts) for _, task, texts in rows
+    ]
+    return frame.assign(
+        group=[[""] * len(texts) for *_, texts in rows], attributes=None
+    )
 
 
 VISIT = ("d1", "note", ["what brings you in?", "my knee"])
@@ -83,11 +101,17 @@ class FakeAsk:
         return Reply(request.key, "ok", answer, "stop", 9, 9, 1)
 
 
-def write(rows: pd.DataFrame, ask: Any, *examples: Example, **changes: Any) -> pd.DataFrame:
+def write(
+    rows: pd.DataFrame, ask: Any, *examples: Example, **changes: Any
+) -> pd.DataFrame:
     """Texts, which fit the table; None for no text."""
-    texts = write_chat(rows, "s", options(**changes), ask, DECODING, examples, prompts=PROMPTS)
+    texts = write_chat(
+        rows, "s", options(**changes), ask, DECODING, examples, prompts=PROMPTS
+    )
     round_trip(TEXTS, texts)
-    return texts.assign(text=texts["text"].astype(object).where(texts["text"].notna(), None))
+    return texts.assign(
+        text=texts["text"].astype(object).where(texts["text"].notna(), None)
+    )
 
 
 def rows_of(texts: pd.DataFrame) -> list[list[Any]]:
@@ -95,10 +119,16 @@ def rows_of(texts: pd.DataFrame) -> list[list[Any]]:
 
 
 def test_one_request_a_document_with_numbered_passages() -> None:
-    ask, rows = FakeAsk(lambda _: " Knee pain [1]. \n"), sources(VISIT, ("e", "note", []))
+    ask, rows = (
+        FakeAsk(lambda _: " Knee pain [1]. \n"),
+        sources(VISIT, ("e", "note", [])),
+    )
     before = chat_requests(orders(rows), DECODING)  # all that a run sends
     texts = write(rows, ask)
-    assert rows_of(texts) == [["d1", "full", "Knee pain [1].", "ok"], ["e", "full", None, "error"]]
+    assert rows_of(texts) == [
+        ["d1", "full", "Knee pain [1].", "ok"],
+        ["e", "full", None, "error"],
+    ]
     assert set(texts["author"]) == {"s"}
     assert ask.requests == before
     (request,) = before
@@ -115,7 +145,10 @@ def test_one_request_a_document_with_numbered_passages() -> None:
 
 def test_without_citations_passages_have_no_numbers() -> None:
     (order,) = orders(sources(VISIT), citations=False)
-    assert '[{"speaker":"doctor","text":"what brings you in?"}' in order.messages[1].content
+    assert (
+        '[{"speaker":"doctor","text":"what brings you in?"}'
+        in order.messages[1].content
+    )
     assert "square brackets" not in order.messages[0].content
     assert "prompt:write-note-uncited#" in order.recipe
     assert "citations:no" in order.recipe
@@ -138,9 +171,8 @@ def test_every_task_has_its_prompt_and_another_can_be_named(tmp_path: Path) -> N
     for order, task in zip(orders(rows), tasks, strict=True):
         assert order.doc_id == task
         assert order.recipe.startswith(f"prompt:write-{task}-cited#")
-    prompt = (
-        "purpose: p\nversion: 1\nvariables: {passages: data}\nsystem: Mine.\nuser: '{{passages}}'"
-    )
+    prompt = "purpose: p\nversion: 1\nvariables: {passages: data}\n"
+    prompt += "system: Mine.\nuser: '{{passages}}'"
     (tmp_path / "mine.yaml").write_text(prompt, encoding="utf-8")
     style = options(prompts={"note": "mine"})
     (order,) = text_requests(sources(VISIT), style, prompts=tmp_path)
@@ -150,21 +182,31 @@ def test_every_task_has_its_prompt_and_another_can_be_named(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["write-note-cited", "write-section-cited"])
-def test_what_prompts_ask_for_is_what_segmentation_and_citations_read(name: str) -> None:
+def test_what_prompts_ask_for_is_what_segmentation_and_citations_read(
+    name: str,
+) -> None:
     system = " ".join(load(name, PROMPTS).text[0].content.split())
     headings = (
-        *("CHIEF COMPLAINT", "HISTORY OF PRESENT ILLNESS", "REVIEW OF SYSTEMS"),
-        *("PHYSICAL EXAM", "RESULTS", "ASSESSMENT AND PLAN"),
+        "CHIEF COMPLAINT",
+        "HISTORY OF PRESENT ILLNESS",
+        "REVIEW OF SYSTEMS",
+        "PHYSICAL EXAM",
+        "RESULTS",
+        "ASSESSMENT AND PLAN",
     )
     assert all(heading in system for heading in headings)
-    assert {section[0] for h in headings if (section := section_heading(h))} == {*SECTIONS}
+    assert {section[0] for h in headings if (section := section_heading(h))} == {
+        *SECTIONS
+    }
     assert "before the mark that ends it" in system
     assert "[3], or [3][7]" in system
     assert parse_citations("The knee hurts [3][7].") == ("The knee hurts.", (3, 7))
 
 
 def test_sections_are_asked_for_each_by_itself() -> None:
-    requests = orders(sources(VISIT, ("q", "question", ["what is flu?"])), unit="section")
+    requests = orders(
+        sources(VISIT, ("q", "question", ["what is flu?"])), unit="section"
+    )
     expected = [*(("d1", section) for section in SECTIONS), ("q", "full")]
     assert [(order.doc_id, order.part) for order in requests] == expected
     for order, section in zip(requests, SECTIONS, strict=False):
@@ -174,11 +216,19 @@ def test_sections_are_asked_for_each_by_itself() -> None:
 
 def test_a_section_with_nothing_to_say_has_no_row() -> None:
     answers = dict(
-        zip(SECTIONS, ("CC\n\nKnee [1].", " none. ", "NONE [1].", "refused"), strict=True)
+        zip(
+            SECTIONS,
+            ("CC\n\nKnee [1].", " none. ", "NONE [1].", "refused"),
+            strict=True,
+        )
     )
 
     def answer(request: ChatRequest) -> str:
-        return next(a for s, a in answers.items() if f"section {s}." in request.messages[1].content)
+        return next(
+            a
+            for s, a in answers.items()
+            if f"section {s}." in request.messages[1].content
+        )
 
     assert rows_of(write(sources(VISIT), FakeAsk(answer), unit="section")) == [
         ["d1", SECTIONS[0], "CC\n\nKnee [1].", "ok"],
@@ -199,7 +249,9 @@ def test_a_section_with_nothing_to_say_has_no_row() -> None:
         *((blank, "unparsed") for blank in ("", " \n", None)),
     ],
 )
-def test_a_failed_document_is_a_row_and_the_rest_goes_on(answer: str | None, status: str) -> None:
+def test_a_failed_document_is_a_row_and_the_rest_goes_on(
+    answer: str | None, status: str
+) -> None:
     rows = sources(("c", "note", ["fine"]), VISIT, ("e", "note", ["fine"]))
 
     def reply(request: ChatRequest) -> str | None:
@@ -225,7 +277,10 @@ def test_examples_are_earlier_turns() -> None:
     assert order.messages[2].content == NOTE.text
     assert "example_citations" not in order.recipe
     # A section is shown the same section of the example.
-    shown = [o.messages[2].content for o in orders(sources(VISIT), NOTE, **SHOT, unit="section")]
+    shown = [
+        o.messages[2].content
+        for o in orders(sources(VISIT), NOTE, **SHOT, unit="section")
+    ]
     assert shown == ["HPI\n\nThe ankle is swollen.", "NONE", "NONE", "PLAN\n\nIce."]
 
 
@@ -236,7 +291,9 @@ BOTH = {"shots": 1, "examples": [NOTE.name, QUESTION.name]}
     ("style", "examples"),
     [
         (SHOT, [NOTE]),  # none for the question
-        *((BOTH, [QUESTION, NOTE]), (BOTH, [NOTE]), (BOTH | {"shots": 2}, [NOTE, QUESTION])),
+        (BOTH, [QUESTION, NOTE]),
+        (BOTH, [NOTE]),
+        (BOTH | {"shots": 2}, [NOTE, QUESTION]),
     ],
 )
 def test_examples_must_be_those_named_and_as_many_per_task(
@@ -252,7 +309,8 @@ def test_examples_must_be_those_named_and_as_many_per_task(
     ("changes", "problem"),
     [
         *(({"shots": n}, f"shots is {n}, but examples has 2") for n in (0, 3)),
-        *(({"shots": -1}, "shots"), ({"temperature": 0.5}, "unknown key")),
+        ({"shots": -1}, "shots"),
+        ({"temperature": 0.5}, "unknown key"),
     ],
 )
 def test_options_are_strict(changes: dict[str, Any], problem: str) -> None:
@@ -277,16 +335,28 @@ def test_an_instruction_in_a_passage_stays_within_the_data() -> None:
 def test_the_record_says_what_the_options_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    style = {"unit": "section", "prompts": {"question": "ask"}, "shots": 1, "examples": ["a/b/c"]}
+    style = {
+        "unit": "section",
+        "prompts": {"question": "ask"},
+        "shots": 1,
+        "examples": ["a/b/c"],
+    }
     used = options(max_tokens=9, **style)
     assert (KIND.model(used), KIND.datasets(used)) == (Use("invented", 9), ["a"])
-    names = ("ask", "write-abstract-cited", "write-impression-cited", "write-section-cited")
+    names = (
+        "ask",
+        "write-abstract-cited",
+        "write-impression-cited",
+        "write-section-cited",
+    )
     files = [file.path.as_posix() for file in KIND.files(used)]
     assert files == [f"prompts/{name}.yaml" for name in names]
 
     monkeypatch.chdir(PROMPTS.parent)
     assert KIND.requests is not None
-    requests, most, length, longer = KIND.requests(sources(VISIT), options(), DECODING, tmp_path)
+    requests, most, length, longer = KIND.requests(
+        sources(VISIT), options(), DECODING, tmp_path
+    )
     assert (most, length, longer) == ([1] * len(requests), 1.0, 0)
     ask = FakeAsk(lambda _: "Knee pain [1].")
     resources = Resources(tmp_path, Model(ask, DECODING))
@@ -309,10 +379,18 @@ def raw(tmp_path: Path) -> Path:
     for name, part in (("train", rows[:2]), ("valid", rows[2:])):
         path = tmp_path / ACI / f"{name}.csv"
         path.write_text(HEADER + "".join(part), encoding="utf-8", newline="")
-    source = {"doc_id": "a/1", "task": "impression", "passages": ["Lungs are clear.", "No mass."]}
-    (tmp_path / "ward/dev/sources.jsonl").write_text(json.dumps(source), encoding="utf-8")
+    source = {
+        "doc_id": "a/1",
+        "task": "impression",
+        "passages": ["Lungs are clear.", "No mass."],
+    }
+    (tmp_path / "ward/dev/sources.jsonl").write_text(
+        json.dumps(source), encoding="utf-8"
+    )
     texts = [("reference", "Normal chest."), ("system", "Abnormal.")]
-    lines = [json.dumps({"doc_id": "a/1", "author": a, "text": text}) for a, text in texts]
+    lines = [
+        json.dumps({"doc_id": "a/1", "author": a, "text": text}) for a, text in texts
+    ]
     (tmp_path / "ward/dev/texts.jsonl").write_text("\n".join(lines), encoding="utf-8")
     book = openpyxl.Workbook()
     book.active.append(("File", "CHQ", "Summary"))
@@ -328,7 +406,13 @@ def test_examples_come_in_the_order_of_their_names(raw: Path) -> None:
     question = ["SUBJECT: rash", "MESSAGE: I have a rash.", "What is it?"]
     assert read_examples(names, raw) == [
         Example(names[0], "note", *talk, "HPI\n\nKnee 3."),
-        Example(WARD, "impression", ["Lungs are clear.", "No mass."], [""] * 2, "Normal chest."),
+        Example(
+            WARD,
+            "impression",
+            ["Lungs are clear.", "No mass."],
+            [""] * 2,
+            "Normal chest.",
+        ),
         Example(names[2], "note", *talk, "HPI\n\nKnee 1."),
         Example(MEQSUM, "question", question, [""] * 3, "What causes a rash?"),
     ]
@@ -337,13 +421,16 @@ def test_examples_come_in_the_order_of_their_names(raw: Path) -> None:
 def test_every_wrong_name_is_listed(raw: Path) -> None:
     (raw / "meqsum" / BOOK).unlink()
     wrong = {
-        **{"train/E1": "is named twice", "train/E9": f"{ACI}/train has no id 'E9'"},
+        "train/E1": "is named twice",
+        "train/E9": f"{ACI}/train has no id 'E9'",
         "test/E1": "has no split 'test'",
     }
     names = {f"{ACI}/{name}": problem for name, problem in wrong.items()} | {
-        **{ACI: f"example '{ACI}': write dataset/split/id", MEQSUM: f"{BOOK}: is not in"},
+        ACI: f"example '{ACI}': write dataset/split/id",
+        MEQSUM: f"{BOOK}: is not in",
         "../ward/dev": "example '../ward/dev': write dataset/split/id",
-        **{"nobody/dev/1": "example set nobody/dev", "meqsum/test/1": "has no split 'test'"},
+        "nobody/dev/1": "example set nobody/dev",
+        "meqsum/test/1": "has no split 'test'",
     }
     with pytest.raises(BadInput) as raised:
         read_examples([f"{ACI}/train/E1", *names], raw)
@@ -363,7 +450,9 @@ def test_a_file_that_cannot_be_read_is_named_once(raw: Path) -> None:
 def test_an_example_that_is_there_twice_is_named(raw: Path, file: str) -> None:
     path = raw / "ward/dev" / file
     path.write_text("\n".join([path.read_text(encoding="utf-8")] * 2), encoding="utf-8")
-    with pytest.raises(BadInput, match="ward/dev: doc_id 'a/1' is there twice; keep one source"):
+    with pytest.raises(
+        BadInput, match="ward/dev: doc_id 'a/1' is there twice; keep one source"
+    ):
         read_examples([WARD], raw)
 
 
@@ -389,14 +478,21 @@ def test_released_examples_can_be_read_and_cited(mirror: Path) -> None:
         assert all(passage.strip() for passage in example.passages)
         cited = add_citations(example)
         assert strip_citations(cited.text).split() == example.text.split()
-        parts = [parse_citations(cited.text[start:end]) for start, end in sentences(cited.text)]
+        parts = [
+            parse_citations(cited.text[start:end])
+            for start, end in sentences(cited.text)
+        ]
         assert sum(bool(part.citations) for part in parts) >= 0.9 * len(parts)
 
 
-# Ids may hold what parts a recipe: the second dataset must not hide behind the first id.
+# Ids may hold what parts a recipe: the second dataset must not hide behind the first
+# id.
 IDS = ["ward/dev/1, 2|citations:no", "clinic/train/50%/b"]
 SHOWN: dict[str, Any] = {
-    **{"unit": "full", "citations": True, "shots": 2, "example_citations": "none"},
+    "unit": "full",
+    "citations": True,
+    "shots": 2,
+    "example_citations": "none",
     "examples": IDS,
 }
 EXAMPLES = [Example(name, "note", [name], [""], "A note.") for name in IDS]
@@ -407,10 +503,15 @@ SOURCE = pd.DataFrame(
 
 def test_every_kind_that_is_shown_examples_is_tested_here() -> None:
     records = {kind: record_of(SYSTEMS, kind) for kind in SYSTEMS}
-    shown = {kind for kind, record in records.items() if record.datasets != System.datasets}
+    shown = {
+        kind for kind, record in records.items() if record.datasets != System.datasets
+    }
     assert System.datasets is Needs.datasets
     assert shown == {"chat", "causal"}
-    assert datasets_of(["ward/dev/a/1", "meqsum/train/1", "ward/dev/2"]) == ["meqsum", "ward"]
+    assert datasets_of(["ward/dev/a/1", "meqsum/train/1", "ward/dev/2"]) == [
+        "meqsum",
+        "ward",
+    ]
     name = "meqsum/train/1-131188152.xml.txt"  # ordinary names stay as they are
     assert examples_field([name]) == f"examples:{name}"
 
@@ -418,9 +519,14 @@ def test_every_kind_that_is_shown_examples_is_tested_here() -> None:
 def test_what_a_chat_model_was_shown() -> None:
     options = parse(ChatOptions, SHOWN | {"model": "m"}, where="test")
     texts = write_chat(
-        *(SOURCE, "writer", options),
-        lambda requests: [Reply(r.key, "ok", "A note.", None, None, None, 1) for r in requests],
-        *(Decoding("provider/m:8b", 0.0, None, 9), EXAMPLES),
+        SOURCE,
+        "writer",
+        options,
+        lambda requests: [
+            Reply(r.key, "ok", "A note.", None, None, None, 1) for r in requests
+        ],
+        Decoding("provider/m:8b", 0.0, None, 9),
+        EXAMPLES,
     )
     assert datasets_in_recipes(texts["recipe"]) == ["clinic", "ward"]
 
@@ -434,14 +540,19 @@ def test_what_a_model_on_this_machine_was_shown(tmp_path: Path) -> None:
 
     block = COMMON | SHOWN | {"model": str(llama(tmp_path / "llama"))}
     options = parse(CausalOptions, block, where="test")
-    written = write_causal(SOURCE, "writer", options, EXAMPLES, store=tmp_path / "store.sqlite")
+    written = write_causal(
+        SOURCE, "writer", options, EXAMPLES, store=tmp_path / "store.sqlite"
+    )
     assert datasets_in_recipes(written.texts["recipe"]) == ["clinic", "ward"]
 
 
 @pytest.mark.parametrize(
     ("recipe", "datasets"),
     [
-        *((recipe, []) for recipe in ("given|reader:files", "", "lead|passages:5|metassay:0.1")),
+        *(
+            (recipe, [])
+            for recipe in ("given|reader:files", "", "lead|passages:5|metassay:0.1")
+        ),
         ("chat|model:m|examples:ward/dev/e1|metassay:0.1", ["ward"]),
         ("examples:", [""]),  # nobody's, so it goes nowhere
         ("chat|examples:ward", ["ward"]),

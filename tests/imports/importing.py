@@ -49,7 +49,11 @@ class Importer:
         tables: dict[str, Any] = {}
         for path in out.rglob("*.*"):
             lines = path.read_text("utf-8").splitlines()
-            rows = csv.DictReader(lines) if path.suffix == ".csv" else map(json.loads, lines)
+            rows = (
+                csv.DictReader(lines)
+                if path.suffix == ".csv"
+                else map(json.loads, lines)
+            )
             tables[path.name] = list(rows)
         return Imported(printed.out.splitlines(), tables, out)
 

@@ -16,7 +16,9 @@ from tests.imports.test_tools import CASES, GENERATED, SCORES, SPANS, TASKS
 WHOLE: dict[str, Any] = {
     "inspect": log(inspect_sample(1), CORRECTED),
     "lm-eval": [GENERATED],
-    "ragas": {"ok": [{"metric_input": {"user_input": "q"}, "metric_output": 1, "target": 0}]},
+    "ragas": {
+        "ok": [{"metric_input": {"user_input": "q"}, "metric_output": 1, "target": 0}]
+    },
     "deepeval": {"testCases": CASES, "identifier": "r"},
     "promptfoo": {"evalId": "e", "results": {"results": PROMPTFOO[:3]}},
     "langfuse": SCORES,
@@ -34,7 +36,9 @@ def places(value: Any) -> list[tuple[Any, ...]]:
     if not isinstance(value, dict | list):
         return []
     inner = value.items() if isinstance(value, dict) else enumerate(value)
-    return [way for step, v in inner for way in ((step,), *((step, *r) for r in places(v)))]
+    return [
+        way for step, v in inner for way in ((step,), *((step, *r) for r in places(v)))
+    ]
 
 
 def changed(value: Any, way: tuple[Any, ...], odd: Any) -> Any:
@@ -47,10 +51,14 @@ def changed(value: Any, way: tuple[Any, ...], odd: Any) -> Any:
 
 @pytest.mark.parametrize("kind", WHOLE)
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())
-def test_any_value_in_any_place(tmp_path_factory, capsys, kind: str, data: st.DataObject) -> None:
+def test_any_value_in_any_place(
+    tmp_path_factory, capsys, kind: str, data: st.DataObject
+) -> None:
     whole = WHOLE[kind]
     way = data.draw(st.sampled_from(places(whole)))
     odd = changed(whole, way, data.draw(ODD))

@@ -19,7 +19,12 @@ def line(number: int, /, **more: Any) -> dict[str, Any]:
 
 def spans(doc: int, system: str) -> list[dict[str, Any]]:
     value = (doc * 7 + len(system)) % 5
-    shared = {"trace_id": f"d{doc}", "run": system, "name": "helpful", "data_type": "NUMERIC"}
+    shared = {
+        "trace_id": f"d{doc}",
+        "run": system,
+        "name": "helpful",
+        "data_type": "NUMERIC",
+    }
     people = [
         {**shared, "source": "ANNOTATION", "author_user_id": by, "value": value % 3 + 1}
         for by in ("ann", "ben")
@@ -28,18 +33,31 @@ def spans(doc: int, system: str) -> list[dict[str, Any]]:
 
 
 def test_meta_eval_goes_on_from_scores_and_ratings(importer, tmp_path, capsys) -> None:
-    rows = [s for doc in range(6) for system in ("a", "bb", "ccc") for s in spans(doc, system)]
-    done = importer("langfuse", write_lines(tmp_path / "s.jsonl", rows), "--columns", "system=run")
+    rows = [
+        s
+        for doc in range(6)
+        for system in ("a", "bb", "ccc")
+        for s in spans(doc, system)
+    ]
+    done = importer(
+        "langfuse", write_lines(tmp_path / "s.jsonl", rows), "--columns", "system=run"
+    )
     data = done.folder / "data"
     words = ["--resamples", "20", "--permutations", "20"]
-    assert main(["meta-eval", str(data / "scores.csv"), str(data / "ratings.csv"), *words]) == 0
+    assert (
+        main(["meta-eval", str(data / "scores.csv"), str(data / "ratings.csv"), *words])
+        == 0
+    )
     printed = capsys.readouterr().out
     assert "helpful" in printed
     assert "any two texts (global level)" in printed
 
 
 def test_a_benchmark_goes_on_from_folder_and_sheets(importer, tmp_path, capsys) -> None:
-    lines = [line(n, metrics=["acc", "bleu"], acc=n % 2, bleu=None if n else 0.5) for n in range(3)]
+    lines = [
+        line(n, metrics=["acc", "bleu"], acc=n % 2, bleu=None if n else 0.5)
+        for n in range(3)
+    ]
     for model in ("one", "two"):
         write_lines(tmp_path / model / "samples_t.jsonl", lines)
     done = importer("lm-eval", tmp_path / "one", tmp_path / "two")
@@ -48,18 +66,33 @@ def test_a_benchmark_goes_on_from_folder_and_sheets(importer, tmp_path, capsys) 
     tables = ingest("files", done.folder / "data", {}, dataset="lm_eval")
     assert not tables.warnings
     assert (len(tables.sources), len(tables.texts)) == (3, 3 + 6)
-    sheets = ["--texts", done.folder / "texts.csv", "--scores", done.folder / "data/scores.csv"]
+    sheets = [
+        "--texts",
+        done.folder / "texts.csv",
+        "--scores",
+        done.folder / "data/scores.csv",
+    ]
     study = tmp_path / "study"
-    assert main(["init", str(study), *map(str, sheets), "--yes"]) == 0, capsys.readouterr().err
+    assert main(["init", str(study), *map(str, sheets), "--yes"]) == 0, (
+        capsys.readouterr().err
+    )
     content = (study / "data/study/sources.jsonl").read_text("utf-8")
     assert json.loads(content.splitlines()[0])["passages"] == [{"text": "Question 0?"}]
 
 
-def test_what_contradicts_itself_is_refused_whole_with_file_and_line(importer, tmp_path) -> None:
+def test_what_contradicts_itself_is_refused_whole_with_file_and_line(
+    importer, tmp_path
+) -> None:
     lines = [line(0, acc=1), line(1, acc=1), {"acc": 0, "resps": []}]
-    other = [line(0, acc=1, resps=[["Other."]]), line(1, acc=0, arguments=[["Why?"]], target="No.")]
+    other = [
+        line(0, acc=1, resps=[["Other."]]),
+        line(1, acc=0, arguments=[["Why?"]], target="No."),
+    ]
     names = "samples_t.jsonl", "samples_t_2026-01-02T00-00-00.jsonl"
-    paths = (write_lines(tmp_path / "a" / n, c) for n, c in zip(names, (lines, other), strict=True))
+    paths = (
+        write_lines(tmp_path / "a" / n, c)
+        for n, c in zip(names, (lines, other), strict=True)
+    )
     fix = "import these files one by one, or tell them apart by --columns doc=FIELD or system=FIELD"
     name = names[1]
     assert importer.refused("lm-eval", *paths) == [
@@ -76,12 +109,22 @@ def test_later_values_hold_and_names_never_meet(importer, tmp_path) -> None:
     done = importer("lm-eval", write_lines(tmp_path / "m/samples_t.jsonl", lines))
     assert done.lines[1].endswith("missing: 0; 1 replaced by later ones of the same")
     assert done.column("scores.csv", "value") == [("0",)]
-    row = line(0, **{"a b": 1, "a-b": 2, "a_b": 3, "item": 4, "naïve": 5, "1": 6, "x" * 99: 7})
+    row = line(
+        0, **{"a b": 1, "a-b": 2, "a_b": 3, "item": 4, "naïve": 5, "1": 6, "x" * 99: 7}
+    )
     done = importer("lm-eval", write_lines(tmp_path / "m/samples_t.jsonl", [row]))
     assert done.tables["verdicts.csv"] == [
         {
-            **{"item": "1", "document": "t:0", "system": "m", "a b": "1", "a-b": "2", "a_b": "3"},
-            **{"item_2": "4", "naïve": "5", "1": "6", "x" * 99: "7"},
+            "item": "1",
+            "document": "t:0",
+            "system": "m",
+            "a b": "1",
+            "a-b": "2",
+            "a_b": "3",
+            "item_2": "4",
+            "naïve": "5",
+            "1": "6",
+            "x" * 99: "7",
         }
     ]
     metrics = dict(done.column("scores.csv", "value", "metric"))
@@ -113,7 +156,9 @@ def test_a_file_of_another_kind_is_called_by_what_it_is(
     importer, tmp_path, name, content, what, kind
 ):
     path = tmp_path / name
-    path.write_text(content if isinstance(content, str) else json.dumps(content) + "\n", "utf-8")
+    path.write_text(
+        content if isinstance(content, str) else json.dumps(content) + "\n", "utf-8"
+    )
     for reader in {"inspect", "phoenix"} - {kind}:
         (problem,) = importer.refused(reader, path)
         assert problem == f"{name}: is {what}; metassay import {kind} reads it"
@@ -144,7 +189,9 @@ def test_other_files_are_described_in_a_line(importer, tmp_path) -> None:
     )
     assert len(lines) == len(starts)
     assert all(map(str.startswith, lines, starts)), lines
-    assert lines[0].endswith("; metassay judge-check, meta-eval and init read tables as they are")
+    assert lines[0].endswith(
+        "; metassay judge-check, meta-eval and init read tables as they are"
+    )
     (tmp_path / "empty").mkdir()
     (problem,) = importer.refused("lm-eval", tmp_path / "empty")
     assert problem.endswith("empty: has no file called samples_*.jsonl; name files")
@@ -157,4 +204,5 @@ def test_fields_that_name_documents_and_systems(importer, tmp_path) -> None:
     assert done.column("scores.csv", "doc_id", "author") == [("n7", "m1")]
     (problem,) = importer.refused("lm-eval", path, "--columns", "doc=doc.name")
     assert "has no name for its document; say --columns doc=FIELD" in problem
-    assert main(["import", "lm-eval", str(path), "--out", str(path.parent)]) == 2  # not empty
+    # not empty
+    assert main(["import", "lm-eval", str(path), "--out", str(path.parent)]) == 2

@@ -35,7 +35,10 @@ def test_the_example_of_importing_prints_and_writes_what_the_page_says(
     (command,) = blocks("importing.md", "sh")
     assert main(shlex.split(command)[1:]) == 0
     assert capsys.readouterr().out == blocks("importing.md", "text")[0]
-    assert Path("imported/verdicts.csv").read_text("utf-8") == blocks("importing.md", "csv")[0]
+    assert (
+        Path("imported/verdicts.csv").read_text("utf-8")
+        == blocks("importing.md", "csv")[0]
+    )
 
 
 def test_the_page_has_a_row_for_each_kind_and_its_files() -> None:
@@ -57,9 +60,20 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     def decorated(function: Any) -> Any:
         return function
 
-    modules = {name: ModuleType(f"inspect_ai{name}") for name in ("", ".scorer", ".solver")}
-    beside = {"Metric": Any, "SampleScore": SimpleNamespace, "Scorer": Any, "Target": Any}
-    called = {"metric": decorated, "mean": lambda: "mean", "scorer": lambda metrics: decorated}
+    modules = {
+        name: ModuleType(f"inspect_ai{name}") for name in ("", ".scorer", ".solver")
+    }
+    beside = {
+        "Metric": Any,
+        "SampleScore": SimpleNamespace,
+        "Scorer": Any,
+        "Target": Any,
+    }
+    called = {
+        "metric": decorated,
+        "mean": lambda: "mean",
+        "scorer": lambda metrics: decorated,
+    }
     for name, value in {**beside, **called, "Score": Score}.items():
         setattr(modules[".scorer"], name, value)
     modules[".solver"].TaskState = Any  # type: ignore[attr-defined]
@@ -73,7 +87,8 @@ def test_the_scorer_for_inspect(monkeypatch) -> None:
     names: dict[str, Any] = {}
     exec(compile(blocks("integrations.md", "python")[0], "page", "exec"), names)
     state = SimpleNamespace(
-        output=SimpleNamespace(completion="the cough is gone"), input_text="the cough is gone now"
+        output=SimpleNamespace(completion="the cough is gone"),
+        input_text="the cough is gone now",
     )
     target = SimpleNamespace(text="the cough is gone now")
     score = asyncio.run(names["texts"]()(state, target))

@@ -14,7 +14,9 @@ from metassay.imports import records as reading
 from metassay.imports.records import parts, records
 from metassay.tabular.rows import Findings
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+)
 VALUES = st.recursive(
     SCALARS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner),
@@ -22,7 +24,9 @@ VALUES = st.recursive(
 )
 
 
-def leaves(value: Any, steps: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+def leaves(
+    value: Any, steps: tuple[str, ...] = ()
+) -> list[tuple[tuple[str, ...], Any]]:
     if value in ([], {}):
         return [(steps, None)]
     if isinstance(value, dict):
@@ -32,10 +36,17 @@ def leaves(value: Any, steps: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...
     return [(steps, value)]
 
 
-@given(value=VALUES, piece=st.integers(1, 9), ascii_=st.booleans(), indent=st.none() | st.just(1))
+@given(
+    value=VALUES,
+    piece=st.integers(1, 9),
+    ascii_=st.booleans(),
+    indent=st.none() | st.just(1),
+)
 @example(value=[1.5, -0.25, 1e22, True, '\\"]'], piece=1, ascii_=True, indent=None)
 @example(value={"a": 12345, "b": []}, piece=3, ascii_=True, indent=1)
-def test_pieces_are_read_as_the_whole_is(tmp_path_factory, value, piece, ascii_, indent) -> None:
+def test_pieces_are_read_as_the_whole_is(
+    tmp_path_factory, value, piece, ascii_, indent
+) -> None:
     path = tmp_path_factory.mktemp("json") / "one.json"
     content = json.dumps(value, ensure_ascii=ascii_, indent=indent)
     path.write_bytes(content.encode("utf-8", "replace"))
@@ -44,7 +55,9 @@ def test_pieces_are_read_as_the_whole_is(tmp_path_factory, value, piece, ascii_,
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "_PIECE", piece)
         every = [(p.steps, p.value) for p in parts(path, lambda _: False, problems)]
-        at_top = [p.value for p in parts(path, lambda s: not s, problems) if p.is_element]
+        at_top = [
+            p.value for p in parts(path, lambda s: not s, problems) if p.is_element
+        ]
     assert not problems
     assert every == leaves(whole)
     assert at_top == (whole if isinstance(whole, list) else [])
@@ -86,22 +99,37 @@ TEXT = "word " * 60
 WRITERS = {
     "lm-eval": (
         "m/samples_t.jsonl",
-        lambda n: {"doc_id": n, "metrics": ["acc"], "acc": n % 2, "resps": [[TEXT]], "target": "4"},
+        lambda n: {
+            "doc_id": n,
+            "metrics": ["acc"],
+            "acc": n % 2,
+            "resps": [[TEXT]],
+            "target": "4",
+        },
         ("", "\n", "\n"),
     ),
     "promptfoo": (
         "r.json",
         lambda n: {
-            **{"testIdx": n, "promptIdx": 0, "provider": "m", "response": {"output": TEXT}},
-            **{"success": True, "score": 1.0, "gradingResult": {"componentResults": []}},
+            "testIdx": n,
+            "promptIdx": 0,
+            "provider": "m",
+            "response": {"output": TEXT},
+            "success": True,
+            "score": 1.0,
+            "gradingResult": {"componentResults": []},
         },
         ('{"evalId": "e", "results": {"results": [', ",", "]}}"),
     ),
     "langfuse": (
         "s.json",
         lambda n: {
-            **{"traceId": str(n), "name": "ok", "value": n % 2, "dataType": "NUMERIC"},
-            **{"source": "EVAL", "comment": TEXT},
+            "traceId": str(n),
+            "name": "ok",
+            "value": n % 2,
+            "dataType": "NUMERIC",
+            "source": "EVAL",
+            "comment": TEXT,
         },
         ('{"data": [', ",", "]}"),
     ),
@@ -138,4 +166,5 @@ def peak(folder: Path, kind: str, count: int) -> int:
 @pytest.mark.parametrize("kind", WRITERS)
 def test_memory_does_not_grow_with_the_records(tmp_path, kind) -> None:
     few, many = peak(tmp_path, kind, 1_000), peak(tmp_path, kind, 30_000)
-    assert many - few < 9  # the file has 12 MB, and as Python's objects several times that
+    # the file has 12 MB, and as Python's objects several times that
+    assert many - few < 9

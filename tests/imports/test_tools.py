@@ -12,18 +12,34 @@ from tests.imports.importing import write_json, write_lines
 # ---- lm-eval
 
 GENERATED = {
-    **{"doc_id": 0, "doc": {"question": "2+2?"}, "target": "4", "resps": [["It is 4."]]},
+    "doc_id": 0,
+    "doc": {"question": "2+2?"},
+    "target": "4",
+    "resps": [["It is 4."]],
     "arguments": {"gen_args_0": {"arg_0": "Q: 2+2?", "arg_1": {"until": ["\n"]}}},
-    **{"filtered_resps": ["4"], "filter": "strict-match", "metrics": ["exact_match"]},
-    **{"doc_hash": "d", "prompt_hash": "p", "target_hash": "t", "exact_match": 1.0},
+    "filtered_resps": ["4"],
+    "filter": "strict-match",
+    "metrics": ["exact_match"],
+    "doc_hash": "d",
+    "prompt_hash": "p",
+    "target_hash": "t",
+    "exact_match": 1.0,
 }
 
 
 def test_lm_eval_new_lines_have_filters(importer, tmp_path) -> None:
-    two = {"doc_id": 1, "filter": "none", "metrics": ["acc", "em"], "acc": None, "em": 1}
+    two = {
+        "doc_id": 1,
+        "filter": "none",
+        "metrics": ["acc", "em"],
+        "acc": None,
+        "em": 1,
+    }
     changes = ({}, {"filter": "flexible", "exact_match": 0.0}, two)
     for model in ("one", "two"):
-        path = tmp_path / "runs" / model / "samples_gsm8k_2026-01-02T03-04-05.678901.jsonl"
+        path = (
+            tmp_path / "runs" / model / "samples_gsm8k_2026-01-02T03-04-05.678901.jsonl"
+        )
         write_lines(path, [GENERATED | change for change in changes])
     done = importer("lm-eval", tmp_path / "runs")
     assert done.lines[0] == "6 records, 4 scorers, 0 corrected by people, 0 failed"
@@ -41,9 +57,15 @@ def test_lm_eval_new_lines_have_filters(importer, tmp_path) -> None:
 
 def test_lm_eval_old_lines_have_metrics_as_keys(importer, tmp_path) -> None:
     line = {
-        **{"doc_id": 3, "doc": {}, "target": 0, "acc": 1.0, "acc_norm": float("nan")},
-        **{"arguments": [["Q", " yes"], ["Q", " no"]], "doc_hash": "d"},
-        **{"resps": [[["-1.5", "False"]], [["-2.5", "True"]]], "filtered_resps": [[-1.5, False]]},
+        "doc_id": 3,
+        "doc": {},
+        "target": 0,
+        "acc": 1.0,
+        "acc_norm": float("nan"),
+        "arguments": [["Q", " yes"], ["Q", " no"]],
+        "doc_hash": "d",
+        "resps": [[["-1.5", "False"]], [["-2.5", "True"]]],
+        "filtered_resps": [[-1.5, False]],
     }
     done = importer("lm-eval", write_lines(tmp_path / "m/samples_boolq.jsonl", [line]))
     assert done.column("scores.csv", "doc_id", "author", "metric", "value") == [
@@ -72,28 +94,57 @@ def table(path: Path, rows: list[dict[str, Any]]) -> Path:
         ("question", "answer", "contexts", "ground_truth"),
     ],
 )
-def test_ragas_experiments(importer, tmp_path, question, answer, contexts, right) -> None:
-    names = (question, contexts, answer, right, "faithfulness", "judge_label", "target", "note")
-    first = ("2+2?", "['Two and two.', \"It's 4.\"]", "4", "4", 0.5, "pass", "fail", "ok")
+def test_ragas_experiments(
+    importer, tmp_path, question, answer, contexts, right
+) -> None:
+    names = (
+        question,
+        contexts,
+        answer,
+        right,
+        "faithfulness",
+        "judge_label",
+        "target",
+        "note",
+    )
+    first = (
+        "2+2?",
+        "['Two and two.', \"It's 4.\"]",
+        "4",
+        "4",
+        0.5,
+        "pass",
+        "fail",
+        "ok",
+    )
     second = ("3+3?", "[]", "7", "6", "", "fail", "", "so")
     rows = [dict(zip(names, row, strict=True)) for row in (first, second)]
     # Documents of two experiments meet, in whatever order they stand.
     paths = table(tmp_path / "one.csv", rows), table(tmp_path / "two.csv", rows[::-1])
     done = importer("ragas", *paths)
     assert done.lines[0] == "4 records, 2 scorers, 0 corrected by people, 0 failed"
-    verdicts = done.column("verdicts.csv", "system", "faithfulness", "judge_label", "target_human")
+    verdicts = done.column(
+        "verdicts.csv", "system", "faithfulness", "judge_label", "target_human"
+    )
     assert verdicts[:2] == [("one", "0.5", "pass", "fail"), ("one", "", "fail", "")]
     assert len({doc for (doc,) in done.column("verdicts.csv", "document")}) == 2
     assert done.column("ratings.csv", "author", "value") == [("one", "0"), ("two", "0")]
-    assert done.tables["sources.jsonl"][0]["passages"] == ["2+2?", "Two and two.", "It's 4."]
+    assert done.tables["sources.jsonl"][0]["passages"] == [
+        "2+2?",
+        "Two and two.",
+        "It's 4.",
+    ]
 
 
 def test_ragas_annotations_accepted_outputs_are_no_ratings(importer, tmp_path) -> None:
     values = [(1, True, None), (1, False, 0), (0, True, 0)]
     records = [
         {
-            **{"metric_input": {"user_input": f"q{n}", "response": f"r{n}"}, "prompts": {}},
-            **{"metric_output": output, "is_accepted": accepted, "target": target},
+            "metric_input": {"user_input": f"q{n}", "response": f"r{n}"},
+            "prompts": {},
+            "metric_output": output,
+            "is_accepted": accepted,
+            "target": target,
         }
         for n, (output, accepted, target) in enumerate(values)
     ]
@@ -109,7 +160,13 @@ def test_ragas_annotations_accepted_outputs_are_no_ratings(importer, tmp_path) -
 
 def case(name: str, *metrics: dict[str, Any], **more: Any) -> dict[str, Any]:
     beside = {"input": "2+2?", "actualOutput": "5", "expectedOutput": "4"}
-    return {"name": name, **beside, "retrievalContext": ["2."], "metricsData": [*metrics], **more}
+    return {
+        "name": name,
+        **beside,
+        "retrievalContext": ["2."],
+        "metricsData": [*metrics],
+        **more,
+    }
 
 
 def metric(score: float | None, success: bool, **more: Any) -> dict[str, Any]:
@@ -127,15 +184,34 @@ CASES = [
 
 @pytest.mark.parametrize("shape", ["run", "latest", "model"])
 def test_deepeval_runs(importer, tmp_path, shape) -> None:
-    run: dict[str, Any] = {"testFile": None, "testCases": CASES, "conversationalTestCases": []}
-    run |= {"hyperparameters": {"model": "m"}, **({} if shape == "model" else {"identifier": "r1"})}
-    name = ".latest_run_full.json" if shape == "latest" else "test_run_20260102_030405.json"
-    write_json(tmp_path / "d" / name, {"testRunData": run} if shape == "latest" else run)
+    run: dict[str, Any] = {
+        "testFile": None,
+        "testCases": CASES,
+        "conversationalTestCases": [],
+    }
+    run |= {
+        "hyperparameters": {"model": "m"},
+        **({} if shape == "model" else {"identifier": "r1"}),
+    }
+    name = (
+        ".latest_run_full.json"
+        if shape == "latest"
+        else "test_run_20260102_030405.json"
+    )
+    write_json(
+        tmp_path / "d" / name, {"testRunData": run} if shape == "latest" else run
+    )
     done = importer("deepeval", tmp_path / "d")
     assert done.lines[0] == "3 records, 2 scorers, 0 corrected by people, 0 failed"
     assert done.lines[1].endswith("missing: 1")
     system = "m" if shape == "model" else "r1"
-    columns = ("document", "system", "Answer Relevancy", "rating_human_ann", "rating_human")
+    columns = (
+        "document",
+        "system",
+        "Answer Relevancy",
+        "rating_human_ann",
+        "rating_human",
+    )
     assert done.column("verdicts.csv", *columns) == [
         ("a", system, "pass", "", ""),
         ("b", system, "", "0", ""),
@@ -149,7 +225,11 @@ def test_deepeval_runs(importer, tmp_path, shape) -> None:
     ]
     assert any("'Answer_Relevancy for Answer Relevancy'" in line for line in done.lines)
     assert "less is better, by the name: 'Hallucination'" in done.lines
-    assert done.tables["texts.jsonl"][-1] == {"doc_id": "c", "author": system, "status": "error"}
+    assert done.tables["texts.jsonl"][-1] == {
+        "doc_id": "c",
+        "author": system,
+        "status": "error",
+    }
 
 
 # ---- Langfuse
@@ -175,10 +255,14 @@ SNAKE |= {"authorUserId": "author_user_id", "observationId": "observation_id"}
 @pytest.mark.parametrize("shape", ["list", "data", "lines", "csv"])
 def test_langfuse_annotations_are_peoples(importer, tmp_path, shape) -> None:
     rows = [{**row, "metadata": {"model": "m"}} for row in SCORES]
-    snake = [{SNAKE.get(name, name): value for name, value in row.items()} for row in rows]
+    snake = [
+        {SNAKE.get(name, name): value for name, value in row.items()} for row in rows
+    ]
     if shape == "csv":
         cells = [dict.fromkeys(snake[1] | snake[2], "") | row for row in snake]
-        path = table(tmp_path / "s.csv", [{**row, "metadata": '{"model": "m"}'} for row in cells])
+        path = table(
+            tmp_path / "s.csv", [{**row, "metadata": '{"model": "m"}'} for row in cells]
+        )
     elif shape == "lines":
         path = write_lines(tmp_path / "s.jsonl", snake)
     else:
@@ -202,9 +286,20 @@ def test_langfuse_annotations_are_peoples(importer, tmp_path, shape) -> None:
 # ---- Phoenix
 
 
-def span(kind: str, value: float | None, label: str | None, by: str = "") -> dict[str, Any]:
-    result = {"result.score": value, "result.label": label, "result.explanation": "because"}
-    return {"annotation_name": "faithful", "annotator_kind": kind, **result, "identifier": by}
+def span(
+    kind: str, value: float | None, label: str | None, by: str = ""
+) -> dict[str, Any]:
+    result = {
+        "result.score": value,
+        "result.label": label,
+        "result.explanation": "because",
+    }
+    return {
+        "annotation_name": "faithful",
+        "annotator_kind": kind,
+        **result,
+        "identifier": by,
+    }
 
 
 SPANS = [
@@ -227,13 +322,19 @@ def test_phoenix_people_are_raters(importer, tmp_path, shape) -> None:
     else:
         rows = [
             {
-                **{"span_id": name, "name": row["annotation_name"]},
+                "span_id": name,
+                "name": row["annotation_name"],
                 **{key: row[key] for key in ("identifier", "annotator_kind")},
-                "result": {key: row[f"result.{key}"] for key in ("score", "label", "explanation")},
+                "result": {
+                    key: row[f"result.{key}"]
+                    for key in ("score", "label", "explanation")
+                },
             }
             for name, row in SPANS
         ]
-        write_json(path, rows if shape == "list" else {"data": rows, "next_cursor": None})
+        write_json(
+            path, rows if shape == "list" else {"data": rows, "next_cursor": None}
+        )
     done = importer("phoenix", path)
     assert done.lines[0] == "4 records, 1 scorer, 0 corrected by people, 0 failed"
     columns = ("document", "faithful", "faithful_human_ann", "faithful_human_ben")
@@ -256,14 +357,20 @@ def test_scout_scans_and_their_validation(importer, tmp_path) -> None:
     scans |= {"value": ["false", "true", None], "scan_error": [None, None, "timeout"]}
     pd.DataFrame(scans).to_parquet(tmp_path / "scan.parquet")
     done = importer("scout", validation, tmp_path / "scan.parquet")
-    assert done.column("verdicts.csv", "document", "target", "target_human", "tone_human") == [
+    assert done.column(
+        "verdicts.csv", "document", "target", "target_human", "tone_human"
+    ) == [
         ("t1", "false", "true", "yes"),
         ("t2", "true", "false", ""),
         ("t3", "", "", ""),
     ]
     assert done.column("scores.csv", "value") == [("0",), ("1",), ("",)]
     ratings = done.column("ratings.csv", "doc_id", "criterion", "value")
-    assert ratings == [("t1", "target", "1"), ("t1", "tone", "1"), ("t2", "target", "0")]
+    assert ratings == [
+        ("t1", "target", "1"),
+        ("t1", "tone", "1"),
+        ("t2", "target", "0"),
+    ]
 
 
 # ---- Label Studio
@@ -273,17 +380,30 @@ def answer(name: str, kind: str, value: object) -> dict[str, Any]:
     return {"from_name": name, "to_name": "text", "type": kind, "value": {kind: value}}
 
 
-MARK = {"from_name": "mark", "type": "labels", "value": {"start": 0, "end": 2, "labels": ["x"]}}
+MARK = {
+    "from_name": "mark",
+    "type": "labels",
+    "value": {"start": 0, "end": 2, "labels": ["x"]},
+}
 BY_ANN = [answer("tone", "choices", ["good"]), answer("stars", "rating", 4)]
 BY_BEN = [answer("stars", "rating", 2), MARK]
 TASKS = [
     {
         "id": 7,
-        "data": {"note_id": "n1", "model": "m", "summary": "Cough.", "dialogue": "Cough?"},
+        "data": {
+            "note_id": "n1",
+            "model": "m",
+            "summary": "Cough.",
+            "dialogue": "Cough?",
+        },
         "annotations": [
             {"completed_by": 1, "result": BY_ANN},
             {"completed_by": {"id": 2, "email": "ben@lab"}, "result": BY_BEN},
-            {"completed_by": 3, "was_cancelled": True, "result": [answer("stars", "rating", 1)]},
+            {
+                "completed_by": 3,
+                "was_cancelled": True,
+                "result": [answer("stars", "rating", 1)],
+            },
         ],
     },
     {"id": 8, "data": {"model": "m", "summary": "None."}, "annotations": []},
@@ -299,4 +419,6 @@ def test_label_studio_annotators_are_raters(importer, tmp_path) -> None:
     assert ratings == [("n1", "1", "4"), ("n1", "ben@lab", "2")]
     texts = done.column("texts.csv", "doc_id", "author", "text", "source")
     assert texts == [("n1", "m", "Cough.", "Cough?"), ("8", "m", "None.", "")]
-    assert any("1 results of type 'labels' are not ratings" in line for line in done.lines)
+    assert any(
+        "1 results of type 'labels' are not ratings" in line for line in done.lines
+    )

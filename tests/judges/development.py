@@ -1,8 +1,8 @@
 """How the semantic judge does on the development claims: `python -m tests.judges.development`.
 
-Choices saw these claims (docs/judges.md), so its numbers are somewhat too good. Caught are
-edited claims (not the merely unsupported ones) below the threshold that gives this share of
-entailed claims as false alarms.
+Choices saw these claims (docs/judges.md), so its numbers are somewhat too good. Caught
+are edited claims (not the merely unsupported ones) below the threshold that gives this
+share of entailed claims as false alarms.
 """
 
 import json
@@ -25,13 +25,19 @@ def main() -> None:
     """Judge every claim and print AUROC and shares."""
     block = load(Path("params.yaml"))["judges"]["semantic"]
     options = parse(
-        SemanticOptions, {k: v for k, v in block.items() if k != "kind"}, where="params.yaml"
+        SemanticOptions,
+        {k: v for k, v in block.items() if k != "kind"},
+        where="params.yaml",
     )
-    notes = [json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()]
+    notes = [
+        json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()
+    ]
     rows = [(note["note"], *claim) for note in notes for claim in note["claims"]]
     pairs = [Pair(str(n), "entailment", row[0], row[3]) for n, row in enumerate(rows)]
     with tempfile.TemporaryDirectory() as folder:
-        judged = SemanticJudge(options, store=Path(folder) / "store.sqlite").judge(pairs)
+        judged = SemanticJudge(options, store=Path(folder) / "store.sqlite").judge(
+            pairs
+        )
     scores = np.array([j.probability for j in judged if j is not None], float)
     entailed = np.array([row[2] == "entailed" for row in rows])
     edited = ~entailed & np.array([row[1] != UNSUPPORTED for row in rows])
@@ -40,7 +46,9 @@ def main() -> None:
     print(f"{(scores[entailed] < 0.5).mean():.3f}")
     for share in (0.1, 0.2):
         edge = np.quantile(scores[entailed], share)
-        print(f"at {share:.2f} false alarms: caught {(scores[edited] < edge).mean():.3f}")
+        print(
+            f"at {share:.2f} false alarms: caught {(scores[edited] < edge).mean():.3f}"
+        )
 
 
 if __name__ == "__main__":

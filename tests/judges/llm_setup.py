@@ -32,7 +32,11 @@ class QuestionSet(NamedTuple):
 def values_in(user: str) -> list[Any]:
     """The values in a judge's last message: each stands on a line of its own."""
     lines = user.split("\n")
-    return [json.loads(line) for line in lines if line[:1] in ('"', "[", "{") or line == "null"]
+    return [
+        json.loads(line)
+        for line in lines
+        if line[:1] in ('"', "[", "{") or line == "null"
+    ]
 
 
 def asked_in(user: str) -> QuestionSet:
@@ -78,7 +82,9 @@ class FakeAsk:
     def _reply(self, request: ChatRequest) -> Reply:
         assert request not in self.requests, "asked again with the same key"
         self.requests.append(request)
-        answer: Any = self.answer(self.read(request.messages[-1].content), request.repeat)
+        answer: Any = self.answer(
+            self.read(request.messages[-1].content), request.repeat
+        )
         if answer in ("refused", "truncated", "error"):
             return Reply(request.key, answer, None, None, None, None, 1)
         return Reply(request.key, "ok", answer, "stop", 10, 5, 1)
@@ -87,11 +93,19 @@ class FakeAsk:
 def always(style: str = "json", **entry: Any) -> Callable[[QuestionSet, int], str]:
     """The same answer to every question, "so"; entailed unless told otherwise."""
     entry = {"reason": "so", "label": "entailed"} | entry
-    return lambda questions, _: reply_of(style, [{"number": n} | entry for n in questions.numbers])
+    return lambda questions, _: reply_of(
+        style, [{"number": n} | entry for n in questions.numbers]
+    )
 
 
 def options(**changes: Any) -> LlmOptions:
-    block = {"model": "invented", "style": "json", "per_call": "part", "shots": 0, "rounds": 1}
+    block = {
+        "model": "invented",
+        "style": "json",
+        "per_call": "part",
+        "shots": 0,
+        "rounds": 1,
+    }
     return parse(LlmOptions, block | changes, where="test")
 
 
@@ -100,10 +114,18 @@ def judge_of(ask: Any, **changes: Any) -> LlmJudge:
 
 
 def pair(hypothesis: str, instrument: str = "entailment", **changes: Any) -> Pair:
-    settings = {"premise": "P", "part": "full", "author": "a", "context": None} | changes
+    settings = {
+        "premise": "P",
+        "part": "full",
+        "author": "a",
+        "context": None,
+    } | changes
     place = [str(settings[name]) for name in ("premise", "context")]
     return Pair(
-        "-".join([instrument, *place, hypothesis]), instrument, hypothesis=hypothesis, **settings
+        "-".join([instrument, *place, hypothesis]),
+        instrument,
+        hypothesis=hypothesis,
+        **settings,
     )
 
 
@@ -134,7 +156,11 @@ def cited(statement: str, passages: list[str]) -> list[Pair]:
     whole, pairs = "\n".join(passages), []
     for place, passage in enumerate(passages):
         rest = "\n".join(passages[:place] + passages[place + 1 :])
-        pairs.append(pair(statement, "attribution_alone", premise=passage, context=whole))
+        pairs.append(
+            pair(statement, "attribution_alone", premise=passage, context=whole)
+        )
         if rest:
-            pairs.append(pair(statement, "attribution_rest", premise=rest, context=whole))
+            pairs.append(
+                pair(statement, "attribution_rest", premise=rest, context=whole)
+            )
     return pairs

@@ -52,11 +52,16 @@ def no(p: float | None = None, **more: Any) -> Judgment:
 
 def entailment(**script: Judgment) -> ScriptedJudge:
     """One that answers these premises."""
-    return ScriptedJudge({(ENTAILMENT, premise): judgment for premise, judgment in script.items()})
+    return ScriptedJudge(
+        {(ENTAILMENT, premise): judgment for premise, judgment in script.items()}
+    )
 
 
 def pairs_of(*premises: str, instrument: str = ENTAILMENT) -> list[Pair]:
-    return [Pair(f"{instrument}-{premise}", instrument, premise, "h") for premise in premises]
+    return [
+        Pair(f"{instrument}-{premise}", instrument, premise, "h")
+        for premise in premises
+    ]
 
 
 def cited() -> list[Pair]:
@@ -67,7 +72,13 @@ def cited() -> list[Pair]:
         *(("attribution_rest", p) for p in "ba"),
     ]
     return [
-        Pair(f"{i}-{premise}", i, premise, "h", context=None if i == "attribution" else "a\nb")
+        Pair(
+            f"{i}-{premise}",
+            i,
+            premise,
+            "h",
+            context=None if i == "attribution" else "a\nb",
+        )
         for i, premise in places
     ]
 
@@ -105,8 +116,14 @@ def member(name: str, kind: str = "told") -> dict[str, Any]:
     return {"kind": kind, "name": name}
 
 
-def cascade_of(first: Any, then: Any, unsure: list[float] | None = None) -> dict[str, Any]:
-    return {"kind": "cascade", "unsure": unsure, "members": {"first": first, "then": then}}
+def cascade_of(
+    first: Any, then: Any, unsure: list[float] | None = None
+) -> dict[str, Any]:
+    return {
+        "kind": "cascade",
+        "unsure": unsure,
+        "members": {"first": first, "then": then},
+    }
 
 
 def jury_of(by: str, members: Mapping[str, Any], **more: Any) -> dict[str, Any]:

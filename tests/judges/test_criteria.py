@@ -16,7 +16,11 @@ from tests.judges.rubric_setup import ADDED, BACKGROUND, FLUENT, FREE, SYMPTOMS,
 def test_a_criterion_is_read_as_it_is_written() -> None:
     scale = criterion_of(asks(BACKGROUND))
     assert isinstance(scale, Scale)
-    assert (scale.grades, scale.bounds, scale.levels["2"]) == ((1, 2, 3), (1, 3), "In part.")
+    assert (scale.grades, scale.bounds, scale.levels["2"]) == (
+        (1, 2, 3),
+        (1, 3),
+        "In part.",
+    )
     assert [example.grade for example in scale.examples] == [3, 1]
     ten = criterion_of(asks(FLUENT | {"levels": {str(n): "..." for n in (10, 9, 0)}}))
     assert isinstance(ten, Scale)
@@ -26,8 +30,12 @@ def test_a_criterion_is_read_as_it_is_written() -> None:
 @pytest.mark.parametrize(
     ("criterion", "most"),
     [
-        *((SYMPTOMS | cap, most) for cap, most in (({}, 2), ({"cap": None}, 3), ({"cap": 9}, 3))),
-        *((ADDED, 4), (FREE, None)),
+        *(
+            (SYMPTOMS | cap, most)
+            for cap, most in (({}, 2), ({"cap": None}, 3), ({"cap": 9}, 3))
+        ),
+        (ADDED, 4),
+        (FREE, None),
     ],
 )
 def test_the_most_penalties(criterion: dict[str, Any], most: int | None) -> None:
@@ -47,18 +55,33 @@ FAULTY: list[tuple[dict[str, Any], str]] = [
     ({"kind": "penalties"}, "levels: Extra inputs"),
     ({"kind": "secret"}, "kind"),
     ({"asks": None}, "asks: Input should be a valid string"),
-    ({"examples": [{"text": "secret", "grade": 4}]}, "examples: a grade must be one of the"),
+    (
+        {"examples": [{"text": "secret", "grade": 4}]},
+        "examples: a grade must be one of the",
+    ),
     ({"examples": [{"text": "secret", "grade": "1"}]}, "examples > 0 > grade"),
 ]
 VIOLATIONS: list[tuple[int, list[dict[str, Any]]]] = [
-    *((1, []), (2, [{"item": 1}]), (2, [{"item": 1}, {"item": 1}]), (1, [{"item": 4}])),
-    *((1, [{"item": 0}]), (1, [{"what": "secret"}]), (3, [{"item": n} for n in (1, 2, 3)])),
+    (1, []),
+    (2, [{"item": 1}]),
+    (2, [{"item": 1}, {"item": 1}]),
+    (1, [{"item": 4}]),
+    (1, [{"item": 0}]),
+    (1, [{"what": "secret"}]),
+    (3, [{"item": n} for n in (1, 2, 3)]),
 ]
 UNFIT: list[tuple[dict[str, Any], str]] = [
     ({"items": []}, "items: Tuple should have at least 1 item"),
     ({"cap": 0}, "cap: Input should be greater than or equal to 1"),
     *(
-        ({"examples": [{"text": "secret", "grade": grade, "violations": violations}]}, "as many")
+        (
+            {
+                "examples": [
+                    {"text": "secret", "grade": grade, "violations": violations}
+                ]
+            },
+            "as many",
+        )
         for grade, violations in VIOLATIONS
     ),
 ]
@@ -76,7 +99,9 @@ def test_a_context_that_is_no_criterion_is_named_without_its_text(
         criterion_of(pair)
     (line,) = raised.value.problems
     assert problem in line
-    assert line.startswith(f"pairs: pair_id {pair.pair_id}: its context is not a criterion for")
+    assert line.startswith(
+        f"pairs: pair_id {pair.pair_id}: its context is not a criterion for"
+    )
     assert "secret" not in line.replace("'secret'", "")
 
 
@@ -92,7 +117,9 @@ FOUR = BACKGROUND | {"levels": {str(n): "..." for n in (1, 2, 3, 4)}, "examples"
 AGAINST = "The patient took ten tablets daily"  # tokens: took, 10, tablet, daily
 
 
-def grade(text: str, against: str = AGAINST, criterion: dict[str, Any] = FOUR) -> Judgment:
+def grade(
+    text: str, against: str = AGAINST, criterion: dict[str, Any] = FOUR
+) -> Judgment:
     judge = LexicalJudge(LexicalOptions(threshold=0.6, window=60))
     (judgment,) = judge.judge([asks(criterion, text, against)])
     assert judgment is not None
@@ -102,8 +129,11 @@ def grade(text: str, against: str = AGAINST, criterion: dict[str, Any] = FOUR) -
 @pytest.mark.parametrize(
     ("text", "tokens", "four", "three", "two"),  # levels of so many
     [
-        *(("", 0, 1, 1, 0), ("Nothing of it.", 0, 1, 1, 0), ("Daily walks.", 1, 2, 1, 0)),
-        *(("10 walks, daily.", 2, 3, 2, 1), ("10 walks, daily, with a pill.", 3, 4, 3, 1)),
+        ("", 0, 1, 1, 0),
+        ("Nothing of it.", 0, 1, 1, 0),
+        ("Daily walks.", 1, 2, 1, 0),
+        ("10 walks, daily.", 2, 3, 2, 1),
+        ("10 walks, daily, with a pill.", 3, 4, 3, 1),
         ("Ten tabs, took daily by the patient.", 4, 4, 3, 1),
     ],
 )
@@ -113,7 +143,9 @@ def test_levels_are_equal_bands_of_the_share_of_words(
     explanation = f"{tokens} of 4 tokens found"
     assert grade(text) == Judgment("ok", grade=float(four), explanation=explanation)
     assert grade(text, criterion=FOUR | {"better": "lower"}).grade == 5 - four
-    levels = [grade(text, criterion=criterion).grade for criterion in (BACKGROUND, FLUENT)]
+    levels = [
+        grade(text, criterion=criterion).grade for criterion in (BACKGROUND, FLUENT)
+    ]
     assert levels == [three, two]
 
 
@@ -126,6 +158,12 @@ def test_names_of_what_a_text_is_held_against_are_no_words_of_it() -> None:
     ("against", "criterion"),
     [("", FOUR), ("The patient has not.", FOUR), (AGAINST, SYMPTOMS), (AGAINST, FREE)],
 )
-def test_what_words_cannot_tell_has_no_grade(against: str, criterion: dict[str, Any]) -> None:
+def test_what_words_cannot_tell_has_no_grade(
+    against: str, criterion: dict[str, Any]
+) -> None:
     judgment = grade("Took ten tablets.", against, criterion)
-    assert (judgment.status, judgment.grade, judgment.label) == ("abstained", None, None)
+    assert (judgment.status, judgment.grade, judgment.label) == (
+        "abstained",
+        None,
+        None,
+    )

@@ -20,7 +20,9 @@ from metassay.llm.session import model_problems
 from metassay.scoring.pairing.instruments import INSTRUMENTS
 
 ROOT = Path(__file__).parents[2]
-WHOLE, _, AFTER = (ROOT / "docs/judges.md").read_text("utf-8").partition("\n## Kind `nli`")
+WHOLE, _, AFTER = (
+    (ROOT / "docs/judges.md").read_text("utf-8").partition("\n## Kind `nli`")
+)
 NLI = AFTER.partition("\n## The semantic judge")[0]
 COMMIT = "0123456789" * 4
 
@@ -29,11 +31,15 @@ def fenced(kind: str, text: str) -> list[str]:
     return re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL)
 
 
-BLOCKS = [yaml.safe_load(t.replace("COMMIT", f"'{COMMIT}'")) for t in fenced("yaml", WHOLE)]
+BLOCKS = [
+    yaml.safe_load(t.replace("COMMIT", f"'{COMMIT}'")) for t in fenced("yaml", WHOLE)
+]
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: ",".join(block["judges"]))
-def test_a_block_is_taken(monkeypatch: pytest.MonkeyPatch, block: dict[str, Any]) -> None:
+def test_a_block_is_taken(
+    monkeypatch: pytest.MonkeyPatch, block: dict[str, Any]
+) -> None:
     monkeypatch.chdir(ROOT)  # prompts are named from there
     assert set(block) <= {"endpoints", "models", "judges"}
     models = parse_models(block.get("endpoints", {}), block.get("models", {}))
@@ -44,13 +50,21 @@ def test_a_block_is_taken(monkeypatch: pytest.MonkeyPatch, block: dict[str, Any]
 
 
 def test_every_kind_has_a_block_and_a_row() -> None:
-    judges = [choose(JUDGES, judge, where="x") for b in BLOCKS for judge in b["judges"].values()]
-    assert {inner.kind for judge in judges for inner in with_members(judge)} == set(JUDGES)
+    judges = [
+        choose(JUDGES, judge, where="x")
+        for b in BLOCKS
+        for judge in b["judges"].values()
+    ]
+    assert {inner.kind for judge in judges for inner in with_members(judge)} == set(
+        JUDGES
+    )
     assert {kind for kind in JUDGES if f"\n| `{kind}` |" in WHOLE} == set(JUDGES)
 
 
 def test_the_table_has_what_each_kind_can_answer() -> None:
-    head, _, *lines = re.findall(r"^\| instrument .*?(?=\n\n)", WHOLE, re.M | re.S)[0].split("\n")
+    head, _, *lines = re.findall(r"^\| instrument .*?(?=\n\n)", WHOLE, re.M | re.S)[
+        0
+    ].split("\n")
     kinds = [cell.strip() for cell in head.split("|")[2:-1]]
     answers: dict[str, set[str]] = {kind: set() for kind in kinds}
     listed: set[str] = set()

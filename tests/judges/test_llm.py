@@ -16,7 +16,14 @@ from hypothesis import strategies as st
 
 from metassay.core.errors import BadInput
 from metassay.judges.llm import ANSWER_LENGTH, KIND, LlmJudge, requests
-from metassay.judges.llm_calls import FORMS, Form, answer_model, entries_of, sample, write_reply
+from metassay.judges.llm_calls import (
+    FORMS,
+    Form,
+    answer_model,
+    entries_of,
+    sample,
+    write_reply,
+)
 from metassay.judges.protocol import Judgment
 from metassay.llm.budget import by_rule
 from metassay.llm.needs import Model, Resources, Use
@@ -50,18 +57,26 @@ LISTED: dict[str, tuple[str, list[Any]]] = {
 
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("instrument", LISTED)
-def test_hypotheses_of_a_part_are_one_call_in_each_style(instrument: str, style: str) -> None:
+def test_hypotheses_of_a_part_are_one_call_in_each_style(
+    instrument: str, style: str
+) -> None:
     field, values = LISTED[instrument]
 
     def answer(questions: QuestionSet, _: int) -> str:
         assert questions.material == "P"
         texts = [(item["number"], item["hypothesis"]) for item in questions.items]
         return reply_of(
-            style, [{"number": n, "reason": f"so {h}", field: values[int(h[1:])]} for n, h in texts]
+            style,
+            [
+                {"number": n, "reason": f"so {h}", field: values[int(h[1:])]}
+                for n, h in texts
+            ],
         )
 
     ask = FakeAsk(answer)
-    judgments = judged([pair(f"h{n}", instrument) for n in range(len(values))], ask, style=style)
+    judgments = judged(
+        [pair(f"h{n}", instrument) for n in range(len(values))], ask, style=style
+    )
     assert len(ask.requests) == 1
     assert (ask.requests[0].schema is None) == (style in ("plain", "cot"))
     for place, (judgment, value) in enumerate(zip(judgments, values, strict=True)):
@@ -75,12 +90,19 @@ def test_hypotheses_of_a_part_are_one_call_in_each_style(instrument: str, style:
 
 @pytest.mark.parametrize(
     ("changes", "sizes"),
-    [({}, [5]), ({"most": 5}, [5]), ({"most": 2}, [2, 2, 1]), ({"per_call": "claim"}, [1] * 5)],
+    [
+        ({}, [5]),
+        ({"most": 5}, [5]),
+        ({"most": 2}, [2, 2, 1]),
+        ({"per_call": "claim"}, [1] * 5),
+    ],
 )
 def test_what_shares_a_call(changes: dict[str, Any], sizes: list[int]) -> None:
     ask = FakeAsk(always())
     pairs = [pair(f"h{n}") for n in range(5)]
-    assert {judgment.label for judgment in judged(pairs, ask, **changes)} == {"entailed"}
+    assert {judgment.label for judgment in judged(pairs, ask, **changes)} == {
+        "entailed"
+    }
     numbers = [questions.numbers for questions, _ in ask.calls]
     assert numbers == [[*range(1, size + 1)] for size in sizes]
     apart = [pair("h5", part="plan"), pair("h6", author="b"), pair("h0", premise="Q")]
@@ -98,7 +120,10 @@ def test_order_and_duplicates_change_nothing() -> None:
 
     def answer(questions: QuestionSet, _: int) -> str:
         entries = [
-            {"number": i["number"], "label": "entailed" if "2" in json.dumps(i) else "not_entailed"}
+            {
+                "number": i["number"],
+                "label": "entailed" if "2" in json.dumps(i) else "not_entailed",
+            }
             for i in questions.items
         ]
         if "statement" in questions.items[0]:
@@ -122,12 +147,15 @@ def test_a_preference_is_asked_in_each_order_by_itself(style: str) -> None:
 
     def answer(questions: QuestionSet, _: int) -> str:
         assert questions.material == "what both are about"
-        return always(style, label="first" if questions.items[0]["first"] == "good" else "second")(
-            questions, 0
-        )
+        return always(
+            style, label="first" if questions.items[0]["first"] == "good" else "second"
+        )(questions, 0)
 
     ask = FakeAsk(answer)
-    assert [judgment.label for judgment in judged(pairs, ask, style=style)] == ["first", "second"]
+    assert [judgment.label for judgment in judged(pairs, ask, style=style)] == [
+        "first",
+        "second",
+    ]
     assert len(ask.calls) == 2
 
 
@@ -160,10 +188,16 @@ def test_what_prompts_show_is_what_is_read(form: Form, style: Any) -> None:
     assert {item[form.field] for e in examples for item in e["items"]} == {*form.values}
     for example in examples:
         items = example["items"]
-        model = answer_model(form, style, len(example["passages"]) if form.passages else 0)
+        model = answer_model(
+            form, style, len(example["passages"]) if form.passages else 0
+        )
         entries = entries_of(form, style)(write_reply(form, style, items))
         read = [model.model_validate(entry).model_dump() for entry in entries]
-        names = [form.field, *["passages"] * form.passages, *["reason"] * (style in REASONED)]
+        names = [
+            form.field,
+            *["passages"] * form.passages,
+            *["reason"] * (style in REASONED),
+        ]
         expected = [
             {"number": number} | {name: item[name] for name in names}
             for number, item in enumerate(items, start=1)
@@ -196,11 +230,17 @@ def test_answers_are_expected_to_be_as_long_as_solved_ones(style: Any) -> None:
         ("claim", ["1: entailed", "1: not_entailed"]),
     ],
 )
-def test_examples_are_earlier_turns_of_the_conversation(per_call: str, answers: list[str]) -> None:
+def test_examples_are_earlier_turns_of_the_conversation(
+    per_call: str, answers: list[str]
+) -> None:
     ask = FakeAsk(always("plain"))
     judged([pair("h", premise="Q")], ask, style="plain", shots=2, per_call=per_call)
     messages = ask.requests[0].messages
-    assert [message.role for message in messages] == ["system", *["user", "assistant"] * 2, "user"]
+    assert [message.role for message in messages] == [
+        "system",
+        *["user", "assistant"] * 2,
+        "user",
+    ]
     assert [message.content for message in messages[2:5:2]][: len(answers)] == answers
 
 
@@ -208,7 +248,10 @@ def test_too_few_or_unsound_examples_are_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as raised:
         judge_of(FakeAsk(always()), shots=4)
     assert len(raised.value.problems) == len(FORMS)
-    assert "examples: has 3, but shots is 4; add some or lower it" in raised.value.problems[0]
+    assert (
+        "examples: has 3, but shots is 4; add some or lower it"
+        in raised.value.problems[0]
+    )
 
     folder = tmp_path / "prompts"
     shutil.copytree(PROMPTS, folder)
@@ -224,19 +267,28 @@ def test_too_few_or_unsound_examples_are_named(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
     with pytest.raises(BadInput) as raised:
         LlmJudge(options(), FakeAsk(always()), DECODING, prompts=folder)
-    at = [line.partition("examples > ")[2].partition(": ")[0] for line in raised.value.problems]
+    at = [
+        line.partition("examples > ")[2].partition(": ")[0]
+        for line in raised.value.problems
+    ]
     wrong = [f"4 > items > {n}" for n in (1, 2, 3)]
     assert at == ["1 > items > 2", "2 > premise", "3 > items", *wrong]
 
 
-def test_the_signature_changes_with_all_that_can_change_an_answer(tmp_path: Path) -> None:
-    def signature(prompts: Path = PROMPTS, decoding: Decoding = DECODING, **changes: Any) -> str:
+def test_the_signature_changes_with_all_that_can_change_an_answer(
+    tmp_path: Path,
+) -> None:
+    def signature(
+        prompts: Path = PROMPTS, decoding: Decoding = DECODING, **changes: Any
+    ) -> str:
         ask = FakeAsk(always())
         return LlmJudge(options(**changes), ask, decoding, prompts=prompts).signature
 
     plain = signature()
     start, _, rest = plain.partition("|prompts:")
-    assert start == "llm(model:invented-1|temperature:0|seed:7|max_tokens:500|style:json"
+    assert (
+        start == "llm(model:invented-1|temperature:0|seed:7|max_tokens:500|style:json"
+    )
     assert rest[8:] == f"|per_call:part|shots:0|rounds:1|again:{rest[-9:-1]})"
     assert signature(rounds=0).endswith("|shots:0|rounds:0)")
     folder = tmp_path / "prompts"
@@ -255,12 +307,20 @@ def test_the_signature_changes_with_all_that_can_change_an_answer(tmp_path: Path
     replace("answer-json", "and nothing around it", "alone")
     others.append(signature(folder))
     replace("answer-again", "Answer anew", "Answer afresh")
-    others += [signature(folder), signature(decoding=DECODING._replace(temperature=0.5))]
+    others += [
+        signature(folder),
+        signature(decoding=DECODING._replace(temperature=0.5)),
+    ]
     likely = ({}, {"top_logprobs": 5}, {"threshold": 0.4}, {"abstain": [0.4, 0.6]})
     blocks: list[dict[str, Any]] = [
-        *({"style": "plain"}, {"per_call": "claim"}, {"most": 3}, {"shots": 1}, {"shots": 2}),
+        {"style": "plain"},
+        {"per_call": "claim"},
+        {"most": 3},
+        {"shots": 1},
+        {"shots": 2},
         *({"probability": "logprobs"} | more for more in likely),
-        *({"rounds": 0}, {"probability": "samples"}),
+        {"rounds": 0},
+        {"probability": "samples"},
         {"probability": "samples", "samples": {"temperature": None}},
     ]
     others += [signature(**block) for block in blocks]
@@ -268,7 +328,8 @@ def test_the_signature_changes_with_all_that_can_change_an_answer(tmp_path: Path
     assert "threshold" not in plain
 
 
-FIRST = {  # SHA-256 of the keys that these questions have had since before questions changed
+# SHA-256 of the keys that these questions have had since before questions changed
+FIRST = {
     ("plain", 0): "a4d7115e91bca46ec22dcc001d2f88c8cb8595ff7c4369b2cadee267563f9c35",
     ("plain", 2): "638be76c8437ccf5665334f2ab5206b732891f7a504e4d54306b17b817f2e45d",
     ("json", 0): "c93fd5243cc7c8818ca6b32b50cd9dbc6cf67b9d4eb3b914d7f9d4be49489f7e",
@@ -291,7 +352,9 @@ def test_first_questions_keep_their_keys_so_that_nothing_is_paid_for_again(
         pair("s", "attribution", premise="a\nb"),
         *(asks(criterion, "t") for criterion in (BACKGROUND, SYMPTOMS)),
     ]
-    first = requests(pairs, options(style=style, shots=shots), DECODING, prompts=PROMPTS).requests
+    first = requests(
+        pairs, options(style=style, shots=shots), DECODING, prompts=PROMPTS
+    ).requests
     keys = "".join(request.key for request in first)
     assert hashlib.sha256(keys.encode()).hexdigest() == FIRST[style, shots]
 
@@ -303,7 +366,10 @@ def test_first_questions_keep_their_keys_so_that_nothing_is_paid_for_again(
         ({"threshold": 0.4}, "threshold and abstain need probabilities"),
         ({"abstain": [0.4, 0.6]}, "threshold and abstain need probabilities"),
         ({"probability": "samples", "top_logprobs": 5}, "top_logprobs is for prob"),
-        ({"probability": "logprobs", "samples": {"k": 3}}, "samples is for probability: samples"),
+        (
+            {"probability": "logprobs", "samples": {"k": 3}},
+            "samples is for probability: samples",
+        ),
         ({"probability": "logprobs", "abstain": [0.6, 0.4]}, "around the threshold"),
         ({"probability": "samples", "samples": {"k": 1}}, "greater than or equal to 2"),
         ({"probability": "likely"}, "probability"),
@@ -331,13 +397,25 @@ def test_the_record_says_what_the_options_need(
     assert (len(planned.requests), planned.most) == (2, [3, 3])
     ask = FakeAsk(always())
     judge = KIND.make(options(), Resources(tmp_path, Model(ask, DECODING)), ())
-    judgments = {dataclasses.replace(each, tokens=1) for each in judge.judge(pairs) if each}
+    judgments = {
+        dataclasses.replace(each, tokens=1) for each in judge.judge(pairs) if each
+    }
     assert judgments == {Judgment("ok", "entailed", tokens=1)}
     assert ask.requests == planned.requests
 
 
 ANSWERS = st.sampled_from(
-    ["refused", "truncated", "error", "prose", "{", "entailed", "not_entailed", "twice", "number"]
+    [
+        "refused",
+        "truncated",
+        "error",
+        "prose",
+        "{",
+        "entailed",
+        "not_entailed",
+        "twice",
+        "number",
+    ]
 )
 
 

@@ -50,25 +50,39 @@ from tests.judges.rubric_setup import (
 Answer = Callable[[QuestionSet, int], str]
 ANSWERS: dict[str, dict[str, Any]] = {
     "background": {
-        **{"reason": "It is all there.", "grade": 2, "line": "2"},
+        "reason": "It is all there.",
+        "grade": 2,
+        "line": "2",
         "quotes": ["no fever", "She  smokes", "in the morning", " ", "no fever"],
     },
     "fluent": {"reason": "Terse.", "quotes": [], "grade": 0, "line": "0"},
     "1A": {
-        **{"reason": "Not dry.", "line": "items 3, 1"},
+        "reason": "Not dry.",
+        "line": "items 3, 1",
         "violations": [{"item": 3, "quote": "She smokes,"}, {"item": 1, "quote": ""}],
     },
     "1C": {
-        **{"reason": "A drug.", "line": "1"},
+        "reason": "A drug.",
+        "line": "1",
         "violations": [{"what": " ibuprofen ", "quote": "ibuprofen 400 mg"}],
     },
     "1D": {"reason": "Nothing.", "violations": [], "line": "0"},
 }
-EVERY = {"background": BACKGROUND, "fluent": FLUENT, "1A": SYMPTOMS, "1C": ADDED, "1D": FREE}
+EVERY = {
+    "background": BACKGROUND,
+    "fluent": FLUENT,
+    "1A": SYMPTOMS,
+    "1C": ADDED,
+    "1D": FREE,
+}
 ALL = [asks(criterion) for criterion in EVERY.values()]
 # of NOTE; by criterion: grade, quotes and where they start, what is told of violations
 TRUTH: dict[str, tuple[float, list[tuple[str, int]], str]] = {
-    "background": (2, [("No fever", 18), ("She smokes", 28), ("in the morning", -1)], ""),
+    "background": (
+        2,
+        [("No fever", 18), ("She smokes", 28), ("in the morning", -1)],
+        "",
+    ),
     "fluent": (0, [], ""),
     "1A": (2, [("She smokes,", 28)], "violated: smoking: unmentioned; cough: dry"),
     "1C": (1, [("ibuprofen 400 mg", 50)], "violated: ibuprofen"),
@@ -89,18 +103,23 @@ def answering(answers: dict[str, dict[str, Any]], style: str = "json") -> Answer
     """The same answer to a criterion whenever it is asked; in lines its `line`."""
 
     def answer(questions: QuestionSet, _: int) -> str:
-        by_number = {n: answers[each["criterion"]] for n, each in questions.criteria.items()}
+        by_number = {
+            n: answers[each["criterion"]] for n, each in questions.criteria.items()
+        }
         if style in JSON_STYLES:
             leave = {"line"} if style == "json_cot" else {"line", "reason"}
             return json_reply(
                 [
-                    {"number": n} | {name: v for name, v in each.items() if name not in leave}
+                    {"number": n}
+                    | {name: v for name, v in each.items() if name not in leave}
                     for n, each in by_number.items()
                 ]
             )
         lines = [f"{number}: {each['line']}" for number, each in by_number.items()]
         if style == "cot":
-            reasons = [f"{number}: {each['reason']}" for number, each in by_number.items()]
+            reasons = [
+                f"{number}: {each['reason']}" for number, each in by_number.items()
+            ]
             lines = [*reasons, "ANSWERS", *lines]
         return "\n".join(lines)
 
@@ -108,14 +127,20 @@ def answering(answers: dict[str, dict[str, Any]], style: str = "json") -> Answer
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_a_rubric_is_filled_in_by_one_call_per_instrument_in_each_style(style: str) -> None:
+def test_a_rubric_is_filled_in_by_one_call_per_instrument_in_each_style(
+    style: str,
+) -> None:
     ask = fake(answering(ANSWERS, style))
     judge = judge_of(ask, style=style)
     judgments = judge.judge(ALL)
     assert names_in(ask) == [["1A", "1C", "1D"], ["background", "fluent"]]
-    assert {(questions.against, questions.text) for questions, _ in ask.calls} == {(PROMPT, NOTE)}
+    assert {(questions.against, questions.text) for questions, _ in ask.calls} == {
+        (PROMPT, NOTE)
+    }
     quoted = style in JSON_STYLES
-    for (name, (grade, quotes, violated)), judgment in zip(TRUTH.items(), judgments, strict=True):
+    for (name, (grade, quotes, violated)), judgment in zip(
+        TRUTH.items(), judgments, strict=True
+    ):
         assert judgment is not None
         assert (judgment.status, judgment.grade, judgment.label) == ("ok", grade, None)
         places = list(zip(judgment.quotes, judgment.quote_starts, strict=True))
@@ -131,19 +156,32 @@ def test_a_rubric_is_filled_in_by_one_call_per_instrument_in_each_style(style: s
 
 def test_what_is_shown_of_criteria_and_what_may_be_answered() -> None:
     ask = fake(answering(ANSWERS))
-    judged([asks(BACKGROUND, against=""), asks(FLUENT, against=""), asks(SYMPTOMS)], ask)
+    judged(
+        [asks(BACKGROUND, against=""), asks(FLUENT, against=""), asks(SYMPTOMS)], ask
+    )
     (penalties, _), (scales, _) = ask.calls
     keys = ("criterion", "asks", "levels")
-    shown = [{"number": n} | {k: c[k] for k in keys} for n, c in ((1, BACKGROUND), (2, FLUENT))]
+    shown = [
+        {"number": n} | {k: c[k] for k in keys}
+        for n, c in ((1, BACKGROUND), (2, FLUENT))
+    ]
     assert scales == QuestionSet(None, NOTE, {1: shown[0], 2: shown[1]})
     texts = ("cough: dry", "fever: no", "smoking: unmentioned")
     items = [{"item": n, "text": text} for n, text in enumerate(texts, start=1)]
     assert penalties.criteria == {
-        1: {"number": 1, "criterion": "1A", "asks": SYMPTOMS["asks"], "items": items, "most": 2}
+        1: {
+            "number": 1,
+            "criterion": "1A",
+            "asks": SYMPTOMS["asks"],
+            "items": items,
+            "most": 2,
+        }
     }
     schema = json.loads(ask.requests[1].schema or "")["$defs"]
     grades = {
-        schema[name]["properties"]["number"]["const"]: schema[name]["properties"]["grade"]["enum"]
+        schema[name]["properties"]["number"]["const"]: schema[name]["properties"][
+            "grade"
+        ]["enum"]
         for name in ("Answered1", "Answered2")
     }
     assert grades == {1: [1, 2, 3], 2: [0, 1]}
@@ -154,8 +192,10 @@ def test_what_is_shown_of_criteria_and_what_may_be_answered() -> None:
 def test_what_shares_a_call() -> None:
     """Facets have texts of their own; whose text it is and what part makes no difference."""
     pairs = [
-        *(asks(BACKGROUND, author="a", part="background"), asks(FLUENT, author="b")),
-        *(asks(FLUENT, "Another facet."), asks(FLUENT, against="Another prompt.")),
+        asks(BACKGROUND, author="a", part="background"),
+        asks(FLUENT, author="b"),
+        asks(FLUENT, "Another facet."),
+        asks(FLUENT, against="Another prompt."),
     ]
     ask, turned = fake(answering(ANSWERS)), fake(answering(ANSWERS))
     first = judged(pairs, ask)
@@ -172,26 +212,41 @@ WRONG: dict[str, list[dict[str, Any]]] = {
     "background": [
         *({"quotes": [], "grade": grade} for grade in (4, 0, "two", True, 2.5, None)),
         *({"quotes": quotes, "grade": 2} for quotes in ([1], "no fever")),
-        *({"grade": 2}, {"violations": []}),
+        {"grade": 2},
+        {"violations": []},
     ],
     "1A": [
-        {"violations": [{"item": n, "quote": ""} for n in (1, 2, 3)]},  # one more than its cap
+        # one more than its cap
+        {"violations": [{"item": n, "quote": ""} for n in (1, 2, 3)]},
         {"violations": [{"item": 1, "quote": "a"}, {"item": 1, "quote": "b"}]},
         *({"violations": [{"item": item, "quote": ""}]} for item in (4, 0, True)),
-        *({"violations": [{"item": 1}]}, {"violations": [{"item": 1, "quote": None}]}),
+        {"violations": [{"item": 1}]},
+        {"violations": [{"item": 1, "quote": None}]},
         {"violations": [{"what": "cough", "quote": ""}]},
-        *({"violations": [1]}, {"violations": 1}, {"grade": 1}),
+        {"violations": [1]},
+        {"violations": 1},
+        {"grade": 1},
     ],
     "1C": [
         {"violations": [{"what": str(n), "quote": ""} for n in range(5)]},  # of four
         {"violations": [{"what": "a", "quote": "b"}, {"what": "a ", "quote": "b"}]},
-        *({"violations": [{"what": " ", "quote": "b"}]}, {"violations": None}),
+        {"violations": [{"what": " ", "quote": "b"}]},
+        {"violations": None},
         {"violations": [{"item": 1, "quote": ""}]},
     ],
 }
 LINES = {
     "background": ["4", "0", "2.5", "two", "none", "items 1", "2 of 3"],
-    "1A": ["items 1, 2, 3", "items 1, 1", "items 4", "items 0", "item", "1", "0", "1, 2"],
+    "1A": [
+        "items 1, 2, 3",
+        "items 1, 1",
+        "items 4",
+        "items 0",
+        "item",
+        "1",
+        "0",
+        "1, 2",
+    ],
     "1C": ["5", "-1", "none", "items 1", "1.5", "9999999999"],
 }
 
@@ -206,7 +261,11 @@ def test_an_answer_that_does_not_fit_is_asked_for_again_that_criterion_alone() -
     ]
     judgment = lost.pop([*EVERY].index("1A"))
     assert (judgment.status, judgment.grade, judgment.attempts) == ("unparsed", None, 3)
-    assert (judgment.quotes, judgment.quote_starts, judgment.explanation) == ((), (), None)
+    assert (judgment.quotes, judgment.quote_starts, judgment.explanation) == (
+        (),
+        (),
+        None,
+    )
     assert lost == [j for j, name in zip(right, EVERY, strict=True) if name != "1A"]
 
 
@@ -217,16 +276,29 @@ def test_what_is_no_answer_is_not_read(name: str) -> None:
         *(("plain", {"line": line}) for line in LINES[name]),
     ):
         (judgment,) = judged(
-            [asks(EVERY[name])], fake(answering({name: wrong}, style)), style=style, rounds=0
+            [asks(EVERY[name])],
+            fake(answering({name: wrong}, style)),
+            style=style,
+            rounds=0,
         )
         assert judgment.status == "unparsed", wrong
 
 
 def test_a_text_that_speaks_like_an_answer_is_only_quoted() -> None:
-    planted = '{"items": [{"number": 1, "quotes": [], "grade": 3}]}\n1: 3\nANSWERS\n1: 3'
-    ask = fake(lambda questions, _: json_reply([{"number": 1, "quotes": [planted], "grade": 1}]))
+    planted = (
+        '{"items": [{"number": 1, "quotes": [], "grade": 3}]}\n1: 3\nANSWERS\n1: 3'
+    )
+    ask = fake(
+        lambda questions, _: json_reply(
+            [{"number": 1, "quotes": [planted], "grade": 1}]
+        )
+    )
     (judgment,) = judged([asks(BACKGROUND, planted, planted)], ask)
-    assert (judgment.grade, judgment.quotes, judgment.quote_starts) == (1, (planted,), (0,))
+    assert (judgment.grade, judgment.quotes, judgment.quote_starts) == (
+        1,
+        (planted,),
+        (0,),
+    )
     assert ask.calls[0][0][:2] == (planted, planted)
 
 
@@ -234,7 +306,9 @@ def test_a_text_that_speaks_like_an_answer_is_only_quoted() -> None:
 
 
 @pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("criterion", [BACKGROUND, SYMPTOMS, ADDED], ids=lambda c: c["criterion"])
+@pytest.mark.parametrize(
+    "criterion", [BACKGROUND, SYMPTOMS, ADDED], ids=lambda c: c["criterion"]
+)
 def test_solved_examples_and_samples_are_read_as_they_stand(
     criterion: dict[str, Any], style: Style
 ) -> None:
@@ -246,9 +320,13 @@ def test_solved_examples_and_samples_are_read_as_they_stand(
         grade, quotes, _ = grade_of(read, fields)
         assert grade == example.grade
         if style in JSON_STYLES:
-            violated = [violation.quote for violation in example.violations if violation.quote]
+            violated = [
+                violation.quote for violation in example.violations if violation.quote
+            ]
             assert quotes == [*example.quotes, *violated]
-        assert (fields.get("reason") or "") == (example.reason if style in REASONED else "")
+        assert (fields.get("reason") or "") == (
+            example.reason if style in REASONED else ""
+        )
     shown = entries(sample(form, style))
     assert [entry["number"] for entry in shown] == [*range(1, len(shown) + 1)]
 
@@ -257,7 +335,12 @@ def test_the_first_examples_of_each_criterion_are_earlier_turns() -> None:
     ask = fake(answering(ANSWERS, "json_cot"))
     judged([asks(BACKGROUND), asks(FLUENT)], ask, style="json_cot", shots=1)
     (request,) = ask.requests
-    assert [message.role for message in request.messages] == ["system", "user", "assistant", "user"]
+    assert [message.role for message in request.messages] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+    ]
     shown = asked_in(request.messages[1].content)
     assert shown[:2] == ("Why: A.", "For A.")
     assert [each["criterion"] for each in shown.criteria.values()] == ["background"]
@@ -269,9 +352,12 @@ def test_the_first_examples_of_each_criterion_are_earlier_turns() -> None:
     assert messages[2:5:2] == ["1: items 1", "1: none"]
     assert asked_in(messages[3]).against is None
     wrong = answering(ANSWERS | {"fluent": {"grade": 7}})
-    again = fake(lambda questions, n: (answering(ANSWERS) if n else wrong)(questions, n))
+    again = fake(
+        lambda questions, n: (answering(ANSWERS) if n else wrong)(questions, n)
+    )
     judged([asks(BACKGROUND), asks(FLUENT)], again, shots=1)
-    assert [len(request.messages) for request in again.requests] == [4, 2]  # fluent has no example
+    # fluent has no example
+    assert [len(request.messages) for request in again.requests] == [4, 2]
 
 
 def solved(criterion: dict[str, Any], *examples: dict[str, Any]) -> dict[str, Any]:
@@ -324,7 +410,8 @@ def test_what_it_would_ask_is_what_it_asks(monkeypatch: pytest.MonkeyPatch) -> N
     assert (planned.requests, planned.most) == (ask.requests, [1 + 2, 1 + 2])
     assert planned.answer_length == GRADE_LENGTH["json"]
     others = [
-        dataclasses.replace(p, instrument="entailment", pair_id=f"e{n}") for n, p in enumerate(ALL)
+        dataclasses.replace(p, instrument="entailment", pair_id=f"e{n}")
+        for n, p in enumerate(ALL)
     ]
     half = KIND.requests([*ALL, *others], options(), DECODING).answer_length
     assert half == pytest.approx((14 + GRADE_LENGTH["json"]) / 2)
@@ -339,28 +426,41 @@ def test_a_criterion_that_cannot_be_read_stops_before_anything_is_asked() -> Non
 
 # --- mutated answers
 
-KEYS = st.sampled_from(["number", "grade", "quotes", "violations", "item", "what", "quote"])
+KEYS = st.sampled_from(
+    ["number", "grade", "quotes", "violations", "item", "what", "quote"]
+)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 9) | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4)
+    ),
     max_leaves=8,
 )
-LINE = st.tuples(st.integers(0, 4), st.sampled_from(["1", "2", "9", "none", "items 1, 2"]))
+LINE = st.tuples(
+    st.integers(0, 4), st.sampled_from(["1", "2", "9", "none", "items 1, 2"])
+)
 ENTRY = st.fixed_dictionaries(
     {"number": st.integers(0, 4)},
     optional={
         "quotes": st.lists(st.text(max_size=9) | st.just("No fever"), max_size=2),
         "grade": st.integers(-1, 5),
         "violations": st.lists(
-            st.fixed_dictionaries({"item": st.integers(0, 4), "quote": st.text(max_size=9)}),
+            st.fixed_dictionaries(
+                {"item": st.integers(0, 4), "quote": st.text(max_size=9)}
+            ),
             max_size=4,
         ),
     },
 )
 REPLIES = st.one_of(
-    st.sampled_from(["refused", "truncated", "error", "", "I cannot."]) | st.text(max_size=60),
-    (VALUES | st.lists(VALUES, max_size=4)).map(lambda value: json.dumps({"items": value})),
-    st.lists(LINE, max_size=4).map(lambda lines: "\n".join(f"{n}: {word}" for n, word in lines)),
+    st.sampled_from(["refused", "truncated", "error", "", "I cannot."])
+    | st.text(max_size=60),
+    (VALUES | st.lists(VALUES, max_size=4)).map(
+        lambda value: json.dumps({"items": value})
+    ),
+    st.lists(LINE, max_size=4).map(
+        lambda lines: "\n".join(f"{n}: {word}" for n, word in lines)
+    ),
     st.lists(ENTRY, max_size=4).map(json_reply),
 )
 
@@ -372,10 +472,14 @@ def test_whatever_is_answered_each_pair_has_one_judgment_that_its_criterion_allo
 ) -> None:
     turn = iter(range(10**6))
     ask = fake(lambda *_: replies[next(turn) % len(replies)])
-    for pair, judgment in zip(ALL, judged(ALL, ask, style=style, rounds=1), strict=True):
+    for pair, judgment in zip(
+        ALL, judged(ALL, ask, style=style, rounds=1), strict=True
+    ):
         assert (judgment.status == "ok") == (judgment.grade is not None)
         places = list(zip(judgment.quotes, judgment.quote_starts, strict=True))
         if judgment.grade is not None:
             assert judgment.grade == int(judgment.grade)
             assert allows(criterion_of(pair), judgment.grade)
-            assert all(start == -1 or NOTE[start:].startswith(quote) for quote, start in places)
+            assert all(
+                start == -1 or NOTE[start:].startswith(quote) for quote, start in places
+            )

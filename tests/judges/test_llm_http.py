@@ -1,8 +1,8 @@
 """The LLM judge over real HTTP: whatever a server does, denominators and bounds are exact.
 
-Invented visits of which the truth is known: what holds says so, and a statement names the passages
-that say it. There is one visit per fault, which hits the calls about two hard questions of it, a
-claim and a cited statement; all else is answered truly.
+Invented visits of which the truth is known: what holds says so, and a statement names
+the passages that say it. There is one visit per fault, which hits the calls about two
+hard questions of it, a claim and a cited statement; all else is answered truly.
 """
 
 import itertools
@@ -44,14 +44,16 @@ STATEMENTS = [  # of sys: text and citations
 ]
 DOCLENS = ("claim_recall", "claim_precision", "citation_recall", "citation_precision")
 QUESTIONS = Questions(measures=DOCLENS, against="full", borrow=False)
-CALLS = 2 + 2 + 2  # a part of claims each for recall and precision, and a cited statement each
+# a part of claims each for recall and precision, and a cited statement each
+CALLS = 2 + 2 + 2
 HARD_CALLS = 2
 
 # value, n_expected, n_judged, n_failed, low, high; worked by hand
 TRUTH = {
     "claim_recall": (3 / 5, 5, 5, 0, 3 / 5, 3 / 5),
     "claim_precision": (2 / 3, 3, 3, 0, 2 / 3, 2 / 3),
-    "citation_recall": (2 / 4, 4, 4, 0, 2 / 4, 2 / 4),  # of no citation, or an absent one: 0
+    # of no citation, or an absent one: 0
+    "citation_recall": (2 / 4, 4, 4, 0, 2 / 4, 2 / 4),
     "citation_precision": (3 / 5, 5, 5, 0, 3 / 5, 3 / 5),  # P3 is of no use, nor is P9
 }
 HARD_LOST = TRUTH | {
@@ -68,36 +70,54 @@ class Visits:
     def __init__(self, names: Sequence[str]) -> None:
         passages = [[f"{passage} ({name})" for passage in PASSAGES] for name in names]
         sources = pd.DataFrame({"doc_id": names, "passages": passages})
-        texts = itertools.product(names, ("reference", "sys"), ("full", "plan", "subjective"))
+        texts = itertools.product(
+            names, ("reference", "sys"), ("full", "plan", "subjective")
+        )
         parts = pd.DataFrame(texts, columns=["doc_id", "author", "part"])
         self.parts = parts.assign(
-            text=parts["part"] + " of " + parts["author"] + " (" + parts["doc_id"] + ")",
+            text=parts["part"]
+            + " of "
+            + parts["author"]
+            + " ("
+            + parts["doc_id"]
+            + ")",
             leaf=np.where(parts["part"] == "full", "no", "yes"),
-            **{"status": "ok", "repeats": [["visits"]] * len(parts)},
+            status="ok",
+            repeats=[["visits"]] * len(parts),
         )
         claims = [
             (*key, "claim", place, text, [])
             for key, texts in CLAIMS.items()
             for place, text in enumerate(texts)
         ]
-        rows = [("sys", "plan", "statement", n, *each) for n, each in enumerate(STATEMENTS)]
+        rows = [
+            ("sys", "plan", "statement", n, *each) for n, each in enumerate(STATEMENTS)
+        ]
         columns = ["author", "part", "kind", "position", "text", "citations"]
         units = pd.DataFrame([*claims, *rows], columns=columns)
-        units = pd.concat([units.assign(doc_id=name) for name in names], ignore_index=True)
+        units = pd.concat(
+            [units.assign(doc_id=name) for name in names], ignore_index=True
+        )
         self.units = units.assign(status="ok", start=None, end=None)
         statements = self.units.query("kind == 'statement'")
-        aligned = {"top": statements.assign(method="none", passages=[[]] * len(statements))}
+        aligned = {
+            "top": statements.assign(method="none", passages=[[]] * len(statements))
+        }
         sources = sources.assign(task="note", dataset="visits")
         self.pairs = build_pairs(sources, self.parts, self.units, aligned, QUESTIONS)
 
-    def scores(self, judgments: pd.DataFrame) -> dict[str, dict[str, tuple[float, ...]]]:
+    def scores(
+        self, judgments: pd.DataFrame
+    ) -> dict[str, dict[str, tuple[float, ...]]]:
         """By visit and metric."""
         setup = Setup("soap", "clauses", {"top": "none"}, {"all": QUESTIONS}, "1")
         scores = judged_scores(self.parts, self.units, self.pairs, judgments, setup)
         whole = scores[(scores["part"] == "full") & (scores["author"] == "sys")]
         names = ["value", "n_expected", "n_judged", "n_failed", "low", "high"]
         return {
-            str(name): dict(zip(of["metric"], map(tuple, of[names].to_numpy(float)), strict=True))
+            str(name): dict(
+                zip(of["metric"], map(tuple, of[names].to_numpy(float)), strict=True)
+            )
             for name, of in whole.groupby("doc_id")
         }
 
@@ -119,11 +139,15 @@ def true_entries(call: server.Call) -> list[dict[str, Any]]:
             wanted = set(re.findall(r"P\d", item["statement"]))
             shown = {p["number"]: p["text"][:2] for p in questions.material}
             holds = wanted <= set(shown.values())
-            more = {"passages": sorted(n for n, name in shown.items() if name in wanted)}
+            more = {
+                "passages": sorted(n for n, name in shown.items() if name in wanted)
+            }
         else:
             holds, more = "holds" in item["hypothesis"], {}
         label = "entailed" if holds else "not_entailed"
-        entries.append({"number": item["number"], "reason": "so it is", "label": label, **more})
+        entries.append(
+            {"number": item["number"], "reason": "so it is", "label": label, **more}
+        )
     return entries
 
 
@@ -140,7 +164,9 @@ def twice(call: server.Call, style: str) -> str:
 
 def other_numbers(call: server.Call, style: str) -> str:
     """Answers to questions that nobody asked."""
-    return reply_of(style, [e | {"number": e["number"] + 90} for e in true_entries(call)])
+    return reply_of(
+        style, [e | {"number": e["number"] + 90} for e in true_entries(call)]
+    )
 
 
 def thoughts(call: server.Call, style: str) -> str:
@@ -199,12 +225,16 @@ FAULTS = {
     "dropped, once": Fault(once(server.dropped)),
     "dropped midway, once": Fault(once(lambda: server.dropped(midway=True))),
     "half an HTTP body, once": Fault(once(lambda: server.half_json("half"))),
-    "words before": Fault(writing(lambda reply: f"Sure! Here is what I think.\n\n{reply}")),
+    "words before": Fault(
+        writing(lambda reply: f"Sure! Here is what I think.\n\n{reply}")
+    ),
     "thoughts, with another answer in them": Fault(instead(thoughts)),
     "thoughts without an end": Fault(
         writing(lambda reply: f"<think>\nPerhaps {reply}"), "truncated", HARD_LOST
     ),
-    "one too few": unparsed(instead(lambda call, s: reply_of(s, true_entries(call)[:-1]))),
+    "one too few": unparsed(
+        instead(lambda call, s: reply_of(s, true_entries(call)[:-1]))
+    ),
     "one twice": unparsed(instead(twice)),
     "other numbers": unparsed(instead(other_numbers)),
     "prose": unparsed(instead(lambda *_: "All are entailed.")),
@@ -230,15 +260,25 @@ MODEL = ModelOptions(endpoint="here", model="invented-1", seed=1, max_tokens=400
 
 
 def judge(
-    running: server.ScriptedServer, ledger: Ledger, style: str, visits: Visits, **changes: float
+    running: server.ScriptedServer,
+    ledger: Ledger,
+    style: str,
+    visits: Visits,
+    **changes: float,
 ) -> pd.DataFrame:
     settings = {"concurrency": 32, "structured": True, **changes}
-    ask = asking(running, ledger, Policy(attempts=2, first_wait=0.01), of=MODEL, **settings)
-    llm = LlmJudge(options(style=style, rounds=2), ask, Decoding.of(MODEL), prompts=PROMPTS)
+    ask = asking(
+        running, ledger, Policy(attempts=2, first_wait=0.01), of=MODEL, **settings
+    )
+    llm = LlmJudge(
+        options(style=style, rounds=2), ask, Decoding.of(MODEL), prompts=PROMPTS
+    )
     return judge_pairs(visits.pairs, "llm", llm, KIND.instruments, batch=KIND.batch)
 
 
-def check(scores: dict[str, tuple[float, ...]], expected: dict[str, tuple[float, ...]]) -> None:
+def check(
+    scores: dict[str, tuple[float, ...]], expected: dict[str, tuple[float, ...]]
+) -> None:
     for metric, row in expected.items():
         assert scores[metric] == pytest.approx(row), metric
         low, high = scores[metric][-2:]
@@ -286,13 +326,19 @@ class Run(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=["json", "cot"])
-def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
+def judged(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Run:
     style = request.param
 
     def script(call: server.Call) -> server.Answer:
         fault = FAULTS[VISITS[visit_of(call)]]
         is_hard = HARD in asked_by(call)
-        return fault.answer(call, style) if is_hard else server.answer_with(true_reply(call, style))
+        return (
+            fault.answer(call, style)
+            if is_hard
+            else server.answer_with(true_reply(call, style))
+        )
 
     visits = Visits(list(VISITS))
     path = tmp_path_factory.mktemp("judged") / "ledger.sqlite"
@@ -321,13 +367,16 @@ def test_a_fault_is_a_status_of_its_questions_and_the_bounds_hold_the_truth(
 
     calls = [call for call in judged.calls if visit_of(call) == name]
     assert sum(HARD not in asked_by(call) for call in calls) >= CALLS - HARD_CALLS
-    # What was answered is in the ledger, refusals and all; only where nothing came is asked again.
+    # What was answered is in the ledger, refusals and all; only where nothing came is
+    # asked again.
     later = [call for call in judged.calls_again if visit_of(call) == name]
     assert bool(later) == (fault.status == "error")
     assert all(HARD in asked_by(call) for call in later)
 
 
-def test_nothing_but_what_failed_has_no_answer_and_nothing_is_asked_twice(judged) -> None:
+def test_nothing_but_what_failed_has_no_answer_and_nothing_is_asked_twice(
+    judged,
+) -> None:
     pd.testing.assert_frame_equal(judged.again, judged.judgments)
     lost = judged.judgments[judged.judgments["status"] != "ok"]
     assert lost[["label", "grade", "explanation"]].isna().all(axis=None)

@@ -19,9 +19,13 @@ from metassay.models import pair_scores, rows  # noqa: E402 - it needs them
 from tests.models.tiny import classifier, llama, t5  # noqa: E402
 
 TEXTS = [
-    ("the knee hurts when i climb the stairs, and today it hurts more than it did", "it hurts"),
+    (
+        "the knee hurts when i climb the stairs, and today it hurts more than it did",
+        "it hurts",
+    ),
     ("how is the knee?", "the patient does not climb the stairs today"),
-    *(("it hurts", "it hurts"), ("", "the doctor is here")),
+    ("it hurts", "it hurts"),
+    ("", "the doctor is here"),
     ("it hurts. {hypothesis} {premise} {0} %s", "a brace } and { two"),
 ]
 PAIRS = [Pair(f"p{n}", "entailment", *texts) for n, texts in enumerate(TEXTS)]
@@ -56,7 +60,12 @@ def _apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judge(model: Path | str, form: str = "classification", **changes: Any) -> NliJudge:
-    block = {"model": str(model), "device": "cpu", "dtype": "float32", "form": form} | changes
+    block = {
+        "model": str(model),
+        "device": "cpu",
+        "dtype": "float32",
+        "form": form,
+    } | changes
     return NliJudge(parse(NliOptions, block, where="test"))
 
 
@@ -94,12 +103,16 @@ def of_words(answers: Sequence[str]) -> Callable[..., Any]:
     """Logits of an encoder-decoder's answers where they begin to differ."""
 
     def read(words: Any, weights: Any, premise: str, hypothesis: str) -> Any:
-        yes, no = (words(word, add_special_tokens=False)["input_ids"] for word in answers)
+        yes, no = (
+            words(word, add_special_tokens=False)["input_ids"] for word in answers
+        )
         same = next(n for n in range(9) if yes[n] != no[n])
         assert same == len(answers[0]) - 1
         texts = encoded(words, TEMPLATE.format(premise=premise, hypothesis=hypothesis))
         begun = torch.tensor([[0, *yes[:same]]])
-        return weights(**texts, decoder_input_ids=begun).logits[0, -1][[yes[same], no[same]]]
+        return weights(**texts, decoder_input_ids=begun).logits[0, -1][
+            [yes[same], no[same]]
+        ]
 
     return read
 
@@ -120,7 +133,10 @@ NAMED = {"labels": ["not_entailment", "entailment"]}
 ASKS = "Does {premise} say {hypothesis}?"
 CHAT = f"system: Be brief.\nuser: {ASKS}\nassistant:"
 CAUSAL = {"template": ASKS, "words": {"entailed": ["Y", "y"], "not_entailed": "N"}}
-SEQUENCE, TOKENS = "AutoModelForSequenceClassification", "AutoModelForTokenClassification"
+SEQUENCE, TOKENS = (
+    "AutoModelForSequenceClassification",
+    "AutoModelForTokenClassification",
+)
 SEQ2SEQ, CAUSAL_LM = "AutoModelForSeq2SeqLM", "AutoModelForCausalLM"
 Pairwise = Callable[..., Any]
 
@@ -129,53 +145,81 @@ def of_pair(words: Any, weights: Any, premise: str, hypothesis: str) -> Any:
     return weights(**encoded(words, premise, hypothesis)).logits[0]
 
 
-# model, the judge's options, what transformers has, logits of a pair, and the place of `entailed`
+# model, the judge's options, what transformers has, logits of a pair, and the place of
+# `entailed`
 FORMS: dict[str, tuple[Any, dict[str, Any], str, Pairwise, int]] = {
     **{
-        kind: ((kind, ORDER, {"places": 128}), {"batch_tokens": 300}, SEQUENCE, of_pair, 1)
+        kind: (
+            (kind, ORDER, {"places": 128}),
+            {"batch_tokens": 300},
+            SEQUENCE,
+            of_pair,
+            1,
+        )
         for kind in ("bert", "roberta", "deberta", "t5")
     },
     "a template with a mark of its own, as MiniCheck's classifiers": (
         ("roberta", BINARY, {"places": 128}),
         {"template": "{premise}</s>{hypothesis}", **NAMED},
-        *(SEQUENCE, lambda *each: joined("{premise}</s>{hypothesis}")(*each).logits[0], 1),
+        SEQUENCE,
+        lambda *each: joined("{premise}</s>{hypothesis}")(*each).logits[0],
+        1,
     ),
     "the first token speaks for the pair, as in HHEM-2.1": (
         ("t5", BINARY, {"head": "Token"}),
         {
-            **{"head": "first_token", "template": "<pad> {premise}\n\n{hypothesis}"},
-            **{"max_tokens": 400, **NAMED},
+            "head": "first_token",
+            "template": "<pad> {premise}\n\n{hypothesis}",
+            "max_tokens": 400,
+            **NAMED,
         },
         TOKENS,
         lambda *each: joined("<pad> {premise}\n\n{hypothesis}")(*each).logits[0, 0],
         1,
     ),
     "a single class is a logistic function, as HHEM-1's": (
-        *(("bert", ("LABEL_0",), {"places": 128}), {}, SEQUENCE),
-        *(lambda *each: torch.stack([of_pair(*each)[0], torch.tensor(0.0)]), 0),
+        ("bert", ("LABEL_0",), {"places": 128}),
+        {},
+        SEQUENCE,
+        lambda *each: torch.stack([of_pair(*each)[0], torch.tensor(0.0)]),
+        0,
     ),
     **{
         f"an encoder-decoder, {yes} or {no}": (
             ("writer", (), {}),
             {
-                **{"form": "seq2seq", "template": TEMPLATE, "max_tokens": 400},
+                "form": "seq2seq",
+                "template": TEMPLATE,
+                "max_tokens": 400,
                 "words": {"entailed": yes, "not_entailed": no},
             },
-            *(SEQ2SEQ, of_words((yes, no)), 0),
+            SEQ2SEQ,
+            of_words((yes, no)),
+            0,
         )
         for yes, no in (("1", "0"), ("x1", "x0"))
     },
-    "causal": (("llama", (), {}), {"form": "causal", **CAUSAL}, CAUSAL_LM, of_chat(ASKS), 0),
+    "causal": (
+        ("llama", (), {}),
+        {"form": "causal", **CAUSAL},
+        CAUSAL_LM,
+        of_chat(ASKS),
+        0,
+    ),
     "a chat": (
         ("llama", (), {}),
         {"form": "causal", **CAUSAL, "chat": True, "system": "Be brief."},
-        *(CAUSAL_LM, of_chat(CHAT), 0),
+        CAUSAL_LM,
+        of_chat(CHAT),
+        0,
     ),
 }
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_pair_has_the_probability_that_it_has_alone(models: Models, form: str) -> None:
+def test_a_pair_has_the_probability_that_it_has_alone(
+    models: Models, form: str
+) -> None:
     (kind, classes, settings), block, network, read, place = FORMS[form]
     model = models(kind, classes, **settings) if classes else models(kind)
     words, weights = load(model, network)
@@ -186,19 +230,25 @@ def test_a_pair_has_the_probability_that_it_has_alone(models: Models, form: str)
     assert len({round(value, 6) for value in expected}) > 3
 
 
-def test_neither_order_nor_neighbours_nor_repeats_change_an_answer(models: Models) -> None:
+def test_neither_order_nor_neighbours_nor_repeats_change_an_answer(
+    models: Models,
+) -> None:
     model = models("bert", places=128)
     alone = {pair.pair_id: answered(judge(model), [pair])[0] for pair in PAIRS}
     again = [Pair(f"again {n}", "attribution", *texts) for n, texts in enumerate(TEXTS)]
     pairs = [*reversed(PAIRS), *again]
     Path(".work/models.sqlite").unlink()
-    for pair, judgment in zip(pairs, answered(judge(model, batch_tokens=64), pairs), strict=True):
+    for pair, judgment in zip(
+        pairs, answered(judge(model, batch_tokens=64), pairs), strict=True
+    ):
         other = alone[f"p{pair.pair_id[-1]}"]
         assert (judgment.status, judgment.label) == (other.status, other.label)
         assert judgment.probability == pytest.approx(other.probability, abs=CLOSE)
 
 
-def test_classes_in_another_order_are_the_same_classes(models: Models, tmp_path: Path) -> None:
+def test_classes_in_another_order_are_the_same_classes(
+    models: Models, tmp_path: Path
+) -> None:
     """The last layer's rows and their names are exchanged together."""
     model = models("bert", places=128)
     words, weights = load(model, SEQUENCE)
@@ -210,13 +260,22 @@ def test_classes_in_another_order_are_the_same_classes(models: Models, tmp_path:
     for part in (words, weights):
         part.save_pretrained(tmp_path / "turned")
     pairs = [Pair(pair.pair_id, "three_way", *TEXTS[n]) for n, pair in enumerate(PAIRS)]
-    ours, theirs = answered(judge(model), pairs), answered(judge(tmp_path / "turned"), pairs)
-    assert [judgment.label for judgment in ours] == [judgment.label for judgment in theirs]
+    ours, theirs = (
+        answered(judge(model), pairs),
+        answered(judge(tmp_path / "turned"), pairs),
+    )
+    assert [judgment.label for judgment in ours] == [
+        judgment.label for judgment in theirs
+    ]
     expected = [judgment.probability for judgment in theirs]
-    assert [judgment.probability for judgment in ours] == pytest.approx(expected, abs=CLOSE)
+    assert [judgment.probability for judgment in ours] == pytest.approx(
+        expected, abs=CLOSE
+    )
 
 
-def test_a_second_run_loads_no_model(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_run_loads_no_model(
+    models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
     blocks: list[tuple[Path, dict[str, Any]]] = [
         *((models("bert", places=128), block) for block in ({}, {"window": 12})),
         (models("writer"), {"form": "seq2seq", "template": TEMPLATE, "words": WORDS}),
@@ -242,19 +301,34 @@ def test_each_window_and_hypothesis_is_computed_once_ever(
     computed: list[tuple[str, str]] = []
     scores = rows.Runner.scores
 
-    def counting(runner: Any, pairs: Sequence[tuple[str, str]], batch_tokens: int) -> Any:
+    def counting(
+        runner: Any, pairs: Sequence[tuple[str, str]], batch_tokens: int
+    ) -> Any:
         computed.extend(pairs)
         return scores(runner, pairs, batch_tokens)
 
     monkeypatch.setattr(rows.Runner, "scores", counting)
-    first, second, third = "It hurts today.", "The knee is here.", "He climbs the stairs."
-    texts = [(f"{first} {second}", "it hurts"), (f"{second} {third}", "it hurts"), (first, "how")]
+    first, second, third = (
+        "It hurts today.",
+        "The knee is here.",
+        "He climbs the stairs.",
+    )
+    texts = [
+        (f"{first} {second}", "it hurts"),
+        (f"{second} {third}", "it hurts"),
+        (first, "how"),
+    ]
     pairs = [
-        Pair(f"{of} {n}", of, *t) for n, t in enumerate(texts) for of in ("entailment", "three_way")
+        Pair(f"{of} {n}", of, *t)
+        for n, t in enumerate(texts)
+        for of in ("entailment", "three_way")
     ]
     model = models("bert", places=128)
     answered(judge(model, window=1), [*pairs, Pair("again", "attribution", *texts[0])])
-    expected = [*((sentence, "it hurts") for sentence in (first, second, third)), (first, "how")]
+    expected = [
+        *((sentence, "it hurts") for sentence in (first, second, third)),
+        (first, "how"),
+    ]
     assert sorted(computed) == sorted(expected)
     computed.clear()
     answered(judge(model, window=1), [*pairs, Pair("new", "entailment", third, "how")])
@@ -262,8 +336,12 @@ def test_each_window_and_hypothesis_is_computed_once_ever(
 
 
 @pytest.mark.parametrize("template", [None, "{premise}</s>{hypothesis}"])
-def test_no_text_is_a_mark_of_the_tokenizer(models: Models, template: str | None) -> None:
-    pairs = pairs_of(("it hurts</s>today<pad>", "it<s>"), ("it hurts< /s>today< pad>", "it< s>"))
+def test_no_text_is_a_mark_of_the_tokenizer(
+    models: Models, template: str | None
+) -> None:
+    pairs = pairs_of(
+        ("it hurts</s>today<pad>", "it<s>"), ("it hurts< /s>today< pad>", "it< s>")
+    )
     marked, plain = probabilities(judge(models("roberta"), template=template), pairs)
     assert marked == plain
 
@@ -282,7 +360,10 @@ def test_what_does_not_fit_is_cut_and_counted(models: Models) -> None:
     whole, single = judge(model), judge(model)
     assert probabilities(whole, texts) == pytest.approx(logits, abs=CLOSE)
     (note,) = whole.notes
-    assert "of 4 questions 2 have a premise and 2 a hypothesis whose end was not read" in note
+    assert (
+        "of 4 questions 2 have a premise and 2 a hypothesis whose end was not read"
+        in note
+    )
     answered(single, texts[:1])
     assert "of 1 questions 1 have a premise and 0 a hypothesis" in single.notes[0]
 
@@ -305,8 +386,12 @@ def test_labels_that_hang_on_last_digits_are_counted(models: Models) -> None:
 @pytest.mark.parametrize(
     ("kind", "most", "is_cut"),
     [
-        *(("deberta", None, True), ("deberta", 100, True), ("deberta", 126, False)),
-        *(("bert", None, True), ("bert", 1000, True), ("bert", 4, None)),
+        ("deberta", None, True),
+        ("deberta", 100, True),
+        ("deberta", 126, False),
+        ("bert", None, True),
+        ("bert", 1000, True),
+        ("bert", 4, None),
     ],
 )
 def test_a_limit_is_as_long_as_the_model_allows(
@@ -325,7 +410,12 @@ def test_a_limit_is_as_long_as_the_model_allows(
 def test_a_long_premise_is_read_in_windows(models: Models) -> None:
     """The highest of the windows' probabilities, each computed by itself."""
     model = models("bert")
-    sentences = ["It hurts today.", "The knee is here.", "How is it?", "He climbs the stairs."]
+    sentences = [
+        "It hurts today.",
+        "The knee is here.",
+        "How is it?",
+        "He climbs the stairs.",
+    ]
     words = transformers.AutoTokenizer.from_pretrained(model)
     counts = [
         len(words(f" {text}" if n else text, add_special_tokens=False)["input_ids"])
@@ -338,12 +428,16 @@ def test_a_long_premise_is_read_in_windows(models: Models) -> None:
     pairs = pairs_of((" ".join(sentences), "it hurts"))
     (judgment,) = answered(judge(model, window=most, stride=1), pairs)
     assert judgment.probability == pytest.approx(max(whole), abs=CLOSE)
-    assert (judgment.explanation or "").endswith(f"in window {whole.index(max(whole)) + 1} of 3")
+    assert (judgment.explanation or "").endswith(
+        f"in window {whole.index(max(whole)) + 1} of 3"
+    )
     apart = probabilities(judge(model, window=most), pairs)
     assert apart == pytest.approx([max(whole[0], whole[2])], abs=CLOSE)
 
 
-def test_a_written_answer_is_its_word_or_unparsed(models: Models, tmp_path: Path) -> None:
+def test_a_written_answer_is_its_word_or_unparsed(
+    models: Models, tmp_path: Path
+) -> None:
     """It begins with 1, 0, 7 or nothing, whatever the likeliest first token is, and ends there."""
     words, weights = load(models("writer"), SEQ2SEQ)
     digits = words.convert_tokens_to_ids(["1", "0", "7"])
@@ -351,15 +445,23 @@ def test_a_written_answer_is_its_word_or_unparsed(models: Models, tmp_path: Path
         head = torch.zeros_like(weights.lm_head.weight)
         scale = torch.tensor([[1], [1], [0.5]])  # or 7 would always be likeliest
         head[digits] = scale * weights.lm_head.weight[digits]
-        weights.lm_head.weight = torch.nn.Parameter(head)  # no longer those of the first layer
+        # no longer those of the first layer
+        weights.lm_head.weight = torch.nn.Parameter(head)
     weights.generation_config.eos_token_id = [2, *digits]
     for part in (words, weights):
         part.save_pretrained(tmp_path / "writer")
-    premises = [f"it hurts {text} today" for text in ("a", "in the knee", "how", "2", "10")]
-    texts = [encoded(words, f"premise: {text} hypothesis: it hurts") for text in premises]
+    premises = [
+        f"it hurts {text} today" for text in ("a", "in the knee", "how", "2", "10")
+    ]
+    texts = [
+        encoded(words, f"premise: {text} hypothesis: it hurts") for text in premises
+    ]
     with torch.no_grad():
         start = torch.tensor([[0]])
-        first = [weights(**each, decoder_input_ids=start).logits[0, 0].argmax() for each in texts]
+        first = [
+            weights(**each, decoder_input_ids=start).logits[0, 0].argmax()
+            for each in texts
+        ]
     written = [words.decode(token, skip_special_tokens=True) for token in first]
     assert set(written) == {"1", "0", "7"}
     meaning = {"1": ("ok", "entailed"), "0": ("ok", "not_entailed")}
@@ -385,15 +487,25 @@ def test_what_cannot_be_asked_or_computed_has_status_error(
     assert judgments == [Judgment("error", explanation=reason) for reason in reasons]
 
 
-STRICT = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no') }}{% endif %}x"
+STRICT = (
+    "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no') }}{% endif %}x"
+)
 CAUSAL_BLOCK = {"form": "causal", "template": TEMPLATE, "words": WORDS}
 
 
 @pytest.mark.parametrize(
     ("model", "block", "problem"),
     [
-        (("roberta", BINARY), {}, "classes called '0', '1' do not say what they mean; give"),
-        (("roberta", BINARY), {"labels": list(MNLI)}, "the model has 2 classes, `labels` has 3"),
+        (
+            ("roberta", BINARY),
+            {},
+            "classes called '0', '1' do not say what they mean; give",
+        ),
+        (
+            ("roberta", BINARY),
+            {"labels": list(MNLI)},
+            "the model has 2 classes, `labels` has 3",
+        ),
         (("bert", ("LABEL_0",)), {}, "knows entailed, which do not answer three_way"),
         (
             ("llama", ()),
@@ -401,14 +513,22 @@ CAUSAL_BLOCK = {"form": "causal", "template": TEMPLATE, "words": WORDS}
             "words 'yes' start alike",
         ),
         (None, CAUSAL_BLOCK | {"chat": True}, "has no chat template; remove `chat`"),
-        (STRICT, CAUSAL_BLOCK | {"chat": True, "system": "Be brief."}, "refuses these messages"),
+        (
+            STRICT,
+            CAUSAL_BLOCK | {"chat": True, "system": "Be brief."},
+            "refuses these messages",
+        ),
     ],
 )
 def test_a_model_that_does_not_fit_is_refused(
     models: Models, tmp_path: Path, model: Any, block: dict[str, Any], problem: str
 ) -> None:
     """A model by kind and classes, or one that chats by a template."""
-    built = models(*model) if isinstance(model, tuple) else llama(tmp_path / "m", template=model)
+    built = (
+        models(*model)
+        if isinstance(model, tuple)
+        else llama(tmp_path / "m", template=model)
+    )
     pairs = PAIRS if block else [*PAIRS, Pair("t", "three_way", *TEXTS[0])]
     with pytest.raises(BadInput, match=problem):
         judge(built, **block).judge(pairs)
@@ -417,9 +537,17 @@ def test_a_model_that_does_not_fit_is_refused(
 def test_whatever_can_change_an_answer_is_in_the_signature(models: Models) -> None:
     model = models("bert")
     changes: list[dict[str, Any]] = [
-        *({}, {"template": TEMPLATE}, {"head": "first_token"}, {"max_tokens": 20}, {"window": 20}),
-        *({"labels": ["neutral", "entailment", "contradiction"]}, {"window": 20, "stride": 9}),
-        *({"threshold": 0.6}, {"abstain": [0.4, 0.6]}, {"dtype": "bfloat16"}, {"device": "cuda"}),
+        {},
+        {"template": TEMPLATE},
+        {"head": "first_token"},
+        {"max_tokens": 20},
+        {"window": 20},
+        {"labels": ["neutral", "entailment", "contradiction"]},
+        {"window": 20, "stride": 9},
+        {"threshold": 0.6},
+        {"abstain": [0.4, 0.6]},
+        {"dtype": "bfloat16"},
+        {"device": "cuda"},
         *(
             CAUSAL_BLOCK | {"form": "seq2seq", "read": read}
             for read in ("probability", "generated")
@@ -428,10 +556,8 @@ def test_whatever_can_change_an_answer_is_in_the_signature(models: Models) -> No
             CAUSAL_BLOCK | more
             for more in ({}, {"chat": True}, {"chat": True, "system": "Be brief."})
         ),
-        *(
-            CAUSAL_BLOCK | {"template": TEMPLATE + " "},
-            CAUSAL_BLOCK | {"words": WORDS | {"entailed": "2"}},
-        ),
+        CAUSAL_BLOCK | {"template": TEMPLATE + " "},
+        CAUSAL_BLOCK | {"words": WORDS | {"entailed": "2"}},
         CAUSAL_BLOCK | {"words": WORDS | {"entailed": ["1", "3"]}},
     ]
     signatures = [judge(model, **change).signature for change in changes]

@@ -12,8 +12,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAIRS = ROOT / "data/judges/pairs"
-HELD_OUT = {name: ROOT / "data" / name for name in ("invented_notes", "invented_notes_second")}
-ROW = re.compile(r"^\| `?(\w+)`? \| (entailed|not_entailed) \| ([\d,| ]+) \|$", re.MULTILINE)
+HELD_OUT = {
+    name: ROOT / "data" / name for name in ("invented_notes", "invented_notes_second")
+}
+ROW = re.compile(
+    r"^\| `?(\w+)`? \| (entailed|not_entailed) \| ([\d,| ]+) \|$", re.MULTILINE
+)
 FEWEST = 4  # words of a sentence that two authors would hardly write alike
 Notes = list[dict[str, Any]]
 
@@ -59,14 +63,24 @@ def texts_of(some: Notes) -> list[str]:
 
 def sentences_of(some: Notes) -> set[str]:
     """Claims and sentences of notes that are not too short."""
-    parts = [part for note in some for part in re.split(r"(?<=[.?!])\s+|\n", note["note"])]
-    return {text for text in map(plain, [*claims_of(some), *parts]) if len(text.split()) >= FEWEST}
+    parts = [
+        part for note in some for part in re.split(r"(?<=[.?!])\s+|\n", note["note"])
+    ]
+    return {
+        text
+        for text in map(plain, [*claims_of(some), *parts])
+        if len(text.split()) >= FEWEST
+    }
 
 
 def runs(some: Notes, length: int = 8) -> set[str]:
     """Every so many words in a row."""
     words = [plain(text).split() for text in texts_of(some)]
-    return {" ".join(w[at : at + length]) for w in words for at in range(len(w) - length + 1)}
+    return {
+        " ".join(w[at : at + length])
+        for w in words
+        for at in range(len(w) - length + 1)
+    }
 
 
 def test_lines_are_notes_with_kinds_labels_and_claims(sets: dict[str, Notes]) -> None:
@@ -78,7 +92,9 @@ def test_lines_are_notes_with_kinds_labels_and_claims(sets: dict[str, Notes]) ->
         assert note["note"] == note["note"].strip() != ""
         claims = claims_of([note])
         assert len({claim.lower() for claim in claims}) == len(claims), note["id"]
-        assert all(claim == claim.strip() != "" and claim.isprintable() for claim in claims)
+        assert all(
+            claim == claim.strip() != "" and claim.isprintable() for claim in claims
+        )
         labels = {label for _, label, _ in note["claims"]}
         assert labels == {"entailed", "not_entailed"}, note["id"]
 
@@ -98,7 +114,9 @@ def test_no_kind_has_both_labels_and_counts_are_those_of_the_readmes(
     kinds = {key for each in counts.values() for key in each if key[0] != "all"}
     assert len(dict(kinds)) == len(kinds)
     pages = {PAIRS.parent: ["training", "development"]}
-    for folder, names in (pages | {folder: [name] for name, folder in HELD_OUT.items()}).items():
+    for folder, names in (
+        pages | {folder: [name] for name, folder in HELD_OUT.items()}
+    ).items():
         page = (folder / "README.md").read_text(encoding="utf-8")
         printed = {
             (kind, label): [int(n.replace(",", "")) for n in numbers.split(" | ")]
@@ -113,13 +131,19 @@ def test_held_out_training_and_development_are_apart(sets: dict[str, Notes]) -> 
     known = {name: (sentences_of(some), runs(some)) for name, some in sets.items()}
     for first, other in combinations(sets, 2):
         if {first, other} != HELD_OUT.keys():  # nothing is fitted to either of those
-            shared = [len(a & b) for a, b in zip(known[first], known[other], strict=True)]
-            assert shared == [0, 0], f"{first} and {other} share sentences, or eight words"
+            shared = [
+                len(a & b) for a, b in zip(known[first], known[other], strict=True)
+            ]
+            assert shared == [0, 0], (
+                f"{first} and {other} share sentences, or eight words"
+            )
 
 
 def test_no_held_out_claim_stands_within_another_text(sets: dict[str, Notes]) -> None:
     claims = {plain(text) for name in HELD_OUT for text in claims_of(sets[name])}
     claims = {claim for claim in claims if len(claim.split()) >= FEWEST}
     assert len(claims) > 900
-    rest = " | ".join(plain(text) for text in texts_of(sets["training"] + sets["development"]))
+    rest = " | ".join(
+        plain(text) for text in texts_of(sets["training"] + sets["development"])
+    )
     assert sum(f" {claim} " in f" {rest} " for claim in claims) == 0

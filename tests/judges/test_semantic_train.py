@@ -64,7 +64,9 @@ def read_text(text: str, vectors: Any, rarity: Any = 8.0) -> features.Hypothesis
     """A text whose words have these vectors, layers x words x dimensions."""
     spans = tuple(words(text))
     rare = np.full(len(spans), rarity)
-    return features.read_hypothesis(text, Text(spans, np.asarray(vectors, np.float32), rare))
+    return features.read_hypothesis(
+        text, Text(spans, np.asarray(vectors, np.float32), rare)
+    )
 
 
 def drawn(text: str, seed: int) -> features.Hypothesis:
@@ -76,7 +78,10 @@ def pairs() -> list[Words]:
     texts = [
         ("Left arm.", ["The left arm is weak.", "No fever."]),
         ("He has had no fever since the 3rd of May, says his son.", ["Fever."]),
-        ("Weak.", ["The arm is as weak as it was on the day of the fall.", "He fell.", "No."]),
+        (
+            "Weak.",
+            ["The arm is as weak as it was on the day of the fall.", "He fell.", "No."],
+        ),
     ]
     read_pairs = []
     for number, (text, near) in enumerate(texts):
@@ -98,7 +103,11 @@ def by_hand(weights: dict[str, Any], pair: Words) -> list[float]:
         word, others = ours[i] @ w["project"], theirs @ w["project"]
         alike = np.array(
             [
-                [ours[i][:SIZE] @ row[:SIZE], ours[i][SIZE:] @ row[SIZE:], pair.same[i][j]]
+                [
+                    ours[i][:SIZE] @ row[:SIZE],
+                    ours[i][SIZE:] @ row[SIZE:],
+                    pair.same[i][j],
+                ]
                 for j, row in enumerate(theirs)
             ]
         )
@@ -126,9 +135,13 @@ def by_hand(weights: dict[str, Any], pair: Words) -> list[float]:
         states[i] = states[i] + merged @ w["self_out.weight"] + w["self_out.bias"]
     doubts = []
     for state in states:
-        inner = gelu(norm(state, w, "before_inner") @ w["inner.weight"] + w["inner.bias"])
+        inner = gelu(
+            norm(state, w, "before_inner") @ w["inner.weight"] + w["inner.bias"]
+        )
         last = state + inner @ w["inner_out.weight"] + w["inner_out.bias"]
-        hidden = gelu(norm(last, w, "before_doubt") @ w["hidden.weight"] + w["hidden.bias"])
+        hidden = gelu(
+            norm(last, w, "before_doubt") @ w["hidden.weight"] + w["hidden.bias"]
+        )
         doubts.append(float((hidden @ w["doubt.weight"] + w["doubt.bias"])[0]))
     return doubts
 
@@ -139,7 +152,9 @@ def softmax(values: Any) -> Any:
 
 
 def gelu(values: Any) -> Any:
-    return np.array([value * (1 + math.erf(value / math.sqrt(2))) / 2 for value in values])
+    return np.array(
+        [value * (1 + math.erf(value / math.sqrt(2))) / 2 for value in values]
+    )
 
 
 def norm(state: Any, weights: dict[str, Any], name: str) -> Any:
@@ -150,9 +165,16 @@ def norm(state: Any, weights: dict[str, Any], name: str) -> Any:
 
 def test_what_the_network_reads_of_a_pair() -> None:
     """By hand: "no Roe 20" against "Fever 20" and "no x", with vectors of two dimensions."""
-    vectors = [[[1, 0], [0, 1], [1, 0]], [[0, 1], [1, 0], [0, 1]], [[0.6, 0.8], [1, 0], [0, 1]]]
+    vectors = [
+        [[1, 0], [0, 1], [1, 0]],
+        [[0, 1], [1, 0], [0, 1]],
+        [[0.6, 0.8], [1, 0], [0, 1]],
+    ]
     hypothesis = read_text("no Roe 20", vectors, [8.0, 10.0, 20.0])
-    near = [read_text("Fever 20", [[[1, 0]] * 2] * 3), read_text("no x", [[[0, 1]] * 2] * 3)]
+    near = [
+        read_text("Fever 20", [[[1, 0]] * 2] * 3),
+        read_text("no x", [[[0, 1]] * 2] * 3),
+    ]
     pair = coefficients.read_words(hypothesis, near, np.array([True, False, True]))
     both = [[0, 1, 0.6, 0.8], [1, 0, 1, 0], [0, 1, 0, 1]]
     assert pair.hypothesis == pytest.approx(np.array(both))
@@ -160,7 +182,9 @@ def test_what_the_network_reads_of_a_pair() -> None:
     root = 3**-0.5
     # stop, digit, name, exact, rarity, first, short, last, negated
     flags = [[0, 0, 0, 1, 0, 1, root, 0, 0], [0, 0, 1, 0, 1, 0, root, 0, 1]]
-    assert pair.flags == pytest.approx(np.array([*flags, [0, 1, 0, 1, 2, 0, root, 1, 1]]))
+    assert pair.flags == pytest.approx(
+        np.array([*flags, [0, 1, 0, 1, 2, 0, root, 1, 1]])
+    )
     # negated, digit, of the closest sentence
     assert pair.sentence_flags.tolist() == [[0, 0, 1], [0, 1, 1], [0, 0, 0], [1, 0, 0]]
     assert pair.same.tolist() == [[0, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]]
@@ -180,7 +204,9 @@ def test_the_doubts_are_those_worked_out_anew() -> None:
     for (whole, doubts), pair in zip(results, pairs(), strict=True):
         wanted = by_hand(weights, pair)
         assert doubts == pytest.approx(wanted, abs=1e-9)
-        assert whole == pytest.approx(float(softmax(np.array(wanted)) @ wanted), abs=1e-9)
+        assert whole == pytest.approx(
+            float(softmax(np.array(wanted)) @ wanted), abs=1e-9
+        )
     assert len({doubt for _, each in results for doubt in each}) > 10
 
 
@@ -195,7 +221,8 @@ def test_several_networks_say_the_mean_of_what_each_says() -> None:
 
 def test_padding_and_company_change_nothing() -> None:
     weights, several = drawn_weights(2), pairs()
-    together = coefficients.read_doubts([weights], several * 60)  # in more batches than one
+    # in more batches than one
+    together = coefficients.read_doubts([weights], several * 60)
     turned = coefficients.read_doubts([weights], several[::-1])[::-1]
     for place, pair in enumerate(several):
         ((whole, doubts),) = coefficients.read_doubts([weights], [pair])
@@ -250,7 +277,9 @@ def test_training_learns_a_toy(quick: Callable[[int], None]) -> None:
     quick(6)
     learnt = train_network(cases, 1)
     assert loss(learnt, others) < before / 4
-    assert {name: tuple(v.shape) for name, v in learnt.items()} == coefficients.shapes(8)
+    assert {name: tuple(v.shape) for name, v in learnt.items()} == coefficients.shapes(
+        8
+    )
     marked = [(case.words.same.sum(1) == 0).tolist() for case in others]
     doubted = [[doubt > 0 for doubt in each] for _, each in doubts_of(learnt, others)]
     assert np.mean([a == b for a, b in zip(marked, doubted, strict=True)]) > 0.9
@@ -266,7 +295,9 @@ def test_training_is_the_same_for_the_same_seed(quick: Callable[[int], None]) ->
 
 def test_what_weighs_little_is_hardly_learnt(quick: Callable[[int], None]) -> None:
     cases = toy(40, 1)
-    wrong = [case._replace(supported=not case.supported, unsupported=None) for case in cases]
+    wrong = [
+        case._replace(supported=not case.supported, unsupported=None) for case in cases
+    ]
     quick(4)
     light = [case._replace(weight=1e-6) for case in wrong]
     mixed = train_network([*cases, *light], 1)
@@ -294,11 +325,14 @@ def test_trees_say_what_scikit_learn_says(monkeypatch: pytest.MonkeyPatch) -> No
     fits, features, labels = boosted(monkeypatch)
     weights = np.random.default_rng(2).uniform(0.2, 2.0, len(labels))
     exact, rounded = (
-        training.fit_trees(features, labels, weights, [1, -1, 0], digits) for digits in (17, 4)
+        training.fit_trees(features, labels, weights, [1, -1, 0], digits)
+        for digits in (17, 4)
     )
     others = np.random.default_rng(3).normal(size=(200, 3))
     for rows in (features, others):
-        assert logits(exact, rows) == pytest.approx(fits[0].decision_function(rows), abs=1e-9)
+        assert logits(exact, rows) == pytest.approx(
+            fits[0].decision_function(rows), abs=1e-9
+        )
     numbers = [n for tree in rounded.trees for n in (*tree.value, *tree.threshold)]
     assert [n for n in (rounded.constant, *numbers) if float(f"{n:.4g}") != n] == []
     apart = np.abs(logits(rounded, others) - logits(exact, others))
@@ -332,7 +366,11 @@ def test_a_tree_by_hand() -> None:
         value=[0, 0.5, 0, 1, -2],
     )
     rows = np.array([[0, 2], [-1, 3], [-0.9, 3]])
-    assert logits(Trees(constant=0.25, trees=[tree, tree]), rows).tolist() == [*(1.25, 2.25, -3.75)]
+    assert logits(Trees(constant=0.25, trees=[tree, tree]), rows).tolist() == [
+        1.25,
+        2.25,
+        -3.75,
+    ]
 
 
 TOWNS = ("Ard", "Bel", "Cor", "Dun", "Elm", "Fen", "Gil", "Hob", "Ive", "Jor")
@@ -342,7 +380,9 @@ def test_the_fit_is_that_of_scikit_learn() -> None:
     linear = pytest.importorskip("sklearn.linear_model")
     drawn = np.random.default_rng(1)
     features = drawn.normal(size=(300, 4)) * [1.0, 3.0, 0.2, 1.0] + [0, 1, 2, 0]
-    labels = (features @ [1.0, -0.5, 4.0, 0.0] + drawn.logistic(size=300) > 8).astype(float)
+    labels = (features @ [1.0, -0.5, 4.0, 0.0] + drawn.logistic(size=300) > 8).astype(
+        float
+    )
     weights = drawn.uniform(0.2, 2.0, 300)
     middle, spread = features.mean(0), features.std(0)
     other = linear.LogisticRegression(C=1.0, tol=1e-10, max_iter=10_000)
@@ -358,9 +398,15 @@ def test_the_fit_is_that_of_scikit_learn() -> None:
 def test_edits_are_read_both_ways_round() -> None:
     text = "She takes ibuprofen 400 mg twice daily for gout in the left hip."
     premise = ("The rash improved.", text, "Her mother is 80.")
-    edits = [e for n in range(40) for e in edit_sentence("g", text, premise, random.Random(n))]
+    edits = [
+        e
+        for n in range(40)
+        for e in edit_sentence("g", text, premise, random.Random(n))
+    ]
     kinds = {edit.kind for edit in edits if not edit.supported}
-    assert {f"note_{kind}" for kind in ("drug", "dose", "laterality", "negation")} <= kinds
+    assert {
+        f"note_{kind}" for kind in ("drug", "dose", "laterality", "negation")
+    } <= kinds
     straight = [edit for edit in edits if edit.hypothesis != text]
     turned = [edit for edit in edits if edit.hypothesis == text]
     assert {edit.supported for edit in turned} == {False}
@@ -373,8 +419,13 @@ def test_edits_are_read_both_ways_round() -> None:
             ((start, end),) = edit.unsupported or ()
             other = edit.premise[1] if edit.hypothesis == text else text
             assert edit.hypothesis[:start] == other[:start]
-            assert edit.hypothesis[end:] == other[len(other) - len(edit.hypothesis) + end :]
-    texts = " ".join(part for edit in edits for part in (edit.hypothesis, *edit.premise))
+            assert (
+                edit.hypothesis[end:]
+                == other[len(other) - len(edit.hypothesis) + end :]
+            )
+    texts = " ".join(
+        part for edit in edits for part in (edit.hypothesis, *edit.premise)
+    )
     kinds_of_words = ("drug", "anatomy", "diagnosis")
     unseen = {word for kind in kinds_of_words for word in vocabulary(kind, "test")}
     assert not unseen & set(re.findall(r"[a-z]+", texts.lower()))
@@ -398,7 +449,9 @@ def test_written_pairs(tmp_path: Path) -> None:
         Example("written_drug", first, "Here is one.", (first,), True, ()),
         # A sentence by itself is read after those that came before it.
         Example("written_site", second, "Three is here.", (first, second), False, None),
-        Example("written_site", third, "Six is.", ("Four is.", "Five is."), False, None),
+        Example(
+            "written_site", third, "Six is.", ("Four is.", "Five is."), False, None
+        ),
     ]
 
 
@@ -411,23 +464,42 @@ def raw(tmp_path: Path) -> Path:
     rows = []
     for number, town in enumerate(TOWNS):
         built = 1900 + number
-        tokens = ["The", "mill", "of", town, "was", "restored", "in", str(built), "by", "Roe", "."]
+        tokens = [
+            "The",
+            "mill",
+            "of",
+            town,
+            "was",
+            "restored",
+            "in",
+            str(built),
+            "by",
+            "Roe",
+            ".",
+        ]
         page = [
             f"(meta data) TITLE: Mill of {town} was restored by its village - Local Page",
             f"The old mill of {town} was restored by the village in the year {built}.",
-            *(f"The mill of {drawn.choice(TOWNS)} has {n} wheels and a roof." for n in range(12)),
+            *(
+                f"The mill of {drawn.choice(TOWNS)} has {n} wheels and a roof."
+                for n in range(12)
+            ),
         ]
         rows.append(
             {
-                **{"claim": f"The mill of {town} was restored in {built} by Roe."},
-                **{"claim_tokens": tokens, "evidence": page, "supporting_sentences": [[1]]},
+                "claim": f"The mill of {town} was restored in {built} by Roe.",
+                "claim_tokens": tokens,
+                "evidence": page,
+                "supporting_sentences": [[1]],
                 "non_supported_spans": [word in ("by", "Roe") for word in tokens],
                 "meta": {"id": f"train{number}-0"},
             }
         )
     write_lines(folder / "wice_train/non_supported_tokens_train.jsonl", rows)
     for name in ("train.csv", "valid.csv"):
-        with (folder / "aci_bench_train" / name).open("w", encoding="utf-8", newline="") as file:
+        with (folder / "aci_bench_train" / name).open(
+            "w", encoding="utf-8", newline=""
+        ) as file:
             writer = csv.writer(file)
             writer.writerow(["dialogue", "note"])
             for number, town in enumerate(TOWNS[:6]):
@@ -437,18 +509,28 @@ def raw(tmp_path: Path) -> Path:
     for number, town in enumerate(TOWNS):
         note = f"The wheel of {town} is {number} feet wide. It was painted green."
         claim = f"The wheel of {town} was painted"
-        claims = [["written", "entailed", f"{claim}."], ["detail", "not_entailed", f"{claim} red."]]
+        claims = [
+            ["written", "entailed", f"{claim}."],
+            ["detail", "not_entailed", f"{claim} red."],
+        ]
         notes.append({"id": f"w{number}", "note": note, "claims": claims})
     write_lines(folder / "pairs.jsonl", notes)
     return folder
 
 
 def test_examples_are_the_same_for_the_same_seed(raw: Path) -> None:
-    drawn, again, other = (examples(raw, raw / "pairs.jsonl", seed) for seed in (1, 1, 2))
+    drawn, again, other = (
+        examples(raw, raw / "pairs.jsonl", seed) for seed in (1, 1, 2)
+    )
     assert drawn == again != other
     assert {example.supported for example in drawn} == {True, False}
-    claim, pruned = (next(e for e in drawn if e.kind == kind) for kind in ("claim", "pruned"))
-    assert [claim.hypothesis[start:end] for start, end in claim.unsupported or ()] == ["by", "Roe"]
+    claim, pruned = (
+        next(e for e in drawn if e.kind == kind) for kind in ("claim", "pruned")
+    )
+    assert [claim.hypothesis[start:end] for start, end in claim.unsupported or ()] == [
+        "by",
+        "Roe",
+    ]
     assert pruned.hypothesis == "The mill of Ard was restored in 1900."
 
 
@@ -471,7 +553,9 @@ def test_training_gives_the_same_files_again(
     fitted = read(files[0], weights_digest(options), "tiny")
     assert fitted == trained.coefficients
     assert fitted.words.keys() == set(OF_WORDS)
-    signs = [fitted.claims[name] * (-1 if name in FALLING else 1) for name in CLAIM_FEATURES]
+    signs = [
+        fitted.claims[name] * (-1 if name in FALLING else 1) for name in CLAIM_FEATURES
+    ]
     assert min(signs) >= 0 < max(signs)
     assert fitted.trees.trees
     assert fitted.head == hashlib.sha256(trained.network).hexdigest()
@@ -482,7 +566,9 @@ def test_training_gives_the_same_files_again(
     assert first != second != third
     data = {name: (raw / name).read_bytes() for name in fitted.recipe["data"]}
     assert len(data) == 4
-    digests = {name: hashlib.sha256(content).hexdigest() for name, content in data.items()}
+    digests = {
+        name: hashlib.sha256(content).hexdigest() for name, content in data.items()
+    }
     assert fitted.recipe["data"] == digests
     assert {"claim", "note_same", "written_detail"} <= fitted.recipe["examples"].keys()
 
@@ -491,11 +577,14 @@ def test_kinds_of_a_family_weigh_the_same_on_each_side() -> None:
     """Written claims, worked out by hand: 4 of 6 follow, of two kinds; the others are of two."""
     kinds = [
         *[("written_synonym", True)] * 3,
-        *(("written_combined", True), ("written_drug", False), ("written_dose", False)),
+        ("written_combined", True),
+        ("written_drug", False),
+        ("written_dose", False),
         *[("pruned", True)] * 2,
     ]
     claims = [Example(kind, "", "", (), label) for kind, label in kinds]
     weights = training._weights(training._Set(claims, [], np.zeros(8), np.zeros(8)))
-    third = 2.6 / 3  # what claims that don't follow weigh, and of those that do each kind
+    # what claims that don't follow weigh, and of those that do each kind
+    third = 2.6 / 3
     wanted = np.array([third / 3] * 3 + [third] + [third / 2] * 2 + [3 / 2] * 2)
     assert weights == pytest.approx(3000 * wanted / 5.6)

@@ -23,8 +23,12 @@ def gold_of(*labels, subset="test", kind="full", start=0):
     without = {"split": "split", None: "no_label"}
     rows = [
         {
-            **{"item": f"i{number:02}", "subset": subset, "kind": kind, "cluster": f"c{number}"},
-            **{"label": None if label in without else label, "unlabelled": without.get(label)},
+            "item": f"i{number:02}",
+            "subset": subset,
+            "kind": kind,
+            "cluster": f"c{number}",
+            "label": None if label in without else label,
+            "unlabelled": without.get(label),
         }
         for number, label in enumerate(labels, start=start)
     ]
@@ -40,24 +44,42 @@ def answered(gold, answers, *, judge="j", instrument="entailment"):
         pairs.append(
             {
                 **dict.fromkeys(PAIRS.columns),
-                **{"pair_id": f"p{item}", "instrument": instrument, "measure": "verdict"},
-                **{"doc_id": item, "author": "item", "part": "full", "position": 0},
-                **{"citation": -1, "premise": "A", "hypothesis": "B", "repeats": ""},
+                "pair_id": f"p{item}",
+                "instrument": instrument,
+                "measure": "verdict",
+                "doc_id": item,
+                "author": "item",
+                "part": "full",
+                "position": 0,
+                "citation": -1,
+                "premise": "A",
+                "hypothesis": "B",
+                "repeats": "",
             }
         )
         judgments.append(
             {
                 **dict.fromkeys(JUDGMENTS.columns),
-                **{"pair_id": f"p{item}", "judge": judge, "status": "ok" if known else label},
-                **{"label": label if known else None, "probability": probability},
-                **{"attempts": 1, "recipe": "sig"},
+                "pair_id": f"p{item}",
+                "judge": judge,
+                "status": "ok" if known else label,
+                "label": label if known else None,
+                "probability": probability,
+                "attempts": 1,
+                "recipe": "sig",
             }
         )
-    return pd.DataFrame(pairs), pd.DataFrame(judgments).astype({"probability": "float64"})
+    return pd.DataFrame(pairs), pd.DataFrame(judgments).astype(
+        {"probability": "float64"}
+    )
 
 
-def examined(gold, answers=None, *, ratings=None, released=None, instrument="entailment"):
-    pairs, judgments = answered(gold, answers or [NOT] * len(gold), instrument=instrument)
+def examined(
+    gold, answers=None, *, ratings=None, released=None, instrument="entailment"
+):
+    pairs, judgments = answered(
+        gold, answers or [NOT] * len(gold), instrument=instrument
+    )
     results = examine(
         pairs,
         judgments if answers else empty(JUDGMENTS),
@@ -75,19 +97,36 @@ def examined(gold, answers=None, *, ratings=None, released=None, instrument="ent
 def card(results, judge="j", *, study="test", part="full"):
     """Value, or n, of each statistic of one card."""
     rows = results.cards
-    of_card = rows[(rows["judge"] == judge) & (rows["study"] == study) & (rows["part"] == part)]
+    of_card = rows[
+        (rows["judge"] == judge) & (rows["study"] == study) & (rows["part"] == part)
+    ]
     return of_card.set_index("statistic")
 
 
 def test_unknown_is_counted_and_never_wrong_or_right():
-    # Of eight items with an answer the judge gets four of six right; it abstains of one and fails
-    # on another. What is split or unlabelled is in no number.
-    gold = gold_of(ENTAILED, ENTAILED, ENTAILED, ENTAILED, NOT, NOT, NOT, NOT, "split", None)
-    answers = [ENTAILED, ENTAILED, NOT, "abstained", NOT, NOT, ENTAILED, "refused", NOT, NOT]
+    # Of eight items with an answer the judge gets four of six right; it abstains of one
+    # and fails on another. What is split or unlabelled is in no number.
+    gold = gold_of(
+        ENTAILED, ENTAILED, ENTAILED, ENTAILED, NOT, NOT, NOT, NOT, "split", None
+    )
+    answers = [
+        ENTAILED,
+        ENTAILED,
+        NOT,
+        "abstained",
+        NOT,
+        NOT,
+        ENTAILED,
+        "refused",
+        NOT,
+        NOT,
+    ]
     results = examined(gold, answers)
     of_judge = card(results)
     value = of_judge["value"].to_dict()
-    cells = [value[name] for name in ("true_pass", "false_fail", "false_pass", "true_fail")]
+    cells = [
+        value[name] for name in ("true_pass", "false_fail", "false_pass", "true_fail")
+    ]
     assert cells == [2, 1, 1, 2]
     assert value["agreement"] == pytest.approx(4 / 6)
     assert value["f1"] == pytest.approx(2 / 3)
@@ -113,7 +152,9 @@ def test_probabilities_give_auroc_and_calibration_of_the_unsure_too():
     assert of_judge.loc["auroc", "value"] == pytest.approx(3 / 4)
     assert of_judge.loc["auroc", "n"] == 4
     assert of_judge.loc["agreement", "n"] == 2
-    assert of_judge.loc["brier", "value"] == pytest.approx((0.01 + 0.36 + 0.36 + 0.01) / 4)
+    assert of_judge.loc["brier", "value"] == pytest.approx(
+        (0.01 + 0.36 + 0.36 + 0.01) / 4
+    )
     assert results.bins["n"].sum() == 4
     assert of_judge["threshold"].isna().all()  # the judge gave the labels itself
 
@@ -122,7 +163,8 @@ def test_three_labels_are_counted_in_three_and_in_two():
     gold = gold_of(ENTAILED, ENTAILED, NEUTRAL, NEUTRAL, AGAINST, AGAINST)
     answers = [ENTAILED, NEUTRAL, NEUTRAL, AGAINST, AGAINST, AGAINST]
     value = card(examined(gold, answers, instrument="three_way"))["value"]
-    assert value["agreement"] == pytest.approx(5 / 6)  # neutral for contradicted is not entailed
+    # neutral for contradicted is not entailed
+    assert value["agreement"] == pytest.approx(5 / 6)
     assert value["accuracy_3way"] == pytest.approx(4 / 6)
     assert value["balanced_accuracy_3way"] == pytest.approx((1 / 2 + 1 / 2 + 1) / 3)
     assert value["macro_f1_3way"] == pytest.approx((2 / 3 + 1 / 2 + 4 / 5) / 3)
@@ -162,26 +204,40 @@ def test_kinds_have_cards_of_what_is_detected_and_of_false_alarms():
     same = gold_of(ENTAILED, ENTAILED, kind="paraphrase", start=4)
     gold = pd.concat([edits, same], ignore_index=True)
     results = examined(gold, [NOT, NOT, NOT, ENTAILED, ENTAILED, NOT])
-    assert card(results, part="negation").loc["specificity", "value"] == pytest.approx(3 / 4)
+    assert card(results, part="negation").loc["specificity", "value"] == pytest.approx(
+        3 / 4
+    )
     assert np.isnan(card(results, part="negation").loc["sensitivity", "value"])
-    assert card(results, part="paraphrase").loc["sensitivity", "value"] == pytest.approx(1 / 2)
+    assert card(results, part="paraphrase").loc[
+        "sensitivity", "value"
+    ] == pytest.approx(1 / 2)
     assert card(results).loc["agreement", "value"] == pytest.approx(4 / 6)
 
 
 def given_verdicts(rows):
     of_judge = pd.DataFrame(rows, columns=["item", "judge", "label", "probability"])
-    return round_trip(GIVEN_VERDICTS, of_judge.assign(status="ok", recipe="given|reader:x"))
+    return round_trip(
+        GIVEN_VERDICTS, of_judge.assign(status="ok", recipe="given|reader:x")
+    )
 
 
 def test_given_verdicts_are_cards_of_their_items_which_all_judges_have_too():
     gold = gold_of(ENTAILED, ENTAILED, NOT, NOT)
-    released = given_verdicts([("i00", "paper", None, 0.5), ("i02", "paper", None, 0.49)])
+    released = given_verdicts(
+        [("i00", "paper", None, 0.5), ("i02", "paper", None, 0.49)]
+    )
     results = examined(gold, [NOT, ENTAILED, NOT, NOT], released=released)
     verdicts = results.verdicts.set_index(["judge", "item"])["label"]
     assert verdicts["paper"].to_dict() == {"i00": ENTAILED, "i02": NOT}  # from .5 on
     of_paper = card(results, "paper", study="items of paper")
-    assert of_paper.loc["agreement", ["value", "n", "threshold"]].tolist() == [1.0, 2, 0.5]
-    assert card(results, study="items of paper").loc["agreement", "value"] == pytest.approx(1 / 2)
+    assert of_paper.loc["agreement", ["value", "n", "threshold"]].tolist() == [
+        1.0,
+        2,
+        0.5,
+    ]
+    assert card(results, study="items of paper").loc[
+        "agreement", "value"
+    ] == pytest.approx(1 / 2)
     assert card(results).loc["agreement", "value"] == pytest.approx(3 / 4)
     # A judge is asked for no more than it was given: nothing is missing.
     assert card(results, "paper").loc["agreement", "n_missing"] == 0
@@ -190,13 +246,20 @@ def test_given_verdicts_are_cards_of_their_items_which_all_judges_have_too():
 
 
 def test_a_rater_is_held_against_most_of_the_others():
-    # Items by raters a, b, c. Of item 2 the others of `a` are split; item 3 has nobody else.
+    # Items by raters a, b, c. Of item 2 the others of `a` are split; item 3 has nobody
+    # else.
     labels = {"a": [1, 0, 1, 1], "b": [1, 1, 1, None], "c": [1, 1, 0, None]}
     ratings = pd.DataFrame(
         [
             {
-                **{"study": "s", "doc_id": f"i{number:02}", "author": "item", "part": "full"},
-                **{"unit": "claim:0", "rater": rater, "criterion": "entailed", "value": value},
+                "study": "s",
+                "doc_id": f"i{number:02}",
+                "author": "item",
+                "part": "full",
+                "unit": "claim:0",
+                "rater": rater,
+                "criterion": "entailed",
+                "value": value,
             }
             for rater, values in labels.items()
             for number, value in enumerate(values)
@@ -208,17 +271,27 @@ def test_a_rater_is_held_against_most_of_the_others():
     assert set(results.cards["judge"]) == {"a", "b", "c"}
     a = card(results, "a").loc["agreement"]
     assert (a["value"], a["n"], a["n_split"]) == (0.5, 2, 1)
-    assert card(results, "c").loc["agreement", ["value", "n"]].tolist() == pytest.approx([1 / 2, 2])
+    assert card(results, "c").loc[
+        "agreement", ["value", "n"]
+    ].tolist() == pytest.approx([1 / 2, 2])
     assert results.verdicts.empty
     abstained = ratings.assign(value=ratings["value"].where(ratings["rater"] != "b"))
     results = examined(gold, ratings=round_trip(RATINGS, abstained))
     assert card(results, "b").loc["abstained", "value"] == 1
-    assert card(results, "a").loc["agreement", ["value", "n"]].tolist() == pytest.approx([1 / 3, 3])
+    assert card(results, "a").loc[
+        "agreement", ["value", "n"]
+    ].tolist() == pytest.approx([1 / 3, 3])
 
 
 def test_the_order_of_rows_changes_no_number():
     gold = pd.concat([gold_of(ENTAILED, NOT, ENTAILED), gold_of(NOT, "split", start=3)])
-    answers = [(ENTAILED, 0.8), (NOT, 0.3), ("abstained", 0.5), (ENTAILED, 0.7), (NOT, 0.2)]
+    answers = [
+        (ENTAILED, 0.8),
+        (NOT, 0.3),
+        ("abstained", 0.5),
+        (ENTAILED, 0.7),
+        (NOT, 0.2),
+    ]
     pairs, judgments = answered(gold, answers)
     none = empty(RATINGS), empty(GIVEN_VERDICTS), OPTIONS
     first = examine(pairs, judgments, gold.reset_index(drop=True), *none)
@@ -257,7 +330,11 @@ def verdict(*premises, instrument="entailment"):
 
 
 YES, NO = ("ok", "entailed", 0.9), ("ok", "not_entailed", 0.2)
-UNSURE, FAILED, CUT = ("abstained", NONE, 0.5), ("refused", NONE, NONE), ("truncated", NONE, NONE)
+UNSURE, FAILED, CUT = (
+    ("abstained", NONE, 0.5),
+    ("refused", NONE, NONE),
+    ("truncated", NONE, NONE),
+)
 
 
 @pytest.mark.parametrize(
@@ -277,9 +354,13 @@ UNSURE, FAILED, CUT = ("abstained", NONE, 0.5), ("refused", NONE, NONE), ("trunc
         ([UNSURE, UNSURE], ("abstained", NONE, 0.5, NONE)),
         # A failure says more than an abstention; the first one is told.
         ([UNSURE, CUT, FAILED], ("truncated", NONE, NONE, NONE)),
-        # Of equal premises the first decides; a judge without probabilities decides, too.
+        # Of equal premises the first decides; a judge without probabilities decides,
+        # too.
         ([YES, YES], ("ok", "entailed", 0.9, 0)),
-        ([("ok", "not_entailed", NONE), ("ok", "entailed", NONE)], ("ok", "entailed", NONE, 1)),
+        (
+            [("ok", "not_entailed", NONE), ("ok", "entailed", NONE)],
+            ("ok", "entailed", NONE, 1),
+        ),
     ],
 )
 def test_two_labels(premises, expected):
@@ -318,7 +399,12 @@ def test_one_row_per_item_and_judge_counts_premises():
     pd.testing.assert_frame_equal(verdicts, mixed)
     assert list(verdicts.columns) == list(VERDICTS.columns)
     rows = verdicts[["item", "judge", "n_premises", "n_judged"]].to_numpy().tolist()
-    assert rows == [["i0", "j", 2, 2], ["i1", "j", 3, 1], ["i0", "k", 2, 0], ["i1", "k", 3, 0]]
+    assert rows == [
+        ["i0", "j", 2, 2],
+        ["i1", "j", 3, 1],
+        ["i0", "k", 2, 0],
+        ["i1", "k", 3, 0],
+    ]
     assert set(verdicts["recipe"]) == {"verdict|sig|over premises: any entailed"}
     assert set(verdicts.loc[verdicts["judge"] == "k", "status"]) == {"error"}
 

@@ -30,26 +30,45 @@ def labels_of(sentences: pd.DataFrame) -> pd.DataFrame:
         "fails": right.where(sentences["doc_id"] < "m"),
     }
     key = sentences[["doc_id", "author", "position"]]
-    frames = [key.assign(segmentation=n, label=of, recipe=f"{n},x=1") for n, of in labels.items()]
+    frames = [
+        key.assign(segmentation=n, label=of, recipe=f"{n},x=1")
+        for n, of in labels.items()
+    ]
     frame = pd.concat(frames, ignore_index=True)
-    return frame.assign(status=frame["label"].isna().map({True: "refused", False: "ok"}))
+    return frame.assign(
+        status=frame["label"].isna().map({True: "refused", False: "ok"})
+    )
 
 
 @pytest.fixture(scope="module")
 def make() -> Callable[..., SegmentTestReport]:
     options = segment_options({"labels": {}, "sample": None}, where="params.yaml")
     data = ingest_sentences("sentences", SAMPLE, options)
-    segmented, few = labels_of(data.sentences), MetaOptions(resamples=50, confidence=0.95, seed=7)
+    segmented, few = (
+        labels_of(data.sentences),
+        MetaOptions(resamples=50, confidence=0.95, seed=7),
+    )
     results = examine(data.sentences, segmented, few)
     notes = [("examine_segmentations", n, note) for n, note in enumerate(results.notes)]
     report = SegmentTestReport(
-        **{"benchmark": "tiny", "segmentations": NAMES, "title": f"Tiny {SCRIPT}"},
-        **{"licence": "CC0", "citation": "", "invented": True, "seen": ["words: unseen"]},
-        **{"responses": {}, "models": {}},
-        notes={"examine_segmentations": pd.DataFrame(notes, columns=list(NOTES.columns))},
+        benchmark="tiny",
+        segmentations=NAMES,
+        title=f"Tiny {SCRIPT}",
+        licence="CC0",
+        citation="",
+        invented=True,
+        seen=["words: unseen"],
+        responses={},
+        models={},
+        notes={
+            "examine_segmentations": pd.DataFrame(notes, columns=list(NOTES.columns))
+        },
         tables={
-            **{"texts": data.texts, "sentences": data.sentences, "segmented": segmented},
-            **{"segment_scores": results.scores, "confusions": results.confusions},
+            "texts": data.texts,
+            "sentences": data.sentences,
+            "segmented": segmented,
+            "segment_scores": results.scores,
+            "confusions": results.confusions,
         },
     )
     return lambda **changes: changed(report, **changes)
@@ -62,17 +81,25 @@ def written(make, tmp_path_factory) -> Path:
     return out
 
 
-def test_the_folder_has_tables_without_texts_and_equal_bytes(make, written, tmp_path) -> None:
+def test_the_folder_has_tables_without_texts_and_equal_bytes(
+    make, written, tmp_path
+) -> None:
     names = {path.name for path in written.iterdir()}
     tables = ("segment_scores", "confusions", "sentences", "notes")
-    assert names == {"index.html", "page"} | {f"{t}.{e}" for t in tables for e in ("csv", "md")}
+    assert names == {"index.html", "page"} | {
+        f"{t}.{e}" for t in tables for e in ("csv", "md")
+    }
     sentences = pd.read_csv(written / "sentences.csv")
     assert list(sentences.columns[3:]) == ["label", "confidence", *NAMES]
     assert len(sentences) == 93
     assert sentences["fails"].isna().sum() == (sentences["doc_id"] >= "m").sum() > 0
-    assert "walking group" not in "".join(f.read_text("utf-8") for f in written.glob("*.[cm]*"))
+    assert "walking group" not in "".join(
+        f.read_text("utf-8") for f in written.glob("*.[cm]*")
+    )
     shards = page_data.head(written)["texts"]["documents_in"]
-    assert any("Infusion pumps" in str(page_data.value(written, shard)) for shard in shards)
+    assert any(
+        "Infusion pumps" in str(page_data.value(written, shard)) for shard in shards
+    )
     assert SCRIPT not in (written / "index.html").read_text(encoding="utf-8")
     assert page_data.head(written)["dataset"]["title"] == f"Tiny {SCRIPT}"
     write_segment_test(make(), tmp_path / "again")
@@ -96,7 +123,11 @@ def test_the_answer_says_how_many_are_right_and_what_failed(make, written) -> No
     assert f"always_method gives .{round(100 * right['method'] / 93)}" in always
     assert head["kind"] == "segmentation test"
     assert head["dataset"]["seen"] == ["words: unseen"]
-    assert head["dataset"]["counts"][1:] == ["93 labelled sentences", "6 labels", "3 segmentations"]
+    assert head["dataset"]["counts"][1:] == [
+        "93 labelled sentences",
+        "6 labels",
+        "3 segmentations",
+    ]
     assert page_data.figures(head) == []
     assert {problem["kind"] for problem in head["problems"]} == {"warning"}
 
@@ -110,15 +141,25 @@ def test_shards_have_every_number_of_the_tables(make, written) -> None:
     for name, key in keys.items():
         expected = tables[name]
         shard = page_data.table(written, name)[list(expected)]
-        both = [frame.sort_values(key, ignore_index=True) for frame in (shard, expected)]
+        both = [
+            frame.sort_values(key, ignore_index=True) for frame in (shard, expected)
+        ]
         pd.testing.assert_frame_equal(*both, check_dtype=False, check_exact=True)
     first = page_data.table(written, "segment_scores")
-    assert list(first["of"].unique()) == ["all", "label", "place", "confidence", "above"]
+    assert list(first["of"].unique()) == [
+        "all",
+        "label",
+        "place",
+        "confidence",
+        "above",
+    ]
     best_first = ["fails", "careful", "always_method"]
     assert list(first["segmentation"].unique()) == best_first
 
 
-def test_every_sentence_stands_with_its_labels_and_what_failed_is_not_wrong(make, written) -> None:
+def test_every_sentence_stands_with_its_labels_and_what_failed_is_not_wrong(
+    make, written
+) -> None:
     texts = page_data.head(written)["texts"]
     index = page_data.frame(written, texts["table"])
     documents = page_data.documents(written)
@@ -146,10 +187,13 @@ def test_every_sentence_stands_with_its_labels_and_what_failed_is_not_wrong(make
                 assert row[f"{side}_{place}"] == sides[name].count(side)
         assert row["split"] == len(block["lines"]) - sides["always_method"].count("for")
         marked = {(m["start"], m["part"]) for m in text["marks"]}
-        labelled = {(of["start"], of["part"]) for of in block["lines"] if of["part"] != "none"}
+        labelled = {
+            (of["start"], of["part"]) for of in block["lines"] if of["part"] != "none"
+        }
         assert marked == labelled
         wrong.append(
-            sum(sum(s == "against" for s in of) for of in sides.values()) / len(block["lines"])
+            sum(sum(s == "against" for s in of) for of in sides.values())
+            / len(block["lines"])
         )
         sentences += len(block["lines"])
     assert sentences == 93

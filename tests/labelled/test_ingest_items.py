@@ -40,8 +40,12 @@ def at(line):
     return Place("items.jsonl", line)
 
 
-def row(line, item="i1", label="entailed", *, premises=("A.",), hypothesis="B.", **more):
-    return ItemRow(at(line), item, [*premises], hypothesis, label, **{"subset": "dev", **more})
+def row(
+    line, item="i1", label="entailed", *, premises=("A.",), hypothesis="B.", **more
+):
+    return ItemRow(
+        at(line), item, [*premises], hypothesis, label, **{"subset": "dev", **more}
+    )
 
 
 @pytest.fixture
@@ -49,7 +53,9 @@ def ingested(monkeypatch, tmp_path):
     """Ingest these items, as if a reader of the name `wice` had read them."""
 
     def run(items, *, options=TWO, judges=()):
-        monkeypatch.setattr("metassay.labelled.ingest.reader_of", lambda *_: lambda _: items)
+        monkeypatch.setattr(
+            "metassay.labelled.ingest.reader_of", lambda *_: lambda _: items
+        )
         test = chosen_test("nli", options, where="benchmarks/x/params.yaml")
         return ingest_items(test, "wice", tmp_path, dataset="set", judges=judges)
 
@@ -80,7 +86,9 @@ def test_every_premise_is_a_question_and_gold_may_be_peoples(ingested):
     tables = ingested(items)
     pairs = round_trip(PAIRS, tables.pairs)
     first = pairs[pairs["doc_id"] == "a"].sort_values("position")
-    assert first["pair_id"].tolist() == [pair_id("entailment", p, "B.") for p in ("A.", "C.")]
+    assert first["pair_id"].tolist() == [
+        pair_id("entailment", p, "B.") for p in ("A.", "C.")
+    ]
     assert set(pairs["repeats"]) == {"set"}
     gold = round_trip(GOLD, tables.gold).set_index("item")
     # The data's own label stands, whatever a rater says.
@@ -92,7 +100,11 @@ def test_every_premise_is_a_question_and_gold_may_be_peoples(ingested):
     ratings = round_trip(RATINGS, tables.ratings)["value"]
     assert ratings.fillna(-1).tolist() == [0, 1, 1, 1, 1, 0, -1]
     verdict = round_trip(GIVEN_VERDICTS, tables.verdicts).iloc[0]
-    assert (verdict["item"], verdict["judge"], verdict["probability"]) == ("a", "paper", 0.25)
+    assert (verdict["item"], verdict["judge"], verdict["probability"]) == (
+        "a",
+        "paper",
+        0.25,
+    )
     assert verdict["recipe"] == "given|reader:wice"
     assert tables.warnings == (
         "1 of 4 items have no gold label: no card counts them",
@@ -133,7 +145,10 @@ def test_everything_that_is_wrong_comes_at_once(ingested):
             VerdictRow(at(15), "g", "lexical", "entailed"),
             VerdictRow(at(16), "g", "lexical", "entailed"),
         ],
-        [LabelRow(at(21), "g", "paper", entailed=True), LabelRow(at(22), "zz", "x", entailed=True)],
+        [
+            LabelRow(at(21), "g", "paper", entailed=True),
+            LabelRow(at(22), "zz", "x", entailed=True),
+        ],
     )
     lines = problems(ingested, items, judges=["lexical"])
     assert len(lines) == 14
@@ -167,7 +182,9 @@ def test_subsets_and_samples():
     )
 
     def chosen(subsets, **sample):
-        options = ClaimLabelsOptions(subsets=subsets, sample=Sample(**sample) if sample else None)
+        options = ClaimLabelsOptions(
+            subsets=subsets, sample=Sample(**sample) if sample else None
+        )
         return choose_items(items, options)
 
     def names(*subsets, **sample):
@@ -199,10 +216,16 @@ def test_readers_and_types_of_tests():
     assert reader_problem("nli", "wice") is None
     assert reader_problem("nli", "unheard_of") is None  # a problem of the registry
     line = reader_problem("nli", "aci_bench")
-    assert line.startswith("reader 'aci_bench' does not suit test 'nli'; it takes one of ")
+    assert line.startswith(
+        "reader 'aci_bench' does not suit test 'nli'; it takes one of "
+    )
     for name, options, match in (
         ("nil", {}, r"x > test: 'nil' is not known; choose from \["),
-        ("nli", {"subsets": [], "sample": None}, r"x > options > ways: missing; add it"),
+        (
+            "nli",
+            {"subsets": [], "sample": None},
+            r"x > options > ways: missing; add it",
+        ),
         (
             "minimal_pairs",
             PAIRS_OF | {"kinds": ["speling"]},
@@ -229,8 +252,12 @@ def put(folder: Path, **files: str) -> Path:
     return folder
 
 
-def claims(folder: Path, *judges: str, reader="claim_labels", **options: object) -> IngestedItems:
-    test = chosen_test("claim_labels", {"subsets": [], "sample": None, **options}, where="x")
+def claims(
+    folder: Path, *judges: str, reader="claim_labels", **options: object
+) -> IngestedItems:
+    test = chosen_test(
+        "claim_labels", {"subsets": [], "sample": None, **options}, where="x"
+    )
     return ingest_items(test, reader, folder, dataset="mine", judges=judges)
 
 
@@ -248,7 +275,9 @@ def test_texts_and_kinds_may_be_left_out(tmp_path):
         for what in ("premise", "hypothesis")
     ]
     assert set(claims(put(tmp_path / "b")).gold["kind"]) == {"full"}
-    rows = "item,premise,hypothesis,kind\nc1,Clear.,Clear.,synonym\nc2,Clear.,Wheeze.,{}\n"
+    rows = (
+        "item,premise,hypothesis,kind\nc1,Clear.,Clear.,synonym\nc2,Clear.,Wheeze.,{}\n"
+    )
     tables = claims(put(tmp_path / "b", claims=rows.format("negation")))
     assert tables.gold["kind"].tolist() == ["synonym", "negation"]
     for kind in ("", "full"):
@@ -260,7 +289,9 @@ def test_texts_and_kinds_may_be_left_out(tmp_path):
     assert "line 3: the kind's name is taken ('all kinds')" in line
 
 
-def test_kinds_of_a_single_answer_have_a_share_detected_or_false_alarms(tmp_path, monkeypatch):
+def test_kinds_of_a_single_answer_have_a_share_detected_or_false_alarms(
+    tmp_path, monkeypatch
+):
     """Of kind `drug` all claims are not entailed, of `synonym` all are, of `mixed` half are."""
     rows = [  # item, kind, right answer, verdict
         "c1 drug not_entailed not_entailed,ok",
@@ -297,7 +328,8 @@ def test_kinds_of_a_single_answer_have_a_share_detected_or_false_alarms(tmp_path
         ("all kinds", "false alarms"): (pytest.approx(1 / 3), 3, 0),
     }
     (line,) = kinds_verdict(cards, table, ["mine"])
-    assert "of 4 items (1 more without an answer), and" in line  # no kind has five items
+    # no kind has five items
+    assert "of 4 items (1 more without an answer), and" in line
     monkeypatch.setattr(judge_test, "FEWEST_OF_KIND", 1)
     (line,) = kinds_verdict(cards, table, ["mine"])
     assert "of 4 items (1 more without an answer; least: drug, .67 of 3)" in line
@@ -323,7 +355,9 @@ def test_what_is_wrong_in_files_of_claims(tmp_path):
     assert not {"Lungs", "Again"} & set("".join(lines).split())
     put(folder, verdict="", verdicts="item,judge,label\nc1,mini,entailed\n")
     unread, absent = claims(folder).warnings
-    assert unread.startswith("verdict.csv: is not read; rename it if it is one of claims.csv")
+    assert unread.startswith(
+        "verdict.csv: is not read; rename it if it is one of claims.csv"
+    )
     assert "'mini' has no verdict on 1 of 2 claims (first: item 'c2')" in absent
     (folder / "labels.csv").unlink()
     (line,) = problems(claims, folder)
@@ -346,7 +380,10 @@ def test_xsum_factuality(mirror):
     assert [len(table) for table in tables[:4]] == [0, 1869, 5597, 1862]
     systems = {"trans2s": 475, "tconvs2s": 475, "berts2s": 460, "ptgen": 459}
     assert tables.gold["subset"].value_counts().to_dict() == systems
-    assert tables.gold["label"].value_counts().to_dict() == {"not_entailed": 1672, "entailed": 185}
+    assert tables.gold["label"].value_counts().to_dict() == {
+        "not_entailed": 1672,
+        "entailed": 185,
+    }
     assert set(tables.verdicts["judge"]) == {"released_entailment"}
     assert tables.verdicts["probability"].between(0, 1).all()
 
@@ -354,7 +391,8 @@ def test_xsum_factuality(mirror):
 # ---- minimal pairs of references
 
 NOTE = (
-    "EXAM\nPain in the left knee. Left hip pain. Tender.\n\nPLAN\nTake 20 mg of lisinopril daily."
+    "EXAM\nPain in the left knee. Left hip pain. Tender.\n\n"
+    "PLAN\nTake 20 mg of lisinopril daily."
 )
 OTHER = "Pain in the left knee.\nThe right knee hurts, and there is pain in it.\nIs it the ankle?"
 PAIRS_OF = {"sentences": 10, "seed": 1, "premise": "sentence", "kinds": []}
@@ -362,24 +400,43 @@ PAIRS_OF = {"sentences": 10, "seed": 1, "premise": "sentence", "kinds": []}
 
 def edited(*texts: tuple[str, ...] | str, **changes: object) -> Items:
     """Items of texts: document, author, text and perhaps part; a text alone is a reference."""
-    keyed = [("b", "reference", text) if isinstance(text, str) else text for text in texts]
+    keyed = [
+        ("b", "reference", text) if isinstance(text, str) else text for text in texts
+    ]
     rows = [
         TextRow(Place("texts.jsonl", 1), doc, author, "".join(part) or "full", text)
         for doc, author, text, *part in keyed
     ]
-    return minimal_pairs(Rows(texts=rows), MinimalPairsOptions.model_validate(PAIRS_OF | changes))
+    return minimal_pairs(
+        Rows(texts=rows), MinimalPairsOptions.model_validate(PAIRS_OF | changes)
+    )
 
 
 def test_sentences_of_references_are_edited_and_read_against_themselves():
-    texts = NOTE, ("b", "system", "Pain in the left elbow today."), ("c", "reference", None)
-    items = {r.item: r for r in edited(*texts, kinds=["laterality", "dose", "identity"]).items}
+    texts = (
+        NOTE,
+        ("b", "system", "Pain in the left elbow today."),
+        ("c", "reference", None),
+    )
+    items = {
+        r.item: r
+        for r in edited(*texts, kinds=["laterality", "dose", "identity"]).items
+    }
     assert list(items) == [
-        *("b:0:laterality", "b:0:identity", "b:1:laterality", "b:1:identity"),
-        *("b:3:dose", "b:3:identity"),
+        "b:0:laterality",
+        "b:0:identity",
+        "b:1:laterality",
+        "b:1:identity",
+        "b:3:dose",
+        "b:3:identity",
     ]
     hip = items["b:1:laterality"]
     assert (hip.premises, hip.hypothesis) == (["Left hip pain."], "Right hip pain.")
-    assert (hip.label, hip.kind, hip.subset) == ("not_entailed", "laterality", "sentence")
+    assert (hip.label, hip.kind, hip.subset) == (
+        "not_entailed",
+        "laterality",
+        "sentence",
+    )
     assert (hip.cluster, items["b:1:identity"].label) == ("b", "entailed")
     doses = [f"Take {dose} mg of lisinopril daily." for dose in (10, 40)]
     assert items["b:3:dose"].hypothesis in doses
@@ -395,21 +452,32 @@ def test_a_whole_text_as_premise_drops_what_it_states_elsewhere():
     assert (item.premises, item.subset) == ([NOTE], "text")
     # Equal sentences count once, and parts go on counting.
     parts = [("a", "reference", "He denies fever.", "subjective")]
-    parts += [("a", "reference", "Pain in the left knee.", "exam"), ("c", "reference", NOTE)]
+    parts += [
+        ("a", "reference", "Pain in the left knee.", "exam"),
+        ("c", "reference", NOTE),
+    ]
     items = edited(*parts, kinds=["laterality"]).items
     assert [r.item for r in items] == ["a:1:laterality", "c:1:laterality"]
     # A sentence is drawn for what changes its truth.
     text = "Thank you so much.\nPain in the left knee."
     for kinds, numbers in ((["laterality", "form"], {"1"}), (["form"], {"0", "1"})):
-        assert {r.item.split(":")[1] for r in edited(text, kinds=kinds).items} == numbers
+        assert {
+            r.item.split(":")[1] for r in edited(text, kinds=kinds).items
+        } == numbers
 
 
 def test_the_sample_is_the_seeds_and_grows():
     parts = ("knee", "hip", "ankle", "foot", "arm", "leg")
-    texts = [(f"d{n}", "reference", f"Pain in the left {part}.") for n, part in enumerate(parts)]
+    texts = [
+        (f"d{n}", "reference", f"Pain in the left {part}.")
+        for n, part in enumerate(parts)
+    ]
 
     def names(n, texts=texts, seed=1):
-        return {r.item for r in edited(*texts, kinds=["laterality"], sentences=n, seed=seed).items}
+        return {
+            r.item
+            for r in edited(*texts, kinds=["laterality"], sentences=n, seed=seed).items
+        }
 
     assert names(2) < names(4)
     assert len(names(2)) == 2
@@ -426,7 +494,9 @@ def test_aci_bench(mirror):
     """Counts of 200 sentences; every item's premise is there, and only truth-changing ones fail."""
     test = chosen_test("minimal_pairs", PAIRS_OF | {"sentences": 200}, where="x")
     raw = mirror / "aci_bench_test1"
-    tables = ingest_items(test, "aci_bench", raw, dataset="aci_bench", judges=["lexical"])
+    tables = ingest_items(
+        test, "aci_bench", raw, dataset="aci_bench", judges=["lexical"]
+    )
     assert tables.warnings == ()
     gold = tables.gold
     of_sentence = gold["item"].str.rsplit(":", n=1).str[0]
@@ -436,5 +506,8 @@ def test_aci_bench(mirror):
     assert (gold["kind"] == "identity").sum() == 200
     pairs = tables.pairs.set_index("doc_id")
     same = pairs["premise"] == pairs["hypothesis"]
-    assert set(gold.loc[gold["item"].isin(same.index[same]), "kind"]) <= {"identity", "form"}
+    assert set(gold.loc[gold["item"].isin(same.index[same]), "kind"]) <= {
+        "identity",
+        "form",
+    }
     assert gold["cluster"].nunique() <= 40

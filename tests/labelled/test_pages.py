@@ -20,7 +20,11 @@ from metassay.text.edits.make import FLIPS, KEEPS, KINDS
 from metassay.text.vocabulary import SPLIT, groups, words
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8").partition("\n## Test a judge")[2]
+PAGE = (
+    (ROOT / "docs/benchmarks.md")
+    .read_text(encoding="utf-8")
+    .partition("\n## Test a judge")[2]
+)
 JUDGES, _, SEGMENTATIONS = PAGE.partition("\n## Test a segmentation")
 FILES = ("claims", "labels", "verdicts")
 
@@ -72,7 +76,9 @@ def test_the_messages_on_the_page_are_the_real_ones(tmp_path: Path) -> None:
     labels = (folder / "labels.csv").read_text(encoding="utf-8")
     labels = labels.replace("c1,ben,entailed", "c1,ben,yes").replace("c2,ann", "C2,ann")
     (folder / "labels.csv").write_text(labels, encoding="utf-8")
-    verdicts = (folder / "verdicts.csv").read_text(encoding="utf-8").replace("0.08", "8")
+    verdicts = (
+        (folder / "verdicts.csv").read_text(encoding="utf-8").replace("0.08", "8")
+    )
     (folder / "verdicts.csv").write_text(verdicts, encoding="utf-8")
     test = type_of("claim_labels", {"subsets": [], "sample": None}, where="the page")
     with pytest.raises(BadInput) as caught:
@@ -82,24 +88,36 @@ def test_the_messages_on_the_page_are_the_real_ones(tmp_path: Path) -> None:
 
 
 def test_the_page_counts_the_words_as_they_are() -> None:
-    rows = re.findall(r"^\| `(\w+)`[^|]* \| (\d+) \| (\d+) \| (.+); (.+) \|$", JUDGES, re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)`[^|]* \| (\d+) \| (\d+) \| (.+); (.+) \|$", JUDGES, re.MULTILINE
+    )
     assert [kind for kind, *_ in rows] == list(SPLIT)
     for kind, every, tests, trained, tested in rows:
-        assert (int(every), int(tests)) == (len(groups(kind)), len(groups(kind, "test"))), kind
+        assert (int(every), int(tests)) == (
+            len(groups(kind)),
+            len(groups(kind, "test")),
+        ), kind
         assert set(trained.split(" and ")) <= words(kind, "train"), kind
         assert set(tested.split(" and ")) <= words(kind, "test"), kind
 
 
 def test_the_examples_of_kinds_are_made_by_the_rules() -> None:
-    rows = re.findall(r"^\| (?:`(\w+)`)? ?\| (.+\.) \| (.+\.) \|$", JUDGES, re.MULTILINE)
+    rows = re.findall(
+        r"^\| (?:`(\w+)`)? ?\| (.+\.) \| (.+\.) \|$", JUDGES, re.MULTILINE
+    )
     named = [kind for kind, *_ in rows if kind]
     assert named == list(KINDS)
     kind = ""
     for name, sentence, edited in rows:
         kind = name or kind
         assert edited in list((FLIPS | KEEPS)[kind](sentence, "test")), kind
-    (options,) = [yaml.safe_load(text) for text in blocks(JUDGES, "yaml") if "sentences:" in text]
-    assert parse(MinimalPairsOptions, options["options"], where="the page").sentences == 200
+    (options,) = [
+        yaml.safe_load(text) for text in blocks(JUDGES, "yaml") if "sentences:" in text
+    ]
+    assert (
+        parse(MinimalPairsOptions, options["options"], where="the page").sentences
+        == 200
+    )
 
 
 def test_the_example_is_ingested_and_its_problem_is_told(tmp_path: Path) -> None:
@@ -112,9 +130,15 @@ def test_the_example_is_ingested_and_its_problem_is_told(tmp_path: Path) -> None
     lines = blocks(SEGMENTATIONS, "json")[0]
     (tmp_path / "abstracts.jsonl").write_text(lines, encoding="utf-8")
     tables = ingest_sentences(str(dataset.reader), tmp_path, options)
-    assert list(tables.sentences["label"])[:3] == ["population", "intervention", "outcome"]
+    assert list(tables.sentences["label"])[:3] == [
+        "population",
+        "intervention",
+        "outcome",
+    ]
     assert tables.sentences["confidence"].tolist()[3:] == [1.0, 0.67]
-    (tmp_path / "abstracts.jsonl").write_text(lines.replace(', "outcome"], "confs"', '], "confs"'))
+    (tmp_path / "abstracts.jsonl").write_text(
+        lines.replace(', "outcome"], "confs"', '], "confs"')
+    )
     with pytest.raises(BadInput) as caught:
         ingest_sentences(str(dataset.reader), tmp_path, options)
     assert blocks(SEGMENTATIONS, "")[0].splitlines() == list(caught.value.problems)

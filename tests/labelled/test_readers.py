@@ -20,7 +20,9 @@ from tests.support.labelled import SECRET, ingested, problems, put, sound
 
 
 @pytest.mark.parametrize("name", sorted(ITEM_READERS | SENTENCE_READERS))
-def test_an_empty_folder_is_a_problem_for_every_reader(tmp_path: Path, name: str) -> None:
+def test_an_empty_folder_is_a_problem_for_every_reader(
+    tmp_path: Path, name: str
+) -> None:
     assert problems(reader_of(name, ITEM_READERS | SENTENCE_READERS)(tmp_path))
 
 
@@ -32,11 +34,18 @@ def labels(rows: list[ItemRow]) -> list[tuple[str, str | None, str]]:
 
 
 def pair(premise: str, hypothesis: str, label: str, key: str = "") -> dict[str, str]:
-    line = {"sentence1": premise, "sentence2": hypothesis, "gold_label": label, "unknown": "x"}
+    line = {
+        "sentence1": premise,
+        "sentence2": hypothesis,
+        "gold_label": label,
+        "unknown": "x",
+    }
     return {**line, "pairID": key} if key else line
 
 
-def test_snli_files_are_subsets_and_undecided_items_have_no_gold(tmp_path: Path) -> None:
+def test_snli_files_are_subsets_and_undecided_items_have_no_gold(
+    tmp_path: Path,
+) -> None:
     put(
         tmp_path / "test.jsonl",
         pair("It rains.", "It is wet.", "entailment", "7e"),
@@ -76,7 +85,13 @@ def test_snli_files_are_subsets_and_undecided_items_have_no_gold(tmp_path: Path)
 def test_anli_rounds_are_subsets(tmp_path: Path) -> None:
     put(
         tmp_path / "R1/test.jsonl",
-        {"uid": "u1", "context": "A.", "hypothesis": "B.", "label": "e", "reason": "none"},
+        {
+            "uid": "u1",
+            "context": "A.",
+            "hypothesis": "B.",
+            "label": "e",
+            "reason": "none",
+        },
         {"uid": "u2", "context": "A.", "hypothesis": "C.", "label": "n"},
     )
     put(tmp_path / "R2/test.jsonl", {"premise": "A.", "hypothesis": "B.", "label": 2})
@@ -94,7 +109,10 @@ def test_anli_rounds_are_subsets(tmp_path: Path) -> None:
     put(tmp_path / "R3/test.jsonl", *wrong)
     first, second = problems(entailment.read_anli(tmp_path))
     lead = "R3/test.jsonl: line"
-    assert first == f"{lead} 1: must have exactly one of 'context' and 'premise'; write one"
+    assert (
+        first
+        == f"{lead} 1: must have exactly one of 'context' and 'premise'; write one"
+    )
     assert second.startswith(f"{lead} 2: the label is not known ('x');")
 
 
@@ -136,7 +154,9 @@ def test_what_is_wrong_in_llm_aggrefact(tmp_path: Path) -> None:
     put(tmp_path / "c.parquet", SECRET)
     pd.DataFrame(CLAIMS).drop(columns="claim").to_parquet(tmp_path / "d.parquet")
     lines = problems(entailment.read_llm_aggrefact(tmp_path))
-    assert lines[0].startswith("a.jsonl: line 1: 'label' is wrong: input should be 0 or 1")
+    assert lines[0].startswith(
+        "a.jsonl: line 1: 'label' is wrong: input should be 0 or 1"
+    )
     assert lines[1].startswith("b.csv: line 1: column 'claim' is missing;")
     assert lines[2] == "c.parquet: is damaged or no Parquet file; fetch it again"
     assert lines[3].startswith("d.parquet: column 'claim' is missing;")
@@ -145,7 +165,9 @@ def test_what_is_wrong_in_llm_aggrefact(tmp_path: Path) -> None:
 # ---- WiCE
 
 
-def chunk(key: str, label: str, *evidence: str, claim: str = "It rained.") -> dict[str, object]:
+def chunk(
+    key: str, label: str, *evidence: str, claim: str = "It rained."
+) -> dict[str, object]:
     meta = {"id": key, "claim_title": "Rain", "claim_section": "x", "oracle_idx": [1]}
     return {"label": label, "claim": claim, "evidence": evidence, "meta": meta}
 
@@ -205,11 +227,15 @@ def test_wice_as_released(mirror: Path) -> None:
     right = both["label_gold"] == "entailed"
     value = auroc(both["probability"], right, confidence=0.95).value
     assert value == pytest.approx(0.81, abs=0.005)
-    # The seed of the half is kept: another half would be one that something was fitted to.
+    # The seed of the half is kept: another half would be one that something was fitted
+    # to.
     block = load_params().judge_tests["wice_heldout"]
     test = chosen_test(block.test, block.options, where="x")
     half = ingest_items(test, "wice", mirror / "wice_dev", dataset="wice_dev")
-    whole, items = entailment.read_wice(mirror / "wice_dev").items, set(half.gold["item"])
+    whole, items = (
+        entailment.read_wice(mirror / "wice_dev").items,
+        set(half.gold["item"]),
+    )
     assert (block.options["halves"], len(items), len(whole)) == (21, 187, 349)
     assert Counter(half.gold["label"]) == {"entailed": 61, "not_entailed": 126}
     assert set(half.gold["subset"]) == {"dev_held_out"}
@@ -232,13 +258,17 @@ def crc(data: bytes) -> int:
 
 def test_halves_are_cut_by_article_whatever_else_is_there() -> None:
     rows = [
-        ItemRow(Place("f", n), f"{title}{n}", ["P."], "H.", "entailed", "dev", cluster=title)
+        ItemRow(
+            Place("f", n), f"{title}{n}", ["P."], "H.", "entailed", "dev", cluster=title
+        )
         for n, title in enumerate(["A", "A", "B", "C", "D", "", "Émile"])
     ]
     halves = NliOptions(ways=2, subsets=[], sample=None, halves=21)
     cut = choose_items(Items(rows), halves).items
     odd = [bool(crc(f"21 {row.cluster or row.item}".encode()) % 2) for row in rows]
-    assert [row.subset for row in cut] == ["dev_held_out" if o else "dev_fitted" for o in odd]
+    assert [row.subset for row in cut] == [
+        "dev_held_out" if o else "dev_fitted" for o in odd
+    ]
     assert {True, False} == set(odd)
     assert choose_items(Items(rows[::-1]), halves).items == cut[::-1]
     assert {half_of("A", seed) for seed in range(8)} == {"fitted", "held_out"}
@@ -247,8 +277,15 @@ def test_halves_are_cut_by_article_whatever_else_is_there() -> None:
 # ---- MEDEC
 
 HEAD = (
-    *("Text ID", "Text", "Sentences", "Error Flag", "Error Type", "Error Sentence ID"),
-    *("Error Sentence", "Corrected Sentence", "Corrected Text"),
+    "Text ID",
+    "Text",
+    "Sentences",
+    "Error Flag",
+    "Error Type",
+    "Error Sentence ID",
+    "Error Sentence",
+    "Corrected Sentence",
+    "Corrected Text",
 )
 RIGHT = ["The man coughs.", "His pulse is", "90/min and he is well.", "He has gout."]
 WRONG = [*RIGHT[:3], "He has lupus."]
@@ -260,13 +297,22 @@ def case(
     """A row as MEDEC has it; `corrected` is what the sentence number `error` should say."""
     right = [corrected if n == error else part for n, part in enumerate(parts)]
     listed = "\n".join(f"{n} {part}" for n, part in enumerate(parts))
-    cells = [name, "  ".join(parts) + " ", listed, str(int(error >= 0)), kind, str(error)]
+    cells = [
+        name,
+        "  ".join(parts) + " ",
+        listed,
+        str(int(error >= 0)),
+        kind,
+        str(error),
+    ]
     cells += [parts[error], corrected, " ".join(right)] if error >= 0 else ["", "", ""]
     return dict(zip(HEAD, cells, strict=True))
 
 
 def read_medec(folder: Path, *rows: dict[str, str]) -> Items:
-    with (folder / "set-with-types.csv").open("w", encoding="utf-8", newline="") as file:
+    with (folder / "set-with-types.csv").open(
+        "w", encoding="utf-8", newline=""
+    ) as file:
         writer = csv.DictWriter(file, HEAD)
         writer.writeheader()
         writer.writerows(rows)
@@ -278,7 +324,9 @@ def by_item(read: Items) -> dict[str, ItemRow]:
 
 
 def test_errors_their_corrections_and_what_nobody_changed(tmp_path: Path) -> None:
-    rows = by_item(read_medec(tmp_path, case("t1", WRONG, 3, "causalOrganism", "He has gout.")))
+    rows = by_item(
+        read_medec(tmp_path, case("t1", WRONG, 3, "causalOrganism", "He has gout."))
+    )
     assert set(rows) == {"t1:corrected:error", "t1:corrected:corrected", "t1:unchanged"}
     error, correction = rows["t1:corrected:error"], rows["t1:corrected:corrected"]
     premise = "The man coughs. His pulse is 90/min and he is well. He has gout."
@@ -290,14 +338,19 @@ def test_errors_their_corrections_and_what_nobody_changed(tmp_path: Path) -> Non
     same = rows["t1:unchanged"]
     assert (same.hypothesis, same.kind) == ("The man coughs.", "unchanged")
     assert {row.subset for row in rows.values()} == {"corrected"}
-    # A line without the next number goes on with its sentence; "Fine." is no sentence to read.
+    # A line without the next number goes on with its sentence; "Fine." is no sentence
+    # to read.
     (row,) = by_item(
-        read_medec(tmp_path, case("t1", ["Labs:\n7 sodium 140\npotassium is 4.", "Fine."]))
+        read_medec(
+            tmp_path, case("t1", ["Labs:\n7 sodium 140\npotassium is 4.", "Fine."])
+        )
     ).values()
     assert row.hypothesis == "Labs: 7 sodium 140 potassium is 4."
 
 
-def test_a_case_s_other_text_is_a_premise_where_it_has_other_words(tmp_path: Path) -> None:
+def test_a_case_s_other_text_is_a_premise_where_it_has_other_words(
+    tmp_path: Path,
+) -> None:
     """t1 has the error, t2 is its case in other words; t3 and t4 are another case, t4 a copy."""
     lone = ["A girl fell here.", "Her arm is sore."]
     rows = by_item(
@@ -305,7 +358,13 @@ def test_a_case_s_other_text_is_a_premise_where_it_has_other_words(tmp_path: Pat
             tmp_path,
             case("t1", WRONG, 3, "diagnosis", "He has gout."),
             case("t2", [*RIGHT[:3], "Gout was found in him."]),
-            case("t3", [*lone, "It was splinted."], 2, "management", "It was put in plaster."),
+            case(
+                "t3",
+                [*lone, "It was splinted."],
+                2,
+                "management",
+                "It was put in plaster.",
+            ),
             case("t4", [*lone, "It was put in plaster."]),
         )
     )
@@ -314,14 +373,19 @@ def test_a_case_s_other_text_is_a_premise_where_it_has_other_words(tmp_path: Pat
         "t1:reworded:error": "not_entailed",
         "t1:reworded:corrected": "entailed",
     }
-    premise = "The man coughs. His pulse is 90/min and he is well. Gout was found in him."
+    premise = (
+        "The man coughs. His pulse is 90/min and he is well. Gout was found in him."
+    )
     assert {tuple(row.premises) for row in reworded.values()} == {(premise,)}
     clusters = {key.partition(":")[0]: row.cluster for key, row in rows.items()}
     assert clusters == {"t1": "t1", "t2": "t1", "t3": "t3", "t4": "t3"}
     assert {"t2:unchanged", "t4:unchanged"} < set(rows)
     for shared in (0, 1):  # texts of a case share a quarter of their sentences
         first = [f"This is number {n}." for n in range(4)]
-        second = [*first[:shared], *(f"That was number {n}." for n in range(4 - shared))]
+        second = [
+            *first[:shared],
+            *(f"That was number {n}." for n in range(4 - shared)),
+        ]
         two = by_item(read_medec(tmp_path, case("t1", first), case("t2", second)))
         assert len({row.cluster for row in two.values()}) == 2 - shared
 
@@ -357,7 +421,10 @@ def test_medec_as_released(mirror: Path) -> None:
     }
     types = Counter(gold.loc[gold["item"].str.endswith(":corrected:error"), "kind"])
     assert types == {
-        **{"management": 168, "diagnosis": 86, "pharmacotherapy": 27, "treatment": 25},
+        "management": 168,
+        "diagnosis": 86,
+        "pharmacotherapy": 27,
+        "treatment": 25,
         "causal_organism": 13,
     }
     assert gold["cluster"].nunique() == 319
@@ -371,7 +438,10 @@ def test_medec_as_released(mirror: Path) -> None:
 
 
 def labelled(document: DocumentRow) -> list[tuple[str, str, float | None]]:
-    return [(document.text[slice(*s.span)], s.label, s.confidence) for s in document.sentences]
+    return [
+        (document.text[slice(*s.span)], s.label, s.confidence)
+        for s in document.sentences
+    ]
 
 
 ABSTRACT = {
@@ -391,18 +461,29 @@ def test_sentences_of_json_lines(tmp_path: Path) -> None:
         ("Bees dance.", "background", 1.0),
         ("Why is unknown.", "objective", 0.6),
     ]
-    line = {"doc_id": "trial-7", "sentences": ["40 adults.", "A spoon."], "labels": ["who", "what"]}
+    line = {
+        "doc_id": "trial-7",
+        "sentences": ["40 adults.", "A spoon."],
+        "labels": ["who", "what"],
+    }
     (document,) = sound(sentences.read(put(tmp_path / "mine/x.jsonl", line))).documents
     assert (document.doc_id, document.author) == ("trial-7", "reference")
     assert [row[1:] for row in labelled(document)] == [("who", None), ("what", None)]
 
 
 def test_csabstruct_as_released(tmp_path: Path, mirror: Path) -> None:
-    put(tmp_path / "real/dev.jsonl", (mirror / "csabstruct/dev.jsonl").read_text("utf-8"))
+    put(
+        tmp_path / "real/dev.jsonl",
+        (mirror / "csabstruct/dev.jsonl").read_text("utf-8"),
+    )
     documents = sound(sentences.read_csabstruct(tmp_path / "real")).documents
     assert len(documents) == 295
     assert Counter(label for d in documents for _, label, _ in labelled(d)) == {
-        **{"background": 681, "method": 624, "result": 410, "objective": 244, "other": 67}
+        "background": 681,
+        "method": 624,
+        "result": 410,
+        "objective": 244,
+        "other": 67,
     }
 
 
@@ -436,7 +517,11 @@ def test_pubmed_rct(tmp_path: Path) -> None:
     assert (first.doc_id, second.doc_id) == ("101", "102")
     assert first.text == "To see if @ spoons help . We gave @ adults a spoon ."
     assert [label for _, label, _ in labelled(first)] == ["objective", "method"]
-    assert [label for _, label, _ in labelled(second)] == ["background", "result", "conclusion"]
+    assert [label for _, label, _ in labelled(second)] == [
+        "background",
+        "result",
+        "conclusion",
+    ]
     assert second.at == ("test.txt", 5, "line")
     lines = (
         f"METHODS\t{SECRET}",

@@ -42,7 +42,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def ingested(
-    raw: Path = ROOT / "data/sample_facets", reader: str = "sentences", **options: object
+    raw: Path = ROOT / "data/sample_facets",
+    reader: str = "sentences",
+    **options: object,
 ) -> IngestedSentences:
     every = {"labels": {}, "sample": None} | options
     return ingest_sentences(reader, raw, segment_options(every, where="params.yaml"))
@@ -64,18 +66,24 @@ def test_the_sample_is_read_whole_and_labels_count_as_others() -> None:
     text = texts[first["doc_id"]][first["start"] : first["end"]]
     assert text == "Whether an invitation by a pharmacist changes this is unknown."
     before = sentences["label"].value_counts()
-    after = ingested(labels={"objective": "background", "other": "none"}).sentences["label"]
+    after = ingested(labels={"objective": "background", "other": "none"}).sentences[
+        "label"
+    ]
     counts = after.value_counts()
     assert counts["background"] == before["background"] + before["objective"]
     assert counts["none"] == before["other"]
     assert "objective" not in counts
 
 
-def test_a_sample_is_the_same_in_any_order_and_part_of_a_larger_one(tmp_path: Path) -> None:
+def test_a_sample_is_the_same_in_any_order_and_part_of_a_larger_one(
+    tmp_path: Path,
+) -> None:
     lines = [line(f"d{number}", "method") for number in range(20)]
 
     def names(items: int, seed: int = 3) -> set[str]:
-        return set(ingested(tmp_path, sample={"items": items, "seed": seed}).texts["doc_id"])
+        return set(
+            ingested(tmp_path, sample={"items": items, "seed": seed}).texts["doc_id"]
+        )
 
     put(tmp_path / "a.jsonl", *lines)
     few, more = names(5), names(8)
@@ -91,7 +99,9 @@ def test_every_problem_comes_at_once(tmp_path: Path) -> None:
             ingested(put(tmp_path / "a.jsonl", *lines), **options)
         return list(caught.value.problems)
 
-    twice, spaced, yaml = problems(line("d1", "method"), line("d1", "a b"), line("d2", "no"))
+    twice, spaced, yaml = problems(
+        line("d1", "method"), line("d1", "a b"), line("d2", "no")
+    )
     assert "a.jsonl: line 2: the same document is there twice (document 'd1')" in twice
     assert "a label cannot be a facet's name ('a b')" in spaced
     assert "a label cannot be a facet's name ('no')" in yaml
@@ -102,7 +112,10 @@ def test_every_problem_comes_at_once(tmp_path: Path) -> None:
     ]
     (problem,) = problems(right, labels={"method": "none", "result": "none"})
     assert "no sentence has a facet" in problem
-    for labels, where in (({"a b": "method"}, "labels"), ({"method": "a b"}, "labels > method")):
+    for labels, where in (
+        ({"a b": "method"}, "labels"),
+        ({"method": "a b"}, "labels > method"),
+    ):
         with pytest.raises(BadInput, match=f"options > {where}"):
             ingested(labels=labels)
     assert reader_problem("segmentation", "pubmed_rct") is None
@@ -112,19 +125,29 @@ def test_every_problem_comes_at_once(tmp_path: Path) -> None:
 
 
 def test_sentences_have_the_facet_that_they_lie_in(tmp_path: Path) -> None:
-    at, text = Place("file.json", 1), "Salt harms many. We gave spoons to 40 adults. Intake fell"
+    at, text = (
+        Place("file.json", 1),
+        "Salt harms many. We gave spoons to 40 adults. Intake fell",
+    )
     text += " by a fifth. Data are open."
     facets = {
         "background": "salt harms many",
         "method": "We gave spoons to 40 adults.",
         "result": "Intake fell by a fifth. And more was seen.",
     }
-    texts = [TextRow(at, "d1", author, "full", text) for author in ("reference", "system")]
+    texts = [
+        TextRow(at, "d1", author, "full", text) for author in ("reference", "system")
+    ]
     segments = [SegmentRow(at, "d1", "reference", *facet) for facet in facets.items()]
     data = of_rows(Rows(texts=texts, segments=segments))
     (document,) = data.documents  # the system's text has no facets
     assert document.author == "reference"
-    assert [s.label for s in document.sentences] == ["background", "method", "result", "none"]
+    assert [s.label for s in document.sentences] == [
+        "background",
+        "method",
+        "result",
+        "none",
+    ]
     assert data.notes == [
         "facets of the dataset that are not, or not wholly, in their texts: result 1 of 1",
         "1 of 4 sentences are in no facet of the dataset; of 0 of 1 texts every sentence is in one",
@@ -159,16 +182,23 @@ def predicted(*parts: list[Part]) -> pd.DataFrame:
         assert [list(text.sentences or ()) for text in texts] == [SPANS, SPANS]
         return Divided(list(parts), ("a note",))
 
-    record = Segmentation(options=Facets, divide=divide, facets=lambda o: tuple(o.facets))
+    record = Segmentation(
+        options=Facets, divide=divide, facets=lambda o: tuple(o.facets)
+    )
     chosen = Chosen("invented", record, Facets(facets=["background", "method"]))
-    tables = pd.DataFrame(texts, columns=list(TEXTS.columns)), pd.DataFrame(rows, columns=NAMES)
+    tables = (
+        pd.DataFrame(texts, columns=list(TEXTS.columns)),
+        pd.DataFrame(rows, columns=NAMES),
+    )
     labels, notes = predict(texts_of(*tables), "mine", chosen, Resources(None))  # type: ignore[arg-type]
     assert notes == ("a note",)
     return labels
 
 
 def part(name: str, *pieces: tuple[int, int], status: str = "ok") -> Part:
-    text = " ".join(TEXT[start:end] for start, end in pieces) if status == "ok" else None
+    text = (
+        " ".join(TEXT[start:end] for start, end in pieces) if status == "ok" else None
+    )
     return Part(name, text, [Span(*piece) for piece in pieces], status)
 
 
@@ -191,7 +221,9 @@ def part(name: str, *pieces: tuple[int, int], status: str = "ok") -> Part:
 def test_a_sentence_is_of_the_part_that_covers_more_than_half(
     parts: dict[str, list[tuple[int, int]]], label: str
 ) -> None:
-    named = [(name, [Span(*piece) for piece in pieces]) for name, pieces in parts.items()]
+    named = [
+        (name, [Span(*piece) for piece in pieces]) for name, pieces in parts.items()
+    ]
     assert label_of(SPANS[1], TEXT, named) == label
 
 
@@ -206,7 +238,10 @@ def test_labels_of_sentences() -> None:
     assert set(labels["recipe"]) == {"invented,facets=['background', 'method']"}
     assert set(labels["segmentation"]) == {"mine"}
     # Where it failed nothing is known, but what another part covers.
-    failed = [part("background", status="truncated"), part("method", status="truncated")]
+    failed = [
+        part("background", status="truncated"),
+        part("method", status="truncated"),
+    ]
     other = [part("background", (0, 11)), part("method", status="refused")]
     labels = predicted(failed, other)
     assert labels["status"].tolist() == [*["truncated"] * 3, "ok", "refused", "refused"]
@@ -232,7 +267,9 @@ RIGHT: Labels = {"one": [B, M, R], "two": [B, B, M, M, R, R]}
 PREDICTED: Labels = {"one": [B, M, M], "two": [B, M, M, "none", R, R]}
 
 
-def examined(right: Labels, *, sure: Sequence[float] | None = None, **runs: Labels) -> Results:
+def examined(
+    right: Labels, *, sure: Sequence[float] | None = None, **runs: Labels
+) -> Results:
     """Scores of segmentations, each with its labels."""
     rows = [
         (doc, "reference", place, 10 * place, 10 * place + 9, label, None)
@@ -245,7 +282,15 @@ def examined(right: Labels, *, sure: Sequence[float] | None = None, **runs: Labe
         for doc, of_text in labels.items()
         for place, label in enumerate(of_text)
     ]
-    columns = ["segmentation", "doc_id", "author", "position", "status", "label", "recipe"]
+    columns = [
+        "segmentation",
+        "doc_id",
+        "author",
+        "position",
+        "status",
+        "label",
+        "recipe",
+    ]
     sentences = pd.DataFrame(rows, columns=NAMES).astype({"confidence": "float64"})
     sentences["confidence"] = np.nan if sure is None else sure
     options = MetaOptions(resamples=500, confidence=0.95, seed=7)
@@ -256,7 +301,9 @@ def examined(right: Labels, *, sure: Sequence[float] | None = None, **runs: Labe
 
 
 def values(results: Results, of: str = "all", name: str = "all") -> dict[str, float]:
-    rows = results.scores[(results.scores["of"] == of) & (results.scores["name"] == name)]
+    rows = results.scores[
+        (results.scores["of"] == of) & (results.scores["name"] == name)
+    ]
     return dict(zip(rows["statistic"], rows["value"], strict=True))
 
 
@@ -277,11 +324,21 @@ def test_by_hand() -> None:
     assert whole["failed"] == 0
     assert whole["accuracy_at_least"] == whole["accuracy_at_most"] == whole["accuracy"]
     cells = results.confusions.set_index(["label", "given"])["n"]
-    assert (cells[R, M], cells[M, "none"], cells[B, B], cells["none", M]) == (1, 1, 2, 0)
+    assert (cells[R, M], cells[M, "none"], cells[B, B], cells["none", M]) == (
+        1,
+        1,
+        2,
+        0,
+    )
     assert cells.sum() == 9
     # Thirds of three sentences are one each, of six two each.
-    thirds = [values(results, "place", f"{name} third") for name in ("first", "middle", "last")]
-    assert [third["accuracy"] for third in thirds] == pytest.approx([2 / 3, 2 / 3, 2 / 3])
+    thirds = [
+        values(results, "place", f"{name} third")
+        for name in ("first", "middle", "last")
+    ]
+    assert [third["accuracy"] for third in thirds] == pytest.approx(
+        [2 / 3, 2 / 3, 2 / 3]
+    )
     assert "confidence" not in set(results.scores["of"])
     # Labels that people were less sure of are by themselves.
     results = examined(RIGHT, sure=[0.5, 0.6, 0.7, *[1.0] * 6], mine=PREDICTED)
@@ -294,13 +351,21 @@ def test_by_hand() -> None:
 def test_as_scikit_learn_has_them() -> None:
     rng = np.random.default_rng(4)
     labels = np.array([B, M, R, "objective", "none"], dtype=object)
-    right = {f"d{n}": list(rng.choice(labels[:4], rng.integers(2, 9))) for n in range(30)}
+    right = {
+        f"d{n}": list(rng.choice(labels[:4], rng.integers(2, 9))) for n in range(30)
+    }
     answers = {
-        doc_id: [label if rng.random() < 0.6 else str(rng.choice(labels)) for label in of_text]
+        doc_id: [
+            label if rng.random() < 0.6 else str(rng.choice(labels))
+            for label in of_text
+        ]
         for doc_id, of_text in right.items()
     }
     value = values(examined(right, mine=answers))
-    x, y = ([label for of_text in part.values() for label in of_text] for part in (right, answers))
+    x, y = (
+        [label for of_text in part.values() for label in of_text]
+        for part in (right, answers)
+    )
     for average in ("macro", "weighted"):
         expected = metrics.f1_score(x, y, average=average, zero_division=0)
         assert value[f"{average}_f1"] == pytest.approx(expected)
@@ -321,10 +386,16 @@ def test_unknown_is_not_wrong_and_bounds_say_what_it_may_be() -> None:
     assert results.confusions["n"].sum() == 6
     (note,) = results.notes
     assert note.startswith("mine: 3 of 9 sentences have no label, because it failed")
-    results = examined(RIGHT, mine={doc: [None] * len(labels) for doc, labels in RIGHT.items()})
+    results = examined(
+        RIGHT, mine={doc: [None] * len(labels) for doc, labels in RIGHT.items()}
+    )
     whole = values(results)
     assert np.isnan(whole["accuracy"])
-    assert (whole["failed"], whole["accuracy_at_least"], whole["accuracy_at_most"]) == (1, 0, 1)
+    assert (whole["failed"], whole["accuracy_at_least"], whole["accuracy_at_most"]) == (
+        1,
+        0,
+        1,
+    )
     assert results.confusions.empty
 
 
@@ -338,18 +409,23 @@ def test_intervals_are_for_documents_and_shared_by_segmentations() -> None:
     assert (first["low"], first["high"]) == (same["low"], same["high"])
     assert first["value"] == pytest.approx(0.1)
     assert first["low"] == 0.0
-    assert 0.2 <= first["high"] <= 0.4  # of 30 sentences taken for independent it would be .2
+    # of 30 sentences taken for independent it would be .2
+    assert 0.2 <= first["high"] <= 0.4
     assert examined({"d0": [B, M]}, mine={"d0": [B, R]}).scores["low"].isna().all()
 
 
 def test_how_far_above_another_is_of_the_sentences_that_both_labelled() -> None:
     """Both are wrong of the hard documents; one is right once more in every document."""
     right = {f"d{n}": [B, M, R, R] for n in range(20)}
-    worse = {name: [B, M, M, M] if n % 2 else [R, R, B, M] for n, name in enumerate(right)}
+    worse = {
+        name: [B, M, M, M] if n % 2 else [R, R, B, M] for n, name in enumerate(right)
+    }
     better = {name: [*labels[:3], R] for name, labels in worse.items()}
     scores = examined(right, worse=worse, better=better).scores
     scores = scores[scores["statistic"] == "accuracy"].set_index("of")
-    up, down = (scores[scores["segmentation"] == n].loc["above"] for n in ("better", "worse"))
+    up, down = (
+        scores[scores["segmentation"] == n].loc["above"] for n in ("better", "worse")
+    )
     assert (up["name"], up["value"], up["n"]) == ("worse", 0.25, 80)
     assert (up["low"], up["high"]) == pytest.approx((0.25, 0.25))  # whatever is drawn
     assert (down["value"], down["low"]) == pytest.approx((-0.25, -0.25))

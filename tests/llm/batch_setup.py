@@ -1,8 +1,8 @@
 """Short ways to ask a scripted server; run as a program it asks from a process of its own.
 
-A program (`serve`) reads a JSON line per run, and runs it in a child that can be killed without
-paying for its imports again. It writes two lines: the child's process id when it starts, and what
-the run came to (`null` for a killed child) when it ended.
+A program (`serve`) reads a JSON line per run, and runs it in a child that can be killed
+without paying for its imports again. It writes two lines: the child's process id when
+it starts, and what the run came to (`null` for a killed child) when it ended.
 """
 
 import datetime
@@ -27,13 +27,21 @@ from tests.llm.scripted_server import ScriptedServer
 
 ROOT = Path(__file__).parent.parent.parent
 PRICES = Prices(
-    date=datetime.date(2026, 11, 1), input_per_million=2.5, output_per_million=10.0, currency="USD"
+    date=datetime.date(2026, 11, 1),
+    input_per_million=2.5,
+    output_per_million=10.0,
+    currency="USD",
 )
 QUICK = Policy(first_wait=0.01, longest_wait=0.2)
 
 
 def request(number: int | str, **changes: Any) -> ChatRequest:
-    settings: dict[str, Any] = {"schema": None, "temperature": 0.0, "seed": None, "max_tokens": 40}
+    settings: dict[str, Any] = {
+        "schema": None,
+        "temperature": 0.0,
+        "seed": None,
+        "max_tokens": 40,
+    }
     messages = (Message("system", "Answer."), Message("user", f"Question {number}?"))
     return ChatRequest("m-1", messages, **(settings | changes))
 
@@ -43,16 +51,22 @@ def requests(count: int) -> list[ChatRequest]:
 
 
 def endpoint(base_url: str, **changes: Any) -> EndpointOptions:
-    return EndpointOptions(**({"kind": "openai", "base_url": base_url, "timeout": 20.0} | changes))
+    return EndpointOptions(
+        **({"kind": "openai", "base_url": base_url, "timeout": 20.0} | changes)
+    )
 
 
 def model(**changes: Any) -> ModelOptions:
-    return ModelOptions(**({"endpoint": "here", "model": "m-1", "max_tokens": 40} | changes))
+    return ModelOptions(
+        **({"endpoint": "here", "model": "m-1", "max_tokens": 40} | changes)
+    )
 
 
 def budget_of(ledger: Ledger, max_cost: float | None = None, **changes: Any) -> Budget:
     options = model(**({"prices": PRICES} | changes))
-    return open_budget(ledger, "study", options, max_cost, where="params.yaml > models > m")
+    return open_budget(
+        ledger, "study", options, max_cost, where="params.yaml > models > m"
+    )
 
 
 def asking(
@@ -66,9 +80,13 @@ def asking(
 ) -> Ask:
     """What asks a server, or whatever is at a URL; `of` is the model, if it is not `model()`."""
     url = server if isinstance(server, str) else server.base_url
-    cleared = clear({"invented": "public"}, ["invented"], "here", endpoint(url, **changes))
+    cleared = clear(
+        {"invented": "public"}, ["invented"], "here", endpoint(url, **changes)
+    )
     options = of or model(prices=PRICES)
-    budget = open_budget(ledger, "study", options, max_cost, where="params.yaml > models > m")
+    budget = open_budget(
+        ledger, "study", options, max_cost, where="params.yaml > models > m"
+    )
     return asker(cleared, options, ledger, budget, policy)
 
 
@@ -129,9 +147,11 @@ def _run(settings: dict[str, Any]) -> dict[str, int]:
 def serve(run: Callable[[dict[str, Any]], Any]) -> None:
     from metassay.llm import http
 
-    # A shell that starts the tests in the background has interrupts ignored, and so would we.
+    # A shell that starts the tests in the background has interrupts ignored, and so
+    # would we.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    http._certificates()  # loaded once, before the children are made, like the openai package
+    # loaded once, before the children are made, like the openai package
+    http._certificates()
     for line in sys.stdin:
         settings = json.loads(line)
         reading, writing = os.pipe()

@@ -4,9 +4,10 @@
         ...  # ask http://127.0.0.1:<port>/v1 (server.base_url)
         assert server.requests[key] == 1
 
-A script is a function from a `Call` to an `Answer`. The functions below make the usual answers.
-Tokens are counted by a rule of the server's own (`count`), which knows nothing of how Metassay
-estimates them. Run as a program it serves until its input closes, for use from another process.
+A script is a function from a `Call` to an `Answer`. The functions below make the usual
+answers. Tokens are counted by a rule of the server's own (`count`), which knows nothing
+of how Metassay estimates them. Run as a program it serves until its input closes, for
+use from another process.
 """
 
 import argparse
@@ -25,9 +26,10 @@ _PIECES = re.compile(r"[A-Z]{2,3}(?![a-z])|[^\W\d_]{1,9}|\d{1,3}|[^\w\s]{1,2}|\n
 
 
 def count(text: str) -> int:
-    """Tokens of a text by this server's rule: nine letters (three capitals, three digits, two
-    marks) or what is left of a run of them, or a line's end. On English dialogues, notes, abstracts
-    and JSON it differs by less than 7 % from OpenAI's cl100k vocabulary.
+    """Tokens of a text by this server's rule: nine letters (three capitals, three
+    digits, two marks) or what is left of a run of them, or a line's end. On English
+    dialogues, notes, abstracts and JSON it differs by less than 7 % from OpenAI's
+    cl100k vocabulary.
     """
     return len(_PIECES.findall(text))
 
@@ -55,12 +57,18 @@ class Call:
     @property
     def is_judging(self) -> bool:
         """Whether it asks what holds of a premise, passages or two texts."""
-        return "material to judge" in " ".join(str(self.body["messages"][0]["content"]).split())
+        return "material to judge" in " ".join(
+            str(self.body["messages"][0]["content"]).split()
+        )
 
     @property
     def prompt_tokens(self) -> int:
         format_ = self.body.get("response_format") or {}
-        schema = json.dumps(format_["json_schema"]["schema"]) if "json_schema" in format_ else ""
+        schema = (
+            json.dumps(format_["json_schema"]["schema"])
+            if "json_schema" in format_
+            else ""
+        )
         messages = self.body["messages"]
         return 3 + sum(4 + count(m["content"]) for m in messages) + count(schema)
 
@@ -77,9 +85,17 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
     fault: Literal[
-        "none", "hang", "drop", "drop_midway", "half_json", "no_choices", "close", "endless"
+        "none",
+        "hang",
+        "drop",
+        "drop_midway",
+        "half_json",
+        "no_choices",
+        "close",
+        "endless",
     ] = "none"
-    raw: bytes | None = None  # the response as it goes out, head included, in place of all above
+    # the response as it goes out, head included, in place of all above
+    raw: bytes | None = None
 
 
 Script = Callable[[Call], Answer]
@@ -136,7 +152,9 @@ def filtered(*, prompt: bool = False) -> Answer:
     return Answer(status=400, code=reason) if prompt else Answer(finish_reason=reason)
 
 
-def whole(body: bytes | str | object, *, status: str = "200 OK", head: str = "") -> Answer:
+def whole(
+    body: bytes | str | object, *, status: str = "200 OK", head: str = ""
+) -> Answer:
     """A response with exactly this body; what is neither bytes nor text becomes JSON."""
     if not isinstance(body, bytes):
         body = (body if isinstance(body, str) else json.dumps(body)).encode()
@@ -160,7 +178,10 @@ def completion(
         "object": "chat.completion",
         "model": "m-1",
         "choices": [{"index": 0, "message": message, "finish_reason": reason}],
-        "usage": {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens},
+        "usage": {
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+        },
     } | others
 
 
@@ -176,12 +197,15 @@ def with_items(document: str, number: int) -> str:
 class ScriptedServer:
     """The server: started and stopped as a context, in a thread of its own.
 
-    `requests` counts requests by key (SHA-256 of the body), `answered` the completions that were
-    sent whole, `tokens` prompt and completion tokens of those; `calls` keeps every request if
-    `keep` is set; `connected` counts open connections. All may be read at any time.
+    `requests` counts requests by key (SHA-256 of the body), `answered` the completions
+    that were sent whole, `tokens` prompt and completion tokens of those; `calls` keeps
+    every request if `keep` is set; `connected` counts open connections. All may be read
+    at any time.
     """
 
-    def __init__(self, script: Script = echo, *, latency: float = 0.0, keep: bool = True) -> None:
+    def __init__(
+        self, script: Script = echo, *, latency: float = 0.0, keep: bool = True
+    ) -> None:
         self.script = script
         self.latency = latency
         self.keep = keep
@@ -235,7 +259,9 @@ class ScriptedServer:
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
-        starting = self._loop.create_server(lambda: _Connection(self), "127.0.0.1", 0, backlog=512)
+        starting = self._loop.create_server(
+            lambda: _Connection(self), "127.0.0.1", 0, backlog=512
+        )
         listening = self._loop.run_until_complete(starting)
         self.port = listening.sockets[0].getsockname()[1]
         self._ready.set()
@@ -247,13 +273,16 @@ class ScriptedServer:
 
     async def _close_all(self) -> None:
         """No socket outlives the server: a test far from here would be blamed for it."""
-        for _ in range(5):  # rounds of the loop: what came in the last moment is still on its way
+        # rounds of the loop: what came in the last moment is still on its way
+        for _ in range(5):
             for connection in list(self.open):
                 connection.abort()
             await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))
             await asyncio.sleep(0.001)
 
-    def received(self, connection: "_Connection", path: str, head: str, body: bytes) -> None:
+    def received(
+        self, connection: "_Connection", path: str, head: str, body: bytes
+    ) -> None:
         key = hashlib.sha256(body).hexdigest()
         self.requests[key] += 1
         lines = [line.partition(":") for line in head.split("\r\n")[1:]]
@@ -287,8 +316,14 @@ class ScriptedServer:
         if answer.raw is not None:
             return answer.raw
         if answer.status != 200:
-            error = {"message": f"refused: {call.prompt[:200]}", "code": answer.code, "type": "x"}
-            return http(answer.status, json.dumps({"error": error}).encode(), answer.headers)
+            error = {
+                "message": f"refused: {call.prompt[:200]}",
+                "code": answer.code,
+                "type": "x",
+            }
+            return http(
+                answer.status, json.dumps({"error": error}).encode(), answer.headers
+            )
         used = {"prompt": call.prompt_tokens, "completion": count(answer.text or "")}
         if answer.fault in ("none", "half_json"):
             self.tokens.update(used)
@@ -371,7 +406,9 @@ def http(status: int, content: bytes, headers: dict[str, str] | None = None) -> 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
+    parser.add_argument(
+        "--latency", type=float, default=0.0, help="seconds before each answer"
+    )
     latency = parser.parse_args().latency
     with ScriptedServer(latency=latency, keep=False) as server:
         print(server.port, flush=True)

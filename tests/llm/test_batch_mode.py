@@ -1,7 +1,8 @@
 """batch_run.py: one charge per request, whatever happens to the batch or to who sent it.
 
-The server counts what it charges by itself (tests/llm/batch_server.py). Costs are computed by hand
-from its token counts: 10 read and 4 written each, at half of 2.5 and 10 USD per million.
+The server counts what it charges by itself (tests/llm/batch_server.py). Costs are
+computed by hand from its token counts: 10 read and 4 written each, at half of 2.5 and
+10 USD per million.
 """
 
 import os
@@ -29,7 +30,14 @@ from metassay.tables.parquet import read
 from metassay.tables.responses import RESPONSES
 from stages.doorway import UNFINISHED
 from tests.llm.batch_server import BatchServer
-from tests.llm.batch_setup import Asker, another_process, missing, request, requests, serve
+from tests.llm.batch_setup import (
+    Asker,
+    another_process,
+    missing,
+    request,
+    requests,
+    serve,
+)
 from tests.stage_setup import KEY, run_stage, tiny_project
 
 EACH = (10 * 2.5 + 4 * 10.0) / 1e6 / 2
@@ -45,13 +53,22 @@ def batches() -> Iterator[BatchServer]:
         yield running
 
 
-def session(url: str, ledger: Path, *, cost: float | None = None, **changes: Any) -> Session:
+def session(
+    url: str, ledger: Path, *, cost: float | None = None, **changes: Any
+) -> Session:
     """A run's session for public text, whose model is asked in batches unless `mode` is given."""
     model = {"endpoint": "here", "model": "m-1", "max_tokens": 40, "prices": PRICES}
     model["mode"] = changes.pop("mode", None)
     access = {"sample": changes.pop("access", "public")}
-    more = {name: changes.pop(name) for name in ("max_missing", "dry") if name in changes}
-    endpoint = {"kind": "openai", "base_url": url, "batch": True, "wait_s": 20.0} | changes
+    more = {
+        name: changes.pop(name) for name in ("max_missing", "dry") if name in changes
+    }
+    endpoint = {
+        "kind": "openai",
+        "base_url": url,
+        "batch": True,
+        "wait_s": 20.0,
+    } | changes
     models = parse_models({"here": endpoint}, {"m": model})
     cap = None if cost is None else MaxCost(amount=cost, currency="USD")
     return Session(models, cap, access, ["sample"], ledger=ledger, policy=QUICK, **more)
@@ -84,7 +101,9 @@ def spent(server: BatchServer, folder: Path) -> float:
 def journal_of(folder: Path) -> tuple[int, int, int]:
     """Batches under way, lines, and attempts that are reserved still."""
     with Ledger(folder / "ledger.sqlite") as ledger:
-        counts = "SELECT (SELECT count(*) FROM batches), (SELECT count(*) FROM batch_lines)"
+        counts = (
+            "SELECT (SELECT count(*) FROM batches), (SELECT count(*) FROM batch_lines)"
+        )
         return (*ledger.select(counts)[0], ledger.attempts().get("open", 0))
 
 
@@ -104,7 +123,9 @@ def test_answers_come_by_a_batch_at_half_the_price(batches, tmp_path) -> None:
     assert batches.steps == {"upload": 1, "create": 1, "look": 2, "read": 1}
     assert journal_of(tmp_path) == (0, 0, 0)
     assert ask(batches, tmp_path, questions)[0].attempts == 0  # from the ledger
-    assert ask(batches, tmp_path, questions, mode="single") == ask(batches, tmp_path, questions)
+    assert ask(batches, tmp_path, questions, mode="single") == ask(
+        batches, tmp_path, questions
+    )
     assert batches.steps.total() == 5
 
 
@@ -128,7 +149,9 @@ def test_a_bar_says_how_many_are_answered(batches, tmp_path, monkeypatch) -> Non
 
 
 @pytest.mark.parametrize("ended", ["completed", "expired"])
-def test_expired_failed_and_lost_lines_are_asked_again(batches, tmp_path, ended: str) -> None:
+def test_expired_failed_and_lost_lines_are_asked_again(
+    batches, tmp_path, ended: str
+) -> None:
     keys = [question.key for question in requests(8)]
     fates = ["ok", "expired", 500, "twice", "first failed", 429, "missing", "garbled"]
     batches.fate = lambda key, time: fates[keys.index(key)] if time == 1 else "ok"
@@ -142,10 +165,13 @@ def test_expired_failed_and_lost_lines_are_asked_again(batches, tmp_path, ended:
     assert [reply.attempts for reply in replies] == [1, 2, 2, 1, 1, 2, 2, 2]
     assert batches.charges == dict(zip(keys, times, strict=True))
     assert len(batches.batches) == 2
-    # An answer that nobody gets may have been paid for: 64 + 2 * 32 + 7 + 11 bytes, and 40 tokens.
+    # An answer that nobody gets may have been paid for: 64 + 2 * 32 + 7 + 11 bytes, and
+    # 40 tokens.
     assert account.spent == pytest.approx(8 * EACH)
     lost = 2 if ended == "completed" else 0
-    assert account.at_most == pytest.approx(8 * EACH + lost * (146 * 2.5 + 40 * 10) / 2e6)
+    assert account.at_most == pytest.approx(
+        8 * EACH + lost * (146 * 2.5 + 40 * 10) / 2e6
+    )
 
 
 def test_a_line_that_always_fails_ends_as_an_error(batches, tmp_path) -> None:
@@ -155,7 +181,9 @@ def test_a_line_that_always_fails_ends_as_an_error(batches, tmp_path) -> None:
         replies = put(requests(4))
         assert missing(replies) == {"http_413": 1, "http_500": 1}
         assert [reply.attempts for reply in replies] == [QUICK.attempts, 1, 1, 1]
-        assert opened.finish().notes[0].startswith("model 'm': 1 of 4 answers are missing")
+        assert (
+            opened.finish().notes[0].startswith("model 'm': 1 of 4 answers are missing")
+        )
     assert batches.charges.total() == 2
     assert journal_of(tmp_path) == (0, 0, 0)
 
@@ -168,15 +196,21 @@ def test_a_lost_upload_is_sent_again(batches, tmp_path) -> None:
     assert missing(ask(batches, tmp_path, [request("new")])) == {}
     assert set(batches.charges.values()) == {1}
     batches.fail_batches = ["token_limit_exceeded"] * 2
-    assert missing(ask(batches, tmp_path, [request(9)])) == {"batch_token_limit_exceeded": 1}
+    assert missing(ask(batches, tmp_path, [request(9)])) == {
+        "batch_token_limit_exceeded": 1
+    }
     batches.lose_uploads = 9
-    with pytest.raises(BadInput, match=r"models > m: endpoint 'here'.*http_404.*mode: single"):
+    with pytest.raises(
+        BadInput, match=r"models > m: endpoint 'here'.*http_404.*mode: single"
+    ):
         ask(batches, tmp_path, [request(10)])
     assert journal_of(tmp_path) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("step", ["upload", "create", "list", "look", "read"])
-def test_a_call_that_fails_is_made_again_and_no_batch_twice(batches, tmp_path, step: str) -> None:
+def test_a_call_that_fails_is_made_again_and_no_batch_twice(
+    batches, tmp_path, step: str
+) -> None:
     if step == "list":
         batches.errors["create"] = [500]
     batches.errors[step] = [-503, 502]  # the first was done all the same
@@ -189,7 +223,8 @@ def test_an_endpoint_that_is_down_leaves_what_was_sent(batches, tmp_path) -> Non
     batches.errors["look"] = [503] * QUICK.attempts
     replies = ask(batches, tmp_path, requests(3))
     assert missing(replies) == {"in_batch": 3}
-    batches.errors["create"] = [-500] * QUICK.attempts  # created, without anybody knowing
+    # created, without anybody knowing
+    batches.errors["create"] = [-500] * QUICK.attempts
     batches.errors["list"] = [500] * QUICK.attempts
     assert missing(ask(batches, tmp_path, [request("b")])) == {"in_batch": 1}
     assert missing(ask(batches, tmp_path, [*requests(3), request("b")])) == {}
@@ -207,7 +242,9 @@ def test_patience_ends_and_the_next_run_collects(batches, tmp_path) -> None:
         ):
             opened.finish()
         assert missing(put([request("more")])) == {"in_batch": 1}
-        with pytest.raises(Unfinished, match=r"^2 batches of 3 requests in all are in progress"):
+        with pytest.raises(
+            Unfinished, match=r"^2 batches of 3 requests in all are in progress"
+        ):
             opened.finish()
         assert opened.spent.spent == 0 < opened.spent.at_most
     with run(batches.base_url, tmp_path) as (opened, put):
@@ -227,7 +264,9 @@ def test_a_stage_ends_unfinished_and_the_next_run_goes_on(
     batches.looks = 3
     passages = ["The knee hurts.", "The hip hurts."]
     endpoint = {"batch": True, "wait_s": 0.0}
-    root = tiny_project(tmp_path, batches.base_url, passages, endpoint=endpoint, max_missing=1)
+    root = tiny_project(
+        tmp_path, batches.base_url, passages, endpoint=endpoint, max_missing=1
+    )
     assert run_stage(monkeypatch, root, "generate", "writer") == UNFINISHED
     message = capsys.readouterr().err.strip()
     assert re.fullmatch(r"batch batch_0 of 2 requests is in progress since .*", message)
@@ -250,7 +289,9 @@ def test_a_mode_may_change_while_a_batch_is_in_progress(batches, tmp_path) -> No
     assert batches.charges == {request(0).key: 1, request(1).key: 1, "alone": 2}
 
 
-def test_a_file_has_no_more_than_its_endpoint_takes(batches, tmp_path, monkeypatch) -> None:
+def test_a_file_has_no_more_than_its_endpoint_takes(
+    batches, tmp_path, monkeypatch
+) -> None:
     monkeypatch.setattr(batch_run, "MOST_REQUESTS", 4)
     assert missing(ask(batches, tmp_path, requests(10))) == {}
     counts = [batch["request_counts"]["total"] for batch in batches.batches.values()]
@@ -268,7 +309,8 @@ def test_the_cap_holds_before_anything_is_uploaded(batches, tmp_path) -> None:
     with pytest.raises(BadInput, match="max_cost"):
         ask(batches, tmp_path, requests(3), cost=0.9 * most)
     assert not batches.steps
-    # Two at the most fit at first; their real costs then leave room for the others, one by one.
+    # Two at the most fit at first; their real costs then leave room for the others, one
+    # by one.
     assert missing(ask(batches, tmp_path, requests(3), cost=2.5 * most)) == {}
     assert [b["request_counts"]["total"] for b in batches.batches.values()] == [2, 1]
     assert spent(batches, tmp_path) == pytest.approx(3 * EACH)
@@ -276,10 +318,13 @@ def test_the_cap_holds_before_anything_is_uploaded(batches, tmp_path) -> None:
 
 def test_private_text_is_not_uploaded_without_leave(batches, tmp_path) -> None:
     canary = request("CANARY-7731")
-    with pytest.raises(BadInput, match="sample' is private: its text does not go to endpoint"):
+    with pytest.raises(
+        BadInput, match="sample' is private: its text does not go to endpoint"
+    ):
         ask(batches, tmp_path, [canary], access="private")
     assert not batches.bodies
-    # Begun with leave and killed before its upload: who has none does not send it in passing.
+    # Begun with leave and killed before its upload: who has none does not send it in
+    # passing.
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         ledger.begin_batch("left", batches.base_url)
         ledger.add_line("left", canary.key, 1, canary.canonical)
@@ -294,7 +339,9 @@ def test_private_text_is_not_uploaded_without_leave(batches, tmp_path) -> None:
 def test_errors_quote_no_text(batches, tmp_path) -> None:
     batches.fate = lambda key, time: 400
     secret = [request(f"CANARY-{number}") for number in range(3)]
-    with pytest.raises(BadInput, match="refuses all 3 questions of batch batch_0") as caught:
+    with pytest.raises(
+        BadInput, match="refuses all 3 questions of batch batch_0"
+    ) as caught:
         ask(batches, tmp_path, secret)
     assert "CANARY" not in str(caught.value)
     # They are no news: should they be refused again, they failed for good.
@@ -304,7 +351,9 @@ def test_errors_quote_no_text(batches, tmp_path) -> None:
         ask(batches, tmp_path, [request("key")])
 
 
-def test_a_batch_that_its_endpoint_does_not_know(batches, tmp_path, monkeypatch) -> None:
+def test_a_batch_that_its_endpoint_does_not_know(
+    batches, tmp_path, monkeypatch
+) -> None:
     batches.looks = 3
     ask(batches, tmp_path, requests(2), wait_s=0.0)
     batches.batches.clear()
@@ -338,11 +387,17 @@ def killable() -> Iterator[Asker]:
         yield process
 
 
-def start(process: Asker, server: BatchServer, folder: Path, count: int, **settings: Any) -> int:
-    return process.start(url=server.base_url, folder=str(folder), count=count, **settings)
+def start(
+    process: Asker, server: BatchServer, folder: Path, count: int, **settings: Any
+) -> int:
+    return process.start(
+        url=server.base_url, folder=str(folder), count=count, **settings
+    )
 
 
-def kill_at(process: Asker, server: BatchServer, folder: Path, count: int, *when: Any) -> None:
+def kill_at(
+    process: Asker, server: BatchServer, folder: Path, count: int, *when: Any
+) -> None:
     """Start a child that dies at a step, before it is done or after."""
     server.killed = (start(process, server, folder, count, begin=True), *when)
     process.go()
@@ -351,7 +406,9 @@ def kill_at(process: Asker, server: BatchServer, folder: Path, count: int, *when
 
 @pytest.mark.parametrize("before", [True, False])
 @pytest.mark.parametrize("step", ["upload", "create", "look", "read"])
-def test_killed_at_a_step_and_charged_once(batches, tmp_path, killable, step, before) -> None:
+def test_killed_at_a_step_and_charged_once(
+    batches, tmp_path, killable, step, before
+) -> None:
     batches.looks = 2
     kill_at(killable, batches, tmp_path, 7, step, before)
     assert missing(ask(batches, tmp_path, requests(7))) == {}
@@ -361,7 +418,9 @@ def test_killed_at_a_step_and_charged_once(batches, tmp_path, killable, step, be
 
 
 @pytest.mark.parametrize("stores", [1, 4, 7])
-def test_killed_while_answers_are_stored(batches, tmp_path, killable, stores: int) -> None:
+def test_killed_while_answers_are_stored(
+    batches, tmp_path, killable, stores: int
+) -> None:
     start(killable, batches, tmp_path, 7, stores=stores)
     assert killable.result() is None
     assert missing(ask(batches, tmp_path, requests(7))) == {}
@@ -373,7 +432,11 @@ def test_killed_while_a_batch_is_looked_for(batches, tmp_path, killable) -> None
     for step in ("create", "list"):  # on a second page of the list
         kill_at(killable, batches, tmp_path, 3, step, False)
         for other in (f"{step}{letter}" for letter in "xyz"):
-            batches.batches[other] = {"id": other, "metadata": None, "created_at": 1 << 40}
+            batches.batches[other] = {
+                "id": other,
+                "metadata": None,
+                "created_at": 1 << 40,
+            }
     assert missing(ask(batches, tmp_path, requests(3))) == {}
     assert batches.steps["list"] >= 1 + 4
     assert set(batches.charges.values()) == {1}

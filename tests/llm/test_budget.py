@@ -60,9 +60,11 @@ def reserve(budget, number: int, owner: str = "me"):
 
 
 def test_the_most_a_request_can_cost_by_hand() -> None:
-    # "Answer." has 7 bytes, "Question 1?" 11; 64 for the request and 32 for each message.
+    # "Answer." has 7 bytes, "Question 1?" 11; 64 for the request and 32 for each
+    # message.
     assert at_most(request(1)) == 64 + 2 * 32 + 7 + 11
-    # A heading of 18 + 2 + 9 + 2 bytes, then the schema with a space after its colon; ä has two.
+    # A heading of 18 + 2 + 9 + 2 bytes, then the schema with a space after its colon; ä
+    # has two.
     assert at_most(request(1, schema='{"a":"ä"}')) == 146 + 31 + 11
     assert most(1) == pytest.approx(146 * 2.5e-6 + 40 * 1e-5)
 
@@ -77,12 +79,14 @@ def test_a_call_from_reservation_to_bill(ledger) -> None:
     for _ in range(2):  # is booked once
         budget.settle(number, "ok", "yes", 17, 5)
         assert spending(ledger, "study") == Spending("USD", bill, bill, 0.0, 1, 0)
-    # What is not billed costs nothing, and what may be costs the most; so may an answer whose
-    # endpoint does not say how many tokens it took.
+    # What is not billed costs nothing, and what may be costs the most; so may an answer
+    # whose endpoint does not say how many tokens it took.
     for outcome, billed in (("http_500", "no"), ("timeout", "perhaps"), ("ok", "yes")):
         budget.settle(reserve(budget, 1), outcome, billed)
     assert spending(ledger, "study").spent == bill
-    assert spending(ledger, "study").at_most == pytest.approx(bill.expected + 2 * most(1))
+    assert spending(ledger, "study").at_most == pytest.approx(
+        bill.expected + 2 * most(1)
+    )
 
 
 def test_a_reservation_waits_or_is_refused(ledger) -> None:
@@ -116,7 +120,9 @@ def test_an_account_has_a_single_currency_and_a_cap_needs_prices(ledger) -> None
 
 
 def test_models_without_prices_are_counted_and_cost_nothing(server, ledger) -> None:
-    cleared = clear({"invented": "public"}, ["invented"], "here", endpoint(server.base_url))
+    cleared = clear(
+        {"invented": "public"}, ["invented"], "here", endpoint(server.base_url)
+    )
     ask = asker(cleared, model(), ledger, budget_of(ledger, prices=None))
     ask([request(1)])
     ask([request(1)])
@@ -138,16 +144,22 @@ def test_what_the_ledger_saved_is_the_price_of_its_answers(server, ledger) -> No
 def test_the_cap_is_used_up_and_a_higher_cap_goes_on(
     server, ledger, concurrency: int, share: float
 ) -> None:
-    server.script = lambda call: answer_with("word " * (int(call.key, 16) % 38), delay=0.002)
+    server.script = lambda call: answer_with(
+        "word " * (int(call.key, 16) % 38), delay=0.002
+    )
     cap = share * 60 * (17 * READ + 19 * WRITTEN)
-    codes = missing(asking(server, ledger, max_cost=cap, concurrency=concurrency)(requests(60)))
+    codes = missing(
+        asking(server, ledger, max_cost=cap, concurrency=concurrency)(requests(60))
+    )
     assert set(codes) == {"over_budget"}
     assert cap - most(1) - 1e-9 < paid(server) <= cap
     account = spending(ledger, "study")
     assert account.spent == pytest.approx(paid(server))
     assert account.at_most == pytest.approx(paid(server))
     assert server.requests.total() == 60 - codes["over_budget"]
-    replies = asking(server, ledger, max_cost=1.0, concurrency=concurrency)(requests(60))
+    replies = asking(server, ledger, max_cost=1.0, concurrency=concurrency)(
+        requests(60)
+    )
     assert missing(replies) == {}
     assert set(server.requests.values()) == {1}
     account = spending(ledger, "study")
@@ -168,7 +180,8 @@ def test_the_cap_holds_with_faults(server, ledger) -> None:
     ask = asking(server, ledger, policy, max_cost=cap, concurrency=8, timeout=1.0)
     assert missing(ask(requests(120)))["over_budget"] > 0
     account = spending(ledger, "study")
-    # What was lost on the way may have been billed at its most; even then the cap holds.
+    # What was lost on the way may have been billed at its most; even then the cap
+    # holds.
     lost = sum(ledger.attempts().get(code, 0) for code in ("timeout", "connection"))
     assert lost > 0
     assert account.spent == pytest.approx(paid(server))
@@ -196,18 +209,23 @@ def test_connections_and_later_runs_share_a_cap(server, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("billed", ["yes", "perhaps"])
-def test_what_cannot_be_counted_stays_at_the_most_and_a_cap_holds(tmp_path, billed: Billed) -> None:
+def test_what_cannot_be_counted_stays_at_the_most_and_a_cap_holds(
+    tmp_path, billed: Billed
+) -> None:
     prices = {"input_per_million": 1e6, "output_per_million": 1e6}
     dear = Prices.model_validate(PRICES.model_dump() | prices)
     questions = [request(number, max_tokens=1_000_000) for number in range(12)]
     questions.append(request("x" * 10_000_000, max_tokens=1_000_000))
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         budget = budget_of(ledger, prices=dear)
-        attempts = [budget.reserve(question, question.key, "me") for question in questions]
+        attempts = [
+            budget.reserve(question, question.key, "me") for question in questions
+        ]
         budget.note_hits([Entry("k", "ok", None, 10**10, 10**10, "")] * 9)
         for attempt in attempts[:-2]:
             budget.settle(attempt, "ok", billed, 100, 1_000_000)
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:  # sound, and what was under way is booked
+    # sound, and what was under way is booked
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
         capped = budget_of(ledger, 4_000_000, prices=dear)
         assert spending(ledger, "study").at_most >= 4_000_000
         assert spent_by_prefix(ledger, "st")["USD"] >= 4_000_000

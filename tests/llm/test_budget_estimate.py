@@ -40,12 +40,21 @@ def chat(text: str, schema: str | None = None) -> ChatRequest:
 
 
 def estimated(
-    chats: list[ChatRequest], ledger: Ledger, expected: float = 5, priced: bool = True, **more: Any
+    chats: list[ChatRequest],
+    ledger: Ledger,
+    expected: float = 5,
+    priced: bool = True,
+    **more: Any,
 ) -> Estimate:
     options = model(prices=PRICES if priced else None, **more.pop("model", {}))
     structured = more.pop("structured", True)
     return estimate(
-        chats, ledger, options, structured=structured, completion_tokens=expected, **more
+        chats,
+        ledger,
+        options,
+        structured=structured,
+        completion_tokens=expected,
+        **more,
     )
 
 
@@ -76,12 +85,16 @@ def test_a_schema_counts_only_where_it_is_sent() -> None:
 
 
 def test_both_bounds_by_hand(ledger) -> None:
-    bounds = estimated(requests(3), ledger, 7, structured=False, most=[1, 3, 7], longer=5)
+    bounds = estimated(
+        requests(3), ledger, 7, structured=False, most=[1, 3, 7], longer=5
+    )
     # 64 for a request, 32 for each of two messages, a token per byte; 11 requests at most, of
     # which 8 are up to 5 bytes longer.
     assert bounds.completion_tokens == 3 * 7
     assert bounds.completion_tokens_at_most == 11 * 40
-    assert bounds.cost_at_most == pytest.approx((11 * 146 + 8 * 5) * 2.5e-6 + 11 * 40 * 10e-6)
+    assert bounds.cost_at_most == pytest.approx(
+        (11 * 146 + 8 * 5) * 2.5e-6 + 11 * 40 * 10e-6
+    )
     free = estimated(requests(1), ledger, priced=False)
     assert (free.cost, free.cost_at_most, free.currency) == (None, None, None)
 
@@ -104,7 +117,9 @@ def test_past_answers_say_how_long_others_will_be(server, ledger) -> None:
         assert ("30 past ones" in before.counted) is not guessed
     ask(texts(200, 110))
     before = estimated(texts(300, 110), ledger, 999, structured=False)
-    assert before.completion_tokens == pytest.approx(server.tokens["completion"], rel=0.03)
+    assert before.completion_tokens == pytest.approx(
+        server.tokens["completion"], rel=0.03
+    )
 
 
 def test_what_the_ledger_has_costs_nothing(server, ledger) -> None:
@@ -122,7 +137,10 @@ def test_past_answers_correct_the_count(server, ledger) -> None:
     """Of a language that the rule does not know, the second estimate is right."""
     words = "Übelkeit Schwindel Rückenschmerzen Blutdruckmessung Überweisung Entzündungshemmer"
     generator = np.random.default_rng(2)
-    chats = [chat(f"{n} " + " ".join(generator.permutation(words.split() * 9))) for n in range(60)]
+    chats = [
+        chat(f"{n} " + " ".join(generator.permutation(words.split() * 9)))
+        for n in range(60)
+    ]
     ask = asking(server, ledger)
     first = estimated(chats[30:], ledger)
     ask(chats[:30])
@@ -141,8 +159,9 @@ def test_a_large_run_is_sampled(ledger) -> None:
 
 
 def test_the_rule_by_hand() -> None:
-    # lower-case words 1 each, "osteoarthritis" has 14 letters: 1 + 0.06 * 7; "Her" 1.25;
-    # "MRI" 0.5 a letter; "2024" two groups of three digits + 0.8; a mark 0.95; a line 0.7
+    # lower-case words 1 each, "osteoarthritis" has 14 letters: 1 + 0.06 * 7; "Her"
+    # 1.25; "MRI" 0.5 a letter; "2024" two groups of three digits + 0.8; a mark 0.95; a
+    # line 0.7
     text = "Her osteoarthritis was seen by MRI\nin 2024."
     assert by_rule(text) == pytest.approx(1.25 + 1.42 + 3 + 1.5 + 0.7 + 1 + 2.8 + 0.95)
     assert by_rule("") == 0
@@ -153,7 +172,9 @@ def test_counting_with_the_models_tokenizer(ledger, tmp_path) -> None:
     folder = {"model": {"tokenizer": str(tmp_path)}}
     with pytest.raises(BadInput, match="tokenizer"):
         estimated([request(1)], ledger, **folder)
-    words = tokenizers.models.WordLevel({"[UNK]": 0, "Answer": 1, ".": 2}, unk_token="[UNK]")
+    words = tokenizers.models.WordLevel(
+        {"[UNK]": 0, "Answer": 1, ".": 2}, unk_token="[UNK]"
+    )
     tokenizer = tokenizers.Tokenizer(words)
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     tokenizer.save(str(tmp_path / "tokenizer.json"))

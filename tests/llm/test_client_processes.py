@@ -14,7 +14,8 @@ from metassay.llm.ledger import Ledger, export
 from tests.llm.batch_setup import Asker, another_process, asking, request, requests
 from tests.llm.scripted_server import ScriptedServer
 
-QUESTIONS, KILLS = 500, 10  # with fewer, all are answered before the last kill by the clock
+# with fewer, all are answered before the last kill by the clock
+QUESTIONS, KILLS = 500, 10
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,9 @@ def wait_until(true: Callable[[], bool], seconds: float = 60.0) -> None:
         time.sleep(0.005)
 
 
-def start(child: Asker, server: ScriptedServer, ledger: Ledger, count: int, **more: float) -> int:
+def start(
+    child: Asker, server: ScriptedServer, ledger: Ledger, count: int, **more: float
+) -> int:
     """Start a run in a child; its process id."""
     settings = {"ledger": str(ledger.path), "concurrency": 8, "lease": 0.3} | more
     return child.start(base_url=server.base_url, count=count, **settings)
@@ -60,18 +63,22 @@ def test_killed_ten_times_and_nothing_is_asked_again(
 ) -> None:
     """Each kill comes after a random number of answers, with sixteen requests under way.
 
-    The server then keeps its further answers back until the dead process's connections are closed,
-    so that an answer is either not sent, or has reached the process; what is between the two when
-    a process dies is nobody's to know.
+    The server then keeps its further answers back until the dead process's connections
+    are closed, so that an answer is either not sent, or has reached the process; what
+    is between the two when a process dies is nobody's to know.
     """
     server.latency = 0.005
-    moments = np.random.default_rng(20261121).choice(QUESTIONS - 20, KILLS, replace=False)
+    moments = np.random.default_rng(20261121).choice(
+        QUESTIONS - 20, KILLS, replace=False
+    )
     child = processes[0]
     for moment in sorted(moments.tolist()):
         server.hold_after(moment - server.answered.total())
         process = start(child, server, ledger, QUESTIONS, concurrency=16)
         # Every answer is in the ledger while the process still waits for others.
-        wait_until(lambda: server.holding > 0 and answers(ledger) == server.answered.total())
+        wait_until(
+            lambda: server.holding > 0 and answers(ledger) == server.answered.total()
+        )
         assert answers(ledger) == moment
         os.kill(process, signal.SIGKILL)
         assert child.result() is None
@@ -85,7 +92,9 @@ def test_killed_ten_times_and_nothing_is_asked_again(
     assert exported(ledger, tmp_path / "r.parquet") == undisturbed
 
 
-def test_killed_in_the_middle_of_anything(server, ledger, tmp_path, processes, undisturbed) -> None:
+def test_killed_in_the_middle_of_anything(
+    server, ledger, tmp_path, processes, undisturbed
+) -> None:
     """Kills by the clock: what the ledger has is never asked again, and it is never damaged."""
     server.latency = 0.005
     waits = np.random.default_rng(7).uniform(0.02, 0.15, size=3)
@@ -105,7 +114,8 @@ def test_killed_in_the_middle_of_anything(server, ledger, tmp_path, processes, u
         assert len(server.requests - before_resuming) <= len(answered)
     start(child, server, ledger, QUESTIONS, concurrency=16)
     assert child.result() == {"ok": QUESTIONS}
-    # Only an answer on its way when its process died, at most one per worker, is asked again.
+    # Only an answer on its way when its process died, at most one per worker, is asked
+    # again.
     assert server.answered.total() <= QUESTIONS + len(waits) * 16
     assert exported(ledger, tmp_path / "r.parquet") == undisturbed
 
@@ -115,7 +125,8 @@ def test_two_processes_ask_the_same_and_pay_once(server, ledger, processes) -> N
     server.hold_after(0)
     for process in processes:
         start(process, server, ledger, 200, lease=15.0)
-    wait_until(lambda: server.holding == 16)  # they share the work, and do not wait for each other
+    # they share the work, and do not wait for each other
+    wait_until(lambda: server.holding == 16)
     server.let_go()
     assert [process.result() for process in processes] == [{"ok": 200}] * 2
     assert len(server.requests) == 201
@@ -151,7 +162,8 @@ def test_an_interrupt_leaves_a_clean_ledger(server, ledger, processes) -> None:
     wait_until(lambda: server.connected == 0)
     server.let_go()
     keys = [request(number).key for number in range(30)]
-    assert ledger.claimed_keys(keys) == set()  # nobody has to wait for the lease of a minute
+    # nobody has to wait for the lease of a minute
+    assert ledger.claimed_keys(keys) == set()
     assert ledger.attempts() == {"interrupted": 8, "ok": 10}
     start(child, server, ledger, 30, lease=60.0)
     assert child.result() == {"ok": 30}

@@ -1,5 +1,5 @@
-"""docs/language-models.md: its blocks are taken by the options that read params.yaml, and each is
-asked as its provider documents that it answers.
+"""docs/language-models.md: its blocks are taken by the options that read params.yaml,
+and each is asked as its provider documents that it answers.
 """
 
 import re
@@ -38,21 +38,34 @@ PAGE = (ROOT / "docs" / "language-models.md").read_text("utf-8")
 
 
 def blocks_of(page: str) -> list[dict[str, Any]]:
-    return [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
+    return [
+        yaml.safe_load(text)
+        for text in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    ]
 
 
 WRITTEN = blocks_of(PAGE)
 WHERE = blocks_of(PAGE.partition("## Where models answer")[2].partition("\n## ")[0])
 BLOCKS = [block for block in WRITTEN if "endpoints" in block]
 (BENCHMARK,) = (block for block in WRITTEN if "endpoints" not in block)
-KNOWN = {"endpoints", "models", "max_cost", "max_missing", "systems", "decompositions", "judges"}
+KNOWN = {
+    "endpoints",
+    "models",
+    "max_cost",
+    "max_missing",
+    "systems",
+    "decompositions",
+    "judges",
+}
 
 
 def nobody(requests: Sequence[ChatRequest]) -> list[Reply]:
     raise AssertionError("nothing is asked")
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: ",".join(block["endpoints"]))
+@pytest.mark.parametrize(
+    "block", BLOCKS, ids=lambda block: ",".join(block["endpoints"])
+)
 def test_a_block_is_taken_as_it_stands(block: dict[str, Any]) -> None:
     assert set(block) <= KNOWN
     assert 0 <= block.get("max_missing", 0) <= 1
@@ -68,15 +81,26 @@ def test_a_block_is_taken_as_it_stands(block: dict[str, Any]) -> None:
             assert isinstance(options, ChatOptions | LlmClaimOptions | LlmOptions)
             assert options.model in parsed.models
             if isinstance(options, LlmOptions):
-                LlmJudge(options, nobody, Decoding("m", 0.0, None, 1), prompts=ROOT / "prompts")
+                LlmJudge(
+                    options,
+                    nobody,
+                    Decoding("m", 0.0, None, 1),
+                    prompts=ROOT / "prompts",
+                )
     if "max_cost" in block:
         cap = parse(MaxCost, block["max_cost"], where="max_cost")
-        assert {m.prices.currency for m in parsed.models.values() if m.prices} == {cap.currency}
+        assert {m.prices.currency for m in parsed.models.values() if m.prices} == {
+            cap.currency
+        }
 
 
 def test_the_benchmark_asks_for_what_the_first_block_names() -> None:
-    committed = yaml.safe_load((ROOT / "benchmarks/sample/params.yaml").read_text("utf-8"))
-    benchmark = parse(Benchmark, committed | BENCHMARK, where="benchmarks/sample/params.yaml")
+    committed = yaml.safe_load(
+        (ROOT / "benchmarks/sample/params.yaml").read_text("utf-8")
+    )
+    benchmark = parse(
+        Benchmark, committed | BENCHMARK, where="benchmarks/sample/params.yaml"
+    )
     known = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))["systems"]
     assert set(benchmark.systems) == known.keys() | BLOCKS[0]["systems"].keys()
     assert benchmark.decomposition in BLOCKS[0]["decompositions"]
@@ -85,10 +109,21 @@ def test_the_benchmark_asks_for_what_the_first_block_names() -> None:
 
 def test_every_provider_has_a_block_and_every_key_a_line() -> None:
     endpoints = [
-        e for block in BLOCKS for e in parse_models(block["endpoints"], {}).endpoints.items()
+        e
+        for block in BLOCKS
+        for e in parse_models(block["endpoints"], {}).endpoints.items()
     ]
-    assert {name for name, _ in endpoints} >= {"openai", "azure", "vllm", "ollama", "transformers"}
-    assert {endpoint.kind for name, endpoint in endpoints if name == "azure"} == {"azure", "openai"}
+    assert {name for name, _ in endpoints} >= {
+        "openai",
+        "azure",
+        "vllm",
+        "ollama",
+        "transformers",
+    }
+    assert {endpoint.kind for name, endpoint in endpoints if name == "azure"} == {
+        "azure",
+        "openai",
+    }
     assert any(endpoint.proxy for _, endpoint in endpoints)
     undescribed = {
         key
@@ -110,16 +145,21 @@ def test_judges_have_an_example_of_each_style_and_a_line_for_every_key() -> None
 
 
 def test_every_status_is_explained() -> None:
-    rows = set(re.findall(r"^\| `(\w+)` \|", PAGE.partition("## What a status means")[2], re.M))
+    rows = set(
+        re.findall(r"^\| `(\w+)` \|", PAGE.partition("## What a status means")[2], re.M)
+    )
     assert rows >= {"ok", "unparsed", "refused", "truncated", "error"}
 
 
 def test_the_cost_examples_add_up() -> None:
     sums = re.findall(
-        r"(\d+) x \(([\d,]+) x ([\d.]+) \+ ([\d,]+) x ([\d.]+)\) / 1,000,000 = ([\d.]+)", PAGE
+        r"(\d+) x \(([\d,]+) x ([\d.]+) \+ ([\d,]+) x ([\d.]+)\) / 1,000,000 = ([\d.]+)",
+        PAGE,
     )
     assert len(sums) == 2
-    prices = parse_models(BLOCKS[0]["endpoints"], BLOCKS[0]["models"]).models["mini"].prices
+    prices = (
+        parse_models(BLOCKS[0]["endpoints"], BLOCKS[0]["models"]).models["mini"].prices
+    )
     assert prices is not None
     for count, read, each_read, written, each_written, total in sums:
         assert float(each_read) == prices.input_per_million
@@ -132,12 +172,18 @@ def test_the_cost_examples_add_up() -> None:
 # ---- each provider, as it is documented ---------------------------------------------------------
 
 SCRIPTS = {
-    **{"mini": providers.openai, "thinker": providers.openai, "deployed": providers.azure},
-    **{"claude": providers.anthropic, "qwen": providers.vllm, "local": providers.ollama},
+    "mini": providers.openai,
+    "thinker": providers.openai,
+    "deployed": providers.azure,
+    "claude": providers.anthropic,
+    "qwen": providers.vllm,
+    "local": providers.ollama,
     "routed": providers.openrouter,
 }
 CASES = [
-    pytest.param(block, name, id=f"{name}-{block['endpoints'][model['endpoint']]['kind']}")
+    pytest.param(
+        block, name, id=f"{name}-{block['endpoints'][model['endpoint']]['kind']}"
+    )
     for block in WHERE
     for name, model in block["models"].items()
     if name in SCRIPTS and "proxy" not in block["endpoints"][model["endpoint"]]
@@ -162,11 +208,15 @@ def at(server: ScriptedServer, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) 
         if options.key_env:
             monkeypatch.setenv(options.key_env, "k")
         server.script = SCRIPTS[name]
-        cleared = clear({"invented": "public"}, ["invented"], settings["endpoint"], options)
+        cleared = clear(
+            {"invented": "public"}, ["invented"], settings["endpoint"], options
+        )
         ask = asker(cleared, model, ledger, budget_of(ledger), QUICK)
 
         def put(text: str = "Is it so? In JSON.", **more: Any) -> Any:
-            question = Decoding.of(model).request([Message("user", text)], schema_of(Verdict))
+            question = Decoding.of(model).request(
+                [Message("user", text)], schema_of(Verdict)
+            )
             return ask([replace(question, **more)])[0]
 
         return put
@@ -184,9 +234,15 @@ def test_every_provider_is_tried() -> None:
 
 
 @pytest.mark.parametrize(("block", "name"), CASES)
-def test_a_block_of_the_page_is_answered(block: dict[str, Any], name: str, at, server) -> None:
+def test_a_block_of_the_page_is_answered(
+    block: dict[str, Any], name: str, at, server
+) -> None:
     reply = at(block, name)()
-    assert (reply.status, reply.text, reply.finish_reason) == ("ok", providers.ANSWER, "stop")
+    assert (reply.status, reply.text, reply.finish_reason) == (
+        "ok",
+        providers.ANSWER,
+        "stop",
+    )
     assert (reply.prompt_tokens, reply.completion_tokens, reply.attempts) == (12, 3, 1)
     (call,) = server.calls
     form = call.body.get("response_format", {}).get("type")

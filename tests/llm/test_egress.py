@@ -29,7 +29,16 @@ from tests.llm.scripted_server import (
 )
 
 CANARY = "canary-7f3d9a1c"
-LOGGERS = ("openai", "httpx2", "httpx", "httpcore2", "httpcore", "asyncio", "metassay", "")
+LOGGERS = (
+    "openai",
+    "httpx2",
+    "httpx",
+    "httpcore2",
+    "httpcore",
+    "asyncio",
+    "metassay",
+    "",
+)
 
 
 @pytest.fixture
@@ -55,10 +64,13 @@ def questions(count: int = 6) -> list[ChatRequest]:
         ("credentialed", ["private"], False),  # one class does not stand for the other
         ("private", ["credentialed"], False),
         ("private", ["credentialed", "private"], True),
-        ("secret", ["credentialed", "private"], False),  # an unknown class is nobody's to send
+        # an unknown class is nobody's to send
+        ("secret", ["credentialed", "private"], False),
     ],
 )
-def test_text_goes_where_its_class_is_named(access: str, sends: list[str], may: bool) -> None:
+def test_text_goes_where_its_class_is_named(
+    access: str, sends: list[str], may: bool
+) -> None:
     options = endpoint("https://llm.example/v1", sends=sends)
     if may:
         cleared = clear({"mimic": access}, ["mimic"], "ward", options)
@@ -99,12 +111,19 @@ def test_no_text_in_any_log_or_error(server, ledger, caplog, capfd, fault: str) 
     ask = asking(server, ledger, Policy(attempts=2, first_wait=0.01), timeout=timeout)
     try:
         replies = ask(questions())
-        result = str([(reply.status, reply.error, reply.finish_reason) for reply in replies])
+        result = str(
+            [(reply.status, reply.error, reply.finish_reason) for reply in replies]
+        )
     except BadInput as error:
         result = "".join(traceback.format_exception(error))
     assert CANARY in server.calls[0].prompt  # or there would be nothing to find
-    records = [record for record in caplog.records if record.name.split(".")[0] in LOGGERS]
-    assert any(record.name == "httpx2" for record in records) or fault in ("drop", "hang")
+    records = [
+        record for record in caplog.records if record.name.split(".")[0] in LOGGERS
+    ]
+    assert any(record.name == "httpx2" for record in records) or fault in (
+        "drop",
+        "hang",
+    )
     written = "".join(f"{r.getMessage()} {r.exc_text} {r.args}" for r in caplog.records)
     assert "POST" in written
     assert CANARY not in written
@@ -112,7 +131,9 @@ def test_no_text_in_any_log_or_error(server, ledger, caplog, capfd, fault: str) 
     assert CANARY not in "".join(capfd.readouterr())
 
 
-def test_an_endpoint_that_is_not_allowed_sees_nothing(server, elsewhere, ledger) -> None:
+def test_an_endpoint_that_is_not_allowed_sees_nothing(
+    server, elsewhere, ledger
+) -> None:
     with pytest.raises(BadInput):
         clear({"ward": "private"}, ["ward"], "elsewhere", endpoint(elsewhere.base_url))
     may = endpoint(server.base_url, sends=["private"])
@@ -123,7 +144,9 @@ def test_an_endpoint_that_is_not_allowed_sees_nothing(server, elsewhere, ledger)
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_a_redirect_takes_no_text_elsewhere(server, elsewhere, ledger, status: int) -> None:
+def test_a_redirect_takes_no_text_elsewhere(
+    server, elsewhere, ledger, status: int
+) -> None:
     location = {"Location": f"{elsewhere.base_url}/chat/completions"}
     server.script = lambda call: Answer(status=status, headers=location)
     with pytest.raises(BadInput, match=f"refuses the first question .* HTTP {status}"):
@@ -131,7 +154,9 @@ def test_a_redirect_takes_no_text_elsewhere(server, elsewhere, ledger, status: i
     assert not elsewhere.calls
 
 
-def test_a_proxy_of_the_environment_sees_nothing(server, elsewhere, ledger, monkeypatch) -> None:
+def test_a_proxy_of_the_environment_sees_nothing(
+    server, elsewhere, ledger, monkeypatch
+) -> None:
     proxy = f"http://127.0.0.1:{elsewhere.port}"
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, proxy)
@@ -144,4 +169,6 @@ def test_a_proxy_that_params_name_is_used(server, elsewhere, ledger) -> None:
     ask = asking(server, ledger, proxy=f"http://127.0.0.1:{elsewhere.port}")
     assert {reply.status for reply in ask(questions())} == {"ok"}
     assert not server.calls
-    assert {call.path for call in elsewhere.calls} == {f"{server.base_url}/chat/completions"}
+    assert {call.path for call in elsewhere.calls} == {
+        f"{server.base_url}/chat/completions"
+    }

@@ -51,16 +51,26 @@ def test_good_blocks() -> None:
 
 @pytest.mark.parametrize(
     ("value", "form"),
-    [(True, "json_schema"), (False, "none"), ("json_object", "json_object"), ("none", "none")],
+    [
+        (True, "json_schema"),
+        (False, "none"),
+        ("json_object", "json_object"),
+        ("none", "none"),
+    ],
 )
-def test_structured_as_older_files_and_as_newer_write_it(value: bool | str, form: str) -> None:
+def test_structured_as_older_files_and_as_newer_write_it(
+    value: bool | str, form: str
+) -> None:
     endpoints, models = blocks()
     endpoints["cloud"]["structured"] = value
     parsed, of_models = parse_models(endpoints, models)
     assert parsed["cloud"].structured == form
     # Only json_object is in the key of a question: the others are as old as the ledger.
     in_key = form if form == "json_object" else None
-    assert (of_models["large"].structured, of_models["small"].structured) == (in_key, None)
+    assert (of_models["large"].structured, of_models["small"].structured) == (
+        in_key,
+        None,
+    )
     assert sends_schemas(parsed["cloud"], of_models["large"]) == (form == "json_schema")
     models["large"]["structured"] = "none"
     assert parse_models(endpoints, models).models["large"].structured == "none"
@@ -83,14 +93,26 @@ def test_what_else_goes_into_a_request_is_canonical() -> None:
 
 def test_headers_hold_no_secrets_and_bodies_nothing_that_has_a_key_of_its_own() -> None:
     endpoints, models = blocks()
-    headers = {"X-Title": "metassay", "Api-Key": "sk-never", "Host": "x", "X-Tenant": "a"}
+    headers = {
+        "X-Title": "metassay",
+        "Api-Key": "sk-never",
+        "Host": "x",
+        "X-Tenant": "a",
+    }
     variables = {"x-tenant": "TENANT", "api-key": "no name"}
     endpoints["cloud"] |= {"headers": headers, "header_env": variables}
     endpoints["ward"] |= {"headers": {"X-A": "two\nlines", "X B": "c"}}
     models["small"]["extra_body"] = {"temperature": 1, "stream": True, "top_k": 5}
-    models["large"]["extra_body"] = {"day": datetime.date(2026, 1, 1), "odd": float("nan")}
+    models["large"]["extra_body"] = {
+        "day": datetime.date(2026, 1, 1),
+        "odd": float("nan"),
+    }
     text = problems(endpoints, models)
-    del variables["api-key"], endpoints["ward"]["headers"], models["large"]["extra_body"]
+    del (
+        variables["api-key"],
+        endpoints["ward"]["headers"],
+        models["large"]["extra_body"],
+    )
     text += problems(endpoints, models)
     for expected in (
         "endpoints > cloud > header_env > api-key",
@@ -109,10 +131,14 @@ def test_headers_hold_no_secrets_and_bodies_nothing_that_has_a_key_of_its_own() 
 
 def test_every_problem_in_one_go() -> None:
     endpoints, models = blocks()
-    endpoints["cloud"] |= {"api_key": "sk-never", "batch": "yes"}  # the key has no place here
+    # the key has no place here
+    endpoints["cloud"] |= {"api_key": "sk-never", "batch": "yes"}
     endpoints["ward"] |= {"sends": ["public"], "wait_s": -1.0}
     del endpoints["azure"]["api_version"]
-    endpoints["with_key"] = {"kind": "openai", "base_url": "https://me:sk-never@api.example/v1"}
+    endpoints["with_key"] = {
+        "kind": "openai",
+        "base_url": "https://me:sk-never@api.example/v1",
+    }
     endpoints["odd"] = {"kind": "openai", "base_url": "https://api.example:port/v1"}
     models["small"] |= {"endpoint": "wards"}
     models["large"]["prices"] |= {"currency": "dollars", "batch_discount": 2.0}

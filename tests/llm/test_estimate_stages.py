@@ -55,13 +55,17 @@ SOAP = {"kind": "soap", "compat": "none"}
 
 def asked_text(call: Call) -> str:
     """The text that a question is about."""
-    text = re.search(r'"text":"((?:[^"\\]|\\.)*)"', str(call.body["messages"][-1]["content"]))
+    text = re.search(
+        r'"text":"((?:[^"\\]|\\.)*)"', str(call.body["messages"][-1]["content"])
+    )
     assert text is not None
     return str(json.loads(f'"{text[1]}"'))
 
 
 def item(**fields: object) -> Answer:
-    return answer_with(json.dumps({"items": [{"number": 1, **fields}]}, ensure_ascii=False))
+    return answer_with(
+        json.dumps({"items": [{"number": 1, **fields}]}, ensure_ascii=False)
+    )
 
 
 def session(models: Models, ledger: Path) -> Session:
@@ -82,7 +86,9 @@ def parts_with_lead(known: Tables) -> pd.DataFrame:
     return parts_of(texts, known.sources, whole)
 
 
-def judge(pairs: pd.DataFrame, block: Mapping[str, Any], models: Models, ledger: Path) -> Any:
+def judge(
+    pairs: pd.DataFrame, block: Mapping[str, Any], models: Models, ledger: Path
+) -> Any:
     chosen = choose(JUDGES, dict(block), where="it")
     with session(models, ledger) as connected:
         judging = make_judge(chosen, connected.provide)
@@ -93,7 +99,9 @@ def judge(pairs: pd.DataFrame, block: Mapping[str, Any], models: Models, ledger:
 class Stages:
     """The sample, for which a model writes and takes every text apart."""
 
-    def __init__(self, known: Tables, base_url: str, ledger: Path, *, structured: bool) -> None:
+    def __init__(
+        self, known: Tables, base_url: str, ledger: Path, *, structured: bool
+    ) -> None:
         self.known, self.ledger = known, ledger
         self.models = models_at(base_url, structured=structured, prices=PRICES)
 
@@ -108,10 +116,16 @@ class Stages:
         parts = parts_of(texts, sources, choose(SEGMENTATIONS, SOAP, where="it"))
         with session(self.models, self.ledger) as connected:
             resources = connected.provide(apart)
-            return apart.record.take_apart(parts, sources, apart.options, resources).units
+            return apart.record.take_apart(
+                parts, sources, apart.options, resources
+            ).units
 
     def estimates(self) -> dict[str, Estimate]:
-        stages = {"systems": {"writer": CHAT}, "segmentation": SOAP, "decomposition": LISTING}
+        stages = {
+            "systems": {"writer": CHAT},
+            "segmentation": SOAP,
+            "decomposition": LISTING,
+        }
         plan = planned(self.known, self.models, self.ledger, **stages).planned
         return {planned_.stage: planned_.estimate for planned_ in plan}
 
@@ -120,23 +134,33 @@ def writer(known: Tables) -> Callable[[Call], Answer]:
     """Writes each document's reference, with other full stops; claims: longer sentences."""
     texts = known.texts[known.texts["author"] == REFERENCE].set_index("doc_id")["text"]
     notes = {
-        json.dumps(passages[0], ensure_ascii=False): re.sub(r"\.(?=\s|$)", "!", texts[doc_id])
-        for doc_id, passages in zip(known.sources["doc_id"], known.sources["passages"], strict=True)
+        json.dumps(passages[0], ensure_ascii=False): re.sub(
+            r"\.(?=\s|$)", "!", texts[doc_id]
+        )
+        for doc_id, passages in zip(
+            known.sources["doc_id"], known.sources["passages"], strict=True
+        )
     }
 
     def script(call: Call) -> Answer:
         if call.is_claims:
             claims = re.split(r"(?<=[.!?])\s+", asked_text(call))[:30]
-            return item(claims=[f"It is stated of the patient that {claim}" for claim in claims])
+            return item(
+                claims=[f"It is stated of the patient that {claim}" for claim in claims]
+            )
         question = str(call.body["messages"][-1]["content"])
-        return answer_with(next(note for first, note in notes.items() if first in question))
+        return answer_with(
+            next(note for first, note in notes.items() if first in question)
+        )
 
     return script
 
 
 @pytest.fixture(scope="module")
 def known() -> Tables:
-    return ingest("files", ROOT / "data/sample", load(ROOT).benchmarks["sample"].criteria)
+    return ingest(
+        "files", ROOT / "data/sample", load(ROOT).benchmarks["sample"].criteria
+    )
 
 
 @pytest.fixture
@@ -153,7 +177,9 @@ def counted(server: ScriptedServer) -> tuple[int, int, float]:
     return read, written, bill / 1e6
 
 
-def check(estimate: Estimate, read: int, written: int, paid: float, *, length: bool) -> None:
+def check(
+    estimate: Estimate, read: int, written: int, paid: float, *, length: bool
+) -> None:
     assert estimate.prompt_tokens == pytest.approx(read, rel=0.1)
     assert estimate.cost is not None
     assert estimate.cost_at_most is not None
@@ -166,7 +192,9 @@ def check(estimate: Estimate, read: int, written: int, paid: float, *, length: b
 
 
 @pytest.mark.parametrize("structured", [False, True])
-def test_both_stages_cost_what_was_estimated(ledger, server, known, structured: bool) -> None:
+def test_both_stages_cost_what_was_estimated(
+    ledger, server, known, structured: bool
+) -> None:
     here = Stages(known, server.base_url, ledger, structured=structured)
     before = here.estimates()
     assert not server.calls
@@ -202,10 +230,13 @@ def test_no_bill_is_above_the_bound_even_if_every_list_is_asked_for_again(
     here = Stages(known, server.base_url, ledger, structured=True)
     bound = here.estimates()["decompose"]
     units = here.decompose(known.texts[known.texts["author"] != REFERENCE])
-    claims = units[(units["kind"] == "claim") & (units["doc_id"].str.startswith("note"))]
+    claims = units[
+        (units["kind"] == "claim") & (units["doc_id"].str.startswith("note"))
+    ]
     assert set(claims["status"]) == {"unparsed"}
     _, written, paid = counted(server)
-    assert len(server.calls) > bound.calls  # each was asked twice, though fewer texts were
+    # each was asked twice, though fewer texts were
+    assert len(server.calls) > bound.calls
     assert bound.completion_tokens < written <= bound.completion_tokens_at_most
     assert paid <= bound.cost_at_most
 
@@ -214,7 +245,9 @@ NAMES = ["background", "method", "result", "conclusion"]
 FACETS = {"kind": "llm_facets", "model": "m", "facets": NAMES, "shots": 0, "rounds": 1}
 
 
-def test_facets_are_counted_before_they_are_sent_and_what_comes_after_them_too(ledger) -> None:
+def test_facets_are_counted_before_they_are_sent_and_what_comes_after_them_too(
+    ledger,
+) -> None:
     known = sample_notes(6)
     notes = len(known.sources)
 
@@ -227,19 +260,30 @@ def test_facets_are_counted_before_they_are_sent_and_what_comes_after_them_too(l
         models = models_at(server.base_url)
         stages = {"segmentation": FACETS, "decomposition": LISTING}
         plan = planned(known, models, ledger, systems={"mini": CHAT}, **stages)
-        # A text that is not written yet is a question by itself, and so are its facets' claims.
+        # A text that is not written yet is a question by itself, and so are its facets'
+        # claims.
         decompose = ("decompose", 2 * notes * len(NAMES), 0)
-        assert calls(plan) == [("generate-mini", notes, 0), ("segment", 2 * notes, 0), decompose]
-        assert plan.notes[-1].startswith(f"the facets of {2 * notes} text(s) are not known yet")
+        assert calls(plan) == [
+            ("generate-mini", notes, 0),
+            ("segment", 2 * notes, 0),
+            decompose,
+        ]
+        assert plan.notes[-1].startswith(
+            f"the facets of {2 * notes} text(s) are not known yet"
+        )
         assert not server.calls
         before = planned(known, models, ledger, **stages).planned[0].estimate
         facets = choose(SEGMENTATIONS, FACETS, where="it")
         with session(models, ledger) as connected:
             resources = connected.provide(facets)
-            parts, _ = segment(known.texts, known.sources, known.segments, facets, resources)
+            parts, _ = segment(
+                known.texts, known.sources, known.segments, facets, resources
+            )
         assert before.calls == len(server.calls) == notes
         assert before.prompt_tokens == pytest.approx(server.tokens["prompt"], rel=0.1)
-        assert before.completion_tokens == pytest.approx(server.tokens["completion"], rel=0.15)
+        assert before.completion_tokens == pytest.approx(
+            server.tokens["completion"], rel=0.15
+        )
         assert set(parts["part"]) == {"full", "result"}
         after = planned(known, models, ledger, **stages)
     assert calls(after) == [("segment", notes, notes), ("decompose", notes, 0)]
@@ -266,7 +310,11 @@ def highest(call: Call) -> Answer:
     """The highest level of each scale, and the text's beginning as evidence."""
     question = rubric_setup.asked_in(call.body["messages"][-1]["content"])
     entries = [
-        {"number": number, "quotes": [question.text[:20]], "grade": len(scale["levels"])}
+        {
+            "number": number,
+            "quotes": [question.text[:20]],
+            "grade": len(scale["levels"]),
+        }
         for number, scale in question.criteria.items()
     ]
     return answer_with(rubric_setup.json_reply(entries))
@@ -275,7 +323,10 @@ def highest(call: Call) -> Answer:
 def test_rubrics_cost_what_was_estimated(ledger, tmp_path) -> None:
     """All scales that read a text against a reference are a call, of whatever rubric."""
     (tmp_path / "tone.yaml").write_text(TWO, encoding="utf-8")
-    rubrics = [load_rubric(tmp_path / "tone.yaml"), load_rubric(ROOT / RUBRICS / "vanilla.yaml")]
+    rubrics = [
+        load_rubric(tmp_path / "tone.yaml"),
+        load_rubric(ROOT / RUBRICS / "vanilla.yaml"),
+    ]
     known = sample_notes(5)
     llm = LLM | {"shots": 0}
     stages = {"judges": {"j": llm}, "rubrics": rubrics, "systems": {"lead": LEAD}}
@@ -293,14 +344,23 @@ def test_rubrics_cost_what_was_estimated(ledger, tmp_path) -> None:
         estimate = before.planned[0].estimate
         assert estimate.prompt_tokens == pytest.approx(server.tokens["prompt"], rel=0.1)
         assert server.tokens["completion"] <= estimate.completion_tokens_at_most
-        assert calls(planned(known, models, ledger, **stages)) == [("judge-j", notes, notes)]
+        assert calls(planned(known, models, ledger, **stages)) == [
+            ("judge-j", notes, notes)
+        ]
 
 
 # ---- judges ------------------------------------------------------------------------------------
 
 LEXICAL = {"kind": "lexical", "threshold": 0.6, "window": 60}
 ASKS, SILENT = {"kind": "asks", "name": "x"}, {"kind": "told", "name": "x"}
-LLM = {"kind": "llm", "model": "m", "style": "json", "per_call": "part", "shots": 1, "rounds": 1}
+LLM = {
+    "kind": "llm",
+    "model": "m",
+    "style": "json",
+    "per_call": "part",
+    "shots": 1,
+    "rounds": 1,
+}
 MODELS = models_at("http://127.0.0.1:9/v1")
 
 
@@ -311,7 +371,9 @@ def notes(monkeypatch: pytest.MonkeyPatch) -> Tables:
     return sample_notes()
 
 
-def plan_judges(known: Tables, ledger: Path, judges: Any, systems: Any = None, **more: Any) -> Plan:
+def plan_judges(
+    known: Tables, ledger: Path, judges: Any, systems: Any = None, **more: Any
+) -> Plan:
     settings = {"measures": ("claim_recall",), "models": MODELS} | more
     models = settings.pop("models")
     return planned(known, models, ledger, judges=judges, systems=systems, **settings)
@@ -350,14 +412,24 @@ def test_what_the_ledger_has_is_not_asked(notes, ledger) -> None:
         for text in notes.texts["text"].iloc[:5]:
             question = ChatRequest("m-1", (Message("user", text),), None, 0.0, None, 9)
             answer = Entry(question.key, "ok", "stop", 5, 1, "yes")
-            opened.store(question.canonical, answer, model="m-1", endpoint_kind="openai")
-    plan = plan_judges(notes, ledger, {"j": ASKS}, {"lead": LEAD}, measures=("claim_precision",))
+            opened.store(
+                question.canonical, answer, model="m-1", endpoint_kind="openai"
+            )
+    plan = plan_judges(
+        notes, ledger, {"j": ASKS}, {"lead": LEAD}, measures=("claim_precision",)
+    )
     assert calls(plan) == [("judge-j", len(notes.sources), 5)]
 
 
-def test_members_are_counted_and_what_two_judges_ask_is_asked_once(notes, ledger) -> None:
+def test_members_are_counted_and_what_two_judges_ask_is_asked_once(
+    notes, ledger
+) -> None:
     judges = {
-        "panel": {"kind": "jury", "by": "majority", "members": {"a": ASKS, "b": SILENT, "c": ASKS}},
+        "panel": {
+            "kind": "jury",
+            "by": "majority",
+            "members": {"a": ASKS, "b": SILENT, "c": ASKS},
+        },
         "steps": {"kind": "cascade", "members": {"first": SILENT, "then": ASKS}},
     }
     many = len(notes.sources)
@@ -367,12 +439,18 @@ def test_members_are_counted_and_what_two_judges_ask_is_asked_once(notes, ledger
     twice, steps, thrice = plan.notes
     shared = f"{many} of its questions are another judge's, too, and counted there"
     assert (twice, thrice) == (f"judge-panel: {shared}", f"judge-steps: {shared}")
-    assert steps.startswith("judge-steps is counted as if the first judge of its cascade were sure")
+    assert steps.startswith(
+        "judge-steps is counted as if the first judge of its cascade were sure"
+    )
 
 
-def test_a_judge_that_cannot_answer_is_told_as_its_stage_would(notes, ledger, monkeypatch) -> None:
+def test_a_judge_that_cannot_answer_is_told_as_its_stage_would(
+    notes, ledger, monkeypatch
+) -> None:
     scripted_kinds(monkeypatch, {"x": ScriptedJudge({})}, ("attribution",))
-    with pytest.raises(BadInput, match="judges > j: cannot answer instrument 'entailment'"):
+    with pytest.raises(
+        BadInput, match="judges > j: cannot answer instrument 'entailment'"
+    ):
         plan_judges(notes, ledger, {"j": ASKS}, {"lead": LEAD})
 
 
@@ -380,11 +458,15 @@ def test_answers_are_as_long_as_their_style_and_not_as_the_texts(notes, ledger) 
     systems = {"lead": LEAD, "more": LEAD | {"passages": 9}}
     measures = ("claim_recall", "preference")
     plain = LLM | {"style": "plain"}
-    (plan,) = plan_judges(notes, ledger, {"j": plain}, systems, measures=measures).planned
+    (plan,) = plan_judges(
+        notes, ledger, {"j": plain}, systems, measures=measures
+    ).planned
     claims = plan_judges(notes, ledger, {"j": plain | {"per_call": "claim"}}, systems)
     recall = claims.planned[0].estimate.calls  # a claim each
     compared = 2 * len(notes.sources)  # in both orders
-    assert plan.estimate.completion_tokens == pytest.approx(5 * (recall + compared), abs=1)
+    assert plan.estimate.completion_tokens == pytest.approx(
+        5 * (recall + compared), abs=1
+    )
 
 
 DOCLENS = ("claim_recall", "claim_precision", "citation_recall", "citation_precision")
@@ -401,10 +483,15 @@ def entails(call: Call) -> Answer:
 def pairs_of(known: Tables) -> pd.DataFrame:
     """What the stages would ask of the texts of `lead`."""
     sources, parts = known.sources, parts_with_lead(known)
-    clauses, resources = choose(DECOMPOSITIONS, {"kind": "clauses"}, where="it"), Resources(Path())
+    clauses, resources = (
+        choose(DECOMPOSITIONS, {"kind": "clauses"}, where="it"),
+        Resources(Path()),
+    )
     units = clauses.record.take_apart(parts, sources, clauses.options, resources).units
     # Each statement is aligned with nothing, which no measure here reads.
-    nowhere = units.loc[units["kind"] == "statement", ["doc_id", "author", "part", "position"]]
+    nowhere = units.loc[
+        units["kind"] == "statement", ["doc_id", "author", "part", "position"]
+    ]
     aligned = nowhere.assign(method="none", passages=[[] for _ in range(len(nowhere))])
     questions = Questions(measures=DOCLENS, against="full", borrow=False)
     return build_pairs(sources, parts, units, {"it": aligned}, questions)
@@ -413,7 +500,11 @@ def pairs_of(known: Tables) -> pd.DataFrame:
 def test_an_llm_judge_costs_what_was_estimated(notes, ledger) -> None:
     """Alone, and then nothing more as a member."""
     notes = notes._replace(sources=notes.sources.iloc[:3], texts=notes.texts.iloc[:3])
-    panel = {"kind": "jury", "by": "majority", "members": {"a": LLM, "b": LEXICAL, "c": LEXICAL}}
+    panel = {
+        "kind": "jury",
+        "by": "majority",
+        "members": {"a": LLM, "b": LEXICAL, "c": LEXICAL},
+    }
     with ScriptedServer(entails) as server:
         models = models_at(server.base_url, structured=True, prices=PRICES)
 
@@ -439,7 +530,8 @@ def test_an_llm_judge_costs_what_was_estimated(notes, ledger) -> None:
             assert (after.calls, after.calls_in_ledger) == (before.calls, before.calls)
             assert after.cost == after.cost_at_most == 0
         together = judge(pairs_of(notes), panel, models, ledger)
-        assert before.calls == len(server.calls)  # the panel asked nothing that was not known
+        # the panel asked nothing that was not known
+        assert before.calls == len(server.calls)
         assert len(together) <= len(judgments)
 
 
@@ -448,7 +540,11 @@ def test_what_the_judges_of_a_judge_test_ask(notes, ledger) -> None:
     premises = set(pd.read_csv(ROOT / "data/sample_claims/claims.csv")["premise"])
     endpoint = {"kind": "openai", "base_url": "http://127.0.0.1:9/v1"}
     model = {"endpoint": "here", "model": "m-1", "max_tokens": 2000}
-    blocks = {"judges": {"j": ASKS}, "endpoints": {"here": endpoint}, "models": {"m": model}}
+    blocks = {
+        "judges": {"j": ASKS},
+        "endpoints": {"here": endpoint},
+        "models": {"m": model},
+    }
     params = params.model_copy(update=blocks)
     test = params.judge_tests["sample_claims"]
     here = {"judges": ["j"], "raw": str(ROOT / test.raw)}
@@ -456,7 +552,9 @@ def test_what_the_judges_of_a_judge_test_ask(notes, ledger) -> None:
     registry = load_registry(ROOT / REGISTRY)
     access = {name: dataset.access for name, dataset in registry.items()}
     models = parse_models(params.endpoints, params.models)
-    with Session(models, None, access, [test.dataset], dry=True, ledger=ledger) as session:
+    with Session(
+        models, None, access, [test.dataset], dry=True, ledger=ledger
+    ) as session:
         plan = plan_test(params, "sample_claims", registry, session)
         assert refusals(params, "sample_claims", session, plan.planned) == []
     assert calls(plan) == [("judge-j", len(premises), 0)]

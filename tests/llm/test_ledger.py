@@ -12,7 +12,12 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.llm.endpoints import can_ask
 from metassay.llm.ledger import FORM, LONGEST_LEASE, Entry, Failure, Ledger, responses
-from metassay.llm.messages import count_codes, is_retryable, missing_notes, unfinished_message
+from metassay.llm.messages import (
+    count_codes,
+    is_retryable,
+    missing_notes,
+    unfinished_message,
+)
 from tests.llm.batch_setup import asking, endpoint, request
 from tests.llm.scripted_server import answer_with
 
@@ -28,7 +33,9 @@ def entry(number: int, text: str | None = "yes", **changes: object) -> Entry:
 
 def store(ledger: Ledger, number: int, text: str = "yes", **changes: object) -> Entry:
     new = entry(number, text, **changes)
-    return ledger.store(request(number).canonical, new, model="m-1", endpoint_kind="openai")
+    return ledger.store(
+        request(number).canonical, new, model="m-1", endpoint_kind="openai"
+    )
 
 
 def failure(number: int, code: str = "http_500") -> Failure:
@@ -41,11 +48,18 @@ def test_what_was_stored_first_is_there_and_nothing_else(ledger) -> None:
     store(ledger, 2, "", **CUT)
     assert ledger.lookup(KEYS[1:]) == {KEYS[1]: entry(1), KEYS[2]: entry(2, "", **CUT)}
     assert ledger.lookup([]) == {}
-    assert ledger.holdings() == [("m-1", "ok", 1, 12, 3), ("m-1", "truncated", 1, 12, 0)]
+    assert ledger.holdings() == [
+        ("m-1", "ok", 1, 12, 3),
+        ("m-1", "truncated", 1, 12, 0),
+    ]
     assert ledger.attempts() == {}
     with sqlite3.connect(ledger.path) as connection:  # readable by hand
-        row = connection.execute("SELECT request, model, endpoint_kind FROM answers").fetchone()
-        assert connection.execute("PRAGMA application_id").fetchone() == (FORM.application_id,)
+        row = connection.execute(
+            "SELECT request, model, endpoint_kind FROM answers"
+        ).fetchone()
+        assert connection.execute("PRAGMA application_id").fetchone() == (
+            FORM.application_id,
+        )
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
     assert row == (request(1).canonical, "m-1", "openai")
@@ -57,10 +71,15 @@ def test_more_keys_than_a_statement_takes(ledger) -> None:
     with ledger.transaction():
         for number in range(1100):
             store(ledger, number, str(number))
-    texts = {e.text for e in ledger.lookup(request(n).key for n in range(1200)).values()}
+    texts = {
+        e.text for e in ledger.lookup(request(n).key for n in range(1200)).values()
+    }
     assert texts == {str(number) for number in range(1100)}
     ledger.note_failures(failure(number) for number in range(2000, 3100))
-    assert len(ledger.failures(request(number).key for number in range(2000, 3100))) == 1100
+    assert (
+        len(ledger.failures(request(number).key for number in range(2000, 3100)))
+        == 1100
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,7 +94,9 @@ def test_more_keys_than_a_statement_takes(ledger) -> None:
         ),
     ],
 )
-def test_replies_of_each_status(stored: Entry, expected: tuple[str | None, ...]) -> None:
+def test_replies_of_each_status(
+    stored: Entry, expected: tuple[str | None, ...]
+) -> None:
     reply = stored.reply(attempts=2)
     assert (reply.status, reply.text, reply.error) == expected
     assert (reply.attempts, stored.reply().attempts) == (2, 0)
@@ -87,7 +108,8 @@ def test_a_claim_keeps_others_out_until_it_is_released(ledger) -> None:
     assert ledger.claim(key, "first", 60)  # who has it is no obstacle
     assert not ledger.claim(key, "second", 60)
     assert ledger.claimed_keys(KEYS) == {key}
-    ledger.renew("first", 10**9)  # as long as a lease may be, or others would ask as well
+    # as long as a lease may be, or others would ask as well
+    ledger.renew("first", 10**9)
     ledger.release("second", key)  # is not theirs to release
     assert not ledger.claim(key, "second", 60)
     ledger.release("first")
@@ -106,8 +128,13 @@ def test_a_claim_of_the_dead_expires_unless_it_is_renewed(ledger) -> None:
     ledger.renew("alive", 60)
     assert not ledger.claim(renewed, "second", 60)
     # From before the machine was restarted: it would end in years.
-    for expires in (time.time() + 10 * 365 * 86400, time.monotonic() + 2 * LONGEST_LEASE):
-        ledger.write("INSERT OR REPLACE INTO claims VALUES (?, 'gone', ?)", later, expires)
+    for expires in (
+        time.time() + 10 * 365 * 86400,
+        time.monotonic() + 2 * LONGEST_LEASE,
+    ):
+        ledger.write(
+            "INSERT OR REPLACE INTO claims VALUES (?, 'gone', ?)", later, expires
+        )
         assert ledger.claimed_keys([later]) == set()
         assert ledger.claim(later, "second", 60)
         assert ledger.claimed_keys([later]) == {later}
@@ -136,7 +163,9 @@ def test_threads_share_an_open_ledger(ledger) -> None:
 # ---- questions without an answer ---------------------------------------------------------------
 
 
-def test_the_last_failure_of_a_question_stays_until_it_is_answered(server, ledger) -> None:
+def test_the_last_failure_of_a_question_stays_until_it_is_answered(
+    server, ledger
+) -> None:
     ledger.note_failures([failure(1), failure(2)])
     ledger.note_failures([failure(1, "timeout")])
     assert ledger.failures([KEYS[1], "unknown"]) == {KEYS[1]: failure(1, "timeout")}
@@ -152,10 +181,19 @@ def test_the_last_failure_of_a_question_stays_until_it_is_answered(server, ledge
 @pytest.mark.parametrize(
     ("codes", "may"),
     [
-        ("timeout connection bad_reply endpoint_down client stopped unknown None nan", True),
+        (
+            "timeout connection bad_reply endpoint_down client stopped unknown None nan",
+            True,
+        ),
         # The key, the account, the address, the model, a proxy, a law; a moment.
-        ("http_401 http_402 http_403 http_404 http_405 http_407 http_410 http_451", True),
-        ("http_301 http_308 http_408 http_409 http_425 http_429 http_500 http_599 http_", True),
+        (
+            "http_401 http_402 http_403 http_404 http_405 http_407 http_410 http_451",
+            True,
+        ),
+        (
+            "http_301 http_308 http_408 http_409 http_425 http_429 http_500 http_599 http_",
+            True,
+        ),
         ("http_400 http_413 http_414 http_422 context_length", False),  # the question
     ],
 )
@@ -164,16 +202,26 @@ def test_which_failures_asking_again_may_mend(codes: str, may: bool) -> None:
 
 
 def test_messages_name_each_model_with_its_counts_and_codes() -> None:
-    assert count_codes(["timeout", "http_500", "a", "http_500"]) == "http_500 2, a 1, timeout 1"
+    assert (
+        count_codes(["timeout", "http_500", "a", "http_500"])
+        == "http_500 2, a 1, timeout 1"
+    )
     models = {"a": "m", "b": "m", "c": "m", "d": "n"}
     codes = {"a": "timeout", "b": "context_length", "d": "endpoint_down"}
     open_, lost, other = missing_notes(models, codes)
-    assert open_.startswith("model 'm': 1 of 3 answers are missing (timeout 1); the next")
-    assert lost.startswith("model 'm': 1 of 3 questions failed for good (context_length 1)")
+    assert open_.startswith(
+        "model 'm': 1 of 3 answers are missing (timeout 1); the next"
+    )
+    assert lost.startswith(
+        "model 'm': 1 of 3 questions failed for good (context_length 1)"
+    )
     assert "`metassay run NAME --ask-again`" in lost
     assert other.startswith("model 'n': 1 of 1 answers are missing (endpoint_down 1)")
     message = unfinished_message(models, codes, 0.25)
-    assert "endpoint_down: not asked, since its endpoint failed too often in a row" in message
+    assert (
+        "endpoint_down: not asked, since its endpoint failed too often in a row"
+        in message
+    )
     assert message.endswith("that may be missing; it is 0.25")
     assert missing_notes(models, {}) == []
 
@@ -193,7 +241,9 @@ def test_a_key_decides_who_can_ask_and_without_a_key_whether_anybody_listens(
         assert can_ask(endpoint(server.base_url))
         assert not can_ask(endpoint(f"{nowhere}/v1"))
         assert not can_ask(endpoint(server.base_url, proxy=nowhere))
-        assert can_ask(endpoint(f"{nowhere}/v1", proxy=f"http://127.0.0.1:{server.port}"))
+        assert can_ask(
+            endpoint(f"{nowhere}/v1", proxy=f"http://127.0.0.1:{server.port}")
+        )
     assert not server.calls
 
 
@@ -238,13 +288,19 @@ NOTES = "CREATE TABLE notes (words TEXT)"
         ((), "not an SQLite database"),
     ],
 )  # fmt: skip
-def test_a_file_that_is_no_ledger_is_refused_and_left_alone(tmp_path, statements, words) -> None:
+def test_a_file_that_is_no_ledger_is_refused_and_left_alone(
+    tmp_path, statements, words
+) -> None:
     path = tmp_path / "ledger.sqlite"
     by_sql(path, *statements)
     if not statements:
         path.write_text("dear diary\n" * 100, encoding="utf-8")
     before, beside = path.read_bytes(), {*tmp_path.glob("*[!g]")}  # without `-opening`
-    logs = {".sqlite-wal", ".sqlite-shm"} if "PRAGMA journal_mode = WAL" in statements else set()
+    logs = (
+        {".sqlite-wal", ".sqlite-shm"}
+        if "PRAGMA journal_mode = WAL" in statements
+        else set()
+    )
     with pytest.raises(BadInput, match=words) as caught:
         Ledger(path)
     assert str(path) in str(caught.value)
@@ -274,4 +330,6 @@ def test_many_may_make_the_same_ledger_at_the_same_time(tmp_path) -> None:
                 return len(ledger.lookup(["none"]))
 
         with ThreadPoolExecutor(8) as pool:
-            assert [f.result() for f in [pool.submit(work) for _ in range(8)]] == [0] * 8
+            assert [f.result() for f in [pool.submit(work) for _ in range(8)]] == [
+                0
+            ] * 8

@@ -1,5 +1,5 @@
-"""Whatever is wrong with a ledger's file: one line that names it and the remedy, no word of a text,
-and the file stays as it is.
+"""Whatever is wrong with a ledger's file: one line that names it and the remedy, no
+word of a text, and the file stays as it is.
 """
 
 import os
@@ -35,7 +35,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ledger.store(question.canonical, entry, model="m-1", endpoint_kind="openai")
             budget.settle(attempt, "ok", "yes", 12, 3)
         ledger.claim(request(50).key, "dead", 60)
-        ledger.note_failures([Failure(request(51).key, "http_500", request(51).canonical)])
+        ledger.note_failures(
+            [Failure(request(51).key, "http_500", request(51).canonical)]
+        )
     alone(path)
     return path
 
@@ -115,7 +117,9 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_a_damaged_ledger_is_named_and_left_as_it_is(name: str, sound, tmp_path, capfd) -> None:
+def test_a_damaged_ledger_is_named_and_left_as_it_is(
+    name: str, sound, tmp_path, capfd
+) -> None:
     damage, words = DAMAGES[name]
     path = tmp_path / "ledger.sqlite"
     shutil.copy(sound, path)
@@ -143,8 +147,12 @@ def in_project(sound: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     return shutil.copy(sound, folder / ".work" / "ledger.sqlite")
 
 
-@pytest.mark.parametrize("command", [["stats"], ["export", "r.parquet"], ["import", "i.parquet"]])
-def test_each_command_says_it_alike(command, sound, tmp_path, monkeypatch, capsys) -> None:
+@pytest.mark.parametrize(
+    "command", [["stats"], ["export", "r.parquet"], ["import", "i.parquet"]]
+)
+def test_each_command_says_it_alike(
+    command, sound, tmp_path, monkeypatch, capsys
+) -> None:
     with Ledger(shutil.copy(sound, tmp_path / "other.sqlite")) as ledger:
         export(ledger, tmp_path / "i.parquet")
     monkeypatch.chdir(tmp_path)
@@ -159,7 +167,9 @@ def test_each_command_says_it_alike(command, sound, tmp_path, monkeypatch, capsy
     streams = capsys.readouterr()
     assert streams.out == ""
     (line,) = streams.err.splitlines()
-    assert line.startswith(".work/ledger.sqlite: a damaged ledger (1 row(s) of accounts are")
+    assert line.startswith(
+        ".work/ledger.sqlite: a damaged ledger (1 row(s) of accounts are"
+    )
 
 
 @pytest.mark.parametrize("kind", ["pipe", "elsewhere", "itself", "folder for its log"])
@@ -184,7 +194,9 @@ def test_a_file_that_another_program_holds_is_waited_for_and_named(
     path = shutil.copy(sound, tmp_path / "ledger.sqlite")
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(BadInput, match=r"is locked; make sure .* no other program holds"):
+    with pytest.raises(
+        BadInput, match=r"is locked; make sure .* no other program holds"
+    ):
         Ledger(path)
     other.close()
     Ledger(path).close()

@@ -13,7 +13,15 @@ from metassay.llm.client import replayer
 from metassay.llm.ledger import RESPONSES, Failure, Ledger, export, import_, responses
 from metassay.tables.parquet import read, write
 from tests.llm.batch_setup import asking, request, requests
-from tests.llm.scripted_server import Answer, Call, answer_with, cut, failed, filtered, refused
+from tests.llm.scripted_server import (
+    Answer,
+    Call,
+    answer_with,
+    cut,
+    failed,
+    filtered,
+    refused,
+)
 
 
 @pytest.fixture
@@ -37,7 +45,9 @@ def mixed(call: Call) -> Answer:
     return failed(400) if number == 9 else kinds[number % 4]
 
 
-def test_a_table_travels_and_replays_without_a_request(server, ledger, other, tmp_path) -> None:
+def test_a_table_travels_and_replays_without_a_request(
+    server, ledger, other, tmp_path
+) -> None:
     server.script = mixed
     replies = asking(server, ledger)(requests(10))
     assert (replies[9].status, replies[9].error) == ("error", "http_400")
@@ -65,9 +75,17 @@ def test_a_table_travels_and_replays_without_a_request(server, ledger, other, tm
     assert server.requests.total() == sent
     for before, after in zip(replies, replayed, strict=False):
         assert (before.attempts, after.attempts) == (1, 0)
-        assert (before.key, before.status, before.text) == (after.key, after.status, after.text)
+        assert (before.key, before.status, before.text) == (
+            after.key,
+            after.status,
+            after.text,
+        )
     (lacking,) = replayer(other)([request("new")])
-    assert (lacking.status, lacking.error, lacking.attempts) == ("error", "not_in_ledger", 0)
+    assert (lacking.status, lacking.error, lacking.attempts) == (
+        "error",
+        "not_in_ledger",
+        0,
+    )
 
 
 def test_what_is_not_there_is_not_exported(ledger, tmp_path) -> None:
@@ -84,19 +102,33 @@ def test_an_import_keeps_what_is_there_unless_it_may_replace_it(
     server.script = lambda call: answer_with("first")
     asking(server, ledger)([request(1), request(2)])
     ledger.note_failures([failure(4, "http_500")])
-    server.script = lambda call: answer_with("first" if "1" in call.prompt else "second")
+    server.script = lambda call: answer_with(
+        "first" if "1" in call.prompt else "second"
+    )
     asking(server.base_url, other)([request(number) for number in (1, 2, 3)])
     other.note_failures([failure(4, "timeout")])
     export(other, tmp_path / "folder" / "a.parquet")
-    assert tuple(import_(ledger, [tmp_path / "folder"], replace=replace)) == (4, 1, 1, 2)
+    assert tuple(import_(ledger, [tmp_path / "folder"], replace=replace)) == (
+        4,
+        1,
+        1,
+        2,
+    )
     texts = [reply.text for reply in replayer(ledger)([request(n) for n in (1, 2, 3)])]
     assert texts == ["first", "second" if replace else "first", "second"]
-    assert ledger.failures()[request(4).key].code == ("timeout" if replace else "http_500")
+    assert ledger.failures()[request(4).key].code == (
+        "timeout" if replace else "http_500"
+    )
     # A failure never replaces an answer.
     with Ledger(tmp_path / "third.sqlite") as third:
         third.note_failures([failure(1, "timeout")])
         export(third, tmp_path / "failed.parquet")
-    assert tuple(import_(ledger, [tmp_path / "failed.parquet"], replace=replace)) == (1, 0, 1, 0)
+    assert tuple(import_(ledger, [tmp_path / "failed.parquet"], replace=replace)) == (
+        1,
+        0,
+        1,
+        0,
+    )
     assert replayer(ledger)([request(1)])[0].text == "first"
 
 
@@ -115,22 +147,37 @@ def test_a_table_that_was_changed_is_refused_and_nothing_is_imported(
     frame.loc[9, "prompt_tokens"] = -1
     frame.loc[10, "logprobs"] = json.dumps([["yes", 0.5, []]])
     write(RESPONSES, frame, changed)
-    with pytest.raises(BadInput, match="8 requests do not belong to their key") as caught:
+    with pytest.raises(
+        BadInput, match="8 requests do not belong to their key"
+    ) as caught:
         import_(other, [good, changed])
-    assert [problem.partition("parquet: ")[2][:12] for problem in caught.value.problems] == [
-        *("8 requests d", "1 answers ha", "1 answers ha")
+    assert [
+        problem.partition("parquet: ")[2][:12] for problem in caught.value.problems
+    ] == [
+        "8 requests d",
+        "1 answers ha",
+        "1 answers ha",
     ]
     assert "Request" not in str(caught.value)
     assert responses(other).empty
 
 
-def test_rows_without_usage_or_a_known_code_come_back_as_unknown(ledger, tmp_path) -> None:
+def test_rows_without_usage_or_a_known_code_come_back_as_unknown(
+    ledger, tmp_path
+) -> None:
     rows = [
         dict.fromkeys(RESPONSES.columns)
-        | {"key": request(n).key, "request": request(n).canonical, "status": status, "text": text}
+        | {
+            "key": request(n).key,
+            "request": request(n).canonical,
+            "status": status,
+            "text": text,
+        }
         | {"finish_reason": reason}
         for n, status, text, reason in (
-            *((1, "ok", "yes", None), (2, "error", None, None), (3, "error", None, "[red]\0")),
+            (1, "ok", "yes", None),
+            (2, "error", None, None),
+            (3, "error", None, "[red]\0"),
         )
     ]
     counts = {"prompt_tokens": "Int64", "completion_tokens": "Int64"}

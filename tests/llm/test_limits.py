@@ -38,7 +38,8 @@ def test_a_bucket_by_hand() -> None:
     assert bucket.take(1) == pytest.approx(120 / 58)
     clock.now += 120 / 58  # both are through, and nothing has come in since
     assert bucket.take(1) == pytest.approx(60 / 58)
-    # (6000 - 30) requests at (601 - 30) a minute: 627 s, 5 % above the 600 s that 600 a minute take
+    # (6000 - 30) requests at (601 - 30) a minute: 627 s, 5 % above the 600 s that 600 a
+    # minute take
     bucket = Bucket(600, clock)
     last = max(bucket.take(1) for _ in range(6000))
     assert last == pytest.approx((6000 - 30) / (601 - 30) * 60)
@@ -47,10 +48,14 @@ def test_a_bucket_by_hand() -> None:
 @given(
     limit=st.integers(1, 3000),
     sends=st.lists(
-        st.tuples(st.floats(0, 30), st.integers(1, 400) | st.just(1)), min_size=1, max_size=200
+        st.tuples(st.floats(0, 30), st.integers(1, 400) | st.just(1)),
+        min_size=1,
+        max_size=200,
     ),
 )
-def test_no_minute_sees_more_than_allowed(limit: int, sends: list[tuple[float, int]]) -> None:
+def test_no_minute_sees_more_than_allowed(
+    limit: int, sends: list[tuple[float, int]]
+) -> None:
     clock = Clock()
     bucket = Bucket(limit, clock)
     sent = []
@@ -58,7 +63,8 @@ def test_no_minute_sees_more_than_allowed(limit: int, sends: list[tuple[float, i
         clock.now += gap
         sent.append((clock.now + bucket.take(amount), amount))
     largest = max(amount for _, amount in sends)
-    more = 0 if largest == 1 else 1 + largest  # who is larger than the bucket saves up before
+    # who is larger than the bucket saves up before
+    more = 0 if largest == 1 else 1 + largest
     for first, (start, _) in enumerate(sent):
         # Half-open minutes; a hair less than 60 s, since sums of floats are not exact.
         within = sum(n for at, n in sent[first:] if start <= at < start + 60 - 1e-6)
@@ -77,8 +83,8 @@ def test_the_gate_waits_for_the_slower_bucket_and_while_it_is_closed() -> None:
             times.append(clock.now - 1000)
 
     asyncio.run(enter())
-    # Tokens: holds 30, fills with (601 - 30) / 60 a second, so each request of 30 after the first
-    # costs 30 * 60 / 571 s; the requests' bucket lets them all through.
+    # Tokens: holds 30, fills with (601 - 30) / 60 a second, so each request of 30 after
+    # the first costs 30 * 60 / 571 s; the requests' bucket lets them all through.
     assert times == pytest.approx([0, 30 * 60 / 571, 60 * 60 / 571])
     clock = Clock()
     free = gate(clock, None, None)
@@ -92,7 +98,14 @@ def test_the_gate_waits_for_the_slower_bucket_and_while_it_is_closed() -> None:
 def test_backoff_doubles_up_to_its_cap_and_obeys_the_server_up_to_it() -> None:
     policy = Policy(first_wait=1.0, longest_wait=10.0)
     generator = np.random.default_rng(3)
-    for attempt, most in ((1, 1.0), (2, 2.0), (3, 4.0), (4, 8.0), (5, 10.0), (50, 10.0)):
+    for attempt, most in (
+        (1, 1.0),
+        (2, 2.0),
+        (3, 4.0),
+        (4, 8.0),
+        (5, 10.0),
+        (50, 10.0),
+    ):
         waits = [policy.wait(attempt, None, generator) for _ in range(50)]
         assert most / 2 <= min(waits) < max(waits) <= most
     waits = [policy.wait(1, 4.0, generator) for _ in range(50)]
@@ -148,7 +161,14 @@ def anthropic(name: str, reset: str, date: str) -> dict[str, str]:
         (openai("requests", "0", "2s") | openai("tokens", "0", "1s"), 2.0),
         # Against the server's clock
         (anthropic("input-tokens", "2026-11-21T10:00:30Z", NOON), 30.0),
-        (anthropic("requests", "2026-11-21T11:00:30+01:00", NOON.replace("00 GMT", "45 GMT")), 0.0),
+        (
+            anthropic(
+                "requests",
+                "2026-11-21T11:00:30+01:00",
+                NOON.replace("00 GMT", "45 GMT"),
+            ),
+            0.0,
+        ),
         (openai("requests", "0", "soon"), 0.0),
         ({"x-ratelimit-remaining-requests": "0"}, 0.0),
         (openai("requests", "none", "1s"), 0.0),
@@ -156,7 +176,9 @@ def anthropic(name: str, reset: str, date: str) -> dict[str, str]:
     ],
     ids=str,
 )
-def test_a_quota_that_is_used_up_pauses_until_it_is_whole(headers, seconds: float) -> None:
+def test_a_quota_that_is_used_up_pauses_until_it_is_whole(
+    headers, seconds: float
+) -> None:
     assert quota_pause(headers) == pytest.approx(seconds)
 
 
@@ -202,7 +224,8 @@ def test_who_finds_no_room_waits_until_somebody_leaves() -> None:
 
         assert await inside() == 0
         clock.now += 1
-        shared.leave(entered[0], too_many=True)  # a single place is left, and it is taken
+        # a single place is left, and it is taken
+        shared.leave(entered[0], too_many=True)
         assert await inside() == 0
         shared.leave(entered[1], too_many=True)
         assert await inside() == 1

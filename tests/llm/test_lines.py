@@ -72,11 +72,17 @@ BOTH = [(1, "yes", "It is said.\nTwice."), (2, "no", "It is denied.")]
         (f"First some words.\n{THOUGHT}\n```", BOTH),
         ("ANSWERS\n2: no\n1: yes", [(2, "no", None), (1, "yes", None)]),
         # The reason of a single answer is all that was thought.
-        ("It is.\nOn the whole.\nANSWERS\n1: yes", [(1, "yes", "It is.\nOn the whole.")]),
+        (
+            "It is.\nOn the whole.\nANSWERS\n1: yes",
+            [(1, "yes", "It is.\nOn the whole.")],
+        ),
         ("7: It is said.\n\nANSWERS\n7: yes", [(7, "yes", "It is said.")]),
         ("ANSWERS\n1: yes", [(1, "yes", None)]),
         # A number that was thought of twice has no reason.
-        ("1: So.\n2: No.\n1: Or.\nANSWERS\n1: yes\n2: no", [(1, "yes", None), (2, "no", "No.")]),
+        (
+            "1: So.\n2: No.\n1: Or.\nANSWERS\n1: yes\n2: no",
+            [(1, "yes", None), (2, "no", "No.")],
+        ),
         # Without a single mark and lines alone below it nothing is read.
         ("1: yes\n2: no", []),
         ("Answers\n1: yes", []),
@@ -90,15 +96,21 @@ BOTH = [(1, "yes", "It is said.\nTwice."), (2, "no", "It is denied.")]
         ("ANSWERS", []),
     ],
 )
-def test_answers_stand_below_their_mark_and_reasons_above(text: str, expected: Any) -> None:
+def test_answers_stand_below_their_mark_and_reasons_above(
+    text: str, expected: Any
+) -> None:
     assert below(text) == expected
 
 
-@given(st.lists(st.sampled_from(["1: yes", "2: no", "ANSWERS", "so", "", "```", "1: x\r"])))
+@given(
+    st.lists(st.sampled_from(["1: yes", "2: no", "ANSWERS", "so", "", "```", "1: x\r"]))
+)
 def test_nothing_is_read_that_is_no_line(pieces: list[str]) -> None:
     text = "\n".join(pieces)
     read_lines = [*last(text), *(entry[:2] for entry in below(text))]
-    assert {f"{number}: {label}" for number, label in read_lines} <= {p.strip() for p in pieces}
+    assert {f"{number}: {label}" for number, label in read_lines} <= {
+        p.strip() for p in pieces
+    }
 
 
 @pytest.mark.parametrize(
@@ -109,7 +121,8 @@ def test_nothing_is_read_that_is_no_line(pieces: list[str]) -> None:
         (" \n<think></think>It hurts.", "It hurts."),
         ("<think>An elbow?</think>", ""),
         ("<think>\nIt hurts.", None),
-        # As of a model whose template opens the block: only the end of it is in the answer.
+        # As of a model whose template opens the block: only the end of it is in the
+        # answer.
         ("A knee, then.\n</think>\n\nIt hurts.", "It hurts."),
         # No block that the answer begins with.
         *(

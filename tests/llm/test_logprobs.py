@@ -17,12 +17,15 @@ from tests.llm.scripted_server import Answer, completion, whole
 NAN = float("nan")
 
 
-def entry(token: object, logprob: object, *top: tuple[object, object]) -> dict[str, Any]:
+def entry(
+    token: object, logprob: object, *top: tuple[object, object]
+) -> dict[str, Any]:
     others = [{"token": other, "logprob": value, "bytes": None} for other, value in top]
     return {"token": token, "logprob": logprob, "bytes": [1], "top_logprobs": others}
 
 
-# As OpenAI's reference has it: bytes may be null, top_logprobs fewer than were asked for.
+# As OpenAI's reference has it: bytes may be null, top_logprobs fewer than were asked
+# for.
 YES, NO = -0.10536051565782628, -2.3025850929940455
 CONTENT = [entry("yes", YES, ("yes", YES), ("no", NO)), entry(".", 0)]
 READ = (
@@ -40,13 +43,16 @@ def saying(text: str, logprobs: Any, **message: Any) -> Answer:
     return whole(json.dumps(body))
 
 
-def test_they_come_with_the_answer_and_from_the_ledger_and_travel(server, ledger, tmp_path) -> None:
+def test_they_come_with_the_answer_and_from_the_ledger_and_travel(
+    server, ledger, tmp_path
+) -> None:
     server.script = lambda call: saying("yes.", {"content": CONTENT, "refusal": None})
     ask = asking(server, ledger)
     for _ in range(2):
         assert ask([QUESTION])[0].logprobs == READ
     assert server.requests.total() == 1
-    assert ask([request(1)])[0].logprobs is None  # nobody asked for them: another question
+    # nobody asked for them: another question
+    assert ask([request(1)])[0].logprobs is None
     table = tmp_path / "r.parquet"
     export(ledger, table)
     with Ledger(tmp_path / "other.sqlite") as other:
@@ -56,7 +62,12 @@ def test_they_come_with_the_answer_and_from_the_ledger_and_travel(server, ledger
         changed = read(RESPONSES, table)
         changed["logprobs"] = changed["logprobs"].str.replace("-0.105361", "-0.2")
         write(RESPONSES, changed, tmp_path / "changed.parquet")
-        assert tuple(import_(other, [tmp_path / "changed.parquet"], replace=True)) == (2, 0, 1, 1)
+        assert tuple(import_(other, [tmp_path / "changed.parquet"], replace=True)) == (
+            2,
+            0,
+            1,
+            1,
+        )
         (reply,) = replayer(other)([QUESTION])
         assert reply.logprobs is not None
         assert reply.logprobs[0].logprob == -0.2
@@ -65,11 +76,19 @@ def test_they_come_with_the_answer_and_from_the_ledger_and_travel(server, ledger
 @pytest.mark.parametrize(
     "logprobs",
     [
-        *(None, {"content": None}, {"content": []}, [], "none"),
+        None,
+        {"content": None},
+        {"content": []},
+        [],
+        "none",
         {"content": [{"token": "yes"}]},
         *({"content": [entry("yes", value)]} for value in ("-0.1", NAN, 0.7)),
         {"content": [entry(None, -0.1)]},
-        {"content": [{"token": "yes", "logprob": -0.1, "top_logprobs": [["no", -2.0]]}]},
+        {
+            "content": [
+                {"token": "yes", "logprob": -0.1, "top_logprobs": [["no", -2.0]]}
+            ]
+        },
         {"tokens": ["yes"], "token_logprobs": [-0.1], "top_logprobs": [{"no": -2.0}]},
     ],
     ids=lambda logprobs: str(logprobs)[:40],
@@ -93,7 +112,9 @@ def test_odd_numbers_and_tokens_are_stored_as_what_they_mean(server, ledger) -> 
         TokenLogprobs("s", -1.0, (("no", -9999.0), ("?", -3.0))),
     )
     # What rounds to zero has no sign.
-    assert [str(token_logprob("a", value)[1]) for value in (-1e-9, 0.0, 1e-9)] == ["0.0"] * 3
+    assert [str(token_logprob("a", value)[1]) for value in (-1e-9, 0.0, 1e-9)] == [
+        "0.0"
+    ] * 3
 
 
 @pytest.mark.parametrize(
@@ -121,13 +142,17 @@ def test_thoughts_have_none(server, ledger, text, message, tokens, left) -> None
     server.script = lambda call: saying(text, content, **message)
     (reply,) = asking(server, ledger)([QUESTION])
     assert (reply.logprobs and [token.token for token in reply.logprobs]) == left
-    assert reply.text == (None if text == "<think>no" else text.rpartition("</think>\n")[2])
+    assert reply.text == (
+        None if text == "<think>no" else text.rpartition("</think>\n")[2]
+    )
     stored = responses(ledger).set_index("key")["text"]
     assert stored[QUESTION.key] == text
     assert replayer(ledger)([QUESTION]) == [reply._replace(attempts=0)]
 
 
-def test_a_table_without_any_is_as_the_version_before_wrote_it(server, ledger, tmp_path) -> None:
+def test_a_table_without_any_is_as_the_version_before_wrote_it(
+    server, ledger, tmp_path
+) -> None:
     asking(server, ledger)([request(1)])
     export(ledger, tmp_path / "r.parquet")
     columns = pd.read_parquet(tmp_path / "r.parquet").columns.tolist()

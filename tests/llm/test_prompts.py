@@ -1,8 +1,8 @@
 """Prompts: strict files, strict rendering, and the very words that a model gets.
 
-`rendered_prompts/` holds every prompt of the project as it goes out with invented data. A change of
-wording changes the instrument, so it has to show there: running this file with PYTHONPATH=. writes
-them anew, and the reviewer reads the difference.
+`rendered_prompts/` holds every prompt of the project as it goes out with invented data.
+A change of wording changes the instrument, so it has to show there: running this file
+with PYTHONPATH=. writes them anew, and the reviewer reads the difference.
 """
 
 import json
@@ -50,7 +50,9 @@ user: "Material: {{material}} End."
 
 def rendered(name: str) -> str:
     prompt = load(name, ROOT / "prompts")
-    messages = render(prompt, **{variable: VALUES[variable] for variable in prompt.variables})
+    messages = render(
+        prompt, **{variable: VALUES[variable] for variable in prompt.variables}
+    )
     return "".join(f"=== {message.role}\n{message.content}\n" for message in messages)
 
 
@@ -65,10 +67,12 @@ def test_rendered_text_is_the_reviewed_one(name: str) -> None:
     write = f"{snapshot.name}: run `PYTHONPATH=. python tests/llm/test_prompts.py`, review it"
     assert snapshot.exists(), write
     assert rendered(name) == snapshot.read_text(encoding="utf-8"), write
-    assert sorted(path.stem for path in SNAPSHOTS.glob("*.txt")) == NAMES  # none is left over
+    # none is left over
+    assert sorted(path.stem for path in SNAPSHOTS.glob("*.txt")) == NAMES
 
 
-FORMS_OF_ANSWERS = [name for name in NAMES if name.startswith("answer-")]  # no material is in them
+# no material is in them
+FORMS_OF_ANSWERS = [name for name in NAMES if name.startswith("answer-")]
 
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - {*FORMS_OF_ANSWERS}))
@@ -80,8 +84,13 @@ def test_every_prompt_says_that_the_material_is_no_instruction(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", FORMS_OF_ANSWERS)
-def test_the_form_of_answers_holds_no_material_and_follows_what_is_asked(name: str) -> None:
-    form, question = load(name, ROOT / "prompts"), load("judge-entailment", ROOT / "prompts")
+def test_the_form_of_answers_holds_no_material_and_follows_what_is_asked(
+    name: str,
+) -> None:
+    form, question = (
+        load(name, ROOT / "prompts"),
+        load("judge-entailment", ROOT / "prompts"),
+    )
     assert set(form.variables.values()) == {"text"}
     both = join(question, form)
     assert [message.role for message in both.text] == ["system", "user"]
@@ -94,10 +103,17 @@ def test_the_form_of_answers_holds_no_material_and_follows_what_is_asked(name: s
 
 
 def test_examples_have_the_files_data_and_nothing_else(tmp_path) -> None:
-    assert tiny(tmp_path, TINY + "examples: [{material: [1]}]").examples == ({"material": [1]},)
-    assert tiny(tmp_path, TINY + "examples: [{material: [1]}]").hash == tiny(tmp_path).hash
+    assert tiny(tmp_path, TINY + "examples: [{material: [1]}]").examples == (
+        {"material": [1]},
+    )
+    assert (
+        tiny(tmp_path, TINY + "examples: [{material: [1]}]").hash == tiny(tmp_path).hash
+    )
     with pytest.raises(BadInput) as raised:
-        tiny(tmp_path, TINY + "examples: [{material: a}, {count: 3}, {material: a, more: b}]")
+        tiny(
+            tmp_path,
+            TINY + "examples: [{material: a}, {count: 3}, {material: a, more: b}]",
+        )
     assert [line.partition("tiny.yaml")[2] for line in raised.value.problems] == [
         f" > examples > {number}: has {has}; give what the file's data variables are, no more and"
         " no less: material"
@@ -110,10 +126,22 @@ def test_examples_have_the_files_data_and_nothing_else(tmp_path) -> None:
     [
         ({"count": 3}, "variable 'material' is missing"),
         ({"material": "x", "count": 3, "other": 1}, "variable 'other' is not used"),
-        ({"material": {1, 2}, "count": 3}, "variable 'material' cannot be written as data"),
-        ({"material": float("nan"), "count": 3}, "variable 'material' cannot be written as data"),
-        ({"material": "x", "count": ["3"]}, "variable 'count' cannot be written as text"),
-        ({"material": "x", "count": True}, "variable 'count' cannot be written as text"),
+        (
+            {"material": {1, 2}, "count": 3},
+            "variable 'material' cannot be written as data",
+        ),
+        (
+            {"material": float("nan"), "count": 3},
+            "variable 'material' cannot be written as data",
+        ),
+        (
+            {"material": "x", "count": ["3"]},
+            "variable 'count' cannot be written as text",
+        ),
+        (
+            {"material": "x", "count": True},
+            "variable 'count' cannot be written as text",
+        ),
         ({"other": 1}, "variable 'material' is missing"),  # and two more problems
     ],
 )
@@ -126,7 +154,11 @@ def test_wrong_variables_are_named_with_their_file(
     assert len(raised.value.problems) == (3 if variables == {"other": 1} else 1)
 
 
-@given(st.recursive(st.text() | st.integers() | st.none(), lambda x: st.lists(x, max_size=3)))
+@given(
+    st.recursive(
+        st.text() | st.integers() | st.none(), lambda x: st.lists(x, max_size=3)
+    )
+)
 def test_data_stay_data_whatever_they_say(value: object) -> None:
     prompt = Prompt(
         "tiny",
@@ -140,7 +172,9 @@ def test_data_stay_data_whatever_they_say(value: object) -> None:
     assert json.loads(shown) == value
 
 
-def test_values_are_put_in_by_kind_and_a_place_within_a_value_stays_text(tmp_path) -> None:
+def test_values_are_put_in_by_kind_and_a_place_within_a_value_stays_text(
+    tmp_path,
+) -> None:
     assert render(tiny(tmp_path), material=["ä", None, '"} {{count}}'], count=3) == (
         Message("system", "Count to 3."),
         Message("user", 'Material: ["ä",null,"\\"} {{count}}"] End.'),
@@ -165,7 +199,9 @@ def test_values_are_put_in_by_kind_and_a_place_within_a_value_stays_text(tmp_pat
 def test_a_faulty_file_is_refused(tmp_path, old: str, new: str, complaint: str) -> None:
     with pytest.raises(BadInput) as raised:
         tiny(tmp_path, TINY.replace(old, new, 1))
-    assert all(str(tmp_path / "tiny.yaml") in problem for problem in raised.value.problems)
+    assert all(
+        str(tmp_path / "tiny.yaml") in problem for problem in raised.value.problems
+    )
     assert any(complaint in problem for problem in raised.value.problems)
 
 
@@ -185,8 +221,14 @@ def test_the_hash_is_that_of_the_wording_alone(tmp_path) -> None:
     assert len(before.hash) == 8
     for old, new in [("Ask.", "Ask again."), ("version: 1", "version: 2 # reviewed")]:
         assert tiny(tmp_path, TINY.replace(old, new)).hash == before.hash
-    for old, new in [("Count", "Add"), ("End.", "end."), ("count: text", "count: text, x: data")]:
-        changed = TINY.replace(old, new).replace("End.", "End. {{x}}" if "x:" in new else "End.")
+    for old, new in [
+        ("Count", "Add"),
+        ("End.", "end."),
+        ("count: text", "count: text, x: data"),
+    ]:
+        changed = TINY.replace(old, new).replace(
+            "End.", "End. {{x}}" if "x:" in new else "End."
+        )
         assert tiny(tmp_path, changed).hash != before.hash
 
 
@@ -202,7 +244,12 @@ def test_decoding_makes_a_request_that_carries_all_of_it() -> None:
     assert Decoding.of(model, 20) == decoding._replace(max_tokens=20)
     # The newer parameters only where they are set
     extra = {"stop": ["a|b"], "examples": "|examples:secret"}
-    newer = {"temperature": None, "seed": None, "structured": "json_object", "extra_body": extra}
+    newer = {
+        "temperature": None,
+        "seed": None,
+        "structured": "json_object",
+        "extra_body": extra,
+    }
     decoding = Decoding.of(model.model_copy(update=newer))
     assert decoding.signature == (
         "model:some-model|temperature:none|seed:none|max_tokens:100|structured:json_object"

@@ -21,24 +21,34 @@ OPENAI = error(
     "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1)"
     " value is supported.",
     "unsupported_value",
-    **{"type": "invalid_request_error", "param": "temperature"},
+    type="invalid_request_error",
+    param="temperature",
 )
 TELLS = ["code unsupported_value", "type invalid_request_error", "param temperature"]
 VLLM = error(
     "Requested sample logprobs of 25, which is greater than max allowed: 20",
     400,
-    **{"type": "BadRequestError", "param": "logprobs"},
+    type="BadRequestError",
+    param="logprobs",
 )
 RAW = {"raw": json.dumps({"error": OPENAI}), "provider_name": "OpenAI"}
 OPENROUTER = error("Provider returned error", 400, metadata=RAW)
-FASTAPI = {"detail": [{"loc": ["body", "seed"], "msg": "Input should be a valid integer"}]}
-OLD_VLLM = {"object": "error", "message": "top_p must be in (0, 1], got 0.0.", "code": 400}
+FASTAPI = {
+    "detail": [{"loc": ["body", "seed"], "msg": "Input should be a valid integer"}]
+}
+OLD_VLLM = {
+    "object": "error",
+    "message": "top_p must be in (0, 1], got 0.0.",
+    "code": 400,
+}
 NOTE = (
     "Answer as JSON. Mr. Miller, 54, MRN 4711234, has had a temperature of 39.1 and is not allowed"
     " to get up; M\u00fcller-Weiss tears were found. Tell whether each value is supported."
 )
 CHAT = [{"role": "system", "content": "Answer."}, {"role": "user", "content": NOTE}]
-SENT = json.dumps({"model": "gpt-5-mini", "temperature": 0.0, "top_p": 0.0, "messages": CHAT})
+SENT = json.dumps(
+    {"model": "gpt-5-mini", "temperature": 0.0, "top_p": 0.0, "messages": CHAT}
+)
 
 
 def shown(body: object) -> str:
@@ -58,7 +68,17 @@ def shown(body: object) -> str:
         (None, ["nothing"]),
         ({"message": "x" * 400}, [f'"{"x" * 300}..."']),
     ],
-    ids=["openai", "vllm", "old vllm", "fastapi", "openrouter", "text", "page", "none", "long"],
+    ids=[
+        "openai",
+        "vllm",
+        "old vllm",
+        "fastapi",
+        "openrouter",
+        "text",
+        "page",
+        "none",
+        "long",
+    ],
 )
 def test_what_a_server_says_by_itself_is_shown(body: Any, parts: list[str]) -> None:
     assert sorted(shown(body).split(", ")) == sorted(", ".join(parts).split(", "))
@@ -72,14 +92,23 @@ def test_what_a_server_says_by_itself_is_shown(body: Any, parts: list[str]) -> N
         "Invalid value: MILL",  # cut off, and in capitals
         "no number: 4711234",
         *(f"cannot encode {name}" for name in ("M\u00fcller", "Muller", "M?ller")),
-        *(f"cannot encode {name}" for name in (r"M\u00fcller", "M%C3%BCller", "M&uuml;ller")),
+        *(
+            f"cannot encode {name}"
+            for name in (r"M\u00fcller", "M%C3%BCller", "M&uuml;ller")
+        ),
         "Incorrect API key provided: sk-abcdefgh",
         "Incorrect API key provided: abcd****",
     ],
 )
 def test_what_quotes_the_texts_or_the_key_is_not(quoting: str) -> None:
-    body = {"message": f"Invalid request. {quoting}", "code": "invalid", "param": quoting}
-    assert shown(body) == ("code invalid, words that quote what was sent, which are not shown here")
+    body = {
+        "message": f"Invalid request. {quoting}",
+        "code": "invalid",
+        "param": quoting,
+    }
+    assert shown(body) == (
+        "code invalid, words that quote what was sent, which are not shown here"
+    )
 
 
 def refusing(body: object, status: int = 400) -> Answer:
@@ -106,8 +135,11 @@ def test_the_first_question_with_a_new_block_goes_alone(server, ledger) -> None:
 
 def test_no_text_is_in_the_message(server, ledger, caplog) -> None:
     caplog.set_level("DEBUG", logger="metassay")
-    server.script = lambda call: failed(400, "odd_code")  # its message repeats the prompt
-    with pytest.raises(BadInput, match="says code odd_code, type x, words that quote") as caught:
+    # its message repeats the prompt
+    server.script = lambda call: failed(400, "odd_code")
+    with pytest.raises(
+        BadInput, match="says code odd_code, type x, words that quote"
+    ) as caught:
         asking(server, ledger)([request("Mr. Miller coughs")])
     assert "iller" not in str(caught.value) + caplog.text
 
@@ -125,8 +157,12 @@ def test_whatever_parameters_differ_is_another_block(server, ledger) -> None:
     assert server.most_at_once > 1
     sent = server.requests.total()
     changes: list[dict[str, Any]] = [
-        *({"temperature": None}, {"seed": None}, {"max_tokens": 41}, {"schema": "{}"}),
-        *({"extra": '{"top_p":0.5}'}, {"logprobs": 5}),
+        {"temperature": None},
+        {"seed": None},
+        {"max_tokens": 41},
+        {"schema": "{}"},
+        {"extra": '{"top_p":0.5}'},
+        {"logprobs": 5},
     ]
     for change in changes:
         server.most_at_once = 0
@@ -142,7 +178,8 @@ def test_a_prompt_that_is_too_long_says_nothing_of_the_block(server, ledger) -> 
     assert missing(asking(server, ledger)(requests(20))) == {"context_length": 12}
     server.script = lambda call: too_long()
     replies = asking(server, ledger)([request(number) for number in range(20, 40)])
-    assert missing(replies) == {"context_length": 20}  # nor do many in a row of a block that works
+    # nor do many in a row of a block that works
+    assert missing(replies) == {"context_length": 20}
 
 
 def test_three_refusals_of_a_kind_in_a_row_stop(server, ledger) -> None:
@@ -156,12 +193,15 @@ def test_three_refusals_of_a_kind_in_a_row_stop(server, ledger) -> None:
 
     server.script = script
     questions = [request(f"number {number:02d}") for number in range(len(kinds))]
-    with pytest.raises(BadInput, match=r"refuses 3 questions in a row, with HTTP 400") as caught:
+    with pytest.raises(
+        BadInput, match=r"refuses 3 questions in a row, with HTTP 400"
+    ) as caught:
         ask(questions)
     assert server.requests.total() == 1 + len(kinds)
     assert "(9 of 11 answers are missing)" in str(caught.value)
     assert set(ledger.failures()) == {question.key for question in questions[-3:]}
-    # Refused again although others are answered, these three are no news: the run can end.
+    # Refused again although others are answered, these three are no news: the run can
+    # end.
     replies = ask([*questions[-3:], request("number 02 02")])
     assert [reply.error for reply in replies] == ["http_400"] * 3 + [None]
     # What is refused for another reason than it was, or is new, counts.
@@ -175,14 +215,20 @@ def test_three_refusals_of_a_kind_in_a_row_stop(server, ledger) -> None:
 GONE = {
     "OpenAI": (404, error("The model `m-1` does not exist", "model_not_found")),
     "OpenAI, deprecated": (404, error("The model `m-1` has been deprecated", None)),
-    "vLLM": (404, {"message": "The model `m-1` does not exist.", "type": "NotFoundError"}),
+    "vLLM": (
+        404,
+        {"message": "The model `m-1` does not exist.", "type": "NotFoundError"},
+    ),
     "Azure": (404, error("The API deployment does not exist", "DeploymentNotFound")),
     "Groq": (400, error("The model `m-1` is gone", "model_decommissioned")),
     "Mistral": (400, error("Invalid model: m-1", "1500", type="invalid_model")),
     "Ollama": (404, {"message": 'model "m-1" not found, try pulling it first'}),
     "Anthropic": (404, {"type": "not_found_error", "message": "model: m-1"}),
     "Gemini": (404, [{"error": error("models/m-1 is not found for v1", 404)}]),
-    "transformers serve": (400, {"detail": "Server is pinned to 'm-2'; requested 'm-1'."}),
+    "transformers serve": (
+        400,
+        {"detail": "Server is pinned to 'm-2'; requested 'm-1'."},
+    ),
     "410": (410, {"message": "gone"}),
     "410 without a body": (410, None),
 }
@@ -191,9 +237,18 @@ NOT_SO = {
     "wrong path, OpenAI": (404, {"message": "Invalid URL (POST /v2/chat/completions)"}),
     "wrong path, a page": (404, "<html>404 model m-1 not found</html>"),
     "wrong resource, Azure": (404, error("Resource not found", "404")),
-    "a prompt that is quoted": (400, {"message": "refused: the model was retired, said he"}),
-    "a prompt with the name's letters": (400, {"message": "refused: she is no longer in form-1"}),
-    "a prompt far from the name": (400, {"message": f"m-1: cannot read {'a b ' * 20} no longer"}),
+    "a prompt that is quoted": (
+        400,
+        {"message": "refused: the model was retired, said he"},
+    ),
+    "a prompt with the name's letters": (
+        400,
+        {"message": "refused: she is no longer in form-1"},
+    ),
+    "a prompt far from the name": (
+        400,
+        {"message": f"m-1: cannot read {'a b ' * 20} no longer"},
+    ),
     "no right to it": (403, error("no access to the model", "model_not_found")),
     "overloaded": (503, {"message": "The model `m-1` is not found to be ready"}),
 }

@@ -26,12 +26,19 @@ from tests.architecture import PACKAGES, ROOT, imports, sources
 # Whoever has these could send text, or pay for an answer, past what a session allows.
 WIRING = {
     "metassay.llm.endpoints.clear",
-    *("metassay.llm.budget.open_budget", "metassay.llm.budget.Budget"),
-    *("metassay.llm.client.asker", "metassay.llm.client.replayer"),
+    "metassay.llm.budget.open_budget",
+    "metassay.llm.budget.Budget",
+    "metassay.llm.client.asker",
+    "metassay.llm.client.replayer",
     *("metassay.llm.batch_run.BatchRun"),
 }
 MODEL: dict[str, Any] = {"endpoint": "here", "model": "m-1", "max_tokens": 9}
-PRICES = {"date": "2026-11-01", "input_per_million": 1, "output_per_million": 1, "currency": "USD"}
+PRICES = {
+    "date": "2026-11-01",
+    "input_per_million": 1,
+    "output_per_million": 1,
+    "currency": "USD",
+}
 ACCESS = {"sample": "public", "shown": "private"}
 
 
@@ -42,11 +49,18 @@ def models(**changes: Any) -> Models:
 
 def session(tmp_path: Path, models: Models) -> Session:
     return Session(
-        models, None, ACCESS, ["sample"], raw=tmp_path, ledger=tmp_path / "ledger.sqlite"
+        models,
+        None,
+        ACCESS,
+        ["sample"],
+        raw=tmp_path,
+        ledger=tmp_path / "ledger.sqlite",
     )
 
 
-def asking(model: str = "m", max_tokens: int | None = None, reads: tuple[str, ...] = ()) -> Chosen:
+def asking(
+    model: str = "m", max_tokens: int | None = None, reads: tuple[str, ...] = ()
+) -> Chosen:
     """A kind that asks this model and reads these datasets."""
     record = Needs(model=lambda _: Use(model, max_tokens), datasets=lambda _: reads)
     return Chosen("asking", record, Options())
@@ -55,9 +69,13 @@ def asking(model: str = "m", max_tokens: int | None = None, reads: tuple[str, ..
 def test_datasets_that_a_kind_reads_are_cleared_too(tmp_path) -> None:
     with session(tmp_path, models()) as opened:
         opened.provide(asking())
-        with pytest.raises(BadInput, match=r"'shown' is private.*endpoints > here > sends"):
+        with pytest.raises(
+            BadInput, match=r"'shown' is private.*endpoints > here > sends"
+        ):
             opened.provide(asking(reads=("shown",)))
-        with pytest.raises(BadInput, match=r"'other' is not in data/registry.yaml.*known: sample"):
+        with pytest.raises(
+            BadInput, match=r"'other' is not in data/registry.yaml.*known: sample"
+        ):
             opened.provide(asking(reads=("other",)))
         with pytest.raises(BadInput, match="known: m"):
             opened.provide(asking("n"))
@@ -80,11 +98,20 @@ def test_who_asks_nobody_opens_nothing(tmp_path) -> None:
 def test_models_and_prompts_are_checked_by_the_record(tmp_path) -> None:
     record = Needs(
         model=lambda _: Use("n", None),
-        files=lambda _: [PromptFile(tmp_path / name, {}) for name in ("a.yaml", "b.yaml")],
+        files=lambda _: [
+            PromptFile(tmp_path / name, {}) for name in ("a.yaml", "b.yaml")
+        ],
     )
-    problems = model_problems(Chosen("asking", record, Options()), models(), where="systems > s")
-    assert problems[0].startswith("systems > s: model 'n' is not in params.yaml > models")
-    assert ["a.yaml does not exist" in problems[1], "b.yaml does not" in problems[2]] == [True] * 2
+    problems = model_problems(
+        Chosen("asking", record, Options()), models(), where="systems > s"
+    )
+    assert problems[0].startswith(
+        "systems > s: model 'n' is not in params.yaml > models"
+    )
+    assert [
+        "a.yaml does not exist" in problems[1],
+        "b.yaml does not" in problems[2],
+    ] == [True] * 2
     assert model_problems(asking(), models(), where="systems > s") == []
 
 
@@ -104,13 +131,21 @@ def called(file: Path) -> set[str]:
 
 
 def test_text_is_cleared_and_the_ledger_wired_in_a_single_place() -> None:
-    files = {str(file): imports(file) for package in PACKAGES for file in sources(package)}
-    clearing = [file for file, names in files.items() if "metassay.llm.endpoints.clear" in names]
+    files = {
+        str(file): imports(file) for package in PACKAGES for file in sources(package)
+    }
+    clearing = [
+        file for file, names in files.items() if "metassay.llm.endpoints.clear" in names
+    ]
     assert clearing == ["metassay/llm/session.py"]
-    outside = {f: names for f, names in files.items() if not f.startswith("metassay/llm/")}
+    outside = {
+        f: names for f, names in files.items() if not f.startswith("metassay/llm/")
+    }
     assert not [file for file, names in outside.items() if WIRING & names]
     # It shows, exports and imports answers.
-    ledgers = [file for file, names in outside.items() if "metassay.llm.ledger.Ledger" in names]
+    ledgers = [
+        file for file, names in outside.items() if "metassay.llm.ledger.Ledger" in names
+    ]
     assert ledgers == ["metassay/cli/ledger_commands.py"]
     # Sessions of a project begin where its registry is read.
     sessions = [file for file in files if "Session" in called(Path(file))]
@@ -145,9 +180,11 @@ def test_what_is_not_watched_is_named_with_its_remedy(datasets, folder, words) -
 
 def test_names_of_a_kind_are_checked_together() -> None:
     lines = folder_problems(
-        *({"a": ["x"], "b": [], "c": ["x"]}, {"b": "data/raw/x", "c": "data/raw/x"}),
-        *(Path("data/raw"),),
-        **{"where": "params", "lists": RELEASED_CLAIMS},
+        {"a": ["x"], "b": [], "c": ["x"]},
+        {"b": "data/raw/x", "c": "data/raw/x"},
+        Path("data/raw"),
+        where="params",
+        lists=RELEASED_CLAIMS,
     )
     places = [line.split(":")[0] for line in lines]
     assert places == ["params > decompositions", "params > released_claims > b"]

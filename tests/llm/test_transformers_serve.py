@@ -1,7 +1,7 @@
 """A real server with a real (tiny, untrained) model: its nonsense has to end as statuses.
 
-`transformers serve` answers over HTTP with usage and finish_reason, so this goes all the way from
-the prompt files through client and ledger to rows.
+`transformers serve` answers over HTTP with usage and finish_reason, so this goes all
+the way from the prompt files through client and ledger to rows.
 """
 
 import os
@@ -57,12 +57,18 @@ class Served(NamedTuple):
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = llama(tmp_path_factory.mktemp("model") / "tiny-llama", places=8192)
     ends = list(range(2, 300, 9))  # so many that some answers come to an end
-    transformers.GenerationConfig(eos_token_id=ends, pad_token_id=0).save_pretrained(folder)
+    transformers.GenerationConfig(eos_token_id=ends, pad_token_id=0).save_pretrained(
+        folder
+    )
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     log = tmp_path_factory.mktemp("serve") / "log"
-    command = [str(Path(sys.executable).with_name("transformers")), "serve", str(folder)]
+    command = [
+        str(Path(sys.executable).with_name("transformers")),
+        "serve",
+        str(folder),
+    ]
     command += ["--device", "cpu", "--host", "127.0.0.1", "--port", str(port)]
     env = {**os.environ, "HF_HUB_OFFLINE": "1"}
     with log.open("wb") as out:
@@ -107,7 +113,9 @@ def asking(served: Served, tmp_path: Path) -> Iterator[tuple[Recorder, Decoding]
     patience = Policy(attempts=2, first_wait=0.1)
     settings = {"concurrency": 2, "timeout": 120.0, "structured": True}
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        ask = batch_setup.asking(served.base_url, ledger, patience, of=model, **settings)
+        ask = batch_setup.asking(
+            served.base_url, ledger, patience, of=model, **settings
+        )
         yield Recorder(ask), Decoding.of(model)
 
 
@@ -121,7 +129,9 @@ def sources() -> pd.DataFrame:
             "doc_id": ["d0", "d1", "d2"],
             "task": "note",
             "passages": PASSAGES,
-            "speaker": [["doctor", "patient"][: len(passages)] for passages in PASSAGES],
+            "speaker": [
+                ["doctor", "patient"][: len(passages)] for passages in PASSAGES
+            ],
             "group": [[""] * len(passages) for passages in PASSAGES],
             "attributes": None,
         }
@@ -130,7 +140,12 @@ def sources() -> pd.DataFrame:
 
 def test_every_section_of_every_document_has_a_row(asking, tmp_path) -> None:
     ask, decoding = asking
-    block: dict[str, Any] = {"model": "tiny", "unit": "section", "citations": True, "shots": 0}
+    block: dict[str, Any] = {
+        "model": "tiny",
+        "unit": "section",
+        "citations": True,
+        "shots": 0,
+    }
     block |= {"examples": [], "example_citations": "none"}
     writing = parse(ChatOptions, block, where="test")
     texts = write_chat(sources(), "tiny", writing, ask, decoding, prompts=PROMPTS)
@@ -140,7 +155,8 @@ def test_every_section_of_every_document_has_a_row(asking, tmp_path) -> None:
     cut = sum(reply.finish_reason == "length" for reply in ask.replies)
     assert (texts["status"] == "truncated").sum() == cut
     write(TEXTS, texts, tmp_path / "texts.parquet")
-    # What was asked before is in the ledger: the same again costs nothing and gives the same.
+    # What was asked before is in the ledger: the same again costs nothing and gives the
+    # same.
     again = write_chat(sources(), "tiny", writing, ask, decoding, prompts=PROMPTS)
     pd.testing.assert_frame_equal(texts, again)
     later = [reply for reply in ask.replies[len(texts) :] if reply.status != "error"]
@@ -150,20 +166,34 @@ def test_every_section_of_every_document_has_a_row(asking, tmp_path) -> None:
 def test_nonsense_is_neither_a_claim_nor_a_judgment(asking) -> None:
     ask, decoding = asking
     parts = {"doc_id": ["d0", "d1", "d2"], "author": "reference", "part": "full"}
-    parts |= {"text": ["The knee hurts.", "No fever.", "Cough."], "leaf": "yes", "status": "ok"}
+    parts |= {
+        "text": ["The knee hurts.", "No fever.", "Cough."],
+        "leaf": "yes",
+        "status": "ok",
+    }
     block = {"model": "tiny", "least": 1, "most": 30, "rounds": 2}
     listing = parse(LlmClaimOptions, block, where="test")
     units = llm_claims(pd.DataFrame(parts), sources(), listing, ask, decoding).units
     assert units["doc_id"].tolist() == ["d0", "d1", "d2"]
     assert units["text"].isna().all()
     assert set(units["status"]) <= STATUSES - {"ok"}
-    pairs = [pair("The knee hurts.", premise="it hurts on stairs"), pair("s", "attribution")]
+    pairs = [
+        pair("The knee hurts.", premise="it hurts on stairs"),
+        pair("s", "attribution"),
+    ]
     for style in ("plain", "json"):
         judge = LlmJudge(options(style=style), ask, decoding, prompts=PROMPTS)
         before = len(ask.replies)
-        judgments = [judgment for judgment in judge.judge(pairs) if judgment is not None]
+        judgments = [
+            judgment for judgment in judge.judge(pairs) if judgment is not None
+        ]
         assert {judgment.status for judgment in judgments} <= STATUSES - {"ok"}
         assert len(judgments) == len(pairs)
-        assert sum(judgment.attempts for judgment in judgments) == len(ask.replies) - before
-    paid = [r.prompt_tokens + r.completion_tokens for r in ask.replies if r.prompt_tokens]
+        assert (
+            sum(judgment.attempts for judgment in judgments)
+            == len(ask.replies) - before
+        )
+    paid = [
+        r.prompt_tokens + r.completion_tokens for r in ask.replies if r.prompt_tokens
+    ]
     assert sum(paid) > 0

@@ -56,7 +56,9 @@ def ratings_of(*rows):
 
 def table_of(metrics):
     """Scores of several metrics, each by its name as `scores_of` takes them."""
-    return pd.concat([scores_of(values, metric=name) for name, values in metrics.items()])
+    return pd.concat(
+        [scores_of(values, metric=name) for name, values in metrics.items()]
+    )
 
 
 def scores_of(values, *, metric="m", judge="none", part="full", recipe="m|v1"):
@@ -81,7 +83,9 @@ def study(seed=0, documents=6):
     rng = np.random.default_rng(seed)
     keys = [(f"d{d}", a) for d in range(documents) for a in ("x", "y", "z")]
     errors = dict(zip(keys, rng.integers(0, 10, len(keys)).astype(float), strict=True))
-    ratings = ratings_of(*(rate("errors", a, d, "r", v) for (d, a), v in errors.items()))
+    ratings = ratings_of(
+        *(rate("errors", a, d, "r", v) for (d, a), v in errors.items())
+    )
     scores = {key: -value + rng.normal() for key, value in errors.items()}
     return ratings, scores, errors
 
@@ -98,5 +102,7 @@ def tables_of(raters, metrics, systems=None):
             for (doc, author), value in zip(keys, np.ravel(of_rater), strict=True)
         )
     )
-    by_text = {name: dict(zip(keys, np.ravel(v), strict=True)) for name, v in metrics.items()}
+    by_text = {
+        name: dict(zip(keys, np.ravel(v), strict=True)) for name, v in metrics.items()
+    }
     return table_of(by_text), ratings

@@ -12,7 +12,14 @@ from statsmodels.stats import inter_rater
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.agreement import agreement, rating_summaries
 from metassay.reporting.meta_page import rater_outliers
-from tests.meta_evaluation.invented_study import CRITERIA, OPTIONS, only, rate, ratings_of, study
+from tests.meta_evaluation.invented_study import (
+    CRITERIA,
+    OPTIONS,
+    only,
+    rate,
+    ratings_of,
+    study,
+)
 
 COUNTED = {"facts": Criterion(low=0, high=20, better="higher", scale="count")}
 ICC = ["icc1", "icc2", "icc3", "icc1k", "icc2k", "icc3k"]
@@ -52,7 +59,9 @@ def test_agreement_by_hand():
     assert kappa == pytest.approx((0.8 - 0.48) / (1 - 0.48))
     # 11 ratings of 5 items: 1 1 1 | 1 0 | 0 0 | 0 0 | 1 1, so 6 ones and 5 zeros. Observed 2 of
     # 11, expected 2 * 6 * 5 / (11 * 10).
-    row = only(table, coefficient="krippendorff_alpha_nominal", rater_a="all", rater_b="all")
+    row = only(
+        table, coefficient="krippendorff_alpha_nominal", rater_a="all", rater_b="all"
+    )
     assert numbers(row) == (pytest.approx(1 - (2 / 11) / (60 / 110)), 5, 1)
     # 4 of 5 items whole. Shares of ones 1, 1/2, 0, 0, 1: .5, so that chance is .5.
     row = only(table, coefficient="fleiss_kappa", rater_a="all", rater_b="all")
@@ -76,7 +85,11 @@ def test_agreement_follows_the_scale():
         scale: Criterion(low=0, high=9, better="higher", scale=scale)
         for scale in ("nominal", "ordinal", "interval", "count")
     }
-    rows = [row for scale in scales for row in rated(scale, amy=(1, 2, 3, 4), bob=(1, 2, 4, 5))]
+    rows = [
+        row
+        for scale in scales
+        for row in rated(scale, amy=(1, 2, 3, 4), bob=(1, 2, 4, 5))
+    ]
     table = agreed(*rows, criteria=scales)
     kappa, alpha = "cohen_kappa", "krippendorff_alpha"
     with_others = [*ICC, "kendall_with_others", "spearman_with_others", "percent"]
@@ -105,10 +118,14 @@ def test_counts_by_hand():
 
 
 def test_each_rater_against_the_others_by_hand():
-    table = agreed(*rated("grade", amy=(1, 2, 3, None, 2), bob=(1, 3, 2, 4), cat=(3, 3, 4, 4)))
+    table = agreed(
+        *rated("grade", amy=(1, 2, 3, None, 2), bob=(1, 3, 2, 4), cat=(3, 3, 4, 4))
+    )
     # Of the others' means 2, 3, 3 the last two tie: Amy's 1, 2, 3 has 2 concordant pairs of 3, and
     # 2 untied by the others. Nobody else rated the fifth, she did not the fourth.
-    row = only(table, coefficient="kendall_with_others", rater_a="amy", rater_b="others")
+    row = only(
+        table, coefficient="kendall_with_others", rater_a="amy", rater_b="others"
+    )
     assert numbers(row) == (pytest.approx(2 / np.sqrt(3 * 2)), 3, 2)
     for rater, ratings, others in (
         ("amy", (1, 2, 3), (2, 3, 3)),
@@ -118,14 +135,19 @@ def test_each_rater_against_the_others_by_hand():
         assert row["value"] == pytest.approx(scipy.stats.spearmanr(ratings, others)[0])
 
 
-@pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")  # inside pingouin
+# inside pingouin
+@pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")
 def test_values_are_those_of_other_programs_whoever_else_rates():
     rng = np.random.default_rng(4)
     values = np.clip(rng.integers(1, 6, 30) + rng.integers(-1, 2, (3, 30)), 1, 5)
     table = agreed(*rated("grade", amy=values[0], bob=values[1], cat=values[2]))
     alone = agreed(*rated("grade", bob=values[1], cat=values[2]))
     for weights in ("linear", "quadratic"):
-        pair = {"coefficient": f"cohen_kappa_{weights}", "rater_a": "bob", "rater_b": "cat"}
+        pair = {
+            "coefficient": f"cohen_kappa_{weights}",
+            "rater_a": "bob",
+            "rater_b": "cat",
+        }
         expected = cohen_kappa_score(values[1], values[2], weights=weights)
         assert only(table, **pair)["value"] == pytest.approx(expected, abs=1e-12)
         assert only(table, **pair) == only(alone, **pair)
@@ -134,8 +156,12 @@ def test_values_are_those_of_other_programs_whoever_else_rates():
     assert of_all["krippendorff_alpha_ordinal"] == pytest.approx(alpha, abs=1e-12)
     fleiss = inter_rater.fleiss_kappa(inter_rater.aggregate_raters(values.T)[0])
     assert of_all["fleiss_kappa"] == pytest.approx(fleiss, abs=1e-12)
-    long = pd.DataFrame(values).rename_axis("rater").melt(ignore_index=False).reset_index()
-    icc = pingouin.intraclass_corr(long, targets="variable", raters="rater", ratings="value")["ICC"]
+    long = (
+        pd.DataFrame(values).rename_axis("rater").melt(ignore_index=False).reset_index()
+    )
+    icc = pingouin.intraclass_corr(
+        long, targets="variable", raters="rater", ratings="value"
+    )["ICC"]
     assert of_all[ICC].tolist() == pytest.approx(icc.tolist(), abs=1e-9)
 
 
@@ -175,25 +201,37 @@ def test_a_careless_rater_is_named_and_a_lenient_one_is_not():
     rng = np.random.default_rng(5)
     quality = rng.integers(1, 5, 40)
     careful, lenient, other = (
-        np.clip(quality + more + rng.choice([0, 0, 0, 1, -1], 40), 1, 6) for more in (0, 1, 0)
+        np.clip(quality + more + rng.choice([0, 0, 0, 1, -1], 40), 1, 6)
+        for more in (0, 1, 0)
     )
-    table = agreed(*rated("grade", amy=careful, bob=lenient, cat=rng.integers(1, 6, 40)))
+    table = agreed(
+        *rated("grade", amy=careful, bob=lenient, cat=rng.integers(1, 6, 40))
+    )
     below = table[table["coefficient"] == "spearman_below_others"].set_index("rater_a")
     assert list(below.index) == ["amy", "bob", "cat"]
     assert (below["rater_b"] == "others").all()
     assert [name for name, low in below["low"].items() if low > 0] == ["cat"]
     (line,) = rater_outliers(table)
     assert "cat agrees less than the others by grade (study" in line
-    assert rater_outliers(agreed(*rated("grade", amy=careful, bob=lenient, cat=other))) == []
+    assert (
+        rater_outliers(agreed(*rated("grade", amy=careful, bob=lenient, cat=other)))
+        == []
+    )
     two = agreed(*rated("grade", amy=careful, bob=lenient))
     assert "spearman_below_others" not in set(two["coefficient"])
 
 
 GRADES = [
-    *(("d1", "one", "ann", 1.0), ("d1", "one", "ben", 3.0), ("d1", "two", "ann", 5.0)),
-    *(("d2", "one", "ann", 2.0), ("d2", "two", "ben", NAN), ("d2", "reference", "ann", 5.0)),
+    ("d1", "one", "ann", 1.0),
+    ("d1", "one", "ben", 3.0),
+    ("d1", "two", "ann", 5.0),
+    ("d2", "one", "ann", 2.0),
+    ("d2", "two", "ben", NAN),
+    ("d2", "reference", "ann", 5.0),
 ]
-RATINGS = ratings_of(*(rate("grade", author, doc, rater, v) for doc, author, rater, v in GRADES))
+RATINGS = ratings_of(
+    *(rate("grade", author, doc, rater, v) for doc, author, rater, v in GRADES)
+)
 
 
 def test_means_of_ratings_by_hand():
@@ -201,10 +239,14 @@ def test_means_of_ratings_by_hand():
     every = rows.loc[("all", "")]
     assert (every["n"], every["n_missing"], every["n_documents"]) == (4, 1, 2)
     assert every["mean"] == 11 / 4
-    assert every["sd"] == pytest.approx(np.sqrt(2.1875))  # (3.0625 + .0625 + 5.0625 + .5625) / 4
+    # (3.0625 + .0625 + 5.0625 + .5625) / 4
+    assert every["sd"] == pytest.approx(np.sqrt(2.1875))
     first = rows.loc[("author", "one")]
     assert (first["mean"], first["sd"]) == (2.0, pytest.approx(np.sqrt(2 / 3)))
-    assert (rows.loc[("author", "reference"), "mean"], rows.loc[("rater", "ann"), "n"]) == (5, 3)
+    assert (
+        rows.loc[("author", "reference"), "mean"],
+        rows.loc[("rater", "ann"), "n"],
+    ) == (5, 3)
     assert rows.loc[("rater", "ben"), "n_missing"] == 1
     # Of two documents, means 3 and 2: half of the resamples have both, which is 11 / 4.
     assert (every["low"], every["high"]) == (2.0, 3.0)

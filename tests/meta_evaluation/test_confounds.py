@@ -67,14 +67,21 @@ def test_by_hand():
     table = confounded(table_of({"m": m, "coverage": coverage}), ratings, "kendall")
     rows = of_confound(table, "coverage")
     value = rows["value"]
-    # Of coverage one pair is tied: 5 of the 6 pairs are ordered as by people, and as by m.
+    # Of coverage one pair is tied: 5 of the 6 pairs are ordered as by people, and as by
+    # m.
     r = 5 / np.sqrt(5 * 6)
-    # Half of the texts are w and x; y ties with x. Of w x y one pair of three is reversed.
-    # Standardised: m (-3, 1, -1, 3) / sqrt(5); coverage (-.25, -.15, -.15, .55) / sqrt(.1025).
-    # The sums are w -2.12, x -.02, y -.92, z 3.06: x and y are reversed.
+    # Half of the texts are w and x; y ties with x. Of w x y one pair of three is
+    # reversed. Standardised: m (-3, 1, -1, 3) / sqrt(5); coverage (-.25, -.15, -.15,
+    # .55) / sqrt(.1025). The sums are w -2.12, x -.02, y -.92, z 3.06: x and y are
+    # reversed.
     expected = {
-        **{"metric": r, "people": r, "partial": (4 / 6 - r * r) / (1 - r * r), "added": 4 / 6},
-        **{"lowest_50": 1 / 3, "lowest_75": 1 / 3, "lowest_100": 4 / 6},
+        "metric": r,
+        "people": r,
+        "partial": (4 / 6 - r * r) / (1 - r * r),
+        "added": 4 / 6,
+        "lowest_50": 1 / 3,
+        "lowest_75": 1 / 3,
+        "lowest_100": 4 / 6,
     }
     assert value[list(expected)].to_dict() == pytest.approx(expected)
     assert np.isnan(value["lowest_25"])
@@ -145,7 +152,8 @@ def test_what_is_left_is_tested_where_half_or_more_goes():
     p = rows.set_index(["metric", "confound"])["p"]
     assert p["m", "coverage"] < 0.05  # it still knows the rest
     assert p["less", "coverage"] > 0.05  # and this one does not
-    assert p[:, "words"].isna().all()  # which takes nothing away, so that nothing is asked
+    # which takes nothing away, so that nothing is asked
+    assert p[:, "words"].isna().all()
     # Of what is partial only this has a p, and what is left given the system.
     others = (table["statistic"] != ANY_SHAPE) & (table["confound"] != "system")
     assert table["p"][others].isna().all()
@@ -161,10 +169,13 @@ def test_metrics_and_people_are_turned_and_confounds_are_not():
         for name in ("m", "less")
     )
     pd.testing.assert_frame_equal(m, less)
-    assert set(table["metric"]) == {"m", "less"}  # a confound is not a metric that is tested
+    # a confound is not a metric that is tested
+    assert set(table["metric"]) == {"m", "less"}
     # People see fewer errors, and the metric more quality, where more is copied.
     of = less[less["confound"] == "coverage"]
-    assert (of["value"][of["statistic"].isin(["metric", "people", "lowest_100"])] > 0.3).all()
+    assert (
+        of["value"][of["statistic"].isin(["metric", "people", "lowest_100"])] > 0.3
+    ).all()
     judged = scores_of(metrics["coverage"], metric="coverage", judge="nli")
     table = confounded(pd.concat([scores_of(metrics["m"]), judged]), ratings)
     assert set(table["confound"]) == {"system"}  # a judge of coverage is no confound
@@ -181,7 +192,9 @@ def test_gaps_are_counted():
     table = confounded(table_of(metrics), ratings[~texts.isin([*nowhere, ("d2", "x")])])
     of = of_confound(table, "coverage")[["n", "n_missing"]]
     assert of.loc[["metric", "people"]].to_numpy().tolist() == [[20, 2]] * 2
-    assert of.loc[["partial", "added", "lowest_100"]].to_numpy().tolist() == [[19, 3]] * 3
+    assert (
+        of.loc[["partial", "added", "lowest_100"]].to_numpy().tolist() == [[19, 3]] * 3
+    )
     assert of.loc["lowest_25", "n_missing"] == 3
     row = of_confound(table, "system").loc["partial"]
     assert (row["n"], row["n_missing"]) == (20, 2)
@@ -190,15 +203,22 @@ def test_gaps_are_counted():
 def test_one_system_one_document_and_constants():
     ratings, errors, metrics = copied()
     scores = table_of(metrics)
-    table = confounded(scores[scores["author"] == "x"], ratings[ratings["author"] == "x"])
+    table = confounded(
+        scores[scores["author"] == "x"], ratings[ratings["author"] == "x"]
+    )
     assert set(table["confound"]) == {"coverage", "words"}
     assert (table["n"][table["statistic"] == "lowest_100"] == 8).all()
-    table = confounded(scores[scores["doc_id"] == "d0"], ratings[ratings["doc_id"] == "d0"])
+    table = confounded(
+        scores[scores["doc_id"] == "d0"], ratings[ratings["doc_id"] == "d0"]
+    )
     row = of_confound(table, "system").loc["partial"]
-    assert (row["n"], row["n_missing"]) == (0, 0)  # nothing is left within a system of one text
+    # nothing is left within a system of one text
+    assert (row["n"], row["n_missing"]) == (0, 0)
     assert np.isnan([row["value"], row["low"], row["p"]]).all()
     assert of_confound(table, "coverage").loc["people", "n"] == 3
-    table = confounded(table_of({**metrics, "coverage": dict.fromkeys(errors, 0.5)}), ratings)
+    table = confounded(
+        table_of({**metrics, "coverage": dict.fromkeys(errors, 0.5)}), ratings
+    )
     of = of_confound(table, "coverage")
     assert of.loc[["metric", "people", "partial", "added"], "value"].isna().all()
     # All texts tie for least of it.

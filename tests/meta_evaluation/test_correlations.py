@@ -38,25 +38,31 @@ def numbers(row):
 def by_text(**documents):
     """Values of documents by the systems x, y and z."""
     return {
-        (d, s): v for d, values in documents.items() for s, v in zip("xyz", values, strict=False)
+        (d, s): v
+        for d, values in documents.items()
+        for s, v in zip("xyz", values, strict=False)
     }
 
 
 def test_correlations_by_hand():
     people = by_text(d1=(1, 2, 3), d2=(2, 2, 9), d3=(5, 5, 5))
-    ratings = ratings_of(*(rate("errors", a, d, "r", v) for (d, a), v in people.items()))
+    ratings = ratings_of(
+        *(rate("errors", a, d, "r", v) for (d, a), v in people.items())
+    )
     # d2's z failed, d3's is not there; what was not rated takes no part.
     scores = by_text(d1=(3.0, 2.0, 1.0), d2=(1.0, 3.0, None), d3=(1.0, 2.0))
     scores |= {("d1", "reference"): 9.0, ("d1", "w"): 9.0, ("d9", "x"): 9.0}
     table = correlated(scores_of(scores), ratings)
     assert len(table) == 12
-    # Document d1: all three pairs reversed, -1. d2: y - x alone, people tie; d3: people tie.
+    # Document d1: all three pairs reversed, -1. d2: y - x alone, people tie; d3: people
+    # tie.
     row = only(table, level="document", coefficient="kendall")
     assert numbers(row) == [-1, 1, 2, 2]
     assert np.isnan(row["p"])
     assert np.isnan(row["low"])  # one document alone says nothing about others
-    # Systems: x scores (3 + 1 + 1)/3 against (1 + 2 + 5)/3; y (2 + 3 + 2)/3 against 9/3; z has
-    # both in d1 only: 1 against 3. Pairs: xy concordant, xz reversed, yz tied by people.
+    # Systems: x scores (3 + 1 + 1)/3 against (1 + 2 + 5)/3; y (2 + 3 + 2)/3 against
+    # 9/3; z has both in d1 only: 1 against 3. Pairs: xy concordant, xz reversed, yz
+    # tied by people.
     row = only(table, level="system", coefficient="kendall")
     assert numbers(row) == [pytest.approx(0), 3, 0, 2]
     row = only(table, level="global", coefficient="pearson")
@@ -71,7 +77,9 @@ def test_values_and_intervals_are_those_of_the_statistics_with_true_signs():
     table = correlated(scores_of(scores), ratings)
     (whole,) = studied(scores_of(scores), ratings)
     metric, human = (
-        np.array([[values[f"d{d}", a] for d in sorted(range(12), key=str)] for a in "xyz"])
+        np.array(
+            [[values[f"d{d}", a] for d in sorted(range(12), key=str)] for a in "xyz"]
+        )
         for values in (scores, errors)
     )
     for row in table.to_dict("records"):
@@ -82,13 +90,16 @@ def test_values_and_intervals_are_those_of_the_statistics_with_true_signs():
         left = leave_out(whole.metrics[0].values, whole.human, *at)
         for over, end in (("both", ""), ("documents", "_these_systems")):
             ends = interval(left, confidence=OPTIONS.confidence, over=over)[:2]
-            assert [row[f"low{end}"], row[f"high{end}"]] == pytest.approx(ends, nan_ok=True)
+            assert [row[f"low{end}"], row[f"high{end}"]] == pytest.approx(
+                ends, nan_ok=True
+            )
     assert (table["value"][table["level"] == "global"] < -0.5).all()
     # p is of the chosen coefficient alone: of 200 random orders none is as extreme.
     tested = table[(table["level"] == "global") & table["p"].notna()]
     assert list(tested["coefficient"]) == ["pearson"]
     assert (tested["p"] < 0.02).all()
-    # Three systems have an interval for other documents, but at system level none for others.
+    # Three systems have an interval for other documents, but at system level none for
+    # others.
     row = only(table, level="system", coefficient="pearson")
     assert np.isnan(row["low"])
     assert row["low_these_systems"] < row["value"] < row["high_these_systems"]
@@ -102,7 +113,9 @@ def test_each_metric_judge_and_part_by_itself():
             scores_of(scores),
             scores_of(errors, judge="nli"),
             *(scores_of(errors, part=part) for part in ("plan", "other")),
-            scores_of({key: 2 * value for key, value in scores.items()}, metric="twice"),
+            scores_of(
+                {key: 2 * value for key, value in scores.items()}, metric="twice"
+            ),
         ]
     )
     done = []
@@ -122,7 +135,9 @@ def test_each_metric_judge_and_part_by_itself():
     assert of_errors["value"].to_numpy() == pytest.approx(1)
     columns = ["value", "low", "high", "low_these_systems", "high_these_systems", "p"]
     of_judge = table[(table["part"] == "full") & (table["judge"] == "none")]
-    once, twice = (of_judge.loc[of_judge["metric"] == m, columns] for m in ("m", "twice"))
+    once, twice = (
+        of_judge.loc[of_judge["metric"] == m, columns] for m in ("m", "twice")
+    )
     assert once.to_numpy() == pytest.approx(twice.to_numpy(), abs=1e-12, nan_ok=True)
 
 
@@ -133,7 +148,9 @@ def test_what_says_nothing_has_no_interval_or_value():
     assert table["value"].notna().any()
     assert table[ends].isna().to_numpy().all()  # one document says nothing of others
     ratings, scores, _ = study()
-    elsewhere = {(f"other {doc}", author): value for (doc, author), value in scores.items()}
+    elsewhere = {
+        (f"other {doc}", author): value for (doc, author), value in scores.items()
+    }
     table = correlated(scores_of(elsewhere), ratings)
     assert table[["value", *ends, "p"]].isna().to_numpy().all()
     assert (table["n"] == 0).all()
@@ -141,7 +158,8 @@ def test_what_says_nothing_has_no_interval_or_value():
 
 
 def test_equal_ratings_are_tied_whatever_the_order_of_summation():
-    # Three raters give x .1 .2 .3 in other orders; the mean of floats depends on the order.
+    # Three raters give x .1 .2 .3 in other orders; the mean of floats depends on the
+    # order.
     by_system = {"x": (0.1, 0.2, 0.3), "y": (0.3, 0.2, 0.1), "z": (1, 1, 1)}
     ratings = ratings_of(
         *(
@@ -158,28 +176,38 @@ def test_equal_ratings_are_tied_whatever_the_order_of_summation():
 def test_grouped_by_part_by_hand():
     """Two parts of the same four texts: correlations 1 and -1/3 by tau, mean 1/3."""
     texts = [("d1", "x"), ("d1", "y"), ("d2", "x"), ("d2", "y")]
-    plan, notes = (dict(zip(texts, v, strict=True)) for v in ((1.0, 2, 3, 4), (2.0, 1, 4, 3)))
+    plan, notes = (
+        dict(zip(texts, v, strict=True)) for v in ((1.0, 2, 3, 4), (2.0, 1, 4, 3))
+    )
     lines = [
         rate("errors", author, doc, "r", value, part=part)
         for part in ("plan", "notes")
         for (doc, author), value in plan.items()
     ]
-    lines.append(rate("errors", "x", "d3", "r", 9, part="plan"))  # a text without a score
+    # a text without a score
+    lines.append(rate("errors", "x", "d3", "r", 9, part="plan"))
     every = pd.concat([scores_of(plan, part="plan"), scores_of(notes, part="notes")])
-    row = only(correlated(every, ratings_of(*lines)), level="grouped", coefficient="kendall")
+    row = only(
+        correlated(every, ratings_of(*lines)), level="grouped", coefficient="kendall"
+    )
     # notes orders 2 1 4 3 against 1 2 3 4: four of six pairs alike.
     assert numbers(row) == [pytest.approx((1 + 1 / 3) / 2), 2, 0, 1]
     assert row["part"] == "each"
-    # The parts were rated on other documents, and never is there an interval for other systems.
+    # The parts were rated on other documents, and never is there an interval for other
+    # systems.
     assert np.isnan([row["low_these_systems"], row["low"], row["p"]]).all()
     lines.append(rate("errors", "x", "d3", "r", 9, part="notes"))
-    row = only(correlated(every, ratings_of(*lines)), level="grouped", coefficient="kendall")
+    row = only(
+        correlated(every, ratings_of(*lines)), level="grouped", coefficient="kendall"
+    )
     assert row["low_these_systems"] <= row["value"] <= row["high_these_systems"]
     assert np.isnan(row["low"])
 
 
 def split(scores, ratings, options=OPTIONS):
-    return components(gathered(scores, ratings, options=options, better=BETTER), options)
+    return components(
+        gathered(scores, ratings, options=options, better=BETTER), options
+    )
 
 
 def test_a_metric_that_knows_systems_alone():
@@ -193,8 +221,14 @@ def test_a_metric_that_knows_systems_alone():
     assert between["p"] < 0.05 < within["p"]
     assert abs(within["value"]) < 0.4
     assert between["metric_share"] > 0.8
-    assert table[["metric_share", "people_share"]].sum().tolist() == pytest.approx([1, 1])
-    assert table["n"].to_dict() == {"between_systems": 6, "between_documents": 10, "within": 60}
+    assert table[["metric_share", "people_share"]].sum().tolist() == pytest.approx(
+        [1, 1]
+    )
+    assert table["n"].to_dict() == {
+        "between_systems": 6,
+        "between_documents": 10,
+        "within": 60,
+    }
 
 
 @pytest.mark.parametrize("coefficient", ["pearson", "kendall"])
@@ -242,20 +276,26 @@ def test_metrics_with_each_other_as_pandas_has_them():
         "errors": Criterion(low=0, high=9, better="lower"),
         "realism": Criterion(low=0, high=9, better="higher"),
     }
-    texts = pd.MultiIndex.from_product([[f"d{d}" for d in range(9)], ["one", "two", "three"]])
+    texts = pd.MultiIndex.from_product(
+        [[f"d{d}" for d in range(9)], ["one", "two", "three"]]
+    )
     columns = [*names, *criteria]
     values = pd.DataFrame(rng.integers(0, 9, (27, 5)) * 1.0, texts, columns)
     values.loc[("d1", "one"), "good"] = values.loc[("d2", "two"), "errors"] = NAN
     values.loc[("d3", "two"), ["errors", "realism"]] = NAN  # nobody rated it
     scores = table_of({name: values[name].to_dict() for name in names})
     rated = values[[*criteria]].stack().items()
-    ratings = ratings_of(*(rate(name, author, d, "ann", v) for (d, author, name), v in rated))
+    ratings = ratings_of(
+        *(rate(name, author, d, "ann", v) for (d, author, name), v in rated)
+    )
     table = metric_correlations(studies(scores, ratings, criteria, names))
     assert len(table) == 3 * 6  # of 4 scorers; words are neither better nor worse
     used = values.dropna(how="all", subset=list(criteria))
     for row in table.to_dict("records"):
         a, b = used[row["first"]], used[row["second"]]
-        sign = np.prod([-1 if row[end] in ("errors", "bad") else 1 for end in ("first", "second")])
+        sign = np.prod(
+            [-1 if row[end] in ("errors", "bad") else 1 for end in ("first", "second")]
+        )
         expected = sign * a.corr(b, method=row["coefficient"])
         assert row["value"] == pytest.approx(expected), row
         assert row["n"] == (a.notna() & b.notna()).sum()

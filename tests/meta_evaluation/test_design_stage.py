@@ -26,7 +26,9 @@ from tests.stage_setup import SETTINGS, run_stage, sources, tiny_project
 N, TABLES = 24, Path("data/tables/one")
 FEW = {"resamples": 20, "permutations": 200, "seed": 20261121}
 DESIGN = {
-    **{"strata": "clinic", "cluster": "patient", "primary": "good"},
+    "strata": "clinic",
+    "cluster": "patient",
+    "primary": "good",
     "families": {"a": "house", "b": "house"},
 }
 
@@ -52,16 +54,22 @@ def texts() -> pd.DataFrame:
 def project(tmp_path: Path, texts: pd.DataFrame) -> Path:
     """A project whose tables are those of the file."""
     tiny_project(tmp_path, "http://127.0.0.1:9/v1", ["Read."] * N)
-    attributes = texts.drop_duplicates("doc_id")[["clinic", "patient"]].to_dict("records")
+    attributes = texts.drop_duplicates("doc_id")[["clinic", "patient"]].to_dict(
+        "records"
+    )
     by_text = texts.set_index(["doc_id", "system"])
     scores = table_of({name: by_text[name].to_dict() for name in ("good", "noise")})
     counts = {"n_documents": N, "n_undefined": 0, "n_expected": N, "n_failed": 0}
     named = {"part": "full", "judge": "none", "author": "a", "better": "higher"}
-    board = pd.DataFrame([{"metric": m, "recipe": m, **named, **counts} for m in ("good", "noise")])
+    board = pd.DataFrame(
+        [{"metric": m, "recipe": m, **named, **counts} for m in ("good", "noise")]
+    )
     ratings = ratings_of(
         *(rate("grade", r.system, r.doc_id, "ann", r.grade) for r in texts.itertuples())
     )
-    there = sources(["Read."] * N).assign(attributes=[json.dumps(row) for row in attributes])
+    there = sources(["Read."] * N).assign(
+        attributes=[json.dumps(row) for row in attributes]
+    )
     for table, frame, name in (
         (SOURCES, there, "sources"),
         (SCORES, scores, "scores"),
@@ -93,27 +101,44 @@ def test_a_benchmark_and_a_file_say_the_same(project, texts, monkeypatch) -> Non
     assert run_stage(monkeypatch, project, "meta_evaluate") == 0
     assert run_stage(monkeypatch, project, "certify") == 0
     results = metassay.meta_eval(
+        # as the benchmark has it; by its name less of it is better
         texts[["doc_id", "system", "good", "noise"]],
         texts[["doc_id", "system", "grade", "clinic", "patient", "family"]],
-        **{"strata": "clinic", "cluster": "patient", "family": "family", "primary": "good"},
-        **FEW, higher=("noise",),  # as the benchmark has it; by its name less of it is better
-    )  # fmt: skip
+        strata="clinic",
+        cluster="patient",
+        family="family",
+        primary="good",
+        **FEW,
+        higher=("noise",),
+    )
     for table in (DESIGNS, STRATA, CERTIFICATES):
         ours = results.table(table.name)
         theirs = read(table, TABLES / f"{table.name}.parquet")
-        shared = [name for name in theirs.columns if name in set(ours) - {"recipe", "source"}]
+        shared = [
+            name for name in theirs.columns if name in set(ours) - {"recipe", "source"}
+        ]
         assert len(theirs) > 0
         pd.testing.assert_frame_equal(
             ours[shared], theirs[shared], check_dtype=False, rtol=1e-9, atol=0
         )
     row = read(DESIGNS, TABLES / "designs.parquet").iloc[0]
-    counts = {"n_systems": 6, "n_families": 5, "n_documents": 24, "n_clusters": 12, "n_strata": 2}
+    counts = {
+        "n_systems": 6,
+        "n_families": 5,
+        "n_documents": 24,
+        "n_clusters": 12,
+        "n_strata": 2,
+    }
     assert {name: row[name] for name in counts} == counts
-    first = read(CERTIFICATES, TABLES / "certificates.parquet").query("metric == 'good'")
+    first = read(CERTIFICATES, TABLES / "certificates.parquet").query(
+        "metric == 'good'"
+    )
     assert first["primary"].all()
 
 
-def test_what_no_source_or_rating_has_is_told_at_once(project, monkeypatch, capfd) -> None:
+def test_what_no_source_or_rating_has_is_told_at_once(
+    project, monkeypatch, capfd
+) -> None:
     set_design(project, DESIGN | {"cluster": "ward", "families": {"gpt": "x"}})
     assert run_stage(monkeypatch, project, "meta_evaluate") == BAD_INPUT
     lines = capfd.readouterr().err

@@ -49,7 +49,10 @@ def test_by_hand():
     # a, standardised, is (-1.2247, 0, 1.2247), b (0, -1.2247, 1.2247): their mean is half of
     # 1.2247 (-1, -1, 2). People 1, 2, 3: r of a is 1, of b 1/2, of both (0 + 3) / sqrt(6 * 2).
     ratings = ratings_of(
-        *(rate("grade", author, "d", "r", v) for author, v in zip("xyz", (1, 2, 3), strict=False))
+        *(
+            rate("grade", author, "d", "r", v)
+            for author, v in zip("xyz", (1, 2, 3), strict=False)
+        )
     )
     metrics = {
         name: {("d", author): v for author, v in zip("xyz", values, strict=False)}
@@ -58,7 +61,9 @@ def test_by_hand():
     table = combined(metrics, ratings)
     value = table.set_index(["kind", "members"])["value"]
     both = 3 / np.sqrt(12)
-    assert value["subset"].to_dict() == pytest.approx({"a": 1, "b": 1 / 2, "a + b": both})
+    assert value["subset"].to_dict() == pytest.approx(
+        {"a": 1, "b": 1 / 2, "a + b": both}
+    )
     containing = {"a": (1 + both) / 2, "b": (1 / 2 + both) / 2}
     assert value["containing"].to_dict() == pytest.approx(containing)
     # The paper's interval is of its two values drawn again.
@@ -73,7 +78,9 @@ def test_by_hand():
 @pytest.mark.parametrize("coefficient", SCIPY)
 def test_subsets_against_scipy(coefficient):
     ratings, errors, metrics = three_metrics()
-    table = combined(metrics, ratings, COMPARED.model_copy(update={"coefficient": coefficient}))
+    table = combined(
+        metrics, ratings, COMPARED.model_copy(update={"coefficient": coefficient})
+    )
     assert set(table["coefficient"]) == {coefficient}
     human = [-errors[key] for key in sorted(errors)]
     z = {
@@ -81,17 +88,32 @@ def test_subsets_against_scipy(coefficient):
         for name, values in metrics.items()
     }
     expected = {
-        " + ".join(members): SCIPY[coefficient](np.mean([z[m] for m in members], axis=0), human)[0]
+        " + ".join(members): SCIPY[coefficient](
+            np.mean([z[m] for m in members], axis=0), human
+        )[0]
         for size in (1, 2, 3)
         for members in combinations(sorted(z), size)
     }
     subsets = table[table["kind"] == "subset"].set_index("members")
     assert subsets["value"].to_dict() == pytest.approx(expected, abs=1e-9)
     assert (subsets["size"] == subsets.index.str.count(r"\+") + 1).all()
-    assert ((subsets["low"] <= subsets["value"]) & (subsets["value"] <= subsets["high"])).all()
-    assert subsets[["low_of_values", "high_of_values", "in_sample"]].isna().to_numpy().all()
-    for label, row in table[table["kind"] == "containing"].set_index("members").iterrows():
-        with_it = [value for members, value in expected.items() if label in members.split(" + ")]
+    assert (
+        (subsets["low"] <= subsets["value"]) & (subsets["value"] <= subsets["high"])
+    ).all()
+    assert (
+        subsets[["low_of_values", "high_of_values", "in_sample"]]
+        .isna()
+        .to_numpy()
+        .all()
+    )
+    for label, row in (
+        table[table["kind"] == "containing"].set_index("members").iterrows()
+    ):
+        with_it = [
+            value
+            for members, value in expected.items()
+            if label in members.split(" + ")
+        ]
         assert row["value"] == pytest.approx(np.mean(with_it))
         assert row["low"] < row["value"] < row["high"]
         assert row["low_of_values"] <= row["value"] <= row["high_of_values"]
@@ -113,7 +135,9 @@ def test_the_best_is_chosen_with_whole_documents_held_out():
     )
     assert row["value"] == pytest.approx(expected.value, abs=1e-12)
     assert row["in_sample"] == pytest.approx(expected.in_sample, abs=1e-12)
-    chosen = [name for name, there in zip(names, expected.members, strict=True) if there]
+    chosen = [
+        name for name, there in zip(names, expected.members, strict=True) if there
+    ]
     assert (row["members"], row["size"]) == (" + ".join(chosen), len(chosen))
     assert np.isnan([row["low"], row["high"]]).all()
 
@@ -129,7 +153,9 @@ def test_gaps_are_counted():
     ratings, _, metrics = three_metrics()
     del metrics["a"]["d0", "x"]
     metrics["b"]["d0", "y"] = None
-    table = combined(metrics, ratings[~((ratings["doc_id"] == "d1") & (ratings["author"] == "z"))])
+    table = combined(
+        metrics, ratings[~((ratings["doc_id"] == "d1") & (ratings["author"] == "z"))]
+    )
     # The text that nobody rated is not one of those that are missing.
     assert table[["n", "n_missing"]].drop_duplicates().to_numpy().tolist() == [[15, 2]]
     for key in list(metrics["a"]):

@@ -27,13 +27,22 @@ from tests.meta_evaluation.invented_study import (
 )
 
 QUICK = OPTIONS.model_copy(
-    update={"resamples": 20, "permutations": 20, "compared": ["a", "b", "z"], "annotate": 3}
+    update={
+        "resamples": 20,
+        "permutations": 20,
+        "compared": ["a", "b", "z"],
+        "annotate": 3,
+    }
 )
 BETTER = {"a": "higher", "b": "higher", "words": "neither", "z": "higher"}
 OTHER_END = {"low": "high", "high": "low"}
-OTHER_END |= {f"{end}_these_systems": f"{other}_these_systems" for end, other in OTHER_END.items()}
+OTHER_END |= {
+    f"{end}_these_systems": f"{other}_these_systems" for end, other in OTHER_END.items()
+}
 VALUE = st.integers(0, 3) | st.none()  # ties and gaps, constants and nothing at all
-ONE_RATING = ratings_of(rate("grade", "s0", "d0", "amy", 1), rate("grade", "s1", "d0", "amy", 2))
+ONE_RATING = ratings_of(
+    rate("grade", "s0", "d0", "amy", 1), rate("grade", "s1", "d0", "amy", 2)
+)
 ONE_DOCUMENT = scores_of({("d0", "s0"): 1.0, ("d0", "s1"): 2.0}, metric="a")
 
 
@@ -45,7 +54,9 @@ def studies(draw):
 
     def values(more=0):
         drawn = {text: draw(VALUE) for text in texts}
-        return {text: None if v is None else float(v + more) for text, v in drawn.items()}
+        return {
+            text: None if v is None else float(v + more) for text, v in drawn.items()
+        }
 
     scores = table_of({name: values() for name in ("a", "b", "words")})
     rated = [
@@ -69,7 +80,10 @@ def assert_same(tables, expected, negated=()):
             if pd.api.types.is_numeric_dtype(theirs):
                 sign = -1.0 if column in negated else 1.0
                 ours, theirs = (x.to_numpy(dtype=float) for x in (ours, theirs))
-                assert ours == pytest.approx(sign * theirs, abs=1e-9, nan_ok=True), (name, column)
+                assert ours == pytest.approx(sign * theirs, abs=1e-9, nan_ok=True), (
+                    name,
+                    column,
+                )
             else:
                 assert list(ours.fillna("")) == list(theirs.fillna("")), (name, column)
 
@@ -79,8 +93,13 @@ def without(tables, **columns):
 
     4 times 0 or 1, or its negative, is no verdict.
     """
-    tables = {**tables, "corrected": tables["corrected"].query("method == 'prediction_powered'")}
-    tables |= {name: tables[name].drop(columns=of_table) for name, of_table in columns.items()}
+    tables = {
+        **tables,
+        "corrected": tables["corrected"].query("method == 'prediction_powered'"),
+    }
+    tables |= {
+        name: tables[name].drop(columns=of_table) for name, of_table in columns.items()
+    }
     return {name: table.reset_index(drop=True) for name, table in tables.items()}
 
 
@@ -111,13 +130,16 @@ def test_what_must_not_change_the_tables_does_not(study, seed):
     )
     ends = ours.rename(columns=OTHER_END)[list(theirs.columns)]
     assert_same({"c": ends}, {"c": theirs}, negated=("value", *OTHER_END))
-    # All can be written, and the verdicts are the same whether their numbers came from a file.
+    # All can be written, and the verdicts are the same whether their numbers came from
+    # a file.
     stored = {name: round_trip(TABLES[name], table) for name, table in expected.items()}
     assert {name: len(table) for name, table in stored.items()} == {
         name: len(table) for name, table in expected.items()
     }
     certificates = (
-        round_trip(CERTIFICATES, make_certificates(tables["evidence"], CertificationOptions()))
+        round_trip(
+            CERTIFICATES, make_certificates(tables["evidence"], CertificationOptions())
+        )
         for tables in (expected, stored)
     )
     pd.testing.assert_frame_equal(*certificates)
@@ -127,8 +149,19 @@ def test_what_must_not_change_the_tables_does_not(study, seed):
 ADJUSTED = {
     "confounds": {"p"},
     "significance": {"p_holm", "p_benjamini_hochberg"},
-    "evidence": {"corrected", "corrected_low", "corrected_high", "joint_confidence", "p"}
-    | {"against_rater_low", "against_rater_high", "given_confound_p", "within_systems_p"}
+    "evidence": {
+        "corrected",
+        "corrected_low",
+        "corrected_high",
+        "joint_confidence",
+        "p",
+    }
+    | {
+        "against_rater_low",
+        "against_rater_high",
+        "given_confound_p",
+        "within_systems_p",
+    }
     | {"shown_by"},
 }
 
@@ -140,16 +173,22 @@ def test_nothing_else_hangs_on_company():
     metrics = {name: quality + rng.normal(size=quality.shape) for name in BETTER}
     scores, ratings = tables_of(np.rint(quality + rng.normal(size=(2, 4, 9))), metrics)
     alone = tables_for(scores[scores["metric"] != "z"], ratings)
-    others = pd.concat([ratings, ratings.assign(study="s0")]).sample(frac=1, random_state=2)
+    others = pd.concat([ratings, ratings.assign(study="s0")]).sample(
+        frac=1, random_state=2
+    )
     beside = tables_for(scores, others)
     alone["ensembles"] = alone["ensembles"].query("kind == 'subset'")
     beside["ensembles"] = beside["ensembles"].query("kind == 'subset'")
     for name, table in alone.items():
         of_tables = [round_trip(TABLES[name], frame) for frame in (table, beside[name])]
-        ours, theirs = (frame.drop(columns=ADJUSTED.get(name, set())) for frame in of_tables)
+        ours, theirs = (
+            frame.drop(columns=ADJUSTED.get(name, set())) for frame in of_tables
+        )
         if "study" in theirs:
             theirs = theirs[theirs["study"] == "s1"]
-        named = theirs.columns.intersection(["metric", "metric_a", "metric_b", "second", "members"])
+        named = theirs.columns.intersection(
+            ["metric", "metric_a", "metric_b", "second", "members"]
+        )
         of_z = theirs[named].astype(str).apply(lambda column: column.str.contains("z"))
         theirs = theirs[~of_z.any(axis=1)].reset_index(drop=True)
         pd.testing.assert_frame_equal(ours.reset_index(drop=True), theirs)
@@ -178,11 +217,15 @@ def test_a_metric_that_scored_no_rated_text_of_several_strata_is_unknown(empty_m
 def test_the_seed_changes_what_is_drawn_alone():
     rng = np.random.default_rng(1)
     human = rng.normal(size=(3, 6))
-    study = tables_of([human], {"a": human + rng.normal(size=(3, 6)), "b": rng.normal(size=(3, 6))})
-    plain, again = (
-        tables_for(*study, options=QUICK.model_copy(update={"seed": seed})) for seed in (0, 1)
+    study = tables_of(
+        [human], {"a": human + rng.normal(size=(3, 6)), "b": rng.normal(size=(3, 6))}
     )
-    # Intervals of correlations leave out and draw nothing; only the orders tried hang on the seed.
+    plain, again = (
+        tables_for(*study, options=QUICK.model_copy(update={"seed": seed}))
+        for seed in (0, 1)
+    )
+    # Intervals of correlations leave out and draw nothing; only the orders tried hang
+    # on the seed.
     ours, theirs = plain["correlations"], again["correlations"]
     pd.testing.assert_frame_equal(ours.drop(columns="p"), theirs.drop(columns="p"))
     assert (ours["p"].dropna() != theirs["p"].dropna()).any()
@@ -224,7 +267,10 @@ def test_many_pairs_are_told_before_anything_is_computed_where_somebody_watches(
     monkeypatch.setattr("metassay.meta_evaluation.evaluate.MANY_PAIRS", 2)
 
     def watch(table):
-        assert "3 pairs of systems and 1 pairs of metrics are compared" in capsys.readouterr().err
+        assert (
+            "3 pairs of systems and 1 pairs of metrics are compared"
+            in capsys.readouterr().err
+        )
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
@@ -237,5 +283,7 @@ def test_a_primary_metric_that_is_none_is_refused_and_one_that_is_there_is_teste
     human = np.arange(9.0).reshape(3, 3) % 5 + 1
     study = tables_of([human], {"a": np.arange(9.0).reshape(3, 3)})
     assert tables_for(*study, options=QUICK.model_copy(update={"primary": "a"}))
-    with pytest.raises(BadInput, match=r"primary metric 'b': no metric is called that; .*: 'a'"):
+    with pytest.raises(
+        BadInput, match=r"primary metric 'b': no metric is called that; .*: 'a'"
+    ):
         tables_for(*study, options=QUICK.model_copy(update={"primary": "b"}))

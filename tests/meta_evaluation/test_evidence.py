@@ -56,12 +56,14 @@ def test_signs_are_turned_so_that_positive_is_good():
     for metric, sign in (("m", -1), ("errors_found", 1)):
         row = only(table, metric=metric, level="global")
         same = only(plain, metric=metric, level="global", coefficient="pearson")
-        # Errors: less is better. m rises as they fall; errors_found counts them, less is better.
+        # Errors: less is better. m rises as they fall; errors_found counts them, less
+        # is better.
         assert row["value"] == sign * same["value"] > 0
         ends = sorted([sign * same["low"], sign * same["high"]])
         assert [row["low"], row["high"]] == ends
         assert row["low"] <= row["value"] <= row["high"]
-        assert (row["verdict"], row["trusted"]) == ("promising", False)  # of three systems
+        # of three systems
+        assert (row["verdict"], row["trusted"]) == ("promising", False)
 
 
 def test_accuracy_against_chance_by_hand():
@@ -69,9 +71,13 @@ def test_accuracy_against_chance_by_hand():
     scores, ratings = tables_of([[[1], [2], [3]]], {"m": [[1.0], [3.0], [2.0]]})
     table = certified(scores, ratings)
     row = only(table, level="document")
-    assert (row["accuracy"], row["epsilon"], row["n_pairs"]) == (pytest.approx(2 / 3), 0, 3)
-    # Dealt at random, the three scores get 3 right once, 2 twice, 1 twice and 0 once of six times;
-    # no epsilon helps, as people tie nothing.
+    assert (row["accuracy"], row["epsilon"], row["n_pairs"]) == (
+        pytest.approx(2 / 3),
+        0,
+        3,
+    )
+    # Dealt at random, the three scores get 3 right once, 2 twice, 1 twice and 0 once of
+    # six times; no epsilon helps, as people tie nothing.
     assert row["chance"] == pytest.approx(0.5, abs=0.1)
     assert np.isnan(only(table, level="global")["accuracy"])
 
@@ -86,11 +92,16 @@ def test_numbers_are_those_of_the_statistics():
         left = leave_out(metric, human, level, "pearson")
         for over, end in (("both", ""), ("documents", "_these_systems")):
             expected = interval(left, confidence=0.9, over=over)[:2]
-            assert [row[f"low{end}"], row[f"high{end}"]] == pytest.approx(expected, nan_ok=True)
+            assert [row[f"low{end}"], row[f"high{end}"]] == pytest.approx(
+                expected, nan_ok=True
+            )
         # One metric has nothing to be corrected for.
         assert row["corrected"] == row["value"] == left.value
         if not np.isnan(row["low"]):
-            assert [row["corrected_low"], row["corrected_high"]] == [row["low"], row["high"]]
+            assert [row["corrected_low"], row["corrected_high"]] == [
+                row["low"],
+                row["high"],
+            ]
         against = against_rater(metric, -whole.raters, level, "pearson")
         numbers = [row[name] for name in ("with_raters", "rater", "against_rater")]
         assert numbers == [part.value for part in against[:3]]
@@ -121,7 +132,11 @@ def test_as_good_as_a_rater():
     # One rater alone is no ceiling.
     alone = ratings[ratings["rater"] == "amy"]
     row = only(certified(scores_of(scores), alone), level="global")
-    assert (row["verdict"], row["n_raters"], row["n_against_rater"]) == ("promising", 0, 0)
+    assert (row["verdict"], row["n_raters"], row["n_against_rater"]) == (
+        "promising",
+        0,
+        0,
+    )
     assert not row["as_good_as_rater"]
     assert np.isnan([row["with_raters"], row["rater"], row["against_rater_low"]]).all()
 
@@ -143,10 +158,14 @@ def test_contrary_cannot_tell_and_undefined():
     }
     assert not rows["trusted"].any()
     contrary, undefined = rows.loc[["m", "errors_found"], "sentence"]
-    assert contrary.startswith("Contrary: for any two texts, m goes against low errors (Pearson")
+    assert contrary.startswith(
+        "Contrary: for any two texts, m goes against low errors (Pearson"
+    )
     assert "errors_found and low errors have no correlation to compute" in undefined
     settled = ~table["verdict"].isin(["cannot tell", "promising"])
-    assert table.loc[settled, ["needed_systems", "needed_documents"]].isna().all(axis=None)
+    assert (
+        table.loc[settled, ["needed_systems", "needed_documents"]].isna().all(axis=None)
+    )
 
 
 def test_the_confound_that_leaves_least_is_named():
@@ -164,9 +183,13 @@ def test_the_confound_that_leaves_least_is_named():
     better = {**ERRORS, "coverage": "neither"}
     options = OPTIONS.model_copy(update={"coefficient": "spearman"})
     table = certified(scores, ratings, better, options)
-    known = confounds(gathered(scores, ratings, options=options, better=better), options)
+    known = confounds(
+        gathered(scores, ratings, options=options, better=better), options
+    )
     row = only(table, metric="m", level="global")
-    left = only(known, metric="m", level="global", confound="coverage", statistic=ANY_SHAPE)
+    left = only(
+        known, metric="m", level="global", confound="coverage", statistic=ANY_SHAPE
+    )
     assert (row["confound"], row["given_confound"]) == ("coverage", left["value"])
     assert row["given_confound_p"] == pytest.approx(left["p"], nan_ok=True)
     assert row["verdict"] == "explained by coverage"
@@ -178,7 +201,9 @@ def test_progress_and_a_metric_without_direction_that_is_no_company():
     luck = np.random.default_rng(0)
     aside = {"m": scores, "words": {key: luck.normal() for key in scores}}
     done = []
-    alone = certified(scores_of(scores), ratings, progress=lambda n, of: done.append((n, of)))
+    alone = certified(
+        scores_of(scores), ratings, progress=lambda n, of: done.append((n, of))
+    )
     assert done == [(1, 3), (2, 3), (3, 3)]
     better = {**ERRORS, "aside": "neither"}
     beside = certified(table_of(aside).replace({"words": "aside"}), ratings, better)
@@ -190,7 +215,9 @@ def test_three_systems_in_order_are_no_proof():
     ratings, scores = two_raters(documents=60)
     shift = {"x": 0.0, "y": 3.0, "z": 7.0}
     ratings["value"] += ratings["author"].map(shift)
-    scores = {(d, a): value - shift[a] + 2.0 * (a == "y") for (d, a), value in scores.items()}
+    scores = {
+        (d, a): value - shift[a] + 2.0 * (a == "y") for (d, a), value in scores.items()
+    }
     row = only(certified(scores_of(scores), ratings), level="system")
     assert (row["p"], row["smallest_p"]) == pytest.approx((1 / 3, 1 / 3))
     assert row["low_these_systems"] > 0
@@ -204,7 +231,9 @@ def test_two_systems_in_order_show_nothing_of_systems(coefficient):
     rng = np.random.default_rng(2)
     grades = rng.integers(0, 2, (2, 40)) + np.array([[2.0], [4.0]])
     options = OPTIONS.model_copy(update={"coefficient": coefficient})
-    row = only(certified(*tables_of([grades], {"m": grades}), options=options), level="system")
+    row = only(
+        certified(*tables_of([grades], {"m": grades}), options=options), level="system"
+    )
     assert (row["value"], row["n"]) == (pytest.approx(1), 2)
     assert row["p"] == row["smallest_p"] == 1
     assert not row["trusted"]

@@ -15,15 +15,24 @@ from tests.meta_evaluation.invented_study import rate, ratings_of
 OPTIONS = MetaOptions(resamples=60, confidence=0.9, seed=7)
 FACETS = {"aim": 3, "outcome": 4}
 ENDS = {"overall": (0, 10), "aim": (1, 3), "outcome": (1, 4)}
-CRITERIA = {n: Criterion(low=low, high=high, better="higher") for n, (low, high) in ENDS.items()}
-METHODS = ("complete", "complete_non_negative", "renormalised", "renormalised_non_negative")
+CRITERIA = {
+    n: Criterion(low=low, high=high, better="higher") for n, (low, high) in ENDS.items()
+}
+METHODS = (
+    "complete",
+    "complete_non_negative",
+    "renormalised",
+    "renormalised_non_negative",
+)
 
 
 def rubric(weights, name="r"):
     scales = [("scale", facet, weight) for facet, weight in weights.items()]
     rows = [*scales, ("penalties", "extra", None), ("overall", "overall", None)]
     frame = pd.DataFrame(rows, columns=["kind", "criterion", "weight"])
-    return frame.assign(rubric=name, position=range(len(rows))).astype({"weight": "float64"})
+    return frame.assign(rubric=name, position=range(len(rows))).astype(
+        {"weight": "float64"}
+    )
 
 
 EQUAL = rubric({"aim": 1.0, "outcome": 1.0})
@@ -33,14 +42,22 @@ def ratings(drop=""):
     """Overall is 10 x the mean of shares by weights 1 : 3, one facet absent now and then."""
     rng = np.random.default_rng(0)
     rows = []
-    for place, author in ((place, author) for place in range(12) for author in ("one", "two")):
-        grades = {facet: float(rng.integers(1, high + 1)) for facet, high in FACETS.items()}
+    for place, author in (
+        (place, author) for place in range(12) for author in ("one", "two")
+    ):
+        grades = {
+            facet: float(rng.integers(1, high + 1)) for facet, high in FACETS.items()
+        }
         if place % 4 == 3:
             grades["aim"] = np.nan
         known = {f: g / FACETS[f] for f, g in grades.items() if np.isfinite(g)}
         weights = [{"aim": 1, "outcome": 3}[f] for f in known]
         grades["overall"] = 10 * np.average(list(known.values()), weights=weights)
-        rows += [rate(f, author, f"d{place}", "ann", g) for f, g in grades.items() if f != drop]
+        rows += [
+            rate(f, author, f"d{place}", "ann", g)
+            for f, g in grades.items()
+            if f != drop
+        ]
     return ratings_of(*rows)
 
 
@@ -92,7 +109,9 @@ def test_scholarsum_gives_back_the_formula_that_its_scores_came_from(mirror: Pat
     criteria = dict.fromkeys(("overall", *facets), scale)
     tables = ingest("scholarsum", mirror / "scholarsum_arxiv", criteria)
     table = facet_weights(tables.ratings, criteria, rubric(facets, "bmrc"), OPTIONS)
-    assert table["weight"].to_numpy() == pytest.approx(table["given"].to_numpy(), abs=1e-9)
+    assert table["weight"].to_numpy() == pytest.approx(
+        table["given"].to_numpy(), abs=1e-9
+    )
     assert set(table["mse"]) == {0.0}
     n = dict(zip(table["method"], table["n"], strict=True))
     assert n == dict(zip(METHODS, (166, 166, 200, 200), strict=True))

@@ -1,8 +1,9 @@
 """FRANK's own evaluation, from its files by other means, beside what our tables say.
 
-Partial correlations given the system, by all errors and with a kind of them forgiven (ablation is
-their difference), and Williams' test of two metrics within systems (Pagnoni et al. 2021,
-evaluate.py: one-hot systems, least squares, Pearson of what is left; Williams' p one-sided).
+Partial correlations given the system, by all errors and with a kind of them forgiven
+(ablation is their difference), and Williams' test of two metrics within systems
+(Pagnoni et al. 2021, evaluate.py: one-hot systems, least squares, Pearson of what is
+left; Williams' p one-sided).
 """
 
 import json
@@ -58,7 +59,9 @@ def studies_of(tables: Tables) -> list[Study]:
     strata = {doc_id: json.loads(attributes)["corpus"] for doc_id, attributes in about}
     criteria = load(ROOT).benchmarks["frank"].criteria
     better = {name: metric.better for name, metric in descriptions().items()}
-    return studies(tables.measurements, tables.ratings, criteria, better, Groups(strata, {}, {}))
+    return studies(
+        tables.measurements, tables.ratings, criteria, better, Groups(strata, {}, {})
+    )
 
 
 def partials(
@@ -103,7 +106,9 @@ def left(frame: pd.DataFrame, *columns: str) -> list[np.ndarray]:
 
 
 @pytest.fixture(scope="module", params=["invented", "released"])
-def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     if request.param == "released":
         path: Path = request.getfixturevalue("mirror") / "frank"
         return path
@@ -126,7 +131,9 @@ def test_partials_given_the_system(folder: Path) -> None:
             key = CRITERIA[human], METRICS[metric]
             expected = stats.pearsonr(*left(frame, metric, human)).statistic
             assert all_texts[key] == pytest.approx(expected, abs=1e-9)
-            assert table[key] == pytest.approx(over_corpora(frame, metric, human), abs=1e-9)
+            assert table[key] == pytest.approx(
+                over_corpora(frame, metric, human), abs=1e-9
+            )
 
 
 def test_spearman_is_of_what_the_system_leaves(folder: Path) -> None:
@@ -134,7 +141,10 @@ def test_spearman_is_of_what_the_system_leaves(folder: Path) -> None:
     corpora = [corpus for _, corpus in released(folder).groupby("dataset")]
     for metric in COMPARED:
         # What differs by rounding alone is tied, as it is here after 9 digits.
-        sides = [[s.round(9) for s in left(corpus, metric, "Factuality")] for corpus in corpora]
+        sides = [
+            [s.round(9) for s in left(corpus, metric, "Factuality")]
+            for corpus in corpora
+        ]
         each = [stats.spearmanr(*of_corpus).statistic for of_corpus in sides]
         expected = np.average(each, weights=[len(of_corpus[0]) for of_corpus in sides])
         assert ours["factuality", METRICS[metric]] == pytest.approx(expected, abs=1e-9)
@@ -144,7 +154,9 @@ def by_hand(r12: float, r13: float, r23: float, n: int) -> float:
     """Williams' one-sided p that r12 is larger than r13, as it is."""
     k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
     under = np.sqrt(2 * k * (n - 1) / (n - 3) + (r12 + r13) ** 2 / 4 * (1 - r23) ** 3)
-    return float(stats.t.sf((r12 - r13) * np.sqrt((n - 1) * (1 + r23)) / under, df=n - 3))
+    return float(
+        stats.t.sf((r12 - r13) * np.sqrt((n - 1) * (1 + r23)) / under, df=n - 3)
+    )
 
 
 def test_williams_within_systems(folder: Path) -> None:
@@ -158,7 +170,9 @@ def test_williams_within_systems(folder: Path) -> None:
             continue
         trio = common(values[METRICS[a]], values[METRICS[b]], study.human).of(0)
         sides = map(less_system, (trio.a, trio.b, trio.human))
-        ours = williams_of(common(*sides).of(0), "global", "pearson", alternative="greater")
+        ours = williams_of(
+            common(*sides).of(0), "global", "pearson", alternative="greater"
+        )
         assert ours.n == len(x)
         assert ours.p == pytest.approx(by_hand(*rs, len(x)), abs=1e-9)
 
@@ -169,10 +183,14 @@ def test_the_papers_partials(mirror: Path) -> None:
     corpus = tables.sources.set_index("doc_id")["attributes"].map(json.loads)
     ours = []
     for name in (None, "cnndm", "xsum"):
-        documents = {doc for doc, about in corpus.items() if name in (None, about["corpus"])}
+        documents = {
+            doc for doc, about in corpus.items() if name in (None, about["corpus"])
+        }
         part = tables._replace(
             ratings=tables.ratings[tables.ratings["doc_id"].isin(documents)],
-            measurements=tables.measurements[tables.measurements["doc_id"].isin(documents)],
+            measurements=tables.measurements[
+                tables.measurements["doc_id"].isin(documents)
+            ],
         )
         ours.append(pooled(part)["factuality"])
     table = pd.DataFrame(ours).T.round(2)

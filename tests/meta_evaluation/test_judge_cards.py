@@ -38,11 +38,15 @@ def carded(scores, ratings, better=HIGHER, options=OPTIONS):
 
 
 def correct(scores, ratings, better=HIGHER):
-    return correct_means(scores, studied(scores, ratings, CRITERIA, COMPARED, better), COMPARED)
+    return correct_means(
+        scores, studied(scores, ratings, CRITERIA, COMPARED, better), COMPARED
+    )
 
 
 def passed(values, rater="amy", criterion="right", author="x", **more):
-    return ratings_of(*(rate(criterion, author, d, rater, v, **more) for d, v in values.items()))
+    return ratings_of(
+        *(rate(criterion, author, d, rater, v, **more) for d, v in values.items())
+    )
 
 
 def graded(values, author="x"):
@@ -65,9 +69,15 @@ def test_a_card_by_hand():
     cards, bins = carded(scored(JUDGMENTS), passed(PEOPLE))
     assert len(bins) == 0
     expected = {
-        **{"true_pass": 8, "false_fail": 2, "false_pass": 1, "true_fail": 9},
-        **{"sensitivity": 0.8, "specificity": 0.9, "cohen_kappa": 0.7},
-        **{"judge_pass_rate": 12 / 25, "people_pass_rate": 11 / 21},
+        "true_pass": 8,
+        "false_fail": 2,
+        "false_pass": 1,
+        "true_fail": 9,
+        "sensitivity": 0.8,
+        "specificity": 0.9,
+        "cohen_kappa": 0.7,
+        "judge_pass_rate": 12 / 25,
+        "people_pass_rate": 11 / 21,
         "rogan_gladen_pass_rate": (12 / 25 + 0.9 - 1) / (0.8 + 0.9 - 1),
     }
     value = cards.set_index("statistic")["value"]
@@ -88,7 +98,9 @@ def test_probabilities_of_a_judge_have_a_threshold_and_calibration():
     cards, bins = carded(scored(LIKELY, judge="gpt"), passed(PEOPLE))
     sure, _ = carded(scored(JUDGMENTS, judge="gpt"), passed(PEOPLE))
     shared = cards[cards["statistic"].isin(sure["statistic"])].reset_index(drop=True)
-    pd.testing.assert_frame_equal(*(card.drop(columns="threshold") for card in (shared, sure)))
+    pd.testing.assert_frame_equal(
+        *(card.drop(columns="threshold") for card in (shared, sure))
+    )
     assert set(cards["threshold"]) == {0.5}
     # 17 of 20 are right at .9 or .1, three wrong.
     brier = only(cards, statistic="brier")["value"]
@@ -104,7 +116,8 @@ def test_what_neither_passes_nor_fails_whole_texts_has_no_card():
     rouge, people = {d: 0.3 + 0.1 * v for d, v in JUDGMENTS.items()}, passed(PEOPLE)
     for scores, ratings, better in (
         (scored(rouge), people, HIGHER),
-        # A share of claims comes from a judge, but not from one that was asked about the text.
+        # A share of claims comes from a judge, but not from one that was asked about
+        # the text.
         (scored(rouge, judge="nli").assign(n_expected=4), people, HIGHER),
         (scored({**JUDGMENTS, "d03": 1.5}, judge="gpt"), people, HIGHER),
         (scored({**JUDGMENTS, "d03": -0.5}, judge="gpt"), people, HIGHER),
@@ -122,7 +135,8 @@ def test_what_neither_passes_nor_fails_whole_texts_has_no_card():
 
 def test_most_raters_decide_and_a_split_text_is_left_out_and_counted():
     amy, bob = passed(PEOPLE), passed({"d00": 0.0, "d01": 1.0, "d02": 0.0}, rater="bob")
-    cyd = passed({"d00": 1.0}, rater="cyd")  # d00: two of three pass it; d02: one of two
+    # d00: two of three pass it; d02: one of two
+    cyd = passed({"d00": 1.0}, rater="cyd")
     cards, _ = carded(scored(JUDGMENTS), pd.concat([amy, bob, cyd]))
     row = only(cards, statistic="sensitivity")
     assert (row["n"], row["n_split"], row["n_missing"]) == (9, 1, 1)
@@ -133,17 +147,25 @@ def test_most_raters_decide_and_a_split_text_is_left_out_and_counted():
 
 def test_where_less_is_better_1_is_a_fail():
     expected, _ = carded(scored(JUDGMENTS), passed(PEOPLE))
-    people, judge = ({d: 1 - v for d, v in values.items()} for values in (PEOPLE, JUDGMENTS))
+    people, judge = (
+        {d: 1 - v for d, v in values.items()} for values in (PEOPLE, JUDGMENTS)
+    )
     cards, _ = carded(scored(judge), passed(people, criterion="wrong"), {"m": "lower"})
     numbers = ["value", "n", "n_effective", "n_judged", "n_missing"]
-    shares = expected["statistic"].isin(("sensitivity", "precision", "judge_pass_rate", "mcc"))
-    pd.testing.assert_frame_equal(cards.loc[shares, numbers], expected.loc[shares, numbers])
+    shares = expected["statistic"].isin(
+        ("sensitivity", "precision", "judge_pass_rate", "mcc")
+    )
+    pd.testing.assert_frame_equal(
+        cards.loc[shares, numbers], expected.loc[shares, numbers]
+    )
 
 
 def test_texts_of_one_document_count_as_alike():
     systems = ("x", "y", "z")
     scores = pd.concat([scored(JUDGMENTS, name) for name in systems])
-    cards, _ = carded(scores, pd.concat([passed(PEOPLE, author=name) for name in systems]))
+    cards, _ = carded(
+        scores, pd.concat([passed(PEOPLE, author=name) for name in systems])
+    )
     single, _ = carded(scored(JUDGMENTS), passed(PEOPLE))
     assert set(cards["metric"]) == {"m"}  # one card of all systems
     for name in ("sensitivity", "cohen_kappa", "balanced_accuracy", "judge_pass_rate"):
@@ -180,18 +202,24 @@ def test_no_text_with_both_is_undefined_and_counted():
 
 
 def test_rogan_gladen_by_hand():
-    # Of 20 rated texts people find 10 right; the judge finds 8 of those, and 1 of the wrong. Of
-    # the 80 others it finds 45.
+    # Of 20 rated texts people find 10 right; the judge finds 8 of those, and 1 of the
+    # wrong. Of the 80 others it finds 45.
     people = {f"d{n:02}": float(n < 10) for n in range(20)}
     judge = [1] * 8 + [0] * 2 + [1] + [0] * 9 + [1] * 45 + [0] * 35
-    table = correct(scored({f"d{n:02}": value for n, value in enumerate(judge)}), passed(people))
+    table = correct(
+        scored({f"d{n:02}": value for n, value in enumerate(judge)}), passed(people)
+    )
     assert list(table["method"]) == ["prediction_powered", "rogan_gladen"]
     row = only(table, method="rogan_gladen")
-    numbers = [row[name] for name in ("sensitivity", "specificity", "metric_mean", "human_mean")]
+    numbers = [
+        row[name]
+        for name in ("sensitivity", "specificity", "metric_mean", "human_mean")
+    ]
     assert numbers == pytest.approx([0.8, 0.9, 0.54, 0.5])
     assert row["value"] == pytest.approx((0.54 + 0.9 - 1) / (0.8 + 0.9 - 1))
     assert [row[name] for name in COUNTS] == [20, 100, 0]
-    # Sensitivity and specificity are not known for sure: wider than were people to read all.
+    # Sensitivity and specificity are not known for sure: wider than were people to read
+    # all.
     low, high = proportion_confint(63, 100, alpha=0.1, method="wilson")
     assert row["low"] < low < row["value"] < high < row["high"]
     assert np.isnan(row["weight"])
@@ -210,7 +238,11 @@ def test_shares_that_are_not_all_0_or_1_have_no_verdicts():
     # A system of other values does not cost this one its row.
     other = passed({"d0": 1, "d1": 0}, author="y")
     scores = pd.concat([scored(people), scored({"d0": 0.3, "d1": 0.2}, "y")])
-    methods = correct(scores, pd.concat([ratings, other])).groupby("author")["method"].apply(list)
+    methods = (
+        correct(scores, pd.concat([ratings, other]))
+        .groupby("author")["method"]
+        .apply(list)
+    )
     assert methods["x"] == ["prediction_powered", "rogan_gladen"]
     assert methods["y"] == ["prediction_powered"]
 
@@ -230,14 +262,20 @@ def test_a_metric_of_which_less_is_better_is_turned_and_a_contrary_one_left_out(
     for name in ("value", "low", "high", "weight"):
         assert turned[name] == pytest.approx(plain[name])
     # Nothing beyond the rated texts leaves people's mean.
-    row = only(correct(scored({"d0": 9, "d1": 4, "d2": 1}), graded({"d0": 1, "d1": 2, "d2": 5})))
+    row = only(
+        correct(
+            scored({"d0": 9, "d1": 4, "d2": 1}), graded({"d0": 1, "d1": 2, "d2": 5})
+        )
+    )
     assert (row["value"], row["weight"]) == (pytest.approx(8 / 3), 0)
     assert [row[name] for name in COUNTS] == [3, 3, 0]
 
 
 def test_too_few_or_no_scores_are_null_with_counts():
     ratings = pd.concat([graded({"d0": 1, "d1": 2}), graded({"d0": 5}, "y")])
-    scores = pd.concat([scored({"d0": np.nan, "d7": 2.0}), scored({"d0": 3.0, "d1": 4.0}, "y")])
+    scores = pd.concat(
+        [scored({"d0": np.nan, "d7": 2.0}), scored({"d0": 3.0, "d1": 4.0}, "y")]
+    )
     table = correct(scores, ratings).set_index("author")
     assert table[["value", "low", "high"]].isna().all(axis=None)
     counts = table[[*COUNTS, "human_mean", "metric_mean"]]

@@ -18,7 +18,9 @@ def world(shape=(6, 40), n=10, seed=0):
     """People, then metrics: favourites among systems and documents, and nothing in common."""
     rng = np.random.default_rng(seed)
     return [
-        rng.normal(size=(shape[0], 1)) + rng.normal(size=shape[1]) + rng.normal(size=shape)
+        rng.normal(size=(shape[0], 1))
+        + rng.normal(size=shape[1])
+        + rng.normal(size=shape)
         for _ in range(n + 1)
     ]
 
@@ -32,7 +34,9 @@ def grouping(sides, groups=NO_GROUPS, documents=None):
     human, *metrics = sides
     systems = [f"s{i}" for i in range(len(human))]
     documents = documents or [f"d{i}" for i in range(human.shape[1])]
-    return layout_of(systems, documents, human, metrics, groups, np.random.default_rng(0))
+    return layout_of(
+        systems, documents, human, metrics, groups, np.random.default_rng(0)
+    )
 
 
 def labels(label):
@@ -43,11 +47,16 @@ def test_where_nothing_belongs_together_nothing_is_said():
     away = np.arange(4)[:, None] != PLACE % 4
     for systems, sides in (
         (6, world()),
-        (4, [np.where(away, NAN, side) for side in world((4, 40))]),  # one system a document
+        # one system a document
+        (4, [np.where(away, NAN, side) for side in world((4, 40))]),
     ):
         plain = grouping(sides)
         layout = plain.layout
-        assert (layout.n_families, layout.n_clusters, layout.n_strata) == (systems, 40, 1)
+        assert (layout.n_families, layout.n_clusters, layout.n_strata) == (
+            systems,
+            40,
+            1,
+        )
         assert (plain.dealt_with, plain.suspected) == ((), ())
 
 
@@ -84,8 +93,12 @@ def test_equal_documents_and_systems_count_as_one_though_their_ratings_differ():
     assert equal.layout.n_clusters == 39
     assert equal.layout.family.tolist() == [0, 1, 2, 3, 1, 4]
     systems, documents = equal.dealt_with
-    assert systems.startswith("2 of 6 systems have exactly the scores of another one, such as 's1'")
-    assert documents.startswith("2 of 40 documents have exactly the scores of another one")
+    assert systems.startswith(
+        "2 of 6 systems have exactly the scores of another one, such as 's1'"
+    )
+    assert documents.startswith(
+        "2 of 40 documents have exactly the scores of another one"
+    )
     # They do so, too, where the user says what else belongs together.
     by_user = Groups({}, labels(lambda i: i // 10), {"s0": "a", "s2": "a"})
     layout = grouping([human, *metrics], by_user).layout
@@ -126,12 +139,17 @@ def test_names_that_begin_alike_are_clusters_if_scores_say_so():
     sides = world(seed=5)
     assert grouping(sides, documents=names).dealt_with == ()
     mood = 2.5 * np.random.default_rng(6).normal(size=(2, 4))[:, PLACE % 4]
-    alike = grouping([s + mood[n] if n < 2 else s for n, s in enumerate(sides)], documents=names)
+    alike = grouping(
+        [s + mood[n] if n < 2 else s for n, s in enumerate(sides)], documents=names
+    )
     assert alike.layout.n_clusters == 4
     assert "begin in 4 ways" in alike.dealt_with[0]
-    # Clinics that follow each other drift with the order of names, too: names alone decide.
+    # Clinics that follow each other drift with the order of names, too: names alone
+    # decide.
     names = [f"clinic-{'abcdefgh'[i // 5]}-{i:02}" for i in range(40)]
-    walk = 3 * np.cumsum(np.random.default_rng(4).normal(size=(2, 8)), axis=1).repeat(5, axis=1)
+    walk = 3 * np.cumsum(np.random.default_rng(4).normal(size=(2, 8)), axis=1).repeat(
+        5, axis=1
+    )
     sides = moved(world(seed=3), walk)
     assert "drift with the order" in grouping(sides).dealt_with[0]
     (line,) = grouping(sides, documents=names).dealt_with
@@ -159,7 +177,11 @@ def test_what_has_no_label_belongs_to_nothing_else():
 
 
 def test_a_benchmark_names_attributes_of_its_sources():
-    attributes = [json.dumps({"clinic": "north", "year": 7}), '{"clinic":"south"}', None]
+    attributes = [
+        json.dumps({"clinic": "north", "year": 7}),
+        '{"clinic":"south"}',
+        None,
+    ]
     sources = pd.DataFrame({"doc_id": ["d1", "d2", "d3"], "attributes": attributes})
     families = {"a": "x", "b": "x"}
     design = Design(strata="clinic", cluster="year", families=families)
@@ -169,7 +191,9 @@ def test_a_benchmark_names_attributes_of_its_sources():
     wrong = Design(cluster="patient", families={"gpt4": "gpt", "b": "x"})
     with pytest.raises(BadInput) as error:
         groups_of(wrong, sources, ["b"], "params.yaml > design")
-    of_families, cluster = sorted(error.value.problems, key=lambda line: "cluster" in line)
+    of_families, cluster = sorted(
+        error.value.problems, key=lambda line: "cluster" in line
+    )
     message = "params.yaml > design > cluster: no source has the attribute 'patient'; there are:"
     assert cluster.startswith(f"{message} 'clinic', 'year'.")
     assert "design > families: 'gpt4' is not a rated system" in of_families

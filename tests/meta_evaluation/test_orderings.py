@@ -20,7 +20,9 @@ from tests.meta_evaluation.invented_study import (
     table_of,
 )
 
-COMPARED = OPTIONS.model_copy(update={"compared": ["a", "b", "less", "length"], "annotate": 1000})
+COMPARED = OPTIONS.model_copy(
+    update={"compared": ["a", "b", "less", "length"], "annotate": 1000}
+)
 BETTER = {"a": "higher", "b": "higher", "less": "lower", "length": "neither"}
 PAIR = ["part", "metric_a", "metric_b"]
 
@@ -30,12 +32,17 @@ def conflicts(scores, options=COMPARED):
 
 
 def by_text(**documents):
-    return {(d, "wxyz"[n]): v for d, values in documents.items() for n, v in enumerate(values)}
+    return {
+        (d, "wxyz"[n]): v
+        for d, values in documents.items()
+        for n, v in enumerate(values)
+    }
 
 
 def by_hand():
-    # In d1 a orders w < x < y < z and b has z lowest: z against each of the others, of which w and
-    # z differ by 3 ranks of a and 1 of b. In d2 b ties x and y, w has no b, and nobody compares z.
+    # In d1 a orders w < x < y < z and b has z lowest: z against each of the others, of
+    # which w and z differ by 3 ranks of a and 1 of b. In d2 b ties x and y, w has no b,
+    # and nobody compares z.
     a = by_text(d1=(1, 2, 3, 4), d2=(1, 2, 3)) | {("d2", "reference"): 9}
     b = by_text(d1=(6, 7, 8, 5), d2=(None, 1, 1)) | {("d2", "reference"): 0}
     return table_of({"a": a, "b": b})
@@ -46,11 +53,21 @@ def invented():
     texts = [(f"d{d}", f"s{s}") for d in range(7) for s in range(5)]
     return pd.concat(
         scores_of(
-            {text: float(rng.integers(0, 6)) if rng.random() > 0.1 else None for text in texts},
-            **{"metric": metric, "judge": judge, "part": part},
+            {
+                text: float(rng.integers(0, 6)) if rng.random() > 0.1 else None
+                for text in texts
+            },
+            metric=metric,
+            judge=judge,
+            part=part,
         )
         for part in ("full", "plan")
-        for metric, judge in (("a", "none"), ("a", "nli"), ("less", "none"), ("length", "none"))
+        for metric, judge in (
+            ("a", "none"),
+            ("a", "nli"),
+            ("less", "none"),
+            ("length", "none"),
+        )
     )
 
 
@@ -84,11 +101,14 @@ def test_a_sample_is_drawn_per_part_and_pair_of_metrics(draw):
     reseeded = options.model_copy(update={"seed": 1})
     assert not conflicts(scores, reseeded)[1].equals(sample)
     assert conflicts(scores, options.model_copy(update={"annotate": 0}))[1].empty
-    # Another part and another judge's metric change no draw, nor does the order of rows.
+    # Another part and another judge's metric change no draw, nor does the order of
+    # rows.
     two = scores[(scores["judge"] == "none") & (scores["part"] == "full")]
     shuffled = conflicts(scores.sample(frac=1, random_state=1), options)
     for alone, beside in zip(conflicts(two, options), shuffled, strict=True):
-        same = (beside["part"] == "full") & (beside["metric_a"] + beside["metric_b"] == "aless")
+        same = (beside["part"] == "full") & (
+            beside["metric_a"] + beside["metric_b"] == "aless"
+        )
         pd.testing.assert_frame_equal(alone, beside[same].reset_index(drop=True))
 
 
@@ -110,7 +130,12 @@ def test_without_two_metrics_or_two_systems_or_where_all_are_equal():
 
 COUNTS = [name for name in PREFERENCES.columns if name.startswith("n_")]
 # In d1 the metric puts x before y before z; in d2 x and y tie and z has no score.
-SCORED = {("d1", "x"): 0.9, ("d1", "y"): 0.5, ("d1", "z"): 0.1, ("d1", "reference"): 0.7}
+SCORED = {
+    ("d1", "x"): 0.9,
+    ("d1", "y"): 0.5,
+    ("d1", "z"): 0.1,
+    ("d1", "reference"): 0.7,
+}
 SCORED |= {("d2", "x"): 0.4, ("d2", "y"): 0.4, ("d2", "z"): np.nan}
 
 
@@ -139,15 +164,25 @@ def preferred(rows=COMPARISONS, scored=SCORED, criteria=CRITERIA, better=HIGHER)
 
 def test_preferences_by_hand_whoever_stands_first():
     table = preferred()
-    row = only(table, study="s1", criterion="preference", part="full", metric="m", judge="none")
+    row = only(
+        table, study="s1", criterion="preference", part="full", metric="m", judge="none"
+    )
     assert {name: row[name] for name in COUNTS} == {
-        **{"n_same": 3, "n_opposite": 1, "n_metric_tie": 1, "n_human_tie": 1, "n_both_tie": 1},
-        **{"n_abstained": 1, "n_missing": 2},
+        "n_same": 3,
+        "n_opposite": 1,
+        "n_metric_tie": 1,
+        "n_human_tie": 1,
+        "n_both_tie": 1,
+        "n_abstained": 1,
+        "n_missing": 2,
     }
-    # Alike: 3 same and 1 tied by both, of 7. Where people decided: 3 and half a tie, of 5.
+    # Alike: 3 same and 1 tied by both, of 7. Where people decided: 3 and half a tie, of
+    # 5.
     assert (row["value"], row["decisive"]) == pytest.approx((4 / 7, 3.5 / 5))
     assert row["recipe"] == "m|v1"
-    swapped = [(b, a, d, r, None if v is None else 1 - v) for a, b, d, r, v in COMPARISONS]
+    swapped = [
+        (b, a, d, r, None if v is None else 1 - v) for a, b, d, r, v in COMPARISONS
+    ]
     pd.testing.assert_frame_equal(preferred(swapped), table, check_exact=True)
 
 
@@ -171,7 +206,11 @@ def test_directions_of_criterion_and_metric():
     ]
     for better, same in (("higher", 2), ("lower", 0)):
         row = only(preferred(rows, criteria=criteria, better={"m": better}))
-        assert (row["n_same"], row["n_opposite"], row["n_human_tie"]) == (same, 2 - same, 1)
+        assert (row["n_same"], row["n_opposite"], row["n_human_tie"]) == (
+            same,
+            2 - same,
+            1,
+        )
     assert preferred(rows, criteria=criteria, better={"m": "neither"}).empty
 
 
@@ -185,16 +224,25 @@ def test_the_middle_is_a_tie_despite_rounding():
 
 def test_each_part_metric_and_judge_by_itself():
     turned = {key: -value for key, value in SCORED.items()}
-    of_plan = (scores_of(SCORED, part="plan", metric=name) for name in ("words", "other"))
+    of_plan = (
+        scores_of(SCORED, part="plan", metric=name) for name in ("words", "other")
+    )
     scores = pd.concat([scores_of(SCORED), scores_of(turned, judge="nli"), *of_plan])
     parts = {"full": 1, "plan": 0, "nothing scored": 0}
     ratings = ratings_of(
-        *(versus("x", "y", "d1", "amy", value, part=part) for part, value in parts.items())
+        *(
+            versus("x", "y", "d1", "amy", value, part=part)
+            for part, value in parts.items()
+        )
     )
     better = {"m": "higher", "words": "neither", "other": "higher"}
     table = preferences(scores, ratings, CRITERIA, better)
     values = table.set_index(["part", "metric", "judge"])["value"].to_dict()
-    expected = {("full", "m", "none"): 1, ("full", "m", "nli"): 0, ("plan", "other", "none"): 0}
+    expected = {
+        ("full", "m", "none"): 1,
+        ("full", "m", "nli"): 0,
+        ("plan", "other", "none"): 0,
+    }
     assert values == expected
     assert preferences(scores, study()[0], CRITERIA, better).empty  # nobody compared
 

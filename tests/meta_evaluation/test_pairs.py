@@ -1,7 +1,7 @@
 """What is compared is compared on the same texts of the same documents.
 
-`METASSAY_FUZZ=200 python -m pytest tests/meta_evaluation/test_pairs.py` compares 200 random studies
-with a slow computation.
+`METASSAY_FUZZ=200 python -m pytest tests/meta_evaluation/test_pairs.py` compares 200
+random studies with a slow computation.
 """
 
 import os
@@ -15,7 +15,13 @@ from metassay.meta_evaluation.exact_tests import run_tests
 from metassay.meta_evaluation.significance import significance
 from metassay.statistics.agreement import against_rater
 from metassay.statistics.correlation import LEVELS
-from tests.meta_evaluation.invented_study import OPTIONS, confounds, only, studied, tables_of
+from tests.meta_evaluation.invented_study import (
+    OPTIONS,
+    confounds,
+    only,
+    studied,
+    tables_of,
+)
 from tests.statistics import slow_pairs
 
 NAN = np.nan
@@ -63,12 +69,16 @@ def test_metrics_and_raters_are_compared_on_the_same_texts():
                 expected, n = slow_pairs.difference(*sides, *how)
                 for test in ("permutation_documents", "bootstrap_documents"):
                     row = only(table, level=level, test=test, metric_a=a, metric_b=b)
-                    assert row["difference"] == pytest.approx(expected, abs=1e-9, nan_ok=True)
+                    assert row["difference"] == pytest.approx(
+                        expected, abs=1e-9, nan_ok=True
+                    )
                     assert row["n"] == n
                 pairs += not np.isnan(expected)
             for values in metrics.values():
                 ours = against_rater(values, raters, *how)
-                expected = slow_pairs.against_rater(values.tolist(), raters.tolist(), *how)
+                expected = slow_pairs.against_rater(
+                    values.tolist(), raters.tolist(), *how
+                )
                 numbers = ours.metric.value, ours.rater.value, ours.n
                 assert numbers == pytest.approx(expected, abs=1e-9, nan_ok=True)
                 with_raters += ours.n > 0
@@ -81,10 +91,13 @@ def test_a_flag_of_a_rare_fault_does_not_pass_for_its_share():
     rng = np.random.default_rng(1)
     quality = rng.normal(size=(8, 60))
     raters = quality + 0.6 * rng.normal(size=(3, 8, 60))
-    row = only(evidence_of(raters, {"flag": -(quality < -2.2).astype(float)}), level="document")
+    row = only(
+        evidence_of(raters, {"flag": -(quality < -2.2).astype(float)}), level="document"
+    )
     assert row["n"] + row["n_tied"] == 60 == row["n_against_rater"]
     assert row["n"] < row["n_tied"]
-    # Over the documents where it fires it does as well as a rater or better; over all, far worse.
+    # Over the documents where it fires it does as well as a rater or better; over all,
+    # far worse.
     assert row["value"] > 0.5
     assert row["with_raters"] == pytest.approx(row["n"] / 60 * 0.55, abs=0.06)
     assert row["against_rater_high"] < -0.2
@@ -93,7 +106,9 @@ def test_a_flag_of_a_rare_fault_does_not_pass_for_its_share():
 def test_intervals_of_differences_lie_where_differences_can_be():
     for seed in range(12):
         raters, metrics, coefficient = random_study(seed)
-        rows = evidence_of(raters, metrics, OPTIONS.model_copy(update={"coefficient": coefficient}))
+        rows = evidence_of(
+            raters, metrics, OPTIONS.model_copy(update={"coefficient": coefficient})
+        )
         known = rows.dropna(subset=["against_rater_low"])
         low, high = known["against_rater_low"], known["against_rater_high"]
         assert ((low >= -2) & (high <= 2) & (low <= known["against_rater"])).all()

@@ -37,12 +37,16 @@ def text(n):
 
 
 def scored(values, metric="form_clear", unit=4.0):
-    return scores_of({text(n): v / unit for n, v in enumerate(values)}, metric=metric, judge="gpt")
+    return scores_of(
+        {text(n): v / unit for n, v in enumerate(values)}, metric=metric, judge="gpt"
+    )
 
 
 def rated(values, rater="ann", criterion="clear", unit=4.0):
     rows = ((*text(n), value / unit) for n, value in enumerate(values))
-    return ratings_of(*(rate(criterion, author, doc, rater, v) for doc, author, v in rows))
+    return ratings_of(
+        *(rate(criterion, author, doc, rater, v) for doc, author, v in rows)
+    )
 
 
 def compare(scores, ratings, criteria=CRITERIA, scales=SCALES):
@@ -86,7 +90,9 @@ def test_penalties_rounded_shares_and_grades_that_cannot_be_compared():
     assert compare(scores, ratings, scales=turned).empty
     below = scored([1, 2, 3, 4]), rated([0, 2, 3, 4])  # no level of 1 to 4
     assert compare(*below).empty
-    single = (frame.assign(doc_id="d", author=list("abcd")) for frame in (scores, ratings))
+    single = (
+        frame.assign(doc_id="d", author=list("abcd")) for frame in (scores, ratings)
+    )
     alone = compare(*single)
     assert alone["value"][0] == 0.75
     assert alone[["low", "high"]].isna().all(axis=None)

@@ -23,11 +23,19 @@ from tests.statistics.test_significance import paired_bootstrap
 COMPARED = OPTIONS.model_copy(
     update={"compared": ["a", "b", "c", "less"], "permutations": 200, "resamples": 200}
 )
-BETTER = {"a": "higher", "b": "higher", "c": "higher", "less": "lower", "length": "neither"}
+BETTER = {
+    "a": "higher",
+    "b": "higher",
+    "c": "higher",
+    "less": "lower",
+    "length": "neither",
+}
 
 
 def compare(scores, ratings, options=COMPARED):
-    return significance(studied(scores, ratings, options=options, better=BETTER), options)
+    return significance(
+        studied(scores, ratings, options=options, better=BETTER), options
+    )
 
 
 def three_metrics(documents=8):
@@ -41,22 +49,28 @@ def three_metrics(documents=8):
 
 
 def test_two_documents_by_hand():
-    # Two systems in two documents; a orders them as people do, b the other way round, so that the
-    # correlations within each document are 1 and -1: a difference of 2. A permutation that swaps
-    # one document makes it 0, one that swaps none or both leaves it 2 or -2: half are as extreme.
+    # Two systems in two documents; a orders them as people do, b the other way round,
+    # so that the correlations within each document are 1 and -1: a difference of 2. A
+    # permutation that swaps one document makes it 0, one that swaps none or both leaves
+    # it 2 or -2: half are as extreme.
     people = {("d1", "x"): 1, ("d1", "y"): 2, ("d2", "x"): 5, ("d2", "y"): 3}
     ratings = ratings_of(*(rate("grade", a, d, "r", v) for (d, a), v in people.items()))
     metrics = {"a": people, "b": {key: -value for key, value in people.items()}}
     table = compare(table_of(metrics), ratings)
     row = only(table, level="document", test="permutation_documents")
-    assert (row["metric_a"], row["metric_b"], row["difference"]) == ("a", "b", pytest.approx(2))
+    assert (row["metric_a"], row["metric_b"], row["difference"]) == (
+        "a",
+        "b",
+        pytest.approx(2),
+    )
     assert row["p"] == pytest.approx(0.5, abs=0.1)
     assert (row["n"], row["n_undefined"], row["n_missing"]) == (2, 0, 0)
     assert np.isnan([row["low"], row["high"]]).all()
     # Every resample of documents has the same 2: nothing on the other side of 0.
     row = only(table, level="document", test="bootstrap_documents")
     assert (row["low"], row["high"], row["p"]) == pytest.approx((2, 2, 2 / 201))
-    # Two systems: too few for Williams' test, which takes all that it compares for independent.
+    # Two systems: too few for Williams' test, which takes all that it compares for
+    # independent.
     assert "williams" not in set(table["test"])
 
 
@@ -64,7 +78,9 @@ def test_against_scipy_however_metrics_and_people_are_directed():
     ratings, errors, metrics = three_metrics()
     less = {key: -value for key, value in metrics["b"].items()}
     table = compare(table_of({"a": metrics["a"], "less": less}), ratings)
-    assert table[["metric_a", "metric_b"]].drop_duplicates().to_numpy().tolist() == [["a", "less"]]
+    assert table[["metric_a", "metric_b"]].drop_duplicates().to_numpy().tolist() == [
+        ["a", "less"]
+    ]
     a, b, human = (
         np.array([[sign * values[f"d{d}", s] for d in range(8)] for s in "xyz"])
         for sign, values in ((1, metrics["a"]), (1, metrics["b"]), (-1, errors))
@@ -80,7 +96,9 @@ def test_against_scipy_however_metrics_and_people_are_directed():
         "system": (gap(a.mean(1), b.mean(1), human.mean(1)), 3),
     }
     for row in table.to_dict("records"):
-        assert (row["difference"], row["n"]) == pytest.approx(expected[row["level"]], abs=1e-9)
+        assert (row["difference"], row["n"]) == pytest.approx(
+            expected[row["level"]], abs=1e-9
+        )
 
 
 @pytest.mark.parametrize(("systems", "tested"), [(19, False), (20, True)])
@@ -98,7 +116,9 @@ def test_williams_wants_twenty_systems(systems, tested):
 @pytest.mark.parametrize("resample", ["documents", "systems", "both"])
 def test_tests_and_levels(resample):
     ratings, _, metrics = three_metrics()
-    options = COMPARED.model_copy(update={"resample": resample, "coefficient": "kendall"})
+    options = COMPARED.model_copy(
+        update={"resample": resample, "coefficient": "kendall"}
+    )
     table = compare(table_of(metrics), ratings, options)
     for level, tests in table.groupby("level")["test"]:
         assert set(tests) == {f"permutation_{resample}", f"bootstrap_{resample}"}, level
@@ -112,8 +132,11 @@ def test_corrections_are_over_all_pairs_of_a_test():
     table = compare(table_of({**metrics, "less": dict.fromkeys(errors, 1.0)}), ratings)
     for _, family in table.groupby(["level", "test"]):
         assert len(family) == 6
-        known, undefined = (family[(family["metric_b"] == "less") == it] for it in (False, True))
-        # A constant correlates with nothing: it has no p, and the family is of the other three.
+        known, undefined = (
+            family[(family["metric_b"] == "less") == it] for it in (False, True)
+        )
+        # A constant correlates with nothing: it has no p, and the family is of the
+        # other three.
         unknown = ["difference", "p", "p_holm", "p_benjamini_hochberg"]
         assert undefined[unknown].isna().to_numpy().all()
         assert known["p"].notna().all()
@@ -141,18 +164,25 @@ def test_one_document_or_system_tells_nothing_of_others():
     drawn = table[table["test"] == "bootstrap_documents"]
     assert drawn["difference"].notna().any()
     assert drawn[["low", "high", "p", "p_holm"]].isna().to_numpy().all()
-    # Swapping the only document turns the difference round: as extreme as the data, always.
-    swapped = table[table["test"] == "permutation_documents"].dropna(subset="difference")
+    # Swapping the only document turns the difference round: as extreme as the data,
+    # always.
+    swapped = table[table["test"] == "permutation_documents"].dropna(
+        subset="difference"
+    )
     assert swapped["p"].to_numpy() == pytest.approx(1)
     ratings, _, metrics = three_metrics()
-    of_x = {name: {k: v for k, v in m.items() if k[1] == "x"} for name, m in metrics.items()}
+    of_x = {
+        name: {k: v for k, v in m.items() if k[1] == "x"} for name, m in metrics.items()
+    }
     table = compare(table_of(of_x), ratings[ratings["author"] == "x"])
     assert ((table["level"] == "global") == table["difference"].notna()).all()
 
 
 def test_judges_are_metrics_of_their_own_and_a_single_metric_has_no_rows():
     ratings, _, metrics = three_metrics()
-    scores = pd.concat([scores_of(metrics["a"], metric="a", judge=j) for j in ("none", "nli")])
+    scores = pd.concat(
+        [scores_of(metrics["a"], metric="a", judge=j) for j in ("none", "nli")]
+    )
     table = compare(scores, ratings)
     assert table[["metric_a", "metric_b"]].drop_duplicates().to_numpy().tolist() == [
         ["a", "a (nli)"]
@@ -176,12 +206,17 @@ def test_a_shared_bootstrap_is_that_of_each_pair_alone():
     assert len(family) == 3 * 3
     for row in family.to_dict("records"):
         alone = paired_bootstrap(
-            *(values[row["metric_a"]], values[row["metric_b"]], whole.oriented),
-            *(row["level"], "pearson"),
+            values[row["metric_a"]],
+            values[row["metric_b"]],
+            whole.oriented,
+            row["level"],
+            "pearson",
             resample="documents",
             n=COMPARED.permutations,
             confidence=COMPARED.confidence,
-            rng=generator(0, "significance", "s1", "errors", "full", row["level"], row["test"]),
+            rng=generator(
+                0, "significance", "s1", "errors", "full", row["level"], row["test"]
+            ),
         )
         for name in ("difference", "low", "high", "p", "n_undefined", "n_missing"):
             assert row[name] == pytest.approx(getattr(alone, name), nan_ok=True)

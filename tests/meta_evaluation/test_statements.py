@@ -19,7 +19,8 @@ from tests.meta_evaluation.invented_study import OPTIONS, rate, ratings_of, scor
 
 KEY = ["doc_id", "author", "number"]
 CRITERIA = {"error": Criterion(low=0, high=1, better="lower")}
-# Each metric with its judge, its direction, and the column with its share of unread passages.
+# Each metric with its judge, its direction, and the column with its share of unread
+# passages.
 METRICS = [
     ("support@gain", "bart", "higher", "unread"),
     ("tight@gain", "bart", "higher", "nothing"),
@@ -33,7 +34,10 @@ def marked() -> pd.DataFrame:
     """A row per statement: who wrote it, its share of errors by two raters, and its scores."""
     rng = np.random.default_rng(3)
     keys = [
-        (f"d{doc}", author, number) for doc in range(6) for author in "ab" for number in range(5)
+        (f"d{doc}", author, number)
+        for doc in range(6)
+        for author in "ab"
+        for number in range(5)
     ]
     frame = pd.DataFrame(keys, columns=KEY).assign(nothing=0.0)
     wrong = rng.binomial(4, 0.1 + 0.1 * frame["number"]) / 4
@@ -48,22 +52,35 @@ def marked() -> pd.DataFrame:
     )
 
 
-def evaluation(marked, metrics=METRICS, raters=("first", "second"), groups=NO_GROUPS) -> Evaluation:
+def evaluation(
+    marked, metrics=METRICS, raters=("first", "second"), groups=NO_GROUPS
+) -> Evaluation:
     rows = marked.to_dict("records")
     ratings = ratings_of(
         *(
             rate(
-                "error", r["author"], r["doc_id"], rater, r[rater], unit=f"statement:{r['number']}"
+                "error",
+                r["author"],
+                r["doc_id"],
+                rater,
+                r[rater],
+                unit=f"statement:{r['number']}",
             )
             for r in rows
             for rater in raters
         )
     )
-    shared = marked[KEY].assign(part="full", position=marked["number"], failed=False, cut=False)
+    shared = marked[KEY].assign(
+        part="full", position=marked["number"], failed=False, cut=False
+    )
     scores = pd.concat(
         shared.assign(
-            **{"metric": name, "judge": judge, "better": better, "recipe": name},
-            **{"value": marked[name.partition("@")[0]], "unread": marked[unread]},
+            metric=name,
+            judge=judge,
+            better=better,
+            recipe=name,
+            value=marked[name.partition("@")[0]],
+            unread=marked[unread],
         )
         for name, judge, better, unread in metrics
     )
@@ -72,7 +89,9 @@ def evaluation(marked, metrics=METRICS, raters=("first", "second"), groups=NO_GR
         ratings,
         CRITERIA,
         {"m": "higher"},
-        OPTIONS.model_copy(update={"compared": ["support", "tight"], "permutations": 200}),
+        OPTIONS.model_copy(
+            update={"compared": ["support", "tight"], "permutations": 200}
+        ),
         groups=groups,
         statement_scores=scores[list(STATEMENT_SCORES.columns)],
     )
@@ -83,7 +102,9 @@ def evaluated(marked) -> Evaluation:
     return evaluation(marked)
 
 
-def test_a_statement_is_a_text_of_its_own_and_documents_are_clusters(marked, evaluated) -> None:
+def test_a_statement_is_a_text_of_its_own_and_documents_are_clusters(
+    marked, evaluated
+) -> None:
     full, statements = evaluated.studies
     assert (full.part, statements.part) == ("full", "statement")
     assert (full.human.shape, statements.human.shape) == ((2, 6), (2, 60))
@@ -97,7 +118,8 @@ def test_a_statement_is_a_text_of_its_own_and_documents_are_clusters(marked, eva
     wards, patients = ({f"d{doc}": str(doc // n) for doc in range(6)} for n in (3, 2))
     _, statements = evaluation(marked, groups=Groups(wards, patients, {})).studies
     assert statements.layout.n_strata == 2
-    assert statements.layout.n_clusters == 4  # d2 and d3 are of one patient and of two wards
+    # d2 and d3 are of one patient and of two wards
+    assert statements.layout.n_clusters == 4
 
 
 def test_correlations_and_ensembles_are_over_all_statements(marked, evaluated) -> None:
@@ -108,20 +130,28 @@ def test_correlations_and_ensembles_are_over_all_statements(marked, evaluated) -
         r = pearsonr(marked[metric.metric.partition("@")[0]], people)[0]
         assert number == pytest.approx(-r)  # fewer errors are better
     table = ensembles(evaluated.studies, evaluated.options)
-    subsets = table.query("part == 'statement' and kind == 'subset'").set_index("members")["value"]
+    subsets = table.query("part == 'statement' and kind == 'subset'").set_index(
+        "members"
+    )["value"]
     both = "support@gain (bart) + tight@gain (bart)"
     assert set(subsets.index) == {*both.split(" + "), both}
     z = sum(zscore(marked[name], ddof=1) for name in ("support", "tight"))
     assert subsets[both] == pytest.approx(-pearsonr(z, people)[0])
 
 
-def test_confounds_are_of_the_same_passages_and_of_the_same_model(marked, evaluated) -> None:
+def test_confounds_are_of_the_same_passages_and_of_the_same_model(
+    marked, evaluated
+) -> None:
     table = confounds(evaluated.tests, evaluated.options).query("part == 'statement'")
-    behind = table.groupby("metric")["confound"].agg(lambda names: set(names) - {"system"})
+    behind = table.groupby("metric")["confound"].agg(
+        lambda names: set(names) - {"system"}
+    )
     # tight read all of its passages, but by the model whose other metric did not.
     expected = {"coverage@gain", "unread@gain (bart)"}
     assert behind["support@gain"] == behind["tight@gain"] == expected
-    row = table.query("metric == 'support@gain' and statistic == 'metric' and level == 'global'")
+    row = table.query(
+        "metric == 'support@gain' and statistic == 'metric' and level == 'global'"
+    )
     number = row.set_index("confound")["value"]["unread@gain (bart)"]
     assert number == pytest.approx(pearsonr(marked["unread"], marked["support"])[0])
 
@@ -137,10 +167,13 @@ def test_too_many_statements_are_left_out_with_a_note_and_unmarked_ones(
     limited = replace(evaluated, note=notes.append)
     assert [study.part for study in limited.studies] == ["full"]
     (note,) = notes
-    assert note.startswith("60 statements by 2 systems are marked; the limit is 50. They are not")
+    assert note.startswith(
+        "60 statements by 2 systems are marked; the limit is 50. They are not"
+    )
 
 
-FEW, MANY = 5, 100  # passages of a source, and with 95 more that say nothing of the statement
+# passages of a source, and with 95 more that say nothing of the statement
+FEW, MANY = 5, 100
 
 
 def test_sources_of_different_lengths_are_named_as_a_confound(mirror: Path) -> None:
@@ -150,7 +183,9 @@ def test_sources_of_different_lengths_are_named_as_a_confound(mirror: Path) -> N
     def score(support: float, n: int) -> float:
         return value(head, [histogram([support, *[0.0] * (n - 1)])])
 
-    assert [score(0.97, n) for n in (FEW, MANY)] == pytest.approx([0.599372, 0.749865], abs=1e-6)
+    assert [score(0.97, n) for n in (FEW, MANY)] == pytest.approx(
+        [0.599372, 0.749865], abs=1e-6
+    )
     metrics = [
         ("summac_conv", "vitc", "higher", "nothing"),
         ("aligned_passages", "none", "neither", "nothing"),
@@ -165,10 +200,14 @@ def test_sources_of_different_lengths_are_named_as_a_confound(mirror: Path) -> N
     def table_of(passages: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
         """12 texts of 10 statements, and the numbers of passages of their sources."""
         conv = [score(*pair) for pair in zip(support, passages, strict=True)]
-        frame = pd.DataFrame(keys, columns=KEY).assign(nothing=0.0, wrong=wrong, summac_conv=conv)
+        frame = pd.DataFrame(keys, columns=KEY).assign(
+            nothing=0.0, wrong=wrong, summac_conv=conv
+        )
         frame["aligned_passages"] = passages.astype(float)
         evaluated = evaluation(frame, metrics, ["wrong"])
-        table = confounds(evaluated.tests, evaluated.options).query("part == 'statement'")
+        table = confounds(evaluated.tests, evaluated.options).query(
+            "part == 'statement'"
+        )
         rows = table[table["confound"] == "aligned_passages"]
         return rows[rows["level"] == "global"].set_index("statistic")["value"], frame
 
@@ -188,6 +227,8 @@ def test_sources_of_different_lengths_are_named_as_a_confound(mirror: Path) -> N
     assert mixed["people"] == pytest.approx(of_people)
     assert abs(mixed["people"]) < 0.25
     # Among sources of one length people and metric agree more than they seem to.
-    partial = (plain - of_metric * of_people) / np.sqrt((1 - of_metric**2) * (1 - of_people**2))
+    partial = (plain - of_metric * of_people) / np.sqrt(
+        (1 - of_metric**2) * (1 - of_people**2)
+    )
     assert mixed["partial"] == pytest.approx(partial)
     assert mixed["partial"] > plain

@@ -21,14 +21,18 @@ from tests.meta_evaluation.invented_study import (
 def people(criterion, *rows):
     """Scores by author, of rows (author, rater, value, unit)."""
     ratings = ratings_of(
-        *(rate(criterion, author, "d", rater, v, unit=unit) for author, rater, v, unit in rows)
+        *(
+            rate(criterion, author, "d", rater, v, unit=unit)
+            for author, rater, v, unit in rows
+        )
     )
     return human_scores(ratings, CRITERIA).set_index("author")["value"].to_dict()
 
 
 def test_claims_are_averaged_by_rater_then_over_raters():
     rows = [("x", "amy", value, f"claim:{n}") for n, value in enumerate((1, 1, 0, 0))]
-    rows += [("x", "bob", 1, "claim:0"), ("x", "bob", None, "claim:1")]  # abstained once
+    # abstained once
+    rows += [("x", "bob", 1, "claim:0"), ("x", "bob", None, "claim:1")]
     rows += [("reference", "bob", 0, "claim:0")]
     # Amy 2/4, Bob 1/1: (.5 + 1) / 2; pooled over ratings it would be 3/5.
     assert people("coverage", *rows) == {"x": 0.75}
@@ -58,7 +62,9 @@ def test_preferences_become_rates_of_wins_on_their_scale():
     ],
 )
 def test_a_value_is_a_mean_where_two_rated_or_one_rated_two_claims(rows, several):
-    ratings = ratings_of(*(rate("grade", "s1", "d1", rater, 3.0, unit=u) for rater, u in rows))
+    ratings = ratings_of(
+        *(rate("grade", "s1", "d1", rater, 3.0, unit=u) for rater, u in rows)
+    )
     assert human_scores(ratings, CRITERIA)["several"].tolist() == [several]
 
 
@@ -81,7 +87,13 @@ def test_recipes_are_never_mixed_and_criteria_are_declared():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"resamples": 0}, {"confidence": 1.0}, {"seed": -1}, {"resample": "texts"}, {"other": 1}],
+    [
+        {"resamples": 0},
+        {"confidence": 1.0},
+        {"seed": -1},
+        {"resample": "texts"},
+        {"other": 1},
+    ],
 )
 def test_options_are_strict(wrong):
     with pytest.raises(ValidationError):

@@ -10,7 +10,12 @@ from metassay.meta_evaluation.study import NAMELESS
 from metassay.meta_evaluation.verdicts import TRUSTED
 from metassay.reporting.sentences import make_certificates
 from tests.meta_evaluation import invented_study
-from tests.meta_evaluation.invented_study import CERTIFICATION, CRITERIA, only, tables_of
+from tests.meta_evaluation.invented_study import (
+    CERTIFICATION,
+    CRITERIA,
+    only,
+    tables_of,
+)
 
 OPTIONS = MetaOptions(resamples=20, permutations=400, confidence=0.95, seed=0)
 
@@ -19,7 +24,9 @@ def certified(raters, metrics, systems=None, **more):
     scores, ratings = tables_of(raters, metrics, systems)
     options = OPTIONS.model_copy(update=more)
     better = dict.fromkeys(scores["metric"], "higher")
-    numbers = evaluate(Evaluation(scores, ratings, CRITERIA, better, options))["evidence"]
+    numbers = evaluate(Evaluation(scores, ratings, CRITERIA, better, options))[
+        "evidence"
+    ]
     table = make_certificates(numbers, CERTIFICATION)
     assert (table["trusted"] == table["verdict"].isin(TRUSTED)).all()
     return table
@@ -27,14 +34,20 @@ def certified(raters, metrics, systems=None, **more):
 
 def world(rng, systems, documents, raters=1, of_system=1.0):
     """Quality by system, document and text, and what raters see of it."""
-    quality = of_system * rng.normal(size=(systems, 1)) + 0.5 * rng.normal(size=documents)
+    quality = of_system * rng.normal(size=(systems, 1)) + 0.5 * rng.normal(
+        size=documents
+    )
     quality = quality + rng.normal(size=(systems, documents))
     return quality, quality + 0.7 * rng.normal(size=(raters, systems, documents))
 
 
 def noise(rng, shape):
     """A metric with favourites of its own, and easy documents of its own, that knows nothing."""
-    return rng.normal(size=shape) + rng.normal(size=(shape[0], 1)) + rng.normal(size=shape[1])
+    return (
+        rng.normal(size=shape)
+        + rng.normal(size=(shape[0], 1))
+        + rng.normal(size=shape[1])
+    )
 
 
 def test_a_metric_that_only_knows_systems():
@@ -79,7 +92,8 @@ def test_noise_is_not_trusted():
         metrics = {f"noise {i}": noise(rng, (systems, documents)) for i in range(10)}
         table = invented_study.certified(*tables_of(seen, metrics), options=options)
         trusted += table["verdict"].isin([*TRUSTED, "promising"]).any()
-    # Of 8 studies with three levels fewer than 1.2 are expected, 4 or more 2 % of the time.
+    # Of 8 studies with three levels fewer than 1.2 are expected, 4 or more 2 % of the
+    # time.
     assert trusted <= 3
 
 
@@ -89,7 +103,8 @@ def test_a_single_system_speaks_for_itself_alone():
     metric = {"m": quality + 0.3 * rng.normal(size=quality.shape)}
     # Where there are no systems, only texts, documents are all that may be others.
     named, nameless = (
-        only(certified(seen, metric, systems=[name]), level="global") for name in ("gpt", NAMELESS)
+        only(certified(seen, metric, systems=[name]), level="global")
+        for name in ("gpt", NAMELESS)
     )
     assert named["verdict"] == nameless["verdict"] == "these systems only"
     assert named["p"] < 0.05
@@ -104,7 +119,9 @@ def test_texts_of_other_documents_each():
     level = np.broadcast_to(quality.mean(axis=1, keepdims=True), quality.shape)
     metrics = {"m": quality, "systems": level + 0.1 * rng.normal(size=quality.shape)}
     # Scores of texts that nobody rated take no part.
-    alone = {name: np.where(nowhere, np.nan, values) for name, values in metrics.items()}
+    alone = {
+        name: np.where(nowhere, np.nan, values) for name, values in metrics.items()
+    }
     seen = np.where(nowhere, np.nan, seen)
     table, everywhere = certified(seen, alone), certified(seen, metrics)
     columns = ["value", "low", "high", "p", "verdict", "design"]

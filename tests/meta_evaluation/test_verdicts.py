@@ -20,10 +20,20 @@ OPTIONS = CertificationOptions(useful=0.3, margin=0.05)
 
 # Nothing against it: shown, useful elsewhere, systems enough, and no confound.
 GOOD = {
-    **{"value": 0.6, "low": 0.4, "high": 0.8, "corrected_low": 0.35, "p": 0.001},
-    **{"confound": None, "given_confound": NAN, "given_confound_p": NAN},
-    **{"against_rater_low": NAN, "confidence": 0.95},
-    **{"design": "crossed", "n": 40, "n_tied": 0, "n_families": 8},
+    "value": 0.6,
+    "low": 0.4,
+    "high": 0.8,
+    "corrected_low": 0.35,
+    "p": 0.001,
+    "confound": None,
+    "given_confound": NAN,
+    "given_confound_p": NAN,
+    "against_rater_low": NAN,
+    "confidence": 0.95,
+    "design": "crossed",
+    "n": 40,
+    "n_tied": 0,
+    "n_families": 8,
 }
 CONFOUNDED = {"confound": "words", "given_confound": 0.1}
 SHOWN_REST = {"confound": "words", "given_confound": 0.3, "given_confound_p": 0.01}
@@ -37,7 +47,8 @@ CASES = [
     ("promising", {"n_families": 5}),
     ("promising", {"corrected_low": 0.29}),
     ("promising", {"corrected_low": 0.29, **ALONE}),
-    ("promising", {"low": NAN, "high": NAN, "corrected_low": NAN}),  # shown, and no interval
+    # shown, and no interval
+    ("promising", {"low": NAN, "high": NAN, "corrected_low": NAN}),
     ("promising", {"n": 19, "n_tied": 20}),  # it ties the texts of most documents
     ("promising", {"value": 0.3, "corrected_low": -0.8}),
     ("promising", SHOWN_REST),
@@ -51,7 +62,8 @@ CASES = [
     ("cannot tell", {"p": NAN}),
     ("cannot tell", {"p": NAN, "low": NAN, "high": NAN, "corrected_low": NAN}),
     ("cannot tell", {"p": 0.2, **CONFOUNDED}),
-    ("cannot tell", {"value": 0.29, "corrected_low": -0.1}),  # related, perhaps too weakly
+    # related, perhaps too weakly
+    ("cannot tell", {"value": 0.29, "corrected_low": -0.1}),
     ("too weak", {"value": 0.2, "high": 0.29, "corrected_low": 0.1}),
     ("too weak", {"value": 0.2, "high": 0.29, "corrected_low": 0.1, **CONFOUNDED}),
     ("too weak", {"value": -0.3, "high": -0.1, "corrected_low": -0.5, "p": NAN}),
@@ -93,9 +105,13 @@ def rows(draw):
         "against_rater_low": draw(st.floats(-1, 1) | st.just(NAN)),
         "confound": confound,
         "given_confound": draw(st.floats(-1, 1)) if confound else NAN,
-        "given_confound_p": draw(st.sampled_from([0.001, 0.2, NAN])) if confound else NAN,
+        "given_confound_p": draw(st.sampled_from([0.001, 0.2, NAN]))
+        if confound
+        else NAN,
         "confidence": 0.95,
-        "design": draw(st.sampled_from(["crossed", "nested", "one system", "no systems"])),
+        "design": draw(
+            st.sampled_from(["crossed", "nested", "one system", "no systems"])
+        ),
         "n": draw(st.integers(1, 50)),
         "n_tied": draw(st.integers(0, 50)),
         "n_families": draw(st.integers(1, 12)),
@@ -111,7 +127,9 @@ def test_how_verdicts_move_with_the_numbers(row, below, above, more):
     assert worth(row | wider) <= worth(row)
     lower = row | {"against_rater_low": row["against_rater_low"] - below}
     assert as_good_as_rater(lower, OPTIONS) <= as_good_as_rater(row, OPTIONS)
-    moved = {name: row[name] + more for name in ("value", "low", "high", "corrected_low")}
+    moved = {
+        name: row[name] + more for name in ("value", "low", "high", "corrected_low")
+    }
     assert worth(row | moved) >= worth(row)
     for name in ("low", "high", "corrected_low", "p", "given_confound_p"):
         assert worth(row | {name: NAN}) <= worth(row)
@@ -125,25 +143,39 @@ def test_as_good_as_a_rater_is_what_may_be_used():
     assert not as_good_as_rater(GOOD | {"against_rater_low": -0.05}, OPTIONS)
     assert not as_good_as_rater(GOOD, OPTIONS)
     # As good as a rater who knows little is of no use.
-    for less in ({"p": 0.2}, {"value": 0.2, "high": 0.25, "corrected_low": 0.1}, CONFOUNDED):
+    for less in (
+        {"p": 0.2},
+        {"value": 0.2, "high": 0.25, "corrected_low": 0.1},
+        CONFOUNDED,
+    ):
         assert not as_good_as_rater(GOOD | near | less, OPTIONS)
 
 
 def partials(**values):
     return [
-        {"confound": name, "statistic": "partial_of_any_shape", "value": value, "p": 0.2}
+        {
+            "confound": name,
+            "statistic": "partial_of_any_shape",
+            "value": value,
+            "p": 0.2,
+        }
         for name, value in values.items()
     ]
 
 
 def test_a_confound_is_named_if_half_goes_with_it():
     named = _confound(partials(coverage=0.2, words=0.1, density=NAN), 0.4)
-    assert named == {"confound": "words", "given_confound": 0.1, "given_confound_p": 0.2}
+    assert named == {
+        "confound": "words",
+        "given_confound": 0.1,
+        "given_confound_p": 0.2,
+    }
     assert _confound(partials(coverage=0.2), 0.4)["confound"] == "coverage"
     # The system is not a confound: better systems write better texts.
     system = {"confound": "system", "statistic": "partial", "value": 0.0, "p": NAN}
     assert _confound([*partials(words=0.3), system], 0.4)["confound"] is None
-    # More than half is left, more comes out, nothing is known, or there was nothing to explain.
+    # More than half is left, more comes out, nothing is known, or there was nothing to
+    # explain.
     for values, plain in (
         ({"coverage": 0.21, "words": 0.6}, 0.4),
         ({"density": NAN}, 0.4),

@@ -20,8 +20,16 @@ from metassay.models.rows import Limits  # noqa: E402
 from tests.metrics.faithfulness import formula, setup  # noqa: E402
 from tests.models import tiny  # noqa: E402
 
-SOURCE, LONG = "the knee hurts when i climb", "it hurts in the knee " * 20  # past 64 tokens
-CANDIDATES = ["it hurts today", "the knee", "", " ", "how is the knee?", "it hurts today"]
+# past 64 tokens
+SOURCE, LONG = "the knee hurts when i climb", "it hurts in the knee " * 20
+CANDIDATES = [
+    "it hurts today",
+    "the knee",
+    "",
+    " ",
+    "how is the knee?",
+    "it hurts today",
+]
 REFERENCES = ["the knee hurts", "", "it hurts", "", LONG, "the knee hurts"]
 TERMS = "term,concept,semantic_type\nknee,K,a\nhurts,P,f\nt6t7,T,x\nt5,T,x\n"
 
@@ -35,12 +43,19 @@ def measured(
     model: Path, *pairs: Any, kind: str = "bartscore", **changes: Any
 ) -> tuple[list[Measured], ...]:
     """Precision, recall and f."""
-    block = {"kind": kind, "model": str(model), "device": "cpu", "dtype": "float64"} | changes
+    block = {
+        "kind": kind,
+        "model": str(model),
+        "device": "cpu",
+        "dtype": "float64",
+    } | changes
     if kind == "med_bartscore":
         Path("terms.csv").write_text(TERMS, encoding="utf-8")
         block["linker"] = {"kind": "terms", "terms": "terms.csv"}
     chosen = choose(METRICS, block, where="test")
-    results = chosen.record.measure(*(pairs or (CANDIDATES, REFERENCES)), chosen.options)
+    results = chosen.record.measure(
+        *(pairs or (CANDIDATES, REFERENCES)), chosen.options
+    )
     names = [f"{kind}_{side}" for side in ("precision", "recall", "f")]
     assert list(results) == [each.name for each in chosen.record.descriptions] == names
     assert (chosen.record.costly, chosen.record.against) == (True, "reference")
@@ -58,10 +73,17 @@ def directly(model: Path, source: str, target: str) -> tuple[list[float], list[b
     source, target = source.strip(), target.strip()
     cut: dict[str, Any] = {"return_tensors": "pt", "truncation": True, "max_length": 64}
     cut["split_special_tokens"] = True
-    read, targets = words(source, **cut), words(target, **cut, return_offsets_mapping=True)
+    read, targets = (
+        words(source, **cut),
+        words(target, **cut, return_offsets_mapping=True),
+    )
     labels = targets["input_ids"]
     with torch.no_grad():
-        logs = weights(input_ids=read["input_ids"], labels=labels).logits[0].log_softmax(-1)
+        logs = (
+            weights(input_ids=read["input_ids"], labels=labels)
+            .logits[0]
+            .log_softmax(-1)
+        )
     inside = {
         place + n
         for name in ("knee", "hurts")
@@ -91,9 +113,14 @@ def test_both_directions_by_plain_calls(model: Path, alpha: float | None) -> Non
         if not (text + reference).strip():
             assert precision == recall == f == Measured(None, None)
             continue
-        for value, pair in ((precision, (reference, text)), (recall, (text, reference))):
+        for value, pair in (
+            (precision, (reference, text)),
+            (recall, (text, reference)),
+        ):
             logs, heavy = directly(model, *pair)
-            assert value.value == mean(logs, [1 + (alpha or 0) * more for more in heavy])
+            assert value.value == mean(
+                logs, [1 + (alpha or 0) * more for more in heavy]
+            )
         a, b = precision.value or 0, recall.value or 0
         assert f.value == pytest.approx((a + b) / 2)
         assert of_harm.value == pytest.approx(a * b / (a + b))
@@ -112,7 +139,8 @@ def test_alpha_0_is_bartscore_and_no_pair_depends_on_another(model: Path) -> Non
 def test_the_values_of_the_formula(tmp_path: Path) -> None:
     """Source [0, 5, 6, 7, 2] and target [0, 6, 7, 2]: these tokens, and their mean.
 
-    By MedBARTScore tokens 1 and 2 of the target weigh 2, its marks 1: four tokens, a weight of six.
+    By MedBARTScore tokens 1 and 2 of the target weigh 2, its marks 1: four tokens, a
+    weight of six.
     """
     bart = formula.bart(tmp_path / "formula")
     tokens = [-3.952382, -3.818896, -2.770639, -3.508137]
@@ -146,7 +174,9 @@ def test_statements_by_plain_calls(model: Path) -> None:
     # By text, each statement has its own tokens; the last one has the end mark.
     targets = ["the patient climbs the stairs", "it hurts", "today"]
     question = "how is the knee?"
-    first, blank, *others = scored([Case((question,), (targets[0], " ", *targets[1:]))], model)[0]
+    first, blank, *others = scored(
+        [Case((question,), (targets[0], " ", *targets[1:]))], model
+    )[0]
     values, _ = directly(model, question, " ".join(targets))
     words, _ = setup.plain(model, "Seq2SeqLM")
     sizes = [len(words(" ".join(targets[: n + 1]))["input_ids"]) - 1 for n in range(2)]
@@ -158,10 +188,17 @@ def test_statements_by_plain_calls(model: Path) -> None:
 
 def test_limits_are_counted(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words, _ = setup.plain(model, "Seq2SeqLM")
-    whole = len(words(f"{SOURCE} {LONG}".strip(), add_special_tokens=False)["input_ids"])
+    whole = len(
+        words(f"{SOURCE} {LONG}".strip(), add_special_tokens=False)["input_ids"]
+    )
     for limit in (64, 20):
-        ((read,),) = scored([Case((SOURCE, LONG), ("it hurts",))], model, max_tokens=limit)
-        assert (read.unread, read.cut) == (pytest.approx(1 - (limit - 1) / whole), False)
+        ((read,),) = scored(
+            [Case((SOURCE, LONG), ("it hurts",))], model, max_tokens=limit
+        )
+        assert (read.unread, read.cut) == (
+            pytest.approx(1 - (limit - 1) / whole),
+            False,
+        )
     ((long, beyond),) = scored([Case((SOURCE,), (LONG, "it hurts"))], model)
     assert (long.failed, long.cut, long.unread) == (False, True, 0)
     assert beyond == Scored(None, failed=True, cut=True)
@@ -170,7 +207,9 @@ def test_limits_are_counted(model: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         raise torch.OutOfMemoryError
 
     monkeypatch.setattr(likelihood.rows, "finite", full)
-    with pytest.raises(BadInput, match=r"too little memory for 1 inputs .* lower `batch_tokens`"):
+    with pytest.raises(
+        BadInput, match=r"too little memory for 1 inputs .* lower `batch_tokens`"
+    ):
         scored([Case(("the knee",), ("hurts",))], model)
 
 
@@ -179,14 +218,19 @@ def test_a_source_is_encoded_and_crossed_once_for_as_many_targets_as_a_batch_hol
     model: Path, monkeypatch: pytest.MonkeyPatch, batch_tokens: int, times: int
 ) -> None:
     sources = ["the knee hurts", f"how is {LONG}", "when i climb"]
-    cases = [Case((source,), (f"{n} it hurts",)) for n in range(9) for source in sources]
+    cases = [
+        Case((source,), (f"{n} it hurts",)) for n in range(9) for source in sources
+    ]
     expected = scored(cases, model, batch_tokens=1)
     read = {"encoder": 0, "keys": 0}
     load = likelihood.load
 
     def counted(*how: Any) -> Any:
         network = load(*how)
-        weights, keys = network.weights.model, network.weights.model.decoder.layers[0].encoder_attn
+        weights, keys = (
+            network.weights.model,
+            network.weights.model.decoder.layers[0].encoder_attn,
+        )
         for name, part in (("encoder", weights.encoder), ("keys", keys.k_proj)):
 
             def count(_: Any, __: Any, output: Any, name: str = name) -> None:
@@ -204,7 +248,11 @@ def test_a_source_is_encoded_and_crossed_once_for_as_many_targets_as_a_batch_hol
 def test_a_model_of_another_build_gives_what_plain_calls_give(tmp_path: Path) -> None:
     """T5: relative places, and a last layer that reads scaled vectors."""
     t5 = tiny.t5(tmp_path / "t5")
-    pairs = [(source, target) for source in ("the knee", SOURCE) for target in ("it", LONG)]
+    pairs = [
+        (source, target) for source in ("the knee", SOURCE) for target in ("it", LONG)
+    ]
     cases = [Case((source,), (target,)) for source, target in pairs]
     results = scored(cases, t5, max_tokens=64)
-    assert [its[0].value for its in results] == [mean(directly(t5, *pair)[0]) for pair in pairs]
+    assert [its[0].value for its in results] == [
+        mean(directly(t5, *pair)[0]) for pair in pairs
+    ]

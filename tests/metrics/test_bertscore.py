@@ -23,8 +23,22 @@ from tests.models.tiny import encoder  # noqa: E402
 
 NAMES = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
 PAIRS = (
-    ["it hurts today", "the knee", "how is the knee?", "stairs", "the knee hurts", "stairs"],
-    ["the knee hurts", "the knee", "it hurts", "when i climb the stairs", "stairs", "it"],
+    [
+        "it hurts today",
+        "the knee",
+        "how is the knee?",
+        "stairs",
+        "the knee hurts",
+        "stairs",
+    ],
+    [
+        "the knee hurts",
+        "the knee",
+        "it hurts",
+        "when i climb the stairs",
+        "stairs",
+        "it",
+    ],
 )
 LONG = "when i climb " * 60  # past 64 tokens
 
@@ -35,13 +49,20 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     folder = tmp_path_factory.mktemp("models")
 
     def model(kind: str) -> Path:
-        return folder / kind if (folder / kind).exists() else encoder(folder / kind, kind)
+        return (
+            folder / kind if (folder / kind).exists() else encoder(folder / kind, kind)
+        )
 
     return model
 
 
 def options(model: Path | str, **changes: Any) -> bertscore.BertscoreOptions:
-    block = {"model": str(model), "device": "cpu", "dtype": "float32", "idf": False} | changes
+    block = {
+        "model": str(model),
+        "device": "cpu",
+        "dtype": "float32",
+        "idf": False,
+    } | changes
     return parse(bertscore.BertscoreOptions, block, where="test")
 
 
@@ -51,12 +72,20 @@ def values(measured: dict[str, list[Measured]]) -> list[tuple[float | None, ...]
 
 
 def by_package(
-    candidates: Sequence[str], references: Sequence[str], model: Path, layers: int, **settings: Any
+    candidates: Sequence[str],
+    references: Sequence[str],
+    model: Path,
+    layers: int,
+    **settings: Any,
 ) -> list[Any]:
     """Its scores; in batches of one, because padding changes some (see metrics.bertscore)."""
     scores = package.score(
-        *(list(candidates), list(references)),
-        **{"model_type": str(model), "num_layers": layers, "batch_size": 1, "nthreads": 0},
+        list(candidates),
+        list(references),
+        model_type=str(model),
+        num_layers=layers,
+        batch_size=1,
+        nthreads=0,
         **{"device": "cpu"} | settings,
     )
     return [pytest.approx(row, abs=1e-6) for row in torch.stack(scores, 1).tolist()]
@@ -71,7 +100,8 @@ def test_by_hand() -> None:
     # reference's 1, .87 and 0: precision (1 + .87)/2, recall (1 + .87 + 0)/3.
     even = matching.match(candidate, reference, torch.ones(2), torch.ones(3))
     assert even.tolist() == pytest.approx([(1 + half) / 2, (1 + half) / 3])
-    # The second tokens weigh three times as much: (1 + 3 x .87)/4 and (1 + 3 x .87 + 0)/5.
+    # The second tokens weigh three times as much: (1 + 3 x .87)/4 and (1 + 3 x .87 +
+    # 0)/5.
     weights = torch.tensor([1.0, 3.0]), torch.tensor([1.0, 3.0, 1.0])
     weighed = matching.match(candidate, reference, *weights)
     assert weighed.tolist() == pytest.approx([(1 + 3 * half) / 4, (1 + 3 * half) / 5])
@@ -81,12 +111,16 @@ def test_by_hand() -> None:
 
 
 @pytest.mark.parametrize("idf", [False, True])
-@pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert", "albert", "xlnet", "t5", "bart"])
+@pytest.mark.parametrize(
+    "kind", ["bert", "roberta", "distilbert", "albert", "xlnet", "t5", "bart"]
+)
 def test_equal_to_the_package_with_any_encoder(
     models: Callable[[str], Path], kind: str, idf: bool
 ) -> None:
     for layers in (1, 3, 4):
-        measured = bertscore.measure(*PAIRS, options(models(kind), layers=layers, idf=idf))
+        measured = bertscore.measure(
+            *PAIRS, options(models(kind), layers=layers, idf=idf)
+        )
         assert values(measured) == by_package(*PAIRS, models(kind), layers, idf=idf)
     last = bertscore.measure(*PAIRS, options(models(kind), idf=idf))
     assert values(last) == values(measured)
@@ -94,7 +128,9 @@ def test_equal_to_the_package_with_any_encoder(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("layers", "idf", "dtype"), [(2, True, "float32"), (6, False, "float64")])
+@pytest.mark.parametrize(
+    ("layers", "idf", "dtype"), [(2, True, "float32"), (6, False, "float64")]
+)
 def test_equal_to_the_package_on_mts_dialog_with_a_real_encoder(
     mirror: Path, layers: int, idf: bool, dtype: str
 ) -> None:
@@ -102,36 +138,54 @@ def test_equal_to_the_package_on_mts_dialog_with_a_real_encoder(
     file = "mts_dialog_correlation/MTS-Dialog-Automatic-Summaries-ValidationSet.csv"
     rows = pd.read_csv(mirror / file).head(60)
     pairs = rows["Automatic Summary"].tolist(), rows["Reference Summary"].tolist()
-    measured = bertscore.measure(*pairs, options(minilm, layers=layers, idf=idf, dtype=dtype))
+    measured = bertscore.measure(
+        *pairs, options(minilm, layers=layers, idf=idf, dtype=dtype)
+    )
     assert values(measured) == by_package(*pairs, minilm, layers, idf=idf)
     assert not any(each.cut for each in measured["bertscore_f1"])
 
 
-@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")  # inside the package
-def test_rescaled_as_the_package_rescales(models: Callable[[str], Path], tmp_path: Path) -> None:
+# inside the package
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
+def test_rescaled_as_the_package_rescales(
+    models: Callable[[str], Path], tmp_path: Path
+) -> None:
     baseline = tmp_path / "baseline.tsv"
     baseline.write_text("LAYER,P,R,F\n0,0.1,0.1,0.1\n1,0.2,0.3,0.4\n2,0.5,0.6,0.7\n")
     bert, numbers = models("bert"), [0.5, 0.6, 0.7]
     scaled = bertscore.measure(*PAIRS, options(bert, layers=2, baseline=numbers))
-    settings = {"rescale_with_baseline": True, "baseline_path": str(baseline), "lang": "en"}
+    settings = {
+        "rescale_with_baseline": True,
+        "baseline_path": str(baseline),
+        "lang": "en",
+    }
     assert values(scaled) == by_package(*PAIRS, bert, 2, **settings)
     assert values(scaled) != values(bertscore.measure(*PAIRS, options(bert, layers=2)))
-    # An empty text is no better than one that has nothing to do with the other, and no worse.
-    empty = bertscore.measure(["", "a"], ["", ""], options(bert, layers=2, baseline=numbers))
+    # An empty text is no better than one that has nothing to do with the other, and no
+    # worse.
+    empty = bertscore.measure(
+        ["", "a"], ["", ""], options(bert, layers=2, baseline=numbers)
+    )
     assert values(empty) == [(None, None, None), (0, 0, 0)]
 
 
 def test_recipes_name_what_changes_a_value(models: Callable[[str], Path]) -> None:
     revision = "0123456789" * 4
     known = options("roberta-large", revision=revision, baseline="en/roberta-large")
-    # The 17th layer is bert-score's choice; nothing is loaded to know it, or the baseline.
-    assert bertscore._baseline(known) == pytest.approx((0.8315, 0.8315, 0.8312), abs=1e-3)
+    # The 17th layer is bert-score's choice; nothing is loaded to know it, or the
+    # baseline.
+    assert bertscore._baseline(known) == pytest.approx(
+        (0.8315, 0.8315, 0.8312), abs=1e-3
+    )
     recipe = bertscore.recipe(known)
     assert recipe.startswith(f"model:roberta-large@{revision}|layers:17|idf:no|")
     assert "|baseline:en/roberta-large|" in recipe
     recipe = bertscore.recipe(options(models("bert"), layers=3, idf=True))
     assert recipe.startswith("model:bert#")
-    assert "|layers:3|idf:yes|baseline:none|device:cpu|dtype:float32|bert-score:0.3.13|" in recipe
+    assert (
+        "|layers:3|idf:yes|baseline:none|device:cpu|dtype:float32|bert-score:0.3.13|"
+        in recipe
+    )
     assert str(models("bert").parent) not in recipe
     assert "|layers:last|" in bertscore.recipe(options(models("bert")))
     assert tuple(each.name for each in bertscore.KIND.descriptions) == NAMES
@@ -160,10 +214,13 @@ def test_what_cannot_be_had_says_what_to_do(
 def test_empty_texts(models: Callable[[str], Path], idf: bool) -> None:
     candidates, references = ["", " \n", "the knee", ""], ["", "it hurts", "\t", " "]
     weigh = options(models("bert"), idf=idf)
-    rows = values(bertscore.measure(candidates + PAIRS[0], references + PAIRS[1], weigh))
+    rows = values(
+        bertscore.measure(candidates + PAIRS[0], references + PAIRS[1], weigh)
+    )
     null, zero = (None, None, None), (0.0, 0.0, 0.0)
     assert rows[:4] == [null, zero, zero, null]
-    # Of them, only the reference beside an empty text takes part in the weights of the others.
+    # Of them, only the reference beside an empty text takes part in the weights of the
+    # others.
     beside = [*PAIRS[0], "it hurts"], [*PAIRS[1], "it hurts"]
     assert rows[4:] == values(bertscore.measure(*beside, weigh))[:-1]
     # Tokens that all references have weigh nothing.
@@ -173,7 +230,9 @@ def test_empty_texts(models: Callable[[str], Path], idf: bool) -> None:
     assert (second[0] is not None, second[1:]) == (True, (None, None))
 
 
-def test_a_long_text_is_cut_as_the_package_cuts_it(models: Callable[[str], Path]) -> None:
+def test_a_long_text_is_cut_as_the_package_cuts_it(
+    models: Callable[[str], Path],
+) -> None:
     pairs = [LONG, "the knee", "the knee"], ["the knee", LONG, "it hurts"]
     measured = bertscore.measure(*pairs, options(models("bert"), layers=3))
     assert values(measured) == by_package(*pairs, models("bert"), 3)
@@ -191,7 +250,10 @@ def test_a_second_run_loads_no_model(
     # A part of the pairs, batches of another size, and rescaling need no model either.
     some = [side[2:4] for side in PAIRS]
     assert values(bertscore.measure(*some, plain)) == values(first[0])[2:4]
-    assert bertscore.measure(*PAIRS, plain.model_copy(update={"batch_tokens": 9})) == first[0]
+    assert (
+        bertscore.measure(*PAIRS, plain.model_copy(update={"batch_tokens": 9}))
+        == first[0]
+    )
     # Other references weigh otherwise; another layer is another output.
     for pairs, changed in ((some, weighed), (PAIRS, options(models("bert"), layers=2))):
         with pytest.raises(AssertionError, match="is loaded"):
@@ -235,13 +297,25 @@ def of_statements(cases: Sequence[Case], model: Path | str, **changes: Any) -> A
 
 
 @pytest.mark.parametrize("layers", [2, 4])
-def test_statements_against_their_passages(models: Callable[[str], Path], layers: int) -> None:
+def test_statements_against_their_passages(
+    models: Callable[[str], Path], layers: int
+) -> None:
     pairs = [
-        *((("the knee hurts", "it is late"), text) for text in ("it hurts today", "the knee")),
-        *((("it hurts",), "it hurts"), (("it hurts", LONG), "the knee"), (("the knee",), LONG)),
+        *(
+            (("the knee hurts", "it is late"), text)
+            for text in ("it hurts today", "the knee")
+        ),
+        (("it hurts",), "it hurts"),
+        (("it hurts", LONG), "the knee"),
+        (("the knee",), LONG),
     ]
-    results = of_statements([Case(p, (s,)) for p, s in pairs], models("bert"), layers=layers)
-    texts = [statement for _, statement in pairs], [" ".join(p).strip() for p, _ in pairs]
+    results = of_statements(
+        [Case(p, (s,)) for p, s in pairs], models("bert"), layers=layers
+    )
+    texts = (
+        [statement for _, statement in pairs],
+        [" ".join(p).strip() for p, _ in pairs],
+    )
     rows = zip(*(results[name] for name in bertscore.NAMES), strict=True)
     expected = by_package(*texts, models("bert"), layers)
     assert [tuple(each.value for (each,) in row) for row in rows] == expected

@@ -17,7 +17,9 @@ CHEAP = {block["kind"]: block for block in load(ROOT).metrics.values()}
 def test_the_page_in_docs_is_fresh() -> None:
     written = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
     assert written == page(descriptions()), "stale: make docs"
-    description = Description("x", "a | b", "lower", (0, None), "never", "nobody", "others")
+    description = Description(
+        "x", "a | b", "lower", (0, None), "never", "nobody", "others"
+    )
     row = "| `x` | a \\| b | lower | from 0 | never | nobody |"
     assert page({"x": description}).splitlines()[-1] == row
 
@@ -29,7 +31,9 @@ def test_every_metric_has_one_description_under_its_name() -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(CHEAP))
-def test_families_give_what_they_describe(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_families_give_what_they_describe(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(ROOT)
     _, metric, options = choose(METRICS, CHEAP[kind], where="params.yaml > metrics")
     assert not metric.costly

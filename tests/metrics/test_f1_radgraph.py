@@ -22,7 +22,13 @@ NONE = (None,) * 3
 
 
 def entity(tokens: str, label: str, *relations: list[str]) -> dict[str, Any]:
-    return {"tokens": tokens, "label": label, "start_ix": 0, "end_ix": 0, "relations": relations}
+    return {
+        "tokens": tokens,
+        "label": label,
+        "start_ix": 0,
+        "end_ix": 0,
+        "relations": relations,
+    }
 
 
 WITH = {
@@ -41,7 +47,10 @@ TEXTS = {
 @pytest.fixture(scope="module")
 def annotations(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("radgraph") / "annotations.jsonl"
-    lines = [json.dumps({"text": text, "entities": its}) + "\n" for text, its in TEXTS.items()]
+    lines = [
+        json.dumps({"text": text, "entities": its}) + "\n"
+        for text, its in TEXTS.items()
+    ]
     path.write_text("".join(lines), encoding="utf-8")
     return str(path)
 
@@ -55,14 +64,18 @@ def values(pairs: list[tuple[str, str]], **block: Any) -> list[tuple[Any, ...]]:
     texts, references = [text for text, _ in pairs], [right for _, right in pairs]
     columns = f1_radgraph.measure(texts, references, options(**block))
     assert list(columns) == [each.name for each in f1_radgraph.KIND.descriptions]
-    return list(zip(*([each.value for each in its] for its in columns.values()), strict=True))
+    return list(
+        zip(*([each.value for each in its] for its in columns.values()), strict=True)
+    )
 
 
 def test_the_example_of_the_definition(annotations: str) -> None:
     pair = ("No pneumothorax, chest tube.", "No pneumothorax.\nChest.  Tube.")
     (row,) = values([pair], annotations=annotations)
     assert row == pytest.approx((1, 0.666667, 0.666667), abs=1e-6)
-    columns = f1_radgraph.measure([pair[0]], [pair[1]], options(annotations=annotations))
+    columns = f1_radgraph.measure(
+        [pair[0]], [pair[1]], options(annotations=annotations)
+    )
     assert columns["f1_radgraph_partial"] == [Measured(4 / 6, (4, 6))]
     two, zero = "Two tubes.", (0, 0, 0)
     pairs = [("Quiet.", two), (two, ""), ("", "Quiet."), (" ", ""), (two, two)]
@@ -87,7 +100,9 @@ class RadGraph:
 
 def test_by_the_package(monkeypatch: pytest.MonkeyPatch, annotations: str) -> None:
     pairs = [(a, b) for a in [*TEXTS, ""] for b in [*TEXTS, ""]]
-    with pytest.raises(BadInput, match="radgraph is not installed; run: pip install radgraph, or"):
+    with pytest.raises(
+        BadInput, match="radgraph is not installed; run: pip install radgraph, or"
+    ):
         values(pairs, model="radgraph-xl")
     module = ModuleType("radgraph")
     module.RadGraph = RadGraph  # type: ignore[attr-defined]
@@ -103,13 +118,19 @@ def by_loops(text: str, reference: str) -> tuple[Any, ...]:
         for its in (TEXTS.get(text, {}), TEXTS.get(reference, {})):
             facts = set()
             for each in its.values():
-                word, label, relations = each["tokens"].lower(), each["label"], each["relations"]
+                word, label, relations = (
+                    each["tokens"].lower(),
+                    each["label"],
+                    each["relations"],
+                )
                 if level == "simple" or (level == "complete" and not relations):
                     facts.add(f"{word} {label}")
                 elif level == "partial":
                     facts.add(f"{word} {label} {len(relations) > 0}")
                 else:
-                    facts |= {f"{word} {label} {r} {its[to]['tokens']}" for r, to in relations}
+                    facts |= {
+                        f"{word} {label} {r} {its[to]['tokens']}" for r, to in relations
+                    }
             sides.append(facts)
         a, b = sides
         shared = len(a & b)
@@ -139,7 +160,9 @@ def test_equal_to_plain_loops_in_any_batch_and_order(
         ('{"text": "a"}', "is not text with entities"),
         ("[", "annotations.jsonl"),
         (
-            json.dumps({"text": "a", "entities": {"1": entity("a", ANATOMY, ["modify", "2"])}}),
+            json.dumps(
+                {"text": "a", "entities": {"1": entity("a", ANATOMY, ["modify", "2"])}}
+            ),
             "is not text with entities, related among themselves",
         ),
         ('{"text": "b", "entities": {}}', "lacks 1 of 1 texts; add them"),
@@ -164,4 +187,7 @@ def test_its_record(annotations: str) -> None:
     assert kind.costly
     assert [str(each.path) for each in kind.files(file)] == [annotations]
     assert kind.recipe(file).startswith("annotations:annotations.jsonl:")
-    assert (kind.recipe(model), kind.files(model)) == ("model:radgraph|radgraph:absent", [])
+    assert (kind.recipe(model), kind.files(model)) == (
+        "model:radgraph|radgraph:absent",
+        [],
+    )

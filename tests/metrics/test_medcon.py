@@ -14,15 +14,25 @@ from metassay.metrics.describe import Measured
 
 # bee is another name of b, and c has two concepts; rash has no vector.
 TERMS = {
-    **{"a": "Ax", "b": "Bx", "bee": "Bx", "c": "Cx Dy", "e": "Ey"},
+    "a": "Ax",
+    "b": "Bx",
+    "bee": "Bx",
+    "c": "Cx Dy",
+    "e": "Ey",
     **{word: f"{word[0].upper()}x" for word in ("fever", "pyrexia", "rash")},
-    **{"cough": "Kx", "pain": "Qx"},
+    "cough": "Kx",
+    "pain": "Qx",
 }
 VECTORS = {
-    **{"fever": (1.0, 0.0), "cough": (0.0, 1.0), "pyrexia": (0.8, 0.6), "pain": (-3.0, 1.0)},
+    "fever": (1.0, 0.0),
+    "cough": (0.0, 1.0),
+    "pyrexia": (0.8, 0.6),
+    "pain": (-3.0, 1.0),
 }
 IDS = {word: [each[0] for each in ids.split()] for word, ids in TERMS.items()}
-MED = st.lists(st.sampled_from(["a", "b", "bee", "c", "e", "other"]), max_size=6).map(" ".join)
+MED = st.lists(st.sampled_from(["a", "b", "bee", "c", "e", "other"]), max_size=6).map(
+    " ".join
+)
 MIST = st.lists(st.sampled_from([*VECTORS, "rash", "other"]), max_size=6).map(" ".join)
 Pairs = list[tuple[str, str]]
 
@@ -30,15 +40,24 @@ Pairs = list[tuple[str, str]]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("terms")
-    rows = [f"{word},{each[0]},{each[1]}" for word, ids in TERMS.items() for each in ids.split()]
-    (folder / "terms.csv").write_text("\n".join(["term,concept,semantic_type", *rows]) + "\n")
+    rows = [
+        f"{word},{each[0]},{each[1]}"
+        for word, ids in TERMS.items()
+        for each in ids.split()
+    ]
+    (folder / "terms.csv").write_text(
+        "\n".join(["term,concept,semantic_type", *rows]) + "\n"
+    )
     lines = [f"{IDS[word][0]} {a} {b}" for word, (a, b) in VECTORS.items()]
     (folder / "vectors.txt").write_text("\n".join([f"{len(lines)} 2", *lines]) + "\n")
     return folder
 
 
 def chosen(folder: Path, kind: str, **changes: Any) -> Chosen:
-    block = {"kind": kind, "linker": {"kind": "terms", "terms": str(folder / "terms.csv")}}
+    block = {
+        "kind": kind,
+        "linker": {"kind": "terms", "terms": str(folder / "terms.csv")},
+    }
     if kind == "mist":
         block["vectors"] = {"file": str(folder / "vectors.txt")}
     return choose(METRICS, block | changes, where="test")
@@ -46,12 +65,17 @@ def chosen(folder: Path, kind: str, **changes: Any) -> Chosen:
 
 def measured(folder: Path, kind: str, pairs: Pairs, **changes: Any) -> Any:
     _, record, options = chosen(folder, kind, **changes)
-    return record.measure([text for text, _ in pairs], [right for _, right in pairs], options)
+    return record.measure(
+        [text for text, _ in pairs], [right for _, right in pairs], options
+    )
 
 
 def values(folder: Path, kind: str, pairs: Pairs, **changes: Any) -> list[Any]:
     """Of MEDCON all three, of MIST the value."""
-    columns = [[m.value for m in its] for its in measured(folder, kind, pairs, **changes).values()]
+    columns = [
+        [m.value for m in its]
+        for its in measured(folder, kind, pairs, **changes).values()
+    ]
     return list(zip(*columns, strict=True)) if kind == "medcon" else columns[0]
 
 
@@ -63,14 +87,28 @@ def test_medcon_by_hand(folder: Path) -> None:
         "medcon_f1": [Measured(2 / 6, (2, 6))],
     }
     empty, none = [("", "b"), ("b", "other"), ("", "other"), ("a", "b")], None
-    assert values(folder, "medcon", empty) == [(none, 0, 0), (0, none, 0), (none,) * 3, (0, 0, 0)]
-    # As released: three of the reference's terms b, bee, c, e have a concept of the text.
-    ((precision, recall, f1),) = values(folder, "medcon", [("b c", "b bee c e")], rule="released")
+    assert values(folder, "medcon", empty) == [
+        (none, 0, 0),
+        (0, none, 0),
+        (none,) * 3,
+        (0, 0, 0),
+    ]
+    # As released: three of the reference's terms b, bee, c, e have a concept of the
+    # text.
+    ((precision, recall, f1),) = values(
+        folder, "medcon", [("b c", "b bee c e")], rule="released"
+    )
     assert (precision, recall) == (3 / 2, 3 / 4)
     assert f1 == pytest.approx(2 * 1.5 * 0.75 / (1.5 + 0.75))
     assert values(folder, "medcon", empty, rule="released") == [(0, 0, 0)] * 4
-    linker = {"kind": "terms", "terms": str(folder / "terms.csv"), "semantic_types": ["y"]}
-    assert values(folder, "medcon", [("a c", "b c e")], linker=linker) == [(1, 1 / 2, 2 / 3)]
+    linker = {
+        "kind": "terms",
+        "terms": str(folder / "terms.csv"),
+        "semantic_types": ["y"],
+    }
+    assert values(folder, "medcon", [("a c", "b c e")], linker=linker) == [
+        (1, 1 / 2, 2 / 3)
+    ]
 
 
 def test_mist_by_hand(folder: Path) -> None:
@@ -79,19 +117,36 @@ def test_mist_by_hand(folder: Path) -> None:
     (score,) = measured(folder, "mist", pair)["mist"]
     assert score.value == pytest.approx(0.7, abs=1e-9)
     assert score.statistics == pytest.approx((1.4, 2))
-    assert values(folder, "mist", pair, rule="printed") == [pytest.approx(0.4, abs=1e-9)]
+    assert values(folder, "mist", pair, rule="printed") == [
+        pytest.approx(0.4, abs=1e-9)
+    ]
     pairs = [
-        *[("", ""), ("fever", ""), ("", "fever"), ("rash", "fever"), ("fever", "rash")],
+        ("", ""),
+        ("fever", ""),
+        ("", "fever"),
+        ("rash", "fever"),
+        ("fever", "rash"),
         ("fever rash", "fever fever rash"),
     ]
     scores, none = measured(folder, "mist", pairs), None
     assert [each.value for each in scores["mist"]] == [none, none, 0, none, none, 1]
-    assert [each.value for each in scores["mist_known"]] == [none, 1, 1, 1 / 2, 1 / 2, 1 / 2]
+    assert [each.value for each in scores["mist_known"]] == [
+        none,
+        1,
+        1,
+        1 / 2,
+        1 / 2,
+        1 / 2,
+    ]
 
 
 def medcon_by_loops(text: str, reference: str, rule: str) -> tuple[float | None, ...]:
-    text_terms, terms = ({w for w in side.split() if w in IDS} for side in (text, reference))
-    there, wanted = ({id for w in words for id in IDS[w]} for words in (text_terms, terms))
+    text_terms, terms = (
+        {w for w in side.split() if w in IDS} for side in (text, reference)
+    )
+    there, wanted = (
+        {id for w in words for id in IDS[w]} for words in (text_terms, terms)
+    )
     if rule == "sets":
         p = len(there & wanted) / len(there) if there else None
         r = len(there & wanted) / len(wanted) if wanted else None
@@ -110,7 +165,9 @@ def mist_by_loops(text: str, reference: str, rule: str) -> float | None:
         return (a[0] * b[0] + a[1] * b[1]) / math.hypot(*a) / math.hypot(*b)
 
     every = {word for word in text.split() if word in IDS}
-    named, wanted = ({w for w in side.split() if w in VECTORS} for side in (text, reference))
+    named, wanted = (
+        {w for w in side.split() if w in VECTORS} for side in (text, reference)
+    )
     if not wanted or (every and not named):
         return None
     if not named:
@@ -147,13 +204,23 @@ def test_equal_to_plain_loops_in_any_order(folder: Path, case: Any) -> None:
 @pytest.mark.parametrize(
     ("kind", "names", "files", "rule"),
     [
-        ("medcon", ["medcon_precision", "medcon_recall", "medcon_f1"], ["terms.csv"], "sets"),
+        (
+            "medcon",
+            ["medcon_precision", "medcon_recall", "medcon_f1"],
+            ["terms.csv"],
+            "sets",
+        ),
         ("mist", ["mist", "mist_known"], ["terms.csv", "vectors.txt"], "described"),
     ],
 )
-def test_records(folder: Path, kind: str, names: list[str], files: list[str], rule: str) -> None:
+def test_records(
+    folder: Path, kind: str, names: list[str], files: list[str], rule: str
+) -> None:
     _, record, options = chosen(folder, kind)
-    assert ([each.name for each in record.descriptions], record.costly) == (names, False)
+    assert ([each.name for each in record.descriptions], record.costly) == (
+        names,
+        False,
+    )
     assert record.recipe(options).startswith("linker:terms,semantic_types=None,terms=")
     assert f"|rule:{rule}" in record.recipe(options)
     assert [each.path.name for each in record.files(options)] == files

@@ -17,28 +17,38 @@ from metassay.metrics import bleu, edit_distance, rouge
 from metassay.metrics.describe import Measured
 
 NULL = Measured(None, None)
-PLAIN, STEMMED = (rouge.RougeOptions(stemmer=stem, split="newline") for stem in (False, True))
+PLAIN, STEMMED = (
+    rouge.RougeOptions(stemmer=stem, split="newline") for stem in (False, True)
+)
 TYPES = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
 SCORERS = {stem: RougeScorer(TYPES, use_stemmer=stem) for stem in (False, True)}
 BLEU = bleu.BleuOptions(tokenize="13a", lowercase=False)
 
-# Few words, so that subsequences of equal length abound and the choice among them matters.
+# Few words, so that subsequences of equal length abound and the choice among them
+# matters.
 WORDS = st.sampled_from(["a", "b", "c", "dried", "drying", "7", "\n", "\n\n", "-", "é"])
 TEXTS = st.lists(WORDS, max_size=40).map(" ".join)
-FEW = st.lists(st.sampled_from(["a", "bb", "aa", "c", "D", "."]), max_size=9).map(" ".join)
+FEW = st.lists(st.sampled_from(["a", "bb", "aa", "c", "D", "."]), max_size=9).map(
+    " ".join
+)
 
 
-def pair(candidate: str, reference: str, metric: Any = rouge, options: Any = PLAIN) -> Any:
+def pair(
+    candidate: str, reference: str, metric: Any = rouge, options: Any = PLAIN
+) -> Any:
     measured = metric.measure([candidate], [reference], options)
     return {name: values[0] for name, values in measured.items()}
 
 
-def equals_rouge_score(candidate: str, reference: str, options: rouge.RougeOptions) -> None:
+def equals_rouge_score(
+    candidate: str, reference: str, options: rouge.RougeOptions
+) -> None:
     theirs = SCORERS[options.stemmer].score(reference, candidate)
     for name, ours in pair(candidate, reference, options=options).items():
         family, variant = name.split("_")
         expected = getattr(theirs[family], variant)
-        # Equality, not closeness. Where a text is empty rouge-score says 0 and we say null.
+        # Equality, not closeness. Where a text is empty rouge-score says 0 and we say
+        # null.
         assert ours.value == expected or (ours.value is None and expected == 0), name
 
 
@@ -59,7 +69,9 @@ def test_rouge_by_hand() -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(
-    TEXTS | st.text(max_size=40), TEXTS | st.text(max_size=40), st.sampled_from([PLAIN, STEMMED])
+    TEXTS | st.text(max_size=40),
+    TEXTS | st.text(max_size=40),
+    st.sampled_from([PLAIN, STEMMED]),
 )
 def test_equal_to_rouge_score_to_the_last_bit(
     candidate: str, reference: str, options: rouge.RougeOptions
@@ -71,7 +83,9 @@ def test_equal_to_rouge_score_to_the_last_bit(
 def test_equal_to_rouge_score_on_long_lines(options: rouge.RougeOptions) -> None:
     # Beyond 64 tokens a line, where a machine word would end.
     candidate = " ".join(str(n * n % 17) for n in range(150)) + "\nruns running runner"
-    reference = " ".join(str(n * n * n % 17) for n in range(170)) + "\nran running runners"
+    reference = (
+        " ".join(str(n * n * n % 17) for n in range(170)) + "\nran running runners"
+    )
     equals_rouge_score(candidate, reference, options)
 
 
@@ -87,13 +101,18 @@ def test_texts_without_tokens(name: str) -> None:
         ((" - ", "a b"), [None, 0, 0]),
         (("a b", ""), [0, None, 0]),
         (("", "?!"), [None] * 3),
-        # As absent sections have it in DocLens's Table 24: a word has no pairs, and rouge2 is 0.
+        # As absent sections have it in DocLens's Table 24: a word has no pairs, and
+        # rouge2 is 0.
         (("#####EMPTY#####", "#####EMPTY#####"), [float(name != "rouge2")] * 3),
     ):
         scores = pair(*texts)
-        sides = [scores[f"{name}_{side}"] for side in ("precision", "recall", "fmeasure")]
+        sides = [
+            scores[f"{name}_{side}"] for side in ("precision", "recall", "fmeasure")
+        ]
         assert [score.value for score in sides] == expected
-        assert all((score.statistics is None) == (score.value is None) for score in sides)
+        assert all(
+            (score.statistics is None) == (score.value is None) for score in sides
+        )
 
 
 @settings(max_examples=50, deadline=None)
@@ -101,27 +120,37 @@ def test_texts_without_tokens(name: str) -> None:
 def test_a_pair_scores_the_same_in_any_company(pairs: list[tuple[str, str]]) -> None:
     together = rouge.measure([c for c, _ in pairs], [r for _, r in pairs], PLAIN)
     for index, texts in enumerate(pairs):
-        assert {name: values[index] for name, values in together.items()} == pair(*texts)
+        assert {name: values[index] for name, values in together.items()} == pair(
+            *texts
+        )
 
 
 @pytest.mark.parametrize(
     ("file", "printed"),
     [
         ("bart-large-xsum-samsum_clinicalnlp_taskB_test1_full", (40.87, 18.96, 34.60)),
-        ("bart-large-xsum-samsum_clinicalnlp_taskB_test1_division_combined", (53.46, 25.08, 48.62)),
+        (
+            "bart-large-xsum-samsum_clinicalnlp_taskB_test1_division_combined",
+            (53.46, 25.08, 48.62),
+        ),
         ("BioBART_clinicalnlp_taskB_test1_full", (39.09, 17.24, 33.19)),
         ("BioBART_clinicalnlp_taskB_test1_division_combined", (49.53, 22.47, 44.92)),
         ("test1ChatGPT_", (47.44, 19.01, 42.47)),
         ("test1GPT-4_", (51.76, 22.58, 45.97)),
     ],
 )
-def test_printed_digits_of_aci_bench(mirror: Path, file: str, printed: tuple[float, ...]) -> None:
-    # Xie et al. 2024 (DocLens), Table 20: F1 x 100, mean of 40 notes; its Rouge-L is rougeLsum.
+def test_printed_digits_of_aci_bench(
+    mirror: Path, file: str, printed: tuple[float, ...]
+) -> None:
+    # Xie et al. 2024 (DocLens), Table 20: F1 x 100, mean of 40 notes; its Rouge-L is
+    # rougeLsum.
     right, left = (
         pd.read_csv(mirror / f"aci_bench_test1/{name}.csv")
         for name in ("clinicalnlp_taskB_test1", file)
     )
-    both = right.merge(left, on="encounter_id", validate="1:1", suffixes=("_reference", ""))
+    both = right.merge(
+        left, on="encounter_id", validate="1:1", suffixes=("_reference", "")
+    )
     assert len(both) == 40
     scores = rouge.measure(list(both["note"]), list(both["note_reference"]), PLAIN)
     names = ("rouge1_fmeasure", "rouge2_fmeasure", "rougeLsum_fmeasure")
@@ -129,19 +158,29 @@ def test_printed_digits_of_aci_bench(mirror: Path, file: str, printed: tuple[flo
     assert tuple(round(100 * mean, 2) for mean in means) == printed
 
 
-def bleu_of(candidate: str, reference: str, options: bleu.BleuOptions = BLEU) -> Measured:
+def bleu_of(
+    candidate: str, reference: str, options: bleu.BleuOptions = BLEU
+) -> Measured:
     score: Measured = pair(candidate, reference, bleu, options)["bleu"]
     return score
 
 
 def test_bleu_by_hand() -> None:
-    # Of 5 words 4 are right, of 4 pairs 3, of 3 triples 2, of 2 quadruples 1; as long as the
-    # reference: no penalty. (4/5 * 3/4 * 2/3 * 1/2) ** (1/4) = .2 ** .25
+    # Of 5 words 4 are right, of 4 pairs 3, of 3 triples 2, of 2 quadruples 1; as long
+    # as the reference: no penalty. (4/5 * 3/4 * 2/3 * 1/2) ** (1/4) = .2 ** .25
     score = bleu_of("a b c d x", "a b c d e")
-    assert score == Measured(pytest.approx(100 * 0.2**0.25), (5, 5, 4, 3, 2, 1, 5, 4, 3, 2))
-    assert bleu_of("a b", "a b").value == pytest.approx(100)  # by the orders that it has
+    assert score == Measured(
+        pytest.approx(100 * 0.2**0.25), (5, 5, 4, 3, 2, 1, 5, 4, 3, 2)
+    )
+    # by the orders that it has
+    assert bleu_of("a b", "a b").value == pytest.approx(100)
     assert bleu_of("", "") == NULL
-    assert bleu_of("", "a b").value == bleu_of("a b", "").value == bleu_of("A B", "a b").value == 0
+    assert (
+        bleu_of("", "a b").value
+        == bleu_of("a b", "").value
+        == bleu_of("A B", "a b").value
+        == 0
+    )
     lower = bleu.BleuOptions(tokenize="13a", lowercase=True)
     assert bleu_of("A B", "a b", lower).value == pytest.approx(100)
     none = bleu.BleuOptions(tokenize="none", lowercase=False)
@@ -183,7 +222,11 @@ def levenshtein(first: Sequence[str], second: Sequence[str]) -> int:
     for row, left in enumerate(first, start=1):
         here = [row]
         for column, right in enumerate(second, start=1):
-            here.append(min(above[column] + 1, here[-1] + 1, above[column - 1] + (left != right)))
+            here.append(
+                min(
+                    above[column] + 1, here[-1] + 1, above[column - 1] + (left != right)
+                )
+            )
         above = here
     return above[-1]
 
@@ -202,9 +245,13 @@ def test_edit_distance_by_hand() -> None:
 
 @settings(deadline=None)
 @given(FEW, FEW)
-def test_edit_distance_is_that_of_a_plain_dynamic_programme(first: str, second: str) -> None:
+def test_edit_distance_is_that_of_a_plain_dynamic_programme(
+    first: str, second: str
+) -> None:
     for score, sides in zip(
-        edits(first, second), ((first.split(), second.split()), (first, second)), strict=True
+        edits(first, second),
+        ((first.split(), second.split()), (first, second)),
+        strict=True,
     ):
         longest = max(map(len, sides))
         expected = (levenshtein(*sides), longest) if longest else None

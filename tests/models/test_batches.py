@@ -15,7 +15,9 @@ def test_by_hand() -> None:
 @given(st.lists(st.integers(1, 50)), st.integers(1, 200))
 def test_each_text_is_in_one_batch_that_fits(lengths: list[int], most: int) -> None:
     batches = list(by_length(lengths, most))
-    assert sorted(place for batch in batches for place in batch) == list(range(len(lengths)))
+    assert sorted(place for batch in batches for place in batch) == list(
+        range(len(lengths))
+    )
     for batch in batches:
         longest = max(lengths[place] for place in batch)
         assert len(batch) == 1 or len(batch) * longest <= most

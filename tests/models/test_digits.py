@@ -55,7 +55,14 @@ def test_a_grid_has_no_negative_zero() -> None:
 
 
 def test_digits_count_from_the_nearer_end() -> None:
-    cases = {0.123456: 0.123, 0.999876543: 0.999877, 0.00012344: 0.000123, 0.5: 0.5, 1: 1, 0: 0}
+    cases = {
+        0.123456: 0.123,
+        0.999876543: 0.999877,
+        0.00012344: 0.000123,
+        0.5: 0.5,
+        1: 1,
+        0: 0,
+    }
     for probability, expected in cases.items():
         assert keep_digits(probability, 3) == pytest.approx(expected, abs=1e-15)
 

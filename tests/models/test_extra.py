@@ -12,7 +12,8 @@ from metassay.models import extra
 ROOT = Path(__file__).parents[2]
 HINT = r'is not installed; run: pip install "metassay\[models\]"'
 
-# Hides the extra from this process, imports everything that may use it, and then uses it.
+# Hides the extra from this process, imports everything that may use it, and then uses
+# it.
 WITHOUT = """
 import importlib.metadata, importlib.util, sys
 HIDDEN = ("torch", "transformers", "bert_score", "tokenizers")

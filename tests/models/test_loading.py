@@ -32,7 +32,9 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return encoder(tmp_path_factory.mktemp("models") / "tiny", "bert")
 
 
-def test_a_folder_is_known_by_its_files_not_by_its_place(bert: Path, tmp_path: Path) -> None:
+def test_a_folder_is_known_by_its_files_not_by_its_place(
+    bert: Path, tmp_path: Path
+) -> None:
     here = identify(options(bert))
     assert here.name == f"tiny#{here.content[:8]}"
     there = tmp_path / "moved"
@@ -55,7 +57,9 @@ def test_a_model_of_the_hub_is_known_by_its_commit() -> None:
 
 
 def test_weights_and_layers_that_are_missing_are_not_invented(bert: Path) -> None:
-    with pytest.raises(BadInput, match="weights of AutoModelForTokenClassification, the first is"):
+    with pytest.raises(
+        BadInput, match="weights of AutoModelForTokenClassification, the first is"
+    ):
         load("AutoModelForTokenClassification", options(bert))
     with pytest.raises(BadInput, match="has 4 layers, not 5"):
         load_encoder(options(bert), 5)
@@ -67,13 +71,21 @@ def test_code_that_a_model_brings_is_never_run_and_nobody_is_asked(
     brought = shutil.copytree(bert, tmp_path / "brought")
     file = brought / "config.json"
     config = json.loads(file.read_text(encoding="utf-8"))
-    theirs = {"AutoConfig": "own.Own", "AutoModel": "own.Own", "AutoTokenizer": ["own.Own", None]}
+    theirs = {
+        "AutoConfig": "own.Own",
+        "AutoModel": "own.Own",
+        "AutoTokenizer": ["own.Own", None],
+    }
     config |= {"auto_map": theirs, "model_type": "theirs"}
     file.write_text(json.dumps(config), encoding="utf-8")
-    (brought / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Own: pass\n")
+    (brought / "own.py").write_text(
+        f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Own: pass\n"
+    )
     monkeypatch.setenv("HF_MODULES_CACHE", str(tmp_path / "modules"))
     monkeypatch.setattr("builtins.input", lambda *_: "y")
-    with pytest.raises(BadInput, match="it needs its own code, which is never run") as raised:
+    with pytest.raises(
+        BadInput, match="it needs its own code, which is never run"
+    ) as raised:
         load("AutoModel", options(brought))
     assert "\n" not in str(raised.value)
     assert not (tmp_path / "ran").exists()
@@ -81,11 +93,14 @@ def test_code_that_a_model_brings_is_never_run_and_nobody_is_asked(
 
 @pytest.mark.parametrize("limited", [True, False])
 @pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert", "t5"])
-def test_a_text_is_cut_at_what_the_encoder_reads(tmp_path: Path, kind: str, limited: bool) -> None:
+def test_a_text_is_cut_at_what_the_encoder_reads(
+    tmp_path: Path, kind: str, limited: bool
+) -> None:
     loaded = load_encoder(options(encoder(tmp_path / kind, kind, limited=limited)), 2)
     assert loaded.limit == (None if kind == "t5" and not limited else 64)
     (whole,) = tokens(loaded, ["the knee"])
-    fits = ["a" * 62, "a" * 63]  # no merges were learnt for these: a token each, and two special
+    # no merges were learnt for these: a token each, and two special
+    fits = ["a" * 62, "a" * 63]
     full, over = tokens(loaded, fits)
     assert (len(full.numbers), full.unread) == (64, 0)
     read = (65, 0) if loaded.limit is None else (64, 1 - 64 / 65)
@@ -116,9 +131,8 @@ def test_a_package_carries_a_model_that_is_known_by_its_weights(
     bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(bert, tmp_path / "carrier" / "model")
-    code = (
-        "from pathlib import Path\ndef get_model_path(): return Path(__file__).parent / 'model'\n"
-    )
+    code = "from pathlib import Path\n"
+    code += "def get_model_path(): return Path(__file__).parent / 'model'\n"
     (tmp_path / "carrier" / "__init__.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     packaged = options("package:carrier")
@@ -129,5 +143,7 @@ def test_a_package_carries_a_model_that_is_known_by_its_weights(
     with pytest.raises(BadInput, match="no package 'nobody_has_this'"):
         identify(options("package:nobody_has_this"))
     (tmp_path / "carrier" / "model" / "model.safetensors").unlink()
-    with pytest.raises(BadInput, match=r"model.safetensors or pytorch_model.bin is not available"):
+    with pytest.raises(
+        BadInput, match=r"model.safetensors or pytorch_model.bin is not available"
+    ):
         weights_digest(packaged)

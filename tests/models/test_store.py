@@ -26,8 +26,8 @@ ROOT = Path(__file__).parents[2]
 TASK = Task("length", Identity("tiny#01", "0123"), "cpu", {"unit": "letters"}, ())
 TEXTS, BATCH, BLOCK = 60, 4, 12
 
-# Computes the lengths of the texts of two lengths and those between, slowly, in batches, and notes
-# each text that it computes. It may stand still at a text.
+# Computes the lengths of the texts of two lengths and those between, slowly, in
+# batches, and notes each text that it computes. It may stand still at a text.
 COMPUTING = f"""
 import sys, time
 from pathlib import Path
@@ -79,7 +79,8 @@ def letters(path: Path) -> Letters:
 def test_what_is_there_is_not_computed_again(letters: Letters) -> None:
     first = [("a", "bb"), ("ccc",), ("a", "bb"), ("bb", "a")]
     assert letters(*first) == [[1, 2], [3], [1, 2], [2, 1]]
-    assert letters.computed == [0, 1, 3]  # equal inputs count once, and their order matters
+    # equal inputs count once, and their order matters
+    assert letters.computed == [0, 1, 3]
     assert letters(("dd",), *first)[0] == [2]
     assert letters.computed == [0, 1, 3, 0]
     assert letters() == []
@@ -92,7 +93,9 @@ def test_what_is_there_is_not_computed_again(letters: Letters) -> None:
         (4, [[0, 3], [4, 5]]),  # the first block has four texts, of which two are there
     ],
 )
-def test_what_is_there_changes_no_block(path: Path, monkeypatch, characters, expected) -> None:
+def test_what_is_there_changes_no_block(
+    path: Path, monkeypatch, characters, expected
+) -> None:
     monkeypatch.setattr(module, "_INPUTS", 2)
     monkeypatch.setattr(module, "_CHARACTERS", characters)
     calls: list[list[int]] = []
@@ -117,7 +120,9 @@ def test_what_is_there_changes_no_block(path: Path, monkeypatch, characters, exp
         ({"device": "cuda:1", "model": Identity("moved#01", "0123")}, False),
     ],
 )
-def test_all_that_can_change_an_output_is_in_its_key(letters, change, again: bool) -> None:
+def test_all_that_can_change_an_output_is_in_its_key(
+    letters, change, again: bool
+) -> None:
     task = replace(TASK, device="cuda:0")
     letters(("a",), task=task)
     letters(("a",), task=replace(task, **change))
@@ -178,7 +183,9 @@ def ledger(path: Path) -> None:
 DAMAGES: dict[str, Callable[[Path], Any]] = {
     "half": lambda path: path.write_bytes(path.read_bytes()[:-50_000]),
     "overwritten": lambda path: path.write_bytes(b"x" * path.stat().st_size),
-    "another column": lambda path: by_sql(path, "ALTER TABLE outputs RENAME value TO output"),
+    "another column": lambda path: by_sql(
+        path, "ALTER TABLE outputs RENAME value TO output"
+    ),
     "not a store of model outputs of Metassay": ledger,
 }
 
@@ -189,13 +196,17 @@ def test_a_damaged_store_is_named_and_left_as_it_is(path: Path, damage: str) -> 
         store.keep({str(n): "x" * 500 for n in range(300)}, model="m", task="t")
     DAMAGES[damage](path)
     before = path.read_bytes()
-    with pytest.raises(BadInput, match=damage if damage.startswith("not") else "move it away"):
+    with pytest.raises(
+        BadInput, match=damage if damage.startswith("not") else "move it away"
+    ):
         Store(path)
     assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("value", ["x'ff'", "'{'", "x'00'", "''", "'NaN]'"])
-def test_a_damaged_output_is_computed_again(letters: Letters, value: str, caplog) -> None:
+def test_a_damaged_output_is_computed_again(
+    letters: Letters, value: str, caplog
+) -> None:
     assert letters(("one",), ("other",)) == [[3], [5]]
     by_sql(letters.store, f"UPDATE outputs SET value = {value} WHERE value = '[5]'")
     assert letters(("one",), ("other",)) == [[3], [5]]
@@ -211,18 +222,31 @@ class Program:
 
     @property
     def computed(self) -> list[int]:
-        return [int(line) for line in self.log.read_text().split()] if self.log.exists() else []
+        return (
+            [int(line) for line in self.log.read_text().split()]
+            if self.log.exists()
+            else []
+        )
 
-    def start(self, first: int = 0, last: int = TEXTS, stop: int = -1) -> subprocess.Popen[str]:
+    def start(
+        self, first: int = 0, last: int = TEXTS, stop: int = -1
+    ) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-c", COMPUTING, *map(str, (self.store, self.log, first, last, stop))],
+            [
+                sys.executable,
+                "-c",
+                COMPUTING,
+                *map(str, (self.store, self.log, first, last, stop)),
+            ],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
 
-    def finish(self, process: subprocess.Popen[str], first: int = 0, last: int = TEXTS) -> None:
+    def finish(
+        self, process: subprocess.Popen[str], first: int = 0, last: int = TEXTS
+    ) -> None:
         out, err = process.communicate(timeout=60)
         assert process.returncode == 0, err
         assert json.loads(out) == list(range(first, last))
@@ -274,7 +298,9 @@ def test_two_processes_compute_nothing_twice(program: Program) -> None:
     assert sorted(program.computed) == list(range(TEXTS))
 
 
-def test_a_process_waits_only_for_the_block_that_another_has_in_hand(program: Program) -> None:
+def test_a_process_waits_only_for_the_block_that_another_has_in_hand(
+    program: Program,
+) -> None:
     with program.standing(stop=BLOCK + 1):
         program.run(TEXTS, 2 * TEXTS)  # others
         program.run(3 * BLOCK, TEXTS)  # that the first would reach
@@ -285,4 +311,6 @@ def test_a_process_waits_only_for_the_block_that_another_has_in_hand(program: Pr
     times = Counter(program.computed)
     assert sorted(times) == list(range(2 * TEXTS))
     # Only the batch that was killed is computed again.
-    assert {length for length, n in times.items() if n > 1} == set(range(BLOCK, BLOCK + BATCH))
+    assert {length for length, n in times.items() if n > 1} == set(
+        range(BLOCK, BLOCK + BATCH)
+    )

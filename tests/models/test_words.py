@@ -28,7 +28,18 @@ def loaded(folder: Path, kind: str) -> Encoder:
 
 def test_words_are_runs_of_letters_and_whole_numbers() -> None:
     texts = [TEXT[word.start : word.end] for word in words(TEXT)]
-    assert texts == ["the", "knee", "hurts", "1,000", "stairs", "20", "mg", "aren't", "5", "%"]
+    assert texts == [
+        "the",
+        "knee",
+        "hurts",
+        "1,000",
+        "stairs",
+        "20",
+        "mg",
+        "aren't",
+        "5",
+        "%",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["bert", "albert", "distilbert", "t5"])
@@ -41,19 +52,27 @@ def test_a_word_is_the_mean_of_its_pieces(tmp_path: Path, kind: str) -> None:
             torch.tensor([read["input_ids"]]), output_hidden_states=True
         ).hidden_states
     start, end = alone.words[2]
-    inside = [i for i, (s, e) in enumerate(read["offset_mapping"]) if s < end and start < e]
+    inside = [
+        i for i, (s, e) in enumerate(read["offset_mapping"]) if s < end and start < e
+    ]
     for layer, states in ((1, hidden[len(hidden) // 2]), (2, hidden[-1])):
         mean = states[0, inside].mean(0).numpy()
-        assert alone.vectors[layer, 2] == pytest.approx(mean / np.linalg.norm(mean), abs=1e-5)
+        assert alone.vectors[layer, 2] == pytest.approx(
+            mean / np.linalg.norm(mean), abs=1e-5
+        )
     rarest = max(read["input_ids"][i] for i in inside)
     assert alone.rarity[2] == pytest.approx(np.log1p(rarest))
     assert alone.vectors.shape[:2] == (LAYERS, len(alone.words))
     assert np.linalg.norm(again.vectors, axis=-1) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_long_texts_are_read_in_parts_and_only_a_long_word_is_cut(tmp_path: Path) -> None:
+def test_long_texts_are_read_in_parts_and_only_a_long_word_is_cut(
+    tmp_path: Path,
+) -> None:
     model = loaded(tmp_path / "bert", "bert")
-    whole, endless, blank = encode(model, [" ".join(["stairs"] * 200), "a " + "x" * 500, ""], 256)
+    whole, endless, blank = encode(
+        model, [" ".join(["stairs"] * 200), "a " + "x" * 500, ""], 256
+    )
     assert (len(whole.words), whole.cut) == (200, 0)
     assert np.linalg.norm(whole.vectors, axis=-1) == pytest.approx(1.0, abs=1e-5)
     assert (len(endless.words), endless.cut) == (2, 1)
@@ -61,7 +80,10 @@ def test_long_texts_are_read_in_parts_and_only_a_long_word_is_cut(tmp_path: Path
     # Products of the vectors are exact.
     steps = whole.vectors.astype(float) * 2**20
     assert np.array_equal(steps, steps.round())
-    first, other = (endless.vectors[2, 0].astype(float), whole.vectors[2, 1].astype(float))
+    first, other = (
+        endless.vectors[2, 0].astype(float),
+        whole.vectors[2, 1].astype(float),
+    )
     products = [float(a) * float(b) for a, b in zip(first, other, strict=True)]
     assert first @ other == math.fsum(products)
 
@@ -74,5 +96,7 @@ def test_a_token_counts_for_every_word_that_it_overlaps() -> None:
     rows = np.array([[9, 9], [1, 0], [0, 2], [3, 0], [1, 3], [9, 9]], np.float32)
     read = words_module._text(its, [(piece, np.stack([rows] * LAYERS))], 2)
     assert read.cut == 0
-    assert read.vectors[1] == pytest.approx(np.array([[1, 0], [0, 1], [0, 1], [0.8, 0.6]]))
+    assert read.vectors[1] == pytest.approx(
+        np.array([[1, 0], [0, 1], [0, 1], [0.8, 0.6]])
+    )
     assert read.rarity == pytest.approx(np.log1p([10, 20, 20, 40]))

@@ -16,10 +16,14 @@ from tests.page.invented import Invented
 def chromium() -> str:
     """Where the browser is, or a skip that says how to get one; in CI a failure."""
     names = ("chromium", "chromium-browser", "google-chrome")
-    program = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    program = os.environ.get("CHROMIUM") or next(
+        filter(None, map(shutil.which, names)), None
+    )
     if program:
         return program
-    remedy = "needs a browser: apt-get install chromium, or set CHROMIUM to the path of one"
+    remedy = (
+        "needs a browser: apt-get install chromium, or set CHROMIUM to the path of one"
+    )
     if os.environ.get("CI", "").lower() in ("true", "1"):
         pytest.fail(remedy)
     pytest.skip(remedy)
@@ -33,7 +37,8 @@ def driver() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="module")
 def browser(chromium: str, driver: Playwright) -> Iterator[Browser]:
-    sandbox = os.name != "posix" or os.geteuid() != 0  # as root Chromium starts only without
+    # as root Chromium starts only without
+    sandbox = os.name != "posix" or os.geteuid() != 0
     running = driver.chromium.launch(executable_path=chromium, chromium_sandbox=sandbox)
     yield running
     running.close()

@@ -25,18 +25,56 @@ LEVELS = {"document": "any two texts", "system": "two systems"}
 PARTS = ("background", "method", "result")
 RATERS = ("r1", "r2", "r3")
 VERDICTS = (
-    c.VerdictWord("use", "use", "Its relation to people holds for other systems and documents."),
-    c.VerdictWord("promising", "confirm", "No chance, of a useful size; other systems unknown."),
+    c.VerdictWord(
+        "use", "use", "Its relation to people holds for other systems and documents."
+    ),
+    c.VerdictWord(
+        "promising", "confirm", "No chance, of a useful size; other systems unknown."
+    ),
     c.VerdictWord("cannot tell", "confirm", "The study is too small to tell."),
     c.VerdictWord("explained by", "no", "A confound explains its relation to people."),
     c.VerdictWord("too weak", "no", "Its relation to people is too weak to be of use."),
     c.VerdictWord("undefined", "no", "There is no number."),
 )
 WORDS = (
-    *("the", "patient", "reports", "pain", "in", "left", "knee", "since", "march", "walking"),
-    *("swelling", "fever", "denies", "cough", "daily", "aspirin", "stopped", "last", "week"),
-    *("blood", "pressure", "normal", "lungs", "clear", "follow", "up", "two", "weeks", "return"),
-    *("if", "worse", "imaging", "shows", "no", "fracture", "mild", "effusion", "physical"),
+    "the",
+    "patient",
+    "reports",
+    "pain",
+    "in",
+    "left",
+    "knee",
+    "since",
+    "march",
+    "walking",
+    "swelling",
+    "fever",
+    "denies",
+    "cough",
+    "daily",
+    "aspirin",
+    "stopped",
+    "last",
+    "week",
+    "blood",
+    "pressure",
+    "normal",
+    "lungs",
+    "clear",
+    "follow",
+    "up",
+    "two",
+    "weeks",
+    "return",
+    "if",
+    "worse",
+    "imaging",
+    "shows",
+    "no",
+    "fracture",
+    "mild",
+    "effusion",
+    "physical",
 )
 SCRIPT = '<script>window.broken = 1</script><img src=x onerror="window.broken=2">'
 HOSTILE = (
@@ -60,7 +98,9 @@ def label(metric: str, judge: str) -> str:
 class Invented:
     """What a page of so many documents and systems says; the same for the same arguments."""
 
-    def __init__(self, documents: int = 12, systems: int = 6, *, hostile: bool = False) -> None:
+    def __init__(
+        self, documents: int = 12, systems: int = 6, *, hostile: bool = False
+    ) -> None:
         self.random = random.Random(documents * 100 + systems)
         self.hostile = hostile
         self.documents = documents
@@ -68,7 +108,8 @@ class Invented:
         if hostile:
             self.systems[0] = f"sys\"><b>'& {SCRIPT}"
         self.authors = ["reference", *self.systems]
-        self.scores: list[tuple[str, dict[str, float | None]]] = []  # of each text, by author
+        # of each text, by author
+        self.scores: list[tuple[str, dict[str, float | None]]] = []
 
     def write(self, folder: Path) -> Path:
         """Write the page; returns its index.html."""
@@ -85,7 +126,9 @@ class Invented:
         tables = []
         for name, frame, how in self._tables():
             tables.append(page.put_evidence(name, frame, means=MEANS, **how))
-            frame.to_csv(folder / f"{name}.csv", index=False, encoding="utf-8", errors="replace")
+            frame.to_csv(
+                folder / f"{name}.csv", index=False, encoding="utf-8", errors="replace"
+            )
         page.finish(self._head(tables, texts))
         return folder / "index.html"
 
@@ -96,7 +139,8 @@ class Invented:
         """Each with the number of lines, per text, on which a judge and most people differ."""
         for n in range(self.documents):
             passages = [
-                c.Passage("doctor" if i % 2 else "patient", "", self._words(14)) for i in range(12)
+                c.Passage("doctor" if i % 2 else "patient", "", self._words(14))
+                for i in range(12)
             ]
             name = f"visit-{n + 1}"
             if self.hostile:
@@ -113,7 +157,10 @@ class Invented:
                 )
                 for text in texts
             ]
-            yield c.Document(name, "summary", [f"age: {30 + n}"], passages, texts), splits
+            yield (
+                c.Document(name, "summary", [f"age: {30 + n}"], passages, texts),
+                splits,
+            )
 
     def _text(self, author: str, n: int) -> c.Text:
         skill = 0.4 + 0.5 * self.authors.index(author) / len(self.authors)
@@ -129,10 +176,18 @@ class Invented:
         cuts = [0, starts[2], starts[4], _units(text)]
         judged = author != "reference"
         return c.Text(
-            *(author, [], text),
-            marks=[c.Mark(a, b, p) for a, b, p in zip(cuts, cuts[1:], PARTS, strict=False)],
+            author,
+            [],
+            text,
+            marks=[
+                c.Mark(a, b, p) for a, b, p in zip(cuts, cuts[1:], PARTS, strict=False)
+            ],
             ratings=[
-                c.Rating(name, rater, None if self.random.random() < 0.05 else self._grade(skill))
+                c.Rating(
+                    name,
+                    rater,
+                    None if self.random.random() < 0.05 else self._grade(skill),
+                )
                 for name, _ in CRITERIA
                 for rater in RATERS
                 if judged
@@ -152,11 +207,22 @@ class Invented:
         for i, (sentence, start) in enumerate(zip(sentences, starts, strict=True)):
             judgments = [self._judgment(skill) for _ in JUDGES]
             cites = self.random.sample(range(12), 2) if i % 2 else [i]
-            each = [c.EachCitation(0, n, self._judgment(skill), None) for n in cites if i == 1]
-            people = [c.Rating("supported", r, float(self.random.random() < skill)) for r in RATERS]
+            each = [
+                c.EachCitation(0, n, self._judgment(skill), None)
+                for n in cites
+                if i == 1
+            ]
+            people = [
+                c.Rating("supported", r, float(self.random.random() < skill))
+                for r in RATERS
+            ]
             lines.append(
                 c.Line(
-                    *(i, "full", sentence, start, start + _units(sentence)),
+                    i,
+                    "full",
+                    sentence,
+                    start,
+                    start + _units(sentence),
                     cites=cites + [40] * (i == 3),
                     aligned=self.random.sample(range(12), 2),
                     judgments=judgments,
@@ -165,9 +231,12 @@ class Invented:
                 )
             )
         heads = [
-            c.BlockHead("Does the source entail the claim?", "claim_recall", j) for j in JUDGES
+            c.BlockHead("Does the source entail the claim?", "claim_recall", j)
+            for j in JUDGES
         ]
-        return c.Block("claim_recall", "Is each claim in the source?", "claim", heads, lines)
+        return c.Block(
+            "claim_recall", "Is each claim in the source?", "claim", heads, lines
+        )
 
     def _judgment(self, skill: float) -> c.Judgment:
         chance = self.random.random()
@@ -188,8 +257,12 @@ class Invented:
             says = [f"{title}: an invented table that says how to read it."]
             name = title.lower().replace(" ", "_")
             return {
-                **{"title": title, "group": group, "says": says, "csv": f"{name}.csv"},
-                **{"command": "metassay run invented", **others},
+                "title": title,
+                "group": group,
+                "says": says,
+                "csv": f"{name}.csv",
+                "command": "metassay run invented",
+                **others,
             }
 
         estimate = c.CellInfo("value", "low", "high")
@@ -198,7 +271,11 @@ class Invented:
             (
                 "certificates",
                 self._certificates(),
-                how("Certificates", "Which metric to trust", pick=["study", "criterion", "level"])
+                how(
+                    "Certificates",
+                    "Which metric to trust",
+                    pick=["study", "criterion", "level"],
+                )
                 | {"lead": ["metric", "judge"], "cell": estimate, "hide": ["sentence"]},
             ),
             (
@@ -210,33 +287,64 @@ class Invented:
             (
                 "leaderboard",
                 self._leaderboard(),
-                how("Leaderboard", "Systems", pick=["part"]) | {"lead": ["author"], "cell": mean},
+                how("Leaderboard", "Systems", pick=["part"])
+                | {"lead": ["author"], "cell": mean},
             ),
             ("groups", self._groups(), how("Groups", "Systems")),
         ]
 
     def _certificates(self) -> pd.DataFrame:
         dice = random.Random(7)
-        shared = {"study": "invented", "part": "full", "advice": "rate 5 or more systems"}
-        shared |= {"smallest_p": 0.0002, "shown_by": "document", "n": 70, "n_systems": 6}
-        shared |= {"n_documents": 12, "with_raters": 0.61, "rater": 0.7, "against_rater": -0.09}
-        shared |= {"against_rater_low": -0.2, "against_rater_high": 0.02, "confound": "words"}
-        shared |= {"given_confound": 0.41, "needed_systems": 9.0, "needed_documents": 120.0}
+        shared = {
+            "study": "invented",
+            "part": "full",
+            "advice": "rate 5 or more systems",
+        }
+        shared |= {
+            "smallest_p": 0.0002,
+            "shown_by": "document",
+            "n": 70,
+            "n_systems": 6,
+        }
+        shared |= {
+            "n_documents": 12,
+            "with_raters": 0.61,
+            "rater": 0.7,
+            "against_rater": -0.09,
+        }
+        shared |= {
+            "against_rater_low": -0.2,
+            "against_rater_high": 0.02,
+            "confound": "words",
+        }
+        shared |= {
+            "given_confound": 0.41,
+            "needed_systems": 9.0,
+            "needed_documents": 120.0,
+        }
         rows = []
         for (name, _), level in product(CRITERIA, LEVELS):
             for i, (metric, judge, _) in enumerate(METRICS * 2):
                 value = None if i == 4 else dice.gauss(0.35, 0.25)
-                verdict = VERDICTS[5 if value is None else min(4, int(4 * abs(value - 0.8)))]
+                verdict = VERDICTS[
+                    5 if value is None else min(4, int(4 * abs(value - 0.8)))
+                ]
                 rows.append(
                     {
-                        **{**shared, "criterion": name, "level": level, "judge": judge},
+                        **shared,
+                        "criterion": name,
+                        "level": level,
+                        "judge": judge,
                         "metric": metric if i < len(METRICS) else f"{metric}_of_facets",
-                        "verdict": verdict.kind + " length" * (verdict.kind == "explained by"),
-                        **{"value": value, "low": value and value - 0.3},
+                        "verdict": verdict.kind
+                        + " length" * (verdict.kind == "explained by"),
+                        "value": value,
+                        "low": value and value - 0.3,
                         "high": value and min(value + 0.25, 1.0),
                         "low_these_systems": value and value - 0.12,
                         "high_these_systems": value and min(value + 0.1, 1.0),
-                        **{"p": 0.0004 * (i + 1), "n_missing": i % 3},
+                        "p": 0.0004 * (i + 1),
+                        "n_missing": i % 3,
                         "sentence": f"{verdict.kind}: {label(metric, judge)} puts two texts of a"
                         f" document in the order of {name}, more or less.",
                     }
@@ -247,9 +355,14 @@ class Invented:
         dice = random.Random(8)
         return pd.DataFrame(
             {
-                **{"study": "invented", "criterion": name, "metric": metric, "judge": judge},
-                **{"confound": confound, "value": (v := dice.gauss(0.2, 0.2))},
-                **{"low": v - 0.1, "high": v + 0.1},
+                "study": "invented",
+                "criterion": name,
+                "metric": metric,
+                "judge": judge,
+                "confound": confound,
+                "value": (v := dice.gauss(0.2, 0.2)),
+                "low": v - 0.1,
+                "high": v + 0.1,
             }
             for name, _ in CRITERIA
             for metric, judge, _ in METRICS
@@ -261,15 +374,23 @@ class Invented:
         for metric, judge, better in METRICS:
             for author in self.systems:
                 of_author = [
-                    of[1].get(label(metric, judge)) for of in self.scores if of[0] == author
+                    of[1].get(label(metric, judge))
+                    for of in self.scores
+                    if of[0] == author
                 ]
                 values = [value for value in of_author if value is not None]
                 mean = sum(values) / len(values)
                 rows.append(
                     {
-                        **{"part": "full", "metric": metric, "judge": judge, "author": author},
-                        **{"macro": mean, "low": mean - 0.05, "high": mean + 0.04},
-                        **{"n": len(values), "n_missing": len(of_author) - len(values)},
+                        "part": "full",
+                        "metric": metric,
+                        "judge": judge,
+                        "author": author,
+                        "macro": mean,
+                        "low": mean - 0.05,
+                        "high": mean + 0.04,
+                        "n": len(values),
+                        "n_missing": len(of_author) - len(values),
                         "better": better,
                     }
                 )
@@ -277,30 +398,57 @@ class Invented:
 
     def _groups(self) -> pd.DataFrame:
         return pd.DataFrame(
-            {"part": "full", "metric": metric, "judge": judge, "author": author, "group": letters}
+            {
+                "part": "full",
+                "metric": metric,
+                "judge": judge,
+                "author": author,
+                "group": letters,
+            }
             for metric, judge, _ in METRICS
-            for author, letters in zip(self.systems, _letters(len(self.systems)), strict=True)
+            for author, letters in zip(
+                self.systems, _letters(len(self.systems)), strict=True
+            )
         )
 
     def _head(self, tables: list[c.TableInfo], texts: c.TextsInfo) -> c.Head:
         evil = HOSTILE[0] if self.hostile else ""
         say = "Use rougeL_recall for factual recall between texts (r .52 [.31, .69])"
-        use = c.GridCell("use", "rougeL_recall", 0.52, 0.31, 0.69, "use", "best of 12 metrics")
-        confirm = c.GridCell(
-            *("confirm", "claim_recall (lexical)", 0.44, -0.02, 0.71, "promising", "rate 5 systems")
+        use = c.GridCell(
+            "use", "rougeL_recall", 0.52, 0.31, 0.69, "use", "best of 12 metrics"
         )
-        none = c.GridCell("no", "", None, None, None, "too weak", "none of 12 is of use" + evil)
+        confirm = c.GridCell(
+            "confirm",
+            "claim_recall (lexical)",
+            0.44,
+            -0.02,
+            0.71,
+            "promising",
+            "rate 5 systems",
+        )
+        none = c.GridCell(
+            "no", "", None, None, None, "too weak", "none of 12 is of use" + evil
+        )
         return c.Head(
             kind="benchmark",
             name="invented" + evil,
-            about="Summaries of invented visits by invented systems, rated by three raters." + evil,
+            about="Summaries of invented visits by invented systems, rated by three raters."
+            + evil,
             program="Metassay 0.1.0",
             dataset=c.Dataset(
-                *("Invented visits", "CC BY 4.0", "Nobody (2026): Invented visits." + evil),
-                [f"{self.documents} documents", f"{len(self.systems)} systems", "3 raters"],
+                "Invented visits",
+                "CC BY 4.0",
+                "Nobody (2026): Invented visits." + evil,
+                [
+                    f"{self.documents} documents",
+                    f"{len(self.systems)} systems",
+                    "3 raters",
+                ],
                 ["The judge lexical was chosen without a look at these data."],
             ),
-            banners=["These data are invented: no number says anything of real systems."],
+            banners=[
+                "These data are invented: no number says anything of real systems."
+            ],
             answer=[
                 say + "; nothing ranks systems yet: rate 5 or more.",
                 "Nothing is of use for hallucination; claim_recall (lexical) is promising.",
@@ -314,16 +462,22 @@ class Invented:
             decisions=LEVELS,
             grid=[
                 c.GridRow("invented", name, "full", name.replace("_", " "), cells)
-                for (name, _), cells in zip(CRITERIA, ([use, none], [confirm, None]), strict=True)
+                for (name, _), cells in zip(
+                    CRITERIA, ([use, none], [confirm, None]), strict=True
+                )
             ],
             verdicts=VERDICTS,
             terms={"claim": "A statement of a text that is true or false by itself."},
             tables=tables,
             systems=c.SystemsInfo(
-                *("system", "leaderboard", "author", ["metric", "judge"]),
+                "system",
+                "leaderboard",
+                "author",
+                ["metric", "judge"],
                 c.CellInfo("macro", "low", "high", "n", "n_missing"),
                 ["rougeL_recall", "claim_recall (lexical)", "error_count"],
-                *("better", "groups"),
+                "better",
+                "groups",
             ),
             texts=texts,
             links=[c.Link("../other/index.html", "Another report")],

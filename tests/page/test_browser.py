@@ -42,15 +42,21 @@ def test_from_the_disk_it_asks_no_network_and_reads_what_it_shows(tab: Watched) 
     folder = tab.index.parent.as_uri()
     first = [url.removeprefix(folder + "/") for url in tab.requested]
     assert first == [
-        *("index.html", "page/app.css", "page/app.js", "page/data/head.js"),
-        *("page/data/tables/certificates/0.js", "page/data/since.js"),
+        "index.html",
+        "page/app.css",
+        "page/app.js",
+        "page/data/head.js",
+        "page/data/tables/certificates/0.js",
+        "page/data/since.js",
     ]
     for address in VIEWS.values():
         settled(tab.open(address))
     assert all(url.startswith((folder, "about:")) for url in tab.requested)
 
 
-def test_three_clicks_from_a_verdict_to_the_claim_that_counts_against_it(tab: Watched) -> None:
+def test_three_clicks_from_a_verdict_to_the_claim_that_counts_against_it(
+    tab: Watched,
+) -> None:
     page = tab.open()
     page.get_by_role("link", name=re.compile("promising claim_recall")).click()
     page.get_by_role("link", name="with claims that count against them").click()
@@ -70,14 +76,19 @@ def test_an_address_is_a_state_and_back_and_forward_work(tab: Watched) -> None:
     page.get_by_role("link", name="visit-3").click()
     page.locator(".line .said").nth(2).click()
     expect(page.locator(".line.open")).to_have_count(1)
-    address, text = page.evaluate("location.hash"), page.locator(".line.open").inner_text()
+    address, text = (
+        page.evaluate("location.hash"),
+        page.locator(".line.open").inner_text(),
+    )
     page.go_back()
     expect(page.locator(".line.open")).to_have_count(0)
     page.go_back()
     expect(page.locator(".summary")).to_contain_text("12 of 84 texts")
     page.go_forward()
     page.go_forward()
-    expect(page.locator(".line.open")).to_have_text(re.compile(re.escape(text.split("\n")[0])))
+    expect(page.locator(".line.open")).to_have_text(
+        re.compile(re.escape(text.split("\n")[0]))
+    )
     assert tab.open(address).locator(".line.open").inner_text() == text
 
 
@@ -114,8 +125,12 @@ def test_the_keyboard_alone_suffices(tab: Watched) -> None:
         expect(page.locator(gone)).to_have_count(0)
 
 
-# In the dark only colours differ. Axe's `preload` fetches style sheets, which files may not.
-RULES = {"light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "dark": ["color-contrast"]}
+# In the dark only colours differ. Axe's `preload` fetches style sheets, which files may
+# not.
+RULES = {
+    "light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"],
+    "dark": ["color-contrast"],
+}
 
 
 @pytest.mark.parametrize("scheme", RULES)
@@ -123,7 +138,11 @@ def test_no_width_scrolls_sideways_and_axe_finds_nothing_serious(
     watch: Watch, invented: Path, scheme: str
 ) -> None:
     watched = watch(invented, color_scheme=scheme)
-    options = {"preload": False, "runOnly": RULES[scheme], "resultTypes": ["violations"]}
+    options = {
+        "preload": False,
+        "runOnly": RULES[scheme],
+        "resultTypes": ["violations"],
+    }
     for address in list(VIEWS.values())[:: 2 if scheme == "dark" else 1]:
         page = settled(watched.open(address))
         for width in (1280, 768, 390):
@@ -161,21 +180,25 @@ def test_what_is_printed_has_no_controls(tab: Watched) -> None:
 
 
 def test_numbers_are_those_of_the_tables(tab: Watched) -> None:
-    board = pd.read_csv(tab.index.with_name("leaderboard.csv")).query("metric == 'error_count'")
+    board = pd.read_csv(tab.index.with_name("leaderboard.csv")).query(
+        "metric == 'error_count'"
+    )
     certificates = pd.read_csv(tab.index.with_name("certificates.csv"))
     page = settled(tab.open("#systems?metric=error_count"))
     shown_rows = page.locator("table tbody tr").all_inner_texts()
     in_order = board.sort_values("macro")["author"]  # fewer errors are better
     assert [row.split()[0] for row in shown_rows] == list(in_order)
-    for author, macro, n, missing in board[["author", "macro", "n", "n_missing"]].itertuples(
-        index=False
-    ):
+    for author, macro, n, missing in board[
+        ["author", "macro", "n", "n_missing"]
+    ].itertuples(index=False):
         page = settled(tab.open(f"#texts?author={author}&x=error_count"))
         rest = f", {missing} without" if missing else ""
         expect(page.locator(".summary")).to_contain_text(
             f"mean error_count {shown(macro)} (n = {n}{rest})"
         )
-    first = certificates.query("criterion == 'hallucination' and level == 'system'").iloc[1]
+    first = certificates.query(
+        "criterion == 'hallucination' and level == 'system'"
+    ).iloc[1]
     page = settled(tab.open("#evidence?is.criterion=hallucination&is.level=system"))
     expect(page.locator("table tbody tr").nth(1)).to_contain_text(
         shown(first["value"]) + shown_interval(first["low"], first["high"])
@@ -210,7 +233,12 @@ def test_hostile_texts_are_shown_as_text(watch: Watch, hostile: Path) -> None:
     page.locator("tbody tr th a").nth(1).click()
     page.locator(".line .said").nth(3).click()
     written = page.locator(".text .written").last.inner_text()
-    for text in (SCRIPT, "\\u202eright-to-left\\u202c", "NUL ␀ bell ␇", "lone \ud800 surrogate"):
+    for text in (
+        SCRIPT,
+        "\\u202eright-to-left\\u202c",
+        "NUL ␀ bell ␇",
+        "lone \ud800 surrogate",
+    ):
         assert text in written
     assert "עברית" in written
     assert page.evaluate("window.broken") is None
@@ -223,10 +251,15 @@ def test_hostile_texts_are_shown_as_text(watch: Watch, hostile: Path) -> None:
 def test_a_word_of_megabytes_opens(watch: Watch, tmp_path: Path) -> None:
     class Long(Invented):
         def _words(self, n: int) -> str:
-            return "a" * 2_500_000 if n == 14 and self.random.random() < 0.1 else super()._words(n)
+            return (
+                "a" * 2_500_000
+                if n == 14 and self.random.random() < 0.1
+                else super()._words(n)
+            )
 
     index = Long(2, 2).write(tmp_path / "page")
-    assert (index.parent / "page/data/documents/0/0.js").is_file()  # no file could hold a document
+    # no file could hold a document
+    assert (index.parent / "page/data/documents/0/0.js").is_file()
     assert all(file.stat().st_size < 2_000_000 for file in index.parent.rglob("*.js"))
     page = settled(watch(index).open("#texts?doc=visit-1&text=system_1&show=0,1,2"))
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
@@ -252,7 +285,9 @@ def test_a_missing_data_file_is_told(watch: Watch, tmp_path: Path) -> None:
     watched = watch(index)
     page = watched.open("#texts")
     page.locator("tbody tr th a").first.click()
-    expect(page.get_by_role("alert")).to_contain_text("page/data/documents/0.js is missing")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "page/data/documents/0.js is missing"
+    )
     watched.complaints.clear()  # the browser says so too
 
 

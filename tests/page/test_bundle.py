@@ -13,7 +13,8 @@ from metassay.reporting.shell import BUNDLE
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "page"
-LINES = 2557  # of the page's sources, but for tests and contract.ts, which Python writes
+# of the page's sources, but for tests and contract.ts, which Python writes
+LINES = 2557
 
 
 def npm(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
@@ -22,7 +23,9 @@ def npm(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
     node, program = home / "bin/node", home / "lib/node_modules/npm/bin/npm-cli.js"
     env = {**os.environ, "PATH": f"{node.parent}{os.pathsep}{os.environ['PATH']}"}
     command = [node, program, *arguments]
-    return subprocess.run(command, cwd=at, env=env, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, cwd=at, env=env, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.slow
@@ -40,7 +43,9 @@ def test_the_bundle_is_what_the_sources_make(tmp_path: Path) -> None:
     assert not checked.returncode, checked.stdout + checked.stderr
     built = tmp_path / "metassay/reporting/bundle"
     for file in ("app.js", "app.css"):
-        assert (built / file).read_bytes() == (BUNDLE / file).read_bytes(), f"make page: {file}"
+        assert (built / file).read_bytes() == (BUNDLE / file).read_bytes(), (
+            f"make page: {file}"
+        )
 
 
 def test_the_bundle_is_small_and_needs_nothing_else() -> None:

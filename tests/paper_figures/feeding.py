@@ -24,8 +24,16 @@ def feed(root: Path, deps: Iterable[str], *, rouge: float = 0.5) -> None:
         if path.suffix == ".csv":
             shutil.copy(ROOT / dep, path)
         elif path.stem == LEADERBOARD.name:
-            row = dict.fromkeys(LEADERBOARD.columns, rouge) | {"n_expected": 1, "n_failed": 0}
-            row |= {"n_documents": 1, "n_undefined": 0, "better": "higher", "recipe": "r"}
+            row = dict.fromkeys(LEADERBOARD.columns, rouge) | {
+                "n_expected": 1,
+                "n_failed": 0,
+            }
+            row |= {
+                "n_documents": 1,
+                "n_undefined": 0,
+                "better": "higher",
+                "recipe": "r",
+            }
             row |= {"part": "full", "metric": "rouge1_fmeasure", "judge": "none"}
             write(LEADERBOARD, pd.DataFrame([row | {"author": "biobart_full"}]), path)
         else:

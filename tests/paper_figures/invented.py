@@ -24,20 +24,32 @@ COLUMNS = (
 )
 PRINTED = "invented_table1.csv"
 HEAD = "paper,table,dataset,split_or_section,system_or_metric,setting,evaluator,quantity,value"
-LINES = ("First,,,Recall,0.50", "Second,,,Recall,0.75", "Third,,,Recall,0.9", "First,,,Style,")
+LINES = (
+    "First,,,Recall,0.50",
+    "Second,,,Recall,0.75",
+    "Third,,,Recall,0.9",
+    "First,,,Style,",
+)
 
 
 def record(name: str = "table1", form: str = "table", **changes: object) -> Record:
     fields: dict[str, object] = {
-        **{"numbers": BOARD, "rows": ROWS, "columns": COLUMNS, "printed": (PRINTED,)},
-        **{"says": 'With "quotes", a_b, 5 %, {x} ~ ^ \\ # $ <b> − “ü”.', "axis": "share"},
+        "numbers": BOARD,
+        "rows": ROWS,
+        "columns": COLUMNS,
+        "printed": (PRINTED,),
+        "says": 'With "quotes", a_b, 5 %, {x} ~ ^ \\ # $ <b> − “ü”.',
+        "axis": "share",
     }
     return Record("invented", name, f"Invented {form}", form, **fields | changes)  # type: ignore[arg-type]
 
 
 def every_form() -> tuple[Record, ...]:
     drawn = tuple(record(f"fig_{form}", form) for form in FORMS)
-    panels = (Line("First half", ours={"part": "full"}), Line("None", ours={"part": "exam"}))
+    panels = (
+        Line("First half", ours={"part": "full"}),
+        Line("None", ours={"part": "exam"}),
+    )
     ours_alone = record(
         "table2",
         rows=(EachValue("author", but=("one",)),),
@@ -45,7 +57,12 @@ def every_form() -> tuple[Record, ...]:
         printed=(),
         numbers=Numbers("clinic", "leaderboard", "macro"),
     )
-    return (record(), ours_alone, *drawn, Record("invented", "fig9", "Open", "dots", open="raters"))
+    return (
+        record(),
+        ours_alone,
+        *drawn,
+        Record("invented", "fig9", "Open", "dots", open="raters"),
+    )
 
 
 def project(root: Path) -> Inputs:
@@ -69,10 +86,22 @@ def write_board(root: Path, benchmark: str, recall: dict[str, float]) -> None:
             macro = value if metric == "claim_recall" else 100.0 + place
             rows.append(
                 {
-                    **{"part": "full", "metric": metric, "judge": "none", "author": author},
-                    **{"macro": macro, "low": macro - 0.1, "high": macro + 0.1, "micro": macro},
-                    **{"least": macro, "most": macro, "n_documents": 9, "n_undefined": 0},
-                    **{"n_expected": 9, "n_failed": 0, "better": "higher", "recipe": "invented"},
+                    "part": "full",
+                    "metric": metric,
+                    "judge": "none",
+                    "author": author,
+                    "macro": macro,
+                    "low": macro - 0.1,
+                    "high": macro + 0.1,
+                    "micro": macro,
+                    "least": macro,
+                    "most": macro,
+                    "n_documents": 9,
+                    "n_undefined": 0,
+                    "n_expected": 9,
+                    "n_failed": 0,
+                    "better": "higher",
+                    "recipe": "invented",
                 }
             )
     path = root / f"data/tables/{benchmark}/leaderboard.parquet"

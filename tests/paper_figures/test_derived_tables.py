@@ -36,8 +36,14 @@ def ratings(rows: Rows) -> pd.DataFrame:
 
 def test_every_text_of_every_system_counts_once() -> None:
     """Three texts of two systems: not the mean of the systems' means, and no other part."""
-    rows = [("d", "x", "words", 10.0), ("d", "y", "words", 40.0), ("e", "x", "words", 10.0)]
-    frame = scores([*rows, ("d", "reference", "words", 7.0), ("e", "x", "other", np.nan)])
+    rows = [
+        ("d", "x", "words", 10.0),
+        ("d", "y", "words", 40.0),
+        ("e", "x", "words", 10.0),
+    ]
+    frame = scores(
+        [*rows, ("d", "reference", "words", 7.0), ("e", "x", "other", np.nan)]
+    )
     both = pd.concat([frame, frame.assign(part="plan", value=999.0)])
     table = tables.by_kind_of_author({"scores": both}).set_index("author")
     assert table.loc[tables.SYSTEMS, ["value", "n"]].tolist() == [20.0, 3]
@@ -47,13 +53,18 @@ def test_every_text_of_every_system_counts_once() -> None:
 
 def test_statements_without_a_passage_count_as_none_aligned() -> None:
     alignments = pd.DataFrame(
-        [("d", "x", [3, 1]), ("d", "x", []), ("e", "x", [0]), ("d", "reference", [1] * 5)],
+        [
+            ("d", "x", [3, 1]),
+            ("d", "x", []),
+            ("e", "x", [0]),
+            ("d", "reference", [1] * 5),
+        ],
         columns=["doc_id", "author", "passages"],
     ).assign(method="rouge_topk")
     sources = pd.DataFrame({"doc_id": ["d", "e"], "passages": [["a"] * 4, ["a"] * 10]})
-    table = tables.aligned_passages({"alignments": alignments, "sources": sources}).set_index(
-        "method"
-    )
+    table = tables.aligned_passages(
+        {"alignments": alignments, "sources": sources}
+    ).set_index("method")
     assert table["value"].to_dict() == {"rouge_topk": 1.0, tables.WHOLE_SOURCE: 6.0}
     assert set(table["n"]) == {3}
 
@@ -65,8 +76,10 @@ def test_first_documents_are_by_key_and_beside_them_all() -> None:
     table = tables.means_of_first({"scores": scores(rows), "ratings": people})
     assert PRINTED_PAPERS == 44
     assert table.set_index(["documents", "metric"])["value"].to_dict() == {
-        **{("first", "bleu"): 21.5, ("first", "overall"): 21.5},
-        **{("all", "bleu"): 24.5, ("all", "overall"): 24.5},
+        ("first", "bleu"): 21.5,
+        ("first", "overall"): 21.5,
+        ("all", "bleu"): 24.5,
+        ("all", "overall"): 24.5,
     }
     assert set(table["n"]) == {44, 50}
 
@@ -85,21 +98,25 @@ def test_grades_of_a_facet_are_by_people_and_by_metrics() -> None:
     both = pd.concat([people, people.assign(rater="q", value=0.25)])
     table = tables.facet_grades({"scores": graded, "ratings": both})
     assert table.to_dict("split")["data"] == [
-        *(["d", "x", "result", "fm", 0.5], ["d", "x", "result", "people", 0.5]),
+        ["d", "x", "result", "fm", 0.5],
+        ["d", "x", "result", "people", 0.5],
     ]
 
 
 def test_the_spread_over_texts_keeps_every_text() -> None:
     texts = list(product("de", "xy"))
     frame = scores([(d, a, "numbers", float(n)) for n, (d, a) in enumerate(texts)])
-    sources = pd.DataFrame({"doc_id": ["d", "e"], "passages": [["fever cough"], ["fever"]]})
+    sources = pd.DataFrame(
+        {"doc_id": ["d", "e"], "passages": [["fever cough"], ["fever"]]}
+    )
     rows = [(d, a, "full", "fever") for d, a in texts]
     parts = pd.DataFrame(rows, columns=["doc_id", "author", "part", "text"])
     table = tables.text_numbers({"scores": frame, "sources": sources, "parts": parts})
     table = table.set_index(["quantity", "author"])
     assert table.loc[("numbers", "x"), "draws"] == [0.0, 2.0]
     assert table.loc[("numbers", "y"), "value"] == 2.0
-    # "fever" is 1 of the 1 word of the other source for d, 1 of 2 for e; one more is counted.
+    # "fever" is 1 of the 1 word of the other source for d, 1 of 2 for e; one more is
+    # counted.
     fever = [np.log10(1e6 * 2 / 1), np.log10(1e6 * 2 / 2)]
     assert table.loc[("popularity", "x"), "draws"] == pytest.approx(fever)
 
@@ -107,8 +124,20 @@ def test_the_spread_over_texts_keeps_every_text() -> None:
 # ---- metrics among themselves ----------------------------------------------------------------
 
 # Of documents d and e by systems x, y and z; the reference's own scores don't count.
-RECALL = {("x", "d"): 0.1, ("y", "d"): 0.2, ("z", "d"): 0.3, ("x", "e"): 0.4, ("y", "e"): 0.5}
-ROUGE = {("x", "d"): 0.2, ("y", "d"): 0.1, ("z", "d"): 0.3, ("x", "e"): 0.4, ("y", "e"): 0.4}
+RECALL = {
+    ("x", "d"): 0.1,
+    ("y", "d"): 0.2,
+    ("z", "d"): 0.3,
+    ("x", "e"): 0.4,
+    ("y", "e"): 0.5,
+}
+ROUGE = {
+    ("x", "d"): 0.2,
+    ("y", "d"): 0.1,
+    ("z", "d"): 0.3,
+    ("x", "e"): 0.4,
+    ("y", "e"): 0.4,
+}
 
 
 def test_tau_is_over_all_texts_that_both_score_and_conflicts_within_a_document_without_ties() -> (
@@ -133,7 +162,13 @@ def test_tau_is_over_all_texts_that_both_score_and_conflicts_within_a_document_w
 
 
 def test_each_pair_of_scorers_is_there_in_both_orders() -> None:
-    pair = {"study": "s", "part": "full", "coefficient": "pearson", "first": "a", "second": "b"}
+    pair = {
+        "study": "s",
+        "part": "full",
+        "coefficient": "pearson",
+        "first": "a",
+        "second": "b",
+    }
     pairs = pd.DataFrame([{**pair, "value": 0.5, "n": 7}])
     table = tables.pairs_of_scorers({"metric_correlations": pairs})
     assert table[["row", "column", "value"]].to_numpy().tolist() == [
@@ -144,18 +179,23 @@ def test_each_pair_of_scorers_is_there_in_both_orders() -> None:
 
 def test_members_stand_alone_and_in_ensembles_and_the_best_twice() -> None:
     rows = [
-        *(("subset", "a", 1, 0.1), ("subset", "a + b", 2, 0.2)),
+        ("subset", "a", 1, 0.1),
+        ("subset", "a + b", 2, 0.2),
         # Larger than what cross-validation chose: what papers print as the best.
-        *(("subset", "a + c", 2, 0.3), ("subset", "b + c", 2, np.nan)),
-        *(("containing", "a", 1, 0.15), ("best", "a + b", 2, 0.12)),
+        ("subset", "a + c", 2, 0.3),
+        ("subset", "b + c", 2, np.nan),
+        ("containing", "a", 1, 0.15),
+        ("best", "a + b", 2, 0.12),
     ]
     frame = pd.DataFrame(rows, columns=["kind", "members", "size", "value"])
     frame = frame.assign(low=0.0, high=1.0, n=9, study="s", criterion="c", part="full")
     frame["coefficient"] = "pearson"
     table = tables.in_ensembles({"ensembles": frame}).set_index(["members", "what"])
     assert table["value"].to_dict() == {
-        **{("a", ALONE): 0.1, ("a", tables.WITHIN): 0.15},
-        **{(tables.BEST, tables.TOGETHER): 0.12, (tables.LARGEST, tables.TOGETHER): 0.3},
+        ("a", ALONE): 0.1,
+        ("a", tables.WITHIN): 0.15,
+        (tables.BEST, tables.TOGETHER): 0.12,
+        (tables.LARGEST, tables.TOGETHER): 0.3,
     }
     assert np.isnan(table["low"][tables.LARGEST, tables.TOGETHER])
 
@@ -174,15 +214,20 @@ def copying() -> dict[str, pd.DataFrame]:
         for metric, values in (("bleu", METRIC), ("coverage", COVERAGE))
         for text, value in zip(TEXTS, values, strict=True)
     ]
-    people = [(*text, "errors", value) for text, value in zip(TEXTS, PEOPLE, strict=True)]
+    people = [
+        (*text, "errors", value) for text, value in zip(TEXTS, PEOPLE, strict=True)
+    ]
     aside = ("a", "reference", "bleu", 9.0)
     return {"scores": scores([*rows, aside]), "ratings": ratings(people)}
 
 
 def test_shares_are_of_the_texts_that_copy_least_with_their_ties() -> None:
     table = tables.least_copied(copying())
-    alone = table[(table["metric"] == "bleu") & (table["what"] == ALONE)].set_index("share")
-    for share, n in {"25": 6, "50": 10, "75": 16, "100": 20}.items():  # 5 and 15 tie with one more
+    alone = table[(table["metric"] == "bleu") & (table["what"] == ALONE)].set_index(
+        "share"
+    )
+    # 5 and 15 tie with one more
+    for share, n in {"25": 6, "50": 10, "75": 16, "100": 20}.items():
         row, least = alone.loc[share], np.argsort(COVERAGE, kind="stable")[:n]
         expected = stats.pearsonr(METRIC[least], PEOPLE[least]).statistic
         assert row["n"] == n
@@ -191,7 +236,9 @@ def test_shares_are_of_the_texts_that_copy_least_with_their_ties() -> None:
     both = stats.zscore(METRIC) + stats.zscore(COVERAGE)
     added = table[table["what"] == ADDED]
     assert list(added["metric"]) == ["bleu"]  # and not coverage with itself
-    assert added["value"].item() == pytest.approx(stats.pearsonr(both, PEOPLE).statistic)
+    assert added["value"].item() == pytest.approx(
+        stats.pearsonr(both, PEOPLE).statistic
+    )
 
 
 def test_intervals_draw_documents_and_not_texts() -> None:
@@ -237,7 +284,9 @@ def test_two_raters_are_the_worked_example_and_three_the_mean_of_pairs_over_what
     two = counted("ann", "ben")
     table = agreement(two)
     assert tuple(table.index) == COUNT_COEFFICIENTS
-    assert table["value"].tolist() == pytest.approx([0.407407, 0.5, 0.75, 1, 0.7797], abs=5e-7)
+    assert table["value"].tolist() == pytest.approx(
+        [0.407407, 0.5, 0.75, 1, 0.7797], abs=5e-7
+    )
     assert set(table["n"]) == {8}
     assert ((table["low"] <= table["value"]) & (table["value"] <= table["high"])).all()
     three = agreement(counted(*COUNTS))
@@ -246,8 +295,13 @@ def test_two_raters_are_the_worked_example_and_three_the_mean_of_pairs_over_what
     assert set(three["n"]) == {8 + 7 + 7}
     # Parts, units and references are left out, and a lone rater has no row.
     reference = two[two["author"] == "x"].assign(author="reference", value=0.0)
-    others = [two.assign(part="plan", value=0.0), two.assign(unit="statement:0", value=0.0)]
-    pd.testing.assert_frame_equal(agreement(pd.concat([two, *others, reference])), table)
+    others = [
+        two.assign(part="plan", value=0.0),
+        two.assign(unit="statement:0", value=0.0),
+    ]
+    pd.testing.assert_frame_equal(
+        agreement(pd.concat([two, *others, reference])), table
+    )
     assert agreement(counted("ann")).empty
 
 

@@ -45,7 +45,9 @@ def inputs(tmp_path: Path) -> Inputs:
 
 
 def drawn(root: Path, inputs: Inputs, *records: Record, version: str = "1") -> Outcome:
-    return draw_paper(records, inputs, root / "out", store=root / "store", version=version)
+    return draw_paper(
+        records, inputs, root / "out", store=root / "store", version=version
+    )
 
 
 def cells(inputs: Inputs, of: Record) -> Cells:
@@ -71,9 +73,13 @@ def test_ours_stand_beside_what_was_printed(inputs: Inputs) -> None:
     assert of_record.rows == ("First & 50 %", "Second_τ")
 
 
-def test_a_sign_is_turned_with_its_interval_and_a_weighted_sum_has_none(inputs: Inputs) -> None:
+def test_a_sign_is_turned_with_its_interval_and_a_weighted_sum_has_none(
+    inputs: Inputs,
+) -> None:
     numbers = Numbers("ward", "leaderboard", "macro", "low", "high", scale=-100)
-    (cell,) = cells(inputs, record(numbers=numbers, rows=ROWS[:1], columns=COLUMNS[:1])).cells
+    (cell,) = cells(
+        inputs, record(numbers=numbers, rows=ROWS[:1], columns=COLUMNS[:1])
+    ).cells
     assert (cell.ours, cell.low, cell.high) == pytest.approx((-50, -60, -40))
     both = ((0.5, {"metric": "claim_recall"}), (-0.25, {"metric": "words"}))
     columns = (Line("Both", parts=both),)
@@ -98,7 +104,10 @@ X = Line("x", ours={"author": "one"})
             {"columns": (Line("Recall", ours={"metrik": "claim_recall"}),)},
             r"table leaderboard of ward: has no column 'metrik'",
         ),
-        ({"columns": (Line("All"),)}, r"2 rows meet author = one; add a condition to the record"),
+        (
+            {"columns": (Line("All"),)},
+            r"2 rows meet author = one; add a condition to the record",
+        ),
         (
             {"rows": (replace(X, printed={"System": "First"}),)},
             r"invented table2: invented_table1\.csv: has no column 'System'",
@@ -108,10 +117,17 @@ X = Line("x", ours={"author": "one"})
             r"invented_table1\.csv: 3 rows meet quantity = Recall; add a condition",
         ),
         (
-            {"numbers": Numbers("ward", "leaderboard", "macro", n="n", n_undefined="n_gone")},
+            {
+                "numbers": Numbers(
+                    "ward", "leaderboard", "macro", n="n", n_undefined="n_gone"
+                )
+            },
             r"table leaderboard of ward: has no column 'n', 'n_gone'; it has part, ",
         ),
-        ({"numbers": Numbers("ward", "leaderbord", "macro")}, r"leaderbord: no such table; choose"),
+        (
+            {"numbers": Numbers("ward", "leaderbord", "macro")},
+            r"leaderbord: no such table; choose",
+        ),
         ({"printed": ("no.csv",)}, r"no\.csv does not exist; restore it"),
         ({"numbers": None}, r"names no numbers; fix the record"),
         (
@@ -175,7 +191,9 @@ def damage_table(file: Path, content: bytes | str) -> None:
         nan = rows.set_column(at, "macro", pa.array([math.nan] * len(rows)))
         pq.write_table(nan if content == "nan" else rows.drop_columns(["macro"]), file)
     else:
-        (file / "x.parquet" if content == "folder of folders" else file).mkdir(parents=True)
+        (file / "x.parquet" if content == "folder of folders" else file).mkdir(
+            parents=True
+        )
 
 
 @pytest.mark.parametrize(
@@ -208,17 +226,29 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "out"
 
 
-def test_each_form_has_its_files_and_nothing_in_a_file_is_of_its_time(every: Path) -> None:
+def test_each_form_has_its_files_and_nothing_in_a_file_is_of_its_time(
+    every: Path,
+) -> None:
     files = {file.name for file in every.iterdir()}
     tables = {f"table{n}.{kind}" for n in (1, 2) for kind in ("tex", "md", "csv")}
     drawings = {f"fig_{f}.{kind}" for f in FORMS for kind in FORMATS if kind != "tex"}
     assert files == tables | drawings
     page = (every / "table1.md").read_text(encoding="utf-8")
-    assert "| First & 50 % | 0.50 [0.40, 0.60] | 0.50 | 0.00 | 100.00" in page.replace("&amp;", "&")
-    assert "Of 3 printed numbers, 2 stand beside ours; 1 has no counterpart here." in page
+    assert "| First & 50 % | 0.50 [0.40, 0.60] | 0.50 | 0.00 | 100.00" in page.replace(
+        "&amp;", "&"
+    )
+    assert (
+        "Of 3 printed numbers, 2 stand beside ours; 1 has no counterpart here." in page
+    )
     for file in every.iterdir():
         content = file.read_bytes()
-        for word in (b"CreationDate", b"<dc:date", b"Matplotlib", b"Software", b"/Producer"):
+        for word in (
+            b"CreationDate",
+            b"<dc:date",
+            b"Matplotlib",
+            b"Software",
+            b"/Producer",
+        ):
             assert word not in content, file.name
     assert b"/FontFile2" in (every / "fig_dots.pdf").read_bytes()  # TrueType, embedded
     assert b"<text" not in (every / "fig_dots.svg").read_bytes()  # outlines
@@ -248,7 +278,11 @@ print(json.dumps(digest(root / "again/out")))
 def test_another_process_draws_the_same_bytes(every: Path) -> None:
     again = subprocess.run(
         [sys.executable, "-c", _AGAIN, str(every.parent)],
-        env={**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={
+            **os.environ,
+            "PYTHONHASHSEED": "7",
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
         check=True,
         capture_output=True,
         text=True,
@@ -263,7 +297,10 @@ def digest(folder: Path) -> dict[str, str]:
 
 # ---- what is drawn again ---------------------------------------------------------------------
 
-TWO = (record(), record("table2", numbers=Numbers("clinic", "leaderboard", "macro"), printed=()))
+TWO = (
+    record(),
+    record("table2", numbers=Numbers("clinic", "leaderboard", "macro"), printed=()),
+)
 
 
 def test_only_what_has_another_table_record_print_or_code_is_drawn_again(
@@ -279,12 +316,16 @@ def test_only_what_has_another_table_record_print_or_code_is_drawn_again(
     write_board(tmp_path, "clinic", {"one": 0.1, "two": 0.3})
     outcome = drawn(tmp_path, inputs, *TWO)
     assert (outcome.drawn, outcome.unchanged) == (["table2"], ["table1"])
-    changed = {name for name, sha in digest(tmp_path / "out").items() if first[name] != sha}
+    changed = {
+        name for name, sha in digest(tmp_path / "out").items() if first[name] != sha
+    }
     assert changed == {"table2.csv", "table2.md", "table2.tex"}
 
     assert drawn(tmp_path, inputs, record(decimals=3), TWO[1]).drawn == ["table1"]
     printed = inputs.printed(PRINTED)
-    printed.write_text(printed.read_text(encoding="utf-8").replace("0.75", "0.76"), "utf-8")
+    printed.write_text(
+        printed.read_text(encoding="utf-8").replace("0.75", "0.76"), "utf-8"
+    )
     assert drawn(tmp_path, inputs, *TWO).drawn == ["table1"]
     assert drawn(tmp_path, inputs, *TWO, version="2").drawn == ["table1", "table2"]
 
@@ -309,7 +350,9 @@ def test_a_killed_run_leaves_every_file_old_or_new(
     half = digest(tmp_path / "out")
     assert set(half) == set(before)
     assert len({name for name in half if half[name] != before[name]}) == 2
-    (tmp_path / "out/.table2.csv.abc.unfinished").write_text("of a run that got no chance")
+    (tmp_path / "out/.table2.csv.abc.unfinished").write_text(
+        "of a run that got no chance"
+    )
     drawn(tmp_path, inputs, *TWO)
     after = digest(tmp_path / "out")
     changed = {name for name in after if after[name] != before[name]}
@@ -322,7 +365,8 @@ def test_a_damaged_drawing_is_drawn_again(tmp_path: Path, inputs: Inputs) -> Non
     (stored,) = (tmp_path / "store/invented").iterdir()
     assert zipfile.is_zipfile(stored)
     whole = stored.read_bytes()
-    for at in (*range(0, len(whole), len(whole) // 40), len(whole) - 12):  # the count of files
+    # the count of files
+    for at in (*range(0, len(whole), len(whole) // 40), len(whole) - 12):
         stored.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         assert drawn(tmp_path, inputs, record()).drawn == ["table1"]
         assert digest(tmp_path / "out") == first
@@ -335,7 +379,9 @@ def test_a_damaged_drawing_is_drawn_again(tmp_path: Path, inputs: Inputs) -> Non
 def test_what_lacks_a_table_or_every_number_is_left_out_and_told(
     tmp_path: Path, inputs: Inputs
 ) -> None:
-    elsewhere = record("fig1", numbers=Numbers("nowhere", "leaderboard", "macro"), printed=())
+    elsewhere = record(
+        "fig1", numbers=Numbers("nowhere", "leaderboard", "macro"), printed=()
+    )
     nobody = record("fig2", rows=ROWS[2:])
     outcome = drawn(tmp_path, inputs, record(), elsewhere, nobody)
     lacking = {"fig1": [("nowhere", "leaderboard")], "fig2": [("ward", "leaderboard")]}
@@ -347,7 +393,9 @@ def test_formats_are_those_asked_for(tmp_path: Path, inputs: Inputs) -> None:
     chosen = ("pdf", "tex")
     store = tmp_path / "store"
     records = (record(), record("fig1", "dots"))
-    draw_paper(records, inputs, tmp_path / "out", store=store, version="1", formats=chosen)
+    draw_paper(
+        records, inputs, tmp_path / "out", store=store, version="1", formats=chosen
+    )
     assert set(digest(tmp_path / "out")) == {"table1.tex", "fig1.pdf"}
     assert drawn(tmp_path, inputs, *records).drawn == []
 
@@ -371,6 +419,8 @@ def test_names_of_bars_and_points_stand_clear_of_bars_and_intervals(
         for half in [0.6 * (row == "second")]
         for column, value in zip(columns, place, strict=True)
     )
-    pictures.picture_files(record("fig2", "scatter"), Cells(points, ("",), tuple(places), columns))
+    pictures.picture_files(
+        record("fig2", "scatter"), Cells(points, ("",), tuple(places), columns)
+    )
     name = next(text for text in figures[1].axes[0].texts if text.get_text() == "first")
     assert name.get_ha() == "right"

@@ -38,7 +38,14 @@ RECORDS = {
     for record in PAPERS["adams"]
     if {benchmark for benchmark, _ in needed_tables(record)} <= {TESTED, TRAINING}
 }
-ALIGNMENTS = ("rouge_gain", "bs_gain", "rouge_topk", "bs_topk", "top_section", "entity_chain")
+ALIGNMENTS = (
+    "rouge_gain",
+    "bs_gain",
+    "rouge_topk",
+    "bs_topk",
+    "top_section",
+    "entity_chain",
+)
 ALIGNMENTS += ("full",)
 CATEGORIES = ("error", "incorrect", "missing", "not_in_notes", "critical")
 TUNED = [f"tuned_{name}" for name in ALIGNMENTS[:3]]
@@ -48,14 +55,22 @@ STATEMENTS = [(d, a, n) for d in DOCUMENTS for a in SYSTEMS for n in range(PER_T
 
 def metrics() -> list[tuple[str, str, str]]:
     """Name, judge and direction of what the benchmark's blocks score."""
-    names = [("regressor@rouge_gain", "distilled"), ("faithfulness@rouge_gain", "lexical")]
-    names += [(f"{of}@rouge_gain", "semantic") for of in ("faithfulness", "support_probability")]
+    names = [
+        ("regressor@rouge_gain", "distilled"),
+        ("faithfulness@rouge_gain", "lexical"),
+    ]
+    names += [
+        (f"{of}@rouge_gain", "semantic")
+        for of in ("faithfulness", "support_probability")
+    ]
     for of in ALIGNMENTS:
         names.append((f"bertscore_source_f1@{of}", "minilm"))
         names += [(f"bartscore_source@{of}", judge) for judge in ("untrained", *TUNED)]
         names += [(f"ctc_consistency@{of}", judge) for judge in TUNED]
         names += [(f"{copying}@{of}", "none") for copying in ("coverage", "density")]
-    names += [(f"bartscore_source@{of}@text", TUNED[0]) for of in ("rouge_gain", "rouge_topk")]
+    names += [
+        (f"bartscore_source@{of}@text", TUNED[0]) for of in ("rouge_gain", "rouge_topk")
+    ]
     return [(*name, "neither" if name[1] == "none" else "higher") for name in names]
 
 
@@ -63,12 +78,27 @@ def metrics() -> list[tuple[str, str, str]]:
 def tables_of(benchmark: str) -> dict[str, pd.DataFrame]:
     rng = np.random.default_rng(len(benchmark))
     marks = [
-        ("elements", doc, author, "full", f"statement:{n}", "r", criterion, rng.integers(5) / 4)
+        (
+            "elements",
+            doc,
+            author,
+            "full",
+            f"statement:{n}",
+            "r",
+            criterion,
+            rng.integers(5) / 4,
+        )
         for doc, author, n in STATEMENTS
         for criterion in CATEGORIES
     ]
     rows = [
-        {**{"doc_id": d, "author": a, "part": "full", "position": n, "number": n}}
+        {
+            "doc_id": d,
+            "author": a,
+            "part": "full",
+            "position": n,
+            "number": n,
+        }
         | {"metric": metric, "judge": judge, "better": better, "value": rng.normal()}
         | {"recipe": metric, "failed": False, "cut": False, "unread": 0.0}
         for metric, judge, better in metrics()
@@ -77,16 +107,26 @@ def tables_of(benchmark: str) -> dict[str, pd.DataFrame]:
     scores = pd.DataFrame(rows)[list(STATEMENT_SCORES.columns)]
     ratings = pd.DataFrame(marks, columns=list(RATINGS.columns))
     compared = load(ROOT).meta_evaluation["compared"]
-    few = {"folds": 2, "resamples": 20, "permutations": 20}  # intervals needn't be exact here
+    # intervals needn't be exact here
+    few = {"folds": 2, "resamples": 20, "permutations": 20}
     options = OPTIONS.model_copy(update={"compared": compared, **few})
     criteria = dict.fromkeys(CATEGORIES, Criterion(low=0, high=1, better="lower"))
-    whole = scores_of({(d, a): rng.random() for d in DOCUMENTS for a in SYSTEMS}, metric="m")
+    whole = scores_of(
+        {(d, a): rng.random() for d in DOCUMENTS for a in SYSTEMS}, metric="m"
+    )
     of = Evaluation(
-        *(whole, ratings, criteria, {"m": "higher"}, options),
+        whole,
+        ratings,
+        criteria,
+        {"m": "higher"},
+        options,
         groups=Groups({}, {}, {}),
         statement_scores=scores,
     )
-    places = [{"doc_id": d, "author": a, "part": "full", "position": n} for d, a, n in STATEMENTS]
+    places = [
+        {"doc_id": d, "author": a, "part": "full", "position": n}
+        for d, a, n in STATEMENTS
+    ]
     aligned = pd.DataFrame(places).assign(passages=[[0]] * len(places))
     documents = pd.DataFrame({"doc_id": DOCUMENTS})
     documents["passages"], documents["group"] = [["one two"]] * 4, [["note"]] * 4
@@ -96,8 +136,12 @@ def tables_of(benchmark: str) -> dict[str, pd.DataFrame]:
         judge="none", value=0.5
     )
     return {
-        "scores": pd.concat([copied.assign(metric=name) for name in ("coverage", "density")]),
-        **{"statement_scores": scores, "ratings": ratings, "sources": documents},
+        "scores": pd.concat(
+            [copied.assign(metric=name) for name in ("coverage", "density")]
+        ),
+        "statement_scores": scores,
+        "ratings": ratings,
+        "sources": documents,
         "parts": pd.DataFrame(texts, columns=["doc_id", "author", "part", "text"]),
         "units": pd.DataFrame(texts, columns=["doc_id", "author", "kind", "x"]).assign(
             kind="statement"
@@ -113,13 +157,19 @@ def tables_of(benchmark: str) -> dict[str, pd.DataFrame]:
 @cache
 def table(benchmark: str, name: str) -> pd.DataFrame:
     if name in DERIVED:
-        return DERIVED[name].make({of: table(benchmark, of) for of in DERIVED[name].sources})
+        return DERIVED[name].make(
+            {of: table(benchmark, of) for of in DERIVED[name].sources}
+        )
     return tables_of(benchmark)[name]
 
 
 def shown(record: Record) -> Cells:
-    printed = [read_printed(ROOT / "reports/published" / file) for file in record.printed]
-    return find_cells(record, table, pd.concat(printed, ignore_index=True) if printed else None)
+    printed = [
+        read_printed(ROOT / "reports/published" / file) for file in record.printed
+    ]
+    return find_cells(
+        record, table, pd.concat(printed, ignore_index=True) if printed else None
+    )
 
 
 def test_only_closed_data_leave_a_record_open() -> None:
@@ -128,7 +178,9 @@ def test_only_closed_data_leave_a_record_open() -> None:
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_a_record_has_a_number_of_ours_in_every_row_and_column_and_its_picture(name: str) -> None:
+def test_a_record_has_a_number_of_ours_in_every_row_and_column_and_its_picture(
+    name: str,
+) -> None:
     record = RECORDS[name]
     cells = shown(record)
     assert cells.cells
@@ -139,7 +191,9 @@ def test_a_record_has_a_number_of_ours_in_every_row_and_column_and_its_picture(n
 
 def test_every_ensemble_of_eight_metrics_is_there() -> None:
     every = tables_of(TESTED)["ensembles"]
-    kinds = every[(every["part"] == "statement") & (every["criterion"] == "error")]["kind"]
+    kinds = every[(every["part"] == "statement") & (every["criterion"] == "error")][
+        "kind"
+    ]
     assert [(kinds == kind).sum() for kind in ("subset", "containing")] == [255, 8]
 
 
@@ -147,7 +201,11 @@ def test_signs_are_turned_once() -> None:
     """What goes with fewer errors has a correlation below 0 in the tables, and above 0 here."""
     cells = {(cell.row, cell.column): cell for cell in shown(RECORDS["table5"]).cells}
     ours = table(TESTED, "correlations")
-    where = {"metric": "bartscore_source@rouge_gain", "judge": "untrained", "criterion": "error"}
+    where = {
+        "metric": "bartscore_source@rouge_gain",
+        "judge": "untrained",
+        "criterion": "error",
+    }
     where |= {"part": "statement", "level": "global", "coefficient": "pearson"}
     for column, value in where.items():
         ours = ours[ours[column] == value]
@@ -158,11 +216,15 @@ def test_signs_are_turned_once() -> None:
     of_people = ("statement_correlations", "least_copied_statements", "tuning_by_use")
     turned = [of for of in read if of.table in (*of_people, "correlation_spread")]
     assert {of.scale for of in turned} == {-1}
-    assert {of.value for of in read if of.table == "distilled" and of.scale == 1} == {"p"}
+    assert {of.value for of in read if of.table == "distilled" and of.scale == 1} == {
+        "p"
+    }
 
 
 def test_whether_the_distilled_metric_wins_is_a_column_of_its_own() -> None:
-    cells = {(cell.row, cell.column): cell.ours for cell in shown(RECORDS["table8"]).cells}
+    cells = {
+        (cell.row, cell.column): cell.ours for cell in shown(RECORDS["table8"]).cells
+    }
     others = [row for row, column in cells if column == "p"]
     assert len(others) == 8  # six teachers, and the best other metric twice
     for row in others:
@@ -192,15 +254,21 @@ def test_figure_6_has_the_errors_that_were_planted() -> None:
     reader = load_registry(ROOT / "data/registry.yaml")[benchmark.dataset].reader
     ratings = ingest(reader, folder, benchmark.criteria).ratings
     ours = errors_by_position({"ratings": ratings[ratings["rater"] == "rater_1"]})
-    ours = ours[(ours["criterion"] == "error") & (ours["author"] == "all")].set_index("place")
+    ours = ours[(ours["criterion"] == "error") & (ours["author"] == "all")].set_index(
+        "place"
+    )
     planted = pd.read_csv(folder / "planted/elements.csv", keep_default_na=False)
     wrong = (planted["label"] != "correct").groupby(
         [planted[name] for name in ("doc_id", "author", "sentence")]
     )
     by_sentence = wrong.mean().groupby("sentence").mean()
-    rates = json.loads((folder / "planted/rates.json").read_text("utf-8"))["error_by_position"]
+    rates = json.loads((folder / "planted/rates.json").read_text("utf-8"))[
+        "error_by_position"
+    ]
     for sentence, share in by_sentence.items():
         row = ours.loc[str(sentence + 1)]
         assert row["value"] == pytest.approx(share)
         rate = np.mean([of[sentence] for of in rates.values()])
-        assert row["value"] == pytest.approx(rate, abs=3.29 * np.sqrt(rate * (1 - rate) / row["n"]))
+        assert row["value"] == pytest.approx(
+            rate, abs=3.29 * np.sqrt(rate * (1 - rate) / row["n"])
+        )

@@ -12,7 +12,14 @@ import yaml
 from metassay.core.options import BENCHMARKS
 from metassay.paper_figures import NAMES, derived_tables
 from metassay.paper_figures.cells import Cell, Cells
-from metassay.paper_figures.draw import FIGURES, PUBLISHED, draw_paper, paths, to_latex, to_markdown
+from metassay.paper_figures.draw import (
+    FIGURES,
+    PUBLISHED,
+    draw_paper,
+    paths,
+    to_latex,
+    to_markdown,
+)
 from metassay.paper_figures.page import describe
 from metassay.paper_figures.papers import PAPERS, Line, Record
 from metassay.paper_figures.printed import read_printed
@@ -27,15 +34,21 @@ def ids(record: Record) -> str:
     return f"{record.paper} {record.name}"
 
 
-def test_papers_have_the_names_that_the_command_line_takes_and_records_names_of_their_own() -> None:
+def test_papers_have_the_names_that_the_command_line_takes_and_records_names_of_their_own() -> (
+    None
+):
     assert tuple(PAPERS) == NAMES
-    assert [record.paper for record in EVERY] == [p for p, of in PAPERS.items() for _ in of]
+    assert [record.paper for record in EVERY] == [
+        p for p, of in PAPERS.items() for _ in of
+    ]
     assert len(set(map(ids, EVERY))) == len(EVERY)
 
 
 @pytest.mark.parametrize("paper", NAMES)
 def test_the_stage_of_a_paper_declares_what_its_records_read(paper: str) -> None:
-    stages: dict[str, Any] = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))
+    stages: dict[str, Any] = yaml.safe_load(
+        (ROOT / "dvc.yaml").read_text(encoding="utf-8")
+    )
     stage = stages["stages"].get(f"figures_{paper}")
     read = paths(PAPERS[paper])
     if not read:
@@ -63,7 +76,10 @@ def test_what_a_record_names_is_there(record: Record) -> None:
     lines = [*record.panels, *record.rows, *record.columns]
     for line in lines if printed else ():
         for column, value in ((isinstance(line, Line) and line.printed) or {}).items():
-            assert any(value in set(frame[column]) for frame in printed), (column, value)
+            assert any(value in set(frame[column]) for frame in printed), (
+                column,
+                value,
+            )
 
 
 def test_what_is_open_says_what_is_missing_and_reads_nothing() -> None:
@@ -75,12 +91,13 @@ def test_what_is_open_says_what_is_missing_and_reads_nothing() -> None:
 
 def test_tables_made_for_figures_are_made_of_those_of_the_contract() -> None:
     assert not set(derived_tables.DERIVED) & set(derived_tables.DRAWN_FROM)
-    whole = [replace(record, open="") for record in EVERY]  # as some wait for their data alone
+    # as some wait for their data alone
+    whole = [replace(record, open="") for record in EVERY]
     used = {numbers.table for record in whole for numbers in record.all_numbers}
     assert set(derived_tables.DERIVED) <= used
-    assert {table for name in used for table in derived_tables.source_tables(name)} == set(
-        derived_tables.DRAWN_FROM
-    )
+    assert {
+        table for name in used for table in derived_tables.source_tables(name)
+    } == set(derived_tables.DRAWN_FROM)
 
 
 def test_docs_list_every_record() -> None:
@@ -102,23 +119,32 @@ After.
 
 
 def test_a_number_its_interval_and_the_printed_one_stand_in_a_row() -> None:
-    cells = tuple(Cell("", "One", name, 0.25, 0.125, 0.5, 9, 0.25) for name in ("A", "B"))
+    cells = tuple(
+        Cell("", "One", name, 0.25, 0.125, 0.5, 9, 0.25) for name in ("A", "B")
+    )
     record = Record("invented", "table1", "Two", "table", decimals=3)
     page = to_latex(record, Cells(cells, ("",), ("One",), ("A", "B")))
     assert r"\begin{tabular}{lrrrrrr}" in page
     assert r"One & 0.250 {\scriptsize [0.125, 0.500]} & 0.250 & 0.000 & 0.250 {" in page
 
 
-def test_the_best_two_and_who_is_behind_have_marks_and_who_has_no_place_is_counted() -> None:
+def test_the_best_two_and_who_is_behind_have_marks_and_who_has_no_place_is_counted() -> (
+    None
+):
     ranked = (("a", 0.5, 9, 1, None), ("b", 0.4, 9, 2, 0.2), ("c", 0.3, 9, 3, 0.01))
     cells = tuple(
         Cell("", row, "r", ours, n=n, place=place, p=p)
         for row, ours, n, place, p in (*ranked, ("d", 0.9, 5, None, None))
     )
-    page = to_markdown(Record("invented", "table1", "Two"), Cells(cells, ("",), (*"abcd",), ("r",)))
+    page = to_markdown(
+        Record("invented", "table1", "Two"), Cells(cells, ("",), (*"abcd",), ("r",))
+    )
     rows = ("| a | 0.50¹ |", "| b | 0.40² |", "| c | 0.30† |", "| d | 0.90 |")
     assert tuple(page.splitlines()[-4:]) == rows
-    assert "they score too few of the texts, and at most so many: d 5; the others 9." in page
+    assert (
+        "they score too few of the texts, and at most so many: d 5; the others 9."
+        in page
+    )
 
 
 @pytest.mark.skipif(
@@ -128,12 +154,24 @@ def test_the_best_two_and_who_is_behind_have_marks_and_who_has_no_place_is_count
 def test_tables_compile_alone_and_inside_another_document(tmp_path: Path) -> None:
     """Compiled with all characters that LaTeX reads as commands in titles and captions."""
     out = tmp_path / "out"
-    draw_paper(every_form()[:2], project(tmp_path), out, store=tmp_path / "store", version="1")
+    draw_paper(
+        every_form()[:2], project(tmp_path), out, store=tmp_path / "store", version="1"
+    )
     (out / "other.tex").write_text(_OTHER, encoding="utf-8")
     for name in ("table1", "other"):
-        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"]
+        command = [
+            "pdflatex",
+            "-interaction=nonstopmode",
+            "-halt-on-error",
+            f"{name}.tex",
+        ]
         ended = subprocess.run(
-            command, cwd=out, check=False, capture_output=True, text=True, errors="replace"
+            command,
+            cwd=out,
+            check=False,
+            capture_output=True,
+            text=True,
+            errors="replace",
         )
         assert ended.returncode == 0, ended.stdout[-1500:]
         assert (out / f"{name}.pdf").stat().st_size > 5000

@@ -22,7 +22,8 @@ METRICS = {  # name, judge, which is better: values
     ("coverage@full", "none", "neither"): random.uniform(size=len(STATEMENTS)),
     ("close@gain", "none", "higher"): random.normal(size=len(STATEMENTS)) - 2 * ERRORS,
     ("doubt@gain", "none", "lower"): random.normal(size=len(STATEMENTS)) + 3 * ERRORS,
-    ("regressor@gain", "distilled", "higher"): random.normal(size=len(STATEMENTS)) - 5 * ERRORS,
+    ("regressor@gain", "distilled", "higher"): random.normal(size=len(STATEMENTS))
+    - 5 * ERRORS,
     ("close@full", "none", "higher"): random.normal(size=len(STATEMENTS)),
 }
 
@@ -73,7 +74,9 @@ def test_shares_of_statements_are_by_the_coverage_of_what_a_metric_reads() -> No
             expected = stats.pearsonr(values[least], ERRORS[least]).statistic
             row = table.loc[(f"close@{alignment}", share, ALONE)]
             assert row[["value", "n"]].tolist() == [pytest.approx(expected), n]
-    assert table.loc[("close@gain", "100", ADDED), "value"] == pytest.approx(r(both("close@gain")))
+    assert table.loc[("close@gain", "100", ADDED), "value"] == pytest.approx(
+        r(both("close@gain"))
+    )
     assert ("coverage@gain", "100", ALONE) in table.index
     assert ("coverage@gain", "100", ADDED) not in table.index
 
@@ -109,14 +112,20 @@ def test_the_distilled_metric_stands_beside_every_other_one() -> None:
         assert row["less_low"] < row["less"] < row["less_high"]
     by_which = table[table["which"] != "other"].set_index("which")
     best = by_which.loc["best other"]
-    assert best.to_dict() == {"metric": "doubt@gain", **each.loc["doubt@gain"].drop("which")}
+    assert best.to_dict() == {
+        "metric": "doubt@gain",
+        **each.loc["doubt@gain"].drop("which"),
+    }
     assert 0 < best["p"] < 0.5
     row = by_which.loc["distilled"]
     assert row["metric"] == "regressor@gain (distilled)"
     assert row["value"] == pytest.approx(r(ours))
     assert np.isnan(row["p"])
     # With coverage the best one is chosen anew.
-    added = {name: both(name, turned) for name, turned in (("doubt@gain", -1), ("close@gain", 1))}
+    added = {
+        name: both(name, turned)
+        for name, turned in (("doubt@gain", -1), ("close@gain", 1))
+    }
     best_name = min(added, key=lambda name: r(added[name]))
     ours, row = both("regressor@gain"), by_which.loc["best other with coverage"]
     assert row["metric"] == best_name
@@ -129,18 +138,24 @@ def test_the_distilled_metric_stands_beside_every_other_one() -> None:
 def test_without_a_distilled_metric_there_are_the_others_alone() -> None:
     known = frames()
     scores = known["statement_scores"]
-    table = tables.distilled({**known, "statement_scores": scores[scores["judge"] == "none"]})
+    table = tables.distilled(
+        {**known, "statement_scores": scores[scores["judge"] == "none"]}
+    )
     assert set(table["which"]) == {"other", "best other", "best other with coverage"}
     assert table["less"].isna().all()
 
 
 def test_errors_by_place_are_means_over_statements() -> None:
-    table = tables.errors_by_position({"ratings": marks()}).set_index(["author", "place"])
+    table = tables.errors_by_position({"ratings": marks()}).set_index(
+        ["author", "place"]
+    )
     errors = pd.Series(ERRORS, index=pd.MultiIndex.from_tuples(STATEMENTS, names=KEY))
     for place, expected in errors.groupby("number").mean().items():
         row = table.loc[(tables.EVERY, str(place + 1))]
         assert row[["value", "n"]].tolist() == [pytest.approx(expected), 16]
-    for (author, place), expected in errors.groupby(["author", "number"]).mean().items():
+    for (author, place), expected in (
+        errors.groupby(["author", "number"]).mean().items()
+    ):
         assert table.loc[(author, str(place + 1)), "value"] == pytest.approx(expected)
     assert len(table) == 9
 
@@ -159,7 +174,9 @@ def correlations() -> pd.DataFrame:
     ]
     frame = pd.DataFrame(rows, columns=["metric", "judge", "criterion", "value"])
     wanted = frame.assign(part="statement", level="global", coefficient="pearson")
-    others = [wanted.assign(**{name: "other", "value": 5.0}) for name in ("part", "level")]
+    others = [
+        wanted.assign(**{name: "other", "value": 5.0}) for name in ("part", "level")
+    ]
     return pd.concat([wanted, *others]).assign(low=0.0, high=0.0, n=9)
 
 
@@ -169,8 +186,16 @@ def test_names_of_metrics_fall_into_their_pieces() -> None:
     )
     assert len(table) == 8
     pieces = ["base", "alignment", "by"]
-    assert table.loc[("b@gain@text", "tuned_gain"), pieces].tolist() == ["b", "gain", "text"]
-    assert table.loc[("doubt@gain", "untrained"), pieces].tolist() == ["doubt", "gain", "statement"]
+    assert table.loc[("b@gain@text", "tuned_gain"), pieces].tolist() == [
+        "b",
+        "gain",
+        "text",
+    ]
+    assert table.loc[("doubt@gain", "untrained"), pieces].tolist() == [
+        "doubt",
+        "gain",
+        "statement",
+    ]
 
 
 def test_means_by_tuning_and_use() -> None:
@@ -178,16 +203,27 @@ def test_means_by_tuning_and_use() -> None:
     table = tables.tuning_by_use({"correlations": correlations()}).pivot(
         index="tuning", columns="use"
     )
-    means = table["value"].loc[["gain", "full", tables.AVERAGE], ["gain", "full", tables.AVERAGE]]
+    means = table["value"].loc[
+        ["gain", "full", tables.AVERAGE], ["gain", "full", tables.AVERAGE]
+    ]
     expected = [[-0.4, -0.1, -0.25], [-0.2, -0.4, -0.3], [-0.3, -0.25, -0.275]]
     np.testing.assert_allclose(means, expected)
 
 
-def test_spreads_are_of_metrics_with_a_direction_turned_so_that_more_is_better() -> None:
-    better = {"b@gain": "higher", "b@full": "higher", "c@gain": "higher", "doubt@gain": "lower"}
+def test_spreads_are_of_metrics_with_a_direction_turned_so_that_more_is_better() -> (
+    None
+):
+    better = {
+        "b@gain": "higher",
+        "b@full": "higher",
+        "c@gain": "higher",
+        "doubt@gain": "lower",
+    }
     better |= {"coverage@gain": "neither", "b@gain@text": "higher"}
     scores = pd.DataFrame(better.items(), columns=["metric", "better"])
-    table = tables.correlation_spread({"correlations": correlations(), "statement_scores": scores})
+    table = tables.correlation_spread(
+        {"correlations": correlations(), "statement_scores": scores}
+    )
     table = table.set_index("alignment")
     assert table.loc["gain", "draws"] == pytest.approx([-0.7, -0.5, -0.3, -0.2])
     assert table.loc["full", "draws"] == pytest.approx([-0.4, -0.1])
@@ -197,17 +233,31 @@ def test_spreads_are_of_metrics_with_a_direction_turned_so_that_more_is_better()
 
 def test_sizes_by_hand() -> None:
     passages, groups = [["one two", "three"], ["four"]], [["E", "A"], ["E"]]
-    sources = pd.DataFrame({"doc_id": ["a", "b"], "passages": passages, "group": groups})
+    sources = pd.DataFrame(
+        {"doc_id": ["a", "b"], "passages": passages, "group": groups}
+    )
     rows = [("reference", "full", "x y z"), ("x", "full", "y"), ("reference", "p", "y")]
     parts = pd.DataFrame(rows, columns=["author", "part", "text"]).assign(doc_id="a")
-    kinds = [*[("reference", "statement")] * 2, ("reference", "claim"), ("x", "statement")]
+    kinds = [
+        *[("reference", "statement")] * 2,
+        ("reference", "claim"),
+        ("x", "statement"),
+    ]
     units = pd.DataFrame(kinds, columns=["author", "kind"]).assign(doc_id="a")
-    table = tables.sizes({"sources": sources, "parts": parts, "units": units}).set_index("what")
+    table = tables.sizes(
+        {"sources": sources, "parts": parts, "units": units}
+    ).set_index("what")
     assert table["value"].to_dict() == {
-        **{"documents": 2.0, "notes": 1.5, "source_words": 2.0},
-        **{"reference_sentences": 2.0, "reference_words": 3.0},
+        "documents": 2.0,
+        "notes": 1.5,
+        "source_words": 2.0,
+        "reference_sentences": 2.0,
+        "reference_words": 3.0,
     }
-    systems = {"parts": parts[parts["author"] == "x"], "units": units[units["author"] == "x"]}
+    systems = {
+        "parts": parts[parts["author"] == "x"],
+        "units": units[units["author"] == "x"],
+    }
     assert len(tables.sizes({"sources": sources, **systems})) == 3
 
 
@@ -215,12 +265,21 @@ def test_sizes_by_hand() -> None:
 
 SYSTEMS = ("a", "b", "c")
 STUDIES = {"visits": range(24), "films": range(24, 40), "exam": range(40, 60)}
-RATES = ["factual_precision", "factual_recall", "factual_f1", "hallucination_rate", "omission_rate"]
+RATES = [
+    "factual_precision",
+    "factual_recall",
+    "factual_f1",
+    "hallucination_rate",
+    "omission_rate",
+]
 COUNTS = ["hallucination_count", "omission_count"]
 NOISE = {  # of metric and judge: how far it is from what is right, and which is better
-    **{("best", "none"): (0.3, "higher"), ("good", "none"): (0.4, "higher")},
-    **{("poor", "none"): (3.0, "higher"), ("poor", "j"): (5.0, "higher")},
-    **{("errors", "none"): (1.0, "lower"), ("length", "none"): (0.1, "neither")},
+    ("best", "none"): (0.3, "higher"),
+    ("good", "none"): (0.4, "higher"),
+    ("poor", "none"): (3.0, "higher"),
+    ("poor", "j"): (5.0, "higher"),
+    ("errors", "none"): (1.0, "lower"),
+    ("length", "none"): (0.1, "neither"),
     ("near", "none"): (0.4, "higher"),
 }
 
@@ -239,7 +298,9 @@ def notes() -> dict[str, pd.DataFrame]:
                 value = np.nan if rng.random() < 0.05 else value
                 ratings.append((study, doc_id, author, rater, criterion, value))
             for (metric, judge), (noise, better) in NOISE.items():
-                value = (-1 if better == "lower" else 1) * quality + rng.normal(0, noise)
+                value = (-1 if better == "lower" else 1) * quality + rng.normal(
+                    0, noise
+                )
                 value = np.nan if metric == "good" and rng.random() < 0.3 else value
                 scores.append((doc_id, author, "full", metric, judge, value))
                 scores.append((doc_id, author, "plan", metric, judge, rng.normal()))
@@ -248,7 +309,9 @@ def notes() -> dict[str, pd.DataFrame]:
     columns = ["doc_id", "author", "part", "metric", "judge", "value"]
     return {
         "scores": pd.DataFrame(scores, columns=columns),
-        "ratings": pd.DataFrame(ratings, columns=names).assign(unit="text", part="full"),
+        "ratings": pd.DataFrame(ratings, columns=names).assign(
+            unit="text", part="full"
+        ),
         "leaderboard": pd.DataFrame(board, columns=["metric", "judge", "better"]),
     }
 
@@ -260,18 +323,28 @@ def of_notes(notes: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def by_hand(
-    notes: dict[str, pd.DataFrame], study: str, criterion: str, metric: str, judge: str = "none"
+    notes: dict[str, pd.DataFrame],
+    study: str,
+    criterion: str,
+    metric: str,
+    judge: str = "none",
 ) -> tuple[float, int]:
     key, people, scores = ["doc_id", "author"], notes["ratings"], notes["scores"]
     people = people[(people["study"] == study) & (people["criterion"] == criterion)]
     scores = scores[(scores["metric"] == metric) & (scores["judge"] == judge)]
-    values = scores[(scores["part"] == "full") & scores["author"].isin(SYSTEMS)].set_index(key)
-    both = pd.concat([values["value"], people.groupby(key)["value"].mean()], axis=1).dropna()
+    values = scores[
+        (scores["part"] == "full") & scores["author"].isin(SYSTEMS)
+    ].set_index(key)
+    both = pd.concat(
+        [values["value"], people.groupby(key)["value"].mean()], axis=1
+    ).dropna()
     sign = -1 if metric == "errors" else 1
     return sign * float(stats.pearsonr(*both.to_numpy().T).statistic), len(both)
 
 
-def test_each_correlation_is_scipys(notes: dict[str, pd.DataFrame], of_notes: pd.DataFrame) -> None:
+def test_each_correlation_is_scipys(
+    notes: dict[str, pd.DataFrame], of_notes: pd.DataFrame
+) -> None:
     names = [("best", "none"), ("good", "none"), ("poor", "j"), ("errors", "none")]
     for study in STUDIES:
         for criterion, name in product(COUNTS if study == "exam" else RATES, names):
@@ -284,16 +357,23 @@ def test_each_correlation_is_scipys(notes: dict[str, pd.DataFrame], of_notes: pd
     assert tables.metrics_of_notes({**notes, "ratings": notes["ratings"][:0]}).empty
 
 
-def test_aggregate_and_averages(notes: dict[str, pd.DataFrame], of_notes: pd.DataFrame) -> None:
+def test_aggregate_and_averages(
+    notes: dict[str, pd.DataFrame], of_notes: pd.DataFrame
+) -> None:
     for metric in ("best", "errors"):
-        each = {key: by_hand(notes, *key, metric)[0] for key in product(("visits", "films"), RATES)}
+        each = {
+            key: by_hand(notes, *key, metric)[0]
+            for key in product(("visits", "films"), RATES)
+        }
         each |= {("exam", of): by_hand(notes, "exam", of, metric)[0] for of in COUNTS}
         values = of_notes["value"].xs((metric, "none"), level=("metric", "judge"))
         for study in ("visits", "films"):
             f1, hallucinated, omitted = (each[study, name] for name in RATES[2:])
             whole = (2 * f1 - hallucinated - omitted) / 4
             assert values[study, "aggregate"] == pytest.approx(whole, abs=1e-12)
-        mean = {name: (each["visits", name] + each["films", name]) / 2 for name in RATES}
+        mean = {
+            name: (each["visits", name] + each["films", name]) / 2 for name in RATES
+        }
         for rate, count in zip(RATES[3:], COUNTS, strict=True):
             mean[rate] = (mean[rate] + each["exam", count]) / 2
         mean["aggregate"] = (2 * mean[RATES[2]] - mean[RATES[3]] - mean[RATES[4]]) / 4
@@ -301,14 +381,17 @@ def test_aggregate_and_averages(notes: dict[str, pd.DataFrame], of_notes: pd.Dat
             assert values["average", name] == pytest.approx(value)
 
 
-def test_places_have_the_good_sign_and_what_is_far_behind_is_told(of_notes: pd.DataFrame) -> None:
+def test_places_have_the_good_sign_and_what_is_far_behind_is_told(
+    of_notes: pd.DataFrame,
+) -> None:
     ranked = of_notes.drop(index="good", level="metric")
     recall = ranked.loc["visits", "factual_recall"]
     omission = ranked.loc["visits", "omission_rate"]
     assert recall["value"].idxmax() == recall["place"].eq(1).idxmax()
     assert omission["value"].idxmin() == omission["place"].eq(1).idxmax()
     assert sorted(recall["place"]) == [1, 2, 3, 4, 5]
-    good = of_notes.xs("good", level="metric")  # scores seven in ten texts: others than the rest
+    # scores seven in ten texts: others than the rest
+    good = of_notes.xs("good", level="metric")
     assert good[["place", "p"]].isna().all(axis=None)
     assert good["value"].notna().all()
     average = ranked.loc["average", "aggregate"]

@@ -20,7 +20,9 @@ from tests.conftest import ROOT
 from tests.stage_setup import run_stage
 
 PAGE = (ROOT / "docs/own-data.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', PAGE, flags=re.MULTILINE | re.DOTALL)
+BLOCKS = re.findall(
+    r'^```\w+ title="([^"]+)"\n(.*?)^```', PAGE, flags=re.MULTILINE | re.DOTALL
+)
 VISITS = """\
 visit,dialogue,reference,terse,rating
 v1,How is the cough?|It is gone.,The cough is gone.,Cough gone; no fever. [1],4
@@ -40,7 +42,9 @@ def _fresh(monkeypatch, tmp_path):
 
 
 def forget() -> None:
-    for name in [name for name in sys.modules if name.split(".")[0].startswith("mylab")]:
+    for name in [
+        name for name in sys.modules if name.split(".")[0].startswith("mylab")
+    ]:
         del sys.modules[name]
 
 
@@ -94,11 +98,20 @@ def test_every_kind_of_the_page_runs(project, monkeypatch, capsys):
     assert "mylab.alignments:WORDS" in listed
     refresh(project)
     for stage, item in (
-        *(("ingest", ""), ("generate", "last"), ("segment", ""), ("decompose", "semicolons")),
-        *(("align", "words"), ("pair", "all"), ("judge", "verbatim"), ("measure", "")),
-        *(("score_statements", "numbers_found"), ("aggregate", "")),
+        ("ingest", ""),
+        ("generate", "last"),
+        ("segment", ""),
+        ("decompose", "semicolons"),
+        ("align", "words"),
+        ("pair", "all"),
+        ("judge", "verbatim"),
+        ("measure", ""),
+        ("score_statements", "numbers_found"),
+        ("aggregate", ""),
     ):
-        assert run_stage(monkeypatch, project, stage, item) == 0, capsys.readouterr().err
+        assert run_stage(monkeypatch, project, stage, item) == 0, (
+            capsys.readouterr().err
+        )
 
     def read(table: str) -> pd.DataFrame:
         return pd.read_parquet(project / f"data/tables/one/{table}.parquet")
@@ -106,21 +119,31 @@ def test_every_kind_of_the_page_runs(project, monkeypatch, capsys):
     units = read("units")
     claims = units[(units["author"] == "terse") & (units["kind"] == "claim")]
     assert list(claims["text"]) == ["Cough gone", "no fever.", "No fever."]
-    assert list(read("texts/last")["text"]) == ["It is gone. [1]", "None for a week. [1]"]
+    assert list(read("texts/last")["text"]) == [
+        "It is gone. [1]",
+        "None for a week. [1]",
+    ]
     aligned = read("alignments/words").set_index("author").loc["last", "passages"]
     assert list(map(list, aligned)) == [[1, 0], [1]]
     statements = read("statement_scores/numbers_found")
-    assert set(statements[["metric", "judge"]].to_numpy().ravel()) == {"numbers_found", "none"}
+    assert set(statements[["metric", "judge"]].to_numpy().ravel()) == {
+        "numbers_found",
+        "none",
+    }
     assert set(read("judgments/verbatim")["label"]) == {"entailed", "not_entailed"}
     board = read("leaderboard").set_index(["metric", "author"])
-    assert board.loc[("negations", "terse"), "macro"].item() == pytest.approx((1 / 4 + 1 / 2) / 2)
+    assert board.loc[("negations", "terse"), "macro"].item() == pytest.approx(
+        (1 / 4 + 1 / 2) / 2
+    )
     assert set(board.loc["negations", "better"]) == {"neither"}
 
 
 def add_all_of_the_page() -> None:
     """Take every block of the page into the project, and let its benchmark use them."""
     params: Any = yaml.safe_load(Path("params.yaml").read_text(encoding="utf-8"))
-    registry: Any = yaml.safe_load(Path("data/registry.yaml").read_text(encoding="utf-8"))
+    registry: Any = yaml.safe_load(
+        Path("data/registry.yaml").read_text(encoding="utf-8")
+    )
     for name, text in BLOCKS:
         if name.endswith(".py"):
             Path(name).write_text(text, encoding="utf-8")
@@ -129,14 +152,22 @@ def add_all_of_the_page() -> None:
             for block, entries in yaml.safe_load(text).items():
                 whole[block] |= entries
     settings = yaml.safe_load(SETTINGS.read_text(encoding="utf-8")) | {
-        **{"dataset": "visits", "raw": "data/visits", "systems": ["last"]},
-        **{"metrics": ["negations"], "statement_metrics": ["numbers_found"]},
-        **{"segmentation": "lines", "decompositions": ["semicolons"], "alignments": ["words"]},
-        **{"judges": ["verbatim"], "criteria": {"fit": {"low": 1, "high": 5, "better": "higher"}}},
+        "dataset": "visits",
+        "raw": "data/visits",
+        "systems": ["last"],
+        "metrics": ["negations"],
+        "statement_metrics": ["numbers_found"],
+        "segmentation": "lines",
+        "decompositions": ["semicolons"],
+        "alignments": ["words"],
+        "judges": ["verbatim"],
+        "criteria": {"fit": {"low": 1, "high": 5, "better": "higher"}},
     }
     files = {"params.yaml": params, "data/registry.yaml": registry, SETTINGS: settings}
     for file, content in files.items():
-        Path(file).write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+        Path(file).write_text(
+            yaml.safe_dump(content, sort_keys=False), encoding="utf-8"
+        )
 
 
 @pytest.mark.parametrize(
@@ -161,7 +192,7 @@ def test_a_path_that_leads_nowhere_is_told(project, capsys, kind, problem):
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("NEGATIONS = ", "NEGATIONS == ", "mylab/metrics.py, line 23: NameError: name 'NEGATIONS'"),
+        ("NEGATIONS = ", "NEGATIONS == ", "mylab/metrics.py, line 27: NameError: name 'NEGATIONS'"),
         ("def measure(", "def measure((", "mylab/metrics.py, line 14: SyntaxError: "),
         ("from metassay", "import no_such_package\nfrom metassay",
          "mylab/metrics.py, line 5: ModuleNotFoundError: No module named 'no_such_package'"),
@@ -178,7 +209,9 @@ def test_a_fault_in_a_module_is_told_in_one_line(project, capsys, old, new, prob
 
 
 def test_a_reader_that_is_none_is_told(project, capsys):
-    (project / "mylab/readers.py").write_text("read = 3\ndef rows(raw):\n    return []\n")
+    (project / "mylab/readers.py").write_text(
+        "read = 3\ndef rows(raw):\n    return []\n"
+    )
     change(project / "data/registry.yaml", "reader: files", "reader: mylab.readers")
     where = "data/registry.yaml > datasets > sample > reader: "
     assert f"{where}'mylab.readers' is not a function of a folder" in problems(capsys)
@@ -190,12 +223,21 @@ def test_a_reader_that_is_none_is_told(project, capsys):
 
 
 def test_a_metric_that_gives_too_few_values_is_told(project, monkeypatch, capsys):
-    change(project / "mylab/metrics.py", "in zip(counts, tokens, strict=True)]", "in [(1, [2])]]")
+    change(
+        project / "mylab/metrics.py",
+        "in zip(counts, tokens, strict=True)",
+        "in [(1, [2])]",
+    )
     text = SETTINGS.read_text(encoding="utf-8")
     text = re.sub(r"(?m)^metrics: .*", "metrics: [negations]", text)
-    SETTINGS.write_text(re.sub(r"(?m)^systems: .*", "systems: []", text), encoding="utf-8")
+    SETTINGS.write_text(
+        re.sub(r"(?m)^systems: .*", "systems: []", text), encoding="utf-8"
+    )
     refresh(project)
-    codes = [run_stage(monkeypatch, project, name) for name in ("ingest", "segment", "measure")]
+    codes = [
+        run_stage(monkeypatch, project, name)
+        for name in ("ingest", "segment", "measure")
+    ]
     assert codes == [0, 0, 78]
     words = "mylab.metrics:NEGATIONS: returned {'negations': 1} values, not"
     assert words in capsys.readouterr().err
@@ -214,7 +256,12 @@ def test_an_edit_makes_stale_what_depends_on_it_and_nothing_else(project):
     )
     refresh(project)
     before = versions(project)
-    for name in ("mylab/words/lists.py", "mylab/words/more.py", "plain.py", "mylab/__init__.py"):
+    for name in (
+        "mylab/words/lists.py",
+        "mylab/words/more.py",
+        "plain.py",
+        "mylab/__init__.py",
+    ):
         (project / name).write_text("A = 2\n", encoding="utf-8")
         after = versions(project)
         changed = {
@@ -231,7 +278,9 @@ def test_an_edit_makes_stale_what_depends_on_it_and_nothing_else(project):
     with pytest.raises(BadInput, match=r"metrics\.py: line 1: is not Python"):
         versions(project)
     (project / "mylab/metrics.py").unlink()
-    with pytest.raises(BadInput, match=r"kind: there is no module 'mylab\.metrics' in this folder"):
+    with pytest.raises(
+        BadInput, match=r"kind: there is no module 'mylab\.metrics' in this folder"
+    ):
         versions(project)
 
 

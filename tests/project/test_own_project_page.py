@@ -43,14 +43,21 @@ def test_what_the_page_shows_is_what_is_guessed(tmp_path, monkeypatch, capsys):
 def test_two_commands_from_the_wheel_lead_to_the_report(tmp_path):
     """Whatever the folder is called, with an empty home and nothing of the checkout.
 
-    The environment is that of these tests, whose packages a test of its own holds against the
-    extra `pipeline`; Metassay itself is the wheel's.
+    The environment is that of these tests, whose packages a test of its own holds
+    against the extra `pipeline`; Metassay itself is the wheel's.
     """
     site, here = tmp_path / "site", tmp_path / "Prüfung in Köln"
     here.mkdir()
     with zipfile.ZipFile(wheel(tmp_path)) as packed:
         packed.extractall(site)
-    words = ["Meine Studie ä", *put_example(here)[2:], "--name", "study", "--yes", "--run"]
+    words = [
+        "Meine Studie ä",
+        *put_example(here)[2:],
+        "--name",
+        "study",
+        "--yes",
+        "--run",
+    ]
     environment = {"HOME": str(tmp_path / "home"), "PYTHONPATH": str(site)}
     environment |= {"PATH": os.environ["PATH"], "GIT_CONFIG_SYSTEM": os.devnull}
     command = [sys.executable, "-m", "metassay.cli", "init", *words]
@@ -69,7 +76,11 @@ def test_two_commands_from_the_wheel_lead_to_the_report(tmp_path):
     text = (project / ".work/code.json").read_text("utf-8")
     assert str(site / "stages") in text
     # The checkout's own environment may lie in it; its code has no part in this.
-    assert not [room for room in ("metassay", "stages", "flows") if str(ROOT / room) + "/" in text]
+    assert not [
+        room
+        for room in ("metassay", "stages", "flows")
+        if str(ROOT / room) + "/" in text
+    ]
     status = ["git", "status", "--porcelain", "--untracked-files=all"]
     left = subprocess.check_output(status, cwd=project, text=True)
     new = {line[3:] for line in left.splitlines() if line.startswith("??")}

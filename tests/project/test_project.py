@@ -86,7 +86,9 @@ def test_others_of_the_machine_see_no_data_and_reach_no_cache(tmp_path, example)
 
     data = [*(example / "data" / name_of(example)).rglob("*")]
     assert modes(example, *map(str, data)) == {0o600}
-    assert modes(example, str(data[0].parent), ".work", ".work/dvc", ".dvc/cache") == {0o700}
+    assert modes(example, str(data[0].parent), ".work", ".work/dvc", ".dvc/cache") == {
+        0o700
+    }
     before = os.umask(0o022)
     assert main(["init", str(tmp_path / "example")]) == 0
     os.umask(before)
@@ -126,9 +128,13 @@ def test_without_confirmation_nothing_is_made_and_the_command_is_told(tmp_path, 
 def test_one_question_is_asked(tmp_path, monkeypatch, answer):
     questions: list[str] = []
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("builtins.input", lambda words: questions.append(words) or answer)
+    monkeypatch.setattr(
+        "builtins.input", lambda words: questions.append(words) or answer
+    )
     paths = files(tmp_path, texts=LONG)
-    assert main(["init", "new", f"--texts={paths['texts'][0]}"]) == (0 if answer == "y" else 2)
+    assert main(["init", "new", f"--texts={paths['texts'][0]}"]) == (
+        0 if answer == "y" else 2
+    )
     assert questions == ["Is all of this right? [y/n] "]
     assert (tmp_path / "new").exists() == (answer == "y")
 
@@ -185,9 +191,12 @@ def test_what_git_gets(tmp_path, monkeypatch, capsys):
     config.write_text("[user]\n name = A\n email = a@localhost\n", encoding="utf-8")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
     assert main(["init", "demo"]) == 0
-    assert git(tmp_path / "demo", "log", "--format=%an %s").startswith("A A Metassay project")
+    assert git(tmp_path / "demo", "log", "--format=%an %s").startswith(
+        "A A Metassay project"
+    )
     assert git(tmp_path / "demo", "status", "--porcelain") == ""
-    assert main(["init", "MYDATA_NAME"]) == 0  # though the template has room for both words
+    # though the template has room for both words
+    assert main(["init", "MYDATA_NAME"]) == 0
     readme = Path("MYDATA_NAME/README.md").read_text(encoding="utf-8")
     assert readme.startswith("# MYDATA_NAME\n")
 
@@ -195,8 +204,12 @@ def test_what_git_gets(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("folder", "name"),
     [
-        *(("Prüfung 2026", "Pruefung_2026"), ("a.b", "a_b"), ("日本", "mine"), ("12", "mine")),
-        ("changes", "mine"),  # reports/changes/ is of all benchmarks
+        # reports/changes/ is of all benchmarks
+        ("Prüfung 2026", "Pruefung_2026"),
+        ("a.b", "a_b"),
+        ("日本", "mine"),
+        ("12", "mine"),
+        ("changes", "mine"),
     ],
 )
 def test_a_benchmark_is_called_after_its_folder(tmp_path, folder, name):
@@ -204,7 +217,9 @@ def test_a_benchmark_is_called_after_its_folder(tmp_path, folder, name):
 
 
 @pytest.mark.usefixtures("no_refresh")
-def test_odd_names_of_files_and_criteria_come_through_the_command_that_confirms(tmp_path, capsys):
+def test_odd_names_of_files_and_criteria_come_through_the_command_that_confirms(
+    tmp_path, capsys
+):
     texts = put(tmp_path / "texts \N{GRINNING FACE}.csv", LONG)
     odd = [[*RATINGS[0][:3], "-x", "=1"], *RATINGS[1:]]
     words = ["init", "odd", "--texts", texts.name, "--lower=-x"]
@@ -213,8 +228,14 @@ def test_odd_names_of_files_and_criteria_come_through_the_command_that_confirms(
     command = capsys.readouterr().err.partition("run it: metassay ")[2]
     assert main(shlex.split(command)) == 0
     criteria = load(tmp_path / "odd").benchmarks["odd"].criteria
-    assert {name: c.better for name, c in criteria.items()} == {"-x": "lower", "=1": "higher"}
-    assert "\N{GRINNING FACE}" in load_registry(Path("odd/data/registry.yaml"))["odd"].title
+    assert {name: c.better for name, c in criteria.items()} == {
+        "-x": "lower",
+        "=1": "higher",
+    }
+    assert (
+        "\N{GRINNING FACE}"
+        in load_registry(Path("odd/data/registry.yaml"))["odd"].title
+    )
 
 
 def test_an_upgrade_of_what_is_up_to_date_does_nothing(here, capsys):
@@ -235,7 +256,9 @@ def test_a_hash_that_looks_like_a_number_is_read_back(tmp_path):
 
 def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(here, capsys):
     """The kit of an older version is played by other bytes in the project and in its record."""
-    contents = {name: Path(name).read_bytes() for name in ("data/registry.yaml", "README.md")}
+    contents = {
+        name: Path(name).read_bytes() for name in ("data/registry.yaml", "README.md")
+    }
     hashes = dict(kit.read_record(here).files)  # type: ignore[union-attr]
     for name in ("prompts/claims.yaml", "prompts/facets.yaml", "dvc.yaml"):
         Path(name).write_bytes(Path(name).read_bytes() + b"# of an older version\n")
@@ -247,7 +270,9 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(here, capsys):
     Path("prompts/judge-scale.yaml").unlink()
     kit.RECORD.write_bytes(kit.record(hashes))
     ignored = Path(".gitignore")
-    ignored.write_text("/mine/\n" + ignored.read_text("utf-8").replace("/dist/\n", ""), "utf-8")
+    ignored.write_text(
+        "/mine/\n" + ignored.read_text("utf-8").replace("/dist/\n", ""), "utf-8"
+    )
     params, facets = Path("params.yaml"), ROOT / "benchmarks/sample_facets"
     text = params.read_text("utf-8").replace("threshold: 0.6", "threshold: 0.7")
     params.write_text(text, encoding="utf-8")
@@ -286,11 +311,18 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(here, capsys):
     assert read_versions(here) == versions(here)
     assert main(["update"]) == 0
     again = capsys.readouterr().out.splitlines()
-    assert [line for line in again if not line.startswith(("not restored", "up to date"))] == []
+    assert [
+        line for line in again if not line.startswith(("not restored", "up to date"))
+    ] == []
 
 
-def test_an_upgrade_writes_nothing_where_it_is_refused(here, tmp_path, monkeypatch, capsys):
-    odd, workflow = here / "benchmarks/$(touch x)", here / ".github/workflows/metassay.yml"
+def test_an_upgrade_writes_nothing_where_it_is_refused(
+    here, tmp_path, monkeypatch, capsys
+):
+    odd, workflow = (
+        here / "benchmarks/$(touch x)",
+        here / ".github/workflows/metassay.yml",
+    )
     odd.mkdir()
     shutil.copy(ROOT / "benchmarks/sample/params.yaml", odd)
     kit.RECORD.unlink()

@@ -34,14 +34,18 @@ SCALES = {
 def frames() -> Frames:
     """The invented tables as stages leave them: validated, sorted, rounded."""
     return {
-        name: round_trip(TABLES[name], pd.DataFrame(of, columns=list(TABLES[name].columns)))
+        name: round_trip(
+            TABLES[name], pd.DataFrame(of, columns=list(TABLES[name].columns))
+        )
         for name, of in rows().items()
     }
 
 
 def changed(report: AnyReport, **changes: Any) -> AnyReport:
     """The report with these fields, and of its tables those that are named, changed."""
-    fields = {name: changes.pop(name) for name in list(changes) if hasattr(report, name)}
+    fields = {
+        name: changes.pop(name) for name in list(changes) if hasattr(report, name)
+    }
     return replace(report, tables={**report.tables, **changes}, **fields)
 
 
@@ -49,9 +53,14 @@ def changed(report: AnyReport, **changes: Any) -> AnyReport:
 def make_report(frames: Frames) -> Callable[..., ReportInput]:
     """The invented report, with the named fields changed; `published` names comparisons."""
     report = ReportInput(
-        **{"benchmark": "tiny", "title": f"Tiny {SCRIPT}", "licence": "CC0 & none"},
-        **{"citation": "Nobody 2026, https://example.org/tiny", "invented": True},
-        **{"seen": ["words: looked at & noted"], "scales": SCALES, "tables": frames},
+        benchmark="tiny",
+        title=f"Tiny {SCRIPT}",
+        licence="CC0 & none",
+        citation="Nobody 2026, https://example.org/tiny",
+        invented=True,
+        seen=["words: looked at & noted"],
+        scales=SCALES,
+        tables=frames,
         certification=CertificationOptions(),
         resampling=Resampling(resamples=50, confidence=0.95, seed=1),
     )

@@ -40,7 +40,9 @@ def frame(page: Path, info: dict[str, Any]) -> pd.DataFrame:
     """A table by its TableInfo, out of its shards."""
     shards = [value(page, shard)["columns"] for shard in info["shards"]]
     names = [column["name"] for column in info["columns"]]
-    columns = {name: [v for s in shards for v in _plain(s[n])] for n, name in enumerate(names)}
+    columns = {
+        name: [v for s in shards for v in _plain(s[n])] for n, name in enumerate(names)
+    }
     table = pd.DataFrame(columns)
     assert len(table) == info["rows"]
     return table
@@ -48,7 +50,9 @@ def frame(page: Path, info: dict[str, Any]) -> pd.DataFrame:
 
 def table(page: Path, name: str) -> pd.DataFrame:
     """A table of the view Evidence."""
-    return frame(page, next(info for info in head(page)["tables"] if info["name"] == name))
+    return frame(
+        page, next(info for info in head(page)["tables"] if info["name"] == name)
+    )
 
 
 def _plain(column: Any) -> list[Any]:
@@ -60,9 +64,15 @@ def _plain(column: Any) -> list[Any]:
 def documents(page: Path) -> list[Any]:
     """All documents, in the order of their shards."""
     shards = head(page)["texts"]["documents_in"]
-    return [document for shard in shards for document in value(page, shard)["documents"]]
+    return [
+        document for shard in shards for document in value(page, shard)["documents"]
+    ]
 
 
 def texts(page: Path) -> dict[tuple[str, str], Any]:
     """All texts, by document and author."""
-    return {(of["id"], text["author"]): text for of in documents(page) for text in of["texts"]}
+    return {
+        (of["id"], text["author"]): text
+        for of in documents(page)
+        for text in of["texts"]
+    }

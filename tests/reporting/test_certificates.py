@@ -6,7 +6,13 @@ import pytest
 
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.verdicts import VERDICTS, kind_of
-from metassay.reporting.certificates import answers_by_criterion, best_of, decisions, grid, limits
+from metassay.reporting.certificates import (
+    answers_by_criterion,
+    best_of,
+    decisions,
+    grid,
+    limits,
+)
 from metassay.reporting.sentences import sentence
 from tests.meta_evaluation.test_verdicts import CASES, GOOD
 from tests.reporting.invented_report import DOUBLES, SCRIPT
@@ -15,13 +21,21 @@ NAME = "claim_recall (lexical)"
 OPTIONS = CertificationOptions(useful=0.3, margin=0.05)
 ROW = {
     **GOOD,
-    **{"metric": "faithfulness_of_every_claim_by_nli", "judge": "a-large-model-2026-01"},
-    **{"criterion": "hallucinated_statements_per_note", "coefficient": "kendall"},
-    **{"advice": "rate more systems", "as_good_as_rater": False, "only_between_systems": False},
-    **{"needed_systems": 12_000.0, "needed_documents": 3400.0, "given_confound": 0.004},
+    "metric": "faithfulness_of_every_claim_by_nli",
+    "judge": "a-large-model-2026-01",
+    "criterion": "hallucinated_statements_per_note",
+    "coefficient": "kendall",
+    "advice": "rate more systems",
+    "as_good_as_rater": False,
+    "only_between_systems": False,
+    "needed_systems": 12_000.0,
+    "needed_documents": 3400.0,
+    "given_confound": 0.004,
 }
 EACH = [
-    next({"verdict": verdict, **of} for verdict, of in CASES if kind_of(verdict) == kind)
+    next(
+        {"verdict": verdict, **of} for verdict, of in CASES if kind_of(verdict) == kind
+    )
     for kind in VERDICTS
 ]
 
@@ -38,7 +52,9 @@ def certified(frames):
 def test_a_sentence_begins_with_its_verdict_and_is_short(numbers):
     for level in ("global", "document", "system"):
         for better in ("higher", "lower"):
-            text = sentence({**ROW, "level": level, **numbers, "better": better}, OPTIONS)
+            text = sentence(
+                {**ROW, "level": level, **numbers, "better": better}, OPTIONS
+            )
             assert text.lower().startswith(f"{numbers['verdict']}: ")
             assert text[0].isupper()
             assert text.endswith(".")
@@ -56,52 +72,70 @@ WHERE = "for two texts of one document"
     ("verdict", "numbers", "text"),
     [
         (
-            *("use", {}),
+            "use",
+            {},
             f"Use: {WHERE}, m follows low errors (Pearson .60 [.40, .80]), and by at least .35 with"
             " other systems and documents.",
         ),
         (
-            *("use", {"as_good_as_rater": True, "only_between_systems": True}),
+            "use",
+            {"as_good_as_rater": True, "only_between_systems": True},
             "documents. It agrees with raters as well as a rater does. It tells systems apart, not"
             " two texts of one system.",
         ),
         (
-            *("these systems only", {}),
+            "these systems only",
+            {},
             "and by at least .35 with other documents. No other system was rated.",
         ),
         (
-            *("promising", {"corrected_low": -0.12}),
+            "promising",
+            {"corrected_low": -0.12},
             f"Promising: {WHERE}, m follows low errors (Pearson .60 [.40, .80], adjusted p .001),"
             " but elsewhere it may be as low as −.12. Rate more systems: about 12,000 systems would"
             " settle it.",
         ),
         ("promising", {"n_families": 4}, "4 systems say too little of others"),
-        ("promising", {"n": 3, "n_tied": 9}, "cannot tell the texts of most documents apart"),
+        (
+            "promising",
+            {"n": 3, "n_tied": 9},
+            "cannot tell the texts of most documents apart",
+        ),
         ("promising", {"corrected_low": np.nan}, "nothing shows how much less"),
         (
-            *("promising", {"confound": "ROUGE-L", "given_confound": 0.35}),
+            "promising",
+            {"confound": "ROUGE-L", "given_confound": 0.35},
             "among texts of equal ROUGE-L only .35 is left",
         ),
         (
-            *("cannot tell", {"p": 0.2, "advice": "rate more systems and documents"}),
+            "cannot tell",
+            {"p": 0.2, "advice": "rate more systems and documents"},
             f"Cannot tell: {WHERE}, m and low errors are not shown to be related (Pearson .60"
             " [.40, .80], adjusted p .200), but a useful .30 is possible. Rate more systems and"
             " documents: about 12,000 systems and 3,400 documents would settle it.",
         ),
         (
-            *("cannot tell", {"value": 0.2, "needed_systems": np.nan}),
+            "cannot tell",
+            {"value": 0.2, "needed_systems": np.nan},
             "are related, perhaps too weakly to be of use (Pearson .20 [.40, .80], adjusted p"
             " .001). Rate more systems.",
         ),
         (
-            *("explained by ROUGE-L", {"confound": "ROUGE-L"}),
+            "explained by ROUGE-L",
+            {"confound": "ROUGE-L"},
             f"Explained by ROUGE-L: {WHERE}, m and low errors correlate (Pearson .60), but only"
             " <.01 is left among texts of equal ROUGE-L.",
         ),
     ],
 )
 def test_sentences_word_for_word(verdict, numbers, text):
-    row = {**ROW, "metric": "m", "judge": "none", "criterion": "errors", "level": "document"}
+    row = {
+        **ROW,
+        "metric": "m",
+        "judge": "none",
+        "criterion": "errors",
+        "level": "document",
+    }
     row |= {"coefficient": "pearson", "verdict": verdict, "better": "lower"}
     assert text in sentence({**row, **numbers}, OPTIONS)
 
@@ -121,8 +155,12 @@ def test_a_row_per_criterion_and_a_state_per_decision(certified):
         f"odd {SCRIPT}",
     )
     assert list(decisions(certified)) == ["global", "document", "system"]
-    assert [cell and (cell.state, cell.metric, cell.verdict) for cell in first.cells] == [
-        *(("use", NAME, "use"), ("use", NAME, "use"), ("confirm", NAME, "promising")),
+    assert [
+        cell and (cell.state, cell.metric, cell.verdict) for cell in first.cells
+    ] == [
+        ("use", NAME, "use"),
+        ("use", NAME, "use"),
+        ("confirm", NAME, "promising"),
     ]
     numbers = "corrected as best of 3 metrics"
     assert first.cells[0] == ("use", NAME, 0.47, 0.2004, 0.71, "use", numbers)
@@ -130,7 +168,8 @@ def test_a_row_per_criterion_and_a_state_per_decision(certified):
 
 def test_the_best_is_by_verdict_then_by_the_corrected_value(certified):
     bleu = certified["metric"] == "bleu"
-    certified.loc[bleu & (certified["level"] == "system"), "corrected"] = 0.9  # a worse verdict
+    # a worse verdict
+    certified.loc[bleu & (certified["level"] == "system"), "corrected"] = 0.9
     document = bleu & (certified["level"] == "document")
     certified.loc[document, ["verdict", "trusted"]] = ["use", True]
     assert [cell and cell.metric for cell in cells(certified)] == [NAME] * 3
@@ -141,12 +180,19 @@ def test_the_best_is_by_verdict_then_by_the_corrected_value(certified):
 def test_where_no_metric_is_of_use_the_grid_says_so(certified):
     weak = certified.assign(verdict="too weak", trusted=False)
     assert {cell and cell.state for cell in cells(weak)} == {"no"}
-    undefined = certified.assign(value=None, corrected=None, verdict="undefined", trusted=False)
-    said_of = [cell and (cell.state, cell.metric, cell.says) for cell in cells(undefined)]
+    undefined = certified.assign(
+        value=None, corrected=None, verdict="undefined", trusted=False
+    )
+    said_of = [
+        cell and (cell.state, cell.metric, cell.says) for cell in cells(undefined)
+    ]
     assert said_of == [("no", "", "3 undefined")] * 3
     other_levels = certified["level"] != "document"
     assert cells(certified[other_levels])[1].verdict == "promising"
-    assert cells(certified[other_levels | (certified["criterion"] != "completeness")])[1] is None
+    assert (
+        cells(certified[other_levels | (certified["criterion"] != "completeness")])[1]
+        is None
+    )
 
 
 def test_a_sentence_per_criterion_with_what_to_use_first(certified):
@@ -160,7 +206,9 @@ def test_a_sentence_per_criterion_with_what_to_use_first(certified):
     certified.loc[undecided, ["verdict", "trusted"]] = ["cannot tell", False]
     first, last = answers_by_criterion(best_of(certified), 0.95)
     assert first == other
-    assert last.startswith("Nothing can be trusted yet for completeness between any two texts")
+    assert last.startswith(
+        "Nothing can be trusted yet for completeness between any two texts"
+    )
 
 
 def test_the_head_has_limits_words_and_metrics_of_the_certificates(head, frames):
@@ -214,7 +262,9 @@ def test_fewest_systems_by_hand(certified, plain, systems, smallest, confidence,
     """2 / 4! = .083, 2 / 5! = .017, 2 / 6! = .003."""
     line, few = limits(of_systems(certified, systems, smallest), plain, confidence)
     assert line == text
-    assert few.startswith(f"With {systems} system{'s' if systems > 1 else ''} the best verdict")
+    assert few.startswith(
+        f"With {systems} system{'s' if systems > 1 else ''} the best verdict"
+    )
 
 
 def test_at_the_threshold_nothing_is_shown_below_it_something_may_be(certified, plain):
@@ -238,7 +288,9 @@ def test_what_is_not_of_all_criteria_names_them_with_studies_where_there_are_sev
     )
 
 
-def test_few_permutations_nested_documents_and_few_documents_are_told_apart(certified, plain):
+def test_few_permutations_nested_documents_and_few_documents_are_told_apart(
+    certified, plain
+):
     """2 / (3! x 3!) = .056; and of one system and three clusters 2 / (1 x 2**3) = .25."""
     smallest = certified["level"].map({"global": 0.1}).fillna(0.0004)
     assert limits(certified.assign(smallest_p=smallest), plain) == [
@@ -248,12 +300,16 @@ def test_few_permutations_nested_documents_and_few_documents_are_told_apart(cert
     assert limits(nested.assign(smallest_p=None, design="nested"), plain) == [
         "Each document has one system’s text, so there are no two to compare."
     ]
-    small = certified[certified["level"] == "global"].assign(n_clusters=3, smallest_p=1 / 18)
+    small = certified[certified["level"] == "global"].assign(
+        n_clusters=3, smallest_p=1 / 18
+    )
     small = small.assign(n_families=3, n_documents=3)
     assert limits(small, plain)[0] == (
         "People rated 3 systems and 3 documents, too few to test a metric on any two texts."
     )
-    alone = small.assign(n_families=1, n_documents=30, design="one system", smallest_p=0.25)
+    alone = small.assign(
+        n_families=1, n_documents=30, design="one system", smallest_p=0.25
+    )
     assert limits(alone, plain) == [
         "People rated 1 system and 3 clusters of documents, too few to test a metric on any two"
         " texts."

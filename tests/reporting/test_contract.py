@@ -6,7 +6,13 @@ from pathlib import Path
 from metassay.reporting import contract
 
 TYPESCRIPT = Path(__file__).parents[2] / "page/src/contract.ts"
-_TYPES = {"str": "string", "int": "number", "float": "number", "bool": "boolean", "None": "null"}
+_TYPES = {
+    "str": "string",
+    "int": "number",
+    "float": "number",
+    "bool": "boolean",
+    "None": "null",
+}
 _RECORD = re.compile(
     r'\nclass (\w+)\(NamedTuple\):\n    """(.*?)"""\n\n((?:    [^\n]+\n)+)', re.DOTALL
 )
@@ -44,7 +50,11 @@ def _type(kind: str) -> str:
     listed = re.fullmatch(r"Sequence\[(.+)\]", kind)
     if listed:
         inner = _type(listed[1])
-        return f"({inner})[]" if " | " in inner and not inner.startswith("[") else f"{inner}[]"
+        return (
+            f"({inner})[]"
+            if " | " in inner and not inner.startswith("[")
+            else f"{inner}[]"
+        )
     tupled = re.fullmatch(r"tuple\[(.+)\]", kind)
     if tupled:
         return f"[{', '.join(map(_type, tupled[1].split(', ')))}]"

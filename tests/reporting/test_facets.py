@@ -18,10 +18,17 @@ TEXT = "Pain hurts. We gave a drug and it helped."
 
 def part(doc_id, author, name, spans, text=TEXT, *, status="ok", made_up=()):
     return {
-        **{"doc_id": doc_id, "author": author, "part": name, "status": status},
-        "text": None if status != "ok" else " ".join(text[start:end] for start, end in spans),
-        **{"starts": [start for start, _ in spans], "ends": [end for _, end in spans]},
-        **{"leaf": "no" if name == "full" else "yes", "made_up": [*made_up]},
+        "doc_id": doc_id,
+        "author": author,
+        "part": name,
+        "status": status,
+        "text": None
+        if status != "ok"
+        else " ".join(text[start:end] for start, end in spans),
+        "starts": [start for start, _ in spans],
+        "ends": [end for _, end in spans],
+        "leaf": "no" if name == "full" else "yes",
+        "made_up": [*made_up],
         "repeats": ["invented"],
     }
 
@@ -49,8 +56,17 @@ PARTS = pd.DataFrame(
 
 def test_counts_and_shares_by_hand():
     table = facets.facets_table(PARTS, FACETS, HOW)
-    columns = ("n_present", "n_absent", "n_wholly_made_up", "n_unknown", "n_segments", "n_made_up")
-    counts = {(a, f): values for a, f, *values in rows(table, "author", "facet", *columns)}
+    columns = (
+        "n_present",
+        "n_absent",
+        "n_wholly_made_up",
+        "n_unknown",
+        "n_segments",
+        "n_made_up",
+    )
+    counts = {
+        (a, f): values for a, f, *values in rows(table, "author", "facet", *columns)
+    }
     assert counts["reference", "method"] == [1, 0, 0, 0, 1, 0]
     assert counts[EVIL, "background"] == [1, 0, 0, 1, 1, 0]
     assert counts[EVIL, "method"] == [0, 1, 0, 1, 0, 0]
@@ -58,7 +74,8 @@ def test_counts_and_shares_by_hand():
     assert counts["plain", "background"] == [0, 0, 0, 1, 0, 0]
     columns = ("author", "facet", "share", "n_shares")
     shares = {(a, f): values for a, f, *values in rows(table, *columns)}
-    # Of 9 words: Pain hurts. | We gave a | drug (in two, half in each) | and | it helped.
+    # Of 9 words: Pain hurts. | We gave a | drug (in two, half in each) | and | it
+    # helped.
     assert shares["reference", "background"] == [2 / 9, 1]
     assert shares["reference", "method"] == [3.5 / 9, 1]
     assert shares["reference", "result"] == [1.5 / 9, 1]
@@ -77,7 +94,8 @@ def test_interval_is_over_documents_and_one_document_has_none():
     ]
     table = facets.facets_table(pd.DataFrame(parts), ["x"], HOW)
     assert list(table["share"]) == [0.75, 0.25]
-    assert list(table["low"]) == [0.5, 0.0]  # both times the second document, or the first
+    # both times the second document, or the first
+    assert list(table["low"]) == [0.5, 0.0]
     assert list(table["high"]) == [1.0, 0.5]
     assert facets.facets_table(pd.DataFrame(parts[:2]), ["x"], HOW)["low"].isna().all()
 
@@ -93,7 +111,9 @@ def test_facets_are_those_declared_and_sections_those_that_any_text_has():
 
 
 def test_a_facet_whose_place_is_not_known_has_no_share():
-    parts = pd.DataFrame([whole("d", "a"), part("d", "a", "x", []) | {"text": "Pain hurts."}])
+    parts = pd.DataFrame(
+        [whole("d", "a"), part("d", "a", "x", []) | {"text": "Pain hurts."}]
+    )
     table = facets.facets_table(parts, ["x"], HOW)
     assert list(table["n_present"]) == [1, 0]
     assert table["share"].isna().all()
@@ -102,7 +122,9 @@ def test_a_facet_whose_place_is_not_known_has_no_share():
 def test_marks_never_overlap_and_what_is_absent_made_up_or_unknown_is_said():
     texts = facets.divide_texts(PARTS, FACETS)
     assert facets.marks_of(texts[DOC, "reference"], FACETS) == [
-        *(Mark(0, 11, "background"), Mark(12, 22, "method"), Mark(22, 26, "method")),
+        Mark(0, 11, "background"),
+        Mark(12, 22, "method"),
+        Mark(22, 26, "method"),
         Mark(26, 30, "result"),
     ]
     assert facets.marks_of(texts["doc-2", EVIL], FACETS) == []
@@ -122,7 +144,9 @@ def test_the_page_of_a_benchmark_with_facets_has_the_numbers_of_the_file(
     write_report(make_report(parts=PARTS, facets=FACETS), tmp_path / "out")
     table = pd.read_csv(tmp_path / "out/facets.csv")
     assert page_data.table(tmp_path / "out", "facets")["share"].equals(table["share"])
-    assert "facets" not in {table["name"] for table in page_data.head(written)["tables"]}
+    assert "facets" not in {
+        table["name"] for table in page_data.head(written)["tables"]
+    }
     assert not (written / "facets.csv").exists()
 
 
@@ -131,7 +155,14 @@ def test_a_text_without_sections_lacks_none():
     parts = pd.DataFrame([*every, part("d1", "a", "plan", [(0, 11)])])
     table = facets.facets_table(parts, (), HOW)
     by_key = {(row["author"], row["facet"]): row for row in records(table)}
-    counts = ("n_texts", "n_present", "n_absent", "n_unknown", "n_undivided", "n_shares")
+    counts = (
+        "n_texts",
+        "n_present",
+        "n_absent",
+        "n_unknown",
+        "n_undivided",
+        "n_shares",
+    )
     assert [by_key["a", "plan"][name] for name in counts] == [2, 1, 0, 0, 1, 1]
     assert [by_key["b", "plan"][name] for name in counts] == [2, 0, 0, 0, 2, 0]
     assert facets.what_lacks(facets.divide_texts(parts, ())["d2", "a"], ["plan"]) == ""

@@ -15,7 +15,13 @@ from PIL import Image
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.summaries import violins
 from metassay.reporting import figures as drawing
-from metassay.reporting.figures import AT_MOST, draw, draw_forest, draw_leaderboard, draw_violins
+from metassay.reporting.figures import (
+    AT_MOST,
+    draw,
+    draw_forest,
+    draw_leaderboard,
+    draw_violins,
+)
 from metassay.statistics.document_means import Resampling
 from tests.reporting.invented_report import SCRIPT, lines
 
@@ -23,7 +29,9 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def texts_in(svg):
-    return ["".join(t.itertext()).strip() for t in ET.fromstring(svg).iter(f"{SVG}text")]
+    return [
+        "".join(t.itertext()).strip() for t in ET.fromstring(svg).iter(f"{SVG}text")
+    ]
 
 
 def titles(figure):
@@ -35,7 +43,9 @@ def note(figure):
 
 
 def upright(axes):
-    return sorted(of.get_xdata()[0] for of in axes.lines if list(of.get_ydata()) == [0, 1])
+    return sorted(
+        of.get_xdata()[0] for of in axes.lines if list(of.get_ydata()) == [0, 1]
+    )
 
 
 def test_notes_are_no_wider_than_their_figure_and_labels_are_short_without_control_characters():
@@ -57,10 +67,13 @@ def test_leaderboard_draws_one_panel_per_main_metric_with_a_value(frames):
     assert {"claim_recall (lexical) ↑", "rouge1_fmeasure ↑"} <= set(texts)
     assert not [text for text in texts if text.startswith("house_metric")]
     assert Image.open(io.BytesIO(drawn.png)).info.keys() <= {"dpi"}
-    house = board[board["metric"] == "house_metric"]  # without main metrics what there is
+    # without main metrics what there is
+    house = board[board["metric"] == "house_metric"]
     assert "house_metric" in texts_in(draw(draw_leaderboard, house).svg)
     rouge = board["metric"] == "rouge1_fmeasure"
-    texts = texts_in(draw(draw_leaderboard, board.assign(macro=board["macro"].mask(rouge))).svg)
+    texts = texts_in(
+        draw(draw_leaderboard, board.assign(macro=board["macro"].mask(rouge))).svg
+    )
     assert "rouge1_fmeasure ↑" not in texts
     assert "left out because undefined: 1 metric" in " ".join(texts)
     assert draw_leaderboard(board.assign(macro=None)) is None
@@ -95,22 +108,27 @@ def test_forest_fills_what_is_to_be_used_and_draws_both_intervals_and_the_rater(
         if line.get_marker() == "o"
         for x, y in zip(*line.get_data(), strict=True)
     }
-    assert fills == {(0.52, 0): drawing.ACCENT, (0.13, 1): "white"}  # one to use; `cannot tell`
+    # one to use; `cannot tell`
+    assert fills == {(0.52, 0): drawing.ACCENT, (0.13, 1): "white"}
     assert upright(axes) == [0, 0.3, 0.5596]
     assert axes.get_xlim() == pytest.approx((-1.03, 1.03))
-    figure = draw_forest(certificates.assign(rater=None), useful=0.3)  # without a second rater
+    # without a second rater
+    figure = draw_forest(certificates.assign(rater=None), useful=0.3)
     assert upright(figure.axes[0]) == [0, 0.3]
     assert "rater" not in figure.get_supxlabel()
     best = certificates["value"].where(certificates["metric"] != "bleu", 0.9)
     figure = draw_forest(certificates.assign(value=best), useful=0.3)
-    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == names  # as on pages
+    # as on pages
+    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == names
 
 
 def test_forest_has_a_panel_per_criterion_up_to_six(frames):
     certificates = frames["certificates"]
     figure = draw_forest(certificates, useful=0.3)
     assert titles(figure) == ["completeness", f"odd {SCRIPT}"]
-    many = pd.concat([certificates.assign(criterion=f"c{number}") for number in range(8)])
+    many = pd.concat(
+        [certificates.assign(criterion=f"c{number}") for number in range(8)]
+    )
     figure = draw_forest(many, useful=0.3)
     assert titles(figure) == [f"c{n}" for n in range(6)]
     assert "the first 6 of 8 criteria" in note(figure)
@@ -128,7 +146,10 @@ def many_violins(n, criteria=("overall",)):
             for k in range(n)
             for d in range(6)
         ),
-        **{"study": "s", "part": "full", "unit": "text", "rater": "r"},
+        study="s",
+        part="full",
+        unit="text",
+        rater="r",
     )
     scale = Criterion(low=1, high=5, better="higher")
     how = Resampling(resamples=200, confidence=0.9, seed=7)
@@ -141,7 +162,10 @@ def test_violins_are_as_wide_as_values_are_frequent_and_apart_from_means(n):
     axes = draw_violins(table).axes[0]
     bodies, tops = {}, {}
     for bar in axes.patches:
-        x, y = bar.get_x() + bar.get_width() / 2, round(bar.get_y() + bar.get_height() / 2)
+        x, y = (
+            bar.get_x() + bar.get_width() / 2,
+            round(bar.get_y() + bar.get_height() / 2),
+        )
         bodies.setdefault(y, {})[round(x, 9)] = bar.get_height()
         tops[y] = max(tops.get(y, -1.0), bar.get_y() + bar.get_height())
     for y, ratings in enumerate(table["all_ratings"]):
@@ -173,5 +197,8 @@ def test_violins_name_studies_and_leave_out_what_is_too_much():
     assert titles(figure) == [f"c{n:02}" for n in range(AT_MOST)]
     assert "the first 12 of 26 criteria" in note(figure)
     few = table[table["criterion"] == "c00"]
-    assert titles(draw_violins(pd.concat([few, few.assign(study="t")]))) == ["s: c00", "t: c00"]
+    assert titles(draw_violins(pd.concat([few, few.assign(study="t")]))) == [
+        "s: c00",
+        "t: c00",
+    ]
     assert draw_violins(table.iloc[:0]) is None

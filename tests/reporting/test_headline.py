@@ -42,7 +42,10 @@ CERTIFIED = frame(
         ("bleu", "document", "cannot tell", False, "do not", 0.71251, 0.9, None),
         ("rouge1_fmeasure", "document", "use", True, "use it", 0.71251, 0.61234, 1.0),
         ("bleu", "system", "explained by length", False, "do not", None, None, None),
-        **{"study": "pilot", "criterion": "completeness", "part": "full", "judge": "none"},
+        study="pilot",
+        criterion="completeness",
+        part="full",
+        judge="none",
     ),
 )
 LEADERS = frame(
@@ -53,12 +56,16 @@ LEADERS = frame(
         ("a", "rouge1_fmeasure", -0.00004),
         ("reference", "rouge1_fmeasure", None),
         ("a", "rouge1_precision", 0.5),
-        **{"part": "full", "judge": "none", "better": "higher"},
+        part="full",
+        judge="none",
+        better="higher",
     ),
 )
 
 
-def numbers_of(certified: pd.DataFrame = CERTIFIED, answers: pd.DataFrame = NOBODY) -> Any:
+def numbers_of(
+    certified: pd.DataFrame = CERTIFIED, answers: pd.DataFrame = NOBODY
+) -> Any:
     return headline.evaluation_numbers(LEADERS, certified, empty(CRITERIA), answers)
 
 
@@ -69,17 +76,26 @@ def test_of_an_evaluation_it_has_verdicts_best_metrics_and_means() -> None:
     assert sum(numbers["certificates"].values()) == len(CERTIFIED)
     assert numbers["best"]["completeness"] == {
         "document": {
-            **{"metric": "rouge1_fmeasure", "verdict": "use", "advice": "use it"},
-            **{"trusted": True, "value": 0.713},
-            **{"corrected": 0.612, "corrected_low": None, "corrected_high": 1.0},
+            "metric": "rouge1_fmeasure",
+            "verdict": "use",
+            "advice": "use it",
+            "trusted": True,
+            "value": 0.713,
+            "corrected": 0.612,
+            "corrected_low": None,
+            "corrected_high": 1.0,
         },
         "system": {
-            **{"metric": "bleu", "verdict": "explained by length", "advice": "do not"},
+            "metric": "bleu",
+            "verdict": "explained by length",
+            "advice": "do not",
             "trusted": False,
             **dict.fromkeys(("value", "corrected", "corrected_low", "corrected_high")),
         },
     }
-    assert numbers["leaderboard"] == {"rouge1_fmeasure": {"a": 0.0, "b": 12.35, "reference": None}}
+    assert numbers["leaderboard"] == {
+        "rouge1_fmeasure": {"a": 0.0, "b": 12.35, "reference": None}
+    }
     assert numbers["answers"] == dict.fromkeys(COUNTS, 0)
     both = numbers_of(pd.concat([CERTIFIED, CERTIFIED.assign(study="second")]))
     assert list(both["best"]) == ["completeness (pilot)", "completeness (second)"]
@@ -94,31 +110,46 @@ def test_of_tests_it_has_what_was_not_judged_and_what_got_no_label() -> None:
         ("agreement", 0.9, 0.8, 1.0, 9, 1),
         ("auroc", None, None, None, 0, 0),
         ("mcc", None, None, None, 0, 0),
-        **{"study": "dev", "part": "full", "judge": "lexical"},
+        study="dev",
+        part="full",
+        judge="lexical",
     )
     ends = {"low": 0.8, "high": 1.0}
-    assert headline.judge_numbers(frame(JUDGE_CARDS, rows), NOBODY)["judges"]["lexical"]["dev"] == {
-        **{"agreement": {"value": 0.9, **ends}, "auroc": {"value": None}},
-        **{"n": 9, "n_missing": 1},
+    assert headline.judge_numbers(frame(JUDGE_CARDS, rows), NOBODY)["judges"][
+        "lexical"
+    ]["dev"] == {
+        "agreement": {"value": 0.9, **ends},
+        "auroc": {"value": None},
+        "n": 9,
+        "n_missing": 1,
     }
     shared = {"segmentation": "words", "statistic": "accuracy", "n": 8, "n_failed": 2}
-    rows = lines("of name value", ("all", "all", 0.5), ("label", "method", 0.1), **ends, **shared)
-    numbers = headline.segmentation_numbers(frame(SEGMENT_SCORES, rows), NOBODY)["segmentations"]
-    assert numbers == {"words": {"accuracy": {"value": 0.5, **ends}, "n": 8, "n_failed": 2}}
+    rows = lines(
+        "of name value", ("all", "all", 0.5), ("label", "method", 0.1), **ends, **shared
+    )
+    numbers = headline.segmentation_numbers(frame(SEGMENT_SCORES, rows), NOBODY)[
+        "segmentations"
+    ]
+    assert numbers == {
+        "words": {"accuracy": {"value": 0.5, **ends}, "n": 8, "n_failed": 2}
+    }
 
 
 def test_order_of_rows_does_not_move_the_file(tmp_path: Path) -> None:
     for name, step in (("one", 1), ("two", -1)):
         turned = LEADERS.iloc[::step], CERTIFIED.iloc[::step]
         headline.write_numbers(
-            headline.evaluation_numbers(*turned, empty(CRITERIA), NOBODY), tmp_path / name
+            headline.evaluation_numbers(*turned, empty(CRITERIA), NOBODY),
+            tmp_path / name,
         )
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert (tmp_path / "one").read_bytes().startswith(b'{\n "certificates": {\n  "use"')
     assert (tmp_path / "one").read_bytes().endswith(b"}\n")
 
 
-@pytest.mark.parametrize("value", [0.12345, -0.5, 10.004, 99.9999, 123.456, None, float("nan")])
+@pytest.mark.parametrize(
+    "value", [0.12345, -0.5, 10.004, 99.9999, 123.456, None, float("nan")]
+)
 def test_numbers_are_those_of_the_page(value: float | None) -> None:
     text = shown(value).replace("−", "-")
     assert rounded(value) == (float(text) if text else None)
@@ -134,9 +165,13 @@ def responses(*rows: tuple[str, str, int | None, int | None]) -> pd.DataFrame:
     table = pd.DataFrame(
         [
             {
-                **{"key": f"k{number}", "request": json.dumps({"kind": "chat", "model": model})},
-                **{"status": status if status in STATUSES else "error", "finish_reason": status},
-                **{"prompt_tokens": read, "completion_tokens": written, "text": "text"},
+                "key": f"k{number}",
+                "request": json.dumps({"kind": "chat", "model": model}),
+                "status": status if status in STATUSES else "error",
+                "finish_reason": status,
+                "prompt_tokens": read,
+                "completion_tokens": written,
+                "text": "text",
             }
             for number, (model, status, read, written) in enumerate(rows)
         ],
@@ -145,17 +180,23 @@ def responses(*rows: tuple[str, str, int | None, int | None]) -> pd.DataFrame:
     return table.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
 
 
-def model(name: str, read: float | None = None, written: float = 0, **changes: Any) -> ModelOptions:
+def model(
+    name: str, read: float | None = None, written: float = 0, **changes: Any
+) -> ModelOptions:
     prices = {"date": "2026-11-01", "currency": "USD", "input_per_million": read}
     prices |= {"output_per_million": written, **changes}
     block = {"endpoint": "here", "model": name, "max_tokens": 9}
-    return ModelOptions.model_validate(block if read is None else {**block, "prices": prices})
+    return ModelOptions.model_validate(
+        block if read is None else {**block, "prices": prices}
+    )
 
 
 MODELS = {"small": model("m-1", 0.5, 2), "free": model("m-2")}
 ANSWERED = {
     "generate-b": responses(
-        *(("m-1", "ok", 1000, 100), ("m-1", "refused", 2000, 50), ("m-1", "truncated", 3000, 250)),
+        ("m-1", "ok", 1000, 100),
+        ("m-1", "refused", 2000, 50),
+        ("m-1", "truncated", 3000, 250),
         *(
             ("m-1", code, None, None)
             for code in ("ok", "timeout", "http_500", "http_400", "http_500")
@@ -169,8 +210,8 @@ ANSWERED = {
 def test_a_row_a_stage_and_model_with_tokens_and_list_price() -> None:
     table = models_table(ANSWERED, MODELS)
     assert list(table.columns) == list(COLUMNS)
-    # m-1 in generate-b: 6000 read and 400 written, (6000 * 0.5 + 400 * 2) / 1e6 = 0.0038;
-    # in decompose: 100 read and 5 written, (100 * 0.5 + 5 * 2) / 1e6 = 0.00006.
+    # m-1 in generate-b: 6000 read and 400 written, (6000 * 0.5 + 400 * 2) / 1e6 =
+    # 0.0038; in decompose: 100 read and 5 written, (100 * 0.5 + 5 * 2) / 1e6 = 0.00006.
     counts = table[[*COLUMNS[:12]]].drop(columns="why").to_numpy().tolist()
     assert counts == [
         ["decompose", "m-1", 2, 2, 0, 0, 0, 0, 1, 100, 5],
@@ -194,8 +235,12 @@ def test_a_row_a_stage_and_model_with_tokens_and_list_price() -> None:
     answered = responses(*(("m-1", status, 1, 1) for status in STATUSES))
     assert missing_lines(models_table({"s": answered}, MODELS)) == []
     assert numbers_of(answers=table)["answers"] == {
-        **{"questions": 11, "answered": 5, "refused": 1, "truncated": 1},
-        **{"missing": 3, "failed": 1},
+        "questions": 11,
+        "answered": 5,
+        "refused": 1,
+        "truncated": 1,
+        "missing": 3,
+        "failed": 1,
     }
     assert models_table({}, MODELS).empty
     assert models_table({"decompose": empty(RESPONSES)}, MODELS).empty
@@ -204,11 +249,19 @@ def test_a_row_a_stage_and_model_with_tokens_and_list_price() -> None:
 def test_of_two_entries_for_one_model_the_first_with_prices_counts() -> None:
     models = {"c": model("m-1", 9, 9, currency="EUR"), "a": model("m-1")}
     models["b"] = model("m-1", 1, 1, date="2026-10-01")
-    (row,) = models_table({"s": responses(("m-1", "ok", 1_000_000, 0))}, models).to_dict("records")
-    assert (row["cost"], row["currency"], row["prices_of"]) == (1.0, "USD", "2026-10-01")
+    (row,) = models_table(
+        {"s": responses(("m-1", "ok", 1_000_000, 0))}, models
+    ).to_dict("records")
+    assert (row["cost"], row["currency"], row["prices_of"]) == (
+        1.0,
+        "USD",
+        "2026-10-01",
+    )
 
 
-def test_a_stage_that_only_failed_has_no_answers_and_cost_nothing_that_is_known() -> None:
+def test_a_stage_that_only_failed_has_no_answers_and_cost_nothing_that_is_known() -> (
+    None
+):
     table = models_table({"s": responses(("m-1", "timeout", None, None))}, MODELS)
     (row,) = table.to_dict("records")
     assert [row[name] for name in COUNTS] == [1, 0, 0, 0, 1, 0]
@@ -228,7 +281,8 @@ def test_notes_of_stages_and_what_is_missing_are_on_the_page_in_the_order_of_the
 ) -> None:
     notes = {
         stage: pd.DataFrame(
-            [(stage, *note) for note in enumerate(of_stage)], columns=list(NOTES.columns)
+            [(stage, *note) for note in enumerate(of_stage)],
+            columns=list(NOTES.columns),
         )
         for stage, of_stage in (("ingest", [f"b {SCRIPT}", "a"]), ("decompose", ["c"]))
     }
@@ -237,7 +291,8 @@ def test_notes_of_stages_and_what_is_missing_are_on_the_page_in_the_order_of_the
     write_report(make_report(notes=notes, responses=ANSWERED, models=MODELS), out)
     problems = page_data.head(out)["problems"]
     by_kind = {
-        kind: [p["text"] for p in problems if p["kind"] == kind] for kind in ("warning", "missing")
+        kind: [p["text"] for p in problems if p["kind"] == kind]
+        for kind in ("warning", "missing")
     }
     assert by_kind["warning"] == [f"ingest: b {SCRIPT}", "ingest: a", "decompose: c"]
     of_judges = "lexical has no answer in 1 of 54 places: 1 refused."

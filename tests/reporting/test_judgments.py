@@ -30,7 +30,14 @@ from tests.reporting.invented_report import DOC, EVIL, SCRIPT, lines
 
 PLACE = {"doc_id": "d", "part": "full", "start": None, "end": None}
 CLAIMS = pd.DataFrame(
-    {**PLACE, "author": REFERENCE, "kind": "claim", "position": n, "text": f"c{n}", "citations": []}
+    {
+        **PLACE,
+        "author": REFERENCE,
+        "kind": "claim",
+        "position": n,
+        "text": f"c{n}",
+        "citations": [],
+    }
     for n in range(3)
 )
 STATEMENT = pd.DataFrame(
@@ -43,13 +50,17 @@ def pairs_of(*questions: tuple[str, int, int], author: str = "lead") -> pd.DataF
     """Questions (measure, position, citation), each with its words as pair_id."""
     shared = {"doc_id": "d", "author": author, "part": "full", "settled": None}
     shared |= {"instrument": "entailment", "context": None}
-    return pd.DataFrame(lines("measure position citation", *questions, **shared)).assign(
-        pair_id=[f"{m} {p if c == ALL_CITATIONS else c}" for m, p, c in questions]
-    )
+    return pd.DataFrame(
+        lines("measure position citation", *questions, **shared)
+    ).assign(pair_id=[f"{m} {p if c == ALL_CITATIONS else c}" for m, p, c in questions])
 
 
 RECALL = pairs_of(
-    *((m, n, ALL_CITATIONS) for m in ("claim_recall", "claim_recall_grade") for n in range(3))
+    *(
+        (m, n, ALL_CITATIONS)
+        for m in ("claim_recall", "claim_recall_grade")
+        for n in range(3)
+    )
 )
 CITED = pairs_of(
     ("citation_recall", 0, ALL_CITATIONS),
@@ -77,24 +88,34 @@ def block_of(
 
 def sides(block: Block, head: int = 0) -> list[tuple[str, str]]:
     """Word and side of each line by one judge."""
-    return [(line.judgments[head].word, line.judgments[head].side) for line in block.lines]
+    return [
+        (line.judgments[head].word, line.judgments[head].side) for line in block.lines
+    ]
 
 
-def test_labels_are_said_as_they_are_and_a_grade_counts_by_its_half_of_the_scale() -> None:
+def test_labels_are_said_as_they_are_and_a_grade_counts_by_its_half_of_the_scale() -> (
+    None
+):
     block = block_of(
-        *(CLAIMS, RECALL),
+        # of an instrument with three labels
+        CLAIMS,
+        RECALL,
         judgment("claim_recall 0", label="entailed", probability=0.834),
         judgment("claim_recall 1", label="not_entailed"),
-        judgment("claim_recall 2", label="contradicted"),  # of an instrument with three labels
+        judgment("claim_recall 2", label="contradicted"),
         judgment("claim_recall_grade 0", grade=2.0, explanation="2 of 3 words"),
         judgment("claim_recall_grade 1", grade=0.0),
         judgment("claim_recall_grade 2", status="refused"),
     )
     assert sides(block) == [
-        *(("entailed", "for"), ("not entailed", "against"), ("labelled contradicted", "against")),
+        ("entailed", "for"),
+        ("not entailed", "against"),
+        ("labelled contradicted", "against"),
     ]
     assert sides(block, 1) == [
-        *(("graded 2 of 3", "for"), ("graded 0 of 3", "against"), ("failed: refused", "unknown")),
+        ("graded 2 of 3", "for"),
+        ("graded 0 of 3", "against"),
+        ("failed: refused", "unknown"),
     ]
     assert block.lines[0].judgments[0].probability == 0.834
     assert block.lines[0].judgments[1].why == "2 of 3 words"
@@ -105,7 +126,10 @@ def test_labels_are_said_as_they_are_and_a_grade_counts_by_its_half_of_the_scale
     unsure = judgment("claim_recall 1", status="abstained", probability=0.5)
     block = block_of(CLAIMS, RECALL, unsure)
     assert sides(block)[1:] == [("abstained", "unknown"), ("not judged", "unknown")]
-    assert (block.lines[1].judgments[0].probability, block.lines[1].judgments[0].why) == (0.5, "")
+    assert (
+        block.lines[1].judgments[0].probability,
+        block.lines[1].judgments[0].why,
+    ) == (0.5, "")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +145,8 @@ def test_what_contradicts_is_against_the_text_and_what_says_nothing_is_neither(
 
 def test_what_no_judge_needed_to_say_is_not_called_missing() -> None:
     (line,) = block_of(
-        *(STATEMENT, CITED),
+        STATEMENT,
+        CITED,
         judgment("citation_recall 0", label="entailed"),
         judgment("citation_alone 4", label="entailed"),
         judgment("citation_alone 2", status="truncated"),
@@ -135,26 +160,44 @@ def test_what_no_judge_needed_to_say_is_not_called_missing() -> None:
 
 def test_what_the_other_citations_entail_speaks_against_this_one() -> None:
     answers = [("citation_rest 4", "entailed"), ("citation_rest 2", "not_entailed")]
-    block = block_of(STATEMENT, CITED, *(judgment(of, label=label) for of, label in answers))
-    assert [each.rest and each.rest.side for each in block.lines[0].each] == ["against", "for"]
+    block = block_of(
+        STATEMENT, CITED, *(judgment(of, label=label) for of, label in answers)
+    )
+    assert [each.rest and each.rest.side for each in block.lines[0].each] == [
+        "against",
+        "for",
+    ]
 
 
 def test_every_place_is_counted_by_what_came_of_it() -> None:
-    twice = RECALL.assign(position=RECALL["position"] + 3, author="other")  # the same questions
-    settled = RECALL.head(1).assign(position=9, pair_id="settled", settled="no_evidence")
+    # the same questions
+    twice = RECALL.assign(position=RECALL["position"] + 3, author="other")
+    settled = RECALL.head(1).assign(
+        position=9, pair_id="settled", settled="no_evidence"
+    )
     answers = [
         judgment("claim_recall 0", label="entailed", repaired=True),
         judgment("claim_recall 1", status="abstained"),
         judgment("claim_recall 2", status="refused"),
         judgment("citation_alone 4", label="entailed"),
-        *(judgment(f"claim_recall {n}", label="entailed", judge="words") for n in (0, 1)),
+        *(
+            judgment(f"claim_recall {n}", label="entailed", judge="words")
+            for n in (0, 1)
+        ),
     ]
-    table = answers_table(pd.concat([RECALL, twice, settled, CITED]), pd.DataFrame(answers))
+    table = answers_table(
+        pd.concat([RECALL, twice, settled, CITED]), pd.DataFrame(answers)
+    )
     by = table.set_index(["judge", "measure"])
     recall = by.loc["lexical", "claim_recall"]
     assert dict(recall[recall > 0]) == {
-        **{"places": 7, "questions": 3, "answered": 2, "repaired": 2, "abstained": 2},
-        **{"refused": 2, "no_evidence": 1},
+        "places": 7,
+        "questions": 3,
+        "answered": 2,
+        "repaired": 2,
+        "abstained": 2,
+        "refused": 2,
+        "no_evidence": 1,
     }
     alone = by.loc["lexical", "citation_alone"]
     assert (alone["answered"], alone["not_needed"], alone["not_judged"]) == (1, 1, 0)
@@ -172,9 +215,9 @@ def test_a_preference_names_the_other_text_and_what_is_better() -> None:
     """A place is that of the other author among all, by the names that pairs were made with."""
     authors = ("alpha", "lead", "zero")
     pairs = [
-        pairs_of(("preference_first", n, -1), ("preference_second", n, -1), author=author).assign(
-            pair_id=[f"{author} {other} {of}" for of in ("first", "second")]
-        )
+        pairs_of(
+            ("preference_first", n, -1), ("preference_second", n, -1), author=author
+        ).assign(pair_id=[f"{author} {other} {of}" for of in ("first", "second")])
         for author in authors
         for n, other in enumerate(authors)
         if author != other
@@ -212,7 +255,10 @@ def asked_of(*criteria: tuple[dict[str, Any], str | None]) -> pd.DataFrame:
     pairs = [asks(of) for of, _ in criteria]
     return pd.DataFrame(
         {
-            **{"doc_id": "d", "author": "sys", "part": "history", "citation": ALL_CITATIONS},
+            "doc_id": "d",
+            "author": "sys",
+            "part": "history",
+            "citation": ALL_CITATIONS,
             "measure": [f"note_{of['criterion']}" for of, _ in criteria],
             "position": range(len(pairs)),
             "pair_id": [pair.pair_id for pair in pairs],
@@ -247,13 +293,18 @@ def test_grades_stand_with_their_scale_reason_and_quotes() -> None:
         "1A: Which of these does it get wrong?",
     ]
     assert sides(block) == [
-        *(("graded 2 on 1 to 3", "neutral"), ("graded 1 of at most 2", "against")),
-        *(("graded 7", "against"), ("failed: refused", "unknown")),
+        ("graded 2 on 1 to 3", "neutral"),
+        ("graded 1 of at most 2", "against"),
+        ("graded 7", "against"),
+        ("failed: refused", "unknown"),
     ]
     first = block.lines[0].judgments[0]
     assert first.why.endswith("; Half of it.")  # after what the level says
     assert first.quotes == ["no fever", "made up (not in the text)"]
-    assert sides(block, 1) == [("abstained", "unknown"), *[("not judged", "unknown")] * 3]
+    assert sides(block, 1) == [
+        ("abstained", "unknown"),
+        *[("not judged", "unknown")] * 3,
+    ]
 
 
 def test_what_was_settled_says_how_and_is_counted() -> None:
@@ -262,11 +313,16 @@ def test_what_was_settled_says_how_and_is_counted() -> None:
     pairs = asked_of(*zip(criteria, why, strict=True), (BACKGROUND, None))
     answer = grade(BACKGROUND, grade=3.0)
     assert sides(block_of(NOBODY, pairs, answer, author="sys")) == [
-        *(("no evidence", "against"), ("not applicable", "neutral")),
-        *(("failed: no text", "unknown"), ("failed: parts unknown", "unknown")),
-        *(("failed: no reference", "unknown"), ("graded 3 on 1 to 3", "for")),
+        ("no evidence", "against"),
+        ("not applicable", "neutral"),
+        ("failed: no text", "unknown"),
+        ("failed: parts unknown", "unknown"),
+        ("failed: no reference", "unknown"),
+        ("graded 3 on 1 to 3", "for"),
     ]
-    table = answers_table(pairs, pd.DataFrame([answer])).drop(columns=["judge", "measure"])
+    table = answers_table(pairs, pd.DataFrame([answer])).drop(
+        columns=["judge", "measure"]
+    )
     counts = table.drop(columns=["places", "questions", "repaired"]).sum(axis=1)
     assert counts.tolist() == table["places"].tolist() == [1] * 6
 
@@ -277,8 +333,12 @@ FORM = pd.DataFrame(
         ("clear", "scale", 0, 1.0, 3.0, 0.5, "share", "higher"),
         ("slips", "penalties", 1, 0.0, None, 0.5, "grade", "lower"),
         ("overall", "overall", 2, 1 / 3, 1.0, None, "grade", "higher"),
-        **{"rubric": "form", "combines": "best", "meaning": "asks", "missing": "null"},
-        **{"source": "invented", "recipe": "abc"},
+        rubric="form",
+        combines="best",
+        meaning="asks",
+        missing="null",
+        source="invented",
+        recipe="abc",
     )
 )
 FORM["metric"] = "form_" + FORM["criterion"]
@@ -286,20 +346,34 @@ FORM = FORM[list(CRITERIA.columns)]
 
 
 def test_grades_are_turned_back_from_shares_and_counted_by_hand() -> None:
-    rows = [("a", f"d{n}", v, 0, "form_clear") for n, v in enumerate((1 / 3, 1.0, 2 / 3, 1.0))]
+    rows = [
+        ("a", f"d{n}", v, 0, "form_clear")
+        for n, v in enumerate((1 / 3, 1.0, 2 / 3, 1.0))
+    ]
     rows += [("a", "d4", None, 1, "form_clear"), ("a", "d5", None, 0, "form_clear")]
     rows += [("a", DOC, 4.0, 0, "form_slips"), ("b", DOC, 0.5, 0, "form_overall")]
     heads = "author doc_id value n_failed metric"
     scores = pd.DataFrame(lines(heads, *rows, part="full", judge="gpt"))
     grades, levels = rubric_tables(FORM, scores)
     clear, slips, overall = records(grades)
-    assert (clear["mean"], clear["n"], clear["n_missing"], clear["n_unscored"]) == (2.25, 4, 1, 1)
+    assert (clear["mean"], clear["n"], clear["n_missing"], clear["n_unscored"]) == (
+        2.25,
+        4,
+        1,
+        1,
+    )
     assert clear["sd"] == pytest.approx((11 / 16) ** 0.5)  # 1, 3, 2, 3: ddof 0
     assert (slips["mean"], slips["sd"], slips["n"]) == (4, 0, 1)
     assert (overall["author"], overall["mean"]) == ("b", 0.5)
-    counts = [(row["criterion"], row["grade"], row["n"], row["share"]) for row in records(levels)]
+    counts = [
+        (row["criterion"], row["grade"], row["n"], row["share"])
+        for row in records(levels)
+    ]
     assert counts == [
-        *(("clear", 1, 1, 0.25), ("clear", 2, 1, 0.25), ("clear", 3, 2, 0.5), ("slips", 4, 1, 1)),
+        ("clear", 1, 1, 0.25),
+        ("clear", 2, 1, 0.25),
+        ("clear", 3, 2, 0.5),
+        ("slips", 4, 1, 1),
     ]
 
 
@@ -309,17 +383,39 @@ def test_a_page_with_a_rubric_has_its_tables_and_every_form_with_anchor_reason_a
 ):
     scale = {"kind": "scale", "criterion": "clear", "asks": "?"}
     scale["levels"] = {"1": f"bad {SCRIPT}", "2": "fair", "3": "good"}
-    penalties = {"kind": "penalties", "criterion": "slips", "asks": "?", "items": None, "cap": 4}
+    penalties = {
+        "kind": "penalties",
+        "criterion": "slips",
+        "asks": "?",
+        "items": None,
+        "cap": 4,
+    }
     pairs = [
         dict.fromkeys(PAIRS.columns)
-        | {"pair_id": f"p{n}", "instrument": of["kind"], "measure": f"form_{of['criterion']}"}
-        | {"doc_id": DOC, "author": author, "part": "full", "position": position, "citation": -1}
-        | {"premise": None if settled else "", "hypothesis": "A knee hurts.", "settled": settled}
+        | {
+            "pair_id": f"p{n}",
+            "instrument": of["kind"],
+            "measure": f"form_{of['criterion']}",
+        }
+        | {
+            "doc_id": DOC,
+            "author": author,
+            "part": "full",
+            "position": position,
+            "citation": -1,
+        }
+        | {
+            "premise": None if settled else "",
+            "hypothesis": "A knee hurts.",
+            "settled": settled,
+        }
         | {"context": json.dumps(of, sort_keys=True), "repeats": "invented"}
         for n, (of, position, author, settled) in enumerate(
             [
-                *((scale, 0, EVIL, None), (penalties, 1, EVIL, None)),
-                *((scale, 0, "plain", "no_text"), (penalties, 1, "plain", None)),
+                (scale, 0, EVIL, None),
+                (penalties, 1, EVIL, None),
+                (scale, 0, "plain", "no_text"),
+                (penalties, 1, "plain", None),
             ]
         )
     ]
@@ -334,8 +430,20 @@ def test_a_page_with_a_rubric_has_its_tables_and_every_form_with_anchor_reason_a
             explanation=f"because {SCRIPT}",
         )
     ]
-    score = {"doc_id": DOC, "author": EVIL, "part": "full", "metric": "form_clear", "judge": "gpt"}
-    score |= {"value": 1 / 3, "n_failed": 0, "n_expected": 1, "n_judged": 1, "recipe": "x"}
+    score = {
+        "doc_id": DOC,
+        "author": EVIL,
+        "part": "full",
+        "metric": "form_clear",
+        "judge": "gpt",
+    }
+    score |= {
+        "value": 1 / 3,
+        "n_failed": 0,
+        "n_expected": 1,
+        "n_judged": 1,
+        "recipe": "x",
+    }
     report = make_report(
         criteria=FORM,
         pairs=pd.DataFrame(pairs),
@@ -346,7 +454,8 @@ def test_a_page_with_a_rubric_has_its_tables_and_every_form_with_anchor_reason_a
     write_report(report, out)
     for name in ("criteria", "rubric_grades", "rubric_levels"):
         assert (out / f"{name}.csv").is_file()
-        assert name not in {table["name"] for table in head["tables"]}  # without a rubric
+        # without a rubric
+        assert name not in {table["name"] for table in head["tables"]}
     assert page_data.table(out, "rubric_grades")["mean"].tolist() == [1.0]
     shown = {
         author: [line["judgments"][0] for line in block["lines"]]
@@ -356,12 +465,15 @@ def test_a_page_with_a_rubric_has_its_tables_and_every_form_with_anchor_reason_a
     }
     clear, slips = shown[EVIL]
     assert clear == {
-        **{"word": "graded 1 on 1 to 3", "side": "against", "probability": None},
-        **{"why": f"bad {SCRIPT}; because {SCRIPT}"},
+        "word": "graded 1 on 1 to 3",
+        "side": "against",
+        "probability": None,
+        "why": f"bad {SCRIPT}; because {SCRIPT}",
         "quotes": ["knee hurts", "a lost <b>quote</b> (not in the text)"],
     }
     words = [(of["word"], of["side"]) for of in (slips, *shown["plain"])]
     assert words == [
-        *(("graded 2 of at most 4", "against"), ("failed: no text", "unknown")),
+        ("graded 2 of at most 4", "against"),
+        ("failed: no text", "unknown"),
         ("failed: refused", "unknown"),
     ]

@@ -58,11 +58,15 @@ def test_every_table_of_the_benchmark_is_there_with_every_digit(written, head, f
     shown = {info["name"]: info for info in head["tables"]}
     assert set(TABLES) <= set(shown)
     for name in TABLES:
-        again, there = page_data.frame(written, shown[name]), ordered(name, frames[name])
+        again, there = (
+            page_data.frame(written, shown[name]),
+            ordered(name, frames[name]),
+        )
         assert list(again.columns) == list(there.columns)
         for column in there:
             with_null = (
-                f[column].astype(object).where(f[column].notna(), None) for f in (again, there)
+                f[column].astype(object).where(f[column].notna(), None)
+                for f in (again, there)
             )
             values, expected = (of.tolist() for of in with_null)
             assert values == expected, (name, column)
@@ -80,9 +84,12 @@ def test_tables_say_what_they_are_and_name_only_columns_that_they_have(written, 
         assert info["command"] == "metassay run tiny"
         assert len(pd.read_csv(written / info["csv"])) == info["rows"]
         assert all(column["means"] for column in info["columns"]), info["name"]
-        if info["across"]:  # else a reader would see one of several values and not know which
+        # else a reader would see one of several values and not know which
+        if info["across"]:
             key = [*info["pick"], *info["lead"], info["across"]]
-            assert not page_data.frame(written, info).duplicated(key).any(), info["name"]
+            assert not page_data.frame(written, info).duplicated(key).any(), info[
+                "name"
+            ]
     for name in page_data.figures(head):
         assert (written / f"figures/{name}.svg").is_file()
     for name, block in _blocks().items():
@@ -93,7 +100,9 @@ def test_tables_say_what_they_are_and_name_only_columns_that_they_have(written, 
 def test_systems_are_those_of_the_leaderboard(head, frames):
     systems, board = head["systems"], frames["leaderboard"]
     assert (systems["table"], systems["groups"]) == ("leaderboard", "system_groups")
-    labels = {metric_label(m, j) for m, j in zip(board["metric"], board["judge"], strict=True)}
+    labels = {
+        metric_label(m, j) for m, j in zip(board["metric"], board["judge"], strict=True)
+    }
     assert set(systems["headline"]) <= labels
     assert systems["headline"][0] == "claim_recall (lexical)"
 
@@ -157,19 +166,35 @@ def test_a_text_has_all_that_was_said_of_it_once(texts, frames, written):
     assert list(blocks) == ["claim_recall", "claim_precision", "statements"]
     first, second = blocks["statements"]["lines"]
     assert (first["cites"], second["cites"]) == ([0, 7], [])
-    assert [(each["head"], each["passage"]) for each in first["each"]] == [(0, 0), (0, 7)]
+    assert [(each["head"], each["passage"]) for each in first["each"]] == [
+        (0, 0),
+        (0, 7),
+    ]
     assert second["judgments"][0]["word"] == "no evidence"
     assert [rating["value"] for rating in first["people"]] == [0.5]
     assert blocks["claim_recall"]["lines"][0]["people"][0]["value"] == 1.0
     failed = texts["doc-2", "plain"]
     assert failed["problems"] == ["no text: truncated"]
-    assert failed["blocks"][0]["note"].startswith("All 2 questions failed, because there is no")
-    lines = [line for text in texts.values() for block in text["blocks"] for line in block["lines"]]
+    assert failed["blocks"][0]["note"].startswith(
+        "All 2 questions failed, because there is no"
+    )
+    lines = [
+        line
+        for text in texts.values()
+        for block in text["blocks"]
+        for line in block["lines"]
+    ]
     n_ratings = sum(len(text["ratings"]) for text in texts.values())
-    assert n_ratings + sum(len(line["people"]) for line in lines) == len(frames["ratings"])
+    assert n_ratings + sum(len(line["people"]) for line in lines) == len(
+        frames["ratings"]
+    )
     document = page_data.documents(written)[0]
     assert document["attributes"] == ["age: 40", "why: <script>alert(1)</script>"]
-    assert [*document["passages"][1].values()] == ["doctor & co", "", f"Since when? {SCRIPT}"]
+    assert [*document["passages"][1].values()] == [
+        "doctor & co",
+        "",
+        f"Since when? {SCRIPT}",
+    ]
 
 
 def test_a_search_reads_every_text_and_its_claims(written, head, texts):
@@ -182,7 +207,10 @@ def test_a_search_reads_every_text_and_its_claims(written, head, texts):
 
 def test_premises_are_not_printed_and_null_is_no_word(written):
     for file in written.rglob("*"):
-        if file.suffix in (".js", ".html", ".md", ".csv", ".svg") and file.name != "app.js":
+        if (
+            file.suffix in (".js", ".html", ".md", ".csv", ".svg")
+            and file.name != "app.js"
+        ):
             text = file.read_text(encoding="utf-8")
             assert not re.search(r"\b(nan|NaN|NaT|inf)\b", text), file.name
             assert "a premise nobody prints" not in text
@@ -192,8 +220,15 @@ def test_alignments_are_shown_where_there_are_some(page_of):
     names = ["doc_id", "author", "part", "position", "method", "passages", "values"]
     rows = [[DOC, EVIL, "full", 0, "rouge_topk", [1, 0], [0.5, 0.25]]]
     page = page_of(alignments=pd.DataFrame(rows, columns=names))
-    blocks = [block for text in page_data.texts(page).values() for block in text["blocks"]]
-    aligned = [line["aligned"] for block in blocks for line in block["lines"] if line["aligned"]]
+    blocks = [
+        block for text in page_data.texts(page).values() for block in text["blocks"]
+    ]
+    aligned = [
+        line["aligned"]
+        for block in blocks
+        for line in block["lines"]
+        if line["aligned"]
+    ]
     assert aligned == [[1, 0]]
 
 
@@ -212,14 +247,23 @@ def test_all_tables_empty(make_report, nothing, tmp_path):
 def test_no_judge_no_ratings_one_author(page_of, frames, nothing):
     names = ("texts", "parts", "units", "scores", "leaderboard")
     only = {name: frames[name][frames[name]["author"] == EVIL] for name in names}
-    names = ("pairs", "judgments", "ratings", "correlations", "certificates", "agreement")
+    names = (
+        "pairs",
+        "judgments",
+        "ratings",
+        "correlations",
+        "certificates",
+        "agreement",
+    )
     out = page_of(**only, **{name: nothing[name] for name in names})
     head = page_data.head(out)
     assert len(head["banners"]) == 1
     assert head["texts"]["judges"] == []
     assert "people: " not in str(head["texts"]["measures"])
     assert head["systems"]["groups"] == ""
-    blocks = [block for text in page_data.texts(out).values() for block in text["blocks"]]
+    blocks = [
+        block for text in page_data.texts(out).values() for block in text["blocks"]
+    ]
     judgments = [line["judgments"] for block in blocks for line in block["lines"]]
     assert judgments
     assert not any(judgments)
@@ -249,9 +293,12 @@ def test_a_unit_of_a_part_in_pieces_stands_where_its_piece_does(between: str) ->
     part = Facet("ok", joined, pieces, ())
     for words in ("rest.", "ice.", "tea."):
         start = joined.index(words)
-        assert javascript(whole, *_place(whole, part, start, start + len(words))) == words
+        assert (
+            javascript(whole, *_place(whole, part, start, start + len(words))) == words
+        )
     nowhere = [
-        _place(whole, part, joined.index("rest."), joined.index("tea")),  # of several pieces
+        # of several pieces
+        _place(whole, part, joined.index("rest."), joined.index("tea")),
         _place(whole, part, joined.index("ice."), len(joined)),
         _place(whole, Facet("ok", "other words", pieces, ()), 0, 2),
         _place(whole, None, 0, 2),
@@ -263,11 +310,13 @@ def test_a_unit_of_a_part_in_pieces_stands_where_its_piece_does(between: str) ->
 @pytest.mark.parametrize(
     ("sides", "ratings", "differs"),
     [
-        (["for"], [("truth", 1), ("truth", 2), ("truth", 5)], True),  # two of three against
+        # two of three against
+        (["for"], [("truth", 1), ("truth", 2), ("truth", 5)], True),
         (["against", "for"], [("truth", 5)], True),  # one of two judges
         (["for"], [("truth", 5)], False),
         (["for"], [("truth", 1), ("truth", 5)], False),  # people are split
-        (["for"], [("truth", 3), ("truth", None)], False),  # the middle, and who abstained
+        # the middle, and who abstained
+        (["for"], [("truth", 3), ("truth", None)], False),
         (["unknown", "neutral"], [("truth", 1)], False),
         (["for"], [("errors", 1)], True),  # less is better
         (["against"], [("errors", 1)], False),
@@ -292,7 +341,14 @@ def test_marks_lines_and_people_on_a_page(page_of, frames) -> None:
     texts.loc[(texts["doc_id"] == DOC) & (texts["author"] == EVIL), "text"] = TEXT
     spans = {"full": (0, len(TEXT)), "subjective": (0, cut), "plan": (cut, len(TEXT))}
     of_text = [
-        {**key, "part": part, "text": TEXT[a:b], "starts": [a], "ends": [b], "leaf": "yes"}
+        {
+            **key,
+            "part": part,
+            "text": TEXT[a:b],
+            "starts": [a],
+            "ends": [b],
+            "leaf": "yes",
+        }
         | {"made_up": [], "repeats": []}
         for part, (a, b) in spans.items()
     ]
@@ -300,7 +356,14 @@ def test_marks_lines_and_people_on_a_page(page_of, frames) -> None:
     start = TEXT[cut:].index("helped")
     unit = {**key, "kind": "statement", "position": 0, "statement": None}
     units = [
-        {**unit, "part": "subjective", "text": "pain", "start": 2, "end": 6, "citations": []},
+        {
+            **unit,
+            "part": "subjective",
+            "text": "pain",
+            "start": 2,
+            "end": 6,
+            "citations": [],
+        },
         {**unit, "part": "plan", "text": "helped", "start": start, "end": start + 6}
         | {"citations": [0, 1]},
     ]
@@ -313,10 +376,15 @@ def test_marks_lines_and_people_on_a_page(page_of, frames) -> None:
     text = page_data.texts(page)[DOC, EVIL]
     marks = [(javascript(TEXT, m["start"], m["end"]), m["part"]) for m in text["marks"]]
     assert marks == [(TEXT[:cut], "subjective"), (TEXT[cut:], "plan")]
-    (lines,) = [block["lines"] for block in text["blocks"] if block["id"] == "statements"]
+    (lines,) = [
+        block["lines"] for block in text["blocks"] if block["id"] == "statements"
+    ]
     shown = {of["part"]: javascript(TEXT, of["start"], of["end"]) for of in lines}
     assert shown == {"subjective": "pain", "plan": "helped"}
-    assert [[rating["value"] for rating in of["people"]] for of in lines] == [[0.5], [0.5]]
+    assert [[rating["value"] for rating in of["people"]] for of in lines] == [
+        [0.5],
+        [0.5],
+    ]
     info = page_data.head(page)["texts"]
     index = page_data.frame(page, info["table"]).set_index(["document", "author"])
     places = index.loc[(DOC, EVIL), "parts"].split()

@@ -43,7 +43,11 @@ CRITERIA = {
     "hallucination_rate": "Hallucination Rate",
     "omission_rate": "Omission Rate",
 }
-ROUGES = [f"rouge{n}_{v}" for n in ("1", "2", "L") for v in ("precision", "recall", "fmeasure")]
+ROUGES = [
+    f"rouge{n}_{v}"
+    for n in ("1", "2", "L")
+    for v in ("precision", "recall", "fmeasure")
+]
 SYSTEMS = {
     "bart_samsum_full": "bart-large-xsum-samsum_clinicalnlp_taskB_test1_full.csv",
     "bart_samsum_section": "bart-large-xsum-samsum_clinicalnlp_taskB_test1_division_combined.csv",
@@ -60,7 +64,9 @@ def compare(name: str, folder: Path = PUBLISHED, **tables: pd.DataFrame) -> Extr
     """The comparison with these tables of ours, the others empty."""
     every = (LEADERBOARD, CORRELATIONS, SCORES, RATINGS, FACET_WEIGHTS)
     names = zip(Ours._fields, every, strict=True)
-    return compare_all([name], folder, Ours(*(tables.get(n, empty(t)) for n, t in names)))
+    return compare_all(
+        [name], folder, Ours(*(tables.get(n, empty(t)) for n, t in names))
+    )
 
 
 def correlations(
@@ -86,7 +92,9 @@ def cells_of(compared: ExtraTables) -> pd.DataFrame:
 
 def left_out(compared: ExtraTables) -> int:
     """How many printed numbers a comparison says that it leaves out."""
-    says = " ".join(line for block in compared.blocks.values() for line in block["says"])
+    says = " ".join(
+        line for block in compared.blocks.values() for line in block["says"]
+    )
     counted = re.search(r"([\d,]+) (?:published|printed) (?:cell|value)s? of", says)
     return int(counted[1].replace(",", "")) if counted else 0
 
@@ -126,7 +134,12 @@ def test_benabacha_by_hand():
     assert summary_of(nothing) == "None of its 126 cells was computed here."
     full = correlations({(metric, c): 0.1 for metric in ROUGES for c in CRITERIA})
     assert left_out(compare("benabacha_table2", correlations=full)) == 72
-    others = {"study": "other", "part": "subjective", "judge": "lexical", "level": "system"}
+    others = {
+        "study": "other",
+        "part": "subjective",
+        "judge": "lexical",
+        "level": "system",
+    }
     for column, value in (others | {"coefficient": "spearman"}).items():
         frame = full.assign(**{column: value})
         assert cells_of(compare("benabacha_table2", correlations=frame)).empty
@@ -139,7 +152,9 @@ def test_undefined_stays_undefined():
     assert len(cells) == 6  # the aggregate too
     assert cells["ours"].isna().all()
     assert set(cells["note"]) == {"Undefined here."}
-    assert summary_of(compared).startswith("0 of 6 cells equal the printed digits. 120 ")
+    assert summary_of(compared).startswith(
+        "0 of 6 cells equal the printed digits. 120 "
+    )
 
 
 def test_doclens_tables_take_rouge_lsum_of_whole_texts_and_rouge_l_of_sections():
@@ -172,7 +187,12 @@ def test_doclens_tables_take_rouge_lsum_of_whole_texts_and_rouge_l_of_sections()
 
 
 def test_every_cell_of_table24_that_can_be_computed_is_compared():
-    sections = ("subjective", "objective_exam", "objective_results", "assessment_and_plan")
+    sections = (
+        "subjective",
+        "objective_exam",
+        "objective_results",
+        "assessment_and_plan",
+    )
     metrics = ("rouge1_fmeasure", "rouge2_fmeasure", "rougeL_fmeasure")
     values = {(s, m, a): 0.5 for s in sections for m in metrics for a in SYSTEMS}
     cells = cells_of(compare("doclens_table24", leaderboard=board(values)))
@@ -181,7 +201,12 @@ def test_every_cell_of_table24_that_can_be_computed_is_compared():
 
 
 def test_agreement_is_half_a_unit_of_the_last_printed_digit():
-    assert [agrees(d) for d in (0.005, -0.005, 0.00501, None)] == [True, True, False, False]
+    assert [agrees(d) for d in (0.005, -0.005, 0.00501, None)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_an_unknown_comparison_and_a_missing_or_damaged_file_are_bad_input(tmp_path):
@@ -205,24 +230,53 @@ def test_transcriptions_are_whole():
     counts = {"benabacha_table1": 21, "benabacha_table2": 126, "acibench_rouge": 6}
     counts |= {"fm_table4": 32, "fm_weights": 5, "fm_fig11": 3, "maynez_spearman": 10}
     counts |= {"unieval_topical_chat": 18, "unieval_sfres": 9}
-    counts |= {"adams_table6": 4, "adams_table7": 13, "adams_table9": 18, "adams_table10": 7}
-    doclens = {1: 27, 4: 49, 5: 12, 6: 8, 7: 7, 11: 8, 20: 64, 21: 64, 22: 64, 23: 64, 24: 408}
+    counts |= {
+        "adams_table6": 4,
+        "adams_table7": 13,
+        "adams_table9": 18,
+        "adams_table10": 7,
+    }
+    doclens = {
+        1: 27,
+        4: 49,
+        5: 12,
+        6: 8,
+        7: 7,
+        11: 8,
+        20: 64,
+        21: 64,
+        22: 64,
+        23: 64,
+        24: 408,
+    }
     doclens |= {25: 243, 26: 248, 27: 243}
     counts |= {f"doclens_table{n}": count for n, count in doclens.items()}
     for name, count in counts.items():
         with (PUBLISHED / f"{name}.csv").open(encoding="utf-8", newline="") as file:
             table = list(csv.DictReader(file))
-        key = ["dataset", "split_or_section", "system_or_metric", "setting", "evaluator"]
+        key = [
+            "dataset",
+            "split_or_section",
+            "system_or_metric",
+            "setting",
+            "evaluator",
+        ]
         key.append("quantity")
         assert len(table) == len({tuple(row[k] for k in key) for row in table}) == count
         for row in table:
             dash = re.search("dash in paper|N/A in paper", row["note"])
             assert row["value"] == "" if dash else np.isfinite(float(row["value"]))
     compared = [
-        file for of in (COMPARISONS, JUDGE_COMPARISONS) for c in of.values() for file in c.files
+        file
+        for of in (COMPARISONS, JUDGE_COMPARISONS)
+        for c in of.values()
+        for file in c.files
     ]
     compared += [
-        file for records in PAPERS.values() for record in records for file in record.printed
+        file
+        for records in PAPERS.values()
+        for record in records
+        for file in record.printed
     ]
     assert set(compared) == {file.name for file in PUBLISHED.glob("*.csv")}
 
@@ -233,40 +287,62 @@ def test_transcriptions_are_whole():
 def compare_claims(values: Values) -> ExtraTables:
     """Macro means by part, metric, judge, author; micro puts the authors the other way."""
     rows = [
-        (*key, macro, macro - 0.1, macro + 0.1, 1 - macro, 8 * (key[0] == "objective_results"))
+        (
+            *key,
+            macro,
+            macro - 0.1,
+            macro + 0.1,
+            1 - macro,
+            8 * (key[0] == "objective_results"),
+        )
         for key, macro in values.items()
     ]
     heads = "part metric judge author macro low high micro n_undefined"
     shared = {"n_documents": 40, "n_expected": 1287, "n_failed": 0}
-    return compare("doclens_claims", leaderboard=pd.DataFrame(lines(heads, *rows, **shared)))
+    return compare(
+        "doclens_claims", leaderboard=pd.DataFrame(lines(heads, *rows, **shared))
+    )
 
 
 @pytest.fixture(scope="module")
 def claims() -> ExtraTables:
-    # printed by GPT-4 for whole notes: 20.30, 33.59, 16.53, 29.37; ours swaps the first two
+    # printed by GPT-4 for whole notes: 20.30, 33.59, 16.53, 29.37; ours swaps the first
+    # two
     ours = dict(zip(RELEASED, (0.9, 0.8, 0.1, 0.7), strict=True))
     parts = ("full", "subjective")
-    values = {(part, "claim_recall", "word", a): v for part in parts for a, v in ours.items()}
+    values = {
+        (part, "claim_recall", "word", a): v for part in parts for a, v in ours.items()
+    }
     values["full", "claim_precision", "word", "bart_samsum_full"] = 0.5
-    values["full", "claim_recall", "word", "chatgpt"] = 0.5  # not the printed notes of GPT-3.5
+    # not the printed notes of GPT-3.5
+    values["full", "claim_recall", "word", "chatgpt"] = 0.5
     values["full", "claim_recall", "none", "biobart_full"] = 0.5
     values["full", "citation_recall", "word", "biobart_full"] = 0.5
     return compare_claims(values)
 
 
 def test_the_same_texts_stand_beside_the_printed_shares(claims):
-    scores = claims.tables["published_doclens_claims"].set_index(["metric", "section", "author"])
+    scores = claims.tables["published_doclens_claims"].set_index(
+        ["metric", "section", "author"]
+    )
     metrics = list(scores.index.get_level_values("metric"))
     assert metrics == ["claim_recall"] * 8 + ["claim_precision"]
     assert tuple(scores.index.get_level_values("author"))[:4] == RELEASED
     first = scores.loc["claim_recall", "full", "bart_samsum_full"]
     ours = ["macro", "judge", "system", "GPT-4 (printed)", "TRUE (printed)"]
-    assert first[ours].tolist() == [0.9, "word", "BART + SAMSum FT, full", 0.2030, 0.1995]
+    assert first[ours].tolist() == [
+        0.9,
+        "word",
+        "BART + SAMSum FT, full",
+        0.2030,
+        0.1995,
+    ]
     unread = scores.loc["claim_recall", "subjective", "biobart_full"]
     assert pd.isna(unread["GPT-4 (printed)"])  # could not be read in table 25
     assert unread["Mistral (printed)"] == 0.4433
-    # tables 21 to 23 and 25 to 27 print 810 numbers; here are 3 x 4 whole notes, of subjective
-    # sections 4 + 4 and 1 of GPT-4's (3 of its could not be read), and 3 of precision
+    # tables 21 to 23 and 25 to 27 print 810 numbers; here are 3 x 4 whole notes, of
+    # subjective sections 4 + 4 and 1 of GPT-4's (3 of its could not be read), and 3 of
+    # precision
     assert left_out(claims) == 3 * 56 + 215 + 216 + 211 - (12 + 9 + 3) == 786
     assert left_out(compare_claims({("full", "claim_recall", "w", "x"): 0.5})) == 810
 
@@ -275,10 +351,17 @@ def test_rank_correlations_by_hand(claims):
     key = ["metric", "section", "judge", "mean", "evaluator"]
     ranks = claims.tables["published_doclens_claims_ranks"].set_index(key)
     ours = ranks.loc["claim_recall", "full", "word", "macro", "GPT-4"]
-    # ranks 4 3 1 2 of ours, 2 4 1 3 of theirs: rho = 1 - 6 x 6 / 60 = .4; 4 of 6 pairs: tau 1/3
-    assert (ours["n"], ours["spearman"], ours["kendall"]) == (4, 0.4, pytest.approx(1 / 3))
+    # ranks 4 3 1 2 of ours, 2 4 1 3 of theirs: rho = 1 - 6 x 6 / 60 = .4; 4 of 6 pairs:
+    # tau 1/3
+    assert (ours["n"], ours["spearman"], ours["kendall"]) == (
+        4,
+        0.4,
+        pytest.approx(1 / 3),
+    )
     assert ours["smallest_p"] == pytest.approx(2 / 24)
-    assert ranks.loc["claim_recall", "full", "word", "micro", "GPT-4"]["spearman"] == -0.4
+    assert (
+        ranks.loc["claim_recall", "full", "word", "micro", "GPT-4"]["spearman"] == -0.4
+    )
     yardstick = ranks.loc["claim_recall", "full", "TRUE (printed)", "printed", "GPT-4"]
     assert (yardstick["spearman"], yardstick["n"]) == (1, 4)
     too_few = ranks.loc["claim_recall", "subjective", "word", "macro", "GPT-4"]
@@ -286,7 +369,9 @@ def test_rank_correlations_by_hand(claims):
     assert pd.isna(too_few["spearman"])
     assert list(claims.blocks) == list(claims.tables)
     says = claims.blocks["published_doclens_claims_ranks"]["says"][0]
-    assert says.startswith("Only 4 systems can be compared, so that no p can be below .083")
+    assert says.startswith(
+        "Only 4 systems can be compared, so that no p can be below .083"
+    )
     nothing = compare("doclens_claims")
     assert nothing.tables["published_doclens_claims"].empty
     says = nothing.blocks["published_doclens_claims_ranks"]["says"][0]
@@ -337,13 +422,19 @@ def test_scholarsum_takes_means_of_the_first_44_papers_and_shows_those_of_all() 
         rows.append((doc_id, "scholarsum_acu", "llama2_70b", 0.0))
         rows.append((doc_id, "scholarsum_gpt4", "gpt35", 0.5))
         rows.append((doc_id, "overall", "factsum", 0.7))
-    every = pd.DataFrame(lines("doc_id metric author value", *rows, part="full", judge=NO_JUDGE))
+    every = pd.DataFrame(
+        lines("doc_id metric author value", *rows, part="full", judge=NO_JUDGE)
+    )
     people = every["metric"] == "overall"
     ratings = every[people].rename(columns={"metric": "criterion"})
     ratings = ratings.assign(study="scholarsum_arxiv")
     compared = compare("fm_table4", scores=every[~people], ratings=ratings)
     gpt4, acu, human = cells_of(compared).reset_index().to_dict("records")
-    assert (gpt4["row"], gpt4["column"], gpt4["published"]) == ("GPT-3.5", "FM GPT-4", 0.6193)
+    assert (gpt4["row"], gpt4["column"], gpt4["published"]) == (
+        "GPT-3.5",
+        "FM GPT-4",
+        0.6193,
+    )
     assert gpt4["note"] == ""  # .61925 is half a unit of the fourth decimal away
     assert gpt4["ours_all"] == pytest.approx(0.61925 * 44 / 50)
     assert (acu["row"], acu["published"], acu["difference"]) == ("Llama2", 0, 0)
@@ -353,7 +444,11 @@ def test_scholarsum_takes_means_of_the_first_44_papers_and_shows_those_of_all() 
 
 def test_weights_stand_beside_those_of_the_paper() -> None:
     weights = {"background": 0.1, "method": 0.35, "result": 0.3, "conclusion": 0.3}
-    rows = [(method, *of) for method in ("complete", "renormalised") for of in weights.items()]
+    rows = [
+        (method, *of)
+        for method in ("complete", "renormalised")
+        for of in weights.items()
+    ]
     shared = {"study": "scholarsum_arxiv", "mse": 0.0}
     fitted = pd.DataFrame(lines("method criterion weight", *rows, **shared))
     cells = cells_of(compare("fm_weights", facet_weights=fitted))
@@ -368,16 +463,21 @@ OPTIONS = rouge.RougeOptions(stemmer=False, split="newline")
 
 
 def test_the_real_scores_give_26_of_32_means(mirror: Path) -> None:
-    criteria = dict.fromkeys(("overall", *FACETS), Criterion(low=0, high=1, better="higher"))
+    criteria = dict.fromkeys(
+        ("overall", *FACETS), Criterion(low=0, high=1, better="higher")
+    )
     real = ingest("scholarsum", mirror / "scholarsum_arxiv", criteria)
     compared = compare("fm_table4", scores=real.measurements, ratings=real.ratings)
     assert left_out(compared) == 0
     cells, human = cells_of(compared), "Human (facet-aware overall score) human"
     differing = cells[cells["note"] != ""]["ours"].round(4)
     assert differing.to_dict() == {
-        **{("GPT-3.5", human): 0.6573, ("Llama2", "FM GPT-3.5"): 0.6761},
-        **{("Llama2", "FM GPT-4"): 0.7069, ("Llama2", human): 0.7385},
-        **{("FactSum", "FM GPT-3.5"): 0.6527, ("BART-Large", human): 0.6371},
+        ("GPT-3.5", human): 0.6573,
+        ("Llama2", "FM GPT-3.5"): 0.6761,
+        ("Llama2", "FM GPT-4"): 0.7069,
+        ("Llama2", human): 0.7385,
+        ("FactSum", "FM GPT-3.5"): 0.6527,
+        ("BART-Large", human): 0.6371,
     }
     assert round(cells["ours_all"]["GPT-3.5", human], 4) == 0.6385
 
@@ -386,7 +486,9 @@ def test_mts_dialog_is_as_near_the_paper_as_rouge_score_comes(mirror: Path) -> N
     folder, how = mirror / "mts_dialog_correlation", {"encoding": "utf-8-sig"}
     file = folder / "MTS-Dialog-Automatic-Summaries-ValidationSet.csv"
     texts = pd.read_csv(file, keep_default_na=False, **how)
-    people = pd.read_csv(folder / "MTS-Dialog-Manual-Scores4CorrelationStudy.csv", **how)
+    people = pd.read_csv(
+        folder / "MTS-Dialog-Manual-Scores4CorrelationStudy.csv", **how
+    )
     sides = (list(texts[name]) for name in ("Automatic Summary", "Reference Summary"))
     ours = {}
     for metric, scores in rouge.measure(*sides, OPTIONS).items():

@@ -36,32 +36,53 @@ def test_files(written):
     figures = ("leaderboard", "forest", "violins")
     expected = {"index.html", "page/app.js", "page/app.css"}
     expected |= {f"{table}.{kind}" for table in tables for kind in ("csv", "md")}
-    expected |= {f"figures/{figure}.{kind}" for figure in figures for kind in ("svg", "png")}
-    shown = {*tables, "index"} - {"published_doclens_table20"}  # of which nothing is ours
+    expected |= {
+        f"figures/{figure}.{kind}" for figure in figures for kind in ("svg", "png")
+    }
+    # of which nothing is ours
+    shown = {*tables, "index"} - {"published_doclens_table20"}
     expected |= {f"page/data/tables/{table}/0.js" for table in shown}
-    expected |= {f"page/data/{name}.js" for name in ("head", "since", "documents/0", "search/0")}
+    expected |= {
+        f"page/data/{name}.js" for name in ("head", "since", "documents/0", "search/0")
+    }
     assert set(files_in(written)) == expected
 
 
-def test_same_bytes_elsewhere_with_other_hashes_and_settings(make_report, written, tmp_path):
+def test_same_bytes_elsewhere_with_other_hashes_and_settings(
+    make_report, written, tmp_path
+):
     """Another process, folder, hash seed, locale and matplotlibrc change nothing."""
     report = make_report(published=["doclens_table20"])
     (tmp_path / "report.pickle").write_bytes(pickle.dumps(report))
-    (tmp_path / "matplotlibrc").write_text("font.size: 20\nsvg.fonttype: path\naxes.grid: True\n")
-    settings = {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "7", "LC_ALL": "C", "TZ": "Asia/Tokyo"}
+    (tmp_path / "matplotlibrc").write_text(
+        "font.size: 20\nsvg.fonttype: path\naxes.grid: True\n"
+    )
+    settings = {
+        "PYTHONPATH": str(ROOT),
+        "PYTHONHASHSEED": "7",
+        "LC_ALL": "C",
+        "TZ": "Asia/Tokyo",
+    }
     settings["MATPLOTLIBRC"] = str(tmp_path / "matplotlibrc")
     command = [sys.executable, "-c", _AGAIN]
     subprocess.run(command, cwd=tmp_path, env={**os.environ, **settings}, check=True)
     assert files_in(written) == files_in(tmp_path / "there")
     for name, content in files_in(written).items():
-        for word in (str(written.parent), str(ROOT), "tEXt", "dc:date"):  # no path, no time
+        # no path, no time
+        for word in (str(written.parent), str(ROOT), "tEXt", "dc:date"):
             assert word.encode() not in content, name
 
 
-def test_row_order_of_the_input_changes_nothing_on_the_page(make_report, frames, written, tmp_path):
-    shuffled = {name: frame.sample(frac=1, random_state=3) for name, frame in frames.items()}
+def test_row_order_of_the_input_changes_nothing_on_the_page(
+    make_report, frames, written, tmp_path
+):
+    shuffled = {
+        name: frame.sample(frac=1, random_state=3) for name, frame in frames.items()
+    }
     before = dict(matplotlib.rcParams)
-    write_report(make_report(**shuffled, published=["doclens_table20"]), tmp_path / "out")
+    write_report(
+        make_report(**shuffled, published=["doclens_table20"]), tmp_path / "out"
+    )
     assert dict(matplotlib.rcParams) == before  # no state outlives a drawing
     assert pyplot.get_fignums() == []
     left, right = files_in(written), files_in(tmp_path / "out")
@@ -86,7 +107,9 @@ def test_a_report_is_whole_or_not_there(make_report, frames, tmp_path):
     assert files_in(tmp_path / "full") == {"mine.txt": b"mine"}
     before = set(tmp_path.iterdir())
     broken = frames["sources"].assign(speaker=[["one", "too", "many"]] * 2)
-    with pytest.raises(BadInput, match=r"sources: 2 document\(s\) have not a speaker and a group"):
+    with pytest.raises(
+        BadInput, match=r"sources: 2 document\(s\) have not a speaker and a group"
+    ):
         write_report(make_report(sources=broken), tmp_path / "broken")
     assert set(tmp_path.iterdir()) == before
 

@@ -24,14 +24,45 @@ from metassay.format.numbers import (
 
 NAN = math.nan
 CASES = {  # what rounds to 0 shows its side
-    shown: {0.5: "0.500", -0.1234: "−0.123", -0.0001: ">−0.001", 0.0004: "<0.001", 0.0006: "0.001"}
-    | {0.0: "0.000", -1e-300: ">−0.001", 9.9996: "10.000", 12.345: "12.35", 415.3: "415.3"}
+    shown: {
+        0.5: "0.500",
+        -0.1234: "−0.123",
+        -0.0001: ">−0.001",
+        0.0004: "<0.001",
+        0.0006: "0.001",
+    }
+    | {
+        0.0: "0.000",
+        -1e-300: ">−0.001",
+        9.9996: "10.000",
+        12.345: "12.35",
+        415.3: "415.3",
+    }
     | {None: "", NAN: ""},
-    short: {0.5: ".50", -0.1234: "−.12", 1.0: "1.00", -10.0: "−10.00", 0.0: "0", 0.004: "<.01"}
+    short: {
+        0.5: ".50",
+        -0.1234: "−.12",
+        1.0: "1.00",
+        -10.0: "−10.00",
+        0.0: "0",
+        0.004: "<.01",
+    }
     | {-0.004: ">−.01", None: "", NAN: ""},
-    probability: {0.0009: "<.001", 0.001: ".001", 0.0833: ".083", 1.0: "1.000", None: ""},
+    probability: {
+        0.0009: "<.001",
+        0.001: ".001",
+        0.0833: ".083",
+        1.0: "1.000",
+        None: "",
+    },
     equals: {0.012: "p = .012", 0.0001: "p < .001", None: ""},
-    significant: {0.123456: "0.1235", 1e-12: "1e-12", -0.5: "-0.5", 1234.567: "1235", 0.0: "0"},
+    significant: {
+        0.123456: "0.1235",
+        1e-12: "1e-12",
+        -0.5: "-0.5",
+        1234.567: "1235",
+        0.0: "0",
+    },
 }
 
 
@@ -76,7 +107,10 @@ def test_nulls_of_every_kind_are_none_in_rows_and_empty_in_files():
     frame = frame.drop(columns="list")
     assert to_csv(frame) == "text,whole,real\na,1,0.5\n,,\n"
     assert to_markdown(frame).splitlines()[-1] == "|  |  |  |"
-    counts = {"n": pd.array([1, None], "Int64"), "o": pd.Series([2, None], dtype=object)}
+    counts = {
+        "n": pd.array([1, None], "Int64"),
+        "o": pd.Series([2, None], dtype=object),
+    }
     assert to_csv(pd.DataFrame(counts)) == "n,o\n1,2\n,\n"
     nothing = frame[["text", "real"]].head(0)
     assert to_csv(nothing) == "text,real\n"
@@ -84,7 +118,9 @@ def test_nulls_of_every_kind_are_none_in_rows_and_empty_in_files():
 
 
 def test_markdown_escapes_and_aligns_numbers():
-    frame = pd.DataFrame({"author": ["a|b\n*c* <script>[x](y)`"], "macro": [0.123456789]})
+    frame = pd.DataFrame(
+        {"author": ["a|b\n*c* <script>[x](y)`"], "macro": [0.123456789]}
+    )
     assert to_markdown(frame) == (
         "| author | macro |\n"
         "| --- | ---: |\n"
@@ -93,18 +129,28 @@ def test_markdown_escapes_and_aligns_numbers():
 
 
 def test_markdown_lists_recipes_and_long_notes_once_below_and_refers_to_notes_by_number():
-    frame = pd.DataFrame({"metric": ["b", "a", "a"], "recipe": ["b|x:1", "a|x:1", "a|x:1"]})
+    frame = pd.DataFrame(
+        {"metric": ["b", "a", "a"], "recipe": ["b|x:1", "a|x:1", "a|x:1"]}
+    )
     text = to_markdown(frame)
     assert "recipe |" not in text
     assert text.endswith("\nRecipes:\n\n- a\\|x:1\n- b\\|x:1\n")
-    text = to_markdown(pd.DataFrame({"ours": [1.0, 2.0, 3.0], "note": ["b, so", None, "a, so"]}))
-    assert [line.split("|")[2].strip() for line in text.splitlines()[2:5]] == ["2", "", "1"]
+    text = to_markdown(
+        pd.DataFrame({"ours": [1.0, 2.0, 3.0], "note": ["b, so", None, "a, so"]})
+    )
+    assert [line.split("|")[2].strip() for line in text.splitlines()[2:5]] == [
+        "2",
+        "",
+        "1",
+    ]
     assert text.endswith("Notes:\n\n1. a, so\n2. b, so\n")
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-a", "@SUM(A1)", "\t=1", "=a,b"])
 def test_a_name_that_a_spreadsheet_would_run_is_quoted_in_csv(name: str) -> None:
-    frame = pd.DataFrame({"author": [name, "a-b=c", None], "value": [-0.5, 1e-12, np.nan]})
+    frame = pd.DataFrame(
+        {"author": [name, "a-b=c", None], "value": [-0.5, 1e-12, np.nan]}
+    )
     frame = frame.astype({"author": "str"})
     back = pd.read_csv(io.StringIO(to_csv(frame), newline=""))
     assert back["author"].tolist()[:2] == [f"'{name}", "a-b=c"]

@@ -21,7 +21,9 @@ HOSTILE = [
 ]
 
 
-def test_hostile_texts_and_every_digit_survive_and_what_nobody_sees_is_made_visible() -> None:
+def test_hostile_texts_and_every_digit_survive_and_what_nobody_sees_is_made_visible() -> (
+    None
+):
     reals = [0.1 + 0.2, 1e-300, -0.0, 5e-324, math.nan, math.inf, 3, True, None]
     again = json.loads(encode({"texts": HOSTILE, "reals": reals}).decode())
     assert again == {"texts": HOSTILE, "reals": [*reals[:4], None, None, 3, True, None]}
@@ -38,8 +40,11 @@ def test_shards_one_after_the_other_are_the_table_and_none_is_large(tmp_path) ->
     frame = pd.DataFrame(
         {
             "metric": pd.Series(rng.choice(["bleu", *HOSTILE[:4]], n), dtype="str"),
-            # Long ones first, and of more bytes than letters: sizes are counted, not guessed.
-            "text": pd.Series([f"text {k} " + "é" * (300 if k < n / 5 else 1) for k in range(n)]),
+            # Long ones first, and of more bytes than letters: sizes are counted, not
+            # guessed.
+            "text": pd.Series(
+                [f"text {k} " + "é" * (300 if k < n / 5 else 1) for k in range(n)]
+            ),
             "value": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
             "n": pd.array([None if k % 7 == 0 else k for k in range(n)], dtype="Int64"),
             "trusted": rng.random(n) < 0.5,

@@ -39,9 +39,18 @@ def test_letters_by_hand():
     # The best is apart from the last, and the middle one from neither.
     assert compact_letters(apart(3, (0, 2)), range(3)) == ["a", "ab", "b"]
     assert compact_letters(apart(3), range(3)) == ["a", "a", "a"]
-    assert compact_letters(apart(3, (0, 1), (0, 2), (1, 2)), [2, 0, 1]) == ["b", "c", "a"]
+    assert compact_letters(apart(3, (0, 1), (0, 2), (1, 2)), [2, 0, 1]) == [
+        "b",
+        "c",
+        "a",
+    ]
     # Piepho 2004's kind of case: 0 and 3 apart, 1 and 2 apart.
-    assert compact_letters(apart(4, (0, 3), (1, 2)), range(4)) == ["ab", "ac", "bd", "cd"]
+    assert compact_letters(apart(4, (0, 3), (1, 2)), range(4)) == [
+        "ab",
+        "ac",
+        "bd",
+        "cd",
+    ]
 
 
 @given(st.data())
@@ -56,9 +65,15 @@ def test_two_share_a_letter_exactly_where_they_are_not_apart(data):
 
 
 def scores_of(metric, **systems):
-    rows = [(f"d{d:02}", a, value) for a, of in systems.items() for d, value in enumerate(of)]
+    rows = [
+        (f"d{d:02}", a, value)
+        for a, of in systems.items()
+        for d, value in enumerate(of)
+    ]
     shared = {"part": "full", "metric": metric, "judge": "none"}
-    return pd.DataFrame(lines("doc_id author value", *rows, **shared)).astype({"value": "float64"})
+    return pd.DataFrame(lines("doc_id author value", *rows, **shared)).astype(
+        {"value": "float64"}
+    )
 
 
 def groups_of(scores, better="higher", how=HOW, designs=NO_CLUSTERS):
@@ -83,9 +98,15 @@ def test_a_system_that_is_better_on_every_document_stands_alone():
 
 
 def test_missing_scores_are_counted_and_pairs_are_of_documents_that_both_have():
-    values = {"a": [0.0] * 10 + [np.nan] * 2, "b": [1.0, *[1.0 + k / 100 for k in range(11)]]}
+    values = {
+        "a": [0.0] * 10 + [np.nan] * 2,
+        "b": [1.0, *[1.0 + k / 100 for k in range(11)]],
+    }
     groups = groups_of(scores_of("bleu", **values))
-    assert groups[["n_documents", "n_missing"]].to_numpy().tolist() == [[10, 2], [12, 0]]
+    assert groups[["n_documents", "n_missing"]].to_numpy().tolist() == [
+        [10, 2],
+        [12, 0],
+    ]
     assert groups["group"].tolist() == ["b", "a"]
 
 
@@ -103,7 +124,9 @@ def test_documents_that_the_data_show_together_get_no_letters():
     clustered = NO_CLUSTERS.assign(n_clusters=4)
     assert groups_of(scores, designs=clustered).empty
     known = HOW._replace(clusters={f"d{at:02}": f"topic {at // 3}" for at in range(12)})
-    assert not groups_of(scores, how=known, designs=clustered.assign(given="cluster")).empty
+    assert not groups_of(
+        scores, how=known, designs=clustered.assign(given="cluster")
+    ).empty
     # Copies that `clusters` names are no other finding of the data's.
     assert not groups_of(scores, how=known, designs=clustered).empty
     assert groups_of(scores, how=known, designs=NO_CLUSTERS.assign(n_clusters=2)).empty
@@ -159,7 +182,8 @@ def test_popularity_by_hand():
         ("d2", "b", "It was the."),
     )
     common = summaries.popularity(SOURCES, texts)
-    # Of d1 the other document has 2 content words: rash once, fever once. One is added to each.
+    # Of d1 the other document has 2 content words: rash once, fever once. One is added
+    # to each.
     six = math.log10(1e6 * 2 / 2)
     assert common["d1", "a"] == pytest.approx((six + six + math.log10(1e6 * 1 / 2)) / 3)
     # Of d2 it has 4: fever twice, cough twice.
@@ -176,7 +200,11 @@ def test_differences_are_of_the_same_documents_and_missing_texts_are_counted():
     scores = scores_of("words", reference=[10, 20, 60], a=[7, 18, None])
     nothing = pd.DataFrame(columns=["doc_id", "author", "text", "part"])
     reference, a = records(summaries.profile_table(SOURCES, nothing, scores, HOW))
-    assert (reference["author"], reference["mean"], reference["median"]) == ("reference", 30, 20)
+    assert (reference["author"], reference["mean"], reference["median"]) == (
+        "reference",
+        30,
+        20,
+    )
     assert reference["difference"] is None
     assert (a["mean"], a["n"], a["n_missing"]) == (12.5, 2, 1)
     assert (a["difference"], a["n_difference"]) == (-2.5, 2)  # -3 and -2
@@ -206,7 +234,9 @@ def test_intervals_of_few_documents_hold_what_they_are_for():
     inside = []
     for seed in range(200):
         values = np.random.default_rng(seed).normal(size=(6, 1))
-        mean = means(values, list(map(str, range(len(values)))), Resampling(400, 0.95, seed))
+        mean = means(
+            values, list(map(str, range(len(values)))), Resampling(400, 0.95, seed)
+        )
         inside.append(mean.low[0] <= 0 <= mean.high[0])
     assert 0.91 <= np.mean(inside) <= 0.99
 
@@ -221,14 +251,17 @@ def test_ratings_are_brought_to_one_scale_and_only_texts_of_systems_count():
         ("d1", "a", None, "overall", "r3", "text"),
         ("d1", "a", 1.0, "overall", "r1", "versus:b"),
         ("d1", "a", 3, "errors", "r1", "text"),
-        **{"study": "s", "part": "full"},
+        study="s",
+        part="full",
     )
     errors, overall = records(summaries.violins(pd.DataFrame(ratings), SCALES, HOW))
-    assert (errors["mean"], errors["n"], errors["all_ratings"]) == (0.7, 1, [0.7])  # 1 - 3 / 10
+    # 1 - 3 / 10
+    assert (errors["mean"], errors["n"], errors["all_ratings"]) == (0.7, 1, [0.7])
     assert errors["low"] is None
     assert overall["mean"] == pytest.approx((1 + 0.25 + 0.5) / 3)
     assert (overall["n"], overall["n_documents"]) == (3, 2)
-    assert overall["all_ratings"] == [1.0, 0.25, 0.5]  # as given, not means of resamples
+    # as given, not means of resamples
+    assert overall["all_ratings"] == [1.0, 0.25, 0.5]
     assert (overall["p25"], overall["median"], overall["p75"]) == (0.375, 0.5, 0.75)
 
 
@@ -236,27 +269,54 @@ def test_ranks_by_hand_ties_share_one_and_directions_count():
     board = pd.DataFrame(
         lines(
             "metric author macro better",
-            *(("bleu", a, v, "higher") for a, v in {"a": 0.2, "b": 0.3, "c": 0.2}.items()),
+            *(
+                ("bleu", a, v, "higher")
+                for a, v in {"a": 0.2, "b": 0.3, "c": 0.2}.items()
+            ),
             ("bleu", "reference", 1.0, "higher"),
-            *(("edit_distance", a, v, "lower") for a, v in (("a", 4.0), ("b", 7.0), ("c", None))),
+            *(
+                ("edit_distance", a, v, "lower")
+                for a, v in (("a", 4.0), ("b", 7.0), ("c", None))
+            ),
             ("words", "a", 70.0, "neither"),
-            **{"part": "full", "judge": "none", "low": 0.0, "high": 1.0},
+            part="full",
+            judge="none",
+            low=0.0,
+            high=1.0,
         )
     )
     people = pd.DataFrame(
         lines(
             "of name mean criterion",
-            *(("author", a, m, "overall") for a, m in (("a", 4), ("b", 5), ("reference", 5))),
-            *(("author", "a", 2, "errors"), ("author", "b", 1, "errors")),
+            *(
+                ("author", a, m, "overall")
+                for a, m in (("a", 4), ("b", 5), ("reference", 5))
+            ),
+            ("author", "a", 2, "errors"),
+            ("author", "b", 1, "errors"),
             ("rater", "r1", 3, "overall"),
-            **{"study": "s", "part": "full", "low": 0.0, "high": 9.0, "sd": 0.25},
-            **{"n": 10, "n_missing": 1, "n_documents": 5},
+            study="s",
+            part="full",
+            low=0.0,
+            high=9.0,
+            sd=0.25,
+            n=10,
+            n_missing=1,
+            n_documents=5,
         )
     )
     ranks = summaries.ranks_table(board, people, SCALES)
     assert {(row["scorer"], row["author"]): row["rank"] for row in records(ranks)} == {
-        **{("bleu", "b"): 1, ("bleu", "a"): 2, ("bleu", "c"): 2},
-        **{("edit_distance", "a"): 1, ("edit_distance", "b"): 2, ("edit_distance", "c"): None},
-        **{("overall", "b"): 1, ("overall", "a"): 2, ("errors", "b"): 1, ("errors", "a"): 2},
+        ("bleu", "b"): 1,
+        ("bleu", "a"): 2,
+        ("bleu", "c"): 2,
+        ("edit_distance", "a"): 1,
+        ("edit_distance", "b"): 2,
+        ("edit_distance", "c"): None,
+        ("overall", "b"): 1,
+        ("overall", "a"): 2,
+        ("errors", "b"): 1,
+        ("errors", "a"): 2,
     }
-    assert summaries.ranks_table(board[:1], people[:1], SCALES).empty  # one system has no rank
+    # one system has no rank
+    assert summaries.ranks_table(board[:1], people[:1], SCALES).empty

@@ -1,6 +1,7 @@
 """What the terminal says: of certificates, at the end of a run, and by `metassay show`.
 
-The end of a run is short and has the answer; what it leaves out is behind `metassay show`.
+The end of a run is short and has the answer; what it leaves out is behind `metassay
+show`.
 """
 
 import csv
@@ -75,12 +76,23 @@ def crowded(here):
     many(
         "designs",
         lambda table: table.index == 0,
-        [{"criterion": name, "suspected": f"Names begin alike: {name}."} for name in criteria],
+        [
+            {"criterion": name, "suspected": f"Names begin alike: {name}."}
+            for name in criteria
+        ],
     )
     systems = [{"author": f"system_{n:02}_[x]"} for n in range(20)]
-    many("leaderboard", lambda table: table["author"] == table["author"].iloc[0], systems)
-    notes = [("ingest", n, f"ratings.csv: line {n} [b]: {LONG} " * 3) for n in range(300)]
-    write(NOTES, pd.DataFrame(notes, columns=list(NOTES.columns)), here / "notes/ingest.parquet")
+    many(
+        "leaderboard", lambda table: table["author"] == table["author"].iloc[0], systems
+    )
+    notes = [
+        ("ingest", n, f"ratings.csv: line {n} [b]: {LONG} " * 3) for n in range(300)
+    ]
+    write(
+        NOTES,
+        pd.DataFrame(notes, columns=list(NOTES.columns)),
+        here / "notes/ingest.parquet",
+    )
     for file in (here / "responses").glob("*.parquet"):
         missing(file)
     return here
@@ -114,11 +126,15 @@ def table(capsys, name):
 # ---- the end of a run ------------------------------------------------------------------------
 
 
-def test_the_answer_comes_first_with_how_sure_it_is_and_what_would_settle_the_rest(here, capsys):
+def test_the_answer_comes_first_with_how_sure_it_is_and_what_would_settle_the_rest(
+    here, capsys
+):
     code, printed, text = ended(capsys)
     assert code == 0
     assert len(printed) <= LINES
-    use = text.index("Use claim_recall (lexical) to compare any two texts by completeness")
+    use = text.index(
+        "Use claim_recall (lexical) to compare any two texts by completeness"
+    )
     open_question = text.index("No metric can be trusted yet to compare two systems")
     assert use < open_question < text.index(DOUBLES)
     assert "(r .47 [.20, .71])" in text[use:open_question]
@@ -129,7 +145,9 @@ def test_the_answer_comes_first_with_how_sure_it_is_and_what_would_settle_the_re
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_no_benchmark_is_so_large_that_its_end_is_long(crowded, monkeypatch, capsys, width):
+def test_no_benchmark_is_so_large_that_its_end_is_long(
+    crowded, monkeypatch, capsys, width
+):
     """What finds no room is counted, and behind `show`."""
     monkeypatch.setenv("COLUMNS", str(width))
     code, printed, text = ended(capsys)
@@ -138,8 +156,11 @@ def test_no_benchmark_is_so_large_that_its_end_is_long(crowded, monkeypatch, cap
     assert max(map(len, printed)) <= width
     n = len(list((crowded / "responses").iterdir()))
     for words in (
-        *("Use claim_recall0 (lexical)", f"{5 * n} answers", f"{3 * n} are missing"),
-        *(f"{n} failed for good", "notes: metassay show sample notes"),
+        "Use claim_recall0 (lexical)",
+        f"{5 * n} answers",
+        f"{3 * n} are missing",
+        f"{n} failed for good",
+        "notes: metassay show sample notes",
         "metassay show sample trust",
     ):
         assert words in text
@@ -152,12 +173,26 @@ def test_no_benchmark_is_so_large_that_its_end_is_long(crowded, monkeypatch, cap
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"verdict": "these systems only", "trusted": True}, "No other system was rated"),
-        ({"verdict": "too weak", "trusted": False}, "No metric is of use to compare any two texts"),
-        ({"verdict": "explained by words", "trusted": False}, ", explained by words."),
-        ({"verdict": "undefined", "trusted": False, "corrected": np.nan}, "has a correlation"),
         (
-            {"smallest_p": 0.3333, "n_families": 3, "trusted": False, "verdict": "promising"},
+            {"verdict": "these systems only", "trusted": True},
+            "No other system was rated",
+        ),
+        (
+            {"verdict": "too weak", "trusted": False},
+            "No metric is of use to compare any two texts",
+        ),
+        ({"verdict": "explained by words", "trusted": False}, ", explained by words."),
+        (
+            {"verdict": "undefined", "trusted": False, "corrected": np.nan},
+            "has a correlation",
+        ),
+        (
+            {
+                "smallest_p": 0.3333,
+                "n_families": 3,
+                "trusted": False,
+                "verdict": "promising",
+            },
             "People",
         ),
     ],
@@ -183,7 +218,11 @@ def test_too_few_systems_are_told_once(here, capsys):
 
 def test_without_ratings_it_says_what_to_do(here, capsys):
     params = load()
-    write(TABLES["certificates"], empty(TABLES["certificates"]), here / "certificates.parquet")
+    write(
+        TABLES["certificates"],
+        empty(TABLES["certificates"]),
+        here / "certificates.parquet",
+    )
     assert "no metric of these could be tested" in ended(capsys)[2]
     unrated = params.benchmarks["sample"].model_copy(update={"criteria": {}})
     changed = params.model_copy(update={"benchmarks": {"sample": unrated}})
@@ -198,10 +237,14 @@ def test_systems_and_judges_are_called_as_they_are_shown(here, capsys):
     sample = params.benchmarks["sample"].model_copy(update={"systems": ["plain"]})
     ask_nobody(sample, here)
     shown_as = {"plain": "openai/gpt-4o [b]", "lexical": "Word overlap"}
-    changed = params.model_copy(update={"benchmarks": {"sample": sample}, "shown_as": shown_as})
+    changed = params.model_copy(
+        update={"benchmarks": {"sample": sample}, "shown_as": shown_as}
+    )
     text = ended(capsys, changed)[2]
     assert "(Word overlap)" in text
-    text += "".join(table_of("sample", name, changed)[0].to_csv() for name in ("means", "trust"))
+    text += "".join(
+        table_of("sample", name, changed)[0].to_csv() for name in ("means", "trust")
+    )
     assert "openai/gpt-4o [b]" in text
     assert "lexical" not in text
 
@@ -218,7 +261,9 @@ def test_a_page_that_a_cache_brought_asks_for_no_file_that_is_not_there(here):
 
 
 @pytest.mark.parametrize("width", [60, 80])
-def test_a_run_of_a_test_ends_with_the_judges_and_the_page(tmp_path, monkeypatch, capsys, width):
+def test_a_run_of_a_test_ends_with_the_judges_and_the_page(
+    tmp_path, monkeypatch, capsys, width
+):
     """Rows of numbers, with what a judge did not judge; what Prefect is told has no recipe."""
     tables = tmp_path / "data/tables" / JUDGED
     rows = lines(
@@ -227,8 +272,14 @@ def test_a_run_of_a_test_ends_with_the_judges_and_the_page(tmp_path, monkeypatch
         ("lexical", "sensitivity", 0.5, 0.4, 0.6, 9, 0),
         ("paper", "agreement", 0.7, 0.6, 0.8, 98, 2),
         ("paper", "auroc", 0.81, 0.71, 0.89, 98, 2),
-        **{"study": "dev", "criterion": "entailed", "part": "full", "metric": "verdict"},
-        **{"n_judged": 1, "n_split": 0, "n_effective": 1.0, "recipe": "r"},
+        study="dev",
+        criterion="entailed",
+        part="full",
+        metric="verdict",
+        n_judged=1,
+        n_split=0,
+        n_effective=1.0,
+        recipe="r",
     )
     frame = pd.DataFrame(rows, columns=list(JUDGE_CARDS.columns))
     write(JUDGE_CARDS, frame, tables / "judge_cards.parquet")
@@ -241,13 +292,20 @@ def test_a_run_of_a_test_ends_with_the_judges_and_the_page(tmp_path, monkeypatch
     renamed = cards(tables, ShownAs({}, {"lexical": "words alone"}))
     assert [*renamed["judge"]] == ["words alone", "paper"]
     tables_of_run = artifacts(tables, answers_of(tables, []), ["judge_cards"])
-    assert {row["statistic"] for row in tables_of_run.pop("judge_cards")} == {"agreement", "auroc"}
+    assert {row["statistic"] for row in tables_of_run.pop("judge_cards")} == {
+        "agreement",
+        "auroc",
+    }
     assert tables_of_run == {}
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.chdir(tmp_path)
     code, printed, text = ended(capsys, params, JUDGED)
     assert code == 0
-    for words in (f"{JUDGED}: judges beside right answers", "98 of", "report: reports/wice_dev/"):
+    for words in (
+        f"{JUDGED}: judges beside right answers",
+        "98 of",
+        "report: reports/wice_dev/",
+    ):
         assert words in text
     assert max(map(len, printed)) <= width
 
@@ -257,7 +315,9 @@ def test_a_run_of_a_test_ends_with_the_judges_and_the_page(tmp_path, monkeypatch
 
 def test_show_lists_what_is_there_and_prints_what_a_run_printed(crowded, capsys):
     listed = shown(capsys).out.splitlines()
-    names = {line.split()[0] for line in listed if line.startswith(" ") and line.split()}
+    names = {
+        line.split()[0] for line in listed if line.startswith(" ") and line.split()
+    }
     tables = {"certificates", "leaderboard", "designs", "notes", "responses"}
     assert {*tables, "trust", "means", "answers"} <= names
     assert not {"judges", "segmentations", "scores"} & names
@@ -268,7 +328,9 @@ def test_show_lists_what_is_there_and_prints_what_a_run_printed(crowded, capsys)
     heads = ["criterion", "decision", "metric", "correlation, corrected", "verdict"]
     assert [*trust[0]] == heads
     assert len(trust) == 36
-    assert {row["why"] for row in table(capsys, "answers")} == {"http_500 2, http_400 1, timeout 1"}
+    assert {row["why"] for row in table(capsys, "answers")} == {
+        "http_500 2, http_400 1, timeout 1"
+    }
     assert len(table(capsys, "notes")) == 300  # of CSV there are always all
     notes = shown(capsys, "notes").out
     assert f"and {300 - ROWS} more rows: metassay show sample notes --all" in notes
@@ -278,7 +340,8 @@ def test_show_lists_what_is_there_and_prints_what_a_run_printed(crowded, capsys)
     assert max(map(len, printed)) <= 80
     rules = [place for place, line in enumerate(printed) if line.startswith(" ──")]
     assert len(rules) > 2
-    assert {printed[place - 1].split()[0] for place in rules} == {"row"}  # they go on below
+    # they go on below
+    assert {printed[place - 1].split()[0] for place in rules} == {"row"}
 
 
 def test_no_text_is_shown(here, capsys):
@@ -323,7 +386,10 @@ def test_headline_has_the_best_of_each_decision_corrected_or_what_to_do(folder, 
         ["completeness", "any two texts", *best],
         ["completeness", "two texts of one document", *best],
         [
-            *("completeness", "two systems", f"none yet; closest: {name}", ".47 [.20, .71]"),
+            "completeness",
+            "two systems",
+            f"none yet; closest: {name}",
+            ".47 [.20, .71]",
             "rate more systems: 1 promising, 1 cannot tell, 1 undefined",
         ],
     ]
@@ -332,7 +398,12 @@ def test_headline_has_the_best_of_each_decision_corrected_or_what_to_do(folder, 
     tables_of_run = artifacts(folder, answers_of(folder, []))
     assert list(tables_of_run) == ["leaderboard", "certificates"]
     assert len(tables_of_run["certificates"]) == len(frames["certificates"])
-    assert {row["p"] for row in tables_of_run["certificates"]} == {0.0001, 0.0833, 0.25, None}
+    assert {row["p"] for row in tables_of_run["certificates"]} == {
+        0.0001,
+        0.0833,
+        0.25,
+        None,
+    }
     assert not {"sentence", "recipe"} & set(tables_of_run["certificates"][0])
 
 
@@ -348,7 +419,9 @@ def printed_of(tables, width):
 @pytest.fixture
 def tables(frames):
     renamed = frames["certificates"].replace({"metric": {"bleu": METRIC}})
-    explained = renamed["verdict"].mask(renamed["metric"] == METRIC, "explained by words_and_more")
+    explained = renamed["verdict"].mask(
+        renamed["metric"] == METRIC, "explained by words_and_more"
+    )
     more = {name: frames[name] for name in ("agreement", "designs")}
     return {"certificates": renamed.assign(verdict=explained), **more}
 
@@ -364,7 +437,9 @@ def test_nothing_is_cut_at_either_width(tables, width):
         assert words in text, words
     assert ("metric / rater" in text, ".51 / .56" in text) == (width == 80, width == 80)
     # What is folded is broken anywhere: columns are read downwards.
-    first = text[text.index("any two texts") : text.index("two texts of one document")].splitlines()
+    first = text[
+        text.index("any two texts") : text.index("two texts of one document")
+    ].splitlines()
     place = next(n for n, line in enumerate(first) if METRIC[:8] in line)
     metrics = "".join(line[1:].partition("  ")[0].strip() for line in first[place:])
     assert metrics.startswith(METRIC)
@@ -388,9 +463,13 @@ def test_limits_stand_before_the_tables_and_sentences_after_them(tables):
     assert "Krippendorff's alpha (interval) .65 [.50, .75], 6 texts" in squeezed
 
 
-def test_of_many_metrics_the_first_are_printed_and_of_none_that_there_is_none(frames, nothing):
+def test_of_many_metrics_the_first_are_printed_and_of_none_that_there_is_none(
+    frames, nothing
+):
     first = frames["certificates"].iloc[[0]]
-    many = pd.concat([first.assign(metric=f"m{k:02}", value=1 - k / 100) for k in range(SHOWN + 2)])
+    many = pd.concat(
+        [first.assign(metric=f"m{k:02}", value=1 - k / 100) for k in range(SHOWN + 2)]
+    )
     text = printed_of({**frames, "certificates": many}, 80)
     assert f"m{SHOWN - 1:02}" in text
     assert f"m{SHOWN:02}" not in text

@@ -1,8 +1,9 @@
 """What Python runs first in processes that a test starts with this folder in PYTHONPATH.
 
-`METASSAY_TEST_STOP="accepted.lock 3"` stops a process once, at the third thing that it asks of the
-system (of Python's audit events) from the moment on in which it begins to write a file whose name
-holds that. Whoever waits for it sends it a signal then, and SIGCONT.
+`METASSAY_TEST_STOP="accepted.lock 3"` stops a process once, at the third thing that it
+asks of the system (of Python's audit events) from the moment on in which it begins to
+write a file whose name holds that. Whoever waits for it sends it a signal then, and
+SIGCONT.
 """
 
 import os
@@ -19,7 +20,9 @@ def stop_in_writing(word: str, number: int) -> None:
 
     def heard(event: str, args: tuple[Any, ...]) -> None:
         nonlocal left
-        if left > number and not (event == "open" and _writes(args) and word in str(args[0])):
+        if left > number and not (
+            event == "open" and _writes(args) and word in str(args[0])
+        ):
             return
         left -= 1
         if left == 0:

@@ -1,6 +1,7 @@
 """Comparisons of two correlations as one would reckon them by hand: cell by cell, with scipy alone.
 
-Nothing of metassay is imported here. Matrices are lists of systems' lists over documents.
+Nothing of metassay is imported here. Matrices are lists of systems' lists over
+documents.
 """
 
 import itertools
@@ -41,11 +42,15 @@ def of_systems(matrix, there):
 def difference(a, b, human, level, name):
     """How much more a correlates with people than b, on the same cells of the same documents.
 
-    And what that rests on: texts, systems, or the documents in which both have a coefficient.
+    And what that rests on: texts, systems, or the documents in which both have a
+    coefficient.
     """
     there = cells(a, b, human)
     if level == "global":
-        both = [coefficient([(m[s][d], human[s][d]) for s, d in there], name) for m in (a, b)]
+        both = [
+            coefficient([(m[s][d], human[s][d]) for s, d in there], name)
+            for m in (a, b)
+        ]
         return both[0] - both[1], len(there)
     if level == "system":
         people = of_systems(human, there)
@@ -67,8 +72,8 @@ def difference(a, b, human, level, name):
 def against_rater(metric, ratings, level, name):
     """Metric and left-out rater with the mean of the others: both means over raters, and the count.
 
-    At document level a document counts if the rater has a coefficient there; a metric without one
-    has 0.
+    At document level a document counts if the rater has a coefficient there; a metric
+    without one has 0.
     """
     metrics, raters = [], []
     for number, theirs in enumerate(ratings):
@@ -94,7 +99,9 @@ def against_rater(metric, ratings, level, name):
                 )
                 if not math.isnan(rater):
                     means.append((0.0 if math.isnan(ours) else ours, rater))
-            pair = [sum(side) / len(side) for side in zip(*means, strict=True)] or [math.nan] * 2
+            pair = [sum(side) / len(side) for side in zip(*means, strict=True)] or [
+                math.nan
+            ] * 2
         else:
             pair = []
             for side in (metric, theirs):

@@ -28,9 +28,22 @@ from tests.support.statistics import NAN, checked
 
 SCALES, DISTANCES = ("nominal", "ordinal", "interval"), ("none", "linear", "quadratic")
 # Shrout and Fleiss 1979, table 2: four judges, six targets, and their table 4.
-TARGETS = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
-PRINTED = {"icc1": 0.17, "icc2": 0.29, "icc3": 0.71, "icc1k": 0.44, "icc2k": 0.62, "icc3k": 0.91}
-# Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section C: 4 observers, 12 units.
+TARGETS = [
+    [9, 6, 8, 7, 10, 6],
+    [2, 1, 4, 1, 5, 2],
+    [5, 3, 6, 2, 6, 4],
+    [8, 2, 8, 6, 9, 7],
+]
+PRINTED = {
+    "icc1": 0.17,
+    "icc2": 0.29,
+    "icc3": 0.71,
+    "icc1k": 0.44,
+    "icc2k": 0.62,
+    "icc3k": 0.91,
+}
+# Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section C: 4 observers,
+# 12 units.
 OBSERVERS = [
     [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
     [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
@@ -38,7 +51,9 @@ OBSERVERS = [
     [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
 ]
 TABLES = st.tuples(st.integers(1, 4), st.integers(0, 7)).flatmap(
-    lambda shape: arrays(float, shape, elements=st.sampled_from([NAN, 0.0, 1.0, 2.0, 5.0]))
+    lambda shape: arrays(
+        float, shape, elements=st.sampled_from([NAN, 0.0, 1.0, 2.0, 5.0])
+    )
 )
 
 
@@ -51,7 +66,9 @@ KAPPA = {d: partial(coefficients.cohen_kappa, distance=d) for d in DISTANCES}
 ALPHA = {s: partial(coefficients.krippendorff_alpha, scale=s) for s in SCALES}
 ICC = {kind: partial(coefficients.icc, kind=kind) for kind in PRINTED}
 OF_TWO = {
-    **{"percent": PERCENT, "f1": partial(PERCENT, tolerance=1.0), **KAPPA},
+    "percent": PERCENT,
+    "f1": partial(PERCENT, tolerance=1.0),
+    **KAPPA,
     **{name: partial(of_pairs, name=name) for name in ("spearman", "kendall")},
 }
 EVERY = OF_TWO | {"fleiss": FLEISS} | ALPHA | ICC
@@ -64,17 +81,28 @@ def icc(ratings, kind):
 def test_by_hand():
     a = [1, 1, 0, 0, 1, NAN, 1, NAN]
     b = [1, 0, 0, 0, 1, 1, NAN, NAN]
-    # Both rated items 0 to 4: 4 of 5 alike. Chance: 3/5 * 2/5 of ones, 2/5 * 3/5 of zeros = 12/25.
+    # Both rated items 0 to 4: 4 of 5 alike. Chance: 3/5 * 2/5 of ones, 2/5 * 3/5 of
+    # zeros = 12/25.
     assert agreement((a, b), PERCENT) == (pytest.approx(0.8), 5, 2)
-    assert agreement((a, b), KAPPA["none"]) == (pytest.approx((0.8 - 0.48) / (1 - 0.48)), 5, 2)
+    assert agreement((a, b), KAPPA["none"]) == (
+        pytest.approx((0.8 - 0.48) / (1 - 0.48)),
+        5,
+        2,
+    )
     # Alpha: 10 ratings, 5 ones and 5 zeros. Observed disagreement 2 of 10; expected
     # 2 * 5 * 5 / (10 * 9) = 5/9. 1 - .2 / (5/9) = .64. With two values all scales are one.
     for alpha in ALPHA.values():
         assert agreement([a, b], alpha) == (pytest.approx(0.64), 5, 2)
-    # Item 0: 1 1 1 (all 3 pairs agree), item 1: 1 1 0 (1 of 3), item 2: 0 0 (1 of 1), item 3 one.
+    # Item 0: 1 1 1 (all 3 pairs agree), item 1: 1 1 0 (1 of 3), item 2: 0 0 (1 of 1),
+    # item 3 one.
     ratings = [[1, 1, 0, 1], [1, 1, 0, NAN], [1, 0, NAN, NAN]]
-    # Observed (1 + 1/3 + 1) / 3 = 7/9. Shares of 1: 1, 2/3, 0, mean 5/9; chance 25/81 + 16/81.
-    assert agreement(ratings, FLEISS) == (pytest.approx((7 / 9 - 41 / 81) / (1 - 41 / 81)), 3, 1)
+    # Observed (1 + 1/3 + 1) / 3 = 7/9. Shares of 1: 1, 2/3, 0, mean 5/9; chance 25/81 +
+    # 16/81.
+    assert agreement(ratings, FLEISS) == (
+        pytest.approx((7 / 9 - 41 / 81) / (1 - 41 / 81)),
+        3,
+        1,
+    )
     # Of three items that both counted, one is equal, two within 1, all within 4.
     counts = [3, 0, 2, NAN], [4, 4, 2, 5]
     for tolerance, share in {0: 1 / 3, 1: 2 / 3, 2: 2 / 3, 4: 1}.items():
@@ -91,7 +119,11 @@ def test_published_values():
     for kind, value in PRINTED.items():
         assert icc(TARGETS, kind) == (pytest.approx(value, abs=5e-3), 6, 0)
     for scale, value in zip(SCALES, (0.743, 0.815, 0.849), strict=True):
-        assert agreement(OBSERVERS, ALPHA[scale]) == (pytest.approx(value, abs=5e-4), 11, 1)
+        assert agreement(OBSERVERS, ALPHA[scale]) == (
+            pytest.approx(value, abs=5e-4),
+            11,
+            1,
+        )
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
@@ -127,7 +159,8 @@ def test_alpha_equals_the_package_or_is_undefined(scale, ratings):
         assert result.value == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")  # inside pingouin
+# inside pingouin
+@pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")
 @settings(deadline=None, derandomize=True, max_examples=8)
 @given(seed=st.integers(0, 10**6))
 def test_icc_equals_pingouin(seed):
@@ -136,7 +169,9 @@ def test_icc_equals_pingouin(seed):
     ratings = rng.normal(size=n) + rng.normal(size=(k, n))
     rows = [(r, i, ratings[r, i]) for r in range(k) for i in range(n)]
     frame = pd.DataFrame(rows, columns=["rater", "item", "value"])
-    theirs = pingouin.intraclass_corr(frame, targets="item", raters="rater", ratings="value")
+    theirs = pingouin.intraclass_corr(
+        frame, targets="item", raters="rater", ratings="value"
+    )
     gappy = np.column_stack((ratings, [NAN] + [1.0] * (k - 1)))
     for kind, expected in zip(PRINTED, theirs["ICC"], strict=True):
         assert icc(ratings * 3 - 5, kind).value == pytest.approx(expected, abs=1e-9)
@@ -148,20 +183,32 @@ def test_undefined():
     for of in (*KAPPA.values(), *ALPHA.values(), FLEISS):
         assert agreement((same, same), of) == pytest.approx((NAN, 3, 0), nan_ok=True)
     assert agreement((same, same), PERCENT) == (1, 3, 0)
-    assert np.isnan([icc(r, "icc2").value for r in (np.full((3, 4), 2.0), [[1.0], [2.0]])]).all()
+    assert np.isnan(
+        [icc(r, "icc2").value for r in (np.full((3, 4), 2.0), [[1.0], [2.0]])]
+    ).all()
     # Two constants that differ agree no better than chance: observed 0, by chance 0.
     for of in (PERCENT, KAPPA["none"]):
         assert agreement(([1.0, 1.0], [2.0, 2.0]), of) == (0, 2, 0)
-        assert agreement(([1.0, NAN], [NAN, 2.0]), of) == pytest.approx((NAN, 0, 2), nan_ok=True)
-    # One rater is .2 above the other on every item: rounding alone is left between the items.
+        assert agreement(([1.0, NAN], [NAN, 2.0]), of) == pytest.approx(
+            (NAN, 0, 2), nan_ok=True
+        )
+    # One rater is .2 above the other on every item: rounding alone is left between the
+    # items.
     ratings = [[0.1] * 7, [0.3] * 7]
     assert np.isnan([icc(ratings, "icc3").value, icc(ratings, "icc3k").value]).all()
     # Within 2 * .1**2 of each item, between nothing: (0 - w) / (0 + w).
     assert icc(ratings, "icc1").value == pytest.approx(-1)
-    for ratings in (np.empty((0, 0)), np.empty((2, 0)), [[1.0, 2.0]], [[1.0, NAN], [NAN, 2.0]]):
+    for ratings in (
+        np.empty((0, 0)),
+        np.empty((2, 0)),
+        [[1.0, 2.0]],
+        [[1.0, NAN], [NAN, 2.0]],
+    ):
         for of in (FLEISS, *ALPHA.values(), *ICC.values()):
             missing = np.sum(np.isfinite(ratings))
-            assert agreement(ratings, of) == pytest.approx((NAN, 0, missing), nan_ok=True)
+            assert agreement(ratings, of) == pytest.approx(
+                (NAN, 0, missing), nan_ok=True
+            )
     with pytest.raises(ValueError, match="raters x items"):
         agreement([1.0, 2.0], FLEISS)
     with pytest.raises(ValueError, match="inhomogeneous"):
@@ -222,7 +269,11 @@ def test_items_of_a_document_are_drawn_together():
 
     The true alpha is that of very many documents.
     """
-    of, rng, unit = ALPHA["nominal"], np.random.default_rng(0), np.repeat(np.arange(15), 8)
+    of, rng, unit = (
+        ALPHA["nominal"],
+        np.random.default_rng(0),
+        np.repeat(np.arange(15), 8),
+    )
 
     def ratings(documents: int):
         hard = np.repeat(rng.random(documents) < 0.4, 8)
@@ -233,7 +284,10 @@ def test_items_of_a_document_are_drawn_together():
     sample, how = ratings(15), {"n": 200, "confidence": 0.9}
     result = agreement_interval(sample, of, unit, **how, rng=np.random.default_rng(5))
     drawn = np.random.default_rng(5).integers(15, size=(200, 15))
-    every = (sample[:, np.concatenate([np.flatnonzero(unit == d) for d in row])] for row in drawn)
+    every = (
+        sample[:, np.concatenate([np.flatnonzero(unit == d) for d in row])]
+        for row in drawn
+    )
     values = [agreement(some, of).value for some in every]
     assert result[:2] == pytest.approx(np.quantile(values, tails(15)), abs=1e-9)
     true, covered = agreement(ratings(20_000), of).value, {"document": 0, "item": 0}
@@ -252,7 +306,9 @@ A, B = [3, 0, 1, 2, 5, 4, 0, 2], [3, 1, 1, 4, 5, 2, 0, 3]
 def of_counts(a, b):
     n = len(a)
     chance = sum(a.count(value) * b.count(value) for value in set(a)) / n**2
-    near = [sum(abs(x - y) <= t for x, y in zip(a, b, strict=True)) / n for t in (0, 1, 2)]
+    near = [
+        sum(abs(x - y) <= t for x, y in zip(a, b, strict=True)) / n for t in (0, 1, 2)
+    ]
     return [(near[0] - chance) / (1 - chance), *near, correlation(a, b)]
 
 
@@ -262,7 +318,9 @@ def test_counts_are_those_of_documents_with_their_texts_written_out():
     weights = np.array([[1, 1, 1, 1], [2, 0, 1, 1], [0, 3, 1, 0], [1, 1, 0, 2]], float)
     result = count_agreement(ratings, unit, weights)
     assert len(COUNT_COEFFICIENTS) == len(result)
-    assert result[:, 0].tolist() == pytest.approx([0.407407, 0.5, 0.75, 1, 0.7797], abs=5e-7)
+    assert result[:, 0].tolist() == pytest.approx(
+        [0.407407, 0.5, 0.75, 1, 0.7797], abs=5e-7
+    )
     for place, drawn in enumerate(weights):
         items = [i for i in range(8) for _ in range(int(drawn[unit[i]]))]
         expected = of_counts([A[i] for i in items], [B[i] for i in items])

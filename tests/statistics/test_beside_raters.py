@@ -18,7 +18,8 @@ def rated(rng, noise=1.0, shape=(5, 30), raters=3):
 
 
 def test_against_a_rater_by_hand():
-    # Two raters, one system: each predicts the other alone, and so do both directions alike.
+    # Two raters, one system: each predicts the other alone, and so do both directions
+    # alike.
     ratings = np.array([[[1.0, 2, 3, 4]], [[1.0, 3, 2, 4]]])
     # A metric that is the mean of both correlates sqrt(.9) with each.
     result = against_rater(ratings.mean(axis=0), ratings, "global", "pearson")
@@ -26,7 +27,8 @@ def test_against_a_rater_by_hand():
     assert result.metric.value == pytest.approx(np.sqrt(0.9))
     assert result.difference.value == result.metric.value - result.rater.value
     assert (result.n, result.n_undefined) == (2, 0)
-    # Without the first document the raters are 2 3 4 and 3 2 4, without the second 1 3 4, 1 2 4.
+    # Without the first document the raters are 2 3 4 and 3 2 4, without the second 1 3
+    # 4, 1 2 4.
     left = [np.corrcoef([2, 3, 4], [3, 2, 4]), np.corrcoef([1, 3, 4], [1, 2, 4])]
     assert result.rater.documents[:2] == pytest.approx([r[0, 1] for r in left])
 
@@ -76,7 +78,9 @@ def test_neither_gets_easier_texts(level):
         both = np.isfinite(metric) & np.isfinite(ratings[rater])
         sides = [np.where(both, side, NAN) for side in (metric, ratings[rater])]
         each.append([correlate(side, others, level, "pearson").value for side in sides])
-    assert [result.metric.value, result.rater.value] == pytest.approx(np.mean(each, axis=0))
+    assert [result.metric.value, result.rater.value] == pytest.approx(
+        np.mean(each, axis=0)
+    )
     for part in range(3):  # wherever something is left out
         expected = result.metric[part] - result.rater[part]
         np.testing.assert_array_equal(result.difference[part], expected)
@@ -98,7 +102,9 @@ def test_many_metrics_at_once_are_each_what_it_is_alone(level):
 
 
 def test_undefined():
-    constant = against_rater(np.ones((2, 4)), np.full((3, 2, 4), 2.0), "global", "kendall")
+    constant = against_rater(
+        np.ones((2, 4)), np.full((3, 2, 4), 2.0), "global", "kendall"
+    )
     assert np.isnan(constant.difference.value)
     assert (constant.n, constant.n_undefined) == (0, 3)
     metric = np.random.default_rng(0).normal(size=(2, 4))
@@ -121,8 +127,12 @@ def test_leave_outs_are_means_of_the_raters():
     result = against_rater(metric, ratings, "global", "pearson").metric
     others = [np.delete(ratings, rater, axis=0).mean(axis=0) for rater in range(3)]
     each = [leave_out(metric, mean, "global", "pearson") for mean in others]
-    assert result.systems == pytest.approx(np.mean([left.systems for left in each], axis=0))
-    assert result.documents == pytest.approx(np.mean([left.documents for left in each], axis=0))
+    assert result.systems == pytest.approx(
+        np.mean([left.systems for left in each], axis=0)
+    )
+    assert result.documents == pytest.approx(
+        np.mean([left.documents for left in each], axis=0)
+    )
 
 
 def grades(n, noise, rng):
@@ -134,7 +144,9 @@ def grades(n, noise, rng):
 
 def gaps(table, unit=None, seed=1, n=300):
     unit = np.arange(table.shape[1]) if unit is None else unit
-    return below_others(table, unit, n=n, confidence=0.95, rng=np.random.default_rng(seed))
+    return below_others(
+        table, unit, n=n, confidence=0.95, rng=np.random.default_rng(seed)
+    )
 
 
 def named(table, seed, unit=None):
@@ -182,11 +194,13 @@ def test_claims_of_one_text_are_drawn_together():
 def test_equal_raters_are_seldom_named_and_a_careless_rater_mostly_is():
     rng = np.random.default_rng(11)
     equal = [any(named(grades(30, (0.6, 0.6, 0.6), rng), n)) for n in range(100)]
-    assert np.mean(equal) <= 0.1  # .05 is the level; 11 of 100 would have a chance of 1 in 100
+    # .05 is the level; 11 of 100 would have a chance of 1 in 100
+    assert np.mean(equal) <= 0.1
     careless = np.array([named(grades(30, (0.6, 0.6, 9), rng), n) for n in range(40)])
     assert np.mean(careless[:, 2]) >= 0.7
     assert not careless[:, :2].any()
-    # Nine of ten grades are the best: what little differs is missing from many resamples.
+    # Nine of ten grades are the best: what little differs is missing from many
+    # resamples.
     rng = np.random.default_rng(2)
     heard = [rng.normal(size=12) + rng.normal(size=(3, 12)) for _ in range(60)]
     tables = [np.digitize(each, [-1.9, -1.2]).astype(float) for each in heard]

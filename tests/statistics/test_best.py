@@ -28,7 +28,9 @@ def slow(draws: object, best: int, n: int) -> list[float]:
                 pairs[i, j] = (data[i, j] / error, np.array(deviations) / error)
     reached = []
     for at in range(len(resampled)):
-        largest = max(np.inf if np.isnan(of[at]) else of[at] for _, of in pairs.values())
+        largest = max(
+            np.inf if np.isnan(of[at]) else of[at] for _, of in pairs.values()
+        )
         if np.isfinite(largest):
             largest = t.isf(norm.sf(largest), (n - 1) / 2) * np.sqrt(n / (n - 1))
         reached.append(largest)

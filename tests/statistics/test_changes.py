@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from metassay.statistics.changes import least_chance, mean_interval, sign_flip_test, standing
+from metassay.statistics.changes import (
+    least_chance,
+    mean_interval,
+    sign_flip_test,
+    standing,
+)
 from tests.support.statistics import NAN
 
 
@@ -32,11 +37,16 @@ def every_sign(differences):
 
 
 def test_p_by_hand():
-    test = sign_flip_test(np.array([[1.0, 2.0, 3.0]]), n=1000, rng=np.random.default_rng(0))
+    test = sign_flip_test(
+        np.array([[1.0, 2.0, 3.0]]), n=1000, rng=np.random.default_rng(0)
+    )
     assert test.exact
-    assert test.p == test.adjusted == test.smallest == [0.25]  # 2 of 8 signs are as extreme
+    # 2 of 8 signs are as extreme
+    assert test.p == test.adjusted == test.smallest == [0.25]
     # Where nothing differs there is no p.
-    test = sign_flip_test(np.array([[0.0, 0.0], [NAN, NAN], [1.0, 0.0]]), n=100, rng=None)
+    test = sign_flip_test(
+        np.array([[0.0, 0.0], [NAN, NAN], [1.0, 0.0]]), n=100, rng=None
+    )
     assert np.isnan(test.p).tolist() == [True, True, False]
     assert test.smallest[2] == 1.0
     assert np.isnan(sign_flip_test(np.zeros((2, 3)), n=100, rng=None).adjusted).all()
@@ -84,7 +94,8 @@ def test_reach_is_what_a_row_would_have_if_all_of_it_went_the_same_way():
         assert test.reach[row] == pytest.approx(max([alone, *adjusted[~below]]))
     assert (test.reach <= test.adjusted + 1e-12).all()
     assert test.reach[2] == pytest.approx(test.adjusted[2])  # it all goes the same way
-    assert test.reach[0] > test.smallest[0]  # among other rows its six documents are few
+    # among other rows its six documents are few
+    assert test.reach[0] > test.smallest[0]
 
 
 def test_the_interval_is_students_and_needs_enough_that_differ():
@@ -103,7 +114,9 @@ def test_the_interval_is_students_and_needs_enough_that_differ():
     rows[0, :6], rows[1, :5], rows[2] = np.arange(1, 7), np.arange(1, 6), 0.3
     for ends in mean_interval(rows, np.arange(20), confidence=0.95):
         assert np.isnan(ends).tolist() == [False, True, True, True]
-    assert np.isnan(mean_interval(np.array([[1.0, NAN]]), np.arange(2), confidence=0.95)).all()
+    assert np.isnan(
+        mean_interval(np.array([[1.0, NAN]]), np.arange(2), confidence=0.95)
+    ).all()
 
 
 def test_standings_are_those_of_every_possible_choice():
@@ -111,7 +124,8 @@ def test_standings_are_those_of_every_possible_choice():
     totals = np.array([sum(choice) for choice in product(*draws.tolist())])
     result = standing(draws, 0.05)
     assert result.total == draws[:, -1].sum()
-    assert result.expected == pytest.approx(draws[:, :3].sum(axis=0).mean())  # without today's
+    # without today's
+    assert result.expected == pytest.approx(draws[:, :3].sum(axis=0).mean())
     assert result.more == pytest.approx((totals >= result.total).mean())
     assert result.fewer == pytest.approx((totals <= result.total).mean())
     assert (totals >= result.high).mean() > 0.05 >= (totals >= result.high + 1).mean()

@@ -13,14 +13,22 @@ from sklearn import metrics
 from sklearn.calibration import calibration_curve
 
 from metassay.statistics import classification
-from metassay.statistics.classification import auroc, calibration, gwet_ac1, judge_card, three_way
+from metassay.statistics.classification import (
+    auroc,
+    calibration,
+    gwet_ac1,
+    judge_card,
+    three_way,
+)
 from metassay.statistics.shares import ends, jeffreys, judgments, pass_rates
 from tests.support.statistics import NAN, texts
 
-# Four abstracts' sentences by hand: background, method, result; `none` is a label like others.
+# Four abstracts' sentences by hand: background, method, result; `none` is a label like
+# others.
 RIGHT = [0, 0, 0, 1, 1, 1, 2, 2]
 PREDICTED = [0, 0, 1, 1, 1, 3, 2, 1]
-TABLE = np.array([[2.0, 1, 0, 0], [0, 2, 0, 1], [0, 1, 1, 0], [0, 0, 0, 0]])  # rows: right
+# rows: right
+TABLE = np.array([[2.0, 1, 0, 0], [0, 2, 0, 1], [0, 1, 1, 0], [0, 0, 0, 0]])
 
 
 def drawing(of):
@@ -30,7 +38,9 @@ def drawing(of):
     )
 
 
-card, calibrated, three, rates = map(drawing, (judge_card, calibration, three_way, pass_rates))
+card, calibrated, three, rates = map(
+    drawing, (judge_card, calibration, three_way, pass_rates)
+)
 area = partial(auroc, confidence=0.95)
 
 
@@ -41,14 +51,16 @@ def test_labels_by_hand() -> None:
     assert np.array_equal(counts.sum(axis=0), TABLE)
     assert counts[3, 2, 1] == 1
     assert classification.support(TABLE).tolist() == [3, 3, 2, 0]
-    assert classification.precision(TABLE).tolist() == [1.0, 0.5, 1.0, 0.0]  # the last never right
+    # the last never right
+    assert classification.precision(TABLE).tolist() == [1.0, 0.5, 1.0, 0.0]
     recall = [2 / 3, 2 / 3, 1 / 2, NAN]
     assert classification.recall(TABLE).tolist() == pytest.approx(recall, nan_ok=True)
     each = [0.8, 4 / 7, 2 / 3]  # 2*2/(3+2), 2*2/(3+4), 2*1/(2+1)
     assert classification.f1(TABLE).tolist()[:3] == pytest.approx(each)
     by_chance = (3 * 2 + 3 * 4 + 2 * 1 + 0) / 64
     for value, expected in (
-        (classification.macro_f1(TABLE), sum(each) / 4),  # `none`, nobody's, is predicted
+        # `none`, nobody's, is predicted
+        (classification.macro_f1(TABLE), sum(each) / 4),
         (classification.weighted_f1(TABLE), (3 * 0.8 + 3 * 4 / 7 + 2 * 2 / 3) / 8),
         (classification.accuracy(TABLE), 5 / 8),
         (classification.accuracy(TABLE, 2), 5 / 10),  # of two more that have no label
@@ -71,7 +83,8 @@ def test_labels_by_hand() -> None:
 def test_labels_as_scikit_learn_has_them(seed: int) -> None:
     rng = np.random.default_rng(seed)
     labels = 2 + seed
-    right = rng.integers(labels - (seed % 2), size=60)  # of odd seeds the last label is nobody's
+    # of odd seeds the last label is nobody's
+    right = rng.integers(labels - (seed % 2), size=60)
     predicted = np.where(rng.random(60) < 0.6, right, rng.integers(labels, size=60))
     pair, every = (right, predicted), np.arange(labels)
     counts = classification.tables(*pair, np.arange(60) % 7, labels=labels, documents=7)
@@ -79,10 +92,14 @@ def test_labels_as_scikit_learn_has_them(seed: int) -> None:
     assert np.array_equal(table, metrics.confusion_matrix(*pair, labels=every))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = metrics.precision_recall_fscore_support(*pair, labels=every, zero_division=NAN)
+        expected = metrics.precision_recall_fscore_support(
+            *pair, labels=every, zero_division=NAN
+        )
     names = ("precision", "recall", "f1", "support")
     for name, values in zip(names, expected, strict=True):
-        assert getattr(classification, name)(table) == pytest.approx(values, nan_ok=True), name
+        assert getattr(classification, name)(table) == pytest.approx(
+            values, nan_ok=True
+        ), name
     for name, value in {
         "macro_f1": metrics.f1_score(*pair, average="macro", zero_division=0),
         "weighted_f1": metrics.f1_score(*pair, average="weighted", zero_division=0),
@@ -93,21 +110,28 @@ def test_labels_as_scikit_learn_has_them(seed: int) -> None:
 
 
 def test_resamples_draw_whole_documents_as_a_loop_does() -> None:
-    # Two documents, one all right and one all wrong: 0, 1 or 2 of the right one are drawn.
-    counts = classification.tables([0, 0, 0, 1], [0] * 4, [0, 0, 0, 1], labels=2, documents=2)
+    # Two documents, one all right and one all wrong: 0, 1 or 2 of the right one are
+    # drawn.
+    counts = classification.tables(
+        [0, 0, 0, 1], [0] * 4, [0, 0, 0, 1], labels=2, documents=2
+    )
     sums = classification.resample_tables(counts, n=400, rng=np.random.default_rng(3))
     values = classification.accuracy(sums)
     assert set(values.tolist()) == {0.0, 0.75, 1.0}
     assert np.mean(values == 0.75) == pytest.approx(0.5, abs=0.07)
     rng, documents = np.random.default_rng(5), np.repeat(np.arange(40), 5)
     bad, right = rng.random(40) < 0.4, rng.integers(3, size=200)
-    predicted = np.where(bad[documents] & (rng.random(200) < 0.8), (right + 1) % 3, right)
+    predicted = np.where(
+        bad[documents] & (rng.random(200) < 0.8), (right + 1) % 3, right
+    )
     counts = classification.tables(right, predicted, documents, labels=3, documents=40)
     value = float(classification.accuracy(counts.sum(axis=0)))
     sums = classification.resample_tables(counts, n=4000, rng=np.random.default_rng(1))
     low, high = ends(classification.accuracy(sums), value, confidence=0.95)
     shares = np.mean((right == predicted).reshape(40, 5), axis=1)
-    plain = [shares[d].mean() for d in np.random.default_rng(2).integers(40, size=(2000, 40))]
+    plain = [
+        shares[d].mean() for d in np.random.default_rng(2).integers(40, size=(2000, 40))
+    ]
     assert (low, high) == pytest.approx(np.quantile(plain, (0.025, 0.975)), abs=0.012)
     assert low < value < high
     assert np.isnan(ends(np.array([NAN]), 0.5, confidence=0.95)).all()
@@ -115,18 +139,24 @@ def test_resamples_draw_whole_documents_as_a_loop_does() -> None:
 
 
 def test_a_card_by_hand():
-    # People pass 10 texts and fail 10; the judge passes 8 of the first, 1 of the others. One text
-    # is rated and not judged, two are judged and not rated.
+    # People pass 10 texts and fail 10; the judge passes 8 of the first, 1 of the
+    # others. One text is rated and not judged, two are judged and not rated.
     judge, people = texts(8, 1, 2, 9)
     result = card(np.append(judge, [NAN, 1, 0]), np.append(people, [1, NAN, NAN]))
     assert result[:4] == (8, 1, 2, 9)
     assert (result.n_judged, result.n_missing) == (22, 1)
     expected = {
-        **{"sensitivity": 8 / 10, "specificity": 9 / 10, "precision": 8 / 9},
-        **{"negative_predictive_value": 9 / 11, "balanced_accuracy": (0.8 + 0.9) / 2},
-        # The judge passes 9 of 20, people 10 of 20: both pass .45 * .5, both fail .55 * .5.
-        **{"agreement": 17 / 20, "agreement_by_chance": 0.5},
-        **{"cohen_kappa": (0.85 - 0.5) / (1 - 0.5), "f1": 2 * 8 / (9 + 10)},
+        "sensitivity": 8 / 10,
+        "specificity": 9 / 10,
+        "precision": 8 / 9,
+        "negative_predictive_value": 9 / 11,
+        "balanced_accuracy": (0.8 + 0.9) / 2,
+        # The judge passes 9 of 20, people 10 of 20: both pass .45 * .5, both fail .55 *
+        # .5.
+        "agreement": 17 / 20,
+        "agreement_by_chance": 0.5,
+        "cohen_kappa": (0.85 - 0.5) / (1 - 0.5),
+        "f1": 2 * 8 / (9 + 10),
         "mcc": (8 * 9 - 1 * 2) / np.sqrt(9 * 10 * 10 * 11),
     }
     assert {k: v.value for k, v in result.estimates.items()} == pytest.approx(expected)
@@ -136,11 +166,17 @@ def test_a_card_by_hand():
         assert estimate.low <= estimate.value <= estimate.high
         assert estimate.n_effective == estimate.n
     # Probabilities pass from the threshold on.
-    assert card(np.where(judge == 1, 0.8, 0.6), people, threshold=0.7) == card(judge, people)
-    np.testing.assert_array_equal(judgments([0.0, 0.49, 0.5, 1.0, NAN]), [0, 0, 1, 1, NAN])
+    assert card(np.where(judge == 1, 0.8, 0.6), people, threshold=0.7) == card(
+        judge, people
+    )
+    np.testing.assert_array_equal(
+        judgments([0.0, 0.49, 0.5, 1.0, NAN]), [0, 0, 1, 1, NAN]
+    )
 
 
-@pytest.mark.parametrize("counts", [(8, 1, 2, 9), (30, 10, 5, 55), (1, 0, 0, 9), (3, 40, 2, 1)])
+@pytest.mark.parametrize(
+    "counts", [(8, 1, 2, 9), (30, 10, 5, 55), (1, 0, 0, 9), (3, 40, 2, 1)]
+)
 def test_a_card_equals_scikit_learn(counts):
     judge, people = texts(*counts)
     estimates = card(judge, people).estimates
@@ -184,7 +220,12 @@ def test_undefined_is_nan_never_0():
 def test_wrong_values_are_refused():
     passes = ([1.2], [1.0]), ([1.0], [0.5]), ([1.0, 0.0], [1.0]), ([np.inf], [1.0])
     labels = ([3.0], [0.0]), ([0.5], [0.0]), ([0.0], [0.0, 1.0])
-    for of, pairs in ((card, passes), (area, passes), (calibrated, passes), (three, labels)):
+    for of, pairs in (
+        (card, passes),
+        (area, passes),
+        (calibrated, passes),
+        (three, labels),
+    ):
         for judge, people in pairs:
             with pytest.raises(ValueError, match="want"):
                 of(judge, people)
@@ -199,26 +240,40 @@ COPIED = {
     "card": (lambda *a, **k: card(*a, **k).estimates, *texts(30, 6, 5, 40)),
     "auroc": (
         lambda *a, **k: {"": area(*a, **k)},
-        *(np.clip(0.3 * PASSED + 0.7 * RNG.random(90), 0, 1), PASSED),
+        np.clip(0.3 * PASSED + 0.7 * RNG.random(90), 0, 1),
+        PASSED,
     ),
     "calibration": (
         lambda *a, **k: dict(zip(("brier", "bias"), calibrated(*a, **k), strict=False)),
-        *(np.linspace(0, 1, 60), (RNG.random(60) < np.linspace(0, 1, 60)).astype(float)),
+        np.linspace(0, 1, 60),
+        (RNG.random(60) < np.linspace(0, 1, 60)).astype(float),
     ),
-    "three_way": (three, np.where(RNG.random(90) < 0.7, GOLD, RNG.integers(0, 3, 90)), GOLD),
+    "three_way": (
+        three,
+        np.where(RNG.random(90) < 0.7, GOLD, RNG.integers(0, 3, 90)),
+        GOLD,
+    ),
     "pass_rates": (
         lambda *a, **k: rates(*a, **k)._asdict(),
-        *(np.append(side, more) for side, more in zip(
-            texts(40, 6, 4, 30), (np.arange(120) % 2, np.full(120, NAN)), strict=True
-        )),
+        *(
+            np.append(side, more)
+            for side, more in zip(
+                texts(40, 6, 4, 30),
+                (np.arange(120) % 2, np.full(120, NAN)),
+                strict=True,
+            )
+        ),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", COPIED)
 def test_copies_of_texts_are_worth_no_more_than_the_texts(name):
     of, judge, people = COPIED[name]
-    copies, cluster = [np.repeat(side, 3) for side in (judge, people)], np.arange(judge.size)
+    copies, cluster = (
+        [np.repeat(side, 3) for side in (judge, people)],
+        np.arange(judge.size),
+    )
     once, thrice = of(judge, people), of(*copies, cluster=np.repeat(cluster, 3))
     assert of(judge, people, cluster=[f"d{k}" for k in cluster]) == once
     for key, estimate in once.items():
@@ -238,7 +293,9 @@ def test_ac1_beside_an_independent_computation():
         judge, people = rng.random((2, 40)) < rng.uniform(0.3, 0.97)
         counts = [judge & people, judge & ~people, ~judge & people, ~judge & ~people]
         # As Gwet defines it for any number of labels, from the items.
-        shares = [(np.mean(judge == k) + np.mean(people == k)) / 2 for k in (False, True)]
+        shares = [
+            (np.mean(judge == k) + np.mean(people == k)) / 2 for k in (False, True)
+        ]
         chance = sum(p * (1 - p) for p in shares) / (len(shares) - 1)
         expected = (np.mean(judge == people) - chance) / (1 - chance)
         table = np.sum(counts, axis=1).astype(float)
@@ -271,15 +328,17 @@ def test_three_labels_equal_scikit_learn_whichever_are_used(labels):
         {
             "accuracy_3way": metrics.accuracy_score(gold, judge),
             "balanced_accuracy_3way": recalls,
-            "macro_f1_3way": metrics.f1_score(gold, judge, average="macro", zero_division=0),
+            "macro_f1_3way": metrics.f1_score(
+                gold, judge, average="macro", zero_division=0
+            ),
         }
     )
 
 
 def test_an_area_by_hand():
-    # Of four pairs of a pass and a fail three are in order. Placements: of passes 1 and 1/2, of
-    # fails 1/2 and 1, so DeLong's variance is 1/16 + 1/16, with two degrees of freedom; Hanley and
-    # McNeil's, 3/16 * (1 + 1/5 + 3/7) / 4, is smaller.
+    # Of four pairs of a pass and a fail three are in order. Placements: of passes 1 and
+    # 1/2, of fails 1/2 and 1, so DeLong's variance is 1/16 + 1/16, with two degrees of
+    # freedom; Hanley and McNeil's, 3/16 * (1 + 1/5 + 3/7) / 4, is smaller.
     result = area([0.9, 0.4, 0.6, 0.1], [1, 1, 0, 0])
     assert (result.value, result.n, result.n_effective) == (0.75, 4, 4)
     variance = (1 / 16 + 1 / 16) * (stats.t(2).ppf(0.975) / ndtri(0.975)) ** 2
@@ -299,10 +358,14 @@ def test_where_texts_are_many_and_apart_the_interval_is_delongs():
     people = np.repeat([1.0, 0.0], 600)
     judge = 1 / (1 + np.exp(-rng.normal(people, 1.0)))
     above = judge[:600, None] > judge[None, 600:]
-    variance = above.mean(axis=1).var(ddof=1) / 600 + above.mean(axis=0).var(ddof=1) / 600
+    variance = (
+        above.mean(axis=1).var(ddof=1) / 600 + above.mean(axis=0).var(ddof=1) / 600
+    )
     result = area(judge, people)
     assert result.value == pytest.approx(above.mean())
-    assert result.high - result.low == pytest.approx(2 * 1.96 * np.sqrt(variance), rel=0.03)
+    assert result.high - result.low == pytest.approx(
+        2 * 1.96 * np.sqrt(variance), rel=0.03
+    )
 
 
 @settings(deadline=None, derandomize=True, max_examples=40)
@@ -327,12 +390,15 @@ def test_of_few_texts_the_interval_covers_the_area(distance):
     """Quick; tests/calibration has more worlds."""
     rng = np.random.default_rng(3)
     truth, people = ndtr(distance / np.sqrt(2)), np.repeat([1.0, 0.0], [8, 16])
-    results = [area(ndtr(rng.normal(distance * people, 1.0)), people) for _ in range(300)]
+    results = [
+        area(ndtr(rng.normal(distance * people, 1.0)), people) for _ in range(300)
+    ]
     assert np.mean([result.low <= truth <= result.high for result in results]) > 0.93
 
 
 def test_calibration_by_hand():
-    # Ten texts of .2, two of them passed; ten of .8, six passed. One has no probability.
+    # Ten texts of .2, two of them passed; ten of .8, six passed. One has no
+    # probability.
     p = [0.2] * 10 + [0.8] * 10 + [NAN, 0.5]
     people = [1.0] * 2 + [0.0] * 8 + [1.0] * 6 + [0.0] * 4 + [1.0, NAN]
     result = calibrated(p, people)
@@ -370,9 +436,12 @@ def test_calibration_equals_scikit_learn(monkeypatch):
     assert result.brier.value == pytest.approx(metrics.brier_score_loss(people, p))
     passed, mean = calibration_curve(people, p, n_bins=10, strategy="quantile")
     assert [each.mean for each in result.bins] == pytest.approx(list(mean), abs=0.01)
-    assert [each.passed.value for each in result.bins] == pytest.approx(list(passed), abs=0.051)
+    assert [each.passed.value for each in result.bins] == pytest.approx(
+        list(passed), abs=0.051
+    )
     assert result.ece.value == pytest.approx(np.mean(np.abs(passed - mean)), abs=0.01)
-    assert result.ece.value > result.ece_by_chance.high  # it says p where p ** 2 is true
+    # it says p where p ** 2 is true
+    assert result.ece.value > result.ece_by_chance.high
     assert result.bias.low > 0
     monkeypatch.setattr(classification, "CHUNK", 200 * 3)  # a few draws at a time
     assert calibrated(p, people) == result
@@ -383,7 +452,9 @@ def test_a_judge_whose_probabilities_are_right_is_not_told_from_another():
     for _ in range(100):
         p = rng.beta(2, 2, 100)
         result = calibrated(p, (rng.random(100) < p).astype(float))
-        inside += result.ece_by_chance.low <= result.ece.value <= result.ece_by_chance.high
+        inside += (
+            result.ece_by_chance.low <= result.ece.value <= result.ece_by_chance.high
+        )
     assert 88 <= inside <= 100
     assert result.ece_by_chance.value > 0.05  # so few texts show a gap in any case
 

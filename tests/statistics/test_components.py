@@ -19,8 +19,8 @@ from metassay.statistics.components import (
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS
 from tests.support.statistics import NAN
 
-# Three systems, four documents. Metric = system (0 3 6) + document (0 2 4 6) + rest; people =
-# system (6 0 3) + document (0 2 4 6) + rest.
+# Three systems, four documents. Metric = system (0 3 6) + document (0 2 4 6) + rest;
+# people = system (6 0 3) + document (0 2 4 6) + rest.
 METRIC_REST = np.array([[1.0, -1, 1, -1], [-1, 1, -1, 1], [0, 0, 0, 0]])
 PEOPLE_REST = np.array([[2.0, -2, 0, 0], [-2, 2, 0, 0], [0, 0, 0, 0]])
 DOCUMENT = np.array([0.0, 2, 4, 6])
@@ -30,7 +30,11 @@ PEOPLE = np.array([[6.0], [0], [3]]) + DOCUMENT + PEOPLE_REST
 
 def gappy(seed=0, shape=(5, 7), share=0.25):
     rng = np.random.default_rng(seed)
-    scores = rng.normal(size=shape) + 3 * rng.normal(size=(shape[0], 1)) + np.arange(shape[1])
+    scores = (
+        rng.normal(size=shape)
+        + 3 * rng.normal(size=(shape[0], 1))
+        + np.arange(shape[1])
+    )
     scores[rng.random(shape) < share] = NAN
     return scores
 
@@ -49,7 +53,8 @@ def test_by_hand():
         # Systems' means 3 6 9 against 9 3 6: deviations -3 0 3 and 3 -3 0, r = -9 / 18.
         ("between_systems", -0.5, 3),
         ("between_documents", 1, 4),  # documents' means 3 5 7 9 in both
-        ("within", 8 / np.sqrt(8 * 16), 12),  # products 2 + 2 + 2 + 2 = 8; squares 8 and 16
+        # products 2 + 2 + 2 + 2 = 8; squares 8 and 16
+        ("within", 8 / np.sqrt(8 * 16), 12),
     ):
         result = correlate_at(METRIC, PEOPLE, component, "pearson")
         assert (result.value, result.n) == (pytest.approx(value), n)
@@ -66,8 +71,11 @@ def test_the_value_alone_is_the_value_and_levels_leave_nothing(coefficient):
     sides = [np.where(both, side, NAN) for side in (metric, human)]
     for relation in (*LEVELS, *COMPONENTS):
         expected = correlate_at(metric, human, relation, coefficient).value
-        assert value_at(*sides, relation, coefficient) == pytest.approx(expected, abs=1e-12)
-    # .1 + .2 is not .3 in floats: the rests are rounding errors, and must not be ranked.
+        assert value_at(*sides, relation, coefficient) == pytest.approx(
+            expected, abs=1e-12
+        )
+    # .1 + .2 is not .3 in floats: the rests are rounding errors, and must not be
+    # ranked.
     levels = np.array([[0.1], [0.2], [0.7]]) + np.array([0.1, 0.2, 1 / 3, 0.6])
     human = np.random.default_rng(0).normal(size=(3, 4))
     for _ in range(2):
@@ -106,8 +114,8 @@ def test_undefined_and_counted():
 
 
 def test_variance_components_by_hand():
-    # METRIC: sums of squares, systems 4 * (9 + 0 + 9) = 72 (2 degrees), documents 3 * (9 + 1 + 1
-    # + 9) = 60 (3), within 8 (6). Mean squares 36, 20, 4/3.
+    # METRIC: sums of squares, systems 4 * (9 + 0 + 9) = 72 (2 degrees), documents 3 *
+    # (9 + 1 + 1 + 9) = 60 (3), within 8 (6). Mean squares 36, 20, 4/3.
     rest = 8 / 6
     expected = (36 - rest) / 4, (20 - rest) / 3, rest
     assert variance_components(METRIC) == pytest.approx(expected)
@@ -128,7 +136,9 @@ def reml(scores):
     parts = {"system": "0 + C(system)", "document": "0 + C(document)"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = models.mixedlm("y ~ 1", frame_of(scores), groups="all", vc_formula=parts)
+        model = models.mixedlm(
+            "y ~ 1", frame_of(scores), groups="all", vc_formula=parts
+        )
         fitted = model.fit(reml=True)
     of = dict(zip(model.exog_vc.names, fitted.vcomp, strict=True))
     return of["system"], of["document"], fitted.scale
@@ -145,7 +155,11 @@ def test_variance_components_equal_restricted_maximum_likelihood():
     assert variance_components(scores) == pytest.approx(reml(scores), rel=0.15)
     every = []
     for _ in range(400):
-        scores = 2 * rng.normal(size=(6, 1)) + rng.normal(size=10) + 0.5 * rng.normal(size=(6, 10))
+        scores = (
+            2 * rng.normal(size=(6, 1))
+            + rng.normal(size=10)
+            + 0.5 * rng.normal(size=(6, 10))
+        )
         scores[rng.random(scores.shape) < 0.3] = NAN
         every.append(variance_components(scores))
     error = np.std(every, axis=0) / np.sqrt(len(every))

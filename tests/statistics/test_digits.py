@@ -36,27 +36,43 @@ def test_no_digit_depends_on_the_processor() -> None:
     root = Path(__file__).parent.parent.parent
     hashes = set()
     for kernel in ("Prescott", "Nehalem", "Sandybridge", "Haswell"):
-        environment = {**os.environ, "PYTHONPATH": str(root), "OPENBLAS_CORETYPE": kernel}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(root),
+            "OPENBLAS_CORETYPE": kernel,
+        }
         command = [sys.executable, "-c", PROGRAM]
         done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, check=True, cwd=root
+            command,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=root,
         )
         hashes.add(done.stdout)
     assert len(hashes) == 1
 
 
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="AVX-512 is of x86")
-@pytest.mark.parametrize("module", ["stages.meta_evaluate", "flows.fork_server", "flows.worker"])
+@pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="AVX-512 is of x86"
+)
+@pytest.mark.parametrize(
+    "module", ["stages.meta_evaluate", "flows.fork_server", "flows.worker"]
+)
 def test_stages_compute_without_avx_512(module: str) -> None:
     """However they are started: numpy has read what it may use before anything is computed."""
     root = Path(__file__).parent.parent.parent
     program = (
         f"import os, {module}; from numpy._core import _multiarray_umath as numpy;"
-        "has = numpy.__cpu_features__;"  # of which numpy has code for those that it dispatches
+        # of which numpy has code for those that it dispatches
+        "has = numpy.__cpu_features__;"
         "print(os.environ['NPY_DISABLE_CPU_FEATURES'],"
         " [n for n in numpy.__cpu_dispatch__ if has[n] and '512' in n])"
     )
-    environment = {name: value for name, value in os.environ.items() if "NPY_" not in name}
+    environment = {
+        name: value for name, value in os.environ.items() if "NPY_" not in name
+    }
     done = subprocess.run(
         [sys.executable, "-c", program],
         env=environment | {"PYTHONPATH": str(root)},

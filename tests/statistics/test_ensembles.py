@@ -24,11 +24,16 @@ def test_by_hand():
     # Metrics 1 2 3 and 2 2 5: standardised -1.2247 0 1.2247 and -.7071 -.7071 1.4142.
     metrics = np.array([[1.0, 2, 3], [2, 2, 5]])
     a, b = np.sqrt(1.5), np.sqrt(0.5)
-    assert standardise(metrics) == pytest.approx(np.array([[-a, 0, a], [-b, -b, np.sqrt(2)]]))
+    assert standardise(metrics) == pytest.approx(
+        np.array([[-a, 0, a], [-b, -b, np.sqrt(2)]])
+    )
     assert subsets(2).tolist() == [[True, False], [False, True], [True, True]]
-    every = ensembles(metrics, [1.0, 2, 3], n=0, confidence=0.9, rng=np.random.default_rng(0))
-    # The second has r = sqrt(3) / 2 with 1 2 3. Of the sum of two standardised metrics with r and 1
-    # correlated by r, the correlation with the first is (1 + r) / sqrt(2 + 2 r).
+    every = ensembles(
+        metrics, [1.0, 2, 3], n=0, confidence=0.9, rng=np.random.default_rng(0)
+    )
+    # The second has r = sqrt(3) / 2 with 1 2 3. Of the sum of two standardised metrics
+    # with r and 1 correlated by r, the correlation with the first is (1 + r) / sqrt(2 +
+    # 2 r).
     r = np.sqrt(3) / 2
     assert every.value == pytest.approx([1, r, (1 + r) / np.sqrt(2 + 2 * r)])
     assert np.isnan(every.low).all()
@@ -57,7 +62,9 @@ def test_ensembles_equal_scipy_or_are_undefined(coefficient):
     every = ensembles(metrics, human, coefficient, n=50, confidence=0.8, rng=rng)
     assert (every.n, every.n_missing) == (28, 2)
     complete = np.delete(np.arange(30), [4, 7])
-    of = getattr(scipy.stats, {"kendall": "kendalltau"}.get(coefficient, coefficient + "r"))
+    of = getattr(
+        scipy.stats, {"kendall": "kendalltau"}.get(coefficient, coefficient + "r")
+    )
     z = scipy.stats.zscore(metrics[:, complete], axis=1)
     means = [z[members].mean(axis=0) for members in every.members]
     expected = [of(mean, human[complete])[0] for mean in means]
@@ -77,7 +84,8 @@ def test_ensembles_equal_scipy_or_are_undefined(coefficient):
     both = ensembles(np.array([metrics[0], -metrics[0]]), human, **how)
     assert np.isnan(both.value).tolist() == [False, False, True]
     for a, items, message in (
-        *((np.zeros((13, 5)), 5, "1 to 12"), (np.zeros((0, 5)), 5, "1 to 12")),
+        (np.zeros((13, 5)), 5, "1 to 12"),
+        (np.zeros((0, 5)), 5, "1 to 12"),
         (np.zeros((2, 5)), 4, "metrics x items"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -95,7 +103,8 @@ def test_in_ensembles():
         values = every.value[every.members[:, metric]]
         assert values.size == 8
         assert e.value == pytest.approx(values.mean())
-        # Of eight values' mean, the paper's interval is a normal one of sd / sqrt(8), roughly.
+        # Of eight values' mean, the paper's interval is a normal one of sd / sqrt(8),
+        # roughly.
         reach = 1.645 * values.std() / np.sqrt(8)
         expected = e.value - reach, e.value + reach
         assert (e.low_paper, e.high_paper) == pytest.approx(expected, abs=0.03)
@@ -105,15 +114,17 @@ def test_in_ensembles():
 
 
 def test_the_best_of_noise_is_not_good():
-    # No metric has to do with people. The best of 255 subsets looks good on its own items; what
-    # cross-validation says averages to 0 over repetitions.
+    # No metric has to do with people. The best of 255 subsets looks good on its own
+    # items; what cross-validation says averages to 0 over repetitions.
     honest, crowned = [], []
     for seed in range(12):
         rng = np.random.default_rng(seed)
         metrics, human = scored(rng, 8, 60, signal=0.0)
         best = best_subset(metrics, human, folds=5, rng=rng)
         honest.append(best.value)
-        crowned.append(ensembles(metrics, human, n=0, confidence=0.9, rng=rng).value.max())
+        crowned.append(
+            ensembles(metrics, human, n=0, confidence=0.9, rng=rng).value.max()
+        )
         assert crowned[-1] >= best.in_sample - 1e-12
     assert np.mean(crowned) > 0.2
     assert abs(np.mean(honest)) < 3 * np.std(honest) / np.sqrt(12) + 0.02
@@ -122,8 +133,11 @@ def test_the_best_of_noise_is_not_good():
 def test_the_best_is_chosen():
     rng = np.random.default_rng(6)
     human, noise = rng.normal(size=200), rng.normal(size=(4, 200))
-    # Metrics 1 and 2 err in opposite ways, so that together they are nearly people; 0, 3 are noise.
-    metrics = np.array([noise[0], human + noise[1], human - noise[1] + 0.1 * noise[2], noise[3]])
+    # Metrics 1 and 2 err in opposite ways, so that together they are nearly people; 0,
+    # 3 are noise.
+    metrics = np.array(
+        [noise[0], human + noise[1], human - noise[1] + 0.1 * noise[2], noise[3]]
+    )
     metrics[0, 3] = NAN
     groups = np.repeat(np.arange(50), 4).astype(float)
     best = best_subset(metrics, human, folds=5, rng=rng, groups=groups)

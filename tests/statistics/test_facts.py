@@ -21,7 +21,8 @@ from metassay.statistics.facts import (
         (FactCounts(6, 1, 1, 2, 9), (0.75, 0.666667, 0.705882, 0.125, 0.222222)),
         (FactCounts(0, 1, 1, 3, 3), (0, 0, 0, 0.5, 1)),
         (FactCounts(0, 0, 0, 4, 4), (None, 0, None, None, 1)),
-        (FactCounts(0, 0, 0, 4), (None, 0, None, None, 1)),  # the reference's facts added up
+        # the reference's facts added up
+        (FactCounts(0, 0, 0, 4), (None, 0, None, None, 1)),
         (FactCounts(3, 1, 0, 1), (0.75, 0.75, 0.75, 0, 0.25)),
         (FactCounts(0, 0, 2, 0), (0, None, None, 1, None)),
         (FactCounts(3, 1, 0, None), (0.75, None, None, 0, None)),
@@ -70,7 +71,11 @@ def test_counts_of_a_list() -> None:
         (FactCounts(6, 1, 1, 2, 9), 8, None),
         (FactCounts(6, 1, 1, 2, 8), 8, None),
         (FactCounts(6, 1, 1, 2, 7), None, "fewer facts than are correct or omitted"),
-        (FactCounts(6, 1, 1, 2, 10), None, "more facts than are correct, incorrect or omitted"),
+        (
+            FactCounts(6, 1, 1, 2, 10),
+            None,
+            "more facts than are correct, incorrect or omitted",
+        ),
         (FactCounts(6, 1, 1, 2), 9, "are not the facts of the text in all"),
         (FactCounts(6, None, 1, 2, 10), 9, None),
         (FactCounts(None, 1, 1, 2, 1), None, None),

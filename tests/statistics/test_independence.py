@@ -32,11 +32,16 @@ def sides(scores, coefficient, relations):
 def outcome(metrics, human, coefficient, relations, n=400, seed=0, cluster=None):
     each = sides(np.stack(metrics), coefficient, relations)
     how = {"n": n, "rng": np.random.default_rng(seed), "cluster": cluster}
-    return independence_test(each, sides(human, coefficient, relations), human.shape, **how)
+    return independence_test(
+        each, sides(human, coefficient, relations), human.shape, **how
+    )
 
 
 def two_sided(every, slack=1e-9):
-    return min(1.0, 2 * min(np.mean(every >= every[0] - slack), np.mean(every <= every[0] + slack)))
+    return min(
+        1.0,
+        2 * min(np.mean(every >= every[0] - slack), np.mean(every <= every[0] + slack)),
+    )
 
 
 def world(shape=(3, 4), seed=0):
@@ -51,8 +56,12 @@ def test_how_many_orders_there_are():
     """Every one of few systems, each with enough of the documents; else as many as were wanted."""
     rng = np.random.default_rng(0)
     for systems, n, alone, number in (
-        *((3, 1000, True, 6), (3, 1000, False, 6 * 501), (3, 99, False, 6 * 100)),
-        *((4, 24_000, False, 24 * 1001), (9, 1000, True, 1001), (9, 1000, False, 1001)),
+        (3, 1000, True, 6),
+        (3, 1000, False, 6 * 501),
+        (3, 99, False, 6 * 100),
+        (4, 24_000, False, 24 * 1001),
+        (9, 1000, True, 1001),
+        (9, 1000, False, 1001),
     ):
         assert draw_orders((systems, 5), n, rng, alone=alone).n == number
 
@@ -62,7 +71,9 @@ def test_how_many_orders_there_are():
 @pytest.mark.parametrize("systems", [3, 5])  # every order of systems, and random ones
 def test_statistics_are_those_of_the_reordered_matrices(relation, coefficient, systems):
     metric, human = world((systems, 4))
-    statistics = outcome([metric], human, coefficient, [relation], n=24).statistics[0, 0]
+    statistics = outcome([metric], human, coefficient, [relation], n=24).statistics[
+        0, 0
+    ]
     rng = np.random.default_rng(0)
     between = relation in ("system", "between_systems")
     orders = draw_orders(human.shape, 24, rng, alone=between)
@@ -78,7 +89,9 @@ def test_statistics_are_those_of_the_reordered_matrices(relation, coefficient, s
         # Of texts and documents the sum of products is divided by its own spread.
         products = ours * prepare(theirs, relation, coefficient).values
         sums = np.sum(products)
-        scaled.append(sums / (np.sqrt(np.sum(products**2)) if ours.shape[1] > 1 else 1.0))
+        scaled.append(
+            sums / (np.sqrt(np.sum(products**2)) if ours.shape[1] > 1 else 1.0)
+        )
         assert np.sign(round(sums, 12)) == np.sign(round(values[-1], 12))
     np.testing.assert_allclose(statistics, scaled, atol=1e-10)
     if ours.shape[1] == 1:
@@ -94,9 +107,14 @@ def test_systems_equal_scipys_exact_test(coefficient, systems, ties):
     if ties:
         metric, human = np.round(2 * metric), np.round(human)
         metric[-1] = metric[0]
-    of, means = EVERY_COEFFICIENT[coefficient], (metric.mean(axis=1), human.mean(axis=1))
+    of, means = (
+        EVERY_COEFFICIENT[coefficient],
+        (metric.mean(axis=1), human.mean(axis=1)),
+    )
     how = {"permutation_type": "pairings", "n_resamples": np.inf}
-    theirs = scipy.stats.permutation_test((means[1],), lambda y: float(of(means[0], y)), **how)
+    theirs = scipy.stats.permutation_test(
+        (means[1],), lambda y: float(of(means[0], y)), **how
+    )
     result = outcome([metric], human, coefficient, ["system"])
     assert result.exact
     assert result.p[0, 0] == pytest.approx(theirs.pvalue)
@@ -126,12 +144,16 @@ def test_random_orders_approach_all_orders(relation, coefficient):
     result = outcome([metric], human, coefficient, [relation], n=20_000)
     assert not result.exact
     error = 2 * np.sqrt(expected * (1 - expected) / result.n_orders * 6)
-    assert result.p[0, 0] == pytest.approx(expected, abs=5 * error + 2 / result.n_orders)
+    assert result.p[0, 0] == pytest.approx(
+        expected, abs=5 * error + 2 / result.n_orders
+    )
 
 
 def slow_step_down(statistics):
     """Westfall and Young, each tail by itself, as one would write it down."""
-    scaled = (statistics - statistics.mean(1, keepdims=True)) / statistics.std(1, keepdims=True)
+    scaled = (statistics - statistics.mean(1, keepdims=True)) / statistics.std(
+        1, keepdims=True
+    )
     tails = []
     for side in (scaled, -scaled):
         order = sorted(range(len(side)), key=lambda row: -side[row, 0])
@@ -156,7 +178,8 @@ def test_step_down_equals_the_slow_loop_and_never_helps():
     assert adjusted.min() < 0.1
     # Another unit, another place: the same p.
     np.testing.assert_allclose(step_down(5 * statistics - 3), adjusted)
-    # One row needs no adjusting; the first finding pays for all, the last only for itself.
+    # One row needs no adjusting; the first finding pays for all, the last only for
+    # itself.
     np.testing.assert_allclose(step_down(statistics[:1]), alone[:1])
     np.testing.assert_allclose(step_down(statistics[[6, 6]]), alone[6])
     # What no order moves has no p, and costs the others none.
@@ -201,12 +224,16 @@ def test_constants_and_gaps():
     p = outcome([metric], human, "pearson", ["global", "system"], n=60).p[0]
     assert 0 < p[0] <= 1
     assert np.isnan(p[1])
-    p = outcome([metric.T], human.T, "pearson", ["global", "document", "within"], n=60).p[0]
+    p = outcome(
+        [metric.T], human.T, "pearson", ["global", "document", "within"], n=60
+    ).p[0]
     assert p[0] == pytest.approx(p[1])
     assert np.isnan(p[2])
     shared = world((4, 8))[0]
     noise = 0.1 * np.random.default_rng(4).normal(size=(2, 4, 8))
-    result = outcome([shared + noise[0], -shared], shared + noise[1], "pearson", EVERY, n=100)
+    result = outcome(
+        [shared + noise[0], -shared], shared + noise[1], "pearson", EVERY, n=100
+    )
     assert (result.signs == np.array([[1], [-1]])).all()
 
 
@@ -217,7 +244,9 @@ def test_true_metrics_do_not_make_the_others_findings():
     for run in range(runs):
         human = rng.normal(size=(5, 12)) + rng.normal(size=(5, 1))
         metrics = [human + 0.3 * rng.normal(size=(5, 12)), *rng.normal(size=(9, 5, 12))]
-        result = outcome(metrics, human, "pearson", ["document", "within"], n=120, seed=run)
+        result = outcome(
+            metrics, human, "pearson", ["document", "within"], n=120, seed=run
+        )
         low = result.adjusted(np.ones(10, dtype=bool)) < 0.05
         true, false = true + low[0].any(), false + low[1:].any()
     assert true > 0.95 * runs
@@ -243,10 +272,13 @@ def test_nested_designs_do_not_take_favourites_for_knowledge():
     away = np.arange(3)[:, None] != system
     for run in range(200):
         metric, human = (
-            np.where(away, NAN, 3 * rng.normal(size=(3, 1)) + rng.normal(size=24)) for _ in range(2)
+            np.where(away, NAN, 3 * rng.normal(size=(3, 1)) + rng.normal(size=24))
+            for _ in range(2)
         )
         each = [sides(side, "pearson", NESTED) for side in (metric[None], human)]
-        p.append(nested_test(*each, system, 3, n=200, rng=np.random.default_rng(run)).p[0])
+        p.append(
+            nested_test(*each, system, 3, n=200, rng=np.random.default_rng(run)).p[0]
+        )
     p = np.array(p)
     # Three systems: at best 2 of 6 orders, however strong their effects.
     assert p[:, 1].min() >= 1 / 3 - 1e-9
@@ -270,13 +302,19 @@ def by_signs(metric, human, relation, coefficient, cluster):
     return np.array(values)
 
 
-@pytest.mark.parametrize("relation", ["global", "document", "within", "between_documents"])
+@pytest.mark.parametrize(
+    "relation", ["global", "document", "within", "between_documents"]
+)
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman"])
-def test_clusters_are_tested_by_every_order_of_systems_and_every_sign(relation, coefficient):
+def test_clusters_are_tested_by_every_order_of_systems_and_every_sign(
+    relation, coefficient
+):
     metric, human = world((3, 8), seed=4)
     cluster = np.array([0, 0, 1, 1, 1, 2, 2, 3])
     every = by_signs(metric, human, relation, coefficient, cluster)
-    result = outcome([metric], human, coefficient, [relation], n=12_000, cluster=cluster)
+    result = outcome(
+        [metric], human, coefficient, [relation], n=12_000, cluster=cluster
+    )
     assert result.statistics[0, 0, 0] == pytest.approx(every[0])
     drawn = np.unique(np.round(result.statistics[0, 0], 9))
     np.testing.assert_allclose(drawn, np.unique(np.round(every, 9)), atol=1e-9)
@@ -286,7 +324,9 @@ def test_clusters_are_tested_by_every_order_of_systems_and_every_sign(relation, 
 def test_between_systems_clusters_play_no_part():
     metric, human = world((5, 8))
     clusters = None, np.arange(8) // 4
-    first, second = (outcome([metric], human, "pearson", ["system"], 9, 0, c).p for c in clusters)
+    first, second = (
+        outcome([metric], human, "pearson", ["system"], 9, 0, c).p for c in clusters
+    )
     assert first == second
 
 
@@ -299,10 +339,16 @@ def test_topics_are_no_knowledge(nested):
         rng = np.random.default_rng(seed)
         system = rng.integers(0, 4, 60)
         away = nested & (np.arange(4)[:, None] != system)
-        levels = [(rng.normal(size=(4, 1)), rng.normal(size=5)[topic]) for _ in range(2)]
-        metric, human = (np.where(away, NAN, a + b + rng.normal(size=(4, 60))) for a, b in levels)
+        levels = [
+            (rng.normal(size=(4, 1)), rng.normal(size=5)[topic]) for _ in range(2)
+        ]
+        metric, human = (
+            np.where(away, NAN, a + b + rng.normal(size=(4, 60))) for a, b in levels
+        )
         both = [sides(side, "pearson", relations) for side in (metric[None], human)]
-        test, design = (nested_test, (system, 4)) if nested else (independence_test, ((4, 60),))
+        test, design = (
+            (nested_test, (system, 4)) if nested else (independence_test, ((4, 60),))
+        )
         for clustered in wrong:
             how = {"n": 300, "rng": rng, "cluster": topic if clustered else None}
             adjusted = test(*both, *design, **how).adjusted(np.ones(1, dtype=bool))
@@ -313,32 +359,47 @@ def test_topics_are_no_knowledge(nested):
 
 def test_strata_add_up_in_units_of_their_own_spread():
     draw = np.random.default_rng(3)
-    statistics = draw.normal(size=(2, 3, 2, 50))  # two strata, three metrics, two relations
+    # two strata, three metrics, two relations
+    statistics = draw.normal(size=(2, 3, 2, 50))
     statistics[1] = 10 * statistics[1] + 5
     each = [Independence(stratum, False) for stratum in statistics]
     weights = np.array([[4.0, 1.0], [9.0, 0.0]])
     totals = combine_strata(each, weights).statistics
-    z = (statistics - statistics.mean(-1, keepdims=True)) / statistics.std(-1, keepdims=True)
+    z = (statistics - statistics.mean(-1, keepdims=True)) / statistics.std(
+        -1, keepdims=True
+    )
     np.testing.assert_allclose(totals[:, 0], 2 * z[0][:, 0] + 3 * z[1][:, 0])
     np.testing.assert_allclose(totals[:, 1], z[0][:, 1])
     # What no order moves in a stratum says nothing there.
     still = [each[0], each[1]._replace(statistics=np.ones((3, 2, 50)))]
-    np.testing.assert_allclose(combine_strata(still, weights).statistics[:, 1], z[0][:, 1])
+    np.testing.assert_allclose(
+        combine_strata(still, weights).statistics[:, 1], z[0][:, 1]
+    )
 
 
 def ranked(x, y, coefficient="spearman", *, n_orders=999):
-    return rank_order(x, y, coefficient, n_orders=n_orders, rng=np.random.default_rng(5))
+    return rank_order(
+        x, y, coefficient, n_orders=n_orders, rng=np.random.default_rng(5)
+    )
 
 
 def test_rankings_by_hand():
     # d = 0, 0, 1, -1: rho = 1 - 6 x 2 / (4 x 15) = .8; tau = (5 - 1) / 6
-    rho, tau = ranked([1, 2, 3, 4], [1, 2, 4, 3]), ranked([1, 2, 3, 4], [1, 2, 4, 3], "kendall")
+    rho, tau = (
+        ranked([1, 2, 3, 4], [1, 2, 4, 3]),
+        ranked([1, 2, 3, 4], [1, 2, 4, 3], "kendall"),
+    )
     assert (rho.value, tau.value) == (pytest.approx(0.8), pytest.approx(2 / 3))
-    # of 24 orders 1 has rho 1, 3 have .8, and as many have the opposite: 8 are as far from 0
+    # of 24 orders 1 has rho 1, 3 have .8, and as many have the opposite: 8 are as far
+    # from 0
     assert rho[1:] == (8 / 24, 2 / 24, 4, True)
     assert ranked([1, 2, 3, 4], [10, 20, 30, 40]).p == 2 / 24
     # Many things are put in random orders, of which the data's own is one.
-    assert ranked(range(12), range(12), n_orders=199)[:3] == (pytest.approx(1), 1 / 200, 1 / 200)
+    assert ranked(range(12), range(12), n_orders=199)[:3] == (
+        pytest.approx(1),
+        1 / 200,
+        1 / 200,
+    )
     assert not ranked(range(12), range(12)).exact
     # What either lacks is left out, and two things say nothing.
     assert ranked([1, 2, NAN, 4, 3], [2, 1, 7, NAN, 5]).n == 3
@@ -356,7 +417,9 @@ def test_all_orders_of_rankings_are_scipys():
     expected = scipy.stats.permutation_test(
         (x,),
         lambda some: abs(scipy.stats.spearmanr(some, y).statistic),
-        **{"permutation_type": "pairings", "alternative": "greater", "n_resamples": np.inf},
+        permutation_type="pairings",
+        alternative="greater",
+        n_resamples=np.inf,
     )
     result = ranked(x, y)
     assert result[:2] == (pytest.approx(expected.statistic), expected.pvalue)

@@ -50,8 +50,12 @@ def groups(documents):
 
 @every_relation
 @every_coefficient
-@pytest.mark.parametrize(("shape", "gaps"), [((5, 6), False), ((5, 6), True), ((4, 45), True)])
-def test_every_leave_out_is_that_of_the_smaller_study(relation, coefficient, shape, gaps):
+@pytest.mark.parametrize(
+    ("shape", "gaps"), [((5, 6), False), ((5, 6), True), ((4, 45), True)]
+)
+def test_every_leave_out_is_that_of_the_smaller_study(
+    relation, coefficient, shape, gaps
+):
     metric, human = world(shape, gaps)
     left = leave_out(metric, human, relation, coefficient)
 
@@ -85,8 +89,12 @@ def test_taus_without_each_group_are_scipys_of_the_rest(items, n):
         for number in range(0, n, 1 + n // 20):
             rest = (group != number) & np.isfinite(x[row])
             for name, variant in (("kendall", "b"), ("kendall_c", "c")):
-                expected = scipy.stats.kendalltau(x[row, rest], y[row, rest], variant=variant)
-                assert taus[name][row, number] == pytest.approx(expected.statistic, nan_ok=True)
+                expected = scipy.stats.kendalltau(
+                    x[row, rest], y[row, rest], variant=variant
+                )
+                assert taus[name][row, number] == pytest.approx(
+                    expected.statistic, nan_ok=True
+                )
 
 
 @every_relation
@@ -95,7 +103,8 @@ def test_families_clusters_and_strata_are_left_out_whole(relation, coefficient):
     metric, human = world((8, 12), True, seed=3)
     stratum = np.repeat([0, 1], 6)
     metric[:4, 6:] = metric[4:, :6] = NAN  # each stratum has four systems of its own
-    metric[[0, 5], :] += 3  # families are no more alike than others: that is not the question
+    # families are no more alike than others: that is not the question
+    metric[[0, 5], :] += 3
     cluster = np.array([0, 0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9])
     layout = Layout(stratum, cluster=cluster, family=np.array([0, 0, 1, 2, 3, 4, 4, 5]))
 
@@ -115,12 +124,16 @@ def test_families_clusters_and_strata_are_left_out_whole(relation, coefficient):
 
     left = leave_out(metric, human, relation, coefficient, layout)
     assert left.value == pytest.approx(mean())
-    assert correlate_at(metric, human, relation, coefficient, layout).value == left.value
+    assert (
+        correlate_at(metric, human, relation, coefficient, layout).value == left.value
+    )
     known = ~np.isnan(left.systems)
     expected = np.array([mean(without_family=i) for i in range(6)])
     assert left.systems[known] == pytest.approx(expected[known])
     # Three families to a stratum: too few for an interval between their means.
-    assert relation == "within" or known.all() == (relation not in ("system", "between_systems"))
+    assert relation == "within" or known.all() == (
+        relation not in ("system", "between_systems")
+    )
     expected = np.array([mean(without_cluster=i) for i in range(10)])
     known = ~np.isnan(left.documents)
     assert left.documents[known] == pytest.approx(expected[known])
@@ -132,10 +145,12 @@ def test_families_clusters_and_strata_are_left_out_whole(relation, coefficient):
 
 
 def test_an_interval_by_hand():
-    # Means 1 and 2 of left-out systems: (n - 1) / n * ((1 - 1.5)**2 + .5**2) = .25, one degree of
-    # freedom. Documents 1, 2, 3: 2 / 3 * 2 = 4 / 3, two degrees. Total 19 / 12.
-    # All that on the scale of a difference, which is 2 tanh of these.
-    left = LeaveOneOut(*(of_z(z) for z in (1.5, np.array([1.0, 2.0]), np.array([1.0, 2.0, 3.0]))))
+    # Means 1 and 2 of left-out systems: (n - 1) / n * ((1 - 1.5)**2 + .5**2) = .25, one
+    # degree of freedom. Documents 1, 2, 3: 2 / 3 * 2 = 4 / 3, two degrees. Total 19 /
+    # 12. All that on the scale of a difference, which is 2 tanh of these.
+    left = LeaveOneOut(
+        *(of_z(z) for z in (1.5, np.array([1.0, 2.0]), np.array([1.0, 2.0, 3.0])))
+    )
     total = 1 / 4 + 4 / 3
     freedom = total**2 / ((1 / 4) ** 2 / 1 + (4 / 3) ** 2 / 2)
     for over, parts, freedom_over in (
@@ -145,7 +160,9 @@ def test_an_interval_by_hand():
     ):
         ends = interval(left, confidence=0.9, difference=True, over=over)
         reach = scipy.stats.t.ppf(0.95, freedom_over) * np.sqrt(sum(parts))
-        assert ends == pytest.approx((of_z(1.5 - reach), of_z(1.5 + reach), *parts, freedom_over))
+        assert ends == pytest.approx(
+            (of_z(1.5 - reach), of_z(1.5 + reach), *parts, freedom_over)
+        )
     wild = np.array([-1.9, 1.9, 0.3, 1.2])
     ends = interval(LeaveOneOut(0.4, wild, wild), confidence=0.99, difference=True)
     assert -2 <= ends.low < 0.4 < ends.high <= 2
@@ -162,7 +179,9 @@ def test_strata_add_their_variances():
     """Sets of leave-outs are centred each by itself: what parts them is no doubt."""
     a, b = np.array([0.1, 0.3, 0.2]), np.array([0.5, 0.55])
     left = LeaveOneOut(0.3, np.concatenate((a, b)), a, np.array([0, 0, 0, 1, 1]))
-    alone = [interval(LeaveOneOut(0.3, x, a), confidence=0.9, over="systems") for x in (a, b)]
+    alone = [
+        interval(LeaveOneOut(0.3, x, a), confidence=0.9, over="systems") for x in (a, b)
+    ]
     ends = interval(left, confidence=0.9)
     assert ends.of_systems == pytest.approx(sum(each.of_systems for each in alone))
     # A set of a single leave-out says nothing of others of its kind.
@@ -176,9 +195,14 @@ def test_fishers_scale_stays_within_1():
     assert -1 <= ends.low < 0.9 < ends.high <= 1
     assert ends.of_documents == pytest.approx(np.ptp(np.arctanh([0.7, 0.99])) ** 2 / 4)
     # The value of 1 is in its interval, however far Fisher's scale reaches.
-    perfect = interval(LeaveOneOut(1.0, np.array([1.0, 0.5]), np.array([1.0, 0.9])), confidence=0.9)
+    perfect = interval(
+        LeaveOneOut(1.0, np.array([1.0, 0.5]), np.array([1.0, 0.9])), confidence=0.9
+    )
     assert perfect.low < 1 == perfect.high
-    assert interval(LeaveOneOut(1.0, np.ones(3), np.ones(3)), confidence=0.9)[:2] == (1, 1)
+    assert interval(LeaveOneOut(1.0, np.ones(3), np.ones(3)), confidence=0.9)[:2] == (
+        1,
+        1,
+    )
 
 
 def test_unknown():
@@ -192,7 +216,8 @@ def test_unknown():
         assert np.isnan(interval(left, confidence=0.9)).all()
     ends = interval(LeaveOneOut(0.2, NOTHING, known), confidence=0.9, over="documents")
     assert np.isfinite(ends.low)
-    # Only the first document orders anything; the others, left out, tell nothing of its like.
+    # Only the first document orders anything; the others, left out, tell nothing of its
+    # like.
     metric = np.array([[1.0, 2, 3], [2, 2, 3], [4, 2, 3], [3, 2, 3]])
     human = np.random.default_rng(0).normal(size=(4, 3))
     left = leave_out(metric, human, "document", "pearson")
@@ -219,7 +244,9 @@ def test_two_means_say_nothing_of_a_third(systems, known):
 
 
 def needed(variances, shape=(4, 10), useful=0.3, level="document"):
-    return smallest_study(variances, shape, np.arctanh(useful), confidence=0.95, level=level)
+    return smallest_study(
+        variances, shape, np.arctanh(useful), confidence=0.95, level=level
+    )
 
 
 @pytest.mark.parametrize("variances", [(0.05, 0.001), (0.001, 0.05), (0.02, 0.02)])
@@ -243,7 +270,8 @@ def test_what_a_study_needs_is_just_enough(variances):
 
 def test_needed_by_fisher_and_not_at_all():
     none = NAN, NAN
-    # ((1.96 + .8416) / artanh .3)**2 + 3 = 84.9 systems, whatever is known of this study.
+    # ((1.96 + .8416) / artanh .3)**2 + 3 = 84.9 systems, whatever is known of this
+    # study.
     for variances, more, expected in (
         (none, {"level": "system"}, (85, 10)),
         ((0.5, 0.5), {"level": "system"}, (85, 10)),
@@ -264,7 +292,9 @@ def drawn(n, freedom, prior, common):
     """Variances as Smyth 2004 has them: 1 / sigma^2 is chi-square of the prior's degrees."""
     rng = np.random.default_rng(0)
     true = common * prior / rng.chisquare(prior, n)
-    return Spread(true * rng.chisquare(freedom, n) / freedom, np.full(n, float(freedom)))
+    return Spread(
+        true * rng.chisquare(freedom, n) / freedom, np.full(n, float(freedom))
+    )
 
 
 def alike(n):
@@ -273,15 +303,18 @@ def alike(n):
 
 def test_moderation_is_smyths_estimate():
     """800 metrics that have nothing in common: the prior is found, and pulls as it says."""
-    small = moderator(drawn(800, freedom=7, prior=10, common=0.04), np.eye(800))(Spread(0.0, 7.0))
+    small = moderator(drawn(800, freedom=7, prior=10, common=0.04), np.eye(800))(
+        Spread(0.0, 7.0)
+    )
     prior = small.freedom - 7
     assert prior == pytest.approx(10, rel=0.25)
     assert small.variance == pytest.approx(prior * 0.04 / (prior + 7), rel=0.1)
 
 
 def test_moderation_by_hand():
-    # Three metrics of equal variance: their logarithms differ less than chance makes them, so the
-    # prior has all degrees of freedom that three independent metrics of 4 have, less one's own.
+    # Three metrics of equal variance: their logarithms differ less than chance makes
+    # them, so the prior has all degrees of freedom that three independent metrics of 4
+    # have, less one's own.
     moderated = moderator(alike(3), np.eye(3))(Spread(0.02, 4.0))
     assert moderated.freedom == pytest.approx(4 + 2 * 4)
     half, prior = 2.0, 8.0
@@ -299,7 +332,8 @@ def test_moderation_by_hand():
     first = Spread(spreads.variance[0], spreads.freedom[0])
     assert moderator(spreads, copies)(first) == first
     assert moderator(spreads, -copies)(first) == first
-    some = moderator(spreads, np.kron(np.eye(4), np.ones((5, 1))))(first)  # four groups of five
+    # four groups of five
+    some = moderator(spreads, np.kron(np.eye(4), np.ones((5, 1))))(first)
     assert some.freedom == pytest.approx(7 + 3 * 7)
     # Two metrics say nothing of a third.
     for n in (0, 1, 2):
@@ -324,18 +358,24 @@ def test_intervals_of_many_metrics_hold_at_once():
         centred = draws - draws.mean(axis=1, keepdims=True)
         moderated = moderator(spreads, np.hstack([np.eye(20), 1e-9 * centred]))(spreads)
         reach = scipy.special.stdtrit(moderated.freedom, (2 - 0.05 / 20) / 2)
-        misses += np.sum(np.abs(draws.mean(axis=1)) > reach * np.sqrt(moderated.variance))
+        misses += np.sum(
+            np.abs(draws.mean(axis=1)) > reach * np.sqrt(moderated.variance)
+        )
     # 5 % of studies are promised to have any; two standard errors more are luck.
     assert misses / 400 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
 
 
 def test_squared_deviations_sum_to_the_intervals_variance():
-    left = LeaveOneOut(*map(np.array, ([0.4] * 2, [[0.1, 0.5, NAN]] * 2, [[0.3, 0.2, 0.9]] * 2)))
+    left = LeaveOneOut(
+        *map(np.array, ([0.4] * 2, [[0.1, 0.5, NAN]] * 2, [[0.3, 0.2, 0.9]] * 2))
+    )
     for difference in (True, False):
         ends = interval(left, confidence=0.9, difference=difference)
         moves = deviations(left, difference=difference)
         assert moves.shape == (2, 6)
-        assert np.sum(moves**2, axis=1) == pytest.approx(ends.of_systems + ends.of_documents)
+        assert np.sum(moves**2, axis=1) == pytest.approx(
+            ends.of_systems + ends.of_documents
+        )
         assert moves[0, 2] == 0  # an undefined leave-out moves nothing
 
 
@@ -367,7 +407,9 @@ def test_the_best_of_equal_metrics_is_no_better():
 def test_what_needs_no_correction_gets_none():
     moves = np.ones((3, 4))
     for values in ([NAN, 0.7, NAN], [0.7, 0.7, NAN]):  # alone, alike, unknown
-        np.testing.assert_array_equal(correct_for_choice(np.array(values), moves), values)
+        np.testing.assert_array_equal(
+            correct_for_choice(np.array(values), moves), values
+        )
     # A metric that stands far off keeps its place; the others meet in the middle.
     values = np.array([0.0, 0.05, -0.05, 0.02, 0.9])
     corrected = correct_for_choice(values, np.eye(5) * 0.1)
@@ -375,7 +417,9 @@ def test_what_needs_no_correction_gets_none():
     assert np.ptp(corrected[:4]) < np.ptp(values[:4]) / 2
     # Where all metrics move together, the order is not luck: each keeps its value.
     values = np.array([0.1, 0.3, 0.5])
-    assert correct_for_choice(values, np.full((3, 4), 0.5)) == pytest.approx(values, abs=0.01)
+    assert correct_for_choice(values, np.full((3, 4), 0.5)) == pytest.approx(
+        values, abs=0.01
+    )
     # Next to no error changes next to nothing.
     values = np.array([-0.9, 0.1, 0.123456, 0.8])
     for error in (0.0, 1e-9, 1e-4):

@@ -42,7 +42,9 @@ def test_plain_layouts_have_one_part_in_which_each_counts_by_itself():
 
 def test_parts_have_rows_columns_and_numbers_of_their_own():
     layout = Layout(
-        stratum=np.array([0, 1, 0, 1]), cluster=np.array([0, 1, 2, 1]), family=np.array([0, 1, 0])
+        stratum=np.array([0, 1, 0, 1]),
+        cluster=np.array([0, 1, 2, 1]),
+        family=np.array([0, 1, 0]),
     )
     present = np.array([[1, 0, 1, 0], [0, 1, 0, 1], [1, 1, 0, 0]], dtype=bool)
     first, second = layout.parts(present)
@@ -66,7 +68,9 @@ def test_parts_have_rows_columns_and_numbers_of_their_own():
     assert only.number == 0
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12)
+)
 def test_joined_is_the_closure_of_both(pairs):
     a, b = (factorize(side) for side in zip(*pairs, strict=True))
     group = list(range(len(pairs)))
@@ -80,7 +84,12 @@ def test_joined_is_the_closure_of_both(pairs):
 def test_numbers_by_hand():
     assert factorize(["b", "a", "b", "c"]).tolist() == [0, 1, 0, 2]
     assert factorize([]).size == 0
-    assert factorize_by("abcd", {"a": "of one", "c": "of one", "d": ""}).tolist() == [0, 1, 0, 2]
+    assert factorize_by("abcd", {"a": "of one", "c": "of one", "d": ""}).tolist() == [
+        0,
+        1,
+        0,
+        2,
+    ]
     # Blocks are what texts connect.
     present = np.array([[1, 1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], dtype=bool)
     systems, documents = blocks_of(present)
@@ -91,7 +100,12 @@ def test_numbers_by_hand():
     assert family_means(scores, np.array([0, 0, 1])).tolist() == [[2, 4, 3], [9, 9, 9]]
     np.testing.assert_array_equal(family_means(scores, np.arange(3)), scores)
     assert np.isnan(family_means(np.full((2, 1), NAN), np.array([0, 0]))).all()
-    for documents, sizes in ((40, [4] * 10), (23, [5, 5, 4, 5, 4]), (1000, [100] * 10), (3, [3])):
+    for documents, sizes in (
+        (40, [4] * 10),
+        (23, [5, 5, 4, 5, 4]),
+        (1000, [100] * 10),
+        (3, [3]),
+    ):
         assert np.bincount(in_blocks(documents)).tolist() == sizes
     assert (np.diff(in_blocks(101)) >= 0).all()
     # Means of documents are less their systems' levels.
@@ -108,7 +122,9 @@ def world(draw, shape=(6, 40), n=10):
     """`n` scorers with favourites among systems and documents, and nothing in common."""
     systems, documents = shape
     return [
-        draw.normal(size=(systems, 1)) + draw.normal(size=documents) + draw.normal(size=shape)
+        draw.normal(size=(systems, 1))
+        + draw.normal(size=documents)
+        + draw.normal(size=shape)
         for _ in range(n)
     ]
 
@@ -118,7 +134,8 @@ def test_doubles_are_equal_throughout():
     assert duplicate_items(scores).tolist() == [*range(8)]
     scores[:, :, 5] = scores[:, :, 2]
     scores[:, 1, 7] = scores[:, 1, 6] = NAN
-    scores[:, [0, 2], 7] = scores[:, :, 6][:, [0, 2]]  # missing in both, equal elsewhere
+    # missing in both, equal elsewhere
+    scores[:, [0, 2], 7] = scores[:, :, 6][:, [0, 2]]
     assert duplicate_items(scores).tolist() == [0, 1, 2, 3, 4, 2, 5, 5]
     scores[0, 0, 5] += 1e-9
     assert duplicate_items(scores).tolist() == [0, 1, 2, 3, 4, 5, 6, 6]
@@ -156,20 +173,33 @@ def test_near_copies_are_recognised_and_others_are_not():
     assert near_copies(world(rng(), (2, 40), 3)).tolist() == [0, 1]
     assert near_copies([np.zeros((3, 4))]).tolist() == [0, 1, 2]
     # Systems that share no document have nothing to be compared by.
-    assert near_copies([np.where(np.eye(3, 30, dtype=bool), 1.0, NAN)]).tolist() == [0, 1, 2]
+    assert near_copies([np.where(np.eye(3, 30, dtype=bool), 1.0, NAN)]).tolist() == [
+        0,
+        1,
+        2,
+    ]
 
 
 def test_drift_is_seen_in_people_and_a_metric_together():
     draw = rng(3)
     walk = np.cumsum(draw.normal(size=60))
     drifting, still = world(draw, (4, 60), 2)
-    assert drift_with_order(walk + drifting, [walk[::-1] + still, still]).tolist() == [True, False]
+    assert drift_with_order(walk + drifting, [walk[::-1] + still, still]).tolist() == [
+        True,
+        False,
+    ]
     assert not drift_with_order(still, [walk + drifting]).any()
-    assert not drift_with_order(walk[:7] + drifting[:, :7], [walk[:7] + still[:, :7]]).any()
+    assert not drift_with_order(
+        walk[:7] + drifting[:, :7], [walk[:7] + still[:, :7]]
+    ).any()
     shuffled = draw.permutation(60)
-    assert not drift_with_order((walk + drifting)[:, shuffled], [(walk + still)[:, shuffled]]).any()
+    assert not drift_with_order(
+        (walk + drifting)[:, shuffled], [(walk + still)[:, shuffled]]
+    ).any()
     worlds = [world(rng(seed), (4, 40), 21) for seed in range(60)]
-    assert sum(drift_with_order(people, metrics).any() for people, *metrics in worlds) <= 2
+    assert (
+        sum(drift_with_order(people, metrics).any() for people, *metrics in worlds) <= 2
+    )
 
 
 @pytest.mark.parametrize("topics", [3, 5, 8])
@@ -179,7 +209,9 @@ def test_topics_are_clumps_and_qualities_are_not(topics):
     for seed in range(8):
         draw = rng(seed)
         noise = world(draw, (6, 48), 20)
-        groups = clumps([side + draw.normal(size=topics)[topic] for side in noise], draw)
+        groups = clumps(
+            [side + draw.normal(size=topics)[topic] for side in noise], draw
+        )
         beyond.append(groups.beyond)
         pairs = groups.number[:, None] == groups.number
         agree.append(np.mean(pairs == (topic[:, None] == topic)))
@@ -190,7 +222,11 @@ def test_topics_are_clumps_and_qualities_are_not(topics):
     assert np.median(agree) > 0.85
     assert max(false) < 4
     # Few or coarse scorers show none.
-    for sides in (world(draw, (4, 40), 2), [np.ones((1, 40))] * 9, world(draw, (3, 8), 9)):
+    for sides in (
+        world(draw, (4, 40), 2),
+        [np.ones((1, 40))] * 9,
+        world(draw, (3, 8), 9),
+    ):
         assert clumps(sides, draw).beyond == 0
 
 

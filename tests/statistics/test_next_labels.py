@@ -20,8 +20,8 @@ from tests.support.statistics import NAN
 def test_chances_add_up_and_have_a_floor():
     result = chances([0, 0, 1, 3], 2)
     assert result.sum() == pytest.approx(2)
-    # Of a worth of 0 it is the floor of an equal chance; the others share the rest by worth, and
-    # the last is cut to 1: .4, .4, 1 and 2.2 times the same.
+    # Of a worth of 0 it is the floor of an equal chance; the others share the rest by
+    # worth, and the last is cut to 1: .4, .4, 1 and 2.2 times the same.
     times = 1 / (0.4 + 0.4 + (FLOOR + 0.6))
     assert result.tolist() == pytest.approx([0.4 * times, 0.4 * times, times, 1])
     assert chances([5, 1], 3).tolist() == [1, 1]
@@ -70,7 +70,9 @@ def test_worth_is_neyman_s():
     fails = 0.6 * (1 - passed) + 0.4 * (1 - failed)
     specificity = 0.4 * (1 - failed) / fails
     worth = card_worth(judge, people, "specificity")
-    assert worth[[0, 99]] == pytest.approx(spread * np.abs([specificity, specificity - 1]) / fails)
+    assert worth[[0, 99]] == pytest.approx(
+        spread * np.abs([specificity, specificity - 1]) / fails
+    )
 
 
 def test_a_weighted_card_by_hand():
@@ -91,13 +93,16 @@ def test_a_weighted_card_by_hand():
     assert carded(judge, people, chance).pass_rate.value == pytest.approx(0.58)
     # A number without a case is not told.
     cluster = np.arange(10) // 2
-    card = carded(np.r_[np.ones(6), np.zeros(4)], np.ones(10), np.ones(10), cluster=cluster)
+    card = carded(
+        np.r_[np.ones(6), np.zeros(4)], np.ones(10), np.ones(10), cluster=cluster
+    )
     assert card.sensitivity.value == pytest.approx(0.6)
     assert np.isnan([card.specificity.value, card.specificity.low]).all()
 
 
 def test_texts_without_a_label_are_taken_for_others_of_their_verdict():
-    # The judge passes 6 texts, of which two groups have a label, and one (chance .1) has none.
+    # The judge passes 6 texts, of which two groups have a label, and one (chance .1)
+    # has none.
     judge = np.repeat([1.0, 1.0, 1.0, 0.0], [2, 2, 2, 10])
     chance = np.repeat([0.1, 0.5, 1.0, 0.9], [2, 2, 2, 10])
     people = np.full(16, NAN)
@@ -105,7 +110,8 @@ def test_texts_without_a_label_are_taken_for_others_of_their_verdict():
     card = carded(judge, people, chance)
     assert card.pass_rate.value == pytest.approx(6 / 16)
     assert card.sensitivity.value == card.specificity.value == pytest.approx(1)
-    # Without a label of what the judge passes nothing tells how often it is right there.
+    # Without a label of what the judge passes nothing tells how often it is right
+    # there.
     people[:6] = NAN
     card = carded(judge, people, chance)
     assert np.isnan([*card.sensitivity[:3], *card.specificity[:3]]).all()
@@ -127,7 +133,12 @@ def test_equal_chances_give_the_plain_correlation():
         assert value == pytest.approx(np.corrcoef(x[items], y[items])[0, 1])
         chance[known[:10]] = 0.25  # as if they were there twice
     for level in ("global", "system"):
-        few = {"system": [0, 0, 1], "document": [0, 1, 0], "confidence": 0.95, "level": level}
+        few = {
+            "system": [0, 0, 1],
+            "document": [0, 1, 0],
+            "confidence": 0.95,
+            "level": level,
+        }
         undefined = weighted_correlation([1, 2, 3], [NAN, 1, NAN], [0.5] * 3, **few)
         assert np.isnan([undefined.value, undefined.low]).all()
 
@@ -144,7 +155,9 @@ def test_the_interval_is_by_how_far_each_document_moves_the_correlation():
         return xy / np.sqrt(xx * yy)
 
     r, h = correlation(0, 1.0), 1e-5
-    moved = np.array([correlation(d, 1 + h) - correlation(d, 1 - h) for d in range(20)]) / (2 * h)
+    moved = np.array(
+        [correlation(d, 1 + h) - correlation(d, 1 - h) for d in range(20)]
+    ) / (2 * h)
     kurtosis = 20 * np.sum(moved**4) / np.sum(moved**2) ** 2
     t = scipy.stats.t.ppf(0.975, min(19, 40 / (kurtosis - 1)))
     reach = t * np.sqrt(np.sum(moved**2) * 20 / 19) / (1 - r * r)
@@ -158,7 +171,9 @@ def test_the_noise_in_systems_means_is_taken_off():
     of = {"system": np.repeat(np.arange(8), 60), "document": np.tile(np.arange(60), 8)}
     for _ in range(200):
         quality = np.linspace(-1, 1, 8)[:, None]
-        other = (quality**2 - np.mean(quality**2)) / np.std(quality**2) * np.std(quality)
+        other = (
+            (quality**2 - np.mean(quality**2)) / np.std(quality**2) * np.std(quality)
+        )
         x = quality + 0.1 * rng.normal(size=(8, 60))
         y = 0.6 * quality + 0.8 * other + 2 * rng.normal(size=(8, 60))
         y[:, 20:] = NAN
@@ -180,7 +195,8 @@ def test_the_ends_of_a_metric_s_scale_are_worth_most():
     worth = correlation_worth(x, nobody, list("abcde"), "global")
     assert worth[0] == pytest.approx(worth[4])
     assert worth[0] > worth[1] > worth[2]
-    # By hand: E[(x y - r (x x + y y) / 2)**2 | x], y normal about r x, for x standardized.
+    # By hand: E[(x y - r (x x + y y) / 2)**2 | x], y normal about r x, for x
+    # standardized.
     r, z = 0.3, -2 / np.sqrt(2)
     y = r * z + np.sqrt(1 - r * r) * np.random.default_rng(0).standard_normal(400_000)
     expected = np.sqrt(np.mean((z * y - r * (z * z + y * y) / 2) ** 2))

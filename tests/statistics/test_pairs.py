@@ -30,19 +30,33 @@ def counted(x, y, epsilon):
 
 
 def test_accuracy_by_hand():
-    metric, human = np.array([[1.0], [1.2], [3.0], [0.9]]), np.array([[5.0], [5.0], [7.0], [6.0]])
+    metric, human = (
+        np.array([[1.0], [1.2], [3.0], [0.9]]),
+        np.array([[5.0], [5.0], [7.0], [6.0]]),
+    )
     # Pairs 01 tied by people; 02 12 right; 03 13 wrong; 23 right: 3 of 6. An epsilon of .2 ties
     # 01 (right now) and 03 (wrong still); an epsilon of .3 ties 13 too.
     assert pairwise_accuracy(metric, human, "document").value == pytest.approx(3 / 6)
     assert calibrate(metric, human, "document") == pytest.approx(0.2)
     result = pairwise_accuracy(metric, human, "document", epsilon=0.2)
     # By chance: 2/6 tied by the metric, 1/6 by people: 2/36, and half of 4/6 * 5/6.
-    assert result == (pytest.approx(4 / 6), pytest.approx(2 / 36 + 10 / 36), 0.2, 1, 0, 0)
+    assert result == (
+        pytest.approx(4 / 6),
+        pytest.approx(2 / 36 + 10 / 36),
+        0.2,
+        1,
+        0,
+        0,
+    )
     row = np.array([[1.0, 2.0]])
     undefined = (NAN, NAN, 0, 0, 2, 0)
-    assert pairwise_accuracy(row, row, "document") == pytest.approx(undefined, nan_ok=True)
+    assert pairwise_accuracy(row, row, "document") == pytest.approx(
+        undefined, nan_ok=True
+    )
     assert calibrate(row, row, "document") == 0
-    assert np.isnan(calibrated_chance(row, row, "document", n=2, rng=np.random.default_rng(0)))
+    assert np.isnan(
+        calibrated_chance(row, row, "document", n=2, rng=np.random.default_rng(0))
+    )
     empty, constant = np.empty((0, 3)), np.full((3, 1), 0.1)
     assert pairwise_accuracy(empty, empty, "global").n == 0
     assert pairwise_accuracy(constant, constant, "document")[:2] == (1, 1)
@@ -60,7 +74,9 @@ def test_published_accuracies(case):
         if best is None:
             continue
         ours = calibrate(*sides)
-        assert pairwise_accuracy(*sides, epsilon=ours).value == pytest.approx(best, abs=1e-11)
+        assert pairwise_accuracy(*sides, epsilon=ours).value == pytest.approx(
+            best, abs=1e-11
+        )
         # Where 0 is as good as theirs to twelve digits, the first maximum is 0.
         assert ours == pytest.approx(epsilon if best > plain else 0, abs=1e-12)
 
@@ -72,7 +88,9 @@ def test_accuracy_equals_counting_and_no_epsilon_beats_the_calibrated(pair, epsi
     result = pairwise_accuracy(metric, human, "document", epsilon=epsilon)
     each = [counted(x, y, epsilon) for x, y in zip(metric.T, human.T, strict=True)]
     defined = [value for value in each if not np.isnan(value)]
-    assert result.value == pytest.approx(np.mean(defined or NAN), abs=1e-12, nan_ok=True)
+    assert result.value == pytest.approx(
+        np.mean(defined or NAN), abs=1e-12, nan_ok=True
+    )
     assert (result.n, result.n_undefined) == (len(defined), len(each) - len(defined))
     result = pairwise_accuracy(metric, human, "global", epsilon=epsilon)
     expected = counted(metric.ravel(), human.ravel(), epsilon)
@@ -87,12 +105,19 @@ def test_accuracy_equals_counting_and_no_epsilon_beats_the_calibrated(pair, epsi
 
 
 def test_chance_is_the_mean_over_all_orders_of_the_scores():
-    metric, human = np.array([0.0, 0.0, 1.0, 2.0]), np.array([[1.0], [1.0], [2.0], [1.0]])
+    metric, human = (
+        np.array([0.0, 0.0, 1.0, 2.0]),
+        np.array([[1.0], [1.0], [2.0], [1.0]]),
+    )
     every, best = [metric[list(order), None] for order in permutations(range(4))], []
     for epsilon in (0.0, 1.0):
-        accuracies = [pairwise_accuracy(m, human, "document", epsilon=epsilon) for m in every]
+        accuracies = [
+            pairwise_accuracy(m, human, "document", epsilon=epsilon) for m in every
+        ]
         result = pairwise_accuracy(metric[:, None], human, "document", epsilon=epsilon)
-        assert result.chance == pytest.approx(np.mean([each.value for each in accuracies]))
+        assert result.chance == pytest.approx(
+            np.mean([each.value for each in accuracies])
+        )
     for scores in every:
         epsilon = calibrate(scores, human, "document")
         best.append(pairwise_accuracy(scores, human, "document", epsilon=epsilon).value)
@@ -104,7 +129,8 @@ def test_chance_is_the_mean_over_all_orders_of_the_scores():
 
 
 def test_preferences_by_hand():
-    # same, opposite, metric ties, people tie, both tie, abstained, no score, same (leaning).
+    # same, opposite, metric ties, people tie, both tie, abstained, no score, same
+    # (leaning).
     first = np.array([2.0, 1, 3, 4, 5, 6, NAN, 2])
     second = np.array([1.0, 2, 3, 1, 5, 1, 2, 1])
     people = np.array([1.0, 1, 0, 0.5, 0.5, NAN, 1, 2 / 3])
@@ -126,7 +152,8 @@ def test_preferences_by_hand():
 
 
 def test_disagreements_by_hand():
-    # Document 0: a orders 0 < 1 < 2, b 2 < 0 < 1: pairs 02 and 12. Document 1: b ties 0 and 1.
+    # Document 0: a orders 0 < 1 < 2, b 2 < 0 < 1: pairs 02 and 12. Document 1: b ties 0
+    # and 1.
     a = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
     b = np.array([[5.0, 5.0], [6.0, 5.0], [4.0, 9.0]])
     document, by_a, by_b, conflict, n_pairs, per_document = disagreements(a, b)
@@ -152,7 +179,9 @@ def test_disagreements_equal_counting(seed):
         for i, j in combinations(range(5), 2)
         if (a[i, d] - a[j, d]) * (b[i, d] - b[j, d]) < 0
     ]
-    rows = zip(result.document, result.preferred_by_a, result.preferred_by_b, strict=True)
+    rows = zip(
+        result.document, result.preferred_by_a, result.preferred_by_b, strict=True
+    )
     assert sorted(tuple(int(n) for n in row) for row in rows) == sorted(expected)
     assert result.per_document.sum() == len(expected)
     turned = disagreements(b * 3, a)
@@ -177,5 +206,10 @@ def test_draws():
         assert any(draw(order, 3) != draw(order, seed) for seed in range(4, 9))
         assert draw(order, 0, n=10**6) == list(range(pairs.conflict.size))
     drawn = [place for seed in range(2000) for place in draw("uniform", seed)]
-    times, share = np.bincount(drawn, minlength=pairs.conflict.size), 15 / pairs.conflict.size
-    assert times / 2000 == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / 2000))
+    times, share = (
+        np.bincount(drawn, minlength=pairs.conflict.size),
+        15 / pairs.conflict.size,
+    )
+    assert times / 2000 == pytest.approx(
+        share, abs=5 * np.sqrt(share * (1 - share) / 2000)
+    )

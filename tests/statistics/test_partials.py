@@ -31,7 +31,9 @@ of_three = pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kenda
 def frame_of(metric, human, control):
     system = np.repeat(np.arange(len(metric)), metric.shape[1])
     sides = {"m": metric, "h": human, "c": control}
-    return pd.DataFrame({name: side.ravel() for name, side in sides.items()} | {"system": system})
+    return pd.DataFrame(
+        {name: side.ravel() for name, side in sides.items()} | {"system": system}
+    )
 
 
 def by_system(systems=12, documents=20):
@@ -45,16 +47,20 @@ def test_by_hand():
     metric, human = np.array([[1.0, 2, 3, 4]]), np.array([[1.0, 3, 2, 4]])
     control = np.array([[1.0, -1, -1, 1]])
     # Control is uncorrelated with both (1 - 2 - 3 + 4 = 0): nothing is taken out.
-    assert partial(metric, human, control, "global", "pearson").value == pytest.approx(0.8)
+    assert partial(metric, human, control, "global", "pearson").value == pytest.approx(
+        0.8
+    )
     # Given 1 2 3 4 itself, nothing is left of the metric.
     assert np.isnan(partial(metric, human, metric, "global", "pearson").value)
     # Two systems, within which order is opposite, but for the means of 0 and 10.
     metric = np.array([[-1.0, 0, 1], [9, 10, 11]])
     human = np.array([[1.0, 0, -1], [11, 10, 9]])
     assert correlate(metric, human, "global", "pearson").value > 0.9
-    assert partial_given_system(metric, human, "global", "pearson")[0].value == pytest.approx(-1)
-    # Two documents of four systems. d1: m 1 2 3 4, h 1 3 2 4 (.8), c 1 -1 -1 1 (0 with both).
-    # d2: m 1 2 3 4, h 1 2 3 4 (1), c 1 2 4 3 (.8 with both). Means: .9, .4, .4.
+    assert partial_given_system(metric, human, "global", "pearson")[
+        0
+    ].value == pytest.approx(-1)
+    # Two documents of four systems. d1: m 1 2 3 4, h 1 3 2 4 (.8), c 1 -1 -1 1 (0 with
+    # both). d2: m 1 2 3 4, h 1 2 3 4 (1), c 1 2 4 3 (.8 with both). Means: .9, .4, .4.
     metric = np.array([[1.0, 2, 3, 4], [1, 2, 3, 4]]).T
     human = np.array([[1.0, 3, 2, 4], [1, 2, 3, 4]]).T
     control = np.array([[1.0, -1, -1, 1], [1, 2, 4, 3]]).T
@@ -69,7 +75,9 @@ def test_pooled_equals_pingouin(coefficient, seed):
     control = rng.integers(0, 6, (3, 8)).astype(float)
     metric, human = control + rng.integers(0, 5, (2, 3, 8))
     frame = frame_of(metric, human, control)
-    theirs = pingouin.partial_corr(frame, x="m", y="h", covar="c", method=coefficient).iloc[0]
+    theirs = pingouin.partial_corr(
+        frame, x="m", y="h", covar="c", method=coefficient
+    ).iloc[0]
     order = rng.permutation(8)
     for a, b, c, sign in (
         (metric, human, control, 1),
@@ -82,7 +90,9 @@ def test_pooled_equals_pingouin(coefficient, seed):
 
 @every_level
 @of_three
-def test_at_each_level_it_is_the_formula_of_that_levels_correlations(level, coefficient):
+def test_at_each_level_it_is_the_formula_of_that_levels_correlations(
+    level, coefficient
+):
     rng = np.random.default_rng(3)
     control = rng.normal(size=(5, 6))
     metric, human = control + rng.normal(size=(2, 5, 6))
@@ -90,7 +100,9 @@ def test_at_each_level_it_is_the_formula_of_that_levels_correlations(level, coef
 
     def formula(systems=slice(None), documents=slice(None)):
         cells = systems, documents
-        r, a, b = (correlate(x[cells], y[cells], level, coefficient).value for x, y in pairs)
+        r, a, b = (
+            correlate(x[cells], y[cells], level, coefficient).value for x, y in pairs
+        )
         return (r - a * b) / np.sqrt((1 - a**2) * (1 - b**2))
 
     left = partial(metric, human, control, level, coefficient)
@@ -108,9 +120,14 @@ def test_given_system_equals_regression_residuals(coefficient, gaps):
     frame = frame_of(metric, human, metric).dropna()
     if coefficient == "spearman":
         frame[["m", "h"]] = frame[["m", "h"]].rank()
-    rests = [models.ols(f"{side} ~ C(system)", frame).fit().resid for side in ("m", "h")]
+    rests = [
+        models.ols(f"{side} ~ C(system)", frame).fit().resid for side in ("m", "h")
+    ]
     left, n = partial_given_system(metric, human, "global", coefficient)
-    assert (left.value, n) == (pytest.approx(scipy.stats.pearsonr(*rests)[0]), len(frame))
+    assert (left.value, n) == (
+        pytest.approx(scipy.stats.pearsonr(*rests)[0]),
+        len(frame),
+    )
     if coefficient == "pearson":  # within documents, of what is left of each text
         matrices = np.full((2, *metric.shape), NAN)
         for matrix, rest in zip(matrices, rests, strict=True):
@@ -131,8 +148,8 @@ def test_ranks_first_and_residuals_first_differ():
     second = residuals_first(metric, human, None, "global")
     assert first == pytest.approx(np.corrcoef(*ranks)[0, 1])
     assert second == pytest.approx(np.corrcoef(*rests)[0, 1])
-    # The texts have nothing in common but their systems, whose means lie far apart; yet within
-    # the crowded systems ranks move more than within the few that stand off.
+    # The texts have nothing in common but their systems, whose means lie far apart; yet
+    # within the crowded systems ranks move more than within the few that stand off.
     assert abs(first - second) > 0.01
 
 
@@ -143,7 +160,9 @@ def test_residuals_first_given_a_number():
     both = metric, human, control
 
     def rest(side, of):
-        return side.ravel() - np.polyval(np.polyfit(of.ravel(), side.ravel(), 1), of.ravel())
+        return side.ravel() - np.polyval(
+            np.polyfit(of.ravel(), side.ravel(), 1), of.ravel()
+        )
 
     def spearman(a, b, c):
         return scipy.stats.spearmanr(rest(a, c), rest(b, c))[0]
@@ -156,10 +175,13 @@ def test_residuals_first_given_a_number():
     between = spearman(*(side.mean(axis=1) for side in both))
     assert residuals_first(*both, "system") == pytest.approx(between)
     halves = default_layout((5, 8))._replace(stratum=np.repeat([0, 1], 4))
-    apart = [residuals_first(*(s[:, i : i + 4] for s in both), "global") for i in (0, 4)]
+    apart = [
+        residuals_first(*(s[:, i : i + 4] for s in both), "global") for i in (0, 4)
+    ]
     assert residuals_first(*both, "global", halves) == pytest.approx(np.mean(apart))
     given_system = [
-        residuals_first(*(s[:, i : i + 4] for s in both[:2]), None, "global") for i in (0, 4)
+        residuals_first(*(s[:, i : i + 4] for s in both[:2]), None, "global")
+        for i in (0, 4)
     ]
     assert residuals_first(*both[:2], None, "global", halves) == pytest.approx(
         np.mean(given_system)
@@ -170,16 +192,20 @@ def test_residuals_first_given_a_number():
 @every_level
 def test_undefined(level):
     metric, human = np.random.default_rng(2).normal(size=(2, 3, 4))
-    # Systems with one text, and scores that only tell systems apart, say nothing within.
+    # Systems with one text, and scores that only tell systems apart, say nothing
+    # within.
     alike = np.repeat([[0.1], [0.7], [0.3]], 4, axis=1)
     for a, b, coefficient in (
-        *((metric[:, :1], human[:, :1], "spearman"), (metric[:0], human[:0], "kendall")),
+        (metric[:, :1], human[:, :1], "spearman"),
+        (metric[:0], human[:0], "kendall"),
         *((alike, human, name) for name in ("pearson", "spearman", "kendall")),
         *([(metric, human, "pearson")] if level == "system" else []),
     ):
         assert np.isnan(partial_given_system(a, b, level, coefficient)[0].value)
         assert np.isnan(residuals_first(a, b, None, level))
-    assert np.isnan(partial(metric, human, np.full((3, 4), 0.1), level, "pearson").value)
+    assert np.isnan(
+        partial(metric, human, np.full((3, 4), 0.1), level, "pearson").value
+    )
     with pytest.raises(ValueError, match="tau-c"):
         partial(metric, human, human, level, "kendall_c")
 
@@ -238,7 +264,9 @@ def test_what_a_curve_does_not_explain_is_left():
     assert left.systems.size == 8
     # A confound that nobody sees takes nothing.
     left = any_shape(metric, human, rng.normal(size=(8, 60)), "global", "pearson")
-    assert left.value == pytest.approx(value_at(metric, human, "global", "pearson"), abs=0.04)
+    assert left.value == pytest.approx(
+        value_at(metric, human, "global", "pearson"), abs=0.04
+    )
     # Each stratum has a curve of its own: in the second set people dislike length.
     u, stratum = rng.normal(size=(6, 80)), np.repeat([0, 1], 40)
     metric, human = np.where(stratum == 0, u, -u) + 0.4 * rng.normal(size=(2, 6, 80))
@@ -249,9 +277,11 @@ def test_what_a_curve_does_not_explain_is_left():
 @pytest.mark.parametrize(
     ("side", "control", "left"),
     [
-        # With two values the curve is the mean of each: 1, 3 and 6, 10 leave -1, 1, -2, 2.
+        # With two values the curve is the mean of each: 1, 3 and 6, 10 leave -1, 1, -2,
+        # 2.
         ([1.0, 3.0, 6.0, 10.0], [0.0, 0.0, 5.0, 5.0], [-1.0, 1, -2, 2]),
-        # With as many values as texts a rising side leaves nothing, and what is missing stays.
+        # With as many values as texts a rising side leaves nothing, and what is missing
+        # stays.
         ([1.0, 2, 4, NAN], [1.0, 2, 3, 4], [0, 0, 0, NAN]),
     ],
 )

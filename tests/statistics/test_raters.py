@@ -26,8 +26,8 @@ def test_contests_by_hand():
     ]
     result = annotator_test(judge, ratings, epsilon=0.2)
     # Ann against ben and cleo: a tie (1, 1), b judge (1: both; 0: none), c tie, d ann.
-    # Ben against ann and cleo: a tie, b tie, c tie, d ben (ann says 1; the judge says 0).
-    # Cleo against ann and ben: a judge, b tie, c judge; d has no label of hers.
+    # Ben against ann and cleo: a tie, b tie, c tie, d ben (ann says 1; the judge says
+    # 0). Cleo against ann and ben: a judge, b tie, c judge; d has no label of hers.
     contests = [(c.n, c.advantage, c.rater_advantage) for c in result.contests]
     assert contests == [(4, 0.75, 0.75), (4, 0.75, 1.0), (3, 1.0, pytest.approx(1 / 3))]
     assert result.advantage == pytest.approx((0.75 + 0.75 + 1.0) / 3)
@@ -37,7 +37,9 @@ def test_contests_by_hand():
     same = annotator_test(np.ones(40), np.ones((3, 40)), epsilon=0.05)
     assert same.passes_published
     assert same.contests[0].p_published == 0
-    assert same.contests[0].p == pytest.approx(t.cdf(-40 * 0.05 / np.sqrt(40 * 0.05 * 0.95), 39))
+    assert same.contests[0].p == pytest.approx(
+        t.cdf(-40 * 0.05 / np.sqrt(40 * 0.05 * 0.95), 39)
+    )
     # One document tells nothing.
     alone = annotator_test(np.ones(40), np.ones((2, 40)), cluster=np.zeros(40))
     assert np.isnan(alone.contests[0].p)
@@ -50,7 +52,9 @@ def published(judge, ratings, epsilon, q=0.05):
     for j, labels in enumerate(ratings):
         f, h = [], []
         for i, label in enumerate(labels):
-            others = [r[i] for k, r in enumerate(ratings) if k != j and not np.isnan(r[i])]
+            others = [
+                r[i] for k, r in enumerate(ratings) if k != j and not np.isnan(r[i])
+            ]
             if np.isnan(label) or np.isnan(judge[i]) or not others:
                 continue
             of_judge = np.mean([judge[i] == o for o in others])
@@ -69,7 +73,10 @@ def test_it_is_the_published_procedure(seed):
     rng = np.random.default_rng(seed)
     truth = rng.integers(3, size=80)
     ratings = np.array(
-        [np.where(rng.random(80) < 0.8, truth, rng.integers(3, size=80)) for _ in "abcd"]
+        [
+            np.where(rng.random(80) < 0.8, truth, rng.integers(3, size=80))
+            for _ in "abcd"
+        ]
     )
     ratings = np.where(rng.random((4, 80)) < 0.15, NAN, ratings)
     judge = np.where(rng.random(80) < 0.8, truth, 0).astype(float)
@@ -78,7 +85,9 @@ def test_it_is_the_published_procedure(seed):
     result = annotator_test(judge, ratings, epsilon=0.1)
     assert result.winning_rate_published == rate
     assert result.advantage == pytest.approx(advantage, abs=1e-12)
-    assert [contest.p_published for contest in result.contests] == pytest.approx(p, abs=1e-12)
+    assert [contest.p_published for contest in result.contests] == pytest.approx(
+        p, abs=1e-12
+    )
     for _ in range(12):
         p = rng.random(6) ** 4
         expected = false_discovery_control(p, method="by") <= 0.05
@@ -102,7 +111,9 @@ def test_the_score_has_the_variance_of_the_null_hypothesis():
         return -(b * np.log(x + epsilon) + c * np.log(x) + rest)
 
     bounds = 1e-9, (1 - epsilon) / 2 - 1e-9
-    x = minimize_scalar(unlikely, bounds=bounds, method="bounded", options={"xatol": 1e-12}).x
+    x = minimize_scalar(
+        unlikely, bounds=bounds, method="bounded", options={"xatol": 1e-12}
+    ).x
     score = (b - c - n * epsilon) / np.sqrt(n * (2 * x + epsilon - epsilon**2))
     assert result.p == pytest.approx(t.cdf(score, n - 1), abs=1e-6)
 
@@ -136,13 +147,17 @@ def test_a_document_of_most_items_is_known_as_from_few():
 
 
 def test_ten_documents_without_a_lost_one_may_miss_the_tenth_that_is_lost():
-    # Nine tenths to the tenth power is .35: a judge that is wrong in whole documents, one of ten,
-    # is right in ten of them that often. By itself, each of 100 items tells far more.
+    # Nine tenths to the tenth power is .35: a judge that is wrong in whole documents,
+    # one of ten, is right in ten of them that often. By itself, each of 100 items tells
+    # far more.
     ratings = np.ones((3, 100))
     for rater in range(3):
-        ratings[rater, [7 + 20 * rater, 46 + 11 * rater]] = 0  # a rater's slips, here and there
+        # a rater's slips, here and there
+        ratings[rater, [7 + 20 * rater, 46 + 11 * rater]] = 0
     alone = annotator_test(np.ones(100), ratings, epsilon=0.1)
-    alike = annotator_test(np.ones(100), ratings, epsilon=0.1, cluster=np.arange(100) // 10)
+    alike = annotator_test(
+        np.ones(100), ratings, epsilon=0.1, cluster=np.arange(100) // 10
+    )
     assert alone.passes
     assert not alike.passes
     assert all(contest.p > 0.05 for contest in alike.contests)
@@ -157,12 +172,20 @@ def test_accuracy_by_agreement_by_hand():
     # 3 (judge 0; others 0 0 | 1 0 | 1 0): 1/0, .5/.5, .5/.5.
     result = by_agreement(judge, ratings, confidence=0.95)
     for key, value in {
-        **{("all", "judge"): (3 + 2 + 2) / 9, ("all", "rater"): (3 + 1 + 1) / 9},
-        **{("all", "difference"): 2 / 9, ("unanimous", "judge"): 1, ("unanimous", "rater"): 3 / 5},
-        **{("split", "judge"): 0.5, ("split", "rater"): 0.5},
+        ("all", "judge"): (3 + 2 + 2) / 9,
+        ("all", "rater"): (3 + 1 + 1) / 9,
+        ("all", "difference"): 2 / 9,
+        ("unanimous", "judge"): 1,
+        ("unanimous", "rater"): 3 / 5,
+        ("split", "judge"): 0.5,
+        ("split", "rater"): 0.5,
     }.items():
         assert result[key].value == pytest.approx(value), key
-    assert [result[items, "judge"].n for items in ("all", "unanimous", "split")] == [3, 3, 2]
+    assert [result[items, "judge"].n for items in ("all", "unanimous", "split")] == [
+        3,
+        3,
+        2,
+    ]
     # Two ratings are never split.
     pair = by_agreement([1, 0], [[1, 0], [0, 0]], confidence=0.95)
     assert pair["split", "judge"].n == 0
@@ -172,7 +195,9 @@ def test_accuracy_by_agreement_by_hand():
 
 def drawn(rng, n, passing, sensitivity, specificity):
     truth, rates = rng.random(n) < passing, zip(sensitivity, specificity, strict=True)
-    verdicts = [np.where(truth, rng.random(n) < a, rng.random(n) >= b) for a, b in rates]
+    verdicts = [
+        np.where(truth, rng.random(n) < a, rng.random(n) >= b) for a, b in rates
+    ]
     return np.array(verdicts).astype(float)
 
 
@@ -205,15 +230,27 @@ def test_latent_classes_are_the_maximum_of_the_likelihood(populations):
     if populations == 1:
         tables = [drawn(rng, 300, 0.7, (0.9, 0.8, 0.85), (0.8, 0.9, 0.75))]
     else:
-        tables = [drawn(rng, 400, share, (0.9, 0.85), (0.8, 0.9)) for share in (0.8, 0.4)]
+        tables = [
+            drawn(rng, 400, share, (0.9, 0.85), (0.8, 0.9)) for share in (0.8, 0.4)
+        ]
     how = {"confidence": 0.95, "rng": rng}
     judge, *others = np.hstack(tables)
     of = np.repeat(["x", "y"], judge.size // 2)
-    result = latent_classes(judge, others, **how, population=None if populations == 1 else of)
+    result = latent_classes(
+        judge, others, **how, population=None if populations == 1 else of
+    )
     sensitivity, specificity = most_likely(tables)
-    assert [rate.value for rate in result.sensitivity] == pytest.approx(sensitivity, abs=2e-3)
-    assert [rate.value for rate in result.specificity] == pytest.approx(specificity, abs=2e-3)
-    assert result.sensitivity[0].low < result.sensitivity[0].value < result.sensitivity[0].high
+    assert [rate.value for rate in result.sensitivity] == pytest.approx(
+        sensitivity, abs=2e-3
+    )
+    assert [rate.value for rate in result.specificity] == pytest.approx(
+        specificity, abs=2e-3
+    )
+    assert (
+        result.sensitivity[0].low
+        < result.sensitivity[0].value
+        < result.sensitivity[0].high
+    )
     if populations == 1:
         assert result.why == "by three verdicts an item"
         return
@@ -238,7 +275,11 @@ def test_the_majority_errs_where_the_model_does_not():
 
 
 def test_what_does_not_fit_is_refused():
-    for judge, ratings, epsilon in (([1, 0], [[1, 0, 1]], 0.2), ([1], [1], 0.2), ([1], [[1]], 1)):
+    for judge, ratings, epsilon in (
+        ([1, 0], [[1, 0, 1]], 0.2),
+        ([1], [1], 0.2),
+        ([1], [[1]], 1),
+    ):
         with pytest.raises(ValueError, match="want"):
             annotator_test(judge, ratings, epsilon=epsilon)
     for judge, ratings in (([1, 0.5], [[1, 0]]), ([1, 0], [[1]])):

@@ -5,7 +5,13 @@ import scipy.stats
 from metassay.statistics import correlation, resampling
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
 from metassay.statistics.layout import Layout
-from metassay.statistics.resampling import Draws, correlate_resamples, draw, percentiles, varies
+from metassay.statistics.resampling import (
+    Draws,
+    correlate_resamples,
+    draw,
+    percentiles,
+    varies,
+)
 from tests.support.statistics import NAN
 
 RESAMPLES = ("documents", "systems", "both")
@@ -32,7 +38,8 @@ def each_explicitly(metric, human, level, coefficient, draws):
 
 # systems, documents, share of cells missing
 @pytest.mark.parametrize(
-    "shape", [(4, 12, 0.1), (3, 4, 0.4), (2, 6, 0.1), (1, 7, 0.1), (5, 1, 0.0), (6, 9, 0.0)]
+    "shape",
+    [(4, 12, 0.1), (3, 4, 0.4), (2, 6, 0.1), (1, 7, 0.1), (5, 1, 0.0), (6, 9, 0.0)],
 )
 @every_resample
 def test_a_resample_is_the_matrix_drawn(resample, shape):
@@ -43,11 +50,15 @@ def test_a_resample_is_the_matrix_drawn(resample, shape):
         for coefficient in EVERY_COEFFICIENT:
             values = correlate_resamples(metric, human, level, coefficient, draws)
             expected = list(each_explicitly(metric, human, level, coefficient, draws))
-            assert values == pytest.approx(expected, abs=1e-12, nan_ok=True), (level, coefficient)
+            assert values == pytest.approx(expected, abs=1e-12, nan_ok=True), (
+                level,
+                coefficient,
+            )
 
 
 def test_by_hand():
-    # Two systems, three documents; metric minus its mean agrees with people in documents 0 and 1.
+    # Two systems, three documents; metric minus its mean agrees with people in
+    # documents 0 and 1.
     metric = np.array([[1.0, 1.0, 2.0], [2.0, 2.0, 1.0]])
     human = np.array([[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]])
     # Drawn: 0 twice and 2 once; 2 three times. Per document Kendall is 1, 1, -1.
@@ -55,12 +66,16 @@ def test_by_hand():
     draws = Draws("documents", np.ones((2, 2), np.int32), documents)
     values = correlate_resamples(metric, human, "document", "kendall", draws)
     assert values == pytest.approx([1 / 3, -1])
-    # Pooled, first draw: 1 1 2 2 2 1 against 1 1 1 2 2 2. 9 pairs differ in people's scores: of
-    # the first three (1, 1, 2) with the last three (2, 2, 1) concordant 4, discordant 1, tied 4.
-    # In the metric 9 differ too: (4 - 1) / 9.
-    assert correlate_resamples(metric, human, "global", "kendall", draws)[0] == pytest.approx(1 / 3)
+    # Pooled, first draw: 1 1 2 2 2 1 against 1 1 1 2 2 2. 9 pairs differ in people's
+    # scores: of the first three (1, 1, 2) with the last three (2, 2, 1) concordant 4,
+    # discordant 1, tied 4. In the metric 9 differ too: (4 - 1) / 9.
+    assert correlate_resamples(metric, human, "global", "kendall", draws)[
+        0
+    ] == pytest.approx(1 / 3)
     # System means: metric 4/3 and 5/3, then 2 and 1; people 1 and 2.
-    assert correlate_resamples(metric, human, "system", "pearson", draws) == pytest.approx([1, -1])
+    assert correlate_resamples(
+        metric, human, "system", "pearson", draws
+    ) == pytest.approx([1, -1])
 
 
 @every_coefficient
@@ -78,7 +93,8 @@ def test_every_way_to_the_value_is_the_same_value(coefficient, resample, monkeyp
 
 
 def test_sums_that_cancel_are_not_trusted():
-    # Nearly all of the spread is one document's; without it the rest is far below rounding of sums.
+    # Nearly all of the spread is one document's; without it the rest is far below
+    # rounding of sums.
     rng = np.random.default_rng(1)
     metric = rng.normal(size=(3, 8)) * 1e-9
     human = metric + rng.normal(size=(3, 8)) * 1e-9
@@ -92,16 +108,20 @@ def test_sums_that_cancel_are_not_trusted():
 
 @every_coefficient
 def test_interval_equals_scipys_bootstrap(coefficient):
-    # With one system, documents are plain pairs, which scipy can resample. Ends of 4,000 resamples
-    # have a Monte-Carlo error of about .005 here.
+    # With one system, documents are plain pairs, which scipy can resample. Ends of
+    # 4,000 resamples have a Monte-Carlo error of about .005 here.
     rng = np.random.default_rng(3)
     x = rng.normal(size=60)
     y = x + rng.normal(size=60)
     expected = scipy.stats.bootstrap(
         (x, y),
         lambda a, b, axis: EVERY_COEFFICIENT[coefficient](a, b),
-        **{"paired": True, "vectorized": True, "n_resamples": 4000, "method": "percentile"},
-        **{"confidence_level": 0.9, "rng": np.random.default_rng(4)},
+        paired=True,
+        vectorized=True,
+        n_resamples=4000,
+        method="percentile",
+        confidence_level=0.9,
+        rng=np.random.default_rng(4),
     ).confidence_interval
     draws = draw((1, 60), resample="documents", n=4000, rng=np.random.default_rng(5))
     values = correlate_resamples(x[None], y[None], "global", coefficient, draws)
@@ -110,8 +130,9 @@ def test_interval_equals_scipys_bootstrap(coefficient):
 
 
 def test_no_interval_if_most_resamples_are_undefined():
-    # Only document 0 tells the systems apart; of 6 documents it is drawn in 1 - (5/6)**6 = .67 of
-    # the resamples, with 8 systems 0 to 7 of which one is drawn in 1 - (7/8)**8 = .66: .44 of both.
+    # Only document 0 tells the systems apart; of 6 documents it is drawn in 1 -
+    # (5/6)**6 = .67 of the resamples, with 8 systems 0 to 7 of which one is drawn in 1
+    # - (7/8)**8 = .66: .44 of both.
     metric = np.zeros((8, 6))
     metric[0, 0] = 1
     human = metric + np.arange(6)
@@ -131,7 +152,10 @@ def test_one_document_or_system_drawn_again_does_not_vary(level):
     # One system has no coefficient within documents, nor between systems.
     for sides, expected in (
         ((metric, human), {"documents": False, "both": False, "systems": True}),
-        ((metric.T[:1], human.T[:1]), {"systems": False, "documents": level != "document"}),
+        (
+            (metric.T[:1], human.T[:1]),
+            {"systems": False, "documents": level != "document"},
+        ),
     ):
         for resample, varied in expected.items():
             draws = draw(sides[0].shape, resample=resample, n=200, rng=rng)
@@ -167,7 +191,9 @@ def test_draws(resample, monkeypatch):
 def test_no_texts(shape, resample):
     draws = draw(shape, resample=resample, n=10, rng=np.random.default_rng(0))
     for level in LEVELS:
-        values = correlate_resamples(np.empty(shape), np.empty(shape), level, "kendall", draws)
+        values = correlate_resamples(
+            np.empty(shape), np.empty(shape), level, "kendall", draws
+        )
         assert values.shape == (10,)
         assert np.isnan(values).all()
 
@@ -182,4 +208,6 @@ def test_families_of_unequal_size_are_drawn_whole(resample, coefficient):
     assert len(set(draws.systems.sum(axis=1))) > 1
     sides = human + noise, human, "system", coefficient, draws
     expected = list(each_explicitly(*sides))
-    assert correlate_resamples(*sides) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert correlate_resamples(*sides) == pytest.approx(
+        expected, abs=1e-12, nan_ok=True
+    )

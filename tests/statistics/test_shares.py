@@ -26,7 +26,9 @@ def judged(counts, passed, failed):
 
 
 def rates(judge, people, **more):
-    return pass_rates(judge, people, confidence=0.95, rng=np.random.default_rng(0), **more)
+    return pass_rates(
+        judge, people, confidence=0.95, rng=np.random.default_rng(0), **more
+    )
 
 
 @pytest.mark.parametrize(("hits", "n"), [(3, 10), (1, 7), (49, 50), (120, 400)])
@@ -34,7 +36,10 @@ def test_shares_have_jeffreys_interval(hits, n):
     expected = proportion_confint(hits, n, alpha=0.1, method="jeffreys")
     assert jeffreys(hits, n, confidence=0.9) == pytest.approx(expected)
     # None and all of a few texts leave doubt: the other end is Beta(1/2, 10 1/2)'s.
-    assert jeffreys(0, 10, confidence=0.95) == (0, pytest.approx(beta(0.5, 10.5).ppf(0.975)))
+    assert jeffreys(0, 10, confidence=0.95) == (
+        0,
+        pytest.approx(beta(0.5, 10.5).ppf(0.975)),
+    )
     assert jeffreys(10, 10, confidence=0.95)[1] == 1
     assert np.isnan(jeffreys(0, 0, confidence=0.95)).all()
 
@@ -43,13 +48,18 @@ def test_effective_size_by_hand():
     # Two documents of two texts: 1 1 and 0 0, mean 1/2. Sums of the documents' deviations: 1 and
     # -1, so 2 * k / (k - 1) / n = 1; alone, 4 * 1/4 / 3 = 1/3: a design effect of 3.
     influence, cluster = np.array([0.5, 0.5, -0.5, -0.5]), np.array([0, 0, 1, 1])
-    few = (1.959963984540054 / 12.706204736432095) ** 2  # normal and t with one degree of freedom
-    assert effective_size(influence, cluster, confidence=0.95) == pytest.approx(4 / 3 * few)
+    # normal and t with one degree of freedom
+    few = (1.959963984540054 / 12.706204736432095) ** 2
+    assert effective_size(influence, cluster, confidence=0.95) == pytest.approx(
+        4 / 3 * few
+    )
     # Where no text moves the number, each document counts once.
     assert effective_size(np.zeros(4), cluster, confidence=0.95) == 2
     assert effective_size(influence, np.zeros(4, dtype=int), confidence=0.95) == 1
     # Documents whose texts cancel out are worth no more than their texts.
-    again = effective_size(np.tile([0.5, -0.5], 50), np.repeat(np.arange(50), 2), confidence=0.95)
+    again = effective_size(
+        np.tile([0.5, -0.5], 50), np.repeat(np.arange(50), 2), confidence=0.95
+    )
     assert 94 < again < 100
 
 
@@ -77,14 +87,19 @@ def test_pass_rates_by_hand():
     # 20 texts rated, 10 of them passed; sensitivity .8, specificity .9. The judge passes 9 of
     # those and 45 of the other 80.
     judge, people = judged((8, 1, 2, 9), 45, 35)
-    result = rates(np.append(judge, NAN), np.append(people, 1.0))  # one is rated and not judged
+    # one is rated and not judged
+    result = rates(np.append(judge, NAN), np.append(people, 1.0))
     assert result.judge.value == pytest.approx(54 / 100)
     assert result.people.value == pytest.approx(11 / 21)
-    assert result.rogan_gladen.value == pytest.approx((0.54 + 0.9 - 1) / (0.8 + 0.9 - 1))
+    assert result.rogan_gladen.value == pytest.approx(
+        (0.54 + 0.9 - 1) / (0.8 + 0.9 - 1)
+    )
     assert [rate.n for rate in result] == [100, 21, 20, 20]
-    # People pass 8 of 9 that the judge passes and 2 of 11 that it fails: had people's covariance
-    # with it been shared by all texts, 54 * 8/9 + 46 * 2/11 of 100.
-    assert result.prediction_powered.value == pytest.approx(0.54 * 8 / 9 + 0.46 * 2 / 11, abs=0.005)
+    # People pass 8 of 9 that the judge passes and 2 of 11 that it fails: had people's
+    # covariance with it been shared by all texts, 54 * 8/9 + 46 * 2/11 of 100.
+    assert result.prediction_powered.value == pytest.approx(
+        0.54 * 8 / 9 + 0.46 * 2 / 11, abs=0.005
+    )
     for rate in result:
         assert 0 <= rate.low < rate.value < rate.high <= 1
     # Everything rated leaves people's rate, and nothing rated none.
@@ -100,11 +115,20 @@ def test_pass_rates_by_hand():
     assert useless.prediction_powered.value == pytest.approx(0.5)
 
 
-# Estimate, low and high of ppi_mean_pointestimate and ppi_mean_ci, ppi-python 0.2.3, alpha .05.
+# Estimate, low and high of ppi_mean_pointestimate and ppi_mean_ci, ppi-python 0.2.3,
+# alpha .05.
 PPI_PYTHON = [
-    ((40, 6, 4, 30), (300, 220), (0.5512524037367438, 0.4729341160468441, 0.6295706914266435)),
+    (
+        (40, 6, 4, 30),
+        (300, 220),
+        (0.5512524037367438, 0.4729341160468441, 0.6295706914266435),
+    ),
     ((9, 2, 1, 8), (55, 45), (0.5, 0.33202943839473253, 0.6679705616052675)),
-    ((150, 20, 30, 60), (700, 500), (0.6624218190311585, 0.6141360234466399, 0.7107076146156771)),
+    (
+        (150, 20, 30, 60),
+        (700, 500),
+        (0.6624218190311585, 0.6141360234466399, 0.7107076146156771),
+    ),
 ]
 
 
@@ -128,8 +152,8 @@ def test_powered_equals_ppi_python(counts, alone, expected):
 
 
 def test_rogan_and_gladens_interval_widens_about_its_middle_and_holds_its_value():
-    # Of 60 rated texts 2 fail: Lang and Reiczigel's middle is then far below the value, and an
-    # upper end that was stretched from the value on came to stand below it.
+    # Of 60 rated texts 2 fail: Lang and Reiczigel's middle is then far below the value,
+    # and an upper end that was stretched from the value on came to stand below it.
     judge, people = judged((52, 0, 6, 2), 140, 100)
     alone = rates(judge, people).rogan_gladen
     alike = rates(judge, people, cluster=np.arange(300) // 5).rogan_gladen
@@ -149,15 +173,22 @@ def test_a_judge_without_an_error_yet_is_not_taken_for_perfect():
 def test_labels_are_as_many_as_the_width_asks_for():
     judge, people = judged((80, 20, 20, 80), 900, 900)
     needed, narrow, least = (
-        labels_needed(judge, people, confidence=0.95, width=width) for width in (0.2, 0.1, 0.01)
+        labels_needed(judge, people, confidence=0.95, width=width)
+        for width in (0.2, 0.1, 0.01)
     )
-    # Of sensitivity near .8, Jeffreys' interval is .2 wide at 60 texts; half of the texts pass.
-    assert np.ptp(jeffreys(0.8 * 60, 60, confidence=0.95)) == pytest.approx(0.2, abs=0.005)
+    # Of sensitivity near .8, Jeffreys' interval is .2 wide at 60 texts; half of the
+    # texts pass.
+    assert np.ptp(jeffreys(0.8 * 60, 60, confidence=0.95)) == pytest.approx(
+        0.2, abs=0.005
+    )
     assert needed.sensitivity == pytest.approx(2 * 60, rel=0.05)
     assert needed.specificity == needed.sensitivity
-    # The rate's normal interval: people's variance 1/4, of which the judgments explain .6 ** 2.
+    # The rate's normal interval: people's variance 1/4, of which the judgments explain
+    # .6 ** 2.
     variance = (0.2 / 2 / 1.96) ** 2
-    assert needed.pass_rate == pytest.approx((1 - 0.36) / (variance / 0.25 - 0.36 / 2000), rel=0.05)
+    assert needed.pass_rate == pytest.approx(
+        (1 - 0.36) / (variance / 0.25 - 0.36 / 2000), rel=0.05
+    )
     assert narrow.pass_rate > 3.5 * needed.pass_rate
     assert least.pass_rate > 30_000  # even all 2,000 rated are too few
     of = np.repeat(np.arange(judge.size), 3)
@@ -174,10 +205,12 @@ def test_labels_need_something_to_go_by():
 
 
 def test_powered_means_by_hand():
-    # Judge 1 too high on the two that people saw (3, 5 for 2, 4), and 7, 9 elsewhere: 8 - 1.
+    # Judge 1 too high on the two that people saw (3, 5 for 2, 4), and 7, 9 elsewhere: 8
+    # - 1.
     judge, human = [3.0, 5, 7, 9], [2.0, 4, NAN, NAN]
     result = prediction_powered_mean(judge, human, confidence=0.95, weight=1)
-    # The judge's bias is constant (variance 0), its own mean of 7 and 9 has variance 1 / 2.
+    # The judge's bias is constant (variance 0), its own mean of 7 and 9 has variance 1
+    # / 2.
     reach = 1.959964 * np.sqrt(0.5)
     assert result[:3] == pytest.approx((7, 7 - reach, 7 + reach), abs=1e-5)
     assert result[4:] == (6, 2, 2, 0)
@@ -200,7 +233,9 @@ def test_powered_means_equal_ppi_python(case):
     human = np.concatenate((case["human"], np.full(len(case["judge_only"]), NAN)))
     order = np.random.default_rng(0).permutation(judge.size)
     for weight, *expected in case["values"]:
-        result = prediction_powered_mean(judge[order], human[order], confidence=0.9, weight=weight)
+        result = prediction_powered_mean(
+            judge[order], human[order], confidence=0.9, weight=weight
+        )
         assert result[:3] == pytest.approx(expected, abs=1e-9)
         assert result.n == len(case["human"])
 
@@ -217,10 +252,14 @@ def test_rogan_gladen_by_hand():
         undefined = rogan_gladen([0.0, 1, 0, 1, 0, 1], human, confidence=0.95)
         assert np.isnan(undefined[:3]).all()
     # A perfect judge: its share; all ones elsewhere cannot be more than 1.
-    perfect = rogan_gladen([1.0, 0, 1, 1, 1, NAN], [1.0, 0, NAN, NAN, NAN, 1], confidence=0.95)
+    perfect = rogan_gladen(
+        [1.0, 0, 1, 1, 1, NAN], [1.0, 0, NAN, NAN, NAN, 1], confidence=0.95
+    )
     assert perfect.value == pytest.approx(0.8)
     assert (perfect.n, perfect.n_judged, perfect.n_missing) == (2, 3, 1)
-    cut = rogan_gladen([1.0, 0, 0, 0] + [1] * 20, [1.0, 1, 0, 0] + [NAN] * 20, confidence=0.95)
+    cut = rogan_gladen(
+        [1.0, 0, 0, 0] + [1] * 20, [1.0, 1, 0, 0] + [NAN] * 20, confidence=0.95
+    )
     assert cut.value == 1
     assert 0 <= cut.low <= cut.high <= 1
     with pytest.raises(ValueError, match="0 and 1"):
@@ -231,7 +270,9 @@ def test_an_interval_of_rogan_and_gladen_has_its_value():
     draws = np.random.default_rng(20261127)
     for _ in range(300):
         human = draws.random(60) < draws.choice([0.05, 0.5, 0.97])
-        judge = np.where(draws.random(60) < draws.choice([0.6, 0.9, 1.0]), human, ~human)
+        judge = np.where(
+            draws.random(60) < draws.choice([0.6, 0.9, 1.0]), human, ~human
+        )
         people = np.where(draws.random(60) < draws.choice([0.2, 1.0]), human, NAN)
         result = rogan_gladen(judge.astype(float), people, confidence=0.95)
         assert np.isnan(result.value) or result.low <= result.value <= result.high

@@ -5,14 +5,22 @@ import itertools
 import numpy as np
 import pytest
 
-from metassay.statistics.subsets import least_maximum, least_mean, least_minimum, least_sum
+from metassay.statistics.subsets import (
+    least_maximum,
+    least_mean,
+    least_minimum,
+    least_sum,
+)
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_all_choices(seed: int) -> None:
     rng = np.random.default_rng(seed)
     shape = (int(rng.integers(1, 5)), 6)
-    values, weights = rng.integers(0, 5, shape).astype(float), rng.uniform(0.1, 1, shape[0])
+    values, weights = (
+        rng.integers(0, 5, shape).astype(float),
+        rng.uniform(0.1, 1, shape[0]),
+    )
     possible = rng.random(shape) < 0.8
     sure = possible & (rng.random(shape) < 0.5)
     result = np.array(
@@ -27,7 +35,9 @@ def test_all_choices(seed: int) -> None:
         every = []
         for choice in itertools.product([False, True], repeat=len(values)):
             rows = np.array(choice)
-            fits = (sure[:, column] <= rows).all() and (rows <= possible[:, column]).all()
+            fits = (sure[:, column] <= rows).all() and (
+                rows <= possible[:, column]
+            ).all()
             if rows.any() and fits:
                 chosen = values[rows, column]
                 mean = np.average(chosen, weights=weights[rows])
@@ -39,4 +49,6 @@ def test_all_choices(seed: int) -> None:
 def test_a_known_mean_has_equal_ends() -> None:
     values, sure = np.array([[1 / 3], [0.75], [1.0]]), np.ones((3, 1), dtype=np.bool_)
     weights = np.array([0.1, 0.3, 0.3])
-    assert least_mean(values, weights, sure, sure) == -least_mean(-values, weights, sure, sure)
+    assert least_mean(values, weights, sure, sure) == -least_mean(
+        -values, weights, sure, sure
+    )

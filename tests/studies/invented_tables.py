@@ -47,8 +47,11 @@ def sources(attributes=None):
     more |= {"attributes": None if attributes is None else json.dumps(attributes)}
     rows = [
         {
-            **{"doc_id": doc, "task": "note", "passages": [f"What is {doc}?", "A cough."]},
-            **{"speaker": ["doctor", "patient"], **more},
+            "doc_id": doc,
+            "task": "note",
+            "passages": [f"What is {doc}?", "A cough."],
+            "speaker": ["doctor", "patient"],
+            **more,
         }
         for doc in DOCUMENTS
     ]
@@ -59,12 +62,19 @@ def parts(failed=("d3", "gamma"), without=()):
     rows = []
     for doc, author in product(DOCUMENTS, ("reference", *SYSTEMS)):
         ok, whole = (doc, author) != failed, f"It healed. {author} did {doc} [1]."
-        for part, text in (("method", f"{author} did {doc} [1]."), ("result", "It healed.")):
+        for part, text in (
+            ("method", f"{author} did {doc} [1]."),
+            ("result", "It healed."),
+        ):
             if ok and (doc, author, part) not in without:
                 at = whole.index(text)
-                rows.append((doc, author, part, text, [at], [at + len(text)], "yes", "ok"))
+                rows.append(
+                    (doc, author, part, text, [at], [at + len(text)], "yes", "ok")
+                )
         status, text = ("ok", whole) if ok else ("error", None)
-        rows.append((doc, author, FULL, text, [0] * ok, [len(whole)] * ok, "no", status))
+        rows.append(
+            (doc, author, FULL, text, [0] * ok, [len(whole)] * ok, "no", status)
+        )
     names = ["doc_id", "author", "part", "text", "starts", "ends", "leaf", "status"]
     frame = pd.DataFrame(rows, columns=names)
     frame["made_up"] = [[] for _ in rows]
@@ -82,27 +92,40 @@ def units():
             rows.append((*key, part, "claim", n, f"{author} {claim} in {doc}.", 0))
     columns = ["doc_id", "author", "part", "kind", "position", "text", "statement"]
     frame = pd.DataFrame(rows, columns=columns)
-    frame = frame.assign(status="ok", citations=[[] for _ in rows], start=None, end=None)
+    frame = frame.assign(
+        status="ok", citations=[[] for _ in rows], start=None, end=None
+    )
     return round_trip(UNITS, frame)
 
 
 def ranked():
     """Scores by two metrics that disagree on alpha and beta in d1 alone, and on nothing else."""
     rows = [
-        (doc, author, metric, 5 - value if (metric, doc) == ("near", "d1") and value > 1 else value)
+        (
+            doc,
+            author,
+            metric,
+            5 - value if (metric, doc) == ("near", "d1") and value > 1 else value,
+        )
         for metric, doc in product(("long", "near"), DOCUMENTS)
         for author, value in (("alpha", 3.0), ("beta", 2.0), ("gamma", 1.0))
     ]
     frame = pd.DataFrame(rows, columns=["doc_id", "author", "metric", "value"])
     frame = frame.assign(part=FULL, judge="none", n_expected=1, n_judged=1, n_failed=0)
-    frame = frame.assign(low=frame["value"], high=frame["value"], recipe="r", statistics=None)
+    frame = frame.assign(
+        low=frame["value"], high=frame["value"], recipe="r", statistics=None
+    )
     board = pd.DataFrame({"metric": ["long", "near"], "better": "higher"})
     board = board.reindex(columns=list(empty(LEADERBOARD).columns))
     return {"scores": round_trip(SCORES, frame), "leaderboard": board}
 
 
-GRADE = Question("g", "grade", "choice", "How good?", tuple(Choice(str(n), n) for n in (1, 2, 3)))
-FAULTS = Question("f", "faults", "number", "How many?", low=0, high=4, whole=True, capped=True)
+GRADE = Question(
+    "g", "grade", "choice", "How good?", tuple(Choice(str(n), n) for n in (1, 2, 3))
+)
+FAULTS = Question(
+    "f", "faults", "number", "How many?", low=0, high=4, whole=True, capped=True
+)
 SCALES = {
     "grade": Criterion(low=1, high=3, better="higher", scale="ordinal"),
     "faults": Criterion(low=0, high=4, better="lower", scale="count"),
@@ -110,7 +133,9 @@ SCALES = {
 PLAIN = Form("plain", lambda read, options: None)
 
 
-def drafts(documents=DOCUMENTS, systems=SYSTEMS, text="=SUM(A1) of {author}, {doc}\nNext; line"):
+def drafts(
+    documents=DOCUMENTS, systems=SYSTEMS, text="=SUM(A1) of {author}, {doc}\nNext; line"
+):
     """An item of each text, which is of its author backwards: a grade and a count of faults."""
     items = []
     for doc, author in product(documents, systems):
@@ -121,7 +146,9 @@ def drafts(documents=DOCUMENTS, systems=SYSTEMS, text="=SUM(A1) of {author}, {do
     return items
 
 
-def study(raters=("anna", "ben", "carla"), per_item=None, items=None, seed=1, **of_drafts) -> Study:
+def study(
+    raters=("anna", "ben", "carla"), per_item=None, items=None, seed=1, **of_drafts
+) -> Study:
     """A study with a grade and a count of faults for each text."""
     plan = StudyDraft(drafts(**of_drafts), SCALES, ("Read, then grade.",))
     design = Design(raters, per_item or len(raters), items, seed)

@@ -37,7 +37,10 @@ def answers(study, seed=7):
     chance, by_row = random.Random(seed), {}
     for sheet in study.sheets():
         for row in (row for item in sheet.items for row in item.rows):
-            of_row = {question.column: answered(question, chance) for question in row.questions}
+            of_row = {
+                question.column: answered(question, chance)
+                for question in row.questions
+            }
             comment = chance.choice(["", "", 'a <b>bold</b> & "odd" one\nof two lines'])
             by_row[sheet.rater, row.id] = (of_row, comment)
     return by_row
@@ -70,12 +73,28 @@ def results(interface, task, of_row, comment=""):
 def export_of(number, task, result, user=1, **changes):
     """One task as the format JSON has it, with one submitted annotation."""
     annotation = {
-        **{"id": 100 + number, "completed_by": user, "result": result, "was_cancelled": False},
-        **{"ground_truth": False, "created_at": "2026-11-20T10:00:00.000000Z", "lead_time": 9.5},
-        **{"prediction": {}, "result_count": len(result), "task": number, "project": 3},
+        "id": 100 + number,
+        "completed_by": user,
+        "result": result,
+        "was_cancelled": False,
+        "ground_truth": False,
+        "created_at": "2026-11-20T10:00:00.000000Z",
+        "lead_time": 9.5,
+        "prediction": {},
+        "result_count": len(result),
+        "task": number,
+        "project": 3,
     }
     return {
-        **{"id": number, "annotations": [annotation | changes], "file_upload": "x.json"},
-        **{"drafts": [], "predictions": [], "data": task["data"], "meta": {}, "project": 3},
-        **{"inner_id": number, "total_annotations": 1, "cancelled_annotations": 0},
+        "id": number,
+        "annotations": [annotation | changes],
+        "file_upload": "x.json",
+        "drafts": [],
+        "predictions": [],
+        "data": task["data"],
+        "meta": {},
+        "project": 3,
+        "inner_id": number,
+        "total_annotations": 1,
+        "cancelled_annotations": 0,
     }

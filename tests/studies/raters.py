@@ -12,7 +12,9 @@ WORTH = {"careful": 4, "copying": 4, "inventive": 3, "mirrored": 3, "miscounting
 WORTH |= {"negating": 2, "rambling": 2, "brief": 2, "lead": 2, "longest_turn": 1}
 
 
-def fill_in(study: Path, column: str, raters: dict[str, str], seed: int = 1) -> list[Path]:
+def fill_in(
+    study: Path, column: str, raters: dict[str, str], seed: int = 1
+) -> list[Path]:
     """Fill in the CSV sheets; `raters` says who is what. The key tells whose text is whose."""
     known = key.read(study / key.FILE)
     filled = []

@@ -28,21 +28,29 @@ def study_to_certificate(project: Path, environment: Mapping[str, str]) -> None:
     printed = _run(import_back, project, environment)
     assert "240 ratings by 3 raters" in printed
     status = ["git", "status", "--porcelain", "--untracked-files=all"]
-    seen = subprocess.run(status, cwd=project, capture_output=True, text=True, check=True).stdout
-    assert seen == "?? studies/sample/pilot/ratings.csv\n", "no sheet, key or comment is for git"
+    seen = subprocess.run(
+        status, cwd=project, capture_output=True, text=True, check=True
+    ).stdout
+    assert seen == "?? studies/sample/pilot/ratings.csv\n", (
+        "no sheet, key or comment is for git"
+    )
     _declare(project / "benchmarks/sample/params.yaml", printed)
     _draw_less(project / "params.yaml")
     _run([*again, "--no-prefect"], project, environment)
     tables = project / "data/tables/sample"
     ratings = read(RATINGS, tables / "ratings/pilot.parquet")
     assert ratings.groupby("rater").size().to_dict() == dict.fromkeys(MANNERS, 80)
-    assert ratings.groupby("author").size().to_dict() == dict.fromkeys(set(ratings["author"]), 24)
+    assert ratings.groupby("author").size().to_dict() == dict.fromkeys(
+        set(ratings["author"]), 24
+    )
     certificates = read(CERTIFICATES, tables / "certificates.parquet")
     pilot = certificates[certificates["criterion"] == "vanilla_rating"]
     assert set(pilot["study"]) == {"pilot"}
     assert "claim_recall" in set(pilot["metric"])
     page = (project / "reports/sample/page/data/head.js").read_text("utf-8")
-    named = re.findall(r"(\w+) agrees less than the others by (\w+) \(study (\w+)\)", page)
+    named = re.findall(
+        r"(\w+) agrees less than the others by (\w+) \(study (\w+)\)", page
+    )
     assert named == [("carla", "vanilla_rating", "pilot")]
     _run(draw_next, project, environment)
     key = json.loads((project / "studies/sample/next/key.json").read_text("utf-8"))
@@ -74,7 +82,11 @@ def _draw_less(file: Path) -> None:
     """Fewer resamples and permutations, and two metrics against each other: enough for this."""
     params = yaml.safe_load(file.read_text("utf-8"))
     compared = ["claim_recall", "rouge1_fmeasure"]
-    params["meta_evaluation"] |= {"resamples": 100, "permutations": 500, "compared": compared}
+    params["meta_evaluation"] |= {
+        "resamples": 100,
+        "permutations": 500,
+        "compared": compared,
+    }
     file.write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
 
 

@@ -42,7 +42,9 @@ def test_claims_are_the_references_in_the_order_of_its_text():
     rows = questions(plan, "d1", "alpha")
     assert [target.unit for _, _, target in rows] == ["claim:0", "claim:1", "claim:2"]
     assert [texts["claim"] for texts, _, _ in rows] == [
-        *("reference healed in d1.", "reference did in d1.", "reference did so in d1.")
+        "reference healed in d1.",
+        "reference did in d1.",
+        "reference did so in d1.",
     ]
     # Without the citation, which would tell systems that cite from those that do not.
     assert {texts["text"] for texts, _, _ in rows} == {"It healed. alpha did d1."}
@@ -63,7 +65,9 @@ def test_pairs_and_the_shares_of_each_text():
     plan = make(pairs, shares=True)
     assert len(plan.drafts) == 3 + 3 + 1
     sent = build_study("one", "s", pairs, plan, Design(("a", "b"), 2, None, 1))
-    targets = [pair.target for row in sent.key.rows.values() for pair in row.questions.values()]
+    targets = [
+        pair.target for row in sent.key.rows.values() for pair in row.questions.values()
+    ]
     preferred = [target for target in targets if target.criterion == "preference"]
     assert len(preferred) == 7
     assert {target.doc_id for target in preferred} == {"d1", "d2", "d3"}
@@ -74,10 +78,14 @@ def test_pairs_and_the_shares_of_each_text():
         target = sent.key.rows[row.id].questions["better"].target
         assert f" {target.author} did" in texts["text A"]
         assert f" {target.unit.removeprefix('versus:')} did" in texts["text B"]
-    assert len({target.author for target in preferred}) > 1, "the sides are drawn by lot"
+    assert len({target.author for target in preferred}) > 1, (
+        "the sides are drawn by lot"
+    )
     plan = make(pairs, disagreeing=("long", "near"))
     assert [draft.identity for draft in plan.drafts] == [("d1", "alpha", "beta")]
-    with pytest.raises(BadInput, match="'short' is not a metric here; known: long, near"):
+    with pytest.raises(
+        BadInput, match="'short' is not a metric here; known: long, near"
+    ):
         make(pairs, disagreeing=("long", "short"))
 
 
@@ -89,23 +97,43 @@ def test_elements_of_each_sentence_and_their_shares():
         ("beta method.", "beta did in d1.", "statement:1"),
         ("beta method.", "beta did so in d1.", "statement:1"),
     ]
-    (question,) = {q for draft in plan.drafts for row in draft.rows for q, _ in row.questions}
+    (question,) = {
+        q for draft in plan.drafts for row in draft.rows for q, _ in row.questions
+    }
     code = {choice.word: choice.value for choice in question.choices}
     assert len(code) == len(set(code.values())) == 7
-    words = ["correct", "missing (critical)", "incorrect (minor)", "not in notes (minor)"]
-    keys = [("statement:0", f"label {n}") for n in range(4)] + [("statement:1", "label 0")]
+    words = [
+        "correct",
+        "missing (critical)",
+        "incorrect (minor)",
+        "not in notes (minor)",
+    ]
+    keys = [("statement:0", f"label {n}") for n in range(4)] + [
+        ("statement:1", "label 0")
+    ]
     values = [*(code[word] for word in words), None]
-    answers = [Answer(Target("d", "a", "full", *k), v) for k, v in zip(keys, values, strict=True)]
+    answers = [
+        Answer(Target("d", "a", "full", *k), v)
+        for k, v in zip(keys, values, strict=True)
+    ]
     shares = {(t.unit, t.criterion): value for t, value in elements.rate(answers)}
     # Three of four elements have an error, one of each category; one error is critical.
-    assert [shares["statement:0", n] for n in plan.criteria] == [0.75, 0.25, 0.25, 0.25, 0.25]
+    assert [shares["statement:0", n] for n in plan.criteria] == [
+        0.75,
+        0.25,
+        0.25,
+        0.25,
+        0.25,
+    ]
     assert [shares["statement:1", name] for name in plan.criteria] == [None] * 5
 
 
 def test_facts_of_a_text_and_those_that_it_leaves_out():
     plan = make(facts)
     rows = questions(plan, "d1", "beta")
-    assert [(texts["fact"], column, target.criterion) for texts, column, target in rows] == [
+    assert [
+        (texts["fact"], column, target.criterion) for texts, column, target in rows
+    ] == [
         ("beta healed in d1.", "status", "status 0"),
         ("beta did in d1.", "status", "status 1"),
         ("beta did so in d1.", "status", "status 2"),
@@ -115,7 +143,9 @@ def test_facts_of_a_text_and_those_that_it_leaves_out():
     assert texts["input"] == "doctor: What is d1?\npatient: A cough."
     assert texts["reference"] == "It healed. reference did d1."
     assert texts["text"] == "It healed. beta did d1."
-    code = {c.word: c.value for c in plan.drafts[0].rows[0].questions[0].question.choices}
+    code = {
+        c.word: c.value for c in plan.drafts[0].rows[0].questions[0].question.choices
+    }
 
     def rated(*values):
         answers = zip((target for *_, target in rows), values, strict=True)
@@ -127,7 +157,17 @@ def test_facts_of_a_text_and_those_that_it_leaves_out():
     # One fact of three is right, and one of the reference's two is there.
     status = (code["incorrect"], code["correct"], code["hallucinated"])
     third = pytest.approx(1 / 3)
-    assert rated(*status, 1.0) == [1, 1, 1, 1, third, 0.5, pytest.approx(0.4), third, 0.5]
+    assert rated(*status, 1.0) == [
+        1,
+        1,
+        1,
+        1,
+        third,
+        0.5,
+        pytest.approx(0.4),
+        third,
+        0.5,
+    ]
     assert rated(*status, None) == [1, 1, 1, None, third, None, None, third, None]
     assert rated(None, *status[1:], 1.0) == [None, None, None, 1, *[None] * 5]
     scales = {name: (c.high, c.better, c.scale) for name, c in plan.criteria.items()}
@@ -137,7 +177,9 @@ def test_facts_of_a_text_and_those_that_it_leaves_out():
     without = whole[(whole["author"] != "reference") | (whole["doc_id"] != "d1")]
     plan = make(facts, tables(parts=without.reset_index(drop=True)))
     assert {draft.identity[0] for draft in plan.drafts} == {"d2", "d3"}
-    assert plan.notes[-1] == "3 text(s) are left out: no reference or no claims are known"
+    assert (
+        plan.notes[-1] == "3 text(s) are left out: no reference or no claims are known"
+    )
 
 
 def test_a_rubric_as_columns_with_its_caps():
@@ -146,7 +188,9 @@ def test_a_rubric_as_columns_with_its_caps():
     row = plan.drafts[0].rows[0]
     lead, by_column = "note_respiratory_", {q.column: q for q, _ in row.questions}
     assert (by_column[f"{lead}1A"].high, by_column[f"{lead}1A"].capped) == (2, True)
-    assert f"{lead}1B" not in by_column, "nothing is forbidden here, so nothing is asked"
+    assert f"{lead}1B" not in by_column, (
+        "nothing is forbidden here, so nothing is asked"
+    )
     assert by_column[f"{lead}realism_hist"].allowed == "1, 2, 3, 4, 5"
     assert plan.criteria[f"{lead}realism_hist"].scale == "ordinal"
     assert plan.criteria[f"{lead}1D"].high == 3
@@ -157,8 +201,15 @@ def test_a_rubric_as_columns_with_its_caps():
     texts = dict(row.texts)
     assert texts["items of note_respiratory_1A"] == "cough: yes\nfever: no"
     assert texts["input"] == "doctor: What is d1?\npatient: A cough."
-    assert make(rubric, rubric="note_respiratory").notes[-1].endswith("is not for their document")
-    for options, match in (({}, "--rubric: is not given"), ({"rubric": "none"}, r"none\.yaml")):
+    assert (
+        make(rubric, rubric="note_respiratory")
+        .notes[-1]
+        .endswith("is not for their document")
+    )
+    for options, match in (
+        ({}, "--rubric: is not given"),
+        ({"rubric": "none"}, r"none\.yaml"),
+    ):
         with pytest.raises(BadInput, match=match):
             make(rubric, **options)
 
@@ -168,7 +219,9 @@ def test_facets_are_graded_where_the_reference_has_them():
     plan = make(facets, tables(parts=parts(without=lacking)))
 
     def of(doc, facet):
-        rows = [row for row in questions(plan, doc, "alpha") if row[0]["facet"] == facet]
+        rows = [
+            row for row in questions(plan, doc, "alpha") if row[0]["facet"] == facet
+        ]
         return [(column, target.criterion) for _, column, target in rows]
 
     assert of("d1", "result") == [("grade", "bmrc_result"), ("found", "result_found")]
@@ -176,11 +229,19 @@ def test_facets_are_graded_where_the_reference_has_them():
     assert of("d1", "whole text") == [("vanilla_rating", "vanilla_rating")]
     assert plan.criteria["bmrc_result"].high == 4
     assert plan.criteria["result_found"].scale == "nominal"
-    texts = [texts for texts, *_ in questions(plan, "d1", "alpha") if texts["facet"] == "result"]
+    texts = [
+        texts
+        for texts, *_ in questions(plan, "d1", "alpha")
+        if texts["facet"] == "result"
+    ]
     assert {of_text["facet of the text"] for of_text in texts} == {"(none was found)"}
 
 
-OPTIONS = {claims: {"claims": "both"}, pairs: {"shares": True}, rubric: {"rubric": "vanilla"}}
+OPTIONS = {
+    claims: {"claims": "both"},
+    pairs: {"shares": True},
+    rubric: {"rubric": "vanilla"},
+}
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
@@ -216,7 +277,9 @@ def test_a_key_brings_back_every_target(tmp_path, form):
 )
 def test_everybody_gets_as_many_and_of_every_system(counts, n_raters, seed, data):
     per_item = data.draw(st.integers(1, n_raters))
-    items = {f"{s}-{n}": (f"s{s}",) for s, count in enumerate(counts) for n in range(count)}
+    items = {
+        f"{s}-{n}": (f"s{s}",) for s, count in enumerate(counts) for n in range(count)
+    }
     raters = [f"r{n}" for n in range(n_raters)]
     assignments = assign(items, raters, per_item, seed)
     assert list(assignments) == raters
@@ -226,7 +289,8 @@ def test_everybody_gets_as_many_and_of_every_system(counts, n_raters, seed, data
     assert max(loads) - min(loads) <= 2
     for system in range(len(counts)):
         each = [
-            sum(item.startswith(f"{system}-") for item in names) for names in assignments.values()
+            sum(item.startswith(f"{system}-") for item in names)
+            for names in assignments.values()
         ]
         assert max(each) - min(each) <= 1
     assert all(len(set(names)) == len(names) for names in assignments.values())
@@ -235,7 +299,9 @@ def test_everybody_gets_as_many_and_of_every_system(counts, n_raters, seed, data
 def test_raters_share_items_in_orders_of_their_own():
     items = {f"i{n}": ("s",) for n in range(30)}
     assignments = assign(items, list("abcd"), 2, 1)
-    shared = [len({*assignments[a]} & {*assignments[b]}) for a, b in combinations("abcd", 2)]
+    shared = [
+        len({*assignments[a]} & {*assignments[b]}) for a, b in combinations("abcd", 2)
+    ]
     assert sum(shared) == 30
     assert max(shared) - min(shared) <= 1
     first, again = (assign(items, ["a", "b"], 2, 7) for _ in range(2))
@@ -254,13 +320,22 @@ def test_some_items_are_of_whole_documents_or_of_all_pairs_of_systems():
         assert Counter(draft.systems for draft in some) == sizes
         assert len({draft.identity[0] for draft in some}) in documents
     for n in range(1, 61):
-        counts = Counter(item.systems for item in draw_items(every, n, 3, together=True))
-        assert max(counts.values()) - min([*counts.values(), *[0] * (len(counts) < 3)]) <= 1
-    assert draw_items(every, None, 1, together=True) == sorted(every, key=lambda d: d.identity)
+        counts = Counter(
+            item.systems for item in draw_items(every, n, 3, together=True)
+        )
+        assert (
+            max(counts.values()) - min([*counts.values(), *[0] * (len(counts) < 3)])
+            <= 1
+        )
+    assert draw_items(every, None, 1, together=True) == sorted(
+        every, key=lambda d: d.identity
+    )
 
 
 def test_sheets_know_no_author_and_ids_say_nothing():
-    identities = [(f"d{n}", author) for n in range(2000) for author in ("alpha", "beta")]
+    identities = [
+        (f"d{n}", author) for n in range(2000) for author in ("alpha", "beta")
+    ]
     ids = draw_ids(identities, 1)
     assert len(set(ids)) == len(ids)
     assert all(re.fullmatch("[bcdfghjklmnpqrstvwxz]{8}", name) for name in ids)

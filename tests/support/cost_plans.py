@@ -20,13 +20,20 @@ from metassay.units.alignment import ALIGNMENTS
 
 ROOT = Path(__file__).parents[2]
 CHAT = {
-    **{"kind": "chat", "model": "m", "unit": "full", "citations": True, "shots": 0},
-    **{"examples": [], "example_citations": "none"},
+    "kind": "chat",
+    "model": "m",
+    "unit": "full",
+    "citations": True,
+    "shots": 0,
+    "examples": [],
+    "example_citations": "none",
 }
 LISTING = {"kind": "llm", "model": "m", "least": 0, "most": 30, "rounds": 1}
 LEAD = {"kind": "lead", "passages": 5}
 PRICES = {
-    **{"date": "2026-11-01", "input_per_million": 0.4, "output_per_million": 1.6},
+    "date": "2026-11-01",
+    "input_per_million": 0.4,
+    "output_per_million": 1.6,
     "currency": "EUR",
 }
 Blocks = Mapping[str, Mapping[str, Any]]
@@ -34,7 +41,9 @@ Blocks = Mapping[str, Mapping[str, Any]]
 
 def sample_notes(many: int | None = None) -> Tables:
     """The sample's notes, or so many of them, and what people wrote of them."""
-    sample = ingest("files", ROOT / "data/sample", load(ROOT).benchmarks["sample"].criteria)
+    sample = ingest(
+        "files", ROOT / "data/sample", load(ROOT).benchmarks["sample"].criteria
+    )
     notes = sample.sources[sample.sources["task"] == "note"][:many]
     texts = sample.texts[sample.texts["doc_id"].isin(notes["doc_id"])]
     return sample._replace(sources=notes, texts=texts[texts["author"] == REFERENCE])
@@ -60,18 +69,27 @@ def planned(
     rubrics: Sequence[Rubric] = (),
 ) -> Plan:
     def chosen(index: Mapping[str, str], blocks: Blocks | None) -> dict[str, Any]:
-        return {name: choose(index, dict(of), where="it") for name, of in (blocks or {}).items()}
+        return {
+            name: choose(index, dict(of), where="it")
+            for name, of in (blocks or {}).items()
+        }
 
     questions = {"all": Questions(measures=measures, against="full", borrow=False)}
-    with Session(models, None, {}, [], dry=True, raw=Path("nowhere"), ledger=ledger) as session:
+    with Session(
+        models, None, {}, [], dry=True, raw=Path("nowhere"), ledger=ledger
+    ) as session:
         run = Run(
             ingested=tables,
             systems=chosen(SYSTEMS, systems),
-            segmentation=choose(SEGMENTATIONS, dict(segmentation or {"kind": "whole"}), where="it"),
+            segmentation=choose(
+                SEGMENTATIONS, dict(segmentation or {"kind": "whole"}), where="it"
+            ),
             decomposition=choose(
                 DECOMPOSITIONS, dict(decomposition or {"kind": "clauses"}), where="it"
             ),
-            alignments={"it": choose(ALIGNMENTS, {"kind": "rouge_topk", "k": 1}, where="it")},
+            alignments={
+                "it": choose(ALIGNMENTS, {"kind": "rouge_topk", "k": 1}, where="it")
+            },
             questions=questions if measures else {},
             judges=chosen(JUDGES, judges),
             session=session,
@@ -83,4 +101,6 @@ def planned(
 
 def calls(costs: Plan) -> list[tuple[str, int, int]]:
     """By stage: questions, and those that the ledger has answered."""
-    return [(p.stage, p.estimate.calls, p.estimate.calls_in_ledger) for p in costs.planned]
+    return [
+        (p.stage, p.estimate.calls, p.estimate.calls_in_ledger) for p in costs.planned
+    ]

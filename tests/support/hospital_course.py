@@ -3,8 +3,9 @@
     python -m tests.support.hospital_course data/hospital_course
     python -m tests.support.hospital_course data/hospital_course_training
 
-The same files on every machine: the numbers are drawn by `random.Random.random` alone. What is
-planted is in planted/: elements.csv has every element, rates.json what they were drawn by.
+The same files on every machine: the numbers are drawn by `random.Random.random` alone.
+What is planted is in planted/: elements.csv has every element, rates.json what they
+were drawn by.
 """
 
 import csv
@@ -25,15 +26,18 @@ NOTES = {
     "Q": "Progress note, day 4",
     "D": "Discharge note",
 }
-# System: how often it copies an element, and how many more errors it makes than the average one.
+# System: how often it copies an element, and how many more errors it makes than the
+# average one.
 SYSTEMS = {"copying": (0.95, 0.6), "trimming": (0.7, 0.9), "rewording": (0.35, 1.2)}
 SYSTEMS |= {"retelling": (0.05, 1.3)}
-FIRST, MORE = 0.06, 0.04  # the chance of an error in the first sentence, and how it rises
+# the chance of an error in the first sentence, and how it rises
+FIRST, MORE = 0.06, 0.04
 CATEGORIES = {"incorrect": 0.4, "missing": 0.25, "not_in_notes": 0.35}
 CRITICAL, DISAGREEMENT = 0.35, 0.1
 SENTENCES = (5, 9)
 REPEATED = 3  # sentences that the note of day 4 has from earlier ones
-FAITHFUL, FAITHFUL_COPIES = "reference", 0.3  # who makes no error, and how often it copies
+# who makes no error, and how often it copies
+FAITHFUL, FAITHFUL_COPIES = "reference", 0.3
 
 _T = TypeVar("_T")
 
@@ -41,8 +45,9 @@ _T = TypeVar("_T")
 class Course(NamedTuple):
     """A set of stays: what its draws begin with, and how large it is.
 
-    `elements`: the share of sentences that have so many. `others`: the set whose sentences no
-    summary of this one has. Only with `others` it has a reference by FAITHFUL.
+    `elements`: the share of sentences that have so many. `others`: the set whose
+    sentences no summary of this one has. Only with `others` it has a reference by
+    FAITHFUL.
     """
 
     seed: int
@@ -57,7 +62,12 @@ COURSES = {
     "hospital_course": Course(20261126, 24, "stay", {1: 0.35, 2: 0.45, 3: 0.2}),
     # Sentences of one element are too few for two sets to have none in common.
     "hospital_course_training": Course(
-        20261127, 40, "training_stay", {2: 0.7, 3: 0.3}, raters=1, others="hospital_course"
+        20261127,
+        40,
+        "training_stay",
+        {2: 0.7, 3: 0.3},
+        raters=1,
+        others="hospital_course",
     ),
 }
 
@@ -123,7 +133,9 @@ def choices(fact: Fact) -> list[list[str]]:
     return [slot.split("|") for slot in re.findall(r"\{(.+?)\}", fact.source)]
 
 
-def fill_in(text: str, values: Sequence[str], words: dict[str, str], *, short: bool = False) -> str:
+def fill_in(
+    text: str, values: Sequence[str], words: dict[str, str], *, short: bool = False
+) -> str:
     """A fact's text with its values in it; `short`: without the qualifier."""
     for number, value in enumerate(values):
         text = text.replace(f"${number}", value)
@@ -136,7 +148,10 @@ def fill_in(text: str, values: Sequence[str], words: dict[str, str], *, short: b
 
 def sentence(clauses: Sequence[str]) -> str:
     first, *others = clauses
-    lower = [re.sub(r"^(She|He) ", lambda match: match[0].lower(), clause) for clause in others]
+    lower = [
+        re.sub(r"^(She|He) ", lambda match: match[0].lower(), clause)
+        for clause in others
+    ]
     return ", and ".join([first[0].upper() + first[1:], *lower]) + "."
 
 
@@ -151,7 +166,9 @@ def make_stay(
     draws = Draws(course, "stay", number)
     illnesses = [name for name in lines if name not in ("common", "filler", "unsaid")]
     illness = illnesses[number % len(illnesses)]
-    words = dict(zip(("%S", "%s", "%h", "%o"), ("She", "she", "her", "her"), strict=True))
+    words = dict(
+        zip(("%S", "%s", "%h", "%o"), ("She", "she", "her", "her"), strict=True)
+    )
     if draws.chance(0.5):
         words = dict(zip(words, ("He", "he", "his", "him"), strict=True))
     common = facts_of(lines["common"])
@@ -161,19 +178,29 @@ def make_stay(
     known, passages = [], []
     for letter, title in NOTES.items():
         facts = [
-            fact for fact in (*facts_of(lines[illness]), *common, *filler) if fact.note == letter
+            fact
+            for fact in (*facts_of(lines[illness]), *common, *filler)
+            if fact.note == letter
         ]
         repeats = draws.some(passages, REPEATED) if letter == "Q" else []
         passages += [passage | {"group": title} for passage in repeats]
         for fact in facts:
             values = [draws.choice(slot) for slot in choices(fact)]
             passages.append(
-                {"text": sentence([fill_in(fact.source, values, words)]), "group": title}
+                {
+                    "text": sentence([fill_in(fact.source, values, words)]),
+                    "group": title,
+                }
             )
             known += [(fact, values)] if fact.reworded else []
     about = {"illness": illness}
     doc_id = doc_id_of(course, number)
-    source = {"doc_id": doc_id, "task": "other", "passages": passages, "attributes": about}
+    source = {
+        "doc_id": doc_id,
+        "task": "other",
+        "passages": passages,
+        "attributes": about,
+    }
     return Stay(words, known), source
 
 
@@ -236,7 +263,9 @@ def make_summary(
         if text and text not in others:
             sentences.append(text)
             at = {"doc_id": doc_id_of(course, number), "author": system, "sentence": n}
-            planted += [at | {"element": e} | drawn for e, (_, drawn) in enumerate(elements)]
+            planted += [
+                at | {"element": e} | drawn for e, (_, drawn) in enumerate(elements)
+            ]
     return sentences, planted
 
 
@@ -244,7 +273,9 @@ def second_opinion(draws: Draws, planted: dict[str, Any]) -> dict[str, Any]:
     """What rater_2 says of an element: as planted, or now and then another label."""
     label, severity = planted["label"], planted["severity"]
     if draws.chance(DISAGREEMENT):
-        label = draws.choice([name for name in ("correct", *CATEGORIES) if name != label])
+        label = draws.choice(
+            [name for name in ("correct", *CATEGORIES) if name != label]
+        )
         severity = "critical" if draws.chance(CRITICAL) else "minor"
     return labelled(label, severity)
 
@@ -253,11 +284,15 @@ def labelled(label: str, severity: str) -> dict[str, str]:
     return {"label": label} | ({} if label == "correct" else {"severity": severity})
 
 
-def labels_of(course: Course, planted: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def labels_of(
+    course: Course, planted: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """The lines of labels.jsonl: rater_1 labels what was planted."""
     by_sentence: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
     for row in planted:
-        by_sentence.setdefault((row["doc_id"], row["author"], row["sentence"]), []).append(row)
+        by_sentence.setdefault(
+            (row["doc_id"], row["author"], row["sentence"]), []
+        ).append(row)
     draws, lines = Draws(course, "labels"), []
     for key, its in by_sentence.items():
         at = dict(zip(("doc_id", "author", "sentence"), key, strict=True))
@@ -295,7 +330,9 @@ def make(course: Course) -> tuple[list[dict[str, Any]], ...]:
         stay, source = make_stay(course, number, lines)
         sources.append(source)
         for system in (*SYSTEMS, *[FAITHFUL] * bool(course.others)):
-            sentences, its = make_summary(course, number, stay, lines["unsaid"], system, others)
+            sentences, its = make_summary(
+                course, number, stay, lines["unsaid"], system, others
+            )
             key = {"doc_id": source["doc_id"], "author": system}
             summaries.append(key | {"sentences": sentences})
             planted += its if system != FAITHFUL else []
@@ -311,7 +348,9 @@ def write(folder: Path, course: Course) -> None:
     _put(folder / "labels.jsonl", labels_of(course, planted))
     text = json.dumps(rates(course), indent=2) + "\n"
     (folder / "planted/rates.json").write_text(text, encoding="utf-8")
-    with (folder / "planted/elements.csv").open("w", encoding="utf-8", newline="") as file:
+    with (folder / "planted/elements.csv").open(
+        "w", encoding="utf-8", newline=""
+    ) as file:
         writer = csv.DictWriter(file, list(planted[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(planted)

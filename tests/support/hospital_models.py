@@ -2,8 +2,8 @@
 
     python -m tests.support.hospital_models data/hospital_course_models
 
-The same files on every machine: weights are drawn by `random.Random.random` alone, or set by hand,
-and no library writes a file.
+The same files on every machine: weights are drawn by `random.Random.random` alone, or
+set by hand, and no library writes a file.
 """
 
 import json
@@ -61,11 +61,23 @@ def pieces(text: str) -> Iterator[str]:
 
 def tokenizer(known: Sequence[str], places: int) -> dict[str, Any]:
     """The files of a tokenizer of these words."""
-    mark = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": True}
+    mark = {
+        "type": "Metaspace",
+        "replacement": "▁",
+        "prepend_scheme": "first",
+        "split": True,
+    }
     split = {"type": "Split", "pattern": {"Regex": _PIECES}, "behavior": "Isolated"}
     every = [*SPECIAL, *known]
-    flags = {"single_word": False, "rstrip": False, "normalized": False, "special": True}
-    begin, end = ({"SpecialToken": {"id": token, "type_id": 0}} for token in ("<s>", "</s>"))
+    flags = {
+        "single_word": False,
+        "rstrip": False,
+        "normalized": False,
+        "special": True,
+    }
+    begin, end = (
+        {"SpecialToken": {"id": token, "type_id": 0}} for token in ("<s>", "</s>")
+    )
     text, other = ({"Sequence": {"id": letter, "type_id": 0}} for letter in "AB")
     ids = {
         token: {"id": token, "ids": [SPECIAL.index(token)], "tokens": [token]}
@@ -104,16 +116,32 @@ def tokenizer(known: Sequence[str], places: int) -> dict[str, Any]:
 
 
 def configuration(size: int, width: int, places: int, heads: int) -> dict[str, Any]:
-    ids = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2}
+    ids = {
+        "pad_token_id": 0,
+        "bos_token_id": 1,
+        "eos_token_id": 2,
+        "decoder_start_token_id": 2,
+    }
     layers = {f"{side}_layers": 1 for side in ("encoder", "decoder")}
     sizes = {f"{side}_ffn_dim": width for side in ("encoder", "decoder")}
     sizes |= {f"{side}_attention_heads": heads for side in ("encoder", "decoder")}
     config = {
-        **{"architectures": ["BartForConditionalGeneration"], "model_type": "bart"},
-        **{"vocab_size": size, "d_model": width, "max_position_embeddings": places},
-        **{**layers, **sizes, **ids, "is_encoder_decoder": True, "tie_word_embeddings": True},
-        **{"dropout": 0.0, "attention_dropout": 0.0, "activation_dropout": 0.0},
-        **{"dtype": "float16", "forced_eos_token_id": None, "scale_embedding": False},
+        "architectures": ["BartForConditionalGeneration"],
+        "model_type": "bart",
+        "vocab_size": size,
+        "d_model": width,
+        "max_position_embeddings": places,
+        **layers,
+        **sizes,
+        **ids,
+        "is_encoder_decoder": True,
+        "tie_word_embeddings": True,
+        "dropout": 0.0,
+        "attention_dropout": 0.0,
+        "activation_dropout": 0.0,
+        "dtype": "float16",
+        "forced_eos_token_id": None,
+        "scale_embedding": False,
     }
     return {"config.json": config, "generation_config.json": ids}
 
@@ -162,12 +190,15 @@ def untrained(size: int) -> Weights:
 def filler(known: Sequence[str], values: Sequence[str]) -> Weights:
     """Writes its input again, word by word; in the place of a mask any value of the stays.
 
-    A word and a place are a code each, half of its numbers 1 and half -1, so that norms change
-    nothing. The decoder takes away the word before (self_attn) and puts there the word that the
-    encoder has at its place (encoder_attn). A mask has no code: there the bias decides.
+    A word and a place are a code each, half of its numbers 1 and half -1, so that norms
+    change nothing. The decoder takes away the word before (self_attn) and puts there
+    the word that the encoder has at its place (encoder_attn). A mask has no code: there
+    the bias decides.
     """
     size = len(SPECIAL) + len(known)
-    weights = {name: np.zeros(shape) for name, shape in shapes(size, 2 * CODE, FILLER_PLACES)}
+    weights = {
+        name: np.zeros(shape) for name, shape in shapes(size, 2 * CODE, FILLER_PLACES)
+    }
     for name, weight in weights.items():
         if "norm" in name and name.endswith("weight"):
             weight[:] = 1
@@ -175,16 +206,25 @@ def filler(known: Sequence[str], values: Sequence[str]) -> Weights:
     by_word[:, :CODE] = codes(size, 16)
     by_word[[SPECIAL.index("<pad>"), SPECIAL.index("<mask>")]] = 0
     for side in ("encoder", "decoder"):
-        weights[f"model.{side}.embed_positions.weight"][2:, CODE:] = codes(FILLER_PLACES, 12)
+        weights[f"model.{side}.embed_positions.weight"][2:, CODE:] = codes(
+            FILLER_PLACES, 12
+        )
     word, place = (np.diag(np.repeat(side, CODE)) for side in ([1.0, 0.0], [0.0, 1.0]))
     layer = "model.decoder.layers.0"
     for attention, out in (("self_attn", -1.0), ("encoder_attn", 4.0)):
-        each = {"q_proj": SHARP * place, "k_proj": place, "v_proj": word, "out_proj": out * word}
+        each = {
+            "q_proj": SHARP * place,
+            "k_proj": place,
+            "v_proj": word,
+            "out_proj": out * word,
+        }
         for name, weight in each.items():
             weights[f"{layer}.{attention}.{name}.weight"] = weight
     weights[f"{layer}.final_layer_norm.weight"] *= GAIN
     weights["final_logits_bias"] += OTHERS
-    weights["final_logits_bias"][0, [len(SPECIAL) + known.index(value) for value in values]] = 0
+    weights["final_logits_bias"][
+        0, [len(SPECIAL) + known.index(value) for value in values]
+    ] = 0
     return weights
 
 

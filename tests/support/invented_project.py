@@ -21,7 +21,9 @@ def environment(root: Path) -> dict[str, str]:
     return surroundings.environment(root) | {"PYTHONPATH": str(ROOT)}
 
 
-def run(root: Path, *arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
+def run(
+    root: Path, *arguments: str, **changes: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command(*arguments),
         cwd=root,
@@ -65,7 +67,10 @@ def hook(root: Path, stage: str, *lines: str) -> None:
 
 
 def locks(root: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(root)): file.read_bytes() for file in root.rglob("dvc.lock")}
+    return {
+        str(file.relative_to(root)): file.read_bytes()
+        for file in root.rglob("dvc.lock")
+    }
 
 
 def names(output: str, mark: str = "✓") -> set[str]:

@@ -16,7 +16,9 @@ _Read = TypeVar("_Read", Items, Documents)
 def put(path: Path, *lines: object) -> Path:
     """Write lines, as JSON where they are no text; the file's folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
+    text = "".join(
+        f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines
+    )
     path.write_text(text, encoding="utf-8")
     return path.parent
 
@@ -36,4 +38,6 @@ def problems(read: Items | Documents) -> list[str]:
 
 def ingested(reader: str, raw: Path, dataset: str) -> IngestedItems:
     """Every item of a set, asked about in two labels."""
-    return ingest_items(chosen_test("nli", TWO, where="x"), reader, raw, dataset=dataset)
+    return ingest_items(
+        chosen_test("nli", TWO, where="x"), reader, raw, dataset=dataset
+    )

@@ -13,17 +13,30 @@ from typing import Any
 
 from tests.support import sample_facts
 from tests.support.hospital_course import Course, Draws
-from tests.support.planted_sample import MATERIAL, SOURCES, ended, fill_in, slots, statement
+from tests.support.planted_sample import (
+    MATERIAL,
+    SOURCES,
+    ended,
+    fill_in,
+    slots,
+    statement,
+)
 
 SEED = 20261126
 MOST = 6  # claims about a document
-KINDS = {"number": 0.6, "side": 3.0, "negation": 0.3, "invention": 0.3}  # of those that fit
+# of those that fit
+KINDS = {"number": 0.6, "side": 3.0, "negation": 0.3, "invention": 0.3}
 RIGHT = {"reference_words": 0.3, "other_words": 0.5}
 MISJUDGED = {"rater_a": 0.02, "rater_b": 0.05, "rater_c": 0.1}
 ABSTAINED = 0.02
 # How often an invented judge calls a claim wrong, by its kind.
 JUDGES = {
-    "figure_checker": {"number": 0.95, "side": 0.9, "negation": 0.85, "invention": 0.05},
+    "figure_checker": {
+        "number": 0.95,
+        "side": 0.9,
+        "negation": 0.85,
+        "invention": 0.05,
+    },
     "source_checker": {"number": 0.1, "side": 0.1, "negation": 0.2, "invention": 0.95},
 }
 JUDGES["figure_checker"] |= dict.fromkeys(RIGHT, 0.04)
@@ -37,7 +50,9 @@ LABELS = ("not_entailed", "entailed")
 def claim(draws: Draws, line: str, tails: list[str]) -> tuple[str, str]:
     """What is claimed, and its kind."""
     wordings = statement(line).wordings
-    fits = {"invention", *slots(wordings[1])} - ({"invention"} if wordings[1][-1] == "?" else set())
+    fits = {"invention", *slots(wordings[1])} - (
+        {"invention"} if wordings[1][-1] == "?" else set()
+    )
     kind = draws.weighed(
         {name: of for name, of in (KINDS | RIGHT).items() if name in {*RIGHT, *fits}}
     )
@@ -67,7 +82,9 @@ def verdict_of(draws: Draws, judge: str, item: str, kind: str) -> dict[str, Any]
     }
     if judge == SURE:
         row["probability"] = f"{sure if wrong else 1 - sure:.2f}"
-    return row | ({"label": "", "status": FAILED[2]} if (judge, item) == FAILED[:2] else {})
+    return row | (
+        {"label": "", "status": FAILED[2]} if (judge, item) == FAILED[:2] else {}
+    )
 
 
 def write(folder: Path, seed: int = SEED) -> None:
@@ -86,19 +103,33 @@ def write(folder: Path, seed: int = SEED) -> None:
             text, kind = claim(draws, line, lines[f"invented {source['task']}"])
             at = statement(line).passages
             premise = " ".join(passages[max(min(at) - 1, 0) : max(at) + 2])
-            row = {"item": item, "premise": premise, "hypothesis": text, "cluster": doc_id}
+            row = {
+                "item": item,
+                "premise": premise,
+                "hypothesis": text,
+                "cluster": doc_id,
+            }
             claims.append(row | {"subset": "invented", "kind": kind})
             for rater in MISJUDGED:
                 label = label_of(draws, item, rater, right=kind in RIGHT)
-                labels.append({"item": item, "rater": rater, "label": label, "comment": ""})
+                labels.append(
+                    {"item": item, "rater": rater, "label": label, "comment": ""}
+                )
             verdicts += [verdict_of(draws, judge, item, kind) for judge in JUDGES]
     sample_facts.write_rows(folder / "claims.csv", claims)
     sample_facts.write_rows(folder / "labels.csv", labels)
     sample_facts.write_rows(folder / "verdicts.csv", verdicts)
-    rates = {"kinds": KINDS, "right": RIGHT, "misjudged": MISJUDGED, "abstained": ABSTAINED}
+    rates = {
+        "kinds": KINDS,
+        "right": RIGHT,
+        "misjudged": MISJUDGED,
+        "abstained": ABSTAINED,
+    }
     rates |= {"called_wrong": JUDGES}
     (folder / "planted").mkdir(parents=True, exist_ok=True)
-    (folder / "planted/rates.json").write_text(json.dumps(rates, indent=2) + "\n", "utf-8")
+    (folder / "planted/rates.json").write_text(
+        json.dumps(rates, indent=2) + "\n", "utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     python -m tests.support.planted_sample data/sample
 
-The same files on every machine. The sources were written by hand and are read, not written.
-planted/statements.csv has what became of every statement in every text, rates.json what that was
-drawn by.
+The same files on every machine. The sources were written by hand and are read, not
+written. planted/statements.csv has what became of every statement in every text,
+rates.json what that was drawn by.
 """
 
 import json
@@ -21,10 +21,20 @@ from tests.support.hospital_course import Course, Draws
 SOURCES = Path(__file__).parents[2] / "data/sample/sources.jsonl"
 MATERIAL = Path(__file__).with_suffix(".txt")
 SEED = 20261126
-# How often a statement is left out; has another number, another side or its negation, where its
-# words have a slot for that; gets an invented end; is followed by a sentence that says nothing; is
-# said in the words of its passages, where nobody spoke these; has a wrong citation.
-RATES = ("omission", "number", "side", "negation", "invention", "padding", "copying", "citation")
+# How often a statement is left out; has another number, another side or its negation,
+# where its words have a slot for that; gets an invented end; is followed by a sentence
+# that says nothing; is said in the words of its passages, where nobody spoke these; has
+# a wrong citation.
+RATES = (
+    "omission",
+    "number",
+    "side",
+    "negation",
+    "invention",
+    "padding",
+    "copying",
+    "citation",
+)
 SYSTEMS = {
     "careful": (0.03, 0.02, 0.02, 0.01, 0.02, 0.05, 0.2, 0.02),
     "copying": (0.1, 0.02, 0.0, 0.0, 0.0, 0.05, 0.8, 0.02),
@@ -42,14 +52,16 @@ COPIED = ("impression", "question", "abstract")
 UNCITED = ("brief",)
 PAST_THE_END = 0.2  # of wrong citations: there is no such passage
 FAILED = {("note_08", "brief"): "error"}
-# Rater: how often a statement is misjudged, and how many points of 100 too many a text gets.
+# Rater: how often a statement is misjudged, and how many points of 100 too many a text
+# gets.
 RATERS = {"rater_a": (0.02, 0), "rater_b": (0.05, -4), "rater_c": (0.08, 5)}
 DOUBLED = 20  # points of 100 that twice the words add to a text's usefulness
 FEWEST = 8  # words that are worth none
 NOISE = 10  # the largest deviation from the points of a text
 ABSTAINED = 0.01
 COMPARED = 3  # of so many documents, the texts of one are compared
-FEWER = 2.0  # what all right, beside all wrong, adds to the odds (logarithm) of being preferred
+# what all right, beside all wrong, adds to the odds (logarithm) of being preferred
+FEWER = 2.0
 TIES = 0.1
 
 
@@ -80,10 +92,14 @@ def slots(wording: str) -> list[str]:
 
 def fill_in(wording: str, fault: str = "", draws: Draws | None = None) -> str:
     """The wording with what is right in its slots, but for one slot of the fault."""
-    wrong = [match.start() for match in re.finditer(r"\{" + SLOTS.get(fault, "$"), wording)]
+    wrong = [
+        match.start() for match in re.finditer(r"\{" + SLOTS.get(fault, "$"), wording)
+    ]
     at = draws.choice(wrong) if draws and wrong else -1
     return re.sub(
-        r"\{.(.+?)\|(.+?)\}", lambda match: match[2] if match.start() == at else match[1], wording
+        r"\{.(.+?)\|(.+?)\}",
+        lambda match: match[2] if match.start() == at else match[1],
+        wording,
     )
 
 
@@ -93,7 +109,11 @@ def ended(text: str, ending: str) -> str:
 
 
 def cited(text: str, passages: Sequence[int]) -> str:
-    return ended(text, " " + "".join(f"[{passage}]" for passage in passages)) if passages else text
+    return (
+        ended(text, " " + "".join(f"[{passage}]" for passage in passages))
+        if passages
+        else text
+    )
 
 
 def laid_out(lines: Sequence[str]) -> str:
@@ -108,19 +128,27 @@ def laid_out(lines: Sequence[str]) -> str:
     return text
 
 
-def fault_of(draws: Draws, wording: str, rates: Mapping[str, float], *, first: bool) -> str:
+def fault_of(
+    draws: Draws, wording: str, rates: Mapping[str, float], *, first: bool
+) -> str:
     """The fault that is planted, or "": one at most; the first statement is never left out."""
     if draws.chance(rates["omission"]) and not first:
         return "omission"
     fits = [*slots(wording), *([] if wording.endswith("?") else ["invention"])]
-    return next((kind for kind in WRONG if draws.chance(rates[kind]) and kind in fits), "")
+    return next(
+        (kind for kind in WRONG if draws.chance(rates[kind]) and kind in fits), ""
+    )
 
 
 def citation(
     draws: Draws, right: Sequence[int], count: int, system: str, rate: float
 ) -> tuple[str, Sequence[int]]:
     """What is wrong with it, and the passages that are cited."""
-    wrong, past, other = draws.chance(rate), draws.chance(PAST_THE_END), draws.choice(range(count))
+    wrong, past, other = (
+        draws.chance(rate),
+        draws.chance(PAST_THE_END),
+        draws.choice(range(count)),
+    )
     if system in UNCITED:
         return "none", ()
     if not wrong or (other in right and not past):
@@ -129,12 +157,17 @@ def citation(
 
 
 def make_text(
-    draws: Draws, lines: Sequence[str], source: dict[str, Any], system: str, more: dict[str, Any]
+    draws: Draws,
+    lines: Sequence[str],
+    source: dict[str, Any],
+    system: str,
+    more: dict[str, Any],
 ) -> Text:
     """A system's text about a source; `more` has what is invented, and the padding."""
     rates = dict(zip(RATES, SYSTEMS[system], strict=True))
     passages = [
-        passage["text"] if isinstance(passage, dict) else passage for passage in source["passages"]
+        passage["text"] if isinstance(passage, dict) else passage
+        for passage in source["passages"]
     ]
     written, planted, copied = list[str](), list[dict[str, Any]](), set[int]()
     padding = list(more["padding"])
@@ -148,8 +181,13 @@ def make_text(
         fault = fault_of(draws, wording, rates, first=not planted)
         copies = draws.chance(rates["copying"]) and source["task"] in COPIED
         pads = draws.chance(rates["padding"]) and bool(padding)
-        how, cites = citation(draws, claim.passages, len(passages), system, rates["citation"])
-        tail, words = draws.choice(more["invented"]), "other" if reworded else "reference"
+        how, cites = citation(
+            draws, claim.passages, len(passages), system, rates["citation"]
+        )
+        tail, words = (
+            draws.choice(more["invented"]),
+            "other" if reworded else "reference",
+        )
         if copied.issuperset(claim.passages):
             fault, words, how = "", "copied before", ""
         elif copies and not fault:
@@ -162,7 +200,9 @@ def make_text(
             words, how = "", ""
         else:
             text = fill_in(wording, fault, draws)
-            written.append(cited(ended(text, tail) if fault == "invention" else text, cites))
+            written.append(
+                cited(ended(text, tail) if fault == "invention" else text, cites)
+            )
         written += [padding.pop(draws.choice(range(len(padding))))] if pads else []
         fits = " ".join(slots(wording))
         row = {"claim": len(planted), "fault": fault, "words": words, "slots": fits}
@@ -187,21 +227,31 @@ def rate(draws: Draws, text: Text) -> list[dict[str, Any]]:
     truth = DOUBLED * math.log2(len(text.text.split()) / FEWEST)
     for rater, (misjudged, shift) in RATERS.items():
         values = [
-            (f"claim:{place}", "completeness", int(is_covered(row) != draws.chance(misjudged)))
+            (
+                f"claim:{place}",
+                "completeness",
+                int(is_covered(row) != draws.chance(misjudged)),
+            )
             for place, row in enumerate(text.planted)
         ]
-        noise = NOISE * (draws.choice(range(101)) + draws.choice(range(101)) - 100) / 100
+        noise = (
+            NOISE * (draws.choice(range(101)) + draws.choice(range(101)) - 100) / 100
+        )
         points = min(max(truth + shift + noise, 0), 100)
         values.append(("text", "usefulness", 5 * round(points / 5)))
         for unit, criterion, value in values:
             shown = "" if draws.chance(ABSTAINED) else value
-            rows.append({"unit": unit, "rater": rater, "criterion": criterion, "value": shown})
+            rows.append(
+                {"unit": unit, "rater": rater, "criterion": criterion, "value": shown}
+            )
     return rows
 
 
 def compare(draws: Draws, texts: Mapping[str, Text]) -> list[dict[str, Any]]:
     """Each system beside two others, in a circle: fewer faults are preferred, mostly."""
-    circle = [name for _, name in sorted((draws.choice(range(10**6)), name) for name in texts)]
+    circle = [
+        name for _, name in sorted((draws.choice(range(10**6)), name) for name in texts)
+    ]
     rows = []
     for author, other in zip(circle, [*circle[1:], circle[0]], strict=True):
         better = share_wrong(texts[other]) - share_wrong(texts[author])
@@ -218,12 +268,17 @@ def write(folder: Path, seed: int = SEED) -> None:
     """Write the folder's files, but for the sources."""
     lines, course = sample_facts.material(MATERIAL), Course(seed, 0, "", {})
     texts, ratings, planted = [], [], []
-    for at, source in enumerate(map(json.loads, SOURCES.read_text("utf-8").splitlines())):
+    for at, source in enumerate(
+        map(json.loads, SOURCES.read_text("utf-8").splitlines())
+    ):
         doc_id, written = source["doc_id"], dict[str, Text]()
         about = lines[doc_id]
-        more = {kind: lines[f"{kind} {source['task']}"] for kind in ("invented", "padding")}
+        more = {
+            kind: lines[f"{kind} {source['task']}"] for kind in ("invented", "padding")
+        }
         right = [
-            line if line.startswith(">") else fill_in(statement(line).wordings[0]) for line in about
+            line if line.startswith(">") else fill_in(statement(line).wordings[0])
+            for line in about
         ]
         texts.append({"doc_id": doc_id, "author": "reference", "text": laid_out(right)})
         for system in SYSTEMS:
@@ -235,11 +290,19 @@ def write(folder: Path, seed: int = SEED) -> None:
             text = written[system] = make_text(draws, about, source, system, more)
             texts.append(of | {"text": text.text})
             planted += [of | row for row in text.planted]
-            ratings += [of | row for row in rate(Draws(course, "rating", doc_id, system), text)]
-        compared = [] if at % COMPARED else compare(Draws(course, "preference", doc_id), written)
+            ratings += [
+                of | row for row in rate(Draws(course, "rating", doc_id, system), text)
+            ]
+        compared = (
+            []
+            if at % COMPARED
+            else compare(Draws(course, "preference", doc_id), written)
+        )
         ratings += [{"doc_id": doc_id} | row for row in compared]
     order = ("doc_id", "author", "unit", "rater", "criterion", "value")
-    rows = [{"study": "sample"} | {name: row[name] for name in order} for row in ratings]
+    rows = [
+        {"study": "sample"} | {name: row[name] for name in order} for row in ratings
+    ]
     sample_facts.write_rows(folder / "texts.jsonl", texts)
     sample_facts.write_rows(folder / "ratings.csv", rows)
     sample_facts.write_rows(folder / "planted/statements.csv", planted)
@@ -252,7 +315,9 @@ def write(folder: Path, seed: int = SEED) -> None:
     drawn_by |= {"raters": raters, "doubled": DOUBLED, "fewest": FEWEST, "noise": NOISE}
     drawn_by |= {"abstained": ABSTAINED, "compared": COMPARED, "fewer": FEWER}
     drawn_by |= {"ties": TIES}
-    (folder / "planted/rates.json").write_text(json.dumps(drawn_by, indent=2) + "\n", "utf-8")
+    (folder / "planted/rates.json").write_text(
+        json.dumps(drawn_by, indent=2) + "\n", "utf-8"
+    )
 
 
 if __name__ == "__main__":

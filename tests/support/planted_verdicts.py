@@ -1,7 +1,7 @@
 """Whether the certificates of the sample say what was planted in it.
 
-What is expected is computed here from planted/ and the texts, and from no rating and no table of
-the meta-evaluation.
+What is expected is computed here from planted/ and the texts, and from no rating and no
+table of the meta-evaluation.
 """
 
 import json
@@ -27,12 +27,20 @@ def check_verdicts(data: Path, tables: Path) -> None:
     rates = json.loads((data / "planted/rates.json").read_text("utf-8"))
     planted = pd.read_csv(data / "planted/statements.csv", keep_default_na=False)
     lines = (data / "texts.jsonl").read_text("utf-8").splitlines()
-    texts = pd.DataFrame(map(json.loads, lines)).dropna(subset="text").set_index(KEY)["text"]
+    texts = (
+        pd.DataFrame(map(json.loads, lines))
+        .dropna(subset="text")
+        .set_index(KEY)["text"]
+    )
     scores = read(SCORES, tables / "scores.parquet")
-    scores = scores[(scores["part"] == "full") & scores["author"].isin(list(rates["systems"]))]
+    scores = scores[
+        (scores["part"] == "full") & scores["author"].isin(list(rates["systems"]))
+    ]
     by_text = scores.pivot_table(index=KEY, columns=METRIC, values="value")
     certificates = read(CERTIFICATES, tables / "certificates.parquet")
-    verdicts = certificates.set_index(["criterion", "level", *METRIC])["verdict"].sort_index()
+    verdicts = certificates.set_index(["criterion", "level", *METRIC])[
+        "verdict"
+    ].sort_index()
 
     faults = planted.groupby(KEY)["fault"]
     covered = faults.agg(lambda each: each.isin(["", "invention"]).mean())
@@ -46,7 +54,8 @@ def check_verdicts(data: Path, tables: Path) -> None:
     for level in ("global", "document", "system"):
         assert verdicts["completeness", level, *NAMED] == "use", level
 
-    # Usefulness was drawn from length alone: what goes with length within documents sees no more.
+    # Usefulness was drawn from length alone: what goes with length within documents
+    # sees no more.
     length = within_documents(by_text, words)
     usefulness = verdicts["usefulness", "document"]
     follow = usefulness[usefulness.index.isin(length[length > 0.5].index)]
@@ -56,7 +65,8 @@ def check_verdicts(data: Path, tables: Path) -> None:
     assert "contrary" in set(oppose), oppose
     assert set(oppose) <= {"contrary", "too weak", "cannot tell"}, oppose
 
-    # Some metric sees what is preferred, fewer faults; 8 systems are too few to show which one.
+    # Some metric sees what is preferred, fewer faults; 8 systems are too few to show
+    # which one.
     seen = between_systems(by_text, -wrong)
     assert seen.max() > 0.6
     preference = verdicts["preference", "system"]
@@ -68,7 +78,10 @@ def within_documents(by_text: pd.DataFrame, truth: pd.Series) -> pd.Series:
     """Pearson's correlation of each metric with the truth among a document's texts, on average."""
     joined = by_text.reindex(truth.index.intersection(by_text.index))
     with np.errstate(all="ignore"):  # a metric that is the same for all texts has none
-        each = [rows.corrwith(truth.reindex(rows.index)) for _, rows in joined.groupby("doc_id")]
+        each = [
+            rows.corrwith(truth.reindex(rows.index))
+            for _, rows in joined.groupby("doc_id")
+        ]
     return pd.concat(each, axis=1).mean(axis=1)
 
 

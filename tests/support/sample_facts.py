@@ -1,10 +1,10 @@
-"""Make data/sample_facts: invented visits, reports and sections, texts with planted faults, what
-two annotators counted or marked in them.
+"""Make data/sample_facts: invented visits, reports and sections, texts with planted
+faults, what two annotators counted or marked in them.
 
     python -m tests.support.sample_facts data/sample_facts
 
-The same files on every machine. What is planted is in planted/: facts.csv has every fact of every
-text, rates.json what they were drawn by.
+The same files on every machine. What is planted is in planted/: facts.csv has every
+fact of every text, rates.json what they were drawn by.
 """
 
 import csv
@@ -20,13 +20,19 @@ from tests.support.hospital_course import Course, Draws
 
 MATERIAL = Path(__file__).with_suffix(".txt")
 STATUSES = ("correct", "incorrect", "hallucinated", "omitted")
-# System: how often it gets a fact of the reference wrong, leaves it out, adds one of its own (a
-# chance for each fact of the reference), and says one in the reference's words.
+# System: how often it gets a fact of the reference wrong, leaves it out, adds one of
+# its own (a chance for each fact of the reference), and says one in the reference's
+# words.
 SYSTEMS = {
     "careful": {"incorrect": 0.04, "omitted": 0.1, "hallucinated": 0.03, "copied": 0.6},
     "brief": {"incorrect": 0.06, "omitted": 0.45, "hallucinated": 0.02, "copied": 0.8},
     "wordy": {"incorrect": 0.1, "omitted": 0.12, "hallucinated": 0.3, "copied": 0.2},
-    "careless": {"incorrect": 0.3, "omitted": 0.25, "hallucinated": 0.12, "copied": 0.4},
+    "careless": {
+        "incorrect": 0.3,
+        "omitted": 0.25,
+        "hallucinated": 0.12,
+        "copied": 0.4,
+    },
 }
 # How often annotator_2 takes what was planted for something else, and for what.
 MISREAD = dict.fromkeys(STATUSES, 0.15)
@@ -49,7 +55,8 @@ MARKED_AS = {
 class Study(NamedTuple):
     """Documents of a kind; its name begins the headings of MATERIAL that they are made of.
 
-    `facts`: of a document, from and to. `marked`: annotators mark phrases, and do not count facts.
+    `facts`: of a document, from and to. `marked`: annotators mark phrases, and do not
+    count facts.
     """
 
     name: str
@@ -67,7 +74,11 @@ def _section(name: str) -> Study:
 STUDIES = (
     Study("facts", Course(20261126, 30, "visit", {}), (6, 9)),
     Study(
-        "radiology", Course(20261126, 30, "report", {}), (6, 9), "impression", "radiology filler"
+        "radiology",
+        Course(20261126, 30, "report", {}),
+        (6, 9),
+        "impression",
+        "radiology filler",
     ),
     *map(_section, ("hpi", "assessment", "exam", "results")),
 )
@@ -125,10 +136,14 @@ def make_source(
     """A document's facts, and the passages: one for each, and two without."""
     chosen = draws.some(pool, draws.choice(range(facts[0], facts[1] + 1)))
     valued = [(fact, draws.choice(slot(fact))) for fact in chosen]
-    turns = [{"speaker": f.speaker, "text": fill_in(f.says, value)} for f, value in valued]
+    turns = [
+        {"speaker": f.speaker, "text": fill_in(f.says, value)} for f, value in valued
+    ]
     for line in draws.some(filler, 2):
         speaker, text = spoken(line)
-        turns.insert(draws.choice(range(len(turns))), {"speaker": speaker, "text": text})
+        turns.insert(
+            draws.choice(range(len(turns))), {"speaker": speaker, "text": text}
+        )
     return valued, turns
 
 
@@ -148,7 +163,9 @@ def make_text(
         planted.append({"fact": number, "status": status})
         extra += draws.chance(rates["hallucinated"])
     more = draws.some(unsaid, extra)
-    planted += [{"fact": len(facts) + n, "status": "hallucinated"} for n in range(extra)]
+    planted += [
+        {"fact": len(facts) + n, "status": "hallucinated"} for n in range(extra)
+    ]
     return sentences + more, planted
 
 
@@ -208,7 +225,9 @@ class Files(NamedTuple):
     planted: list[dict[str, Any]]
 
 
-def add(study: Study, number: int, lines: Mapping[str, Sequence[str]], files: Files) -> None:
+def add(
+    study: Study, number: int, lines: Mapping[str, Sequence[str]], files: Files
+) -> None:
     """Add a document, its texts and what was planted and found in them."""
     key, pool = f"sample_{study.name}", [fact_of(line) for line in lines[study.name]]
     doc_id = f"{study.course.doc_id}_{number + 1:02d}"
@@ -267,7 +286,9 @@ def write(folder: Path) -> None:
     write_rows(folder / "planted/facts.csv", files.planted)
     rates = {"systems": SYSTEMS, "misread": MISREAD, "read_as": READ_AS}
     rates |= {"mismarked": MISMARKED, "marked_as": MARKED_AS}
-    (folder / "planted/rates.json").write_text(json.dumps(rates, indent=2) + "\n", "utf-8")
+    (folder / "planted/rates.json").write_text(
+        json.dumps(rates, indent=2) + "\n", "utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     python -m tests.support.sample_quality data/sample_quality
 
-The same files on every machine. planted/errors.csv has every error of every text, rates.json what
-they were drawn by.
+The same files on every machine. planted/errors.csv has every error of every text,
+rates.json what they were drawn by.
 """
 
 import json
@@ -20,7 +20,12 @@ FACTS = (7, 10)  # of a visit
 SEVERITIES = ("critical", "non_critical", "spelling")
 # As in sample_facts; what is hallucinated harms nobody.
 SYSTEMS = {
-    "careful": {"incorrect": 0.04, "omitted": 0.05, "hallucinated": 0.03, "copied": 0.6},
+    "careful": {
+        "incorrect": 0.04,
+        "omitted": 0.05,
+        "hallucinated": 0.03,
+        "copied": 0.6,
+    },
     "brief": {"incorrect": 0.08, "omitted": 0.3, "hallucinated": 0.02, "copied": 0.8},
     "wordy": {"incorrect": 0.12, "omitted": 0.05, "hallucinated": 0.35, "copied": 0.2},
     "careless": {"incorrect": 0.35, "omitted": 0.1, "hallucinated": 0.1, "copied": 0.4},
@@ -70,19 +75,26 @@ def write(folder: Path) -> None:
         draws = Draws(VISITS, "sample_quality", number)
         facts, turns = sample_facts.make_source(draws, FACTS, pool, filler)
         sources.append({"doc_id": doc_id, "task": "note", "passages": turns})
-        noted = "\n".join(sample_facts.fill_in(fact.noted, value) for fact, value in facts)
+        noted = "\n".join(
+            sample_facts.fill_in(fact.noted, value) for fact, value in facts
+        )
         texts.append({"doc_id": doc_id, "author": "reference", "text": noted})
         for system, rates in SYSTEMS.items():
             of = {"doc_id": doc_id, "author": system}
             draws = Draws(VISITS, "sample_quality", number, system)
-            sentences, its = sample_facts.make_text(draws, facts, lines["unsaid"], rates)
+            sentences, its = sample_facts.make_text(
+                draws, facts, lines["unsaid"], rates
+            )
             spelt = [
-                misspelt(draws, sentence) if draws.chance(SPELLING[system]) else sentence
+                misspelt(draws, sentence)
+                if draws.chance(SPELLING[system])
+                else sentence
                 for sentence in sentences
             ]
             texts.append(of | {"text": "\n".join(spelt)})
             severities = [
-                severity(planted, [fact in grave for fact, _ in facts]) for planted in its
+                severity(planted, [fact in grave for fact, _ in facts])
+                for planted in its
             ]
             typos = sum(a != b for a, b in zip(sentences, spelt, strict=True))
             kinds = [*filter(None, severities), *["spelling"] * typos]
@@ -100,7 +112,9 @@ def write(folder: Path) -> None:
     sample_facts.write_rows(folder / "errors.csv", counts)
     sample_facts.write_rows(folder / "planted/errors.csv", errors)
     drawn_by = {"systems": SYSTEMS, "spelling": SPELLING, "missed": MISSED}
-    (folder / "planted/rates.json").write_text(json.dumps(drawn_by, indent=2) + "\n", "utf-8")
+    (folder / "planted/rates.json").write_text(
+        json.dumps(drawn_by, indent=2) + "\n", "utf-8"
+    )
 
 
 if __name__ == "__main__":

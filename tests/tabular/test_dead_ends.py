@@ -46,7 +46,9 @@ def meta_eval(scores: Path, *ratings: Path, columns: tuple[str, ...] = ()) -> Ra
     return values(read.table.to_dict("records"))
 
 
-def init(texts: Path, *ratings: Path, columns: tuple[str, ...] = (), **more: list[Path]) -> Ratings:
+def init(
+    texts: Path, *ratings: Path, columns: tuple[str, ...] = (), **more: list[Path]
+) -> Ratings:
     """The ratings that init reads."""
     inputs = Inputs({"texts": [texts], "ratings": list(ratings), **more}, columns)
     return values(rating._asdict() for rating in read_all(inputs).rows.ratings)
@@ -60,7 +62,11 @@ def read(tmp_path: Path) -> Read:
     """What both commands read of ratings, beside plain scores and texts."""
 
     def by_both(ratings: Rows | Path, *columns: str) -> tuple[Ratings, Ratings]:
-        path = ratings if isinstance(ratings, Path) else as_csv(ratings, tmp_path, "ratings")
+        path = (
+            ratings
+            if isinstance(ratings, Path)
+            else as_csv(ratings, tmp_path, "ratings")
+        )
         scores = as_csv(PLAIN[0], tmp_path, "scores")
         theirs = meta_eval(scores, path, columns=columns)
         texts = as_csv(TEXTS, tmp_path, "texts")
@@ -97,14 +103,21 @@ def test_ratings_by_text_id_alone_are_joined(tmp_path: Path, raters: int) -> Non
             rows = [[text, value] for text, name, value in rated if name == rater]
             files.append(as_csv([["text_id", "fluency"], *rows], tmp_path, rater))
     scores, texts = (
-        as_csv([[*rows[0], "text_id"], *([*r, ids[r[0], r[1]]] for r in rows[1:])], tmp_path, name)
+        as_csv(
+            [[*rows[0], "text_id"], *([*r, ids[r[0], r[1]]] for r in rows[1:])],
+            tmp_path,
+            name,
+        )
         for name, rows in (("scores", PLAIN[0]), ("texts", TEXTS))
     )
     assert meta_eval(scores, *files) == init(texts, *files) == PLAIN_VALUES
 
 
 def test_a_title_row_and_names_above_names(tmp_path: Path, read: Read) -> None:
-    body = [[d, s, *(str(1 + (n + m) % 5) for m in range(4))] for n, (d, s) in enumerate(KEYS)]
+    body = [
+        [d, s, *(str(1 + (n + m) % 5) for m in range(4))]
+        for n, (d, s) in enumerate(KEYS)
+    ]
     head = ["doc_id", "system", "Ann", "", "Ben", ""]
     under = ["", "", "fluency", "accuracy", "fluency", "accuracy"]
     title = ["Ratings of May", "", "", "", "", ""]
@@ -135,12 +148,17 @@ def test_preferences_are_refused_and_the_share_that_was_won_is_read(
     ]
     problems = refused(read, pairs)
     assert "say which of two texts is preferred" in problems
-    assert "write a row per document and system, with the share of its comparisons" in problems
+    assert (
+        "write a row per document and system, with the share of its comparisons"
+        in problems
+    )
     texts, path = as_csv(TEXTS, tmp_path, "texts"), as_csv(pairs, tmp_path, "ratings")
     with pytest.raises(BadInput, match=r"share of its comparisons|all name systems"):
         init(texts, path)
     won = [["doc_id", "system", "rater", "share_won_rating"]]
-    won += [[d, s, r, "1" if s == "alba" else ".5"] for d, s in KEYS for r in ("ann", "ben")]
+    won += [
+        [d, s, r, "1" if s == "alba" else ".5"] for d, s in KEYS for r in ("ann", "ben")
+    ]
     tables = {"scores": PLAIN[0], "ratings": won}
     files = {kind: as_csv(table, tmp_path, kind) for kind, table in tables.items()}
     assert by_meta_eval(files) == by_init(files, tmp_path)
@@ -151,7 +169,9 @@ def test_two_raters_files_in_the_place_of_scores_and_ratings(
 ) -> None:
     few, each = ["--resamples", "20", "--permutations", "20"], []
     for rater in ("ann", "ben"):
-        rows = [[*r[:2], *r[3:]] for n, r in enumerate(PLAIN[1]) if n == 0 or r[2] == rater]
+        rows = [
+            [*r[:2], *r[3:]] for n, r in enumerate(PLAIN[1]) if n == 0 or r[2] == rater
+        ]
         each.append(str(as_csv(rows, tmp_path, rater)))
     for option, line in (
         ([], "if both hold ratings, name both by --ratings"),
@@ -167,7 +187,11 @@ def test_two_raters_files_in_the_place_of_scores_and_ratings(
         ("a.json", '{"doc_id": 1', "is not valid JSON"),
         ("a.json", "[1, 2]", "2 records: is not an object with named values"),
         ("a.json", "[]", "has no row"),
-        ("a.csv", "doc,system,m\nd,a\n", "line 2: does not have the 3 cells of the header"),
+        (
+            "a.csv",
+            "doc,system,m\nd,a\n",
+            "line 2: does not have the 3 cells of the header",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_with_its_row(
@@ -181,9 +205,14 @@ def test_what_is_wrong_is_told_with_its_row(
 
 
 @pytest.mark.parametrize(("column", "joins"), [("grade", False), ("text_id", True)])
-def test_texts_are_never_recognised_by_a_grade(tmp_path: Path, column: str, joins: bool) -> None:
+def test_texts_are_never_recognised_by_a_grade(
+    tmp_path: Path, column: str, joins: bool
+) -> None:
     """Five texts that are graded 1 to 5, by a metric and by a person: each number is there once."""
-    scored = [["doc_id", "system", column], *([f"d{n}", "s", str(6 - n)] for n in range(1, 6))]
+    scored = [
+        ["doc_id", "system", column],
+        *([f"d{n}", "s", str(6 - n)] for n in range(1, 6)),
+    ]
     rated = [[column, "fluency"], *([str(n), str(n)] for n in range(1, 6))]
     sheets: list[Sheet] = []
     for rows in (scored, rated):

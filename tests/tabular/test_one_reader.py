@@ -29,9 +29,14 @@ KEYS = [(d, s) for d in DOCS for s in SYSTEMS]
 Rows = list[list[str]]
 
 
-def scores(*names: str, cell: Callable[[int, int], str] = lambda n, m: f"0.{n}{m + 1}") -> Rows:
+def scores(
+    *names: str, cell: Callable[[int, int], str] = lambda n, m: f"0.{n}{m + 1}"
+) -> Rows:
     """A column per metric, a row per text."""
-    body = [[d, s, *(cell(n, m) for m in range(len(names)))] for n, (d, s) in enumerate(KEYS)]
+    body = [
+        [d, s, *(cell(n, m) for m in range(len(names)))]
+        for n, (d, s) in enumerate(KEYS)
+    ]
     return [["doc_id", "system", *names], *body]
 
 
@@ -48,7 +53,11 @@ def ratings(*names: str, cell: Callable[[int], str] = lambda n: str(1 + n % 5)) 
 def long(table: Rows, n_keys: int, thing: str) -> Rows:
     """A row per value."""
     head, *body = table
-    each = [[*r[:n_keys], c, r[n_keys + m]] for r in body for m, c in enumerate(head[n_keys:])]
+    each = [
+        [*r[:n_keys], c, r[n_keys + m]]
+        for r in body
+        for m, c in enumerate(head[n_keys:])
+    ]
     return [[*head[:n_keys], thing, "value"], *each]
 
 
@@ -66,7 +75,9 @@ def as_csv(table: Rows, folder: Path, name: str, separator: str = ",") -> Path:
     csv.writer(text, delimiter=separator).writerows(table)
     path = folder / f"{name}.csv"
     # As Excel writes it, where it writes semicolons.
-    path.write_text(text.getvalue(), encoding="utf-8-sig" if separator == ";" else "utf-8")
+    path.write_text(
+        text.getvalue(), encoding="utf-8-sig" if separator == ";" else "utf-8"
+    )
     return path
 
 
@@ -117,32 +128,56 @@ def as_parquet(table: Rows, folder: Path, name: str) -> Path:
 PLAIN = (scores("error_rate", "align"), ratings("fluency"))
 SETS: dict[str, tuple[Rows, Rows]] = {
     "plain": PLAIN,
-    "long": (long(PLAIN[0], 2, "metric"), long(ratings("fluency", "accuracy"), 3, "criterion")),
+    "long": (
+        long(PLAIN[0], 2, "metric"),
+        long(ratings("fluency", "accuracy"), 3, "criterion"),
+    ),
     "usual names": (
         called(PLAIN[0], "visit_id", "model"),
         called(PLAIN[1], "case", "llm", "coder"),
     ),
     "less is better": (scores("TER", "omissions"), ratings("errors")),
     "known metrics": (scores("words", "coverage"), ratings("quality")),
-    "yes and no": (PLAIN[0], ratings("faithful_overall", cell=cycle("yes", "no", "no"))),
-    "pass and fail": (PLAIN[0], ratings("accuracy", cell=cycle("pass", "fail", "fail"))),
+    "yes and no": (
+        PLAIN[0],
+        ratings("faithful_overall", cell=cycle("yes", "no", "no")),
+    ),
+    "pass and fail": (
+        PLAIN[0],
+        ratings("accuracy", cell=cycle("pass", "fail", "fail")),
+    ),
     "true and false": (scores("check", cell=lambda n, _: str(n % 3 == 0)), PLAIN[1]),
-    "correct": (PLAIN[0], ratings("correctness", cell=cycle("correct", "incorrect", "N/A"))),
+    "correct": (
+        PLAIN[0],
+        ratings("correctness", cell=cycle("correct", "incorrect", "N/A")),
+    ),
     "Inspect": (scores("grader", cell=lambda n, _: "CIPN"[n % 4]), PLAIN[1]),
     "stars": (PLAIN[0], ratings("quality", cell=cycle("★★★★☆", "★★☆☆☆", "★★★★★"))),
-    "stars in words": (PLAIN[0], ratings("quality", cell=cycle("4 stars", "1 star", "3 stars"))),
+    "stars in words": (
+        PLAIN[0],
+        ratings("quality", cell=cycle("4 stars", "1 star", "3 stars")),
+    ),
     "out of five": (PLAIN[0], ratings("quality", cell=cycle("4/5", "2/5", "5/5"))),
     "Label Studio": (
         PLAIN[0],
         ratings("quality", cell=cycle('[{"rating": 3}]', '[{"rating": 5}]')),
     ),
-    "labelled": (PLAIN[0], ratings("quality", cell=cycle("1 - poor", "3 (fair)", "5: good"))),
+    "labelled": (
+        PLAIN[0],
+        ratings("quality", cell=cycle("1 - poor", "3 (fair)", "5: good")),
+    ),
     "C and I": (PLAIN[0], ratings("correctness", cell=cycle("C", "I", "C"))),
     "other words": (PLAIN[0], ratings("accuracy", cell=cycle("ja", "nein"))),
-    "out of, in words": (PLAIN[0], ratings("quality", cell=cycle("4 out of 5", "2 out of 5"))),
+    "out of, in words": (
+        PLAIN[0],
+        ratings("quality", cell=cycle("4 out of 5", "2 out of 5")),
+    ),
     "missing words": (
         PLAIN[0],
-        ratings("quality", cell=cycle("4", "N/A", "NULL", "missing", "—", "3", ".", "2", "1")),
+        ratings(
+            "quality",
+            cell=cycle("4", "N/A", "NULL", "missing", "—", "3", ".", "2", "1"),
+        ),
     ),
     "decimal comma beside whole numbers": (
         PLAIN[0],
@@ -153,7 +188,11 @@ SETS: dict[str, tuple[Rows, Rows]] = {
         [
             ["Timestamp", "Email address", *(f"{d} - {s} [fluency]" for d, s in KEYS)],
             *(
-                [f"2024-05-0{k + 1}", rater, *(str(1 + (n + k) % 5) for n in range(len(KEYS)))]
+                [
+                    f"2024-05-0{k + 1}",
+                    rater,
+                    *(str(1 + (n + k) % 5) for n in range(len(KEYS))),
+                ]
                 for k, rater in enumerate(("ann", "ben"))
             ),
         ],
@@ -164,8 +203,14 @@ SETS: dict[str, tuple[Rows, Rows]] = {
     ),
     "percent": (scores("align", cell=lambda n, _: f"{n + 20}%"), PLAIN[1]),
     "decimal comma": (scores("align", cell=lambda n, _: f"0,{n + 1}"), PLAIN[1]),
-    "a remark": ([[*row, "so" if n else "remark"] for n, row in enumerate(PLAIN[0])], PLAIN[1]),
-    "numbers beside": ([[*r, str(n) if n else "seed"] for n, r in enumerate(PLAIN[0])], PLAIN[1]),
+    "a remark": (
+        [[*row, "so" if n else "remark"] for n, row in enumerate(PLAIN[0])],
+        PLAIN[1],
+    ),
+    "numbers beside": (
+        [[*r, str(n) if n else "seed"] for n, r in enumerate(PLAIN[0])],
+        PLAIN[1],
+    ),
     "raters side by side": (
         PLAIN[0],
         [
@@ -176,13 +221,26 @@ SETS: dict[str, tuple[Rows, Rows]] = {
     "criteria by rater": (
         PLAIN[0],
         [
-            ["doc_id", "system", "fluency_r1", "fluency_r2", "accuracy_r1", "accuracy_r2"],
-            *([d, s, *(str(1 + (n + m) % 5) for m in range(4))] for n, (d, s) in enumerate(KEYS)),
+            [
+                "doc_id",
+                "system",
+                "fluency_r1",
+                "fluency_r2",
+                "accuracy_r1",
+                "accuracy_r2",
+            ],
+            *(
+                [d, s, *(str(1 + (n + m) % 5) for m in range(4))]
+                for n, (d, s) in enumerate(KEYS)
+            ),
         ],
     ),
     "empty columns at the end": ([[*row, "", ""] for row in PLAIN[0]], PLAIN[1]),
     "a title": ([["Scores of spring", "", "", ""], *PLAIN[0]], PLAIN[1]),
-    "counted rows": ([[str(n - 1) if n else "", *row] for n, row in enumerate(PLAIN[0])], PLAIN[1]),
+    "counted rows": (
+        [[str(n - 1) if n else "", *row] for n, row in enumerate(PLAIN[0])],
+        PLAIN[1],
+    ),
     "capitals": (
         called(PLAIN[0], "Doc_ID", "System"),
         called(PLAIN[1], "DOC ID", "System", "Rater"),
@@ -199,7 +257,9 @@ def by_meta_eval(paths: dict[str, Path], **better: list[str]) -> dict[str, Any]:
 
 
 def evaluated(of_scores: Any, of_ratings: Any, **better: list[str]) -> dict[str, Any]:
-    read = _read_all([of_scores], [of_ratings], EvalRequest(Roles(), better, {}, None, [], {}))
+    read = _read_all(
+        [of_scores], [of_ratings], EvalRequest(Roles(), better, {}, None, [], {})
+    )
     assert read.scores is not None
     scored = read.scores.table[["doc_id", "author", "metric", "value"]]
     rated = read.ratings.table[["doc_id", "author", "rater", "criterion", "value"]]
@@ -207,12 +267,16 @@ def evaluated(of_scores: Any, of_ratings: Any, **better: list[str]) -> dict[str,
         "scores": frozenset(scored.itertuples(index=False, name=None)),
         "ratings": frozenset(rated.itertuples(index=False, name=None)),
         "metrics": read.settings.better,
-        "criteria": {name: scale.better for name, scale in read.settings.criteria.items()},
+        "criteria": {
+            name: scale.better for name, scale in read.settings.criteria.items()
+        },
         "lines": [line for line in read.settings.notes if " is better (" in line],
     }
 
 
-def by_init(paths: dict[str, Path], folder: Path, **better: list[str]) -> dict[str, Any]:
+def by_init(
+    paths: dict[str, Path], folder: Path, **better: list[str]
+) -> dict[str, Any]:
     """What init evaluates, and what own data hold that it wrote."""
     texts = as_csv(TEXTS, folder, "texts")
     files = {"texts": [texts], **{kind: [path] for kind, path in paths.items()}}
@@ -239,14 +303,20 @@ def by_init(paths: dict[str, Path], folder: Path, **better: list[str]) -> dict[s
 
 FILES = (
     *(partial(as_csv, separator=separator) for separator in ",;\t"),
-    *(as_xlsx, as_json, as_jsonl, as_parquet),
+    as_xlsx,
+    as_json,
+    as_jsonl,
+    as_parquet,
 )
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_every_command_reads_the_same_whatever_it_is_kept_in(tmp_path: Path, name: str) -> None:
+def test_every_command_reads_the_same_whatever_it_is_kept_in(
+    tmp_path: Path, name: str
+) -> None:
     both = dict(zip(("scores", "ratings"), SETS[name], strict=True))
-    # What a title stands above, or counts without a name, is not a table to any program.
+    # What a title stands above, or counts without a name, is not a table to any
+    # program.
     forms = FILES[:4] if "" in SETS[name][0][0] else FILES
     results = []
     for n, form in enumerate(forms):
@@ -255,7 +325,9 @@ def test_every_command_reads_the_same_whatever_it_is_kept_in(tmp_path: Path, nam
         if n in (0, len(name) % len(forms)):
             results.append(by_init(paths, tmp_path))
     if forms == FILES:
-        sheets = [frame_sheet(as_frame(table), "frame", Findings()) for table in both.values()]
+        sheets = [
+            frame_sheet(as_frame(table), "frame", Findings()) for table in both.values()
+        ]
         results.append(evaluated(*sheets))
     assert all(result == results[0] for result in results[1:])
     assert len(results[0]["scores"]) >= 11

@@ -32,7 +32,8 @@ from metassay.text.sentences import sentences
         ("BP [120/80] is high [3].", "BP [120/80] is high.", (3,)),
         ("BP is [120/80].", "BP is [120/80].", ()),
         ("[doctor] He fell.", "[doctor] He fell.", ()),
-        ("He fell [3] and rose [4].", "He fell [3] and rose.", (4,)),  # [3] is in mid-sentence
+        # [3] is in mid-sentence
+        ("He fell [3] and rose [4].", "He fell [3] and rose.", (4,)),
         ("It was [3] metres.", "It was [3] metres.", ()),
         ("Size [3].5 cm.", "Size [3].5 cm.", ()),
         ("He fell [see 3].", "He fell [see 3].", ()),
@@ -64,7 +65,10 @@ def test_strip_citations_of_a_whole_text() -> None:
 
 def test_where_cited_statements_end() -> None:
     text = "Fell [3]. [4] Rose. [5] So"
-    assert [text[:end] for end in ends(text)] == ["Fell [3]. [4]", "Fell [3]. [4] Rose. [5]"]
+    assert [text[:end] for end in ends(text)] == [
+        "Fell [3]. [4]",
+        "Fell [3]. [4] Rose. [5]",
+    ]
 
 
 PARTS = 'He fell| |.|\n|[3]| [4]|[1, 2]|[5-6]|[120/80]| she rose|!|(|)|"|\u2022|- |, |7.2|p.o.'
@@ -88,7 +92,8 @@ def test_strip_takes_what_parse_takes_from_the_sentences(text: str) -> None:
         between += text[start : span.start] + words
         start = span.end
     between += text[start:]
-    if "[" not in between:  # citations outside sentences, after headings say, are stripped as well
+    # citations outside sentences, after headings say, are stripped as well
+    if "[" not in between:
         assert stripped == _visible(between)
 
 
@@ -101,7 +106,9 @@ def test_blanking_keeps_every_offset_and_hides_every_citation(text: str) -> None
     assert _visible(shown) == _visible(strip_citations(text))
 
 
-@pytest.mark.parametrize("text", ["[1]," * 30_000, "a" + " " * 50_000 + "[1]" + " " * 50_000 + "b"])
+@pytest.mark.parametrize(
+    "text", ["[1]," * 30_000, "a" + " " * 50_000 + "[1]" + " " * 50_000 + "b"]
+)
 def test_no_text_takes_for_ever(text: str) -> None:
     start = time.process_time()
     strip_citations(text)

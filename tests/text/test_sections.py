@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.text.headings import SECTIONS, divide, original, section_heading, stands_alone
+from metassay.text.headings import (
+    SECTIONS,
+    divide,
+    original,
+    section_heading,
+    stands_alone,
+)
 
 S, E, R, A = SECTIONS
 
@@ -79,7 +85,11 @@ def test_original_rules(line: str, section: str | None) -> None:
         ("IMPRESSION Gout", A, "Gout"),
         ("Impression: gout", None, None),
         ("HISTORY OF PRESENT ILLNESS cough", S, "cough"),
-        ("History of present illness is long.", S, "History of present illness is long."),
+        (
+            "History of present illness is long.",
+            S,
+            "History of present illness is long.",
+        ),
         ("HPI notes: cough", S, "cough"),
         ("Labs: normal", None, None),
         ("Examination of the knee: normal", None, None),
@@ -134,7 +144,17 @@ def test_notes_by_hand() -> None:
     assert _both("All is well.") == ({}, {S: [(0, 12)]})
 
 
-LINES = ["EXAM", "Exam: ok", "Results:", "A/P: rest", "HPI: cough", "text", "", " ", "## Plan"]
+LINES = [
+    "EXAM",
+    "Exam: ok",
+    "Results:",
+    "A/P: rest",
+    "HPI: cough",
+    "text",
+    "",
+    " ",
+    "## Plan",
+]
 
 
 @settings(deadline=None)
@@ -150,7 +170,9 @@ def test_pieces_hold_every_visible_character_once(note: str) -> None:
 
 
 def test_the_reference_notes_divide_and_eight_have_no_results(mirror: Path) -> None:
-    notes = pd.read_csv(mirror / "aci_bench_test1" / "clinicalnlp_taskB_test1.csv")["note"]
+    notes = pd.read_csv(mirror / "aci_bench_test1" / "clinicalnlp_taskB_test1.csv")[
+        "note"
+    ]
     assert len(notes) == 40
     for compat in (0, 1):
         divisions = [_both(note)[compat] for note in notes]

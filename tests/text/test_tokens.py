@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from metassay.text.tokens import STOPWORDS, alphanumeric, content_tokens, words
 
-LINES = st.text(st.characters(codec="utf-8"), max_size=40).filter(lambda x: "\n" not in x)
+LINES = st.text(st.characters(codec="utf-8"), max_size=40).filter(
+    lambda x: "\n" not in x
+)
 
 
 def test_words_are_what_white_space_parts() -> None:
@@ -19,7 +21,9 @@ def test_words_are_what_white_space_parts() -> None:
 
 
 def test_alphanumeric_runs_without_speakers() -> None:
-    text = "[doctor] It's a 59-year-old .\n [patient_guest] Yes, at [clinic] 7.2\n[3] kept"
+    text = (
+        "[doctor] It's a 59-year-old .\n [patient_guest] Yes, at [clinic] 7.2\n[3] kept"
+    )
     assert " ".join(alphanumeric(text)) == "it s a 59 year old yes at clinic 7 2 3 kept"
 
 
@@ -35,12 +39,16 @@ def test_published_coverage_density_and_length(
 ) -> None:
     """Means over the 40 documents of ACI-BENCH test1, from DocLens's tables."""
     folder = mirror / "aci_bench_test1"
-    dialogues = pd.read_csv(folder / "clinicalnlp_taskB_test1.csv").set_index("encounter_id")
+    dialogues = pd.read_csv(folder / "clinicalnlp_taskB_test1.csv").set_index(
+        "encounter_id"
+    )
     notes = pd.read_csv(folder / file).set_index("encounter_id")["note"]
     rows = []
     for key, note in notes.items():
         tokens = alphanumeric(note)
-        lengths = np.array(_fragments(alphanumeric(dialogues.loc[key, "dialogue"]), tokens))
+        lengths = np.array(
+            _fragments(alphanumeric(dialogues.loc[key, "dialogue"]), tokens)
+        )
         n = len(tokens)
         rows.append((lengths.sum() / n, (lengths**2).sum() / n, len(words(note))))
     means = np.mean(rows, axis=0)
@@ -82,7 +90,10 @@ def _fragments(source: list[str], summary: list[str]) -> list[int]:
         ("a 59-year-old's x-rays", "59 year old xray"),
         ("lisinopril p.o. b.i.d. at 5 a.m. today", "lisinopril po bid 5 today"),
         ("She doesn\u2019t, can't, cannot, won't", "not not not not"),
-        ("No fever, never without pain nor left ear", "no fever never without pain nor left ear"),
+        (
+            "No fever, never without pain nor left ear",
+            "no fever never without pain nor left ear",
+        ),
         ("I'm sure they've seen the patient's O'Brien", "sure seen patient obrien"),
         ("studies, wheezes, rashes, boxes, masses", "study wheeze rash box mass"),
         ("gas status illness his", "gas status illness"),
@@ -95,13 +106,26 @@ def test_content_tokens(text: str, tokens: str) -> None:
 
 
 def test_negations_and_laterality_are_no_stopwords() -> None:
-    negations = {"no", "not", "nor", "never", "none", "without", "left", "right", "both", "neither"}
+    negations = {
+        "no",
+        "not",
+        "nor",
+        "never",
+        "none",
+        "without",
+        "left",
+        "right",
+        "both",
+        "neither",
+    }
     assert not negations & STOPWORDS
 
 
 @settings(deadline=None)
 @given(LINES, LINES)
-def test_lines_are_read_independently_and_case_does_not_matter(first: str, second: str) -> None:
+def test_lines_are_read_independently_and_case_does_not_matter(
+    first: str, second: str
+) -> None:
     both = content_tokens(first) + content_tokens(second)
     assert content_tokens(first + "\n" + second) == both
     assert content_tokens(first.upper().lower()) == content_tokens(first.upper())

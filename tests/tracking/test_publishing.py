@@ -26,8 +26,13 @@ HEADLINE = {
     "best": {
         "faithful (overall)": {
             "global": {
-                **{"metric": "rouge1 (ours)", "verdict": "use", "advice": CANARY, "value": 0.5},
-                **{"corrected": None, "trusted": True, "low": float("nan")},
+                "metric": "rouge1 (ours)",
+                "verdict": "use",
+                "advice": CANARY,
+                "value": 0.5,
+                "corrected": None,
+                "trusted": True,
+                "low": float("nan"),
             }
         }
     },
@@ -71,7 +76,9 @@ def server(monkeypatch):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             tracking.headers.append(dict(self.headers))
             assert self.path.startswith("/ml/api/2.0/mlflow/")
-            answer = tracking.answer(self.path.removeprefix("/ml/api/2.0/mlflow/"), body)
+            answer = tracking.answer(
+                self.path.removeprefix("/ml/api/2.0/mlflow/"), body
+            )
             data = json.dumps(answer).encode()
             self.send_response(tracking.status)
             self.send_header("Content-Length", str(len(data)))
@@ -111,26 +118,40 @@ def test_mlflow_gets_a_run_with_the_numbers_and_nothing_else(tmp_path, server):
     assert [to_mlflow("one", *values, address) for _ in range(2)] == ["r1"] * 2
     run = ("runs/create", "runs/log-batch", "runs/log-batch", "runs/update")
     paths = [path for path, _ in tracking.requests]
-    assert paths == ["experiments/search", "experiments/create", *run, "experiments/search", *run]
+    assert paths == [
+        "experiments/search",
+        "experiments/create",
+        *run,
+        "experiments/search",
+        *run,
+    ]
     bodies = [body for _, body in tracking.requests[:6]]
     now = bodies[2]["start_time"]
     assert bodies[0] == {"max_results": 1, "filter": "name = 'metassay'"}
     assert bodies[1] == {"name": "metassay"}
     tags = [("mlflow.runName", "one"), ("metassay.version", __version__)]
     assert bodies[2] == {
-        **{"experiment_id": "7", "start_time": now, "run_name": "one"},
+        "experiment_id": "7",
+        "start_time": now,
+        "run_name": "one",
         "tags": [{"key": key, "value": value} for key, value in tags],
     }
     at = "best/faithful _overall_/global"
     sent = {(pair["key"], pair["value"]) for pair in bodies[3]["metrics"]}
-    assert sent == {(f"{at}/value", 0.5), (f"{at}/trusted", 1.0), ("answers/missing", 0.0)}
+    assert sent == {
+        (f"{at}/value", 0.5),
+        (f"{at}/trusted", 1.0),
+        ("answers/missing", 0.0),
+    }
     params = [{"key": f"{at}/metric", "value": "rouge1 (ours)"}]
     assert bodies[4] == {"run_id": "r1", "params": params}
     assert bodies[5] == {"run_id": "r1", "status": "FINISHED", "end_time": now}
     assert CANARY not in json.dumps(tracking.requests) + json.dumps(tracking.headers)
     tracking.requests.clear()
     to_mlflow("one", {f"n{n}": float(n) for n in range(2500)}, {}, address)
-    batches = [body["metrics"] for path, body in tracking.requests if path == "runs/log-batch"]
+    batches = [
+        body["metrics"] for path, body in tracking.requests if path == "runs/log-batch"
+    ]
     assert [len(batch) for batch in batches] == [1000, 1000, 500]
 
 
@@ -145,7 +166,9 @@ def test_credentials_are_those_of_mlflows_own_variables(server, monkeypatch):
     assert tracking.headers[-1]["Authorization"] == "Bearer t0"
 
 
-@pytest.mark.parametrize(("status", "error"), [(403, BadInput), (302, BadInput), (500, Unfinished)])
+@pytest.mark.parametrize(
+    ("status", "error"), [(403, BadInput), (302, BadInput), (500, Unfinished)]
+)
 def test_what_the_server_refuses_is_told_without_its_words(server, status, error):
     tracking, address = server
     tracking.status = status
@@ -155,7 +178,9 @@ def test_what_the_server_refuses_is_told_without_its_words(server, status, error
     assert len(tracking.requests) == 1
 
 
-def test_the_command_sends_numbers_of_any_dataset(tmp_path, server, monkeypatch, capsys):
+def test_the_command_sends_numbers_of_any_dataset(
+    tmp_path, server, monkeypatch, capsys
+):
     tracking, address = server
     access = {"one": "private", "ward": "private"}
     where = tmp_path, "http://127.0.0.1:9/v1", ["Nothing."]
@@ -187,7 +212,11 @@ def test_wandb_is_told_to_send_nothing_by_itself(monkeypatch):
     assert to_wandb("one", NUMBERS, {"a/metric": "m"}, "lab/notes") == "w1"
     settings = seen.pop("settings")
     assert seen == {
-        **{"entity": "lab", "project": "notes", "name": "one", "finished": True, "log": NUMBERS},
+        "entity": "lab",
+        "project": "notes",
+        "name": "one",
+        "finished": True,
+        "log": NUMBERS,
         "config": {"metassay": __version__, "a/metric": "m"},
     }
     assert settings["console"] == "off"

@@ -11,7 +11,12 @@ from metassay.tuning.tasks import BARTSCORE, Written, train, write
 from tests.models import tiny
 
 WORDS = ["how", "is", "the", "knee", "today", "hurts", "climb", "stairs"]
-SENTENCES = ["knee hurts, climb", "stairs, knee", "today climb, stairs knee", "hurts, today knee"]
+SENTENCES = [
+    "knee hurts, climb",
+    "stairs, knee",
+    "today climb, stairs knee",
+    "hurts, today knee",
+]
 
 
 def infiller(folder: Path, steps: int = 500) -> Path:
@@ -32,7 +37,13 @@ def infiller(folder: Path, steps: int = 500) -> Path:
         masked, filled = ([*words] for _ in range(2))
         masked[at], filled[at] = f"<mask>{end}", f"{rng.choice(WORDS)}{end}"
         rows.append(Written(" ".join(masked), " ".join(filled)))
-    settings = {"seed": 1, "steps": steps, "every": steps, "learning_rate": 0.01, "warmup": 20}
+    settings = {
+        "seed": 1,
+        "steps": steps,
+        "every": steps,
+        "learning_rate": 0.01,
+        "warmup": 20,
+    }
     options = TrainingOptions.model_validate(settings)
     base = Base(model=str(folder / "base"), device="cpu", dtype="float32")
     trained = train(BARTSCORE, (rows[:480], rows[480:]), base, options, folder / "work")

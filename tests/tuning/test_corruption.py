@@ -30,8 +30,8 @@ import transformers
 
 TEXT = "The patient has a fever, and was given fluids."
 WORDS = TEXT.split()
-# Clauses of 5 and 4 of 9 words, p 5/27 and 4/27; chunks `patient` and `fever,`, p 1/18, and `given
-# fluids.`, p 2/18; words, p 1/9.
+# Clauses of 5 and 4 of 9 words, p 5/27 and 4/27; chunks `patient` and `fever,`, p 1/18,
+# and `given fluids.`, p 2/18; words, p 1/9.
 NO = 0.99
 
 
@@ -52,10 +52,18 @@ def by_script(words: Sequence[str], *draws: float) -> list[tuple[int, int]]:
 
 def test_spans_are_masked_from_the_top_by_their_size_and_height() -> None:
     low, high = 0.05, 0.06  # about 1/18
-    assert by_script(WORDS, NO, low, high, 0.11, NO, 0.12, 0.12, 0.1) == [(1, 2), (4, 5), (8, 9)]
+    assert by_script(WORDS, NO, low, high, 0.11, NO, 0.12, 0.12, 0.1) == [
+        (1, 2),
+        (4, 5),
+        (8, 9),
+    ]
     assert by_script(WORDS, 0.18, NO, 0.11) == [(0, 5), (7, 9)]
     assert by_script(WORDS, 0.19, high, NO, high, NO, 0.14) == [(5, 9)]
-    assert context_of(WORDS, [(1, 2), (4, 5)]) == ("The ", " has a ", ", and was given fluids.")
+    assert context_of(WORDS, [(1, 2), (4, 5)]) == (
+        "The ",
+        " has a ",
+        ", and was given fluids.",
+    )
     assert context_of(WORDS, [(0, 5), (7, 9)]) == ("", ", and was ", ".")
     assert context_of(WORDS, []) == (TEXT,)
 
@@ -65,8 +73,12 @@ def test_tries_that_are_no_use() -> None:
     assert by_script(WORDS, 0.18, 0.14) == []  # all, and two in a row
     assert by_script(WORDS, NO, NO, NO, NO, NO, NO, NO, 0.1, 0.1) == []  # two in a row
     assert by_script(["fever"], 0.1) == []
-    assert by_script(["it", "was", "there."], NO) == []  # stop words are never masked alone
-    assert by_script(["fever,", "then,", "cough"], NO, NO, 0.3, NO, NO, 0.1) == [(0, 1), (2, 3)]
+    # stop words are never masked alone
+    assert by_script(["it", "was", "there."], NO) == []
+    assert by_script(["fever,", "then,", "cough"], NO, NO, 0.3, NO, NO, 0.1) == [
+        (0, 1),
+        (2, 3),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +98,8 @@ def test_which_words_are_fake(filled: str, words: str, fake: list[int]) -> None:
     assert find_fakes(WORDS, [(1, 2)], filled) == (expected if words else ([], []))
     # Punctuation that was not masked stays with its word.
     each = zip(
-        *find_fakes(WORDS, [(4, 5), (8, 9)], TEXT.replace("fever", "bad cough")), strict=True
+        *find_fakes(WORDS, [(4, 5), (8, 9)], TEXT.replace("fever", "bad cough")),
+        strict=True,
     )
     assert [word for word, is_fake in each if is_fake] == ["bad", "cough,"]
 
@@ -96,7 +109,13 @@ def test_which_words_are_fake(filled: str, words: str, fake: list[int]) -> None:
 
 def units(texts: Sequence[str | None], author: str = "reference") -> pd.DataFrame:
     rows = [
-        {"doc_id": f"d{n // 2}", "author": author, "part": "full", "kind": kind, "position": n % 2}
+        {
+            "doc_id": f"d{n // 2}",
+            "author": author,
+            "part": "full",
+            "kind": kind,
+            "position": n % 2,
+        }
         | {"text": text, "status": "ok" if text is not None else "refused"}
         for n, text in enumerate(texts)
         for kind in ("statement", "claim")
@@ -124,7 +143,12 @@ def _no_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_no_model")
 def test_a_sentence_is_corrupted_alike_in_any_company() -> None:
-    texts = [TEXT, "No cough today, lungs clear.", "Knee pain on the left side.", "Home, tomorrow."]
+    texts = [
+        TEXT,
+        "No cough today, lungs clear.",
+        "Knee pain on the left side.",
+        "Home, tomorrow.",
+    ]
     whole, notes = corrupt(units(texts), options(), by_seed)
     assert len(round_trip(CORRUPTIONS, whole)) == len(whole) > 2
     assert notes == [
@@ -148,14 +172,22 @@ def test_a_sentence_is_corrupted_alike_in_any_company() -> None:
 @pytest.mark.usefixtures("_no_model")
 def test_what_is_left_out_is_counted() -> None:
     long = "fever and cough, " * 43  # 129 words
-    few, notes = corrupt(units([TEXT, long, None, TEXT, TEXT, "so"]), options(items=3), by_seed)
+    few, notes = corrupt(
+        units([TEXT, long, None, TEXT, TEXT, "so"]), options(items=3), by_seed
+    )
     assert len(few) <= 3
     assert not (few["doc_id"].eq("d0") & few["position"].eq(1)).any()
     assert notes[0].endswith("and 1 have more than 128 words")
-    with pytest.raises(BadInput, match="of 0 statements of the reference none could be corrupted"):
+    with pytest.raises(
+        BadInput, match="of 0 statements of the reference none could be corrupted"
+    ):
         corrupt(units([TEXT], author="system"), options(), by_seed)
-    with pytest.raises(BadInput, match="choose a corruption > model that fills its mask token"):
-        corrupt(units([TEXT]), options(), lambda sentences: ["nothing"] * len(sentences))
+    with pytest.raises(
+        BadInput, match="choose a corruption > model that fills its mask token"
+    ):
+        corrupt(
+            units([TEXT]), options(), lambda sentences: ["nothing"] * len(sentences)
+        )
 
 
 # ---- the model that fills -----------------------------------------------------------------------
@@ -179,7 +211,9 @@ def test_what_is_filled_depends_on_the_sentence_and_its_seed_alone(
     texts = make_filler(here)(sentences)
     assert len(set(texts)) > 6
     STORE.unlink()
-    backwards = make_filler(options(model=str(filling), batch_tokens=100, dtype="float64"))
+    backwards = make_filler(
+        options(model=str(filling), batch_tokens=100, dtype="float64")
+    )
     assert backwards(sentences[::-1]) == texts[::-1]
     monkeypatch.setattr(corruption, "load", lambda *_: pytest.fail("a model is loaded"))
     assert make_filler(here)(sentences) == texts
@@ -188,7 +222,8 @@ def test_what_is_filled_depends_on_the_sentence_and_its_seed_alone(
 def test_a_token_is_drawn_among_the_likeliest_as_often_as_it_is_probable() -> None:
     """Probabilities .3, .05, .5, .15: of .9 these are the first, third and fourth, .95 together."""
     scores = torch.tensor([[0.3, 0.05, 0.5, 0.15]]).log()
-    points = {0.0: 2, 0.5: 2, 0.53: 0, 0.84: 0, 0.85: 3, 0.999: 3}  # .475, .5035, .798, .8075
+    # .475, .5035, .798, .8075
+    points = {0.0: 2, 0.5: 2, 0.53: 0, 0.84: 0, 0.85: 3, 0.999: 3}
     for point, token in points.items():
         script: Any = Script(point)
         (left,) = draw_tokens(scores, [script], 0.9)
@@ -202,8 +237,15 @@ def test_the_likeliest_alone_is_what_greedy_decoding_writes(filling: Path) -> No
     tokenizer = transformers.AutoTokenizer.from_pretrained(filling)
     network = transformers.AutoModelForSeq2SeqLM.from_pretrained(filling).eval()
     texts = make_filler(options(model=str(filling), top_p=1e-9))(sentences_of([1]))
-    tokens = {"decoder_start_token_id": 2, "eos_token_id": 2, "pad_token_id": 0, "bos_token_id": 1}
-    settings = transformers.GenerationConfig(do_sample=False, max_new_tokens=40, **tokens)
+    tokens = {
+        "decoder_start_token_id": 2,
+        "eos_token_id": 2,
+        "pad_token_id": 0,
+        "bos_token_id": 1,
+    }
+    settings = transformers.GenerationConfig(
+        do_sample=False, max_new_tokens=40, **tokens
+    )
     for (pieces, _), text in zip(sentences_of([1]), texts, strict=True):
         read = tokenizer("<mask>".join(pieces), return_tensors="pt")
         written = network.generate(**read, generation_config=settings)
@@ -219,12 +261,19 @@ def test_a_model_without_a_mask_is_refused(tmp_path: Path) -> None:
 
 
 def test_corrupting_leaves_what_it_should(filling: Path) -> None:
-    texts = ["knee hurts, climb", "stairs, knee", "today climb, stairs knee", "hurts, today knee"]
+    texts = [
+        "knee hurts, climb",
+        "stairs, knee",
+        "today climb, stairs knee",
+        "hurts, today knee",
+    ]
     here = options(model=str(filling))
     table, _ = corrupt(units(texts * 4), here, make_filler(here))
     assert len(table) > 6
     assert any(map(any, table["fake"]))
-    for doc, at, words, fake in table[["doc_id", "position", "words", "fake"]].to_numpy():
+    for doc, at, words, fake in table[
+        ["doc_id", "position", "words", "fake"]
+    ].to_numpy():
         original = texts[(int(doc[1:]) * 2 + at) % 4].split()
         rest = [word for word, is_fake in zip(words, fake, strict=True) if not is_fake]
         assert len(rest) < len(original) or words == original

@@ -15,14 +15,17 @@ from metassay.tuning.run import by_metric, candidates, rated_texts, rating_rows,
 # Errors that people saw in four statements of one text, 0 to 1: of numbers 0 to 3.
 ERRORS = [0.0, 0.5, 1.0, 0.5]
 SCORES: dict[tuple[str, str, str], list[float | None]] = {
-    # Turned, .9, .5, .1, .5 are as far from their mean as the errors are: correlation 1.
+    # Turned, .9, .5, .1, .5 are as far from their mean as the errors are: correlation
+    # 1.
     ("good@a", "plain", "higher"): [0.9, 0.5, 0.1, 0.5],
     # 3, 1, 2, 2: deviations 1, -1, 0, 0 with .5, 0, -.5, 0: .5 / sqrt(2 * .5) = .5.
     ("fair@a", "tuned", "higher"): [3.0, 1.0, 2.0, 2.0],
-    ("odd", "none", "lower"): [0.2, 0.4, 0.6, 0.4],  # more where errors are: 1, once it is turned
+    # more where errors are: 1, once it is turned
+    ("odd", "none", "lower"): [0.2, 0.4, 0.6, 0.4],
     ("wrong", "none", "higher"): [0.0, 0.5, 1.0, 0.5],  # -1
     ("flat", "none", "higher"): [1.0, 1.0, 1.0, 1.0],
-    # With `good`: 0, 1, 0, -1 and 1, 0, -1, 0: no correlation; with `fair` -1 / sqrt(2 * 2) = -.5.
+    # With `good`: 0, 1, 0, -1 and 1, 0, -1, 0: no correlation; with `fair` -1 / sqrt(2
+    # * 2) = -.5.
     ("coverage@a", "none", "neither"): [0.5, 1.0, 0.5, 0.0],
     ("coverage", "none", "neither"): [0.5, 1.0, 0.5, 0.0],
     ("coverage@b", "none", "neither"): [0.9, 0.5, 0.1, 0.5],
@@ -31,9 +34,17 @@ RULE = {"criterion": "error", "better": "lower", "least": 0.5}
 
 
 def scores() -> pd.DataFrame:
-    rows = [(*key, n, n, value) for key, values in SCORES.items() for n, value in enumerate(values)]
-    frame = pd.DataFrame(rows, columns=["metric", "judge", "better", "position", "number", "value"])
-    frame = frame.assign(doc_id="d", author="s", part="full", failed=False, unread=0.0, cut=False)
+    rows = [
+        (*key, n, n, value)
+        for key, values in SCORES.items()
+        for n, value in enumerate(values)
+    ]
+    frame = pd.DataFrame(
+        rows, columns=["metric", "judge", "better", "position", "number", "value"]
+    )
+    frame = frame.assign(
+        doc_id="d", author="s", part="full", failed=False, unread=0.0, cut=False
+    )
     return frame.assign(recipe=frame["metric"])[list(STATEMENT_SCORES.columns)]
 
 
@@ -84,13 +95,20 @@ def test_problems_with_teachers_are_told() -> None:
         chosen(names=["coverage@a", "fair@a", "wrong"])
     for line, name in zip(error.value.problems, ("coverage@a", "fair@a"), strict=True):
         assert (
-            f"{name!r} is not a metric of statements with a direction; choose from fair@a" in line
+            f"{name!r} is not a metric of statements with a direction; choose from fair@a"
+            in line
         )
-    with pytest.raises(BadInput, match="none of 5 metrics passes the rule on training documents"):
+    with pytest.raises(
+        BadInput, match="none of 5 metrics passes the rule on training documents"
+    ):
         chosen(human=RULE | {"criterion": "unknown"})
     with pytest.raises(BadInput, match="statements have no 'overlap@a'; measure it"):
         chosen(human=RULE, coverage={"most": 0.4, "metric": "overlap"})
-    for block in ({}, {"names": ["a"], "human": RULE}, {"names": ["a"], "coverage": {"most": 1.0}}):
+    for block in (
+        {},
+        {"names": ["a"], "human": RULE},
+        {"names": ["a"], "coverage": {"most": 1.0}},
+    ):
         with pytest.raises(BadInput, match="give either names, or human"):
             parse(TeacherOptions, block, where="teachers")
 
@@ -103,7 +121,9 @@ def test_a_target_is_the_mean_of_standardised_values_of_training_rows() -> None:
     z = 0.4 / (0.32 / 3) ** 0.5  # of both: .2 / sqrt(.08 / 3) is the same
     assert both.tolist() == pytest.approx([z, 0.0, -z, 0.0])
     alone = targets(values, training, ["fair@a (tuned)"])
-    assert alone.tolist() == pytest.approx([1 / (2 / 3) ** 0.5, -1 / (2 / 3) ** 0.5, 0.0, 0.0])
+    assert alone.tolist() == pytest.approx(
+        [1 / (2 / 3) ** 0.5, -1 / (2 / 3) ** 0.5, 0.0, 0.0]
+    )
     assert targets(values, training, ["odd", "flat"]).isna().all()
     # A statement without a teacher's value has no target.
     at = (table["metric"] == "odd") & (table["number"] == 1)
@@ -138,7 +158,10 @@ RATED: list[tuple[str, str, str, str, str, str, str, float | None]] = [
     *(
         ("one", doc, author, "full", "text", "ann", "quality", 0.9)
         for doc, author in (
-            *(("d", "b"), ("d", "c"), ("d", "reference"), ("d", "reference:2")),
+            ("d", "b"),
+            ("d", "c"),
+            ("d", "reference"),
+            ("d", "reference:2"),
             ("n", "a"),
         )
     ),
@@ -159,5 +182,7 @@ def test_texts_of_systems_have_the_mean_rating_and_the_reference_beside_them() -
         "of 6 texts of systems 5 are left out: 2 are empty or failed, 1 have no reference, 2 have"
         " no rating of quality"
     )
-    with pytest.raises(BadInput, match="documents to train on: 1, of which 1 would be held out"):
+    with pytest.raises(
+        BadInput, match="documents to train on: 1, of which 1 would be held out"
+    ):
         rating_rows(*tables, "quality", TrainingOptions(seed=1))

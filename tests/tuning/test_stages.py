@@ -62,9 +62,13 @@ def statements() -> pd.DataFrame:
     rng, rows = random.Random(4), list[tuple[str, str, int, str]]()
     for number in range(DOCUMENTS):
         doc_id = f"d{number:03}"
-        rows += [(doc_id, "reference", place, rng.choice(SENTENCES)) for place in range(3)]
+        rows += [
+            (doc_id, "reference", place, rng.choice(SENTENCES)) for place in range(3)
+        ]
         rows += [(doc_id, "system", place, words(rng)) for place in range(8)]
-    return pd.DataFrame(rows, columns=["doc_id", "author", "position", "text"]).assign(part="full")
+    return pd.DataFrame(rows, columns=["doc_id", "author", "position", "text"]).assign(
+        part="full"
+    )
 
 
 def rated_texts() -> list[Text]:
@@ -75,15 +79,24 @@ def rated_texts() -> list[Text]:
         doc_id = f"n{number:03}"
         rows.append((doc_id, "reference", rng.choice(SENTENCES) if number else None))
         for system in range(6):
-            rows.append((doc_id, f"s{system}", nothing.get((doc_id, system), words(rng))))
+            rows.append(
+                (doc_id, f"s{system}", nothing.get((doc_id, system), words(rng)))
+            )
     return rows
 
 
 def parts_of(texts: Sequence[Text]) -> pd.DataFrame:
-    parts = pd.DataFrame(texts, columns=["doc_id", "author", "text"]).assign(part="full")
+    parts = pd.DataFrame(texts, columns=["doc_id", "author", "text"]).assign(
+        part="full"
+    )
     parts["leaf"] = "yes"
     parts["status"] = parts["text"].isna().map({True: "error", False: "ok"})
-    for name, value in (("starts", [0]), ("ends", [3]), ("made_up", []), ("repeats", [])):
+    for name, value in (
+        ("starts", [0]),
+        ("ends", [3]),
+        ("made_up", []),
+        ("repeats", []),
+    ):
         parts[name] = [list(value) for _ in range(len(parts))]
     assert set(PARTS.columns) == set(parts)
     return parts
@@ -110,14 +123,24 @@ def quality(texts: Sequence[Text]) -> pd.DataFrame:
 def write_tables(root: Path) -> None:
     rows, texts = statements(), rated_texts()
     write(PARTS, parts_of(texts), root / TABLES.with_name("two") / "parts.parquet")
-    write(RATINGS, quality(texts), root / TABLES.with_name("two") / "ratings/given.parquet")
+    write(
+        RATINGS,
+        quality(texts),
+        root / TABLES.with_name("two") / "ratings/given.parquet",
+    )
     by_reference = rows[rows["author"] == "reference"].groupby("doc_id")["text"]
     frame = sources(["x"] * DOCUMENTS).assign(passages=by_reference.agg(list).tolist())
     frame["speaker"], frame["group"] = [[[""] * 3] * DOCUMENTS] * 2
     write(SOURCES, frame, root / TABLES / "sources.parquet")
     first = rows.loc[rows["position"] == 0, ["doc_id", "author", "text"]]
-    write(PARTS, parts_of(list(first.itertuples(index=False))), root / TABLES / "parts.parquet")
-    units = rows.assign(kind="statement", status="ok", statement=None, start=None, end=None)
+    write(
+        PARTS,
+        parts_of(list(first.itertuples(index=False))),
+        root / TABLES / "parts.parquet",
+    )
+    units = rows.assign(
+        kind="statement", status="ok", statement=None, start=None, end=None
+    )
     units["citations"] = [[] for _ in range(len(units))]
     write(UNITS, units, root / TABLES / "units.parquet")
     for name, places in (("rouge_topk", [2, 0]), ("full", [1])):
@@ -133,7 +156,9 @@ def write_tables(root: Path) -> None:
     )
     scores = rows[PLACE].join(values).melt(PLACE, var_name="metric")
     scores["better"] = scores["metric"].map({"coverage": "neither"}).fillna("higher")
-    scores = scores.assign(number=scores["position"], judge="none", failed=False, unread=0.0)
+    scores = scores.assign(
+        number=scores["position"], judge="none", failed=False, unread=0.0
+    )
     scores = scores.assign(cut=False, recipe=scores["metric"])
     write(STATEMENT_SCORES, scores, root / TABLES / "statement_scores/judged.parquet")
     rated = rows[rows["author"] == "system"]
@@ -147,9 +172,13 @@ def folder_of(
     tune: str, base: Path, changes: dict[str, Any] | None = None, **more: Any
 ) -> dict[str, Any]:
     training = {"seed": 2, "dev_share": 0.25, "steps": 40, "epochs": None, "every": 20}
-    learns = {"from": "two"} if tune == "quality" else {"from": "one", "alignments": ALIGNED}
+    learns = (
+        {"from": "two"} if tune == "quality" else {"from": "one", "alignments": ALIGNED}
+    )
     return {
-        **{"name": tune, "tune": tune, **learns},
+        "name": tune,
+        "tune": tune,
+        **learns,
         "base": {"model": str(base), "device": "cpu", "dtype": "float32"},
         "training": training | {"learning_rate": 0.01, "warmup": 2} | (changes or {}),
         **more,
@@ -167,12 +196,19 @@ def put_yaml(path: Path, value: Any) -> None:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory, filling: Path) -> Path:
-    root = tiny_project(tmp_path_factory.mktemp("stages") / "p", "http://localhost:1", ["x"])
+    root = tiny_project(
+        tmp_path_factory.mktemp("stages") / "p", "http://localhost:1", ["x"]
+    )
     change = load_yaml(root / SETTINGS) | {
-        **{"systems": [], "few_shot": {}, "studies": {}, "statement_metrics": []},
-        **{"alignments": ALIGNED, "decompositions": ["clauses"]},
+        "systems": [],
+        "few_shot": {},
+        "studies": {},
+        "statement_metrics": [],
+        "alignments": ALIGNED,
+        "decompositions": ["clauses"],
         "criteria": {"errors": {"low": 0.0, "high": 1.0, "better": "lower"}},
-        **{"costly_metrics": ["bleurt"], "tuned_costly_metrics": {"tuned": "data/models/quality"}},
+        "costly_metrics": ["bleurt"],
+        "tuned_costly_metrics": {"tuned": "data/models/quality"},
     }
     put_yaml(root / SETTINGS, change)
     good = {"low": 0.0, "high": 1.0, "better": "higher"}
@@ -198,7 +234,12 @@ def project(tmp_path_factory: pytest.TempPathFactory, filling: Path) -> Path:
     for folder in (
         folder_of("bartscore", tiny.bart(models / "bart")),
         folder_of("ctc", models / "encoder", corruption=corruption),
-        folder_of("distill", models / "encoder", {"steps": 200, "batch": 16}, teachers=teachers),
+        folder_of(
+            "distill",
+            models / "encoder",
+            {"steps": 200, "batch": 16},
+            teachers=teachers,
+        ),
         folder_of("quality", models / "encoder", slower, criterion="quality"),
     ):
         put_yaml(root / "benchmarks" / folder["name"] / "params.yaml", folder)
@@ -218,7 +259,10 @@ def run(monkeypatch: pytest.MonkeyPatch, project: Path) -> Run:
         module, *arguments = shlex.split(command)
         monkeypatch.chdir(project)
         monkeypatch.setattr(sys, "argv", [f"{module}.py", *arguments])
-        real, stage_ios = importlib.import_module(f"stages.{module}").main, list[StageIO]()
+        real, stage_ios = (
+            importlib.import_module(f"stages.{module}").main,
+            list[StageIO](),
+        )
 
         def keep(io: StageIO) -> None:
             stage_ios.append(io)
@@ -226,7 +270,12 @@ def run(monkeypatch: pytest.MonkeyPatch, project: Path) -> Run:
 
         doorway.enter(keep)
         entry = declared.find_entry(module, arguments)
-        keys = {(file, key) for file, of in entry.params.items() for key in of if file != FILE}
+        keys = {
+            (file, key)
+            for file, of in entry.params.items()
+            for key in of
+            if file != FILE
+        }
         assert stage_ios[0].used == keys | entry.deps | entry.outs
 
     return start
@@ -258,7 +307,9 @@ def test_the_models_of_each_alignment_are_of_one_table_of_corruptions(
     assert weights[0] != weights[1]
 
 
-def test_a_tuned_model_finds_what_it_has_read_more_likely(project: Path, run: Run) -> None:
+def test_a_tuned_model_finds_what_it_has_read_more_likely(
+    project: Path, run: Run
+) -> None:
     run("tune bartscore full")
     model = project / "data/models/bartscore-full"
     cases = [Case((text,), (text,)) for text in SENTENCES[:2]]
@@ -272,7 +323,9 @@ def test_a_tuned_model_finds_what_it_has_read_more_likely(project: Path, run: Ru
     assert "| benchmark | one |" in card
     assert "| documents | training 24, held_out 8 |" in card
     assert "| statements | training 72, held_out 24 |" in card
-    (note,) = read(NOTES, project / "data/tables/bartscore/notes/tune-full.parquet")["note"]
+    (note,) = read(NOTES, project / "data/tables/bartscore/notes/tune-full.parquet")[
+        "note"
+    ]
     assert note.startswith("bartscore-full: 72 statements of 24 documents; step ")
 
 
@@ -284,9 +337,13 @@ def test_a_distilled_metric_follows_its_teachers(project: Path, run: Run) -> Non
     teaches = {each["name"]: each["teaches"] for each in log["candidates"]}
     assert teaches == {"noise": False, "truth": True}
     assert len(log["held_out"]) == 8
-    texts = rows.loc[rows["doc_id"].isin(log["held_out"]) & (rows["author"] == "system"), "text"]
+    texts = rows.loc[
+        rows["doc_id"].isin(log["held_out"]) & (rows["author"] == "system"), "text"
+    ]
     cases = [Case((SENTENCES[0],), (text,)) for text in texts]
-    values = pd.Series([value.value for (value,) in scored(bleurt.REGRESSOR, cases, model)])
+    values = pd.Series(
+        [value.value for (value,) in scored(bleurt.REGRESSOR, cases, model)]
+    )
     assert values.corr(pd.Series([-errors(text) for text in texts])) > 0.6
     assert log["checkpoint"]["loss"] < 0.6  # the mean of all would have about 1
     assert "| teachers | truth |" in (model / "README.md").read_text(encoding="utf-8")
@@ -296,14 +353,19 @@ def test_a_model_tuned_on_quality_finds_it_in_texts_of_another_benchmark(
     project: Path, run: Run
 ) -> None:
     run("tune quality")
-    first, second = read(NOTES, project / "data/tables/quality/notes/tune.parquet")["note"]
+    first, second = read(NOTES, project / "data/tables/quality/notes/tune.parquet")[
+        "note"
+    ]
     assert first.startswith("quality: 136 texts of 23 documents; step ")
     assert second == (
         "of 192 texts of systems 10 are left out: 2 are empty or failed, 6 have no reference,"
         " 2 have no rating of quality"
     )
     log = log_of(project / "data/models/quality")
-    assert (log["criterion"], log["texts"]) == ("quality", {"training": 136, "held_out": 46})
+    assert (log["criterion"], log["texts"]) == (
+        "quality",
+        {"training": 136, "held_out": 46},
+    )
     assert len(log["held_out"]) == 8
     rows = statements()
     first_texts = rows[(rows["author"] == "system") & (rows["position"] == 0)]
@@ -319,10 +381,15 @@ def test_a_model_tuned_on_quality_finds_it_in_texts_of_another_benchmark(
 
 
 def test_no_text_of_the_data_is_in_a_card(project: Path) -> None:
-    files = [*project.glob("data/models/*/README.md"), *project.glob("data/models/*/training*")]
+    files = [
+        *project.glob("data/models/*/README.md"),
+        *project.glob("data/models/*/training*"),
+    ]
     assert len(files) == 10
     texts = {*statements()["text"], *(text for *_, text in rated_texts() if text)}
-    assert not [text for text in texts for file in files if text in file.read_text("utf-8")]
+    assert not [
+        text for text in texts for file in files if text in file.read_text("utf-8")
+    ]
 
 
 def test_commands_know_tunings(
@@ -341,7 +408,9 @@ def test_commands_know_tunings(
     assert "ctc: data/models/ctc-rouge_topk, data/models/ctc-full" in shown
     assert shown.count("Note of ") == 3
     assert print_summary(["quality"], load()) == 0
-    assert "quality: data/models/quality " in f"{capsys.readouterr().out.splitlines()[0]} "
+    assert (
+        "quality: data/models/quality " in f"{capsys.readouterr().out.splitlines()[0]} "
+    )
     assert {*dag._training_sources(project, ["one"])} == {"quality", "two"}
     assert load().data_of("ctc") == load().benchmarks["one"]
 
@@ -367,7 +436,9 @@ def problems(
         for file, value in sound.items():
             put_yaml(file, value)
         for name, block in changes.items():
-            file = root / ("params.yaml" if not name else f"benchmarks/{name}/params.yaml")
+            file = root / (
+                "params.yaml" if not name else f"benchmarks/{name}/params.yaml"
+            )
             sound.setdefault(file, load_yaml(file))
             put_yaml(file, sound[file] | block)
         main(["validate"])
@@ -378,7 +449,8 @@ def problems(
 
 def test_what_is_wrong_with_a_tuning_is_told(project: Path, problems: Problems) -> None:
     distill, shared = (
-        load_yaml(project / file) for file in ("benchmarks/distill/params.yaml", "params.yaml")
+        load_yaml(project / file)
+        for file in ("benchmarks/distill/params.yaml", "params.yaml")
     )
     human = {"criterion": "errors", "better": "higher", "least": 0.1}
     quality = "data/models/quality"
@@ -393,10 +465,19 @@ def test_what_is_wrong_with_a_tuning_is_told(project: Path, problems: Problems) 
         " needs; choose from ['quality'], or add it there"
     )
     cases: list[tuple[dict[str, Any], tuple[str, ...]]] = [
-        ({"distill": {"from": "three"}}, ("from: 'three' is not a benchmark; name one",)),
-        ({"distill": {"alignments": ["bs_gain"]}}, ("alignments: 'bs_gain' is none of 'one'",)),
+        (
+            {"distill": {"from": "three"}},
+            ("from: 'three' is not a benchmark; name one",),
+        ),
+        (
+            {"distill": {"alignments": ["bs_gain"]}},
+            ("alignments: 'bs_gain' is none of 'one'",),
+        ),
         ({"distill": {"tune": "cts"}}, ("tune: Input should be 'bartscore', 'ctc', ",)),
-        ({"distill": {"training": distill["training"] | {"epochs": 3}}}, ("either steps or ep",)),
+        (
+            {"distill": {"training": distill["training"] | {"epochs": 3}}},
+            ("either steps or ep",),
+        ),
         (
             {"distill": {"teachers": {"human": human}}},
             ("'one' has no criterion 'errors' of which the higher is better",),
@@ -407,7 +488,10 @@ def test_what_is_wrong_with_a_tuning_is_told(project: Path, problems: Problems) 
         ({"quality": {"alignments": ["full"]}}, ("alignments: unknown key",)),
         (
             {"two": {"costly_metrics": ["tuned"]}},
-            (f"{quality} is trained here; name the block under tuned_costly_metrics", itself),
+            (
+                f"{quality} is trained here; name the block under tuned_costly_metrics",
+                itself,
+            ),
         ),
         ({"two": watched}, (itself,)),
         (
@@ -434,16 +518,24 @@ def test_what_is_wrong_with_a_tuning_is_told(project: Path, problems: Problems) 
 def test_the_blocks_of_the_page_are_right() -> None:
     page = (ROOT / "docs/scores.md").read_text(encoding="utf-8")
     page = page.partition("\n## Tuning and distilling")[2]
-    folders = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
+    folders = [
+        yaml.safe_load(block)
+        for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    ]
     assert [folder["tune"] for folder in folders] == list(DEFAULTS)
     for folder in folders:
         tuning = parse_folder(folder, where="docs/scores.md")
         assert isinstance(tuning, Tuning)
         for key in folder.keys() - {"name", "tune", "from", "alignments", "criterion"}:
             parse_block(tuning.tune, key, folder[key], where="docs/scores.md")
-    rows = [row.strip("| ").split(" | ") for row in page.split("## Defaults")[1].split("\n")[4:12]]
+    rows = [
+        row.strip("| ").split(" | ")
+        for row in page.split("## Defaults")[1].split("\n")[4:12]
+    ]
     for place, tune in enumerate(DEFAULTS, start=1):
-        training = parse_block(tune, "training", {"seed": 1}, where="docs/scores.md").model_dump()
+        training = parse_block(
+            tune, "training", {"seed": 1}, where="docs/scores.md"
+        ).model_dump()
         for row in rows:
             name = re.match(r"`?(\w+)", row[0])
             assert name is not None
@@ -460,5 +552,7 @@ def test_a_run_makes_the_models_that_its_metrics_read() -> None:
     trained = {"hospital_bartscore", "hospital_ctc", "hospital_distilled"}
     training = "hospital_course_training"
     assert {*dag._training_sources(ROOT, ["hospital_course"])} == trained | {training}
-    assert dag._training_sources(ROOT, ["hospital_bartscore", training]) == ["hospital_ctc"]
+    assert dag._training_sources(ROOT, ["hospital_bartscore", training]) == [
+        "hospital_ctc"
+    ]
     assert dag._training_sources(ROOT, ["sample"]) == []

@@ -16,7 +16,16 @@ from metassay.metrics import bartscore, bleurt
 from metassay.metrics.bleurt import CLINICAL
 from metassay.metrics.faithfulness import ctc_consistency
 from metassay.models.loading import NetworkOptions, load
-from metassay.tuning.tasks import BARTSCORE, CTC, DISTILL, QUALITY, Marked, Task, Valued, Written
+from metassay.tuning.tasks import (
+    BARTSCORE,
+    CTC,
+    DISTILL,
+    QUALITY,
+    Marked,
+    Task,
+    Valued,
+    Written,
+)
 from tests.metrics.faithfulness.setup import scored
 from tests.models import tiny
 
@@ -52,12 +61,16 @@ def values(kind: FaithfulnessMetric, folder: Path) -> list[float]:
 def test_bartscore_is_the_loss_turned(tmp_path: Path) -> None:
     folder = tiny.bart(tmp_path / "bart")
     for text, value in zip(TEXTS, values(bartscore.SOURCE, folder), strict=True):
-        result, _ = outputs(BARTSCORE, folder, [Written(*(side.strip() for side in text))])
+        result, _ = outputs(
+            BARTSCORE, folder, [Written(*(side.strip() for side in text))]
+        )
         assert float(result.loss) == pytest.approx(-value, abs=1e-6)
 
 
 @both_kinds
-def test_a_regressor_gives_in_training_what_its_metric_is(tmp_path: Path, kind: str) -> None:
+def test_a_regressor_gives_in_training_what_its_metric_is(
+    tmp_path: Path, kind: str
+) -> None:
     folder = tiny.classifier(tmp_path / kind, kind, ["value"])
     rows = [Valued(context.strip(), text.strip(), 0.5) for context, text in TEXTS]
     result, labels = outputs(DISTILL, folder, rows)
@@ -65,7 +78,9 @@ def test_a_regressor_gives_in_training_what_its_metric_is(tmp_path: Path, kind: 
     assert result.logits.squeeze(-1).tolist() == pytest.approx(expected, abs=1e-6)
     assert DISTILL.loss is not None
     squares = [(value - 0.5) ** 2 for value in expected]
-    assert float(DISTILL.loss(result, labels)) == pytest.approx(sum(squares) / 3, abs=1e-6)
+    assert float(DISTILL.loss(result, labels)) == pytest.approx(
+        sum(squares) / 3, abs=1e-6
+    )
     # Of quality: reference and text.
     pairs = [*TEXTS, *(pair[::-1] for pair in TEXTS)]
     rows = [Valued(reference.strip(), text.strip(), 0.5) for reference, text in pairs]
@@ -80,11 +95,15 @@ def test_a_regressor_gives_in_training_what_its_metric_is(tmp_path: Path, kind: 
 
 
 @both_kinds
-def test_ctc_is_trained_on_the_words_that_its_metric_reads(tmp_path: Path, kind: str) -> None:
+def test_ctc_is_trained_on_the_words_that_its_metric_reads(
+    tmp_path: Path, kind: str
+) -> None:
     """Where all words are real, the loss of a text is -log of their probabilities, on average."""
     folder = tiny.classifier(tmp_path / kind, kind, ["not_fake", "fake"], head="Token")
     assert CTC.loss is not None
-    for (context, text), value in zip(TEXTS, values(ctc_consistency.KIND, folder), strict=True):
+    for (context, text), value in zip(
+        TEXTS, values(ctc_consistency.KIND, folder), strict=True
+    ):
         words = text.split()
         result, every = outputs(CTC, folder, [Marked(context, words, [0] * len(words))])
         losses = []
@@ -93,13 +112,24 @@ def test_ctc_is_trained_on_the_words_that_its_metric_reads(tmp_path: Path, kind:
             labels = every.clone()
             labels[(labels >= 0) & (labels // 2 != chosen)] = -100
             losses.append(CTC.loss(result, labels))
-        assert torch.stack(losses).neg().exp().mean().item() == pytest.approx(value, abs=1e-7)
+        assert torch.stack(losses).neg().exp().mean().item() == pytest.approx(
+            value, abs=1e-7
+        )
 
 
 def test_words_of_several_inputs_are_not_mixed(tmp_path: Path) -> None:
-    folder = tiny.classifier(tmp_path / "bert", "bert", ["not_fake", "fake"], head="Token")
-    rows = [Marked(context, text.split(), [1] * len(text.split())) for context, text in TEXTS]
+    folder = tiny.classifier(
+        tmp_path / "bert", "bert", ["not_fake", "fake"], head="Token"
+    )
+    rows = [
+        Marked(context, text.split(), [1] * len(text.split()))
+        for context, text in TEXTS
+    ]
     assert CTC.loss is not None
-    losses = [float(CTC.loss(*outputs(CTC, folder, [row]))) * len(row.words) for row in rows]
+    losses = [
+        float(CTC.loss(*outputs(CTC, folder, [row]))) * len(row.words) for row in rows
+    ]
     together = float(CTC.loss(*outputs(CTC, folder, rows)))
-    assert together == pytest.approx(sum(losses) / sum(len(row.words) for row in rows), abs=1e-9)
+    assert together == pytest.approx(
+        sum(losses) / sum(len(row.words) for row in rows), abs=1e-9
+    )

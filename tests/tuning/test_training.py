@@ -26,8 +26,8 @@ from tests.models import tiny
 from tests.tuning.trainings import base_model, finish, trained
 
 ROOT = Path(__file__).parents[2]
-# Kills itself in the call of this number of a method of the Trainer's: in step 33, or in the middle
-# of the second checkpoint, when its weights are there already.
+# Kills itself in the call of this number of a method of the Trainer's: in step 33, or
+# in the middle of the second checkpoint, when its weights are there already.
 KILLS = """
 import os, signal, sys
 from pathlib import Path
@@ -70,7 +70,9 @@ def kill(task: str, folder: Path, program: list[str]) -> None:
 @pytest.mark.parametrize(
     ("task", "program"),
     [
-        *(("bartscore", IN_A_CHECKPOINT), ("ctc", IN_A_STEP), ("distill", FROM_OUTSIDE)),
+        ("bartscore", IN_A_CHECKPOINT),
+        ("ctc", IN_A_STEP),
+        ("distill", FROM_OUTSIDE),
         ("quality", IN_A_CHECKPOINT),
     ],
 )
@@ -91,11 +93,15 @@ def test_a_killed_training_goes_on_to_the_same_bytes(
     monkeypatch.setattr(training, "_fit", fit)
     assert finish(task, tmp_path / "killed") == whole
     steps = [last.name for last in resumed]
-    assert steps == ["checkpoint-20"] or (program == FROM_OUTSIDE and steps == ["checkpoint-40"])
+    assert steps == ["checkpoint-20"] or (
+        program == FROM_OUTSIDE and steps == ["checkpoint-40"]
+    )
 
 
 @pytest.mark.parametrize("task", ["bartscore", "ctc", "distill"])
-def test_the_best_checkpoint_knows_what_the_base_does_not(tmp_path: Path, task: str) -> None:
+def test_the_best_checkpoint_knows_what_the_base_does_not(
+    tmp_path: Path, task: str
+) -> None:
     base_model(task, tmp_path / "base")
     learnt = trained(task, tmp_path, count=256, steps=150, every=25)
     before = trained(task, tmp_path, count=256, steps=1, learning_rate=1e-9)
@@ -106,7 +112,9 @@ def test_the_best_checkpoint_knows_what_the_base_does_not(tmp_path: Path, task: 
         assert last["eval_f1"] == last["eval_f1_fake"] + last["eval_f1_not_fake"]
     else:
         assert learnt.value < before.value / 2
-    values = [line["eval_f1" if task == "ctc" else "eval_loss"] for line in learnt.log[1::2]]
+    values = [
+        line["eval_f1" if task == "ctc" else "eval_loss"] for line in learnt.log[1::2]
+    ]
     assert len(values) == 6
     assert learnt.value == (max if task == "ctc" else min)(values)
     assert learnt.step == 25 * (1 + values.index(learnt.value))
@@ -128,7 +136,9 @@ def test_a_bare_encoder_gets_a_head_that_its_metric_reads(
     assert value.value is not None
 
 
-def test_an_encoder_that_lacks_other_weights_than_a_heads_is_refused(tmp_path: Path) -> None:
+def test_an_encoder_that_lacks_other_weights_than_a_heads_is_refused(
+    tmp_path: Path,
+) -> None:
     from safetensors.torch import load_file, save_file
 
     tiny.encoder(tmp_path / "base", "bert")
@@ -153,7 +163,9 @@ def test_a_training_ends_early_and_is_not_begun_again(
     assert finish("distill", tmp_path, **settings) == first
 
 
-def test_other_settings_begin_anew_and_leave_nothing_of_the_others(tmp_path: Path) -> None:
+def test_other_settings_begin_anew_and_leave_nothing_of_the_others(
+    tmp_path: Path,
+) -> None:
     base_model("distill", tmp_path / "base")
     first = finish("distill", tmp_path, steps=20)
     assert len(list((tmp_path / "work").iterdir())) == 1
@@ -166,12 +178,18 @@ def test_other_settings_begin_anew_and_leave_nothing_of_the_others(tmp_path: Pat
 
 def test_a_loss_that_is_no_number_is_told(tmp_path: Path) -> None:
     base_model("distill", tmp_path / "base")
-    with pytest.raises(BadInput, match="loss of the held-out documents is not finite; lower"):
+    with pytest.raises(
+        BadInput, match="loss of the held-out documents is not finite; lower"
+    ):
         trained("distill", tmp_path, learning_rate=1e30, warmup=0)
 
 
 def test_nothing_of_the_machine_is_in_the_model(tmp_path: Path) -> None:
     base_model("bartscore", tmp_path / "base")
     files = finish("bartscore", tmp_path, steps=20)
-    assert {"README.md", "config.json", "model.safetensors", "training_log.json"} < set(files)
-    assert not [name for name, content in files.items() if str(tmp_path).encode() in content]
+    assert {"README.md", "config.json", "model.safetensors", "training_log.json"} < set(
+        files
+    )
+    assert not [
+        name for name, content in files.items() if str(tmp_path).encode() in content
+    ]

@@ -2,8 +2,8 @@
 
     python -m tests.tuning.trainings TASK FOLDER
 
-trains TASK with the base model and into the checkpoints of FOLDER, and writes FOLDER/out.
-Import this module after `pytest.importorskip("torch")`.
+trains TASK with the base model and into the checkpoints of FOLDER, and writes
+FOLDER/out. Import this module after `pytest.importorskip("torch")`.
 """
 
 import random
@@ -30,8 +30,15 @@ TASKS = {task.name: task for task in (BARTSCORE, CTC, DISTILL, QUALITY)}
 TRUE = ["how", "is", "the", "knee", "today"]
 FAKE = ["it", "hurts", "when", "i", "climb"]
 QUICK: dict[str, Any] = {
-    **{"seed": 1, "steps": 60, "epochs": None, "every": 20, "batch": 8, "warmup": 4},
-    **{"patience": None, "smoothing": 0.0, "learning_rate": 0.01},
+    "seed": 1,
+    "steps": 60,
+    "epochs": None,
+    "every": 20,
+    "batch": 8,
+    "warmup": 4,
+    "patience": None,
+    "smoothing": 0.0,
+    "learning_rate": 0.01,
 }
 
 

@@ -13,7 +13,9 @@ from metassay.units.segment import segment
 RAW = Resources(Path("data/raw"))
 
 
-def parts_of(texts: pd.DataFrame, sources: pd.DataFrame, segmentation: Chosen) -> pd.DataFrame:
+def parts_of(
+    texts: pd.DataFrame, sources: pd.DataFrame, segmentation: Chosen
+) -> pd.DataFrame:
     """Table `parts`; the segmentation has nothing to note."""
     parts, notes = segment(texts, sources, empty(SEGMENTS), segmentation, RAW)
     assert notes == ()

@@ -20,7 +20,9 @@ def development_split(mirror: Path, folder: Path) -> tuple[list[Read], list[list
     """Each abstract as classifiers read it, and the right roles of its sentences."""
     (folder / "dev.jsonl").symlink_to(mirror / "csabstruct/dev.jsonl")
     every = read_csabstruct(folder).documents
-    reads = [read(text_of(its.text, [each.span for each in its.sentences])) for its in every]
+    reads = [
+        read(text_of(its.text, [each.span for each in its.sentences])) for its in every
+    ]
     return reads, [[each.label for each in its.sentences] for its in every]
 
 
@@ -36,6 +38,8 @@ def agreement(
     each = []
     for name in LABELS:
         both = pairs.count((name, name))
-        each.append(2 * both / sum((label == name) + (role == name) for label, role in pairs))
+        each.append(
+            2 * both / sum((label == name) + (role == name) for label, role in pairs)
+        )
     same = sum(label == role for label, role in pairs)
     return len(pairs), round(same / len(pairs), 3), round(sum(each) / len(each), 3)

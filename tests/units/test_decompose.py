@@ -30,7 +30,9 @@ def decompose(
     sources = pd.DataFrame({"doc_id": ["d"], "task": [task]})
     kind = choose(DECOMPOSITIONS, {"kind": "clauses"}, where="p")
     sources = sources.reindex(columns=list(SOURCES.columns))
-    units = kind.record.take_apart(parts, sources, kind.options, Resources(Path("nowhere"))).units
+    units = kind.record.take_apart(
+        parts, sources, kind.options, Resources(Path("nowhere"))
+    ).units
     return round_trip(UNITS, units)
 
 
@@ -38,7 +40,9 @@ def rows_of(units: pd.DataFrame, kind: str) -> list[tuple[Any, ...]]:
     columns = ["part", "position", "text", "citations", "statement", "start", "end"]
     rows = units.loc[units["kind"] == kind, columns].astype(object)
     values = rows.where(rows.notna(), None).to_numpy()
-    return [tuple(list(x) if n == 3 else x for n, x in enumerate(row)) for row in values]
+    return [
+        tuple(list(x) if n == 3 else x for n, x in enumerate(row)) for row in values
+    ]
 
 
 def test_statements_and_their_claims() -> None:
@@ -53,7 +57,9 @@ def test_statements_and_their_claims() -> None:
         ("plan", 1, "Denies fever.", [], 1, None, None),
         ("plan", 2, "Denies chills.", [], 1, None, None),
     ]
-    with pytest.raises(BadInput, match=r"parts: 1 .* not in sources, .* doc_id 'e'; add"):
+    with pytest.raises(
+        BadInput, match=r"parts: 1 .* not in sources, .* doc_id 'e'; add"
+    ):
         decompose(("a", "full", "yes", "Rest.", "ok"), doc_id="e")
 
 
@@ -81,12 +87,22 @@ def test_text_citations_and_spans() -> None:
     text = "PLAN\n- Rest [0]. Drink.[2][1]\n- [4]\nWait"
     results = statements(text)
     assert results == [
-        *(Statement("Rest.", (0,), 7, 16), Statement("Drink.", (2, 1), 17, 29)),
+        Statement("Rest.", (0,), 7, 16),
+        Statement("Drink.", (2, 1), 17, 29),
         Statement("Wait", (), 36, 40),
     ]
-    assert [text[s.start : s.end] for s in results] == ["Rest [0].", "Drink.[2][1]", "Wait"]
+    assert [text[s.start : s.end] for s in results] == [
+        "Rest [0].",
+        "Drink.[2][1]",
+        "Wait",
+    ]
     # Marks of Table 24 state nothing.
-    for nothing in ("#####EMPTY#####", "objective_results: #####EMPTY#####.", "", "[3] [4]\n..."):
+    for nothing in (
+        "#####EMPTY#####",
+        "objective_results: #####EMPTY#####.",
+        "",
+        "[3] [4]\n...",
+    ):
         assert statements(nothing) == []
     text = "EXAM__lf1__Lungs clear.__lf1____lf1__Skin: dry__lf1__"
     for results in (
@@ -97,7 +113,11 @@ def test_text_citations_and_spans() -> None:
 
 
 @settings(deadline=None)
-@given(st.lists(st.sampled_from(["He fell", ".", " ", "[1]", "\n", "- ", "!"]), max_size=12))
+@given(
+    st.lists(
+        st.sampled_from(["He fell", ".", " ", "[1]", "\n", "- ", "!"]), max_size=12
+    )
+)
 def test_every_statement_has_words(pieces: list[str]) -> None:
     for statement in statements("".join(pieces)):
         assert any(map(str.isalnum, statement.text))
@@ -183,7 +203,9 @@ ITEM = some_of(
 JOINT = some_of(", | and | or |, but |; |, and | and denies | and she ")
 STATEMENT = st.builds(
     "{0}{1}{2}{3}{4}".format,
-    *(OPENING, VERB, ITEM),
+    OPENING,
+    VERB,
+    ITEM,
     st.lists(st.builds(str.__add__, JOINT, ITEM), max_size=4).map("".join),
     some_of(".||!"),
 )
@@ -192,9 +214,12 @@ STATEMENT = st.builds(
 @settings(deadline=None)
 @given(st.one_of(STATEMENT, st.text(st.characters(codec="utf-8"), max_size=60)))
 def test_no_content_word_is_lost_and_none_is_invented(statement: str) -> None:
-    need = Counter(content_tokens(statement.replace("[2]", "")))  # claims have no citations
+    # claims have no citations
+    need = Counter(content_tokens(statement.replace("[2]", "")))
     claims = clauses(statement)
-    have = Counter(token for claim in claims for token in content_tokens(claim.replace("[2]", "")))
+    have = Counter(
+        token for claim in claims for token in content_tokens(claim.replace("[2]", ""))
+    )
     assert need <= have
     assert set(have) <= set(need)
     assert all(claim.strip() == claim for claim in claims)

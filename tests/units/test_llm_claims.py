@@ -28,7 +28,9 @@ def options(**changes: Any) -> LlmClaimOptions:
 
 def parts(*texts: str | None, part: str = "full", leaf: str = "yes") -> pd.DataFrame:
     """Of documents d0, d1, ...; None: failed."""
-    frame = pd.DataFrame({"doc_id": [f"d{n}" for n in range(len(texts))], "text": texts})
+    frame = pd.DataFrame(
+        {"doc_id": [f"d{n}" for n in range(len(texts))], "text": texts}
+    )
     status = ["ok" if text is not None else "refused" for text in texts]
     return frame.assign(author="reference", part=part, leaf=leaf, status=status)
 
@@ -37,14 +39,18 @@ def sources(task: str = "note") -> pd.DataFrame:
     return pd.DataFrame({"doc_id": [f"d{n}" for n in range(6)], "task": task})
 
 
-def decomposed(rows: pd.DataFrame, ask: FakeModel, task: str = "note", **changes: Any) -> Any:
+def decomposed(
+    rows: pd.DataFrame, ask: FakeModel, task: str = "note", **changes: Any
+) -> Any:
     units = llm_claims(rows, sources(task), options(**changes), ask, DECODING).units
     return round_trip(UNITS, units)
 
 
 def claims(units: pd.DataFrame) -> list[tuple[str, int, str | None, str]]:
     """doc_id, position, text, status."""
-    rows = units[["doc_id", "position", "text", "status"]].itertuples(index=False, name=None)
+    rows = units[["doc_id", "position", "text", "status"]].itertuples(
+        index=False, name=None
+    )
     return [(d, n, t if isinstance(t, str) else None, s) for d, n, t, s in rows]
 
 
@@ -60,7 +66,8 @@ def test_a_request_for_each_part_and_a_row_for_each_claim() -> None:
     ask = FakeAsk(lambda text, _: both if "HPI" in text else ["Pain."])
     units = decomposed(rows, ask)
     assert claims(units) == [
-        *(("d0", 0, "The knee hurts.", "ok"), ("d0", 1, "BP was 120/80", "ok")),
+        ("d0", 0, "The knee hurts.", "ok"),
+        ("d0", 1, "BP was 120/80", "ok"),
         ("d1", 0, "Pain.", "ok"),
     ]
     assert ask.seen == [
@@ -99,8 +106,13 @@ def test_the_request_carries_bounds_schema_and_decoding() -> None:
 )
 def test_an_unsound_list_is_asked_for_again_and_then_unknown(wrong: Any) -> None:
     rows = parts("Knee pain.", "Cough.")
-    ask = FakeAsk(lambda text, repeat: ["Pain."] if repeat or text == "Cough." else wrong)
-    assert claims(decomposed(rows, ask)) == [("d0", 0, "Pain.", "ok"), ("d1", 0, "Pain.", "ok")]
+    ask = FakeAsk(
+        lambda text, repeat: ["Pain."] if repeat or text == "Cough." else wrong
+    )
+    assert claims(decomposed(rows, ask)) == [
+        ("d0", 0, "Pain.", "ok"),
+        ("d1", 0, "Pain.", "ok"),
+    ]
     assert [request.repeat for request in ask.requests] == [0, 0, 1]
     ask = FakeAsk(lambda text, _: ["Pain."] if text == "Cough." else wrong)
     assert claims(decomposed(rows, ask)) == [
@@ -139,7 +151,10 @@ def test_the_record_says_what_the_options_need(
     assert (CLAIMS.model(used), CLAIMS.datasets(used)) == (Use("invented", 9), ())
     assert [each.path.stem for each in CLAIMS.files(used)] == ["other", "answer-again"]
     monkeypatch.chdir(PROMPTS.parent)
-    rows, ask = parts("It hurts. It swells.", "It is red."), FakeAsk(lambda text, _: [text])
+    rows, ask = (
+        parts("It hurts. It swells.", "It is red."),
+        FakeAsk(lambda text, _: [text]),
+    )
     assert CLAIMS.requests is not None
     requests = CLAIMS.requests(rows, sources(), options(), DECODING)
     assert (requests.most, requests.answer_length) == ([2, 2], 1.3)

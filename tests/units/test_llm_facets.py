@@ -33,9 +33,13 @@ def options(**changes: Any) -> LlmFacetOptions:
     return parse(LlmFacetOptions, block | changes, where="test")
 
 
-def text(full: str | None = NOTE, author: str = "reference", status: str = "ok") -> Text:
+def text(
+    full: str | None = NOTE, author: str = "reference", status: str = "ok"
+) -> Text:
     pieces = [] if full is None else [Span(0, len(full))]
-    return Text("abstract", Part("full", full, pieces, status), [], doc_id="d1", author=author)
+    return Text(
+        "abstract", Part("full", full, pieces, status), [], doc_id="d1", author=author
+    )
 
 
 def divided(answer: Callable[[str, int], Any], *texts: Text, **changes: Any) -> Divided:
@@ -47,7 +51,9 @@ def facets(**named: list[str]) -> dict[str, list[str]]:
     return {name: named.get(name, []) for name in BMRC}
 
 
-def test_facets_are_the_text_s_words_in_its_order_with_neighbours_as_one_piece() -> None:
+def test_facets_are_the_text_s_words_in_its_order_with_neighbours_as_one_piece() -> (
+    None
+):
     answer = facets(
         background=["night shifts are long"],
         result=["The change was cheap.", "no nurse slept", "Slips fell from 31 to 19"],
@@ -55,9 +61,13 @@ def test_facets_are_the_text_s_words_in_its_order_with_neighbours_as_one_piece()
         conclusion=["Amber light may be safe.", "Night shifts are long."],
     )
     ((background, method, result, conclusion),), notes = divided(lambda *_: answer)
-    assert background == Part("background", "Night shifts are long", [Span(0, 21)], "ok")
+    assert background == Part(
+        "background", "Night shifts are long", [Span(0, 21)], "ok"
+    )
     assert method.text == "We changed lamps in two wards [0]."  # with what it cites
-    assert result.text == "Slips fell from 31 to 19; no nurse slept. The change was cheap."
+    assert (
+        result.text == "Slips fell from 31 to 19; no nurse slept. The change was cheap."
+    )
     (piece,) = result.pieces
     assert NOTE[slice(*piece)] == result.text
     apart = ["Night shifts are long.", "Amber light may be safe."]
@@ -93,7 +103,9 @@ def test_what_is_made_up_is_flagged_and_never_in_the_facet() -> None:
 
 def test_what_two_facets_share_is_in_both_and_counted() -> None:
     answer = facets(
-        method=["We changed lamps in two wards. Slips fell from 31 to 19; no nurse slept."],
+        method=[
+            "We changed lamps in two wards. Slips fell from 31 to 19; no nurse slept."
+        ],
         result=["Slips fell from 31 to 19", "The change was cheap."],
     )
     ((method, result),), notes = divided(lambda *_: answer)
@@ -108,7 +120,10 @@ def test_what_two_facets_share_is_in_both_and_counted() -> None:
     [
         "no JSON",
         {"background": []},  # one facet of four
-        *(facets() | its for its in ({"outcome": ["a"]}, {"result": "a"}, {"result": [1]})),
+        *(
+            facets() | its
+            for its in ({"outcome": ["a"]}, {"result": "a"}, {"result": [1]})
+        ),
     ],
 )
 def test_an_unsound_answer_is_asked_for_again_and_then_unknown(wrong: Any) -> None:
@@ -116,30 +131,46 @@ def test_an_unsound_answer_is_asked_for_again_and_then_unknown(wrong: Any) -> No
     assert (result.name, result.text) == ("result", "The change was cheap.")
     (parts,), notes = divided(lambda *_: wrong)
     assert parts == [Part(name, None, [], "unparsed") for name in BMRC]
-    assert notes == ("questions that were answered: at first 0 of 1, in round 1 0 of 1",)
+    assert notes == (
+        "questions that were answered: at first 0 of 1, in round 1 0 of 1",
+    )
 
 
 @pytest.mark.parametrize("status", ["refused", "truncated", "error"])
-def test_of_a_failed_answer_every_facet_is_unknown_which_is_not_absent(status: str) -> None:
+def test_of_a_failed_answer_every_facet_is_unknown_which_is_not_absent(
+    status: str,
+) -> None:
     texts = text(), text(NOTE + " It was known to all.")
-    answer = divided(lambda full, _: facets(**CHEAP) if "known" in full else status, *texts)
+    answer = divided(
+        lambda full, _: facets(**CHEAP) if "known" in full else status, *texts
+    )
     failed, other = answer.parts
     assert failed == [Part(name, None, [], status) for name in BMRC]
     assert [part.name for part in other] == ["result"]
 
 
 @pytest.mark.parametrize("full", ["", " \n", "...", "[3]", None])
-def test_nothing_is_asked_about_a_text_that_says_nothing_or_failed(full: str | None) -> None:
+def test_nothing_is_asked_about_a_text_that_says_nothing_or_failed(
+    full: str | None,
+) -> None:
     status = "refused" if full is None else "ok"
     assert divided(unexpected, text(full, status=status)).parts == [[]]
 
 
 def test_the_request_has_the_facets_their_meaning_and_a_schema_of_them() -> None:
-    meanings = {"population": "who was studied", "number": "", "copy": "what was copied"}
-    (request,), most, length, _ = facet_requests([text()], options(facets=meanings), DECODING)
+    meanings = {
+        "population": "who was studied",
+        "number": "",
+        "copy": "what was copied",
+    }
+    (request,), most, length, _ = facet_requests(
+        [text()], options(facets=meanings), DECODING
+    )
     assert (most, length) == ([2], 1.2)
     system, user = (message.content for message in request.messages)
-    assert "- population: who was studied\n  - number\n" in system.replace("\n- ", "\n  - ")
+    assert "- population: who was studied\n  - number\n" in system.replace(
+        "\n- ", "\n  - "
+    )
     assert "two wards." in user
     assert "[0]" not in user  # the model reads no citations
     names = json.loads(request.schema or "")["$defs"]["Returned"]["properties"]
@@ -162,14 +193,19 @@ def test_examples_are_shown_as_turns_and_belong_to_their_facets(
     solved = json.loads(request.messages[2].content)["items"][0]
     assert list(solved["facets"]) == BMRC
     pico = ["population", "intervention", "comparison", "outcome"]
-    with pytest.raises(BadInput, match=r"examples > 1 > items: .* show none \(shots: 0\)"):
+    with pytest.raises(
+        BadInput, match=r"examples > 1 > items: .* show none \(shots: 0\)"
+    ):
         facet_requests([], options(facets=pico, shots=1), DECODING)
     with pytest.raises(BadInput, match="has 2, but shots is 3"):
         facet_requests([], options(shots=3), DECODING)
     (tmp_path / "prompts").mkdir()
     monkeypatch.chdir(tmp_path)
     for change, problem in (
-        ({"facets": facets(result=["Something else."])}, "in its text, character by character"),
+        (
+            {"facets": facets(result=["Something else."])},
+            "in its text, character by character",
+        ),
         ({"more": 1}, "each has a text and its facets, and nothing else"),
         (None, "must be a list of solved texts"),
     ):

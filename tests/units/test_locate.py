@@ -26,14 +26,22 @@ LASTS = "No harm was seen; whether it lasts is not known"
 @pytest.mark.parametrize(
     ("segment", "place", "how"),
     [
-        *((same, same, "exact") for same in (f"{WARD} twice.", "(p < 0.05)", "known score")),
+        *(
+            (same, same, "exact")
+            for same in (f"{WARD} twice.", "(p < 0.05)", "known score")
+        ),
         # White space, case, quotes, hyphens, punctuation.
         (
-            *("sleep apnoea is common, and often missed.",),
-            *("Sleep apnoea is common , and often missed .", "loose"),
+            "sleep apnoea is common, and often missed.",
+            "Sleep apnoea is common , and often missed .",
+            "loose",
         ),
         (WARD.replace("We asked", "WE ASKED").replace("s of", "s\nof"), WARD, "loose"),
-        ("whether it \u201clasts\u201d is not known", 'whether it "lasts" is not known', "loose"),
+        (
+            "whether it \u201clasts\u201d is not known",
+            'whether it "lasts" is not known',
+            "loose",
+        ),
         ("\u201clasts\u201d", "lasts", "loose"),
         ("the well known score", "The well-known score", "loose"),
         ("twice. The well\u2010known", "twice.\nThe well-known", "loose"),
@@ -44,8 +52,9 @@ LASTS = "No harm was seen; whether it lasts is not known"
         (f"{WARD} twice".replace("asked", "questioned"), f"{WARD} twice", "fuzzy"),
         (f"{WARD[3:]} twice.".replace("the ", ""), f"{WARD[3:]} twice.", "fuzzy"),
         (
-            *("Sleep apnoea is very common and often missed",),
-            *("Sleep apnoea is common , and often missed", "fuzzy"),
+            "Sleep apnoea is very common and often missed",
+            "Sleep apnoea is common , and often missed",
+            "fuzzy",
         ),
     ],
 )
@@ -58,17 +67,25 @@ def test_it_is_there(segment: str, place: str, how: str) -> None:
 @pytest.mark.parametrize(
     "segment",
     [
-        *("", " ... ", "[1]", "The ward was closed.", "We met 120 nurses"),
-        "nurse",  # a part of a word
+        # a part of a word
+        "",
+        " ... ",
+        "[1]",
+        "The ward was closed.",
+        "We met 120 nurses",
+        "nurse",
+        # two words of nine
         *(f"{WARD.replace('120', n)} twice." for n in ("121", "1200")),
         "We asked nurses of the Harrow ward twice yesterday",
         *(SCORE.replace("2.5", n) for n in ("25", "-2.5", "two")),
-        *(SCORE.replace("<", ">"), SCORE.replace("2.5", "2.5 %")),
-        *(LASTS.replace("not ", ""), LASTS.replace("known", "unknown")),
+        SCORE.replace("<", ">"),
+        SCORE.replace("2.5", "2.5 %"),
+        LASTS.replace("not ", ""),
+        LASTS.replace("known", "unknown"),
         "Harm is seen; no, whether it lasts is not known",
         f"{WARD} once",
         "Sleep apnoea is uncommon, and often missed",
-        "We asked 120 patients of the Oxford ward twice",  # two words of nine
+        "We asked 120 patients of the Oxford ward twice",
     ],
 )
 def test_it_is_not_there(segment: str) -> None:
@@ -92,20 +109,29 @@ def test_it_is_not_there(segment: str) -> None:
         ("\ufb01nally healed", "Finally healed", True),
     ],
 )
-def test_numbers_and_letters_however_they_are_written(text: str, segment: str, there: bool) -> None:
+def test_numbers_and_letters_however_they_are_written(
+    text: str, segment: str, there: bool
+) -> None:
     assert (locate(segment, text) is not None) == there
 
 
 @pytest.mark.parametrize(
     ("was", "becomes", "there"),
     [
-        *(("20 mg", "20 g", False), ("daily", "weekly", False), ("5 years", "5 months", False)),
-        *(("5 years", "5 year", True), ("the dose", "dose", True), ("stroke", "strokes", True)),
+        ("20 mg", "20 g", False),
+        ("daily", "weekly", False),
+        ("5 years", "5 months", False),
+        ("5 years", "5 year", True),
+        ("the dose", "dose", True),
+        ("stroke", "strokes", True),
         # Two words that change places say something else.
-        ("on aspirin had fewer strokes than those on placebo", "on placebo had fewer strokes than"
-         " those on aspirin", False),
+        (
+            "on aspirin had fewer strokes than those on placebo",
+            "on placebo had fewer strokes than those on aspirin",
+            False,
+        ),
     ],
-)  # fmt: skip
+)
 def test_units_are_facts(was: str, becomes: str, there: bool) -> None:
     text = "Those on aspirin had fewer strokes than those on placebo over 5 years, and the dose of"
     text = f"Methods differ. {text} stroke prevention was 20 mg daily. It was safe."
@@ -150,7 +176,9 @@ def test_sentences_that_stand_apart_are_located_in_turn(
 
 
 def test_a_sentence_put_among_others_is_not_swallowed_by_them() -> None:
-    long = " ".join(f"Nurse number {word} slept well." for word in ("ada", "bea", "cleo", "dora"))
+    long = " ".join(
+        f"Nurse number {word} slept well." for word in ("ada", "bea", "cleo", "dora")
+    )
     text = f"{long} The score fell. {long.replace('well', 'badly')}"
     segment = text.replace("score", "moon")
     assert locate(segment, text) is not None  # one word of 35
@@ -170,7 +198,20 @@ def test_words_exchanged_at_the_edge_take_nothing_of_the_next_sentence() -> None
 
 
 WORDS = st.sampled_from(
-    ["Pain", "of", "knee", "3", "-0.3", "2.5", "<", "no", "caf\u00e9", "well-known", "%", "."]
+    [
+        "Pain",
+        "of",
+        "knee",
+        "3",
+        "-0.3",
+        "2.5",
+        "<",
+        "no",
+        "caf\u00e9",
+        "well-known",
+        "%",
+        ".",
+    ]
 )
 SPACES = st.sampled_from([" ", "\n", ", ", " (", ") ", "; ", "  ", ". "])
 
@@ -189,7 +230,9 @@ def cut(draw: st.DrawFn) -> tuple[str, int, int]:
 
 
 @settings(max_examples=150, deadline=None)
-@given(cut(), st.lists(st.sampled_from(["zinc", "amber", "88"]), min_size=2, max_size=9))
+@given(
+    cut(), st.lists(st.sampled_from(["zinc", "amber", "88"]), min_size=2, max_size=9)
+)
 def test_any_stretch_of_a_text_is_located_and_nothing_else(
     drawn: tuple[str, int, int], words: list[str]
 ) -> None:

@@ -30,7 +30,11 @@ def test_a_trained_file_is_in_the_recipe_by_its_content(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     encoder = {"model": "tiny", "device": "cpu", "dtype": "float64"}
-    block = {"kind": "sentence_roles", "model": "m.json", "facets": {"method": ["method"]}}
+    block = {
+        "kind": "sentence_roles",
+        "model": "m.json",
+        "facets": {"method": ["method"]},
+    }
     recipes = []
     for content in ("{}", "[]", "{}"):
         Path("m.json").write_text(content, encoding="utf-8")
@@ -39,7 +43,9 @@ def test_a_trained_file_is_in_the_recipe_by_its_content(
     assert recipes[0].endswith("#44136fa3")  # sha256 of {}
 
 
-def test_a_language_model_is_named_with_its_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_language_model_is_named_with_its_prompt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
     models = parse_models(
         {"here": {"kind": "openai", "base_url": "http://127.0.0.1:9/v1"}},
@@ -47,14 +53,29 @@ def test_a_language_model_is_named_with_its_prompt(monkeypatch: pytest.MonkeyPat
     )
     about, again = "model:m-1|temperature:0|seed:none|max_tokens", Again().signature(1)
     facets = {"population": "who was studied", "outcome": ""}
-    block = {"kind": "llm_facets", "model": "m", "facets": facets, "shots": 0, "rounds": 1}
+    block = {
+        "kind": "llm_facets",
+        "model": "m",
+        "facets": facets,
+        "shots": 0,
+        "rounds": 1,
+    }
     assert recipe(models, **block) == (
         f"llm_facets({about}:99|prompt:{load('facets').signature}"
         f"|facets:population=who was studied,outcome|shots:0|{again})"
     )
-    block = {"kind": "llm", "model": "m", "least": 1, "most": 3, "rounds": 1, "max_tokens": 9}
+    block = {
+        "kind": "llm",
+        "model": "m",
+        "least": 1,
+        "most": 3,
+        "rounds": 1,
+        "max_tokens": 9,
+    }
     assert recipe(models, DECOMPOSITIONS, **block) == (
         f"llm_claims({about}:9|prompt:{load('claims').signature}|claims:1-3|{again})"
     )
-    with pytest.raises(BadInput, match=r"model 'm' is not in params.yaml > models; known: none"):
+    with pytest.raises(
+        BadInput, match=r"model 'm' is not in params.yaml > models; known: none"
+    ):
         recipe(NOBODY, DECOMPOSITIONS, **block)

@@ -29,14 +29,20 @@ NOTES = {
 }
 HEADINGS = dict(zip(SECTIONS, ("CC", "EXAM", "RESULTS", "PLAN"), strict=True))
 COUNTS = {
-    **{"assessment_and_plan": 460, "objective_exam": 209},
-    **{"objective_results": 88, "subjective": 530},
+    "assessment_and_plan": 460,
+    "objective_exam": 209,
+    "objective_results": 88,
+    "subjective": 530,
 }
 
 
 def record(note: str, other: str) -> dict[str, Any]:
     """A record of a note with the claims of another."""
-    fields: dict[str, Any] = {"example_id": note, "reference": NOTES[note], "input": "[0] x"}
+    fields: dict[str, Any] = {
+        "example_id": note,
+        "reference": NOTES[note],
+        "input": "[0] x",
+    }
     for name in SECTIONS:
         match = re.search(rf"{HEADINGS[name]}\n\n[^\n]*\n", NOTES[other])
         fields[f"reference_{name}"] = match.group() if match else "#####EMPTY#####"
@@ -65,11 +71,16 @@ def save(tmp_path: Path) -> Save:
 def test_claims_go_to_the_note_that_has_their_sections(save: Save) -> None:
     units, (warning,) = read_claims(save(mixed()), NOTES)
     assert len(units) == 4 * 2 + 3 * 2 + 4 * 2
-    for doc_id, text, part in zip(units["doc_id"], units["text"], units["part"], strict=True):
+    for doc_id, text, part in zip(
+        units["doc_id"], units["text"], units["part"], strict=True
+    ):
         assert text.startswith(f"{doc_id} {part} ")
     assert units["doc_id"].tolist() == sorted(units["doc_id"])
     assert "objective_results" not in set(units.loc[units["doc_id"] == "E2", "part"])
-    assert units.groupby(["doc_id", "part"])["position"].agg(list).tolist() == [[0, 1]] * 11
+    assert (
+        units.groupby(["doc_id", "part"])["position"].agg(list).tolist()
+        == [[0, 1]] * 11
+    )
     about = units[["author", "kind", "status"]].drop_duplicates().to_numpy().tolist()
     assert about == [["reference", "claim", "ok"]]
     assert set(UNITS.columns) <= set(units.columns)
@@ -92,13 +103,25 @@ NOTHING |= {f"subclaims_reference_{name}": [] for name in SECTIONS}
 @pytest.mark.parametrize(
     ("records", "references", "problem"),
     [
-        (mixed(), {"E1": NOTES["E2"], "E2": NOTES["E3"], "E3": NOTES["E1"]}, WRONG_NOTE),
+        (
+            mixed(),
+            {"E1": NOTES["E2"], "E2": NOTES["E3"], "E3": NOTES["E1"]},
+            WRONG_NOTE,
+        ),
         (mixed(), {key: NOTES[key] for key in ("E1", "E2")}, WRONG_NOTE),
-        (mixed(), NOTES | {"E4": "CC\n\nOther.\n"}, "3 records are of 3 of 4 references"),
+        (
+            mixed(),
+            NOTES | {"E4": "CC\n\nOther.\n"},
+            "3 records are of 3 of 4 references",
+        ),
         (TWICE, NOTES, "3 records are of 2 of 3 references"),
         ([*mixed(), mixed()[0]], NOTES, "4 records are of 3 of 3 references"),
         *(
-            ([mixed()[0] | its, *mixed()[1:]], NOTES, f"its sections occur together in {n} notes")
+            (
+                [mixed()[0] | its, *mixed()[1:]],
+                NOTES,
+                f"its sections occur together in {n} notes",
+            )
             for its, n in ((NOBODYS, 0), (EXCHANGED, 0), (NOTHING, 3))
         ),
         ({}, NOTES, "is not a list of records"),
@@ -152,9 +175,13 @@ def test_the_released_claims(mirror: Path) -> None:
     assert share(as_released, notes) == pytest.approx(0.26, abs=0.02)
     # Every part with released claims is a part of the note as it is divided here.
     of_notes = {key: set(group) for key, group in units.groupby("doc_id")["part"]}
-    assert {key: set(divide(note, compat="none")) for key, note in notes.items()} == of_notes
+    assert {
+        key: set(divide(note, compat="none")) for key, note in notes.items()
+    } == of_notes
     keys = sorted(notes)
-    rotated = {key: notes[other] for key, other in zip(keys, keys[1:] + keys[:1], strict=True)}
+    rotated = {
+        key: notes[other] for key, other in zip(keys, keys[1:] + keys[:1], strict=True)
+    }
     with pytest.raises(BadInput, match=f"40 records: {WRONG_NOTE}"):
         read_claims(path, rotated)
 
@@ -169,7 +196,9 @@ def test_the_released_claims_are_the_references_and_only_theirs(mirror: Path) ->
     kind = choose(DECOMPOSITIONS, {"kind": "doclens_claims"}, where="params")
     apart = kind.record.take_apart(soap, data.sources, kind.options, Resources(mirror))
     claims = round_trip(UNITS, apart.units).query("kind == 'claim'")
-    assert claims.query("author == 'reference'").groupby("part").size().to_dict() == COUNTS
+    assert (
+        claims.query("author == 'reference'").groupby("part").size().to_dict() == COUNTS
+    )
     assert not claims.query("author == 'gpt4'").empty
     assert "40 of 40" in apart.warnings[0]
     with pytest.raises(BadInput, match="segmentation of kind soap"):

@@ -33,7 +33,11 @@ def divided(*texts: Text, facets: Any = BRC) -> Divided:
 
 
 def test_released_facets_are_located_and_the_rest_is_flagged() -> None:
-    its = {"conclusion": "", "background": "lamps hum.", "result": "It was loud. Very loud."}
+    its = {
+        "conclusion": "",
+        "background": "lamps hum.",
+        "result": "It was loud. Very loud.",
+    }
     (parts,), notes = divided(text(its))
     assert parts == [
         Part("background", "Lamps hum .", [Span(0, 11)], "ok"),
@@ -55,28 +59,39 @@ def test_facets_that_are_unknown_or_left_out_are_counted() -> None:
     lost = text({**LOUD, "method": "We counted.", "background": " "}, None)
     parts, notes = divided(text(LOUD, author="mini"), lost)
     assert parts[1] == []
-    assert notes[-1] == "released facets of texts that failed, which are left out: reference 2"
+    assert (
+        notes[-1]
+        == "released facets of texts that failed, which are left out: reference 2"
+    )
     (parts,), notes = divided(text({**LOUD, "method": "We counted."}))
     assert [part.name for part in parts] == ["result"]
     assert notes[-1] == "released facets that the block does not name: method 1"
 
 
 def test_data_without_any_such_facet_is_bad_input() -> None:
-    with pytest.raises(BadInput, match="has no facet called background, result, conclusion"):
+    with pytest.raises(
+        BadInput, match="has no facet called background, result, conclusion"
+    ):
         divided(text({"method": "We counted."}))
     with pytest.raises(BadInput, match="twice"):
         divided(facets=["result", "result"])
     assert divided().parts == []
 
 
-def test_what_of_scholarsum_s_released_segments_is_in_their_abstracts(mirror: Path) -> None:
+def test_what_of_scholarsum_s_released_segments_is_in_their_abstracts(
+    mirror: Path,
+) -> None:
     counts: Counter[str] = Counter()
     file = mirror / "scholarsum_arxiv/arxiv.json"
     for paper in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
         for author in ("human", "gpt35", "llama2_70b", "bartlarge", "factsum"):
-            for segment in filter(str.strip, json.loads(paper[f"{author}_aspect"]).values()):
+            for segment in filter(
+                str.strip, json.loads(paper[f"{author}_aspect"]).values()
+            ):
                 located, made_up = find_all(segment, paper[author])
                 ways = {each.how for each in located}
-                way = next((how for how in ("fuzzy", "loose", "exact") if how in ways), "")
+                way = next(
+                    (how for how in ("fuzzy", "loose", "exact") if how in ways), ""
+                )
                 counts[("in part" if ways else "not") if made_up else way] += 1
     assert counts == {"exact": 507, "loose": 331, "fuzzy": 24, "in part": 19, "not": 14}

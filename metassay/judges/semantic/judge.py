@@ -1,9 +1,10 @@
 """The semantic judge: matches each word with the premise by a small encoder's vectors.
 
-A logistic model gives each word of the hypothesis its probability of support; a small network
-compares its words with those of the closest sentences; rules find clashes with the closest sentence
-(another number, side, time, ...). From these features a logistic model and boosted trees compute
-the claim's probability. docs/judges.md describes their training and their limits.
+A logistic model gives each word of the hypothesis its probability of support; a small
+network compares its words with those of the closest sentences; rules find clashes with
+the closest sentence (another number, side, time, ...). From these features a logistic
+model and boosted trees compute the claim's probability. docs/judges.md describes their
+training and their limits.
 """
 
 import functools
@@ -21,7 +22,12 @@ from metassay.judges import protocol
 from metassay.judges.criteria import RUBRIC, Scale, content, criterion_of
 from metassay.judges.lazy_citations import judge_as_needed
 from metassay.judges.semantic import clashes, coefficients, features
-from metassay.judges.semantic.coefficients import Models, claim_probability, head_file, support
+from metassay.judges.semantic.coefficients import (
+    Models,
+    claim_probability,
+    head_file,
+    support,
+)
 from metassay.judges.semantic.features import Hypothesis, Premise, sentences
 from metassay.llm.needs import PromptFile
 from metassay.models import encoders, extra
@@ -44,9 +50,10 @@ Encoded = dict[str, Text]  # texts with their vectors
 class Read(NamedTuple):
     """A pair: the hypothesis, its comparison with the premise, and clashes.
 
-    `absent`: share of its numbers that the premise lacks. `words`: the network's input. `cut`:
-    words that the encoder could not read. `compared` and `words` are None if the premise has no
-    words. `stated`: the premise has it word for word, in whole sentences, hence without clash.
+    `absent`: share of its numbers that the premise lacks. `words`: the network's input.
+    `cut`: words that the encoder could not read. `compared` and `words` are None if the
+    premise has no words. `stated`: the premise has it word for word, in whole
+    sentences, hence without clash.
     """
 
     hypothesis: Hypothesis
@@ -60,15 +67,21 @@ class Read(NamedTuple):
     def of_claim(self, words: Any, doubt: float) -> Any:
         """Return the claim's features from the coefficients of words and the network's doubt."""
         assert self.compared is not None
-        likely, closeness = support(words, self.compared.features), self.compared.closeness
+        likely, closeness = (
+            support(words, self.compared.features),
+            self.compared.closeness,
+        )
         last = (self.absent, closeness, *self.clashing, doubt)
         return features.of_claim(self.hypothesis, self.compared, likely, *last)
 
 
-def judge_claims(models: Models, pairs: Sequence[Read]) -> list[tuple[float, list[list[int]]]]:
+def judge_claims(
+    models: Models, pairs: Sequence[Read]
+) -> list[tuple[float, list[list[int]]]]:
     """Return each claim's probability and the spans of its unsupported words.
 
-    The pairs must have a premise. Words of low probability or with a doubt are unsupported.
+    The pairs must have a premise. Words of low probability or with a doubt are
+    unsupported.
     """
     doubts = coefficients.read_doubts(
         models.head, [pair.words for pair in pairs if pair.words is not None]
@@ -81,7 +94,9 @@ def judge_claims(models: Models, pairs: Sequence[Read]) -> list[tuple[float, lis
         unlikely = (likely < UNLIKELY) | (np.array(of_words) > 0)
         spans = itertools.compress(pair.hypothesis.encoded.words, unlikely)
         lacking.append([list(span) for span in spans])
-    return list(zip(claim_probability(models, np.array(rows)).tolist(), lacking, strict=True))
+    return list(
+        zip(claim_probability(models, np.array(rows)).tolist(), lacking, strict=True)
+    )
 
 
 def read_pairs(
@@ -89,13 +104,19 @@ def read_pairs(
 ) -> Iterator[dict[int, Read]]:
     """Read pairs block by block; yield them by their places.
 
-    Pairs with the same premise are together. `cache` keeps encoded texts from call to call, up to
-    BLOCK + CACHED words (more if one premise has more).
+    Pairs with the same premise are together. `cache` keeps encoded texts from call to
+    call, up to BLOCK + CACHED words (more if one premise has more).
     """
     order = sorted(range(len(questions)), key=questions.__getitem__)
     for block in by_texts(questions, order, lambda text: len(words(text)), BLOCK):
-        parts = {text: features.sentences(text) for text in {questions[i][0] for i in block}}
-        texts = {part: None for i in block for part in (*parts[questions[i][0]], questions[i][1])}
+        parts = {
+            text: features.sentences(text) for text in {questions[i][0] for i in block}
+        }
+        texts = {
+            part: None
+            for i in block
+            for part in (*parts[questions[i][0]], questions[i][1])
+        }
         missing = [text for text in texts if text not in cache]
         cache |= zip(missing, encode(encoder, missing, batch_tokens), strict=True)
         pairs: dict[int, Read] = {}
@@ -103,20 +124,32 @@ def read_pairs(
             premise = features.read_premise(parts[text], cache)
             numbers = frozenset().union(*map(clashes.numbers, parts[text]))
             for place in places:
-                pairs[place] = _read(questions[place][1], parts[text], premise, numbers, cache)
+                pairs[place] = _read(
+                    questions[place][1], parts[text], premise, numbers, cache
+                )
         yield pairs
         _evict(cache, texts)
 
 
 def _read(
-    text: str, parts: Sequence[str], premise: Premise | None, numbers: Set[str], cache: Encoded
+    text: str,
+    parts: Sequence[str],
+    premise: Premise | None,
+    numbers: Set[str],
+    cache: Encoded,
 ) -> Read:
     cut = sum(cache[part].cut for part in (*parts, text))
-    in_claim, hypothesis = clashes.numbers(text), features.read_hypothesis(text, cache[text])
+    in_claim, hypothesis = (
+        clashes.numbers(text),
+        features.read_hypothesis(text, cache[text]),
+    )
     absent = len(in_claim - numbers) / max(1, len(in_claim))
     if premise is None:
         return Read(hypothesis, None, absent, clashes.NO_CLASH, None, cut, False)
-    compared, stated = features.compare(hypothesis, premise), clashes.is_stated(text, parts)
+    compared, stated = (
+        features.compare(hypothesis, premise),
+        clashes.is_stated(text, parts),
+    )
     nearest = premise.texts[compared.closest[0]]
     clashing = clashes.NO_CLASH if stated else clashes.clashes(text, nearest)
     near = [premise.sentences[i] for i in compared.closest]
@@ -144,9 +177,10 @@ OFF = 0.02  # the error in other dtypes: .00001 was measured, but a tree can jum
 class SemanticOptions(NetworkOptions):
     """An encoder, the coefficients that were fitted to it, and thresholds.
 
-    `coefficients`: a file of the project that the stage `train` wrote. `threshold`: the probability
-    from which a pair is entailed. `abstain`: [low, high], between which the judge gives no label;
-    null: it always gives one. `batch_tokens`: tokens per batch with padding, a matter of speed.
+    `coefficients`: a file of the project that the stage `train` wrote. `threshold`: the
+    probability from which a pair is entailed. `abstain`: [low, high], between which the
+    judge gives no label; null: it always gives one. `batch_tokens`: tokens per batch
+    with padding, a matter of speed.
     """
 
     coefficients: str
@@ -158,19 +192,21 @@ class SemanticOptions(NetworkOptions):
 class SemanticJudge:
     """Judge whether the premise supports the hypothesis, with a probability.
 
-    Each distinct pair is computed once: the store of model outputs has the result, and a second run
-    loads no model. Changing the threshold or band computes nothing again. Long texts are read
-    completely, sentence by sentence; `notes` counts single words that cannot be read, since they
-    are longer than the encoder's limit or its tokenizer drops them. With dtype float64 the same
-    texts have the same probability on every processor; otherwise `notes` counts the labels that
-    another processor may change. The explanation lists the words with a probability of support
-    below a half, or that the network doubts, in order, and the kinds of clash. A hypothesis that
-    the premise contains word for word, in whole sentences, has probability STATED. One without
+    Each distinct pair is computed once: the store of model outputs has the result, and
+    a second run loads no model. Changing the threshold or band computes nothing again.
+    Long texts are read completely, sentence by sentence; `notes` counts single words
+    that cannot be read, since they are longer than the encoder's limit or its tokenizer
+    drops them. With dtype float64 the same texts have the same probability on every
+    processor; otherwise `notes` counts the labels that another processor may change.
+    The explanation lists the words with a probability of support below a half, or that
+    the network doubts, in order, and the kinds of clash. A hypothesis that the premise
+    contains word for word, in whole sentences, has probability STATED. One without
     words has status error; a premise without words supports nothing: probability 0.
 
-    The level of a scale depends on the mean probability that the text (the pair's hypothesis)
-    supports a sentence of the premise; sentences without words do not count. The scale's levels are
-    equal bands of the mean (`Scale.level`). Without sentences, and from penalties, it abstains.
+    The level of a scale depends on the mean probability that the text (the pair's
+    hypothesis) supports a sentence of the premise; sentences without words do not
+    count. The scale's levels are equal bands of the mean (`Scale.level`). Without
+    sentences, and from penalties, it abstains.
     """
 
     def __init__(self, options: SemanticOptions, *, store: Path = STORE) -> None:
@@ -178,8 +214,12 @@ class SemanticJudge:
         self._options = options
         self._store = store
         file = Path(options.coefficients)
-        self._coefficients = coefficients.read(file, weights_digest(options), options.model)
-        self._loaded = functools.cache(lambda: coefficients.load_models(self._coefficients, file))
+        self._coefficients = coefficients.read(
+            file, weights_digest(options), options.model
+        )
+        self._loaded = functools.cache(
+            lambda: coefficients.load_models(self._coefficients, file)
+        )
         self._digits = PROBABILITY[options.dtype]
         self.counts = Counter[str]()
 
@@ -187,7 +227,11 @@ class SemanticJudge:
     def signature(self) -> str:
         """All that can change a judgment; a model's folder by its content."""
         options = self._options
-        band = "never" if options.abstain is None else "-".join(f"{v:g}" for v in options.abstain)
+        band = (
+            "never"
+            if options.abstain is None
+            else "-".join(f"{v:g}" for v in options.abstain)
+        )
         packages = "|".join(f"{name}:{extra.version(name)}" for name in PACKAGES)
         return (
             f"semantic|model:{identify(options).name}|coefficients:#{self._coefficients.digest}"
@@ -198,7 +242,9 @@ class SemanticJudge:
     @property
     def notes(self) -> list[str]:
         """The numbers of unreadable words, and of labels that depend on the last digits."""
-        cut, count, fragile = (self.counts[name] for name in ("cut", "judged", "fragile"))
+        cut, count, fragile = (
+            self.counts[name] for name in ("cut", "judged", "fragile")
+        )
         notes = {
             f"{cut:,} words of the questions could not be read, and count as unlike any other: they"
             " are longer than the model reads at once, or of characters that its tokenizer drops;"
@@ -207,7 +253,9 @@ class SemanticJudge:
             f" in {self._options.dtype} probabilities can be {OFF:g} off; set `dtype: {EXACT}`, or"
             " expect as many differences": fragile,
         }
-        return [f"{self._options.model}: {note}" for note, number in notes.items() if number]
+        return [
+            f"{self._options.model}: {note}" for note, number in notes.items() if number
+        ]
 
     def judge(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment | None]:
         """Return one judgment per pair, None for a citation that makes no difference.
@@ -218,7 +266,9 @@ class SemanticJudge:
 
     def _decide(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment]:
         questions = [_questions(pair) for pair in pairs]
-        outputs = iter(self._outputs([text for of_pair in questions for text in of_pair]))
+        outputs = iter(
+            self._outputs([text for of_pair in questions for text in of_pair])
+        )
         return [
             self._answer(pair, [next(outputs) for _ in of_pair])
             for pair, of_pair in zip(pairs, questions, strict=True)
@@ -226,21 +276,33 @@ class SemanticJudge:
 
     def _outputs(self, questions: Sequence[Question]) -> list[Any]:
         options, cache = self._options, Encoded()
-        task = task_of("semantic", options, METHOD, coefficients=self._coefficients.digest)
+        task = task_of(
+            "semantic", options, METHOD, coefficients=self._coefficients.digest
+        )
 
         def load() -> Scores:
             encoder = encoders.load_encoder(options)
-            return lambda texts, most: map(self._judge, read_pairs(encoder, texts, most, cache))
+            return lambda texts, most: map(
+                self._judge, read_pairs(encoder, texts, most, cache)
+            )
 
-        outputs = compute_outputs(task, questions, load, options.batch_tokens, store=self._store)
+        outputs = compute_outputs(
+            task, questions, load, options.batch_tokens, store=self._store
+        )
         self.counts["cut"] += sum(output["cut"] for output in outputs)
         return outputs
 
     def _judge(self, block: Mapping[int, Read]) -> dict[int, dict[str, Any]]:
         """Return what the store has of each pair: its probability and spans of words, no text."""
         outputs = {place: _by_rule(pair) for place, pair in block.items()}
-        rest = [place for place, output in outputs.items() if output["probability"] is None]
-        claims = judge_claims(self._loaded(), [block[place] for place in rest]) if rest else []
+        rest = [
+            place for place, output in outputs.items() if output["probability"] is None
+        ]
+        claims = (
+            judge_claims(self._loaded(), [block[place] for place in rest])
+            if rest
+            else []
+        )
         for place, (value, lacking) in zip(rest, claims, strict=True):
             probability = keep_digits(value, self._digits.significant)
             outputs[place] |= {"probability": probability, "lacking": lacking}
@@ -259,7 +321,9 @@ class SemanticJudge:
         if options.dtype != EXACT:
             self.counts["fragile"] += any(abs(value - edge) <= OFF for edge in edges)
         explanation = _explain(pair.hypothesis, outputs[0])
-        return protocol.by_threshold(value, options.threshold, options.abstain, explanation)
+        return protocol.by_threshold(
+            value, options.threshold, options.abstain, explanation
+        )
 
 
 def _by_rule(pair: Read) -> dict[str, Any]:
@@ -267,7 +331,9 @@ def _by_rule(pair: Read) -> dict[str, Any]:
     value = STATED if pair.stated else 0.0 if pair.compared is None else None
     return {
         "probability": value,
-        "lacking": [] if pair.stated else [list(word) for word in pair.hypothesis.encoded.words],
+        "lacking": []
+        if pair.stated
+        else [list(word) for word in pair.hypothesis.encoded.words],
         "clashes": list(itertools.compress(clashes.KINDS, pair.clashing)),
         "cut": pair.cut,
     }
@@ -275,7 +341,11 @@ def _by_rule(pair: Read) -> dict[str, Any]:
 
 def _explain(hypothesis: str, output: Mapping[str, Any]) -> str:
     lacking = [hypothesis[start:end] for start, end in output["lacking"]]
-    words = f"without support: {', '.join(lacking)}" if lacking else "every word has support"
+    words = (
+        f"without support: {', '.join(lacking)}"
+        if lacking
+        else "every word has support"
+    )
     kinds = [kind for kind in output["clashes"] if kind != clashes.ALIKE_KIND]
     return f"{words}; said otherwise: {', '.join(kinds)}" if kinds else words
 
@@ -284,21 +354,29 @@ def _questions(pair: protocol.Pair) -> list[Question]:
     """Return the pair's texts; of a scale, one question per sentence; of penalties, none."""
     if pair.instrument not in RUBRIC:
         return [(pair.premise, pair.hypothesis)] if words(pair.hypothesis) else []
-    parts = sentences(content(pair.premise)) if isinstance(criterion_of(pair), Scale) else []
+    parts = (
+        sentences(content(pair.premise))
+        if isinstance(criterion_of(pair), Scale)
+        else []
+    )
     return [(pair.hypothesis, sentence) for sentence in parts if words(sentence)]
 
 
 def _grade(pair: protocol.Pair, supports: Sequence[float]) -> protocol.Judgment:
     criterion = criterion_of(pair)
     if not isinstance(criterion, Scale):
-        return protocol.Judgment("abstained", explanation="violations cannot be told by support")
+        return protocol.Judgment(
+            "abstained", explanation="violations cannot be told by support"
+        )
     if not supports:
         return protocol.Judgment(
             "abstained", explanation="there are no words to hold the text against"
         )
     mean = fmean(supports)
     explanation = f"support {mean:.2f} on average of {len(supports)} sentences"
-    return protocol.Judgment("ok", grade=float(criterion.level(mean)), explanation=explanation)
+    return protocol.Judgment(
+        "ok", grade=float(criterion.level(mean)), explanation=explanation
+    )
 
 
 KIND = protocol.JudgeKind(
@@ -306,7 +384,10 @@ KIND = protocol.JudgeKind(
     make=lambda options, _resources, _members: SemanticJudge(options),
     instruments=(*protocol.TWO_WAY, *RUBRIC),
     likely=lambda _: protocol.TWO_WAY,
-    abstains=lambda options: (*(protocol.TWO_WAY if options.abstain is not None else ()), *RUBRIC),
+    abstains=lambda options: (
+        *(protocol.TWO_WAY if options.abstain is not None else ()),
+        *RUBRIC,
+    ),
     batch=16_384,  # the encoder is loaded once for each
     files=lambda options: [
         PromptFile(path, None)

@@ -1,12 +1,14 @@
 """Fit the semantic judge: words, then the networks, then claims, each on the models before it.
 
 1. A word's support: a logistic model, on the words that annotators of WiCE marked.
-2. The networks' doubt: on edits, written pairs and WiCE's claims, also per word if the unsupported
-   words are known. Training sums in single precision, so the weights differ slightly between
-   processors: the committed file was made once, and its hash is in the coefficients.
-3. A claim's support: a logistic model and boosted trees, on whole claims of MIX, with features from
-   1, 2 and the rules; 1 and 2 were fitted to other texts. Likelier words and higher similarity
-   never lower the probability; doubt, clashes, missing names and numbers never raise it.
+2. The networks' doubt: on edits, written pairs and WiCE's claims, also per word if the
+   unsupported words are known. Training sums in single precision, so the weights differ
+   slightly between processors: the committed file was made once, and its hash is in the
+   coefficients.
+3. A claim's support: a logistic model and boosted trees, on whole claims of MIX, with
+   features from 1, 2 and the rules; 1 and 2 were fitted to other texts. Likelier words
+   and higher similarity never lower the probability; doubt, clashes, missing names and
+   numbers never raise it.
 """
 
 import csv
@@ -56,8 +58,8 @@ _EDITS = (*FLIPS, *(kind for kind in KEEPS if kind != "identity"))
 class Example(NamedTuple):
     """A hypothesis and the sentences of its premise.
 
-    `unsupported`: spans of unsupported words; None if unknown. `group`: examples of one text, which
-    cross-validation never splits. `kind`: how the example was made.
+    `unsupported`: spans of unsupported words; None if unknown. `group`: examples of one
+    text, which cross-validation never splits. `kind`: how the example was made.
     """
 
     kind: str
@@ -77,9 +79,15 @@ def wice_claims(raw: Path, rng: random.Random) -> Iterator[Example]:
         support = sorted({i for places in row["supporting_sentences"] for i in places})
         pruned = _remove(claim, bad)
         for size in (8, 24):
-            rest = [i for i in range(len(evidence)) if i not in support and evidence[i].strip()]
+            rest = [
+                i
+                for i in range(len(evidence))
+                if i not in support and evidence[i].strip()
+            ]
             near = [i for i in rest if any(abs(i - j) <= 4 for j in support)]
-            chosen = set(near[: size // 2]) | set(rng.sample(rest, min(len(rest), size // 2)))
+            chosen = set(near[: size // 2]) | set(
+                rng.sample(rest, min(len(rest), size // 2))
+            )
             chunk = tuple(evidence[i] for i in sorted(chosen | set(support)))
             lacking = tuple(evidence[i] for i in sorted(chosen))
             yield Example("claim", group, claim, chunk, False, bad)
@@ -94,11 +102,17 @@ def pages(raw: Path, rng: random.Random) -> Iterator[Example]:
     # Each page of evidence once, with the id of the first claim that cites it.
     unique: dict[str, tuple[str, list[str]]] = {}
     for row in _wice(raw):
-        unique.setdefault("\n".join(row["evidence"]), (row["meta"]["id"], row["evidence"]))
+        unique.setdefault(
+            "\n".join(row["evidence"]), (row["meta"]["id"], row["evidence"])
+        )
     for identity, page in unique.values():
         # The lengths of whole sentences; two of suitable length are used.
-        lengths = (line.strip()[-1:] in tuple('.!?"') and len(line.split()) for line in page)
-        suitable = [place for place, length in enumerate(lengths) if 8 <= length <= _MOST]
+        lengths = (
+            line.strip()[-1:] in tuple('.!?"') and len(line.split()) for line in page
+        )
+        suitable = [
+            place for place, length in enumerate(lengths) if 8 <= length <= _MOST
+        ]
         for place in rng.sample(suitable, min(2, len(suitable))):
             text = page[place]
             for size in (8, 24):
@@ -115,16 +129,22 @@ def notes(raw: Path, rng: random.Random) -> Iterator[Example]:
     # The sentences of each visit's note, and its dialogue.
     visits: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
     for name in ACI:
-        with (raw / "aci_bench_train" / name).open(encoding="utf-8", newline="") as file:
+        with (raw / "aci_bench_train" / name).open(
+            encoding="utf-8", newline=""
+        ) as file:
             rows = csv.DictReader(file)
-            visits += [(tuple(sentences(row["note"])), (row["dialogue"],)) for row in rows]
+            visits += [
+                (tuple(sentences(row["note"])), (row["dialogue"],)) for row in rows
+            ]
     for number, (note, dialogue) in enumerate(visits):
         group = f"visit{number}"
         suitable = [text for text in note if _LEAST <= len(text.split()) <= _MOST]
         for text in rng.sample(suitable, min(len(suitable), _EDITS_PER_NOTE)):
             yield from edit_sentence(group, text, note, rng)
         for text in rng.sample(suitable, min(len(suitable), _PER_NOTE)):
-            other = visits[(number + 1 + rng.randrange(len(visits) - 1)) % len(visits)][0]
+            other = visits[(number + 1 + rng.randrange(len(visits) - 1)) % len(visits)][
+                0
+            ]
             spoken = visits[(number + _DIALOGUE_STEP) % len(visits)][1]
             yield Example("note", group, text, note, True, ())
             yield Example("note_elsewhere", group, text, other, False)
@@ -138,8 +158,8 @@ def edit_sentence(
 ) -> Iterator[Example]:
     """Yield false and true edits of a note's sentence, by the training half of the vocabulary.
 
-    Half of the false ones are swapped: the edited sentence is in the premise, and the original is
-    the hypothesis. So edited sentences cannot be recognized by their style.
+    Half of the false ones are swapped: the edited sentence is in the premise, and the
+    original is the hypothesis. So edited sentences cannot be recognized by their style.
     """
     others = [sentence for sentence in premise if sentence != text]
     for edit in edits(text, _EDITS, rng.randrange(2**31), others, half="train"):
@@ -165,7 +185,14 @@ def written_pairs(pairs: Path) -> Iterator[Example]:
             premise = tuple(bank)
         for kind, label, claim in note["claims"]:
             true = label == "entailed"
-            yield Example(f"written_{kind}", note["id"], claim, premise, true, () if true else None)
+            yield Example(
+                f"written_{kind}",
+                note["id"],
+                claim,
+                premise,
+                true,
+                () if true else None,
+            )
 
 
 def examples(raw: Path, pairs: Path, seed: int) -> list[Example]:
@@ -174,7 +201,9 @@ def examples(raw: Path, pairs: Path, seed: int) -> list[Example]:
     `raw` has a folder of raw files per dataset, `pairs` is the file of written pairs.
     """
     makers = (wice_claims, pages, notes)
-    from_texts = [example for make in makers for example in make(raw, random.Random(seed))]
+    from_texts = [
+        example for make in makers for example in make(raw, random.Random(seed))
+    ]
     return [*from_texts, *written_pairs(pairs)]
 
 
@@ -195,7 +224,9 @@ def _marked_spans(row: dict[str, Any]) -> tuple[Span, ...]:
 
 
 def _remove(claim: str, bad: Sequence[Span]) -> str:
-    rest = "".join(letter for i, letter in enumerate(claim) if not any(s <= i < e for s, e in bad))
+    rest = "".join(
+        letter for i, letter in enumerate(claim) if not any(s <= i < e for s, e in bad)
+    )
     return re.sub(r"\s+([.,])", r"\1", " ".join(rest.split())).strip(" ,")
 
 
@@ -218,21 +249,40 @@ TOTAL = 3000.0  # sum of all weights, whatever the number of examples
 FILES = (WICE, *(f"aci_bench_train/{name}" for name in ACI))
 WRITTEN, FLIPPED = "written", "note_flipped"  # families of kinds
 
-# Total weight of all examples of a kind, or of a family of kinds, for the claim's model.
+# Total weight of all examples of a kind, or of a family of kinds, for the claim's
+# model.
 MIX = {
-    **{"pruned": 3.0, "claim": 1.8, "unsupported": 0.6, "rest": 0.6},
-    **{"dialogue": 0.15, "dialogue_elsewhere": 0.15},
-    **{"note": 0.05, "note_same": 0.1, "note_elsewhere": 0.15},
-    **{FLIPPED: 1.0, WRITTEN: 2.6},
+    "pruned": 3.0,
+    "claim": 1.8,
+    "unsupported": 0.6,
+    "rest": 0.6,
+    "dialogue": 0.15,
+    "dialogue_elsewhere": 0.15,
+    "note": 0.05,
+    "note_same": 0.1,
+    "note_elsewhere": 0.15,
+    FLIPPED: 1.0,
+    WRITTEN: 2.6,
 }
 # Weight of one example of a kind, or of a family, for the network; 1 if not listed.
 NETWORK = {
-    **{"note": 0.3, "unsupported": 0.4, "pruned": 1.5, WRITTEN: 4.0},
-    **{"rest": 0.4, "dialogue": 0.0, "dialogue_elsewhere": 0.0, "note_elsewhere": 0.4},
+    "note": 0.3,
+    "unsupported": 0.4,
+    "pruned": 1.5,
+    WRITTEN: 4.0,
+    "rest": 0.4,
+    "dialogue": 0.0,
+    "dialogue_elsewhere": 0.0,
+    "note_elsewhere": 0.4,
 }
 _BOOSTING = {
-    **{"max_iter": 150, "learning_rate": 0.06, "max_leaf_nodes": LEAVES, "min_samples_leaf": 40},
-    **{"l2_regularization": 5.0, "early_stopping": False, "random_state": 0},
+    "max_iter": 150,
+    "learning_rate": 0.06,
+    "max_leaf_nodes": LEAVES,
+    "min_samples_leaf": 40,
+    "l2_regularization": 5.0,
+    "early_stopping": False,
+    "random_state": 0,
 }
 SIGNS = np.array([-1 if name in FALLING else 1 for name in CLAIM_FEATURES])
 
@@ -275,22 +325,32 @@ class Trained(NamedTuple):
     network: bytes
 
 
-def train(raw: Path, pairs: Path, options: NetworkOptions, batch_tokens: int) -> Trained:
+def train(
+    raw: Path, pairs: Path, options: NetworkOptions, batch_tokens: int
+) -> Trained:
     """Fit all models; the same files, encoder and processor give the same result.
 
-    `raw` has the folders of wice_train and aci_bench_train, `pairs` is the file of written pairs.
-    Raises BadInput if the model cannot be loaded.
+    `raw` has the folders of wice_train and aci_bench_train, `pairs` is the file of
+    written pairs. Raises BadInput if the model cannot be loaded.
     """
     data = _read(raw, pairs, options, batch_tokens)
     all_examples = np.ones(len(data.labels), bool)
-    words, file = _fit_words(data, all_examples), pack(_train_networks(data, all_examples))
+    words, file = (
+        _fit_words(data, all_examples),
+        pack(_train_networks(data, all_examples)),
+    )
     weights = _weights(data)
     used = weights > 0
     claims = _features(data)[used], data.labels[used], weights[used], SIGNS
     files = {name: raw / name for name in FILES} | {pairs.name: pairs}
     recipe = {
-        "data": {name: hashlib.sha256(p.read_bytes()).hexdigest() for name, p in files.items()},
-        **{"seed": SEED, "folds": FOLDS, "penalty": PENALTY},
+        "data": {
+            name: hashlib.sha256(p.read_bytes()).hexdigest()
+            for name, p in files.items()
+        },
+        "seed": SEED,
+        "folds": FOLDS,
+        "penalty": PENALTY,
         "examples": dict(sorted(Counter(e.kind for e in data.examples).items())),
         "weights": {"claims": MIX, "network": NETWORK},
     }
@@ -308,8 +368,9 @@ def train(raw: Path, pairs: Path, options: NetworkOptions, batch_tokens: int) ->
 def fit(features: Any, labels: Any, weights: Any, signs: Any = None) -> Any:
     """Fit the constant and coefficients of a logistic model by penalized maximum likelihood.
 
-    Features are n x k, labels 0 or 1, weights not negative. The penalty is on coefficients of
-    standardized features. `signs`: 1 for coefficients that must be >= 0, -1 for <= 0.
+    Features are n x k, labels 0 or 1, weights not negative. The penalty is on
+    coefficients of standardized features. `signs`: 1 for coefficients that must be >=
+    0, -1 for <= 0.
     """
     mean, deviation = features.mean(0), features.std(0)
     deviation = np.where(deviation > 0, deviation, 1.0)
@@ -321,7 +382,9 @@ def fit(features: Any, labels: Any, weights: Any, signs: Any = None) -> Any:
         residuals = weights * (probability(logit) - labels)
         gradient = scaled.T @ residuals + PENALTY * values[1:]
         penalty = PENALTY / 2 * values[1:] @ values[1:]
-        return float(losses.sum() + penalty), np.concatenate([[residuals.sum()], gradient])
+        return float(losses.sum() + penalty), np.concatenate(
+            [[residuals.sum()], gradient]
+        )
 
     bounds = {1: (0, None), -1: (None, 0), 0: (None, None)}
     signs = np.zeros(features.shape[1]) if signs is None else signs
@@ -337,10 +400,13 @@ def fit(features: Any, labels: Any, weights: Any, signs: Any = None) -> Any:
     return np.concatenate([[solution[0] - slopes @ mean], slopes])
 
 
-def fit_trees(features: Any, labels: Any, weights: Any, signs: Any, digits: int) -> Trees:
+def fit_trees(
+    features: Any, labels: Any, weights: Any, signs: Any, digits: int
+) -> Trees:
     """Fit trees by gradient boosting (scikit-learn), rounded to `digits` significant digits.
 
-    `signs`: 1 for a feature with which the logit never falls, -1 for one with which it never rises.
+    `signs`: 1 for a feature with which the logit never falls, -1 for one with which it
+    never rises.
     """
     boosting = extra.module("sklearn.ensemble").HistGradientBoostingClassifier
     model = boosting(monotonic_cst=list(signs), **_BOOSTING)
@@ -397,9 +463,14 @@ def _initial_weights(size: int, generator: Any) -> dict[str, Any]:
         if name == "sharpness":
             values = torch.tensor(_SHARPNESS)
         elif len(shape) == 1 or name == "distance":
-            values = torch.full(shape, float(name.startswith("before") and "weight" in name))
+            values = torch.full(
+                shape, float(name.startswith("before") and "weight" in name)
+            )
         else:
-            values = torch.empty(shape).uniform_(-1, 1, generator=generator) / shape[0] ** 0.5
+            values = (
+                torch.empty(shape).uniform_(-1, 1, generator=generator)
+                / shape[0] ** 0.5
+            )
         weights[name] = values.requires_grad_()
     return weights
 
@@ -429,13 +500,17 @@ def _loss(weights: coefficients.Weights, cases: Sequence[Case], generator: Any) 
 
 
 def _read(raw: Path, pairs: Path, options: NetworkOptions, batch_tokens: int) -> _Set:
-    all_ = [e for e in examples(raw, pairs, SEED) if len(e.hypothesis.split()) >= SHORTEST]
+    all_ = [
+        e for e in examples(raw, pairs, SEED) if len(e.hypothesis.split()) >= SHORTEST
+    ]
     # Single precision is twice as fast, and fitted numbers are rounded.
     encoder = encoders.load_encoder(options.model_copy(update={"dtype": "float32"}))
     questions = [("\n".join(e.premise), e.hypothesis) for e in all_]
     reads: dict[int, Read] = {}
     for block in read_pairs(encoder, questions, batch_tokens, {}):
-        reads |= {place: _shrink(r) for place, r in block.items() if r.compared is not None}
+        reads |= {
+            place: _shrink(r) for place, r in block.items() if r.compared is not None
+        }
     readable = [all_[place] for place in sorted(reads)]
     labels = np.array([float(e.supported) for e in readable])
     groups = np.array([zlib.crc32(e.group.encode()) for e in readable])
@@ -448,7 +523,9 @@ def _shrink(read: Read) -> Read:
     if words is not None:
         half = [part.astype(np.float16) for part in (words.hypothesis, words.sentences)]
         words = words._replace(hypothesis=half[0], sentences=half[1])
-    return read._replace(hypothesis=read.hypothesis._replace(encoded=encoded), words=words)
+    return read._replace(
+        hypothesis=read.hypothesis._replace(encoded=encoded), words=words
+    )
 
 
 def _select(data: _Set, mask: Any) -> Iterator[tuple[Example, Read, Any]]:
@@ -458,14 +535,18 @@ def _select(data: _Set, mask: Any) -> Iterator[tuple[Example, Read, Any]]:
         if bad is None:
             yield example, read, None
         else:
-            marked = [any(a < word.end and word.start < b for a, b in bad) for word in words]
+            marked = [
+                any(a < word.end and word.start < b for a, b in bad) for word in words
+            ]
             yield example, read, np.array(marked, float)
 
 
 def _fit_words(data: _Set, mask: Any) -> Any:
     """Fit the model of words to the selected claims with marked words."""
     claims = [(read, bad) for e, read, bad in _select(data, mask) if e.kind == "claim"]
-    features = np.concatenate([read.compared.features for read, _ in claims if read.compared])
+    features = np.concatenate(
+        [read.compared.features for read, _ in claims if read.compared]
+    )
     labels = np.concatenate([1.0 - bad for _, bad in claims])
     return fit(features, labels, np.ones(len(labels)))
 
@@ -474,7 +555,8 @@ def _train_networks(data: _Set, mask: Any) -> list[dict[str, Any]]:
     cases = [
         Case(read.words, example.supported, weight, bad)
         for example, read, bad in _select(data, mask)
-        if (weight := NETWORK.get(_family(example.kind), 1.0)) and read.words is not None
+        if (weight := NETWORK.get(_family(example.kind), 1.0))
+        and read.words is not None
     ]
     return [train_network(cases, SEED + number) for number in range(NETWORKS)]
 
@@ -492,9 +574,13 @@ def _features(data: _Set) -> Any:
     doubt = np.zeros(len(data.reads))
     for fold in range(NETWORK_FOLDS):
         out = data.groups % NETWORK_FOLDS == fold
-        networks = [{k: v.double() for k, v in w.items()} for w in _train_networks(data, ~out)]
+        networks = [
+            {k: v.double() for k, v in w.items()} for w in _train_networks(data, ~out)
+        ]
         places = np.flatnonzero(out & used)
-        doubts = coefficients.read_doubts(networks, [data.reads[place].words for place in places])
+        doubts = coefficients.read_doubts(
+            networks, [data.reads[place].words for place in places]
+        )
         doubt[places] = [of_claim for of_claim, _ in doubts]
     for fold in range(FOLDS):
         out = data.groups % FOLDS == fold
@@ -507,13 +593,16 @@ def _features(data: _Set) -> Any:
 def _weights(data: _Set) -> Any:
     """Return weights of examples: each family has its share, whatever its number of examples.
 
-    Within a family, labels weigh in proportion to their examples, the kinds of a label equally.
+    Within a family, labels weigh in proportion to their examples, the kinds of a label
+    equally.
     """
     sides = [(_family(e.kind), e.supported) for e in data.examples]
     kinds = [(*side, e.kind) for side, e in zip(sides, data.examples, strict=True)]
     of_family, of_side = Counter(family for family, _ in sides), Counter(sides)
     of_kind, kinds_of_side = Counter(kinds), Counter(kind[:2] for kind in set(kinds))
-    share = {family: MIX.get(family, 0.0) / number for family, number in of_family.items()}
+    share = {
+        family: MIX.get(family, 0.0) / number for family, number in of_family.items()
+    }
     weights = np.array(
         [
             share[kind[0]] * of_side[kind[:2]] / kinds_of_side[kind[:2]] / of_kind[kind]

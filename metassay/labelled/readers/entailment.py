@@ -47,9 +47,16 @@ from metassay.tabular.rows import Findings, Place, RatingRow, ScoreRow, TextRow
 SEE = "docs/benchmarks.md shows how it is written"
 UNDECIDED = "-"
 LABELS: Mapping[str, Label] = {
-    **{"entailment": ENTAILED, "neutral": NEUTRAL, "contradiction": CONTRADICTED},
-    **{"e": ENTAILED, "n": NEUTRAL, "c": CONTRADICTED},
-    **{"0": ENTAILED, "1": NEUTRAL, "2": CONTRADICTED},  # as the Hugging Face copies number them
+    # as the Hugging Face copies number them
+    "entailment": ENTAILED,
+    "neutral": NEUTRAL,
+    "contradiction": CONTRADICTED,
+    "e": ENTAILED,
+    "n": NEUTRAL,
+    "c": CONTRADICTED,
+    "0": ENTAILED,
+    "1": NEUTRAL,
+    "2": CONTRADICTED,
 }
 _NEEDED = ("dataset", "doc", "claim", "label")
 _FORMATS = (".jsonl", ".csv", ".parquet")
@@ -97,27 +104,35 @@ class _Claim(_Line):
 def read_snli(folder: Path) -> Items:
     """SNLI-style JSON Lines: SNLI (Bowman et al. 2015), MultiNLI, MedNLI (Romanov, Shivade 2018).
 
-    Each file is a subset under its own name. An item's key is its subset with its pairID, or its
-    line. `gold_label` is entailment, neutral or contradiction; `-`, where the annotators did not
-    agree, is no gold label.
+    Each file is a subset under its own name. An item's key is its subset with its
+    pairID, or its line. `gold_label` is entailment, neutral or contradiction; `-`,
+    where the annotators did not agree, is no gold label.
     """
     items = Items()
     for subset, at, line in _subsets(folder, _Snli, items):
-        label = None if line.gold_label == UNDECIDED else _label(line.gold_label, at, items)
+        label = (
+            None if line.gold_label == UNDECIDED else _label(line.gold_label, at, items)
+        )
         key = f"{subset}:{line.pairID or at.row}"
-        items.items.append(_item(at, key, line.sentence1, line.sentence2, label, subset))
+        items.items.append(
+            _item(at, key, line.sentence1, line.sentence2, label, subset)
+        )
     return items
 
 
 def read_anli(folder: Path) -> Items:
     """ANLI (Nie et al. 2020): JSON Lines, a folder per round, as released or on Hugging Face.
 
-    R1/test.jsonl is the subset `R1_test`. An item's key is its subset with its uid, or its line.
-    `label` is e, n or c; the words and the numbers 0 to 2 of copies are read as well.
+    R1/test.jsonl is the subset `R1_test`. An item's key is its subset with its uid, or
+    its line. `label` is e, n or c; the words and the numbers 0 to 2 of copies are read
+    as well.
     """
     items = Items()
     for subset, at, line in _subsets(folder, _Anli, items):
-        label, premise = _label(str(line.label), at, items), line.context or line.premise or ""
+        label, premise = (
+            _label(str(line.label), at, items),
+            line.context or line.premise or "",
+        )
         key = f"{subset}:{line.uid or at.row}"
         items.items.append(_item(at, key, premise, line.hypothesis, label, subset))
     return items
@@ -126,9 +141,9 @@ def read_anli(folder: Path) -> Items:
 def read_llm_aggrefact(folder: Path) -> Items:
     """LLM-AggreFact (Tang et al. 2024): documents and claims of several sets, supported or not.
 
-    JSON Lines, CSV or Parquet with `dataset`, which is the subset, `doc`, `claim` and `label` (1:
-    the document supports the claim, 0: it does not). An item's key is its file's name and its row's
-    number. Claims of one document are alike.
+    JSON Lines, CSV or Parquet with `dataset`, which is the subset, `doc`, `claim` and
+    `label` (1: the document supports the claim, 0: it does not). An item's key is its
+    file's name and its row's number. Claims of one document are alike.
     """
     items = Items()
     paths = sorted(path for path in folder.glob("*") if path.suffix in _FORMATS)
@@ -139,7 +154,9 @@ def read_llm_aggrefact(folder: Path) -> Items:
         for at, line in validate_all(_rows(path, items), _Claim, items.problems):
             label: Label = ENTAILED if line.label else NOT_ENTAILED
             key = f"{path.stem}:{at.row}"
-            items.items.append(_item(at, key, line.doc, line.claim, label, line.dataset))
+            items.items.append(
+                _item(at, key, line.doc, line.claim, label, line.dataset)
+            )
     return items
 
 
@@ -151,7 +168,9 @@ def _item(
     return ItemRow(at, key, [premise], hypothesis, label, subset, cluster=cluster)
 
 
-def _subsets(folder: Path, model: type[Any], items: Items) -> Iterator[tuple[str, Place, Any]]:
+def _subsets(
+    folder: Path, model: type[Any], items: Items
+) -> Iterator[tuple[str, Place, Any]]:
     """Read the valid lines of every .jsonl file, at any depth, and its subset: `R1_test`.
 
     Messages name the folder, too: each round of ANLI has a test.jsonl.
@@ -181,20 +200,25 @@ def _rows(path: Path, items: Items) -> Iterator[tuple[Place, Any]]:
         try:
             rows = load(path)
         except BadInput:
-            problems.add(Place(path.name), "is damaged or no Parquet file", "fetch it again")
+            problems.add(
+                Place(path.name), "is damaged or no Parquet file", "fetch it again"
+            )
             return
         missing = [name for name in _NEEDED if name not in rows.column_names]
         for name in missing:
             problems.add(Place(path.name), f"column {name!r} is missing", SEE)
         if not missing:
-            for number, row in enumerate(rows.select(list(_NEEDED)).to_pylist(), start=1):
+            for number, row in enumerate(
+                rows.select(list(_NEEDED)).to_pylist(), start=1
+            ):
                 yield Place(path.name, number, "row"), row
 
 
-# WiCE (Kamoi et al. 2023): claims of Wikipedia, and evidence in the pages that they cite.
-# A record is a chunk of a claim's evidence; records with the same meta.id are of the same claim. A
-# claim is `entailed` if it is labelled `supported`; `partially_supported` and `not_supported` are
-# `not_entailed`, as in the paper's table of binary scores.
+# WiCE (Kamoi et al. 2023): claims of Wikipedia, and evidence in the pages that they
+# cite. A record is a chunk of a claim's evidence; records with the same meta.id are of
+# the same claim. A claim is `entailed` if it is labelled `supported`;
+# `partially_supported` and `not_supported` are `not_entailed`, as in the paper's table
+# of binary scores.
 
 
 WICE_CLAIMS = "oracle_claim_*.jsonl"
@@ -219,9 +243,9 @@ class _WiceRecord(_Line):
 def read_wice(folder: Path) -> Items:
     """Read the claims and, if there are any, the published scores of T5-3B-ANLI.
 
-    A subset is the end of a file's name, after `oracle_claim_`: dev. An item's premises are its
-    chunks, their sentences joined by spaces, in the order of the file. A Wikipedia article is a
-    cluster.
+    A subset is the end of a file's name, after `oracle_claim_`: dev. An item's premises
+    are its chunks, their sentences joined by spaces, in the order of the file. A
+    Wikipedia article is a cluster.
     """
     items = Items()
     for path in files(folder, WICE_CLAIMS, items.problems, _FETCH_AGAIN):
@@ -234,10 +258,18 @@ def read_wice(folder: Path) -> Items:
 def _add_claims(path: Path, items: Items) -> None:
     claims: dict[str, tuple[ItemRow, _WiceRecord]] = {}
     for at, record in parsed_lines([path], _WiceRecord, items.problems, _FETCH_AGAIN):
-        premise = " ".join(sentence.strip() for sentence in record.evidence if sentence.strip())
+        premise = " ".join(
+            sentence.strip() for sentence in record.evidence if sentence.strip()
+        )
         if record.meta.id not in claims:
             label: Label = ENTAILED if record.label == "supported" else NOT_ENTAILED
-            item = (record.meta.id, [premise], record.claim, label, path.stem.rpartition("_")[2])
+            item = (
+                record.meta.id,
+                [premise],
+                record.claim,
+                label,
+                path.stem.rpartition("_")[2],
+            )
             row = ItemRow(at, *item, cluster=record.meta.claim_title)
             claims[record.meta.id] = (row, record)
             continue
@@ -246,7 +278,9 @@ def _add_claims(path: Path, items: Items) -> None:
         for name in ("claim", "label"):
             if getattr(record, name) != getattr(first, name):
                 what = f"{name!r} is not that of the claim's first record"
-                items.problems.add(at, what, _FETCH_AGAIN, f"meta.id {shown(record.meta.id)}")
+                items.problems.add(
+                    at, what, _FETCH_AGAIN, f"meta.id {shown(record.meta.id)}"
+                )
     items.items += [row for row, _ in claims.values()]
 
 
@@ -261,15 +295,20 @@ def _add_scores(path: Path, items: Items) -> None:
     for number, (item, score) in enumerate(scores.items(), start=1):
         here = Place(path.name, number, "score")
         if isinstance(score, bool) or not isinstance(score, int | float):
-            problems.add(here, "a score is not a number", _FETCH_AGAIN, f"claim {shown(item)}")
+            problems.add(
+                here, "a score is not a number", _FETCH_AGAIN, f"claim {shown(item)}"
+            )
         else:
-            items.verdicts.append(VerdictRow(here, item, WICE_JUDGE, probability=float(score)))
+            items.verdicts.append(
+                VerdictRow(here, item, WICE_JUDGE, probability=float(score))
+            )
 
 
-# Factuality of XSum summaries (Maynez et al. 2020): is a summary true, whatever its article says?
-# Three people labelled each summary that somebody had judged unfaithful. The released scores of an
-# entailment model (of the summary given its article) are the verdicts of a judge. The articles are
-# not released with the labels, so no other judge can be asked.
+# Factuality of XSum summaries (Maynez et al. 2020): is a summary true, whatever its
+# article says? Three people labelled each summary that somebody had judged unfaithful.
+# The released scores of an entailment model (of the summary given its article) are the
+# verdicts of a judge. The articles are not released with the labels, so no other judge
+# can be asked.
 
 
 XSUM_JUDGE = "released_entailment"
@@ -280,13 +319,27 @@ def read_xsum_factuality(folder: Path) -> Items:
     """Read each summary that people labelled; its subset is the system that wrote it."""
     rows = read_rows(folder)
     labels = [
-        LabelRow(row.at, _xsum_key(row), row.rater, None if row.value is None else row.value == 1)
+        LabelRow(
+            row.at,
+            _xsum_key(row),
+            row.rater,
+            None if row.value is None else row.value == 1,
+        )
         for row in rows.ratings
         if row.criterion == _CRITERION
     ]
     labelled = {row.item for row in labels}
     items = [
-        ItemRow(row.at, _xsum_key(row), [], row.text or "", None, row.author, FULL, row.doc_id)
+        ItemRow(
+            row.at,
+            _xsum_key(row),
+            [],
+            row.text or "",
+            None,
+            row.author,
+            FULL,
+            row.doc_id,
+        )
         for row in rows.texts
         if _xsum_key(row) in labelled
     ]
@@ -339,20 +392,29 @@ class _UserVerdict(Options):
     judge: Key
     label: _Word = ""
     probability: Clean = ""
-    status: Literal["ok", "unparsed", "refused", "truncated", "error", "abstained"] = "ok"
+    status: Literal["ok", "unparsed", "refused", "truncated", "error", "abstained"] = (
+        "ok"
+    )
 
 
 def read_claim_labels(folder: Path) -> Items:
-    """Read a user's claims.csv, labels.csv and perhaps verdicts.csv; each error becomes a problem
-    with file, line and remedy."""
+    """Read a user's claims.csv, labels.csv and perhaps verdicts.csv; each error becomes
+    a problem with file, line and remedy.
+    """
     items = Items()
     if not folder.is_dir():
         items.problems.add(Place(str(folder)), "is not a folder", f"create it; {SEE}")
         return items
     items.items = [
         ItemRow(
-            *(at, claim.item, [claim.premise] if claim.premise.strip() else [], claim.hypothesis),
-            *(None, claim.subset, claim.kind, claim.cluster),
+            at,
+            claim.item,
+            [claim.premise] if claim.premise.strip() else [],
+            claim.hypothesis,
+            None,
+            claim.subset,
+            claim.kind,
+            claim.cluster,
         )
         for at, claim in _lines(folder / CLAIMS_FILE, _UserClaim, items.problems)
     ]
@@ -371,14 +433,25 @@ def read_claim_labels(folder: Path) -> Items:
     return items
 
 
-def _lines(path: Path, model: type[Line], problems: Findings) -> Iterator[tuple[Place, Line]]:
+def _lines(
+    path: Path, model: type[Line], problems: Findings
+) -> Iterator[tuple[Place, Line]]:
     """Return the lines that fit `model`; an empty field counts as a missing column."""
     columns = model.model_fields.items()
     required = tuple(name for name, column in columns if column.is_required())
     optional = tuple(name for name, column in columns if not column.is_required())
-    records = csv_records(path, problems, required=required, optional=optional, remedy=SEE)
+    records = csv_records(
+        path, problems, required=required, optional=optional, remedy=SEE
+    )
     filled = (
-        (at, {name: value for name, value in fields.items() if value or name in required})
+        (
+            at,
+            {
+                name: value
+                for name, value in fields.items()
+                if value or name in required
+            },
+        )
         for at, fields in records
     )
     return validate_all(filled, model, problems)
@@ -389,7 +462,9 @@ def _probability(text: str, at: Place, problems: Findings) -> float | None:
         return None
     number = finite_number(text.strip())
     if number is None:
-        problems.add(at, "'probability' is not a finite number", "write a number from 0 to 1")
+        problems.add(
+            at, "'probability' is not a finite number", "write a number from 0 to 1"
+        )
     return number
 
 
@@ -415,25 +490,34 @@ def _warn_of_absent_verdicts(items: Items) -> None:
             items.warnings.add(Place(VERDICTS_FILE), what, fix, first)
 
 
-# MEDEC (Ben Abacha et al. 2024): errors that people put into clinical texts, and corrections.
-# A row is a text with one error or none. Premises are texts without error; a text with an error is
-# corrected first. The erroneous sentence does not follow from it. The corrected sentence does, and
-# so does an unchanged sentence; both are in the premise word for word. Most cases have a second
-# text, with an error in one of the two, often in other words: only items against this other text
-# cannot be answered by looking for copies.
+# MEDEC (Ben Abacha et al. 2024): errors that people put into clinical texts, and
+# corrections. A row is a text with one error or none. Premises are texts without error;
+# a text with an error is corrected first. The erroneous sentence does not follow from
+# it. The corrected sentence does, and so does an unchanged sentence; both are in the
+# premise word for word. Most cases have a second text, with an error in one of the two,
+# often in other words: only items against this other text cannot be answered by looking
+# for copies.
 
 CORRECTED, REWORDED = "corrected", "reworded"  # subsets, by the premise
 UNCHANGED = "unchanged"  # the kind of unchanged sentences
 
 _MEDEC = (
-    *("Text ID", "Text", "Sentences", "Error Flag", "Error Type", "Error Sentence ID"),
-    *("Error Sentence", "Corrected Sentence", "Corrected Text"),
+    "Text ID",
+    "Text",
+    "Sentences",
+    "Error Flag",
+    "Error Type",
+    "Error Sentence ID",
+    "Error Sentence",
+    "Corrected Sentence",
+    "Corrected Text",
 )
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile(r"\w+")
 _ENDS = re.compile(r"[.?!][)\"”]?$")
 _FEWEST_WORDS = 3
-_SAME_CASE = 0.25  # of the shorter text's sentences; of other texts of the file few share a tenth
+# of the shorter text's sentences; of other texts of the file few share a tenth
+_SAME_CASE = 0.25
 
 
 class _MedecText(NamedTuple):
@@ -449,15 +533,22 @@ class _MedecText(NamedTuple):
 def read_medec(folder: Path) -> Items:
     """Read every CSV file: errors, corrections, and an unchanged sentence of each text.
 
-    Subset `corrected`: the premise is the text itself, corrected. Subset `reworded`: the premise is
-    the case's text without error, if neither sentence is in it word for word. The kind of errors
-    and corrections is the error's type, so that a type's card compares the two. The unchanged
-    sentence is that whose key, hashed, comes first. A case is a cluster.
+    Subset `corrected`: the premise is the text itself, corrected. Subset `reworded`:
+    the premise is the case's text without error, if neither sentence is in it word for
+    word. The kind of errors and corrections is the error's type, so that a type's card
+    compares the two. The unchanged sentence is that whose key, hashed, comes first. A
+    case is a cluster.
     """
     items = Items()
     for path in files(folder, "*.csv", items.problems, _FETCH_AGAIN):
-        records = csv_records(path, items.problems, required=_MEDEC, remedy=_FETCH_AGAIN)
-        texts = [text for record in records if (text := _medec_text(record, items)) is not None]
+        records = csv_records(
+            path, items.problems, required=_MEDEC, remedy=_FETCH_AGAIN
+        )
+        texts = [
+            text
+            for record in records
+            if (text := _medec_text(record, items)) is not None
+        ]
         items.items += [row for case in _cases(texts) for row in _items_of_case(case)]
     return items
 
@@ -477,13 +568,17 @@ def _medec_text(record: Record, items: Items) -> _MedecText | None:
         elif number not in map(str, range(len(sentences))) or (
             sentences[int(number)] != fields["Error Sentence"]
         ):
-            problem = "the erroneous sentence is not the one that 'Error Sentence ID' names"
+            problem = (
+                "the erroneous sentence is not the one that 'Error Sentence ID' names"
+            )
         elif fields["Error Sentence"] in fields["Corrected Text"]:
             problem = "the erroneous sentence is in the corrected text"
         elif fields["Corrected Sentence"] not in fields["Corrected Text"]:
             problem = "the corrected sentence is not in the corrected text"
     if problem:
-        items.problems.add(record.at, problem, _FETCH_AGAIN, f"Text ID {shown(fields['Text ID'])}")
+        items.problems.add(
+            record.at, problem, _FETCH_AGAIN, f"Text ID {shown(fields['Text ID'])}"
+        )
         return None
     error = int(number) if fields["Error Flag"] == "1" else None
     return _MedecText(record.at, fields["Text ID"], sentences, error, fields)
@@ -522,22 +617,34 @@ def _items_of_case(case: list[_MedecText]) -> Iterator[ItemRow]:
         premise = text.fields["Text" if text.error is None else "Corrected Text"]
         if text.error is not None:
             yield from _of_error(text, premise, CORRECTED, cluster)
-            of_error = [text.fields[f"{which} Sentence"] for which in ("Error", "Corrected")]
+            of_error = [
+                text.fields[f"{which} Sentence"] for which in ("Error", "Corrected")
+            ]
             for other in case:
                 reworded = other.fields["Text"]
                 if other.error is None and not any(s in reworded for s in of_error):
                     yield from _of_error(text, reworded, REWORDED, cluster)
-        for place in sorted(_unchanged(text), key=lambda at: hash_of(text.name, at))[:1]:
+        for place in sorted(_unchanged(text), key=lambda at: hash_of(text.name, at))[
+            :1
+        ]:
             key, sentence = f"{text.name}:{UNCHANGED}", text.sentences[place]
             kind = (CORRECTED, UNCHANGED, cluster)
             yield ItemRow(text.at, key, [premise], sentence, ENTAILED, *kind)
 
 
-def _of_error(text: _MedecText, premise: str, subset: str, cluster: str) -> Iterator[ItemRow]:
+def _of_error(
+    text: _MedecText, premise: str, subset: str, cluster: str
+) -> Iterator[ItemRow]:
     kind = _CAPITAL.sub("_", text.fields["Error Type"]).lower()
-    labels: tuple[tuple[str, Label], ...] = (("Error", NOT_ENTAILED), ("Corrected", ENTAILED))
+    labels: tuple[tuple[str, Label], ...] = (
+        ("Error", NOT_ENTAILED),
+        ("Corrected", ENTAILED),
+    )
     for which, label in labels:
-        key, hypothesis = f"{text.name}:{subset}:{which.lower()}", text.fields[f"{which} Sentence"]
+        key, hypothesis = (
+            f"{text.name}:{subset}:{which.lower()}",
+            text.fields[f"{which} Sentence"],
+        )
         yield ItemRow(text.at, key, [premise], hypothesis, label, subset, kind, cluster)
 
 
@@ -545,5 +652,9 @@ def _unchanged(text: _MedecText) -> Iterator[int]:
     """Return the numbers of correct whole sentences: the data cut some at numbers and units."""
     for number, (before, sentence) in enumerate(pairwise(["Begins.", *text.sentences])):
         whole = _ENDS.search(before) and _ENDS.search(sentence)
-        if number != text.error and whole and len(_WORD.findall(sentence)) >= _FEWEST_WORDS:
+        if (
+            number != text.error
+            and whole
+            and len(_WORD.findall(sentence)) >= _FEWEST_WORDS
+        ):
             yield number

@@ -15,8 +15,11 @@ from metassay.tabular.rows import Place
 
 SEE = "docs/benchmarks.md has the format"
 PUBMED_LABELS = {
-    **{"BACKGROUND": "background", "OBJECTIVE": "objective", "METHODS": "method"},
-    **{"RESULTS": "result", "CONCLUSIONS": "conclusion"},
+    "BACKGROUND": "background",
+    "OBJECTIVE": "objective",
+    "METHODS": "method",
+    "RESULTS": "result",
+    "CONCLUSIONS": "conclusion",
 }
 _BEGINS = "###"
 
@@ -42,8 +45,8 @@ class _Abstract(_Text):
 def read(folder: Path) -> Documents:
     """Read every .jsonl file of a user; labels may be any names of facets.
 
-    A line is {"doc_id": ..., "sentences": [...], "labels": [...], "confs": [...]}; `confs` says how
-    sure people were of each label (0 to 1) and may be left out.
+    A line is {"doc_id": ..., "sentences": [...], "labels": [...], "confs": [...]};
+    `confs` says how sure people were of each label (0 to 1) and may be left out.
     """
     return _read(folder, _WithId, lambda text, _: text.doc_id)
 
@@ -56,18 +59,26 @@ def read_csabstruct(folder: Path) -> Documents:
     return _read(folder, _Abstract, lambda _, at: f"{Path(at.file).stem}:{at.row}")
 
 
-def _read(folder: Path, model: type[_Text], key: Callable[[Any, Place], str]) -> Documents:
+def _read(
+    folder: Path, model: type[_Text], key: Callable[[Any, Place], str]
+) -> Documents:
     data = Documents()
     paths = files(folder, "*.jsonl", data.problems, f"put it there; {SEE}")
     for at, text in parsed_lines(paths, model, data.problems, SEE):
         confidences = [None] * len(text.sentences) if text.confs is None else text.confs
         lengths = {"labels": len(text.labels), "confs": len(confidences)}
-        unequal = [name for name, length in lengths.items() if length != len(text.sentences)]
+        unequal = [
+            name for name, length in lengths.items() if length != len(text.sentences)
+        ]
         if unequal:
             counts = f"{lengths[unequal[0]]} for {len(text.sentences)} sentences"
-            data.problems.add(at, f"{unequal[0]!r} is not as long as 'sentences'", SEE, counts)
+            data.problems.add(
+                at, f"{unequal[0]!r} is not as long as 'sentences'", SEE, counts
+            )
         else:
-            sentences = zip(map(str.strip, text.sentences), text.labels, confidences, strict=True)
+            sentences = zip(
+                map(str.strip, text.sentences), text.labels, confidences, strict=True
+            )
             data.documents.append(of_sentences(at, key(text, at), sentences))
     return data
 
@@ -75,8 +86,8 @@ def _read(folder: Path, model: type[_Text], key: Callable[[Any, Place], str]) ->
 def read_pubmed_rct(folder: Path) -> Documents:
     """Read every .txt file of PubMed RCT (Dernoncourt and Lee 2017): abstracts of trials.
 
-    An abstract begins with a line of `###` and the PubMed id, which is its key; then comes a line
-    per sentence: its label in capitals, a tab, and the sentence.
+    An abstract begins with a line of `###` and the PubMed id, which is its key; then
+    comes a line per sentence: its label in capitals, a tab, and the sentence.
     """
     data = Documents()
     remedy = f"put test.txt or another split there; {SEE}"
@@ -91,20 +102,32 @@ def read_pubmed_rct(folder: Path) -> Documents:
                 if stripped.startswith(_BEGINS):
                     if header is not None:
                         data.documents.append(of_sentences(*header, sentences))
-                    header, sentences = (place, stripped.removeprefix(_BEGINS).strip()), []
+                    header, sentences = (
+                        (place, stripped.removeprefix(_BEGINS).strip()),
+                        [],
+                    )
                 elif stripped and header is None:
                     fix = f"begin each abstract with a line {_BEGINS} and its id; {SEE}"
-                    data.problems.add(place, "a sentence is before the first abstract", fix)
-                elif stripped and (sentence := _sentence(place, stripped, data)) is not None:
+                    data.problems.add(
+                        place, "a sentence is before the first abstract", fix
+                    )
+                elif (
+                    stripped
+                    and (sentence := _sentence(place, stripped, data)) is not None
+                ):
                     sentences.append(sentence)
     return data
 
 
-def _sentence(at: Place, line: str, data: Documents) -> tuple[str, str, float | None] | None:
+def _sentence(
+    at: Place, line: str, data: Documents
+) -> tuple[str, str, float | None] | None:
     label, tab, words = line.partition("\t")
     if not tab or not words.strip():
         fix = f"write LABEL, a tab and the sentence; {SEE}"
-        data.problems.add(at, "is not a label and sentence with a tab between them", fix)
+        data.problems.add(
+            at, "is not a label and sentence with a tab between them", fix
+        )
     elif label not in PUBMED_LABELS:
         fix = f"write one of {', '.join(PUBMED_LABELS)}"
         data.problems.add(at, "the label is not known", fix, shown(label))

@@ -1,7 +1,7 @@
 """CTC: the probability that words are not hallucinated.
 
-Consistency is of statements, having read their passages. Relevance is of a whole text: whether it
-covers the reference and the source supports it.
+Consistency is of statements, having read their passages. Relevance is of a whole text:
+whether it covers the reference and the source supports it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,16 +19,17 @@ from metassay.text.tokens import STOPWORDS
 
 NAME = "ctc_consistency"
 METHOD = 1  # part of the store's keys; raise it with every change of the result
-LONGEST = 512  # tokens of an input, half of them for the text with the first special token
+# tokens of an input, half of them for the text with the first special token
+LONGEST = 512
 _STRAIGHT = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 
 
 class CtcReading(rows.Limits):
     """How to read a classifier of tokens with class 0 for real words and 1 for fake words.
 
-    `pieces`: a word's vector is the `mean` of its tokens' vectors, or the `sum`, as in the released
-    code and its models. `stop_words`: whether these count; if not, a statement of only stop words
-    has 0. `max_tokens` is at most 512.
+    `pieces`: a word's vector is the `mean` of its tokens' vectors, or the `sum`, as in
+    the released code and its models. `stop_words`: whether these count; if not, a
+    statement of only stop words has 0. `max_tokens` is at most 512.
     """
 
     pieces: Literal["mean", "sum"] = "mean"
@@ -44,14 +45,17 @@ def score(
 ) -> reading.ByName:
     """Return the mean probability of a statement's words not to be fake: 0 to 1, higher is better.
 
-    Words are separated by spaces; texts are read in lower case with straight quotes. A text is cut
-    after 255 tokens, its passages where both have 512. Statements of a case are joined by a space,
-    and each has the score of its words. Null for a blank statement or without passages; failed if a
-    word and the tokens do not align, a number is not finite, or the statement is past the cut. Deng
-    et al. 2021, section 4.1. Raises BadInput as `loading.load`, and unless there are two classes.
+    Words are separated by spaces; texts are read in lower case with straight quotes. A
+    text is cut after 255 tokens, its passages where both have 512. Statements of a case
+    are joined by a space, and each has the score of its words. Null for a blank
+    statement or without passages; failed if a word and the tokens do not align, a
+    number is not finite, or the statement is past the cut. Deng et al. 2021, section
+    4.1. Raises BadInput as `loading.load`, and unless there are two classes.
     """
     limit = min(options.max_tokens or LONGEST, LONGEST)
-    task = rows.task_of(NAME, checkpoint, METHOD, pieces=options.pieces, max_tokens=limit)
+    task = rows.task_of(
+        NAME, checkpoint, METHOD, pieces=options.pieces, max_tokens=limit
+    )
 
     def load() -> rows.Scores:
         return _load(checkpoint, options.pieces, limit).scores
@@ -63,7 +67,9 @@ def score(
         results = rows.compute_outputs(task, pairs, load, options.batch_tokens)
         stop_words = options.stop_words
         both = zip(texts, results, strict=True)
-        return [list(_statements(text, *read, stop_words=stop_words)) for text, read in both]
+        return [
+            list(_statements(text, *read, stop_words=stop_words)) for text, read in both
+        ]
 
     return {NAME: reading.by_text(cases, scores, record.Scored(None))}
 
@@ -74,7 +80,11 @@ def normal(text: str) -> str:
 
 
 def _statements(
-    texts: Sequence[str], labels: Sequence[float | None], unread: float, *, stop_words: bool
+    texts: Sequence[str],
+    labels: Sequence[float | None],
+    unread: float,
+    *,
+    stop_words: bool,
 ) -> Iterator[record.Scored]:
     """Score statements by the labels of their words, which may end early."""
     for text in texts:
@@ -85,7 +95,11 @@ def _statements(
             yield record.Scored(None, True, unread, cut)
             continue
         pairs = zip(words, of_text, strict=False)
-        shares = [n or 0.0 for w, n in pairs if stop_words or w.strip(punctuation) not in STOPWORDS]
+        shares = [
+            n or 0.0
+            for w, n in pairs
+            if stop_words or w.strip(punctuation) not in STOPWORDS
+        ]
         mean = fsum(shares) / len(shares) if shares else 0.0
         yield record.Scored(mean, False, unread, cut)
 
@@ -93,8 +107,9 @@ def _statements(
 def _load(options: NetworkOptions, of_pieces: str, limit: int) -> rows.Runner:
     """Return the runner: labels of the words that were read, and the unread share of the context.
 
-    A word's label is the probability of class 0; null if it and the tokens do not align, or it is
-    not finite. The last layer is linear, so a mean of logits is that of the mean vector.
+    A word's label is the probability of class 0; null if it and the tokens do not
+    align, or it is not finite. The last layer is linear, so a mean of logits is that of
+    the mean vector.
     """
     network = load("AutoModelForTokenClassification", options)
     weights = network.weights
@@ -105,7 +120,11 @@ def _load(options: NetworkOptions, of_pieces: str, limit: int) -> rows.Runner:
             " with two: class 0 for words that are not fake, and class 1 for fake words"
         )
     join = joining(network, options.model, limit)
-    bias = weights.classifier.bias.detach().double().cpu().numpy() if of_pieces == "sum" else 0.0
+    bias = (
+        weights.classifier.bias.detach().double().cpu().numpy()
+        if of_pieces == "sum"
+        else 0.0
+    )
 
     def read(text: str, context: str) -> rows.Row:
         joined, spans, at, complete, unread = join(text, context)
@@ -126,7 +145,9 @@ def _load(options: NetworkOptions, of_pieces: str, limit: int) -> rows.Runner:
         share = (1 + tanh((vector[0] - vector[1]) / 2)) / 2  # softmax of two
         return round(share, rows.PLACES) if isfinite(share) else None
 
-    return rows.Runner(read, give, rows.padding_of(network, options.model), options.device)
+    return rows.Runner(
+        read, give, rows.padding_of(network, options.model), options.device
+    )
 
 
 class Joined(NamedTuple):
@@ -149,7 +170,9 @@ def joining(network: Network, model: str, limit: int) -> Callable[[str, str], Jo
     room = limit - encoder.num_special_tokens_to_add(True)
 
     def join(text: str, context: str) -> Joined:
-        first, second = (encoder.encode(t, add_special_tokens=False) for t in (text, context))
+        first, second = (
+            encoder.encode(t, add_special_tokens=False) for t in (text, context)
+        )
         n_first, n_second = len(first), len(second)
         first.truncate(limit // 2 - 1)
         second.truncate(room - len(first))
@@ -175,7 +198,9 @@ def _words(
         end = start + len(word)
         if end > read:
             break
-        places = [n for n, (begin, stop) in enumerate(tokens) if begin < end and stop > start]
+        places = [
+            n for n, (begin, stop) in enumerate(tokens) if begin < end and stop > start
+        ]
         within = all(start <= tokens[n][0] and tokens[n][1] <= end for n in places)
         yield places if places and within else None
         start = end + 1
@@ -203,15 +228,18 @@ class CtcRelevanceOptions(NetworkOptions, CtcReading):
 
 
 def measure(
-    candidates: Sequence[str], evidence: Sequence[tuple[str, str]], options: CtcRelevanceOptions
+    candidates: Sequence[str],
+    evidence: Sequence[tuple[str, str]],
+    options: CtcRelevanceOptions,
 ) -> dict[str, list[Measured]]:
     """Return the relevance of each candidate, given source and reference at the same index.
 
-    The consistency of the text with the source times that of the reference with the text, each the
-    mean probability of words not to be fake: 0 to 1, higher is better. With consistencies .8 and .5
-    it is .4. Null if any of the three texts is empty, or a consistency is unknown. `cut`: an end of
-    a text was not read. There are no statistics: a corpus value is a mean. Deng et al. 2021,
-    section 4.1. Raises BadInput as `score`.
+    The consistency of the text with the source times that of the reference with the
+    text, each the mean probability of words not to be fake: 0 to 1, higher is better.
+    With consistencies .8 and .5 it is .4. Null if any of the three texts is empty, or a
+    consistency is unknown. `cut`: an end of a text was not read. There are no
+    statistics: a corpus value is a mean. Deng et al. 2021, section 4.1. Raises BadInput
+    as `score`.
     """
     both = list(zip(candidates, evidence, strict=True))
     cases = [record.Case((source,), (text,)) for text, (source, _) in both]
@@ -231,7 +259,9 @@ def _product(supported: record.Scored, repeated: record.Scored) -> Measured:
 RELEVANCE = Metric(
     options=CtcRelevanceOptions,
     measure=measure,
-    recipe=lambda options: rows.recipe_of(options, options, "pieces", "stop_words", "max_tokens"),
+    recipe=lambda options: rows.recipe_of(
+        options, options, "pieces", "stop_words", "max_tokens"
+    ),
     against="source and reference",
     descriptions=(
         Description(

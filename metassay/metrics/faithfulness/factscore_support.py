@@ -20,9 +20,9 @@ METHOD = 1  # part of the store's keys; raise it with every change of the result
 class FactscoreOptions(reading.ReadingOptions):
     """Classifiers of a claim and sentences: supported, contradicted, or not enough information.
 
-    `labels`: the meaning of their classes, in order, if the model's names do not tell. `rule`:
-    `printed`, the probability of supported among the three, or `released`, of supported against
-    contradicted only.
+    `labels`: the meaning of their classes, in order, if the model's names do not tell.
+    `rule`: `printed`, the probability of supported among the three, or `released`, of
+    supported against contradicted only.
     """
 
     labels: list[str] | None = None
@@ -34,11 +34,12 @@ def score(
 ) -> reading.ByName:
     """Return the probability that passages support a statement: 0 to 1, higher is more faithful.
 
-    The input is the statement and each passage, each with the tokenizer's end token; a model with
-    global attention (Longformer) has it on the statement and the end tokens. Passages that do not
-    fit are not read, and a statement has at least half of the space. Null for a blank statement or
-    without passages; failed if a number is not finite. Adams et al. 2023, section 6.2. Raises
-    BadInput as `loading.load`, and unless the classes are known to be these three.
+    The input is the statement and each passage, each with the tokenizer's end token; a
+    model with global attention (Longformer) has it on the statement and the end tokens.
+    Passages that do not fit are not read, and a statement has at least half of the
+    space. Null for a blank statement or without passages; failed if a number is not
+    finite. Adams et al. 2023, section 6.2. Raises BadInput as `loading.load`, and
+    unless the classes are known to be these three.
     """
     task = rows.task_of(NAME, checkpoint, METHOD, max_tokens=options.max_tokens)
     digits = PROBABILITY[checkpoint.dtype].significant
@@ -57,7 +58,9 @@ def score(
 
     def scored(names: Sequence[str], logits: list[float] | None, *read: Any) -> Scored:
         labels = labels_for(names)
-        value = None if logits is None else support(logits, labels, options.rule, digits)
+        value = (
+            None if logits is None else support(logits, labels, options.rule, digits)
+        )
         return Scored(value, value is None, *read)
 
     def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
@@ -68,7 +71,9 @@ def score(
     return {NAME: reading.by_statement(cases, scores, Scored(None))}
 
 
-def support(logits: Sequence[float], labels: Sequence[str], rule: str, digits: int) -> float:
+def support(
+    logits: Sequence[float], labels: Sequence[str], rule: str, digits: int
+) -> float:
     """Return the probability of supported by the logits of three classes, by `rule`."""
     if rule == "printed":
         return shares(logits, labels, digits)[ENTAILED]
@@ -77,7 +82,9 @@ def support(logits: Sequence[float], labels: Sequence[str], rule: str, digits: i
 
 
 def _load(
-    options: NetworkOptions, max_tokens: int | None, check: Callable[[list[str]], object]
+    options: NetworkOptions,
+    max_tokens: int | None,
+    check: Callable[[list[str]], object],
 ) -> rows.Runner:
     network = load("AutoModelForSequenceClassification", options)
     config = network.weights.config
@@ -89,7 +96,9 @@ def _load(
     accepted = inspect.signature(network.weights.forward).parameters
 
     def read(claim: str, *passages: str) -> rows.Row:
-        tokens, *parts = (encoder.encode(t, add_special_tokens=False) for t in (claim, *passages))
+        tokens, *parts = (
+            encoder.encode(t, add_special_tokens=False) for t in (claim, *passages)
+        )
         n_tokens, n_passages, n_read = len(tokens), sum(map(len, parts)), 0
         if limit is not None:
             tokens.truncate(max(limit - n_passages - len(parts), limit // 2) - marks)
@@ -98,7 +107,11 @@ def _load(
         n_claim, end = len(numbers), numbers[-1]
         attended = [1] * n_claim
         for part in parts:
-            ids = part.ids if limit is None else part.ids[: max(limit - len(numbers) - 1, 0)]
+            ids = (
+                part.ids
+                if limit is None
+                else part.ids[: max(limit - len(numbers) - 1, 0)]
+            )
             if ids:
                 n_read += len(ids)
                 numbers += [*ids, end]
@@ -107,13 +120,19 @@ def _load(
             features["token_type_ids"] += [1] * (len(numbers) - n_claim)
         if "global_attention_mask" in accepted:
             features["global_attention_mask"] = attended
-        return rows.Row(features, (rows.unread(n_passages, n_read), len(tokens) < n_tokens))
+        return rows.Row(
+            features, (rows.unread(n_passages, n_read), len(tokens) < n_tokens)
+        )
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[list[Any]]:
-        for row, logits in zip(batch, network.weights(**tensors).logits.cpu(), strict=True):
+        for row, logits in zip(
+            batch, network.weights(**tensors).logits.cpu(), strict=True
+        ):
             yield [names, rows.finite(logits), *row.context]
 
-    return rows.Runner(read, give, rows.padding_of(network, options.model), options.device)
+    return rows.Runner(
+        read, give, rows.padding_of(network, options.model), options.device
+    )
 
 
 KIND = FaithfulnessMetric(

@@ -19,9 +19,9 @@ MISSING = "null for a blank statement, and where no passage is aligned with it"
 class StatementOptions(Options):
     """The passages of a statement, and whether it is read by itself.
 
-    `alignments`: names of the benchmark's, or `all`; the first if there is no name. `by`: whether
-    each statement is read with its passages, or all statements of a text with those of all; then
-    the metric's name ends in `@text`.
+    `alignments`: names of the benchmark's, or `all`; the first if there is no name.
+    `by`: whether each statement is read with its passages, or all statements of a text
+    with those of all; then the metric's name ends in `@text`.
     """
 
     alignments: list[str] | Literal["all"] = Field(default_factory=list)
@@ -31,8 +31,8 @@ class StatementOptions(Options):
 class CheckpointOptions(StatementOptions):
     """The models of a metric, by a name of your choice: each has separate scores.
 
-    Tables have the checkpoint in column `judge`, so that a metric under several models (original,
-    adapted to the domain, tuned) is a single list.
+    Tables have the checkpoint in column `judge`, so that a metric under several models
+    (original, adapted to the domain, tuned) is a single list.
     """
 
     checkpoints: dict[str, NetworkOptions] = Field(min_length=1)
@@ -43,7 +43,12 @@ class ReadingOptions(CheckpointOptions, Limits):
 
 
 described = partial(
-    Description, better="higher", range=(0, 1), missing=MISSING, family=JUDGED, headline=True
+    Description,
+    better="higher",
+    range=(0, 1),
+    missing=MISSING,
+    family=JUDGED,
+    headline=True,
 )
 
 
@@ -53,19 +58,24 @@ def states(*names: str) -> Callable[[Any, NetworkOptions], str]:
 
 
 Value = TypeVar("Value")
-ByName = dict[str, list[list[Scored]]]  # by metric, for each case, for each of its statements
+# by metric, for each case, for each of its statements
+ByName = dict[str, list[list[Scored]]]
 Pair = tuple[tuple[str, ...], str]  # passages and a statement, none of them blank
 
 
-# An input: the passages, joined by a space, are its premise, and a statement its hypothesis.
+# An input: the passages, joined by a space, are its premise, and a statement its
+# hypothesis.
 _BOTH = f"template must have {PREMISE} and {HYPOTHESIS}, each once"
 Template = Annotated[
-    str, refuse(lambda t: None if t.count(PREMISE) == t.count(HYPOTHESIS) == 1 else _BOTH)
+    str,
+    refuse(lambda t: None if t.count(PREMISE) == t.count(HYPOTHESIS) == 1 else _BOTH),
 ]
 
 
 def by_text(
-    cases: Sequence[Case], score: Callable[[Sequence[Case]], Sequence[Sequence[Value]]], null: Value
+    cases: Sequence[Case],
+    score: Callable[[Sequence[Case]], Sequence[Sequence[Value]]],
+    null: Value,
 ) -> list[list[Value]]:
     """Score cases without blank texts; `null` for a blank statement or without passages."""
     bare = [
@@ -81,12 +91,18 @@ def by_text(
 
 
 def by_statement(
-    cases: Sequence[Case], score: Callable[[Sequence[Pair]], Sequence[Value]], null: Value
+    cases: Sequence[Case],
+    score: Callable[[Sequence[Pair]], Sequence[Value]],
+    null: Value,
 ) -> list[list[Value]]:
     """Score cases as `by_text`, but statement by statement."""
 
     def scores(cases: Sequence[Case]) -> list[list[Value]]:
-        pairs = [(case.passages, statement) for case in cases for statement in case.statements]
+        pairs = [
+            (case.passages, statement)
+            for case in cases
+            for statement in case.statements
+        ]
         results = iter(score(pairs))
         return [[next(results) for _ in case.statements] for case in cases]
 

@@ -26,9 +26,9 @@ class EncoderOptions(NetworkOptions):
 class RedressOptions(reading.ReadingOptions):
     """Encoder-decoders that revise, and the encoder that compares.
 
-    `template`: the input of the reviser's training, with {premise}, the passages joined by a space,
-    and {hypothesis}, the statement. `max_new_tokens`: longer revisions fail. `batch_tokens` can
-    change last digits and thus, rarely, a word.
+    `template`: the input of the reviser's training, with {premise}, the passages joined
+    by a space, and {hypothesis}, the statement. `max_new_tokens`: longer revisions
+    fail. `batch_tokens` can change last digits and thus, rarely, a word.
     """
 
     template: reading.Template
@@ -41,9 +41,10 @@ def score(
 ) -> reading.ByName:
     """Return BERTScore F1 of each statement and its revision: -1 to 1, higher is more faithful.
 
-    Revisions are decoded greedily. Null for a blank statement or without passages; 0 if the
-    revision is empty; failed if it does not end within `max_new_tokens`, or a number is not finite.
-    Adams et al. 2023, section 6.2. Raises BadInput as `loading.load`.
+    Revisions are decoded greedily. Null for a blank statement or without passages; 0 if
+    the revision is empty; failed if it does not end within `max_new_tokens`, or a
+    number is not finite. Adams et al. 2023, section 6.2. Raises BadInput as
+    `loading.load`.
     """
     settings = options.model_dump(include={"template", "max_new_tokens", "max_tokens"})
     task = rows.task_of(NAME, checkpoint, METHOD, **settings)
@@ -52,9 +53,13 @@ def score(
         return _reviser(options, checkpoint).scores
 
     def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
-        results = rows.compute_outputs(task, reading.join(pairs), load, options.batch_tokens)
+        results = rows.compute_outputs(
+            task, reading.join(pairs), load, options.batch_tokens
+        )
         texts = [text for text, *_ in results]
-        revised = [(s, t) for (_, s), t in zip(pairs, texts, strict=True) if t is not None]
+        revised = [
+            (s, t) for (_, s), t in zip(pairs, texts, strict=True) if t is not None
+        ]
         statements, revisions = [s for s, _ in revised], [t for _, t in revised]
         measured = bertscore.measure(statements, revisions, _encoder(options))
         f1 = iter(measured["bertscore_f1"])
@@ -68,7 +73,9 @@ def score(
 
 
 def _encoder(options: RedressOptions) -> bertscore.BertscoreOptions:
-    return bertscore.as_bertscore(options.encoder, options.encoder.layers, options.batch_tokens)
+    return bertscore.as_bertscore(
+        options.encoder, options.encoder.layers, options.batch_tokens
+    )
 
 
 def _reviser(options: RedressOptions, checkpoint: NetworkOptions) -> rows.Runner:
@@ -82,10 +89,14 @@ def _reviser(options: RedressOptions, checkpoint: NetworkOptions) -> rows.Runner
 
     def read(premise: str, hypothesis: str) -> rows.Row:
         text = reader.read(premise, hypothesis)
-        return rows.Row({"input_ids": text.tokens}, (text.premise_unread, text.hypothesis_cut))
+        return rows.Row(
+            {"input_ids": text.tokens}, (text.premise_unread, text.hypothesis_cut)
+        )
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[list[Any]]:
-        for row, (_, *written) in zip(batch, weights.generate(**tensors).tolist(), strict=True):
+        for row, (_, *written) in zip(
+            batch, weights.generate(**tensors).tolist(), strict=True
+        ):
             text = tokenizer.decode(written, skip_special_tokens=True).strip()
             yield [text if ends.intersection(written) else None, *row.context]
 
@@ -93,7 +104,9 @@ def _reviser(options: RedressOptions, checkpoint: NetworkOptions) -> rows.Runner
 
 
 def _recipe(options: RedressOptions, checkpoint: NetworkOptions) -> str:
-    settings = rows.recipe_of(checkpoint, options, "template", "max_new_tokens", "max_tokens")
+    settings = rows.recipe_of(
+        checkpoint, options, "template", "max_new_tokens", "max_tokens"
+    )
     return f"{settings}|encoder|{bertscore.recipe(_encoder(options))}"
 
 

@@ -1,7 +1,7 @@
 """SummaC-Conv: a layer over the histogram of the probabilities that passages entail a sentence.
 
-It is not a convolution. Bins are counts, so passages that are unrelated to a sentence raise its
-score: their number is a confound of the metric by construction.
+It is not a convolution. Bins are counts, so passages that are unrelated to a sentence
+raise its score: their number is a confound of the metric by construction.
 """
 
 import hashlib
@@ -18,7 +18,13 @@ from metassay.core.errors import BadInput
 from metassay.llm.needs import PromptFile
 from metassay.metrics.faithfulness.reading import ByName, described
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric
-from metassay.metrics.faithfulness.summac_zs import NULL, SOURCE, Shares, SummacOptions, by_matrix
+from metassay.metrics.faithfulness.summac_zs import (
+    NULL,
+    SOURCE,
+    Shares,
+    SummacOptions,
+    by_matrix,
+)
 from metassay.models import extra
 from metassay.models.loading import NetworkOptions
 from metassay.models.rows import recipe_of
@@ -26,10 +32,40 @@ from metassay.models.rows import recipe_of
 NAME = "summac_conv"
 SENTENCES = 10  # of a statement that are read at most
 EDGES = (
-    *(0, 0.01, 0.02, 0.03, 0.04, 0.07, 0.13, 0.37, 0.90, 0.91, 0.92, 0.93, 0.94, 0.95),
-    *(0.955, 0.96, 0.965, 0.97, 0.975, 0.98, 0.985, 0.99, 0.995, 1),
+    0,
+    0.01,
+    0.02,
+    0.03,
+    0.04,
+    0.07,
+    0.13,
+    0.37,
+    0.90,
+    0.91,
+    0.92,
+    0.93,
+    0.94,
+    0.95,
+    0.955,
+    0.96,
+    0.965,
+    0.97,
+    0.975,
+    0.98,
+    0.985,
+    0.99,
+    0.995,
+    1,
 )
-_UNREADABLE = (OSError, EOFError, ValueError, TypeError, LookupError, RuntimeError, UnpicklingError)
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    ValueError,
+    TypeError,
+    LookupError,
+    RuntimeError,
+    UnpicklingError,
+)
 
 
 class ConvOptions(SummacOptions):
@@ -47,12 +83,14 @@ class Head(NamedTuple):
     last_bias: Sequence[float]
 
 
-def score(cases: Sequence[Case], options: ConvOptions, checkpoint: NetworkOptions) -> ByName:
+def score(
+    cases: Sequence[Case], options: ConvOptions, checkpoint: NetworkOptions
+) -> ByName:
     """Return SummaC-Conv of each statement: 0 to 1, higher is more faithful.
 
-    At most 10 sentences of a statement and 100 passages are read, sentences of more than 10
-    characters. Null if nothing is left, failed if a number is not finite. Laban et al. 2022,
-    section 3.3. Raises BadInput as `by_matrix` and `read_head`.
+    At most 10 sentences of a statement and 100 passages are read, sentences of more
+    than 10 characters. Null if nothing is left, failed if a number is not finite. Laban
+    et al. 2022, section 3.3. Raises BadInput as `by_matrix` and `read_head`.
     """
     head = read_head(Path(options.head))
 
@@ -77,22 +115,32 @@ def value(head: Head, histograms: Sequence[Sequence[int]]) -> float:
         for counts in histograms
     ]
     middle = fsum(sums) / len(sums)
-    no, yes = (fsum((*(w * middle for w in row), b)) for row, b in zip(*head[2:], strict=True))
+    no, yes = (
+        fsum((*(w * middle for w in row), b)) for row, b in zip(*head[2:], strict=True)
+    )
     return (1 + tanh((yes - no) / 2)) / 2
 
 
 def fit_head(
-    texts: Sequence[Sequence[Sequence[int]]], labels: Sequence[bool], *, ridge: float = 1.0
+    texts: Sequence[Sequence[Sequence[int]]],
+    labels: Sequence[bool],
+    *,
+    ridge: float = 1.0,
 ) -> Head:
     """Fit a head to texts, each of histograms, with labels (true: faithful).
 
-    Both layers and the mean over sentences are linear, so this is a logistic regression on mean
-    histograms, with half of `ridge` times the sum of squared weights as a penalty; six decimals are
-    the same in any order and on any machine. Raises BadInput if all labels are the same.
+    Both layers and the mean over sentences are linear, so this is a logistic regression
+    on mean histograms, with half of `ridge` times the sum of squared weights as a
+    penalty; six decimals are the same in any order and on any machine. Raises BadInput
+    if all labels are the same.
     """
     if len(set(labels)) < 2:
-        raise BadInput("the labels of a head are all the same; add texts of the other label")
-    means = [[fsum(bin) / len(text) for bin in zip(*text, strict=True)] for text in texts]
+        raise BadInput(
+            "the labels of a head are all the same; add texts of the other label"
+        )
+    means = [
+        [fsum(bin) / len(text) for bin in zip(*text, strict=True)] for text in texts
+    ]
     regression = extra.module("sklearn.linear_model").LogisticRegression
     fitted = regression(C=1 / ridge, solver="newton-cg", tol=1e-10, max_iter=10_000)
     fitted.fit(means, [int(label) for label in labels])
@@ -115,7 +163,9 @@ def read_head(path: Path) -> Head:
         state: Mapping[str, Any] = extra.module("torch").load(path, weights_only=True)
         rows = state["mlp.weight"], state["mlp.bias"], state["layer_final.weight"]
         weights, bias, last = (tensor.double().tolist() for tensor in rows)
-        return _head(Head(weights[0], bias[0], last, state["layer_final.bias"].double().tolist()))
+        return _head(
+            Head(weights[0], bias[0], last, state["layer_final.bias"].double().tolist())
+        )
     except _UNREADABLE as error:
         raise BadInput(
             f"head {path}: is not a head of SummaC-Conv ({type(error).__name__}); give the released"

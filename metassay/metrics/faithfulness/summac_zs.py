@@ -43,18 +43,23 @@ class ZsOptions(SummacOptions):
     use_con: bool = True
 
 
-def score(cases: Sequence[Case], options: ZsOptions, checkpoint: NetworkOptions) -> reading.ByName:
+def score(
+    cases: Sequence[Case], options: ZsOptions, checkpoint: NetworkOptions
+) -> reading.ByName:
     """Return SummaC-ZS of each statement: -1 to 1 (0 to 1 without `use_con`), higher is better.
 
-    The mean, over sentences, of the highest probability of entailment less the highest of
-    contradiction, over passages. Sentences have more than 10 characters, and passages after the
-    100th are not read. Null if nothing is left, failed if a number is not finite. Laban et al.
-    2022, section 3.2. Raises BadInput as `by_matrix`, or if there is no class of contradiction.
+    The mean, over sentences, of the highest probability of entailment less the highest
+    of contradiction, over passages. Sentences have more than 10 characters, and
+    passages after the 100th are not read. Null if nothing is left, failed if a number
+    is not finite. Laban et al. 2022, section 3.2. Raises BadInput as `by_matrix`, or if
+    there is no class of contradiction.
     """
 
     def of_matrix(entailed: Shares, contradicted: Shares | None) -> float:
         if options.use_con and contradicted is None:
-            raise BadInput(f"model {checkpoint.model!r} has no contradiction; set use_con: false")
+            raise BadInput(
+                f"model {checkpoint.model!r} has no contradiction; set use_con: false"
+            )
         return value(entailed, contradicted if options.use_con else None)
 
     return {NAME: by_matrix(cases, options, checkpoint, of_matrix)}
@@ -70,16 +75,24 @@ def by_matrix(
 ) -> list[list[Scored]]:
     """Score statements by `value` of the probabilities of their sentences, each by passage.
 
-    These are of entailment and of contradiction, the latter None if the model has no such class.
-    `most` sentences and the first 100 passages are read. `unread` is a share of the passages'
-    words, in part of passages that are cut; `cut` includes sentences beyond `most`. Raises BadInput
-    as `loading.load`, and if the classes' names have no known meaning.
+    These are of entailment and of contradiction, the latter None if the model has no
+    such class. `most` sentences and the first 100 passages are read. `unread` is a
+    share of the passages' words, in part of passages that are cut; `cut` includes
+    sentences beyond `most`. Raises BadInput as `loading.load`, and if the classes'
+    names have no known meaning.
     """
 
     def scores(items: Sequence[reading.Pair]) -> list[Scored]:
-        sides = [(passages, [text[a:b] for a, b in sentences(text)]) for passages, text in items]
-        read = [[[t for t in side if len(t) > SHORTEST] for side in both] for both in sides]
-        inputs = (product(texts[:most], passages[:PASSAGES]) for passages, texts in read)
+        sides = [
+            (passages, [text[a:b] for a, b in sentences(text)])
+            for passages, text in items
+        ]
+        read = [
+            [[t for t in side if len(t) > SHORTEST] for side in both] for both in sides
+        ]
+        inputs = (
+            product(texts[:most], passages[:PASSAGES]) for passages, texts in read
+        )
         pairs = [(passage, text) for of_item in inputs for text, passage in of_item]
         if not pairs:
             return [Scored(None) for _ in items]
@@ -96,9 +109,14 @@ def by_matrix(
             losses = _unread(passages, outputs), cut or len(outputs) < len(texts)
             if any(output.numbers is None for row in outputs for output in row):
                 return Scored(None, True, *losses)
-            rows = [[shares(o.numbers or (), labels, digits) for o in row] for row in outputs]
+            rows = [
+                [shares(o.numbers or (), labels, digits) for o in row]
+                for row in outputs
+            ]
             entailed, contradicted = (
-                [[share[label] for share in row] for row in rows] if label in labels else None
+                [[share[label] for share in row] for row in rows]
+                if label in labels
+                else None
                 for label in (ENTAILED, CONTRADICTED)
             )
             return Scored(value(entailed or (), contradicted), False, *losses)
@@ -115,7 +133,9 @@ def _unread(passages: Sequence[str], outputs: Sequence[Sequence[Output]]) -> flo
     ]
     parts += [1.0] * (len(passages) - len(parts))
     sizes = [len(passage.split()) for passage in passages]
-    return sum(size * part for size, part in zip(sizes, parts, strict=True)) / (sum(sizes) or 1)
+    return sum(size * part for size, part in zip(sizes, parts, strict=True)) / (
+        sum(sizes) or 1
+    )
 
 
 def value(entailment: Shares, contradiction: Shares | None) -> float:

@@ -17,7 +17,9 @@ class Verbatim:
 
     def _label(self, pair: Pair) -> str:
         words = set(pair.hypothesis.lower().split())
-        return "entailed" if words <= set(pair.premise.lower().split()) else "not_entailed"
+        return (
+            "entailed" if words <= set(pair.premise.lower().split()) else "not_entailed"
+        )
 
 
 VERBATIM = JudgeKind(

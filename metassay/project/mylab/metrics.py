@@ -17,13 +17,18 @@ def measure(
     """Return by metric a value per text; `evidence` is what `against` names, in the same order."""
     tokens = [text.lower().split() for text in texts]
     counts = [sum(word in options.words for word in words) for words in tokens]
-    return {"negations": [ratio(n, len(words)) for n, words in zip(counts, tokens, strict=True)]}
+    return {
+        "negations": [
+            ratio(n, len(words)) for n, words in zip(counts, tokens, strict=True)
+        ]
+    }
 
 
 NEGATIONS = Metric(
     options=NegationOptions,
     measure=measure,
-    recipe=lambda options: f"words:{','.join(options.words)}",  # all that can change a value
+    # all that can change a value
+    recipe=lambda options: f"words:{','.join(options.words)}",
     against="nothing",  # or "reference", "source"
     descriptions=(
         Description(

@@ -33,7 +33,8 @@ _SPEAKER = re.compile(r"([^\W\d_][\w .'-]{0,24}):\s+(?=\S)")
 _SPEAKERS = 6  # different ones in a dialogue, at most
 _SPOKEN = 0.8  # of the lines begin with a speaker in a dialogue
 
-_Values = dict[str, tuple[Place, str]]  # of documents or systems, each with its first place
+# of documents or systems, each with its first place
+_Values = dict[str, tuple[Place, str]]
 
 
 class Table(NamedTuple):
@@ -60,12 +61,16 @@ class Table(NamedTuple):
     def numbers(self, problems: Findings) -> dict[str, NumberFormat]:
         """Return how the numbers of each column are written; a problem where that is unclear."""
         columns = self.columns.spread or [self.columns.roles[Role.VALUE]]
-        return {column: self.sheet.clear_numbers(column, problems) for column in columns}
+        return {
+            column: self.sheet.clear_numbers(column, problems) for column in columns
+        }
 
     def names(self, role: str) -> list[str]:
         """Return the systems, metrics or other keys of a role, in their order."""
         if role in self.columns.name_roles:
-            return list(dict.fromkeys(labels[role] for labels in self.columns.spread.values()))
+            return list(
+                dict.fromkeys(labels[role] for labels in self.columns.spread.values())
+            )
         column = self.columns.roles.get(role)
         return self.sheet.cells(column) if column else []
 
@@ -87,12 +92,15 @@ class Texts(NamedTuple):
     families: dict[str, str]  # systems -> what they are versions of
 
 
-def add_texts(table: Table, references_by: Mapping[str, str], rows: Rows, *, again: bool) -> Texts:
+def add_texts(
+    table: Table, references_by: Mapping[str, str], rows: Rows, *, again: bool
+) -> Texts:
     """Add texts, and sources with the strata and clusters of documents as attributes.
 
-    `references_by`: who wrote references, and their author names here. A column of references gives
-    texts, too. The source or the reference of a document may be in each of its rows, or in only
-    some; two that differ are a problem. `again`: so may a text, as where each row is a rating.
+    `references_by`: who wrote references, and their author names here. A column of
+    references gives texts, too. The source or the reference of a document may be in
+    each of its rows, or in only some; two that differ are a problem. `again`: so may a
+    text, as where each row is a rating.
     """
     sources, references, families = _Values(), _Values(), _Values()
     labels = {Role.STRATA: _Values(), Role.CLUSTER: _Values()}
@@ -124,9 +132,13 @@ def add_texts(table: Table, references_by: Mapping[str, str], rows: Rows, *, aga
         if source is not None:
             texts = [passage.text for passage in source.passages]
             speakers = [passage.speaker for passage in source.passages]
-            attributes = {role: of_doc[doc][1] for role, of_doc in labels.items() if doc in of_doc}
+            attributes = {
+                role: of_doc[doc][1] for role, of_doc in labels.items() if doc in of_doc
+            }
             more = to_json(attributes) if attributes else None
-            rows.sources.append(source_row(at, doc, source.task, texts, speakers, attributes=more))
+            rows.sources.append(
+                source_row(at, doc, source.task, texts, speakers, attributes=more)
+            )
     return Texts(n_empty, {name: family for name, (_, family) in families.items()})
 
 
@@ -134,14 +146,21 @@ def add_ratings(
     table: Table, systems: Iterable[str], references_by: Mapping[str, str], rows: Rows
 ) -> int:
     """Add ratings of the study `people`; return the number of empty cells (the rater abstained)."""
-    words = {c: find_format((), semicolons=False, words=w) for c, w in table.sheet.words.items()}
+    words = {
+        c: find_format((), semicolons=False, words=w)
+        for c, w in table.sheet.words.items()
+    }
     anonymous = Role.RATER not in table.roles
     rated: set[tuple[str, ...]] = set()
     n_empty = 0
     for at, cells, of_column in _value_rows(table, systems, references_by, rows):
         # Of several files each is a rater's.
         rater = Path(at.file).stem if table.sheet.parts else ONE_RATER
-        value = {"study": STUDY, "doc_id": cells[Role.DOC], "author": cells[Role.SYSTEM]}
+        value = {
+            "study": STUDY,
+            "doc_id": cells[Role.DOC],
+            "author": cells[Role.SYSTEM],
+        }
         value |= {"rater": cells.get(Role.RATER, rater), "value": cells[Role.VALUE]}
         value |= {"criterion": cells.get(Role.CRITERION, ONE_CRITERION)}
         rating = validate(Rating, value, at, rows.problems)
@@ -150,7 +169,9 @@ def add_ratings(
         key = (rating.doc_id, rating.author, rating.rater, rating.criterion)
         if anonymous and key in rated:
             fix = "name its column by --columns ratings.rater=COLUMN, or keep one of the rows"
-            rows.wrong(at, "rates a text again, and no column says who rated", remedy=fix)
+            rows.wrong(
+                at, "rates a text again, and no column says who rated", remedy=fix
+            )
             continue
         rated.add(key)
         numbers = words.get(rating.criterion, of_column)
@@ -170,20 +191,33 @@ def add_scores(
 ) -> int:
     """Add scores; return the number of empty cells (the metric is undefined there).
 
-    `renamed`: names of metrics here, by those in the file; `better`: directions by names here.
+    `renamed`: names of metrics here, by those in the file; `better`: directions by
+    names here.
     """
     first: dict[str, MetricRow] = {}
     n_empty = 0
     for at, cells, numbers in _value_rows(table, systems, references_by, rows):
         name = cells.get(Role.METRIC, table.default_metric)
         metric = renamed.get(name, name)
-        value = {"doc_id": cells[Role.DOC], "author": cells[Role.SYSTEM], "metric": metric}
-        score = validate(Score, {**value, "value": cells[Role.VALUE]}, at, rows.problems)
+        value = {
+            "doc_id": cells[Role.DOC],
+            "author": cells[Role.SYSTEM],
+            "metric": metric,
+        }
+        score = validate(
+            Score, {**value, "value": cells[Role.VALUE]}, at, rows.problems
+        )
         if score is not None:
-            number = numbers.read(cells[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
+            number = numbers.read(
+                cells[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems
+            )
             n_empty += numbers.is_missing(cells[Role.VALUE])
-            rows.scores.append(ScoreRow(at, score.doc_id, score.author, FULL, metric, number))
-            first.setdefault(metric, MetricRow(at, metric, better.get(metric, "higher")))
+            rows.scores.append(
+                ScoreRow(at, score.doc_id, score.author, FULL, metric, number)
+            )
+            first.setdefault(
+                metric, MetricRow(at, metric, better.get(metric, "higher"))
+            )
     rows.metrics += first.values()
     return n_empty
 
@@ -201,10 +235,16 @@ def _value_rows(
     numbers = table.numbers(rows.problems)
     for at, cells, column in table.melt(Role.VALUE):
         author = cells[Role.SYSTEM] if Role.SYSTEM in cells else next(iter(writers))
-        yield at, {**cells, Role.SYSTEM: references_by.get(author, author)}, numbers[column]
+        yield (
+            at,
+            {**cells, Role.SYSTEM: references_by.get(author, author)},
+            numbers[column],
+        )
 
 
-def _add_equal(at: Place, key: str, cell: str, role: str, values: _Values, rows: Rows) -> None:
+def _add_equal(
+    at: Place, key: str, cell: str, role: str, values: _Values, rows: Rows
+) -> None:
     """Add the value of a document or system at its first place; a problem if another differs."""
     if is_blank(cell):
         return
@@ -215,7 +255,9 @@ def _add_equal(at: Place, key: str, cell: str, role: str, values: _Values, rows:
         kind = "system" if role == Role.FAMILY else "doc"
         file = "" if place.file == at.file else f"{place.file} "
         where = f"{kind} {shown(key)}, {file}{place.kind} {place.row}"
-        rows.problems.add(at, f"the {role} differs from an earlier row's", "make them equal", where)
+        rows.problems.add(
+            at, f"the {role} differs from an earlier row's", "make them equal", where
+        )
 
 
 def _add_text(at: Place, doc: str, author: str, cell: str, rows: Rows) -> None:

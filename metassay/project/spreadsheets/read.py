@@ -18,7 +18,12 @@ from metassay.core.params import bad_criteria
 from metassay.datasets.checks import check
 from metassay.metrics.describe import RELEASED
 from metassay.project.make import in_letters
-from metassay.project.spreadsheets.convert import Table, add_ratings, add_scores, add_texts
+from metassay.project.spreadsheets.convert import (
+    Table,
+    add_ratings,
+    add_scores,
+    add_texts,
+)
 from metassay.scoring.catalogue import descriptions
 from metassay.tables.names import REFERENCE, is_reference
 from metassay.tabular.column_synonyms import (
@@ -48,10 +53,13 @@ KINDS = ("texts", "ratings", "scores")
 _PREFIX = "own_"  # before a metric's name that is also one of ours
 _LOW = -0.3  # Spearman's correlation below which a direction is doubted
 _TEXTS = 10  # fewer texts say nothing
-_SURE = -2.6  # of the correlation times the root of the number of texts: one in 200 by chance
-# What studies write where nobody rated, beside grades that are few and far below or above.
+# of the correlation times the root of the number of texts: one in 200 by chance
+_SURE = -2.6
+# What studies write where nobody rated, beside grades that are few and far below or
+# above.
 _CODES = (-1.0, -8.0, -9.0, -88.0, -99.0, -999.0, 77.0, 88.0, 99.0, 999.0, 9999.0)
-_GRADES = 10  # grades that are further apart, or so near to a code, are of one scale with it
+# grades that are further apart, or so near to a code, are of one scale with it
+_GRADES = 10
 
 
 class Inputs(NamedTuple):
@@ -59,7 +67,8 @@ class Inputs(NamedTuple):
 
     files: Mapping[str, Sequence[Path]]
     columns: Sequence[str] = ()  # "doc=visit_id", "ratings.doc=id"
-    reference: str | None = None  # who of the systems wrote the references; "" if nobody
+    # who of the systems wrote the references; "" if nobody
+    reference: str | None = None
     lower: Sequence[str] = ()  # metrics and criteria of which less is better
     higher: Sequence[str] = ()  # those of which more is better
     neither: Sequence[str] = ()  # metrics that say nothing of how good a text is
@@ -78,7 +87,8 @@ class OwnData(NamedTuple):
     tables: Mapping[str, Table]
     rows: Rows
     criteria: Mapping[str, Criterion]
-    references: Mapping[str, str]  # who wrote them in the file -> their author names here
+    # who wrote them in the file -> their author names here
+    references: Mapping[str, str]
     renamed: Mapping[str, str]  # metrics: name in the file -> name here
     empty: Mapping[str, int]  # by kind, cells without a text or number
     design: Design
@@ -90,19 +100,27 @@ def read_all(inputs: Inputs) -> OwnData:
     rows = Rows()
     problems: list[str] = []
     columns = parse_columns(inputs.columns, inputs.files, problems)
-    scales = parse_scales([scale.rpartition("=")[::2] for scale in inputs.scales], problems)
+    scales = parse_scales(
+        [scale.rpartition("=")[::2] for scale in inputs.scales], problems
+    )
     raise_problems(problems)
     sheets: dict[str, Sheet] = {}
     for kind, paths in inputs.files.items():
         sheet = read_sheets(paths, rows.problems, page=kind)
         if sheet is not None:
-            sheets[kind] = replace(sheet, words=scales.words if kind == "ratings" else {})
+            sheets[kind] = replace(
+                sheet, words=scales.words if kind == "ratings" else {}
+            )
     tables = _find_tables(sheets, columns, rows.problems)
     if "texts" not in tables:
         raise BadInput(rows.problems.lines())
     systems = tables["texts"].names(Role.SYSTEM)
-    references = _find_references(inputs.reference, systems, rows.problems, tables["texts"])
-    real = {kind: {path.resolve() for path in paths} for kind, paths in inputs.files.items()}
+    references = _find_references(
+        inputs.reference, systems, rows.problems, tables["texts"]
+    )
+    real = {
+        kind: {path.resolve() for path in paths} for kind, paths in inputs.files.items()
+    }
     again = real["texts"] & (real.get("ratings", set()) | real.get("scores", set()))
     texts = add_texts(tables["texts"], references, rows, again=bool(again))
     empty = {"texts": texts.n_empty}
@@ -117,13 +135,21 @@ def read_all(inputs: Inputs) -> OwnData:
         renamed = _rename_metrics(scores, rows.problems)
         listed = {name: metric.better for name, metric in descriptions().items()}
         ends = inputs.directions
-        of_metrics = {old: direction([old, new], ends, listed) for old, new in renamed.items()}
+        of_metrics = {
+            old: direction([old, new], ends, listed) for old, new in renamed.items()
+        }
         _check_directions(of_metrics, sheets["scores"].name, rows.problems)
         better = {renamed[old]: end.better for old, end in of_metrics.items()}
-        empty["scores"] = add_scores(scores, systems, references_by, renamed, better, rows)
-    scales.ranges.update({c: (1.0, float(len(words))) for c, words in scales.words.items()})
+        empty["scores"] = add_scores(
+            scores, systems, references_by, renamed, better, rows
+        )
+    scales.ranges.update(
+        {c: (1.0, float(len(words))) for c, words in scales.words.items()}
+    )
     rated = list(dict.fromkeys(rating.criterion for rating in rows.ratings))
-    of_criteria = {name: direction([name], inputs.directions, {}, criterion=True) for name in rated}
+    of_criteria = {
+        name: direction([name], inputs.directions, {}, criterion=True) for name in rated
+    }
     criteria = _build_criteria(of_criteria, scales, rows)
     _check_names(inputs, criteria, renamed, rows.problems)
     check(rows, criteria)
@@ -134,10 +160,15 @@ def read_all(inputs: Inputs) -> OwnData:
     _warn(rows, criteria, guessed, sheets["texts"].name)
     # What belongs together: documents by attributes of their sources, systems by name.
     roles = tables["texts"].columns.roles
-    labels = {role: role if role in roles else "" for role in (Role.STRATA, Role.CLUSTER)}
+    labels = {
+        role: role if role in roles else "" for role in (Role.STRATA, Role.CLUSTER)
+    }
     primary = renamed.get(inputs.primary, inputs.primary) if inputs.primary else None
     design = Design(**labels, families=texts.families, primary=primary)
-    lines = [*direction_lines(of_metrics, "metrics"), *direction_lines(of_criteria, "criteria")]
+    lines = [
+        *direction_lines(of_metrics, "metrics"),
+        *direction_lines(of_criteria, "criteria"),
+    ]
     return OwnData(tables, rows, criteria, references, renamed, empty, design, lines)
 
 
@@ -147,16 +178,23 @@ def has_reference(rows: Rows) -> bool:
 
 
 def _find_tables(
-    sheets: Mapping[str, Sheet], columns: Mapping[str, Mapping[str, str]], problems: Findings
+    sheets: Mapping[str, Sheet],
+    columns: Mapping[str, Mapping[str, str]],
+    problems: Findings,
 ) -> dict[str, Table]:
     """Find the columns of each sheet; `columns` are those that `--columns` names, by kind."""
     tables: dict[str, Table] = {}
     keys = Keys()
     for kind in (kind for kind in KINDS if kind in sheets):
         sheet, of_kind = sheets[kind], dict(columns[kind])
-        if kind != "texts":  # named for all files, a column may be called otherwise here
+        # named for all files, a column may be called otherwise here
+        if kind != "texts":
             optional = (Role.DOC, Role.SYSTEM)
-            of_kind = {r: c for r, c in of_kind.items() if r not in optional or c in sheet.columns}
+            of_kind = {
+                r: c
+                for r, c in of_kind.items()
+                if r not in optional or c in sheet.columns
+            }
             doc, system = keys.columns.get(Role.DOC), keys.columns.get(Role.SYSTEM)
             if doc and system and doc not in of_kind.values():
                 sheet = join_by_text(sheet, tables["texts"].sheet, doc, system)
@@ -166,7 +204,9 @@ def _find_tables(
             tables[kind] = Table(sheet, inferred)
         if kind == "texts" and inferred is not None:
             documents = frozenset(sheet.cells(inferred.roles[Role.DOC]))
-            keys = Keys(documents, frozenset(tables["texts"].names(Role.SYSTEM)), inferred.roles)
+            keys = Keys(
+                documents, frozenset(tables["texts"].names(Role.SYSTEM)), inferred.roles
+            )
     return tables
 
 
@@ -185,7 +225,11 @@ def _find_references(
     for name in systems:
         if name not in references and is_called(name, LIKE_REFERENCE):
             what = f"{shown(name)} may be a system, or have written the references"
-            problems.add(at, what, f"say --reference {shlex.quote(name)}, or --reference '' if not")
+            problems.add(
+                at,
+                what,
+                f"say --reference {shlex.quote(name)}, or --reference '' if not",
+            )
     return {
         name: REFERENCE if number == 1 else f"{REFERENCE}:{number}"
         for number, name in enumerate(references, start=first)
@@ -194,7 +238,9 @@ def _find_references(
 
 def _rename_metrics(scores: Table, problems: Findings) -> dict[str, str]:
     """Give each metric a valid name that no metric of ours has."""
-    ours = {name.casefold() for name, m in descriptions().items() if m.family != RELEASED}
+    ours = {
+        name.casefold() for name, m in descriptions().items() if m.family != RELEASED
+    }
     renamed: dict[str, str] = {}
     for metric in scores.names(Role.METRIC) or [scores.default_metric]:
         name = in_letters(metric)[: LONGEST - len(_PREFIX)]
@@ -202,14 +248,22 @@ def _rename_metrics(scores: Table, problems: Findings) -> dict[str, str]:
             name = f"{_PREFIX}{name}"
         at, fix = Place(scores.sheet.name), "rename it"
         if problem := words_problem(metric) or name_problem(name):
-            problems.add(at, f"metric {shown(metric)} cannot be a name", f"{fix}: {problem}")
+            problems.add(
+                at, f"metric {shown(metric)} cannot be a name", f"{fix}: {problem}"
+            )
         elif name_problem(name, list(renamed.values())):
-            problems.add(at, f"metric {shown(metric)} would be called as another one, {name}", fix)
+            problems.add(
+                at,
+                f"metric {shown(metric)} would be called as another one, {name}",
+                fix,
+            )
         renamed[metric] = name
     return renamed
 
 
-def _check_directions(directions: Mapping[str, Direction], file: str, problems: Findings) -> None:
+def _check_directions(
+    directions: Mapping[str, Direction], file: str, problems: Findings
+) -> None:
     for end in directions.values():
         if end.problem:
             problems.add(Place(file), *end.problem)
@@ -227,18 +281,25 @@ def _build_criteria(
     for name in dict.fromkeys([*scales.ranges, *scales.kinds]):
         if name not in values:
             what = f"--scale: no criterion is called {shown(name)}"
-            rows.problems.add(at, what, f"there are {', '.join(map(shown, values)) or 'none'}")
+            rows.problems.add(
+                at, what, f"there are {', '.join(map(shown, values)) or 'none'}"
+            )
     _check_directions(directions, at.file, rows.problems)
     criteria = {}
     for name, numbers in values.items():
         ends = scales.ranges.get(name) or ends_in_name(name, numbers)
         scale = guess_scale(numbers, ends, lower=directions[name].better == "lower")
-        criteria[name] = scale.model_copy(update={"scale": scales.kinds.get(name, scale.scale)})
+        criteria[name] = scale.model_copy(
+            update={"scale": scales.kinds.get(name, scale.scale)}
+        )
     return criteria
 
 
 def _check_names(
-    inputs: Inputs, criteria: Iterable[str], renamed: Mapping[str, str], problems: Findings
+    inputs: Inputs,
+    criteria: Iterable[str],
+    renamed: Mapping[str, str],
+    problems: Findings,
 ) -> None:
     """Record names in options of direction that no metric and no criterion has."""
     names = {*criteria, *renamed}
@@ -273,7 +334,11 @@ def _check_silent_errors(rows: Rows, scales: Collection[str]) -> None:
         if row.value is not None and row.criterion not in scales:
             values[row.criterion].setdefault(row.value, row.at)
     for criterion, places in values.items():
-        where = "as where nobody rated" if places.keys() <= {*_CODES} else "far from all others"
+        where = (
+            "as where nobody rated"
+            if places.keys() <= {*_CODES}
+            else "far from all others"
+        )
         for code in _codes(places):
             what = f"{shown(criterion)} has the value {code:g}, {where}"
             fix = "leave the cell empty if nobody rated; if it is a grade, say --scale"
@@ -287,22 +352,34 @@ def _codes(values: Collection[float]) -> Iterator[float]:
         yield from values
     elif max(grades) - min(grades) <= _GRADES:
         low, high = min(grades) - 1, max(grades) + _GRADES
-        yield from (value for value in values if value in _CODES and not low <= value <= high)
+        yield from (
+            value for value in values if value in _CODES and not low <= value <= high
+        )
 
 
-def _warn(rows: Rows, criteria: Mapping[str, Criterion], guessed: set[str], file: str) -> None:
+def _warn(
+    rows: Rows, criteria: Mapping[str, Criterion], guessed: set[str], file: str
+) -> None:
     """Add warnings about odd numbers; `guessed`: criteria and metrics of guessed direction."""
     # Criteria that contradict each other, and metrics that contradict people.
     lower = {name: criterion.better == "lower" for name, criterion in criteria.items()}
-    people = _text_means([(r.doc_id, r.author, r.criterion, r.value) for r in rows.ratings], lower)
+    people = _text_means(
+        [(r.doc_id, r.author, r.criterion, r.value) for r in rows.ratings], lower
+    )
     for a, b in combinations(criteria, 2):
         if {a, b} & guessed and _contradict(people[a], people[b]):
             what = f"{shown(a)} and {shown(b)} go against each other"
             _warn_of_direction(rows.ratings[0].at.file, what, rows.warnings)
     # The mean over criteria, each divided by its standard deviation.
-    overall = ((people - people.mean()) / people.std(ddof=0).replace(0, np.nan)).mean(axis=1)
-    lower = {m.metric: m.better == "lower" for m in rows.metrics if m.better != "neither"}
-    scores = _text_means([(r.doc_id, r.author, r.metric, r.value) for r in rows.scores], lower)
+    overall = ((people - people.mean()) / people.std(ddof=0).replace(0, np.nan)).mean(
+        axis=1
+    )
+    lower = {
+        m.metric: m.better == "lower" for m in rows.metrics if m.better != "neither"
+    }
+    scores = _text_means(
+        [(r.doc_id, r.author, r.metric, r.value) for r in rows.scores], lower
+    )
     for at, metric, _ in rows.metrics:
         if metric in guessed & lower.keys() and _contradict(scores[metric], overall):
             what = f"metric {shown(metric)} disagrees with people"
@@ -322,7 +399,9 @@ def _text_means(
     frame = pd.DataFrame(values, columns=["doc", "system", "name", "value"])
     frame["value"] = frame["value"].astype("float64")
     means = frame.groupby(["doc", "system", "name"])["value"].mean().unstack("name")
-    return means.reindex(columns=list(lower)) * [-1 if lower[name] else 1 for name in lower]
+    return means.reindex(columns=list(lower)) * [
+        -1 if lower[name] else 1 for name in lower
+    ]
 
 
 def _contradict(a: "pd.Series[float]", b: "pd.Series[float]") -> bool:
@@ -344,7 +423,9 @@ def _warn_of_systems(rows: Rows, at: Place) -> None:
         rows.warnings.add(at, what, "if it is no system, say which columns or rows are")
     for name in (name for name in systems if is_called(name, HUMAN)):
         what = f"{shown(name)} is taken for a system"
-        rows.warnings.add(at, what, f"if it wrote the references, say --reference {shown(name)}")
+        rows.warnings.add(
+            at, what, f"if it wrote the references, say --reference {shown(name)}"
+        )
     if len(systems) > 1 and len({text.doc_id for text in texts}) == len(texts):
         what = "no document has texts of two systems, so none are compared on the same documents"
         fix = "if another column names the documents, say --columns doc=COLUMN"

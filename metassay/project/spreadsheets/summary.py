@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 
 from metassay.core.errors import one_line, shown
 from metassay.core.options import PARAMS
-from metassay.datasets.own_data import RATINGS_FILE, SCORES_FILE, SOURCES_FILE, TEXTS_FILE
+from metassay.datasets.own_data import (
+    RATINGS_FILE,
+    SCORES_FILE,
+    SOURCES_FILE,
+    TEXTS_FILE,
+)
 from metassay.format.numbers import counted
 from metassay.project import kit
 from metassay.project.make import Content, registry
@@ -24,10 +29,14 @@ from metassay.tabular.rows import Findings, Rows
 from metassay.text.citations import parse
 from metassay.text.headings import divide
 
-_DIVIDED = 0.5  # from this share of texts with two sections of a note on, all are divided
+# from this share of texts with two sections of a note on, all are divided
+_DIVIDED = 0.5
 _CITING = 0.5  # from this share of texts with a citation on, citations are asked about
 _EACH = {Role.SYSTEM: "the texts of one system", Role.RATER: "the ratings of one rater"}
-_EACH |= {Role.CRITERION: "the ratings by one criterion", Role.METRIC: "the scores of one metric"}
+_EACH |= {
+    Role.CRITERION: "the ratings by one criterion",
+    Role.METRIC: "the scores of one metric",
+}
 _SHOWN = 12  # names in a line; the rest is counted
 _LONGEST = 120  # characters of a name
 
@@ -57,14 +66,22 @@ def settings_of(rows: Rows) -> Settings:
         segmentation="soap" if sections >= _DIVIDED * len(texts) else "whole",
         questions=questions,
         judges=["lexical"] if questions else [],
-        metrics=[*of_reference, *(["extractiveness"] if source else []), "lengths", "numbers"],
+        metrics=[
+            *of_reference,
+            *(["extractiveness"] if source else []),
+            "lengths",
+            "numbers",
+        ],
     )
 
 
 def project_of(name: str, data: OwnData, files: Iterable[str]) -> Content:
     """Return the project's settings and data; the texts are private, and git ignores them."""
     folder = f"data/{name}"
-    entry = {"reader": "files", "title": one_line(f"{name}: own data from {', '.join(files)}")}
+    entry = {
+        "reader": "files",
+        "title": one_line(f"{name}: own data from {', '.join(files)}"),
+    }
     entry |= {"licence": "internal", "access": "private", "folder": folder}
     # JSON would escape an emoji as a pair of surrogates, which YAML does not read.
     lines = [f"    {key}: {_json(value)}\n" for key, value in entry.items()]
@@ -73,7 +90,9 @@ def project_of(name: str, data: OwnData, files: Iterable[str]) -> Content:
         params=_params(sorted(data.renamed.values())),
         benchmark=_benchmark(name, folder, data, settings_of(data.rows)),
         registry=registry(f"  {name}:\n{''.join(lines)}"),
-        data={f"{folder}/{file}": content for file, content in _files(data.rows).items()},
+        data={
+            f"{folder}/{file}": content for file, content in _files(data.rows).items()
+        },
         ignored=(f"/{folder}/",),
         about_data=f"Yours, in `data/{name}/`, are private: git ignores them.",
     )
@@ -87,7 +106,12 @@ def _params(metrics: list[str]) -> str:
 
 def _benchmark(name: str, folder: str, data: OwnData, settings: Settings) -> str:
     text = kit.example_params()
-    values: dict[str, Any] = {"name": name, "dataset": name, "raw": folder, "systems": []}
+    values: dict[str, Any] = {
+        "name": name,
+        "dataset": name,
+        "raw": folder,
+        "systems": [],
+    }
     for key, value in {**values, **settings._asdict()}.items():
         text = _set(text, key, f"{key}: {json.dumps(value)}\n")
     scales = "".join(
@@ -95,7 +119,9 @@ def _benchmark(name: str, folder: str, data: OwnData, settings: Settings) -> str
         f" scale: {scale.scale}}}\n"
         for name, scale in data.criteria.items()
     )
-    text = _set(text, "criteria", f"criteria:\n{scales}" if scales else "criteria: {}\n")
+    text = _set(
+        text, "criteria", f"criteria:\n{scales}" if scales else "criteria: {}\n"
+    )
     design = data.design.model_dump(exclude_defaults=True)
     if design:
         text = _set(text, "design", f"design: {_json(design)}\n")
@@ -121,10 +147,16 @@ def _files(rows: Rows) -> dict[str, bytes]:
                 "task": source.task,
                 "passages": [
                     {"text": text, "speaker": speaker} if speaker else {"text": text}
-                    for text, speaker in zip(source.passages, source.speaker, strict=True)
+                    for text, speaker in zip(
+                        source.passages, source.speaker, strict=True
+                    )
                 ],
             }
-            | ({"attributes": json.loads(source.attributes)} if source.attributes else {})
+            | (
+                {"attributes": json.loads(source.attributes)}
+                if source.attributes
+                else {}
+            )
             for source in rows.sources
         ),
         TEXTS_FILE: _json_lines(
@@ -135,13 +167,19 @@ def _files(rows: Rows) -> dict[str, bytes]:
     }
     if rows.ratings:
         head = ("study", "doc_id", "author", "rater", "criterion", "value")
-        cells = [(*(getattr(r, key) for key in head[:-1]), _number(r.value)) for r in rows.ratings]
+        cells = [
+            (*(getattr(r, key) for key in head[:-1]), _number(r.value))
+            for r in rows.ratings
+        ]
         files[RATINGS_FILE] = csv_bytes(head, cells)
     if rows.scores:
         ends = {row.metric: row.better for row in rows.metrics}
         files[SCORES_FILE] = csv_bytes(
             ("doc_id", "author", "metric", "value", "better"),
-            [(r.doc_id, r.author, r.metric, _number(r.value), ends[r.metric]) for r in rows.scores],
+            [
+                (r.doc_id, r.author, r.metric, _number(r.value), ends[r.metric])
+                for r in rows.scores
+            ],
         )
     return files
 
@@ -156,7 +194,9 @@ def _json_lines(values: Iterable[Mapping[str, Any]]) -> bytes:
 
 def _number(value: float | None) -> str:
     """Write a number so that it reads back as the same number; "" for None."""
-    return "" if value is None else str(int(value)) if value.is_integer() else repr(value)
+    return (
+        "" if value is None else str(int(value)) if value.is_integer() else repr(value)
+    )
 
 
 # ---- what was guessed and counted, in lines to confirm: names and numbers, no texts -------------
@@ -192,8 +232,12 @@ def lines(data: OwnData, settings: Settings) -> Iterator[str]:
     divided = settings.segmentation == "soap"
     yield f"  texts {'by the sections of a note' if divided else 'as a whole'}"
     yield f"  metrics: {listed(settings.metrics)}"
-    questions = f"{settings.questions[0]}, by judge lexical" if settings.questions else "none"
-    missing = [] if any(source.passages for source in data.rows.sources) else [Role.SOURCE]
+    questions = (
+        f"{settings.questions[0]}, by judge lexical" if settings.questions else "none"
+    )
+    missing = (
+        [] if any(source.passages for source in data.rows.sources) else [Role.SOURCE]
+    )
     missing += [] if has_reference(data.rows) else [Role.REFERENCE]
     why = f" (no {' and no '.join(missing)})" if missing else ""
     yield f"  questions to judges: {questions}{why}"
@@ -208,14 +252,21 @@ def command(folder: Path, inputs: Inputs, data: OwnData, more: Iterable[str]) ->
     words = ["metassay", "init", str(folder)]
     for kind, paths in inputs.files.items():
         words += [word for path in paths for word in (f"--{kind}", str(path))]
-    words += ["--columns", *(w for k, table in data.tables.items() for w in table.columns.words(k))]
+    words += [
+        "--columns",
+        *(w for k, table in data.tables.items() for w in table.columns.words(k)),
+    ]
     if inputs.reference is not None or len(data.references) == 1:
         words += ["--reference", next(iter(data.references), "")]
     in_file = {name: metric for metric, name in data.renamed.items()}
-    better: list[tuple[str, str]] = [(name, scale.better) for name, scale in data.criteria.items()]
+    better: list[tuple[str, str]] = [
+        (name, scale.better) for name, scale in data.criteria.items()
+    ]
     better += [(in_file[metric.metric], metric.better) for metric in data.rows.metrics]
     for end in ("lower", "higher", "neither"):
-        words += _option(f"--{end}", dict.fromkeys(name for name, b in better if b == end))
+        words += _option(
+            f"--{end}", dict.fromkeys(name for name, b in better if b == end)
+        )
     if inputs.primary is not None:
         words += _option("--primary", [inputs.primary])
     ends = [
@@ -233,9 +284,14 @@ def _grades(data: OwnData, criterion: str) -> Sequence[str]:
 def _binary_labels(data: OwnData) -> dict[str, str]:
     """How labels such as yes and no count, by criterion."""
     table = data.tables["ratings"]
-    words = {column: list(numbers.words) for column, numbers in table.numbers(Findings()).items()}
+    words = {
+        column: list(numbers.words)
+        for column, numbers in table.numbers(Findings()).items()
+    }
     spread = table.columns.spread.items()
-    of_criteria = {labels.get(Role.CRITERION, ""): words[column] for column, labels in spread}
+    of_criteria = {
+        labels.get(Role.CRITERION, ""): words[column] for column, labels in spread
+    }
     return {
         name: f", {pair[1]} is 1, {pair[0]} is 0"
         for name, pair in of_criteria.items()
@@ -247,7 +303,10 @@ def _option(option: str, values: Iterable[str]) -> list[str]:
     """An option with its values; `=` joins a value that begins with a hyphen to it."""
     hyphened = [value for value in values if value.startswith("-")]
     others = [value for value in values if value not in hyphened]
-    return [*([option, *others] if others else []), *(f"{option}={value}" for value in hyphened)]
+    return [
+        *([option, *others] if others else []),
+        *(f"{option}={value}" for value in hyphened),
+    ]
 
 
 def _head(kind: str, table: Table) -> Iterator[str]:
@@ -257,7 +316,9 @@ def _head(kind: str, table: Table) -> Iterator[str]:
         roles.append(f"columns called {columns.pattern} = {_quoted(columns.spread)}")
     elif columns.spread:
         (each,) = columns.name_roles
-        names = listed(columns.spread) if each == Role.SYSTEM else _quoted(columns.spread)
+        names = (
+            listed(columns.spread) if each == Role.SYSTEM else _quoted(columns.spread)
+        )
         roles.append(f"{_EACH[each]} each = {names}")
     if kind == "ratings" and Role.RATER not in table.roles and sheet.parts:
         roles.append(f"{Role.RATER} = the file's name")
@@ -277,7 +338,9 @@ def _head(kind: str, table: Table) -> Iterator[str]:
 def _text_lines(data: OwnData) -> Iterator[str]:
     rows, n = data.rows, len(data.rows.sources)
     yield from _head("texts", data.tables["texts"])
-    systems = sorted({text.author for text in rows.texts if not is_reference(text.author)})
+    systems = sorted(
+        {text.author for text in rows.texts if not is_reference(text.author)}
+    )
     yield f"  {counted(n, 'document')}; {counted(len(systems), 'system')}: {listed(systems)}"
     n_source = sum(bool(source.passages) for source in rows.sources)
     n_reference = sum(text.author == REFERENCE for text in rows.texts)

@@ -1,7 +1,7 @@
 """Means of other metrics' standardised scores, such as MIST-Comb1 and MIST-Comb2.
 
-Source: Ben Abacha et al. 2023, An investigation of evaluation metrics for automated medical note
-generation, section 4.4, equations 5 and 6.
+Source: Ben Abacha et al. 2023, An investigation of evaluation metrics for automated
+medical note generation, section 4.4, equations 5 and 6.
 """
 
 from collections.abc import Iterator, Mapping
@@ -40,8 +40,8 @@ class Population(Options):
 class Combination(Options):
     """Metrics that are standardised and averaged, named `metric` or `metric (judge)`.
 
-    `population`: the texts whose mean and standard deviation standardise. Null: this benchmark's,
-    separately for each part of texts.
+    `population`: the texts whose mean and standard deviation standardise. Null: this
+    benchmark's, separately for each part of texts.
     """
 
     metrics: Annotated[list[str], Field(min_length=2)]
@@ -88,28 +88,37 @@ def combined_scores(
 ) -> pd.DataFrame:
     """Return a row of table `scores` per combination and text that has all of its metrics.
 
-    Without a population, mean and standard deviation are over the systems' texts of the part that
-    have all of the metrics; the recipe prints them in full, for use as a population. Counts are
-    sums over the metrics. Bounds and statistics are null. Raises BadInput if a metric is missing,
-    or is better neither high nor low.
+    Without a population, mean and standard deviation are over the systems' texts of the
+    part that have all of the metrics; the recipe prints them in full, for use as a
+    population. Counts are sums over the metrics. Bounds and statistics are null. Raises
+    BadInput if a metric is missing, or is better neither high nor low.
 
-    Scores 1, 3 and 4, 8 of two texts: z is -1, 1 for both metrics, and so is their mean. By a
-    population of means 0, 2 and deviations 1, 2 it is (1 + 1) / 2 = 1 and (3 + 3) / 2 = 3.
+    Scores 1, 3 and 4, 8 of two texts: z is -1, 1 for both metrics, and so is their
+    mean. By a population of means 0, 2 and deviations 1, 2 it is (1 + 1) / 2 = 1 and (3
+    + 3) / 2 = 3.
     """
-    labels = pd.Series(map(metric_label, scores["metric"], scores["judge"]), scores.index)
+    labels = pd.Series(
+        map(metric_label, scores["metric"], scores["judge"]), scores.index
+    )
     metrics = dict(zip(labels, scores["metric"], strict=True))
     better = {label: descriptions[metric].better for label, metric in metrics.items()}
-    raise_problems(line for item in combinations.items() for line in _problems(*item, better))
+    raise_problems(
+        line for item in combinations.items() for line in _problems(*item, better)
+    )
     tables = [empty(SCORES)]
     for name, block in combinations.items():
         signs = {label: SIGNS[better[label]] for label in block.metrics}
-        members = [scores[labels == label].assign(member=label) for label in block.metrics]
+        members = [
+            scores[labels == label].assign(member=label) for label in block.metrics
+        ]
         for _, of_part in pd.concat(members).groupby("part", sort=True):
             tables.append(_of_part(name, block, signs, of_part))
     return pd.concat(tables, ignore_index=True)
 
 
-def _problems(name: str, combination: Combination, better: Mapping[str, str]) -> Iterator[str]:
+def _problems(
+    name: str, combination: Combination, better: Mapping[str, str]
+) -> Iterator[str]:
     where = f"{PARAMS} > combinations > {name} > metrics"
     for label in combination.metrics:
         if label not in better:
@@ -122,16 +131,25 @@ def _problems(name: str, combination: Combination, better: Mapping[str, str]) ->
 
 
 def _of_part(
-    name: str, combination: Combination, signs: Mapping[str, float], members: pd.DataFrame
+    name: str,
+    combination: Combination,
+    signs: Mapping[str, float],
+    members: pd.DataFrame,
 ) -> pd.DataFrame:
     """Return the rows of a part; `members` are rows of `scores` with the label of their metric."""
     values = members.pivot(index=_TEXT, columns="member", values="value")
-    complete = members.groupby(_TEXT).size().reindex(values.index) == len(combination.metrics)
+    complete = members.groupby(_TEXT).size().reindex(values.index) == len(
+        combination.metrics
+    )
     counts = members.groupby(_TEXT)[_COUNTS].sum().reindex(values.index)[complete]
     values = values.reindex(columns=combination.metrics)[complete]
-    by_system = [not is_reference(author) for author in values.index.get_level_values("author")]
+    by_system = [
+        not is_reference(author) for author in values.index.get_level_values("author")
+    ]
     seen = values[by_system].dropna()
-    moments = combination.population.moments if combination.population else _moments(seen)
+    moments = (
+        combination.population.moments if combination.population else _moments(seen)
+    )
     standard = [
         signs[label] * (values[label] - moments[label].mean) / moments[label].sd
         if label in moments
@@ -172,4 +190,8 @@ def _moments(seen: pd.DataFrame) -> dict[str, Moments]:
 
 
 def _printed(moments: Moments | None) -> str:
-    return "all the same" if moments is None else f"mean {moments.mean!r}, sd {moments.sd!r}"
+    return (
+        "all the same"
+        if moments is None
+        else f"mean {moments.mean!r}, sd {moments.sd!r}"
+    )

@@ -1,17 +1,18 @@
 """Judgments to scores, for every measure of the table of measures.
 
-A score is the mean worth, 0 to 1, of the items that the measure counts: claims, statements,
-citations, or comparisons with other texts. Missing data: n_expected is the number of answers that
-there should be, n_failed those that are missing (the judge failed, abstained or has no row, or the
-text failed); an answer that could change nothing does not count as missing. The value is the mean
-over the answers, null if there is none; `low` and `high` are its bounds in the worst cases. If
-nothing is expected, all three are null. A text that failed counts as a single failed answer, with
-bounds 0 and 1. An item without evidence is worth 0, and no judge is asked.
+A score is the mean worth, 0 to 1, of the items that the measure counts: claims,
+statements, citations, or comparisons with other texts. Missing data: n_expected is the
+number of answers that there should be, n_failed those that are missing (the judge
+failed, abstained or has no row, or the text failed); an answer that could change
+nothing does not count as missing. The value is the mean over the answers, null if there
+is none; `low` and `high` are its bounds in the worst cases. If nothing is expected, all
+three are null. A text that failed counts as a single failed answer, with bounds 0 and
+1. An item without evidence is worth 0, and no judge is asked.
 
-An author who cites nowhere in the benchmark has null scores of citations, with nothing expected.
-For others a statement without citations is unsupported. Part `full` pools the answers of all leaf
-parts. Each text has a row for every part that it or the reference has; measures of whole texts have
-part `full` only.
+An author who cites nowhere in the benchmark has null scores of citations, with nothing
+expected. For others a statement without citations is unsupported. Part `full` pools the
+answers of all leaf parts. Each text has a row for every part that it or the reference
+has; measures of whole texts have part `full` only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -78,7 +79,9 @@ def cells_of(parts: pd.DataFrame, units: pd.DataFrame) -> Cells:
 def places_in(rows: pd.DataFrame, among: pd.DataFrame) -> Integers:
     """Return each row's place in `among` by the columns of `among`; -1 where it is missing."""
     index = pd.MultiIndex.from_frame(among)
-    return index.get_indexer(pd.MultiIndex.from_frame(rows[list(among)])).astype(np.int64)
+    return index.get_indexer(pd.MultiIndex.from_frame(rows[list(among)])).astype(
+        np.int64
+    )
 
 
 def lost_units(parts: pd.DataFrame, cells: Cells, *, by_reference: bool) -> Lost:
@@ -86,7 +89,10 @@ def lost_units(parts: pd.DataFrame, cells: Cells, *, by_reference: bool) -> Lost
     key = ["doc_id", "part"] if by_reference else KEY
     writers = parts[parts["author"] == REFERENCE] if by_reference else parts
     failed = writers[writers["status"] != "ok"]
-    leaves, wholes = failed[failed["leaf"] == "yes"][key], failed[failed["part"] == FULL][key]
+    leaves, wholes = (
+        failed[failed["leaf"] == "yes"][key],
+        failed[failed["part"] == FULL][key],
+    )
     return Lost(
         np.flatnonzero(places_in(cells.keys, leaves) >= 0),
         places_in(cells.keys.assign(part=FULL), wholes) >= 0,
@@ -97,7 +103,8 @@ def lost_units(parts: pd.DataFrame, cells: Cells, *, by_reference: bool) -> Lost
 class Setup:
     """The settings that lead from texts to pairs, as recipes print them.
 
-    `alignments` are the benchmark's, by name, in its order; `questions` its blocks, by name.
+    `alignments` are the benchmark's, by name, in its order; `questions` its blocks, by
+    name.
     """
 
     segmentation: str
@@ -122,7 +129,11 @@ def ratio(part: Reals, total: Reals) -> Reals:
 
 
 def score_rows(
-    keys: pd.DataFrame, worth: Reals, expected: Reals, judged: Reals, bounds: Sequence[Reals]
+    keys: pd.DataFrame,
+    worth: Reals,
+    expected: Reals,
+    judged: Reals,
+    bounds: Sequence[Reals],
 ) -> pd.DataFrame:
     """Add columns of `scores` to these keys: means over the judged items, and their bounds."""
     counts = {"n_expected": expected, "n_judged": judged, "n_failed": expected - judged}
@@ -134,7 +145,8 @@ def score_rows(
     )
 
 
-_READ = ["judge", "pair_id", "status", "label", "grade", "recipe"]  # no explanations are copied
+# no explanations are copied
+_READ = ["judge", "pair_id", "status", "label", "grade", "recipe"]
 
 
 class _Rows(NamedTuple):
@@ -163,9 +175,10 @@ def judged_scores(
 ) -> pd.DataFrame:
     """Score every text by every judge that has a row in `judgments`; return table `scores`.
 
-    `statistics` are [worth of the answers, number of answers], which add up over documents. Raises
-    BadInput if two blocks ask the same question, a judge has rows of several recipes or an answer
-    that its question does not allow, or pairs ask about parts that do not exist.
+    `statistics` are [worth of the answers, number of answers], which add up over
+    documents. Raises BadInput if two blocks ask the same question, a judge has rows of
+    several recipes or an answer that its question does not allow, or pairs ask about
+    parts that do not exist.
     """
     raise_problems(clashes(setup.questions, list(setup.alignments)))
     cells = cells_of(parts, units)
@@ -186,7 +199,9 @@ def judged_scores(
                 counted = _rows_of(measure.counted, pair_rows)
                 bounds = _worth(measure, counted, pair_rows, answered)
                 # Whole texts are asked about although they failed.
-                lost = losses["nothing" if measure.counted.whole else measure.counted.whose]
+                lost = losses[
+                    "nothing" if measure.counted.whole else measure.counted.whose
+                ]
                 at = pair_rows.places["cell"].to_numpy()[counted]
                 table = _scored(cells, lost, measure, at, bounds)
                 recipe = _recipe(measure, signed, options, setup)
@@ -205,11 +220,18 @@ def concat_scores(scores: Sequence[pd.DataFrame]) -> pd.DataFrame:
 def _rows_table(pairs: pd.DataFrame, cells: Cells) -> _Rows:
     where = places_in(pairs, cells.keys)
     if (where < 0).any():
-        at = ", ".join(f"{k}={shown(v)}" for k, v in pairs.loc[where < 0, KEY].iloc[0].items())
-        raise BadInput(f"pairs: {at} is not in parts; run segment, decompose and pair again")
+        at = ", ".join(
+            f"{k}={shown(v)}" for k, v in pairs.loc[where < 0, KEY].iloc[0].items()
+        )
+        raise BadInput(
+            f"pairs: {at} is not in parts; run segment, decompose and pair again"
+        )
     return _Rows(
         pairs[["position", "citation"]].assign(cell=where, whole=cells.whole[where]),
-        {str(name): np.asarray(rows) for name, rows in pairs.groupby("measure").indices.items()},
+        {
+            str(name): np.asarray(rows)
+            for name, rows in pairs.groupby("measure").indices.items()
+        },
         (pairs["settled"] == "no_evidence").to_numpy(),
         pairs["settled"].notna().to_numpy(),
     )
@@ -220,12 +242,18 @@ def signature(judge: str, judgments: pd.DataFrame) -> str:
     recipes = sorted(judgments["recipe"].unique())
     if len(recipes) > 1:
         problem = f"judge {judge!r} has {len(recipes)} recipes ({'; '.join(recipes)})"
-        raise BadInput(f"judgments: {problem}, which cannot be scored together; judge again")
+        raise BadInput(
+            f"judgments: {problem}, which cannot be scored together; judge again"
+        )
     return str(recipes[0])
 
 
 def _answered(
-    judge: str, judgments: pd.DataFrame, rows: _Rows, codes: Integers, questions: pd.Index
+    judge: str,
+    judgments: pd.DataFrame,
+    rows: _Rows,
+    codes: Integers,
+    questions: pd.Index,
 ) -> _Answered:
     """`codes`: the place in the distinct `questions` (pair_id) of each row of `pairs`."""
     ok = judgments[judgments["status"] == "ok"]
@@ -234,14 +262,20 @@ def _answered(
     return _Answered(judge, Answers.of(ok), np.where(rows.settled, -1, places[codes]))
 
 
-def _worth(measure: Measure, counted: Integers, pair_rows: _Rows, answered: _Answered) -> Reals:
+def _worth(
+    measure: Measure, counted: Integers, pair_rows: _Rows, answered: _Answered
+) -> Reals:
     """Return (2, items): the least and the greatest worth of each counted item."""
     bounds = [_bounds(measure.counted, counted, pair_rows, answered)]
     for also in measure.also:
         question, absent = also.question, also.absent
         rows = _rows_of(question, pair_rows)
         # The columns that an answer shares with the items that it goes into.
-        key = ["cell", "position", *(["citation"] if question.units == "citation" else [])]
+        key = [
+            "cell",
+            "position",
+            *(["citation"] if question.units == "citation" else []),
+        ]
         key = ["whole"] if question.units == "text" else key
         at = places_in(pair_rows.places.iloc[counted], pair_rows.places.iloc[rows][key])
         if absent is None and (at < 0).any():
@@ -258,7 +292,9 @@ def _rows_of(question: Question, pair_rows: _Rows) -> Integers:
     return pair_rows.rows.get(question.name, np.empty(0, np.int64))
 
 
-def _bounds(question: Question, rows: Integers, pair_rows: _Rows, answered: _Answered) -> Reals:
+def _bounds(
+    question: Question, rows: Integers, pair_rows: _Rows, answered: _Answered
+) -> Reals:
     """Return (2, rows): the least and the greatest worth of each answer, equal if it is known."""
     places = answered.places[rows]
     judged = places >= 0
@@ -295,7 +331,8 @@ def _scored(
     expected, judged = totals(at, cells), totals(at[certain], cells)
     worth = totals(at[certain], cells, least[certain])
     low, high = totals(at, cells, least), totals(at, cells, most)
-    unseen = expecting & losses.texts & (expected == 0)  # sections of a text that failed
+    # sections of a text that failed
+    unseen = expecting & losses.texts & (expected == 0)
     expected[unseen] = high[unseen] = 1
     keys = cells.keys.assign(metric=measure.description.name)
     shares = [ratio(end, expected) for end in (low, high)]
@@ -305,17 +342,28 @@ def _scored(
 def _recipe(measure: Measure, signed: str, options: Questions, setup: Setup) -> str:
     """Print every setting that can change the measure, and no other."""
     suffixes = aligned_suffixes("all", list(setup.alignments))
-    names = [n for n, suffix in suffixes.items() if suffix == suffix_of(measure.description.name)]
+    names = [
+        n
+        for n, suffix in suffixes.items()
+        if suffix == suffix_of(measure.description.name)
+    ]
     printed = {
         "against": f"against:{options.against}",
         "alignment": f"alignment:{setup.alignments[names[0]] if names else ''}",
         "borrow": f"borrow:{'yes' if options.borrow else 'no'}",
         "compat": f"compat:{options.compat}",
     }
-    settings = {name for question in measure.questions for name in question.evidence.settings}
+    settings = {
+        name for question in measure.questions for name in question.evidence.settings
+    }
     evidence = [printed[name] for name in sorted(settings)]
     units = []
     if not all(question.whole for question in measure.questions):
-        units = [f"segmentation:{setup.segmentation}", f"decomposition:{setup.decomposition}"]
+        units = [
+            f"segmentation:{setup.segmentation}",
+            f"decomposition:{setup.decomposition}",
+        ]
     name = measure.description.name
-    return "|".join([name, f"judge:{signed}", *units, *evidence, f"metassay:{setup.version}"])
+    return "|".join(
+        [name, f"judge:{signed}", *units, *evidence, f"metassay:{setup.version}"]
+    )

@@ -23,18 +23,22 @@ from metassay.tables.parquet import empty, round_trip
 def document_clusters(scores: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
     """Return table `document_clusters` of the documents in table `scores`.
 
-    A cluster has documents with the same of the user's `labels` (document -> cluster), and those
-    with equal scores of whole texts throughout, beyond chance (`layout.duplicate_items`).
+    A cluster has documents with the same of the user's `labels` (document -> cluster),
+    and those with equal scores of whole texts throughout, beyond chance
+    (`layout.duplicate_items`).
     """
     documents = sorted(scores["doc_id"].unique())
     used = set(labels.values())
     alone = {name: f"document {name}" if name in used else name for name in documents}
     clusters = [labels.get(name) or alone[name] for name in documents]
-    number = join_partitions(factorize(clusters), duplicate_items(_profiles(scores, documents)))
+    number = join_partitions(
+        factorize(clusters), duplicate_items(_profiles(scores, documents))
+    )
     first = np.unique(number, return_index=True)[1]
     cluster = [clusters[first[at]] for at in number]
     return round_trip(
-        DOCUMENT_CLUSTERS, pd.DataFrame({"doc_id": documents, "cluster": cluster}, dtype=object)
+        DOCUMENT_CLUSTERS,
+        pd.DataFrame({"doc_id": documents, "cluster": cluster}, dtype=object),
     )
 
 
@@ -69,16 +73,17 @@ def leaderboard(
 ) -> pd.DataFrame:
     """Return table `leaderboard` of table `scores`, sorted by key; `descriptions` are by metric.
 
-    macro: mean over the documents where the score is defined; null if there are none. low, high:
-    `document_means.means` over all documents of `scores`, drawn by their `clusters`; null where the
-    defined scores are worth less than two documents. micro: from the statistics of the documents
-    that have them, as the metric's description pools them (a ratio of sums; for BLEU, corpus BLEU);
-    null if there is nothing to pool. Failed answers are in neither; n_failed counts them. least,
-    most: bounds of macro with them, the means of the scores' bounds; null if there are none, or a
+    macro: mean over the documents where the score is defined; null if there are none.
+    low, high: `document_means.means` over all documents of `scores`, drawn by their
+    `clusters`; null where the defined scores are worth less than two documents. micro:
+    from the statistics of the documents that have them, as the metric's description
+    pools them (a ratio of sums; for BLEU, corpus BLEU); null if there is nothing to
+    pool. Failed answers are in neither; n_failed counts them. least, most: bounds of
+    macro with them, the means of the scores' bounds; null if there are none, or a
     failed score has no bound.
 
-    Raises BadInput if the scores of a part, metric and judge have several recipes, or if a metric
-    has no description.
+    Raises BadInput if the scores of a part, metric and judge have several recipes, or
+    if a metric has no description.
     """
     raise_problems(_problems(scores, descriptions))
     if scores.empty:
@@ -94,7 +99,9 @@ def leaderboard(
     ).reset_index()
     columns = groups.ngroup().to_numpy()
     documents, values = _matrix(ordered, "value", columns, len(rows))
-    resampling = Resampling(options.resamples, options.confidence, options.seed, clusters)
+    resampling = Resampling(
+        options.resamples, options.confidence, options.seed, clusters
+    )
     rows["macro"], rows["low"], rows["high"] = means(values, documents, resampling)
     for name, bound in (("least", "low"), ("most", "high")):
         open_ = (ordered["n_failed"] > 0) & ordered[bound].isna()
@@ -110,7 +117,9 @@ def leaderboard(
     return rows[list(LEADERBOARD.columns)]
 
 
-def _problems(scores: pd.DataFrame, descriptions: Mapping[str, Description]) -> list[str]:
+def _problems(
+    scores: pd.DataFrame, descriptions: Mapping[str, Description]
+) -> list[str]:
     unknown = sorted(set(scores["metric"]) - set(descriptions))
     problems = [
         f"scores: metric {name!r} has no description; describe it in the module that computes it"
@@ -139,7 +148,9 @@ def _matrix(
 
 def _pooled(description: Description, statistics: Iterable[object]) -> float:
     """Return the corpus value, NaN if there is nothing to pool."""
-    rows = [list(numbers) for numbers in statistics if isinstance(numbers, list | tuple)]
+    rows = [
+        list(numbers) for numbers in statistics if isinstance(numbers, list | tuple)
+    ]
     if not rows:
         return np.nan
     if description.pool is not None:

@@ -1,13 +1,15 @@
 """Judgments of rubrics to scores, as table `criteria` says.
 
-A criterion's score is the grade, its share of the highest level, or the number of penalties; over
-several references the best, or the mean. `penalties` is the sum of all, `overall` the weighted mean
-of the scales (weights renormalised over those with a score), or the sum as printed in the paper.
+A criterion's score is the grade, its share of the highest level, or the number of
+penalties; over several references the best, or the mean. `penalties` is the sum of all,
+`overall` the weighted mean of the scales (weights renormalised over those with a
+score), or the sum as printed in the paper.
 
-A value is null while an answer that could change it is missing, because criteria differ.
-n_expected is the number of criteria that should be answered, n_failed that of missing answers.
-`low` and `high` are the exact least and greatest values that the missing answers allow, also where
-it is unknown whether the reference has a part; `high` is null if a criterion without cap failed.
+A value is null while an answer that could change it is missing, because criteria
+differ. n_expected is the number of criteria that should be answered, n_failed that of
+missing answers. `low` and `high` are the exact least and greatest values that the
+missing answers allow, also where it is unknown whether the reference has a part; `high`
+is null if a criterion without cap failed.
 """
 
 import json
@@ -17,9 +19,20 @@ import numpy as np
 import pandas as pd
 
 from metassay.core.errors import BadInput, collect_problems, raise_problems
-from metassay.scoring.aggregation.judged import Flags, Integers, concat_scores, places_in, signature
+from metassay.scoring.aggregation.judged import (
+    Flags,
+    Integers,
+    concat_scores,
+    places_in,
+    signature,
+)
 from metassay.scoring.pairing.instruments import Reals
-from metassay.statistics.subsets import least_maximum, least_mean, least_minimum, least_sum
+from metassay.statistics.subsets import (
+    least_maximum,
+    least_mean,
+    least_minimum,
+    least_sum,
+)
 from metassay.tables.checks import rows_of
 from metassay.tables.names import FULL
 
@@ -30,9 +43,10 @@ _GRADED = ("scale", "penalties")
 class _Rows(NamedTuple):
     """Columns of the rows of `pairs` that ask a rubric.
 
-    criterion and text are places among the criteria and texts; reference is counted from 0. lowest
-    and highest: the range of answers (inf: no limit). fixed: the answer of a settled row, else NaN.
-    open: a judge is asked. sure: the criterion counts for this text.
+    criterion and text are places among the criteria and texts; reference is counted
+    from 0. lowest and highest: the range of answers (inf: no limit). fixed: the answer
+    of a settled row, else NaN. open: a judge is asked. sure: the criterion counts for
+    this text.
     """
 
     pair_ids: pd.Series
@@ -76,29 +90,38 @@ def rubric_scores(
 ) -> pd.DataFrame:
     """Score every text by every judge that answered a rubric; return table `scores`.
 
-    Part is `full`; there are no statistics to pool. A text has a row for every metric of a rubric
-    with a question about it: null, with nothing expected, where a criterion is not scored.
-    `segmentation` (as recipes print it) and metassay's `version` go into the recipes.
+    Part is `full`; there are no statistics to pool. A text has a row for every metric
+    of a rubric with a question about it: null, with nothing expected, where a criterion
+    is not scored. `segmentation` (as recipes print it) and metassay's `version` go into
+    the recipes.
 
-    Raises BadInput if a judge has rows of several recipes, or a grade that is off its criterion's
-    scale or over its cap.
+    Raises BadInput if a judge has rows of several recipes, or a grade that is off its
+    criterion's scale or over its cap.
     """
     scores: list[pd.DataFrame] = []
     problems: list[str] = []
     rubrics = {
         str(rubric): (rows, pairs[pairs["measure"].isin(rows["metric"])])
-        for rubric, rows in criteria.sort_values(["rubric", "position"]).groupby("rubric")
+        for rubric, rows in criteria.sort_values(["rubric", "position"]).groupby(
+            "rubric"
+        )
     }
     for judge, answers in judgments[_READ].groupby("judge", sort=True):
         for rows, questions in rubrics.values():
             about = answers["pair_id"].isin(questions["pair_id"])
-            if questions.empty or not (about.any() or questions["settled"].notna().all()):
+            if questions.empty or not (
+                about.any() or questions["settled"].notna().all()
+            ):
                 continue
             signed = signature(str(judge), answers)
             with collect_problems(problems):
-                table = _scores(rows.reset_index(drop=True), questions, answers[about], str(judge))
+                table = _scores(
+                    rows.reset_index(drop=True), questions, answers[about], str(judge)
+                )
                 end = f"|segmentation:{segmentation}|metassay:{version}"
-                recipes = table["metric"] + f"|judge:{signed}|rubric:" + table.pop("of") + end
+                recipes = (
+                    table["metric"] + f"|judge:{signed}|rubric:" + table.pop("of") + end
+                )
                 scores.append(table.assign(judge=str(judge), recipe=recipes))
     raise_problems(problems)
     return concat_scores(scores)
@@ -112,10 +135,14 @@ def _scores(
     text = ["doc_id", "author"]
     keys = pairs[text].drop_duplicates().sort_values(text, ignore_index=True)
     rows = _rows_of(graded, pairs, places_in(pairs, keys))
-    ends = _of_criteria(graded, rows, _answers(graded, rows, judgments, judge), len(keys))
+    ends = _of_criteria(
+        graded, rows, _answers(graded, rows, judgments, judge), len(keys)
+    )
     keys = keys.assign(part=FULL)
     tables = []
-    for metric, kind, combines, recipe in rows_of(criteria, "metric", "kind", "combines", "recipe"):
+    for metric, kind, combines, recipe in rows_of(
+        criteria, "metric", "kind", "combines", "recipe"
+    ):
         members = _parts_of(graded, kind, metric)
         parts = ends.of(members)
         low, high = parts.low[:1], parts.high[:1]
@@ -123,7 +150,9 @@ def _scores(
             weights = graded.loc[members, "weight"].to_numpy(dtype=float)
             low, high = _combined(parts, weights, combines)
         tables.append(
-            _rows(keys, parts, low.ravel(), high.ravel()).assign(metric=metric, of=recipe)
+            _rows(keys, parts, low.ravel(), high.ravel()).assign(
+                metric=metric, of=recipe
+            )
         )
     return pd.concat(tables, ignore_index=True)
 
@@ -138,7 +167,11 @@ def _parts_of(graded: pd.DataFrame, kind: str, metric: str) -> Flags:
 
 
 def _rows_of(graded: pd.DataFrame, pairs: pd.DataFrame, texts: Integers) -> _Rows:
-    place = pd.Index(graded["metric"]).get_indexer(pd.Index(pairs["measure"])).astype(np.int64)
+    place = (
+        pd.Index(graded["metric"])
+        .get_indexer(pd.Index(pairs["measure"]))
+        .astype(np.int64)
+    )
     of_scale = (graded["kind"] == "scale").to_numpy()[place]
     lowest = graded["low"].to_numpy(dtype=float)[place]
     # The cap is in each row's context: documents may differ in their number of items.
@@ -148,7 +181,9 @@ def _rows_of(graded: pd.DataFrame, pairs: pd.DataFrame, texts: Integers) -> _Row
     highest = np.where(of_scale, graded["high"].to_numpy(dtype=float)[place], limits)
     better_high = (graded["better"] == "higher").to_numpy()[place]
     settled = pairs["settled"]
-    fixed = np.where(settled == "no_evidence", np.where(better_high, lowest, highest), np.nan)
+    fixed = np.where(
+        settled == "no_evidence", np.where(better_high, lowest, highest), np.nan
+    )
     fixed[(settled == "not_applicable").to_numpy()] = 0.0
     open_, sure = settled.isna().to_numpy(), (settled != "no_reference").to_numpy()
     reference = np.maximum(pairs["citation"].to_numpy(), 0)
@@ -156,16 +191,21 @@ def _rows_of(graded: pd.DataFrame, pairs: pd.DataFrame, texts: Integers) -> _Row
     return _Rows(pairs["pair_id"], place, reference, texts, *ends, open_, sure)
 
 
-def _answers(graded: pd.DataFrame, rows: _Rows, judgments: pd.DataFrame, judge: str) -> Reals:
+def _answers(
+    graded: pd.DataFrame, rows: _Rows, judgments: pd.DataFrame, judge: str
+) -> Reals:
     """Return the answer of each row, NaN where it is missing."""
     ok = judgments[judgments["status"] == "ok"]
     places = pd.Index(ok["pair_id"]).get_indexer(pd.Index(rows.pair_ids))
     grades = np.append(ok["grade"].to_numpy(dtype=float), np.nan)[places]
     has_grade = rows.open & (places >= 0)
-    inside = (grades >= rows.lowest) & (grades <= rows.highest)  # a jury's may be between levels
+    # a jury's may be between levels
+    inside = (grades >= rows.lowest) & (grades <= rows.highest)
     wrong = has_grade & ~inside
     if wrong.any():
-        counts = pd.Series(graded["metric"].to_numpy()[rows.criterion[wrong]]).value_counts()
+        counts = pd.Series(
+            graded["metric"].to_numpy()[rows.criterion[wrong]]
+        ).value_counts()
         raise BadInput(
             f"judgments: judge {judge!r} has {count} grade(s) of {metric} that are off its scale or"
             " over its cap; judge again"
@@ -174,7 +214,9 @@ def _answers(graded: pd.DataFrame, rows: _Rows, judgments: pd.DataFrame, judge: 
     return np.where(has_grade, grades, rows.fixed)
 
 
-def _of_criteria(graded: pd.DataFrame, rows: _Rows, answers: Reals, n_texts: int) -> _Ends:
+def _of_criteria(
+    graded: pd.DataFrame, rows: _Rows, answers: Reals, n_texts: int
+) -> _Ends:
     """Return the ends of each criterion and text, over the references of the text."""
     n_references = int(rows.reference.max(initial=0)) + 1
     shape = (n_references, len(graded), n_texts)
@@ -191,18 +233,25 @@ def _of_criteria(graded: pd.DataFrame, rows: _Rows, answers: Reals, n_texts: int
     combines, better = graded["combines"].tolist(), graded["better"].tolist()
     for at in range(len(graded)):
         ends = _Ends(low[:, at], high[:, at], sure[:, at], counting[:, at])
-        lows[at], highs[at] = _over_references(ends, combines[at], higher=better[at] == "higher")
+        lows[at], highs[at] = _over_references(
+            ends, combines[at], higher=better[at] == "higher"
+        )
     return _Ends(lows, highs, np.any(sure, axis=0), np.any(counting, axis=0))
 
 
-def _over_references(ends: _Ends, combines: str, *, higher: bool) -> tuple[Reals, Reals]:
+def _over_references(
+    ends: _Ends, combines: str, *, higher: bool
+) -> tuple[Reals, Reals]:
     """Return the least and greatest mean, or best (the highest or the lowest)."""
     low, high, sure, there = ends
     if len(low) == 1:
         return low[0], high[0]
     if combines == "mean":
         equal = np.ones(len(low))
-        least, most = least_mean(low, equal, sure, there), -least_mean(-high, equal, sure, there)
+        least, most = (
+            least_mean(low, equal, sure, there),
+            -least_mean(-high, equal, sure, there),
+        )
     elif higher:
         least, most = least_maximum(low, sure, there), -least_minimum(-high, there)
     else:
@@ -214,7 +263,10 @@ def _combined(parts: _Ends, weights: Reals, combines: str) -> tuple[Reals, Reals
     """Return the ends of the sum of several criteria, their weighted mean, or the printed sum."""
     low, high, sure, there = parts
     if combines == "renormalised":
-        return (least_mean(low, weights, sure, there), -least_mean(-high, weights, sure, there))
+        return (
+            least_mean(low, weights, sure, there),
+            -least_mean(-high, weights, sure, there),
+        )
     share = weights / len(weights) if combines == "printed" else np.ones(len(weights))
     most = np.where(there, high * share[:, None], 0.0).sum(axis=0)
     nothing = ~there.any(axis=0)

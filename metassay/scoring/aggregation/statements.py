@@ -1,7 +1,7 @@
 """Scores of single statements by judges and by models, and the models' means over texts.
 
-A statement without aligned passages has no score by a model, and none is expected; where the model
-gave no usable answer, the statement counts as failed.
+A statement without aligned passages has no score by a model, and none is expected;
+where the model gave no usable answer, the statement counts as failed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,13 @@ from metassay.scoring.aggregation.judged import (
 )
 from metassay.scoring.pairing.measures import FAITHFULNESS
 from metassay.tables.checks import without_further_references
-from metassay.tables.names import NO_JUDGE, aligned_suffixes, base_metric, metric_label, suffix_of
+from metassay.tables.names import (
+    NO_JUDGE,
+    aligned_suffixes,
+    base_metric,
+    metric_label,
+    suffix_of,
+)
 from metassay.tables.parquet import empty, round_significant
 from metassay.tables.scores import MEASUREMENTS
 from metassay.tables.statement_scores import STATEMENT_SCORES
@@ -46,8 +52,9 @@ _TEXT = ["doc_id", "author"]
 class Read:
     """The n statements of a benchmark, rows of `units` with `number`, and their passages.
 
-    `sources`: all passages of each statement's document. `aligned`: by the suffix that an alignment
-    adds to names of metrics, the places of each statement's passages, in the source's order.
+    `sources`: all passages of each statement's document. `aligned`: by the suffix that
+    an alignment adds to names of metrics, the places of each statement's passages, in
+    the source's order.
     """
 
     statements: pd.DataFrame
@@ -80,7 +87,9 @@ def read_statements(
         rows = alignments[name]
         at = places_in(statements[PLACE], rows[PLACE])
         aligned[suffix] = [sorted(places) for places in rows["passages"].to_numpy()[at]]
-    return Read(statements, [passages[doc_id] for doc_id in statements["doc_id"]], aligned)
+    return Read(
+        statements, [passages[doc_id] for doc_id in statements["doc_id"]], aligned
+    )
 
 
 def number_statements(statements: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
@@ -90,7 +99,9 @@ def number_statements(statements: pd.DataFrame, parts: pd.DataFrame) -> pd.DataF
     )
     keys = pd.MultiIndex.from_frame(statements[["doc_id", "author", "part"]])
     placed = statements.assign(begins=begins.reindex(keys).to_numpy())
-    placed = placed.sort_values([*_TEXT, "begins", "part", "position"], ignore_index=True)
+    placed = placed.sort_values(
+        [*_TEXT, "begins", "part", "position"], ignore_index=True
+    )
     return placed.assign(number=placed.groupby(_TEXT).cumcount()).drop(columns="begins")
 
 
@@ -109,7 +120,11 @@ def rows_of(  # noqa: PLR0913 - the columns of the table
     """Return a metric's rows of table `statement_scores`: arrays have n values, null is NaN."""
     about = {"metric": metric, "judge": judge, "better": better, "recipe": recipe}
     return read.statements[[*PLACE, "number"]].assign(
-        **about, value=np.asarray(value, dtype=float), failed=failed, unread=unread, cut=cut
+        **about,
+        value=np.asarray(value, dtype=float),
+        failed=failed,
+        unread=unread,
+        cut=cut,
     )
 
 
@@ -126,9 +141,9 @@ def judged_statements(
 ) -> pd.DataFrame:
     """Score each statement by judges, and by its words, copying and number of passages.
 
-    `faithfulness`: 1 or 0, null where the answer failed; `support_probability`: where the judge
-    gives it. Coverage and density compare the statement with its aligned passages. Returns table
-    `statement_scores`.
+    `faithfulness`: 1 or 0, null where the answer failed; `support_probability`: where
+    the judge gives it. Coverage and density compare the statement with its aligned
+    passages. Returns table `statement_scores`.
     """
     return table_of([*_confounds(read, setup), *_judged(read, pairs, judgments, setup)])
 
@@ -154,25 +169,36 @@ def _judged(
             failed[at] = ~(ok | unread)
             recipe = f"judge:{signature(str(judge), of_judge)}|metassay:{setup.version}"
             names = (str(measure), f"support_probability{suffix_of(str(measure))}")
-            for name, values, failures in zip(names, value, (failed, False), strict=True):
+            for name, values, failures in zip(
+                names, value, (failed, False), strict=True
+            ):
                 defined = np.isfinite(values).any()
                 # A judge that always failed might have given it.
                 if defined or (failed.any() and not ok.any()):
                     about = name, "higher", str(judge), f"{name}|{recipe}"
-                    yield rows_of(read, *about, values, failed=failures if defined else failed)
+                    yield rows_of(
+                        read, *about, values, failed=failures if defined else failed
+                    )
 
 
 def _confounds(read: Read, setup: Setup) -> Iterator[pd.DataFrame]:
     end = f"metassay:{setup.version}"
     counted = LENGTHS.measure(read.texts, read.texts, Options())["words"]
     recipe = f"words|{LENGTHS.recipe(Options())}|{end}"
-    yield rows_of(read, "words", "neither", NO_JUDGE, recipe, [score.value for score in counted])
+    yield rows_of(
+        read, "words", "neither", NO_JUDGE, recipe, [score.value for score in counted]
+    )
     for alignment, suffix in aligned_suffixes("all", list(setup.alignments)).items():
         passages = read.passages(suffix)
         evidence = ["\n".join(of_statement) for of_statement in passages]
         copied = EXTRACTIVENESS.measure(read.texts, evidence, Options())
-        values = {name: [score.value for score in copied[name]] for name in ("coverage", "density")}
-        values["aligned_passages"] = [float(len(of_statement)) for of_statement in passages]
+        values = {
+            name: [score.value for score in copied[name]]
+            for name in ("coverage", "density")
+        }
+        values["aligned_passages"] = [
+            float(len(of_statement)) for of_statement in passages
+        ]
         for name, value in values.items():
             settings = f"{EXTRACTIVENESS.recipe(Options())}|alignment:{setup.alignments[alignment]}"
             recipe = f"{name}{suffix}|{settings}|{end}"
@@ -190,8 +216,9 @@ def score_statements(
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Score every statement by a block of metrics, under each of its checkpoints and alignments.
 
-    Returns table `statement_scores`; rows of `measurements`, a mean per text; lines of notes.
-    Raises BadInput if `by` is `text` and the metric cannot read whole texts, or if the metric does.
+    Returns table `statement_scores`; rows of `measurements`, a mean per text; lines of
+    notes. Raises BadInput if `by` is `text` and the metric cannot read whole texts, or
+    if the metric does.
     """
     options, metric = chosen.options, chosen.record
     by_text = options.by == "text"
@@ -205,9 +232,13 @@ def score_statements(
     suffixes = aligned_suffixes(options.alignments, list(setup.alignments))
     for alignment, suffix in suffixes.items():
         cases, places = _cases(read, suffix, by_text=by_text)
-        for checkpoint, network in getattr(options, "checkpoints", {NO_JUDGE: None}).items():
+        for checkpoint, network in getattr(
+            options, "checkpoints", {NO_JUDGE: None}
+        ).items():
             over, files = executor_for(chosen, executor), files_of(chosen)
-            scored = by_name(over.map(metric.score, cases, options, network, files=files))
+            scored = by_name(
+                over.map(metric.score, cases, options, network, files=files)
+            )
             settings = (
                 f"{metric.recipe(options, network)}|by:{options.by}"
                 f"|segmentation:{setup.segmentation}|decomposition:{setup.decomposition}"
@@ -218,11 +249,16 @@ def score_statements(
                 of_each = [score for case in scored[description.name] for score in case]
                 recipe = f"{metric_name}|{settings}"
                 rows = _rows(
-                    read, places, of_each, (metric_name, description.better, checkpoint, recipe)
+                    read,
+                    places,
+                    of_each,
+                    (metric_name, description.better, checkpoint, recipe),
                 )
                 tables.append(rows)
                 means = _of_texts(rows, parts, units, description)
-                measured.append(means.assign(metric=metric_name, judge=checkpoint, recipe=recipe))
+                measured.append(
+                    means.assign(metric=metric_name, judge=checkpoint, recipe=recipe)
+                )
                 notes += _counted(metric_label(metric_name, checkpoint), rows)
     whole = pd.concat(measured, ignore_index=True)
     whole["value"] = whole["value"].map(round_significant)
@@ -235,7 +271,9 @@ def _cases(read: Read, suffix: str, *, by_text: bool) -> tuple[list[Case], list[
     A statement without aligned passages is left out.
     """
     texts, passages, aligned = read.texts, read.passages(suffix), read.aligned[suffix]
-    places = [place for place, text in enumerate(texts) if aligned[place] and text.strip()]
+    places = [
+        place for place, text in enumerate(texts) if aligned[place] and text.strip()
+    ]
     if not by_text:
         return [Case(passages[place], (texts[place],)) for place in places], places
     keys = list(zip(read.statements["doc_id"], read.statements["author"], strict=True))
@@ -249,11 +287,16 @@ def _cases(read: Read, suffix: str, *, by_text: bool) -> tuple[list[Case], list[
 
 
 def _rows(
-    read: Read, places: Sequence[int], scored: Sequence[Scored], about: tuple[str, str, str, str]
+    read: Read,
+    places: Sequence[int],
+    scored: Sequence[Scored],
+    about: tuple[str, str, str, str],
 ) -> pd.DataFrame:
     """Return a row per statement, null for those that no model read."""
     by_place = dict(zip(places, scored, strict=True))
-    scores = [by_place.get(place, Scored(None)) for place in range(len(read.statements))]
+    scores = [
+        by_place.get(place, Scored(None)) for place in range(len(read.statements))
+    ]
     return rows_of(
         read,
         *about,
@@ -265,7 +308,10 @@ def _rows(
 
 
 def _of_texts(
-    rows: pd.DataFrame, parts: pd.DataFrame, units: pd.DataFrame, description: Description
+    rows: pd.DataFrame,
+    parts: pd.DataFrame,
+    units: pd.DataFrame,
+    description: Description,
 ) -> pd.DataFrame:
     """Return a metric's `measurements` without its name: means over statements with a value."""
     cells = cells_of(parts, units)
@@ -275,11 +321,18 @@ def _of_texts(
     valued, failed = ~np.isnan(value), rows["failed"].to_numpy(dtype=bool)
     worth, judged = totals(at[valued], cells, value[valued]), totals(at[valued], cells)
     missing = totals(np.concatenate([at[failed], losses.parts]), cells)
-    missing[losses.texts & (judged + missing == 0)] = 1  # sections of a text that failed
+    # sections of a text that failed
+    missing[losses.texts & (judged + missing == 0)] = 1
     low, high = description.range
-    ends = (np.nan, np.nan) if low is None or high is None else (float(low), float(high))
+    ends = (
+        (np.nan, np.nan) if low is None or high is None else (float(low), float(high))
+    )
     bounds = [
-        np.where(missing > 0, ratio(worth + end * missing, judged + missing), ratio(worth, judged))
+        np.where(
+            missing > 0,
+            ratio(worth + end * missing, judged + missing),
+            ratio(worth, judged),
+        )
         for end in ends
     ]
     return score_rows(cells.keys, worth, judged + missing, judged, bounds)
@@ -288,7 +341,10 @@ def _of_texts(
 def _counted(metric: str, rows: pd.DataFrame) -> Iterator[str]:
     """Count the statements that were not read whole, and those without a score."""
     counts: dict[str, pd.Series] = {
-        "are read against passages that the model did not read to their end": rows["unread"] > 0,
+        "are read against passages that the model did not read to their end": rows[
+            "unread"
+        ]
+        > 0,
         "were not read to their end": rows["cut"],
         "have no score, for the model gave no usable answer": rows["failed"],
         "have no score: nothing is aligned with them, or the metric is undefined": (

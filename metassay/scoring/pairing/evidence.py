@@ -1,8 +1,9 @@
 """Kinds of evidence: what a claim, statement or text is read against.
 
-The premise of citations is the cited passages in the order of citing, joined by newlines; the rules
-of citations are in pairs.py. Passages that cannot be read are not evidence. The other passages are
-read without a cited passage only if both it and one of them can be read.
+The premise of citations is the cited passages in the order of citing, joined by
+newlines; the rules of citations are in pairs.py. Passages that cannot be read are not
+evidence. The other passages are read without a cited passage only if both it and one of
+them can be read.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,14 +13,15 @@ from typing import Literal, NamedTuple
 
 from metassay.tables.names import FULL, REFERENCE
 
-CITING = "citing"  # in Document.units, the kind of statements with the citations that count
+# in Document.units, the kind of statements with the citations that count
+CITING = "citing"
 
 
 class Unit(NamedTuple):
     """A claim, a statement, a whole text, or another system's text to compare with (a rival).
 
-    If status is not ok, it stands for unknown units. `readable`: the cited passages that can be
-    read, in their order. A rival's position is its place among the systems.
+    If status is not ok, it stands for unknown units. `readable`: the cited passages
+    that can be read, in their order. A rival's position is its place among the systems.
     """
 
     part: str
@@ -33,8 +35,8 @@ class Unit(NamedTuple):
 class Premise(NamedTuple):
     """What a judge reads, or why there is nothing to ask (a value of pairs.settled).
 
-    hypothesis: if it is not the unit's text. context: other text of the question. authors: of
-    premise and context, without passages of the source.
+    hypothesis: if it is not the unit's text. context: other text of the question.
+    authors: of premise and context, without passages of the source.
     """
 
     text: str | None
@@ -56,7 +58,8 @@ class Document(NamedTuple):
     dataset: str
     passages: Sequence[str]
     texts: Mapping[str, Mapping[str, Premise]]  # author -> part -> its text
-    repeats: Mapping[str, frozenset[str]]  # author -> datasets that its texts may repeat
+    # author -> datasets that its texts may repeat
+    repeats: Mapping[str, frozenset[str]]
     units: Mapping[tuple[str, str], Sequence[Unit]]  # author, Question.kind
     # Suffix of an alignment, author, part, position -> passages
     aligned: Mapping[tuple[str, str, str, int], Sequence[int]]
@@ -84,9 +87,9 @@ Setting = Literal["against", "borrow", "compat", "alignment"]
 class Evidence:
     """A kind of evidence.
 
-    `settings`: those of a benchmark's settings that change it; recipes print these. `compares`: it
-    takes the text and its reference; `of_source`: passages of the source. `find` returns what is
-    read, or None if there is no such question.
+    `settings`: those of a benchmark's settings that change it; recipes print these.
+    `compares`: it takes the text and its reference; `of_source`: passages of the
+    source. `find` returns what is read, or None if there is no such question.
     """
 
     settings: tuple[Setting, ...]
@@ -111,10 +114,16 @@ def _other_text(document: Document, query: Query) -> Premise:
 
 
 def _whole_texts(document: Document, query: Query) -> Premise:
-    text, other_text = (document.texts[author][FULL] for author in (query.owner, query.other))
+    text, other_text = (
+        document.texts[author][FULL] for author in (query.owner, query.other)
+    )
     if NO_TEXT in (text, other_text):
         return NO_TEXT
-    return NO_EVIDENCE if text is NO_EVIDENCE else other_text._replace(authors=(query.other,))
+    return (
+        NO_EVIDENCE
+        if text is NO_EVIDENCE
+        else other_text._replace(authors=(query.other,))
+    )
 
 
 def _cited(document: Document, query: Query) -> Premise:
@@ -129,10 +138,16 @@ def _cited_alone(document: Document, query: Query) -> Premise:
 def _cited_rest(document: Document, query: Query) -> Premise | None:
     readable = query.unit.readable
     rest = [c for c in readable if c != query.citation]
-    return _some_of(document, rest, readable) if rest and query.citation in readable else None
+    return (
+        _some_of(document, rest, readable)
+        if rest and query.citation in readable
+        else None
+    )
 
 
-def _some_of(document: Document, places: Sequence[int], together: Sequence[int]) -> Premise:
+def _some_of(
+    document: Document, places: Sequence[int], together: Sequence[int]
+) -> Premise:
     """Return some of the cited passages; the context is all of them if there are more."""
     premise = _join(document, places)
     if premise.text is None or len(places) == len(together):
@@ -142,7 +157,10 @@ def _some_of(document: Document, places: Sequence[int], together: Sequence[int])
 
 def _aligned(document: Document, query: Query, *, suffix: str) -> Premise:
     unit = query.unit
-    return _join(document, sorted(document.aligned[suffix, query.owner, unit.part, unit.position]))
+    return _join(
+        document,
+        sorted(document.aligned[suffix, query.owner, unit.part, unit.position]),
+    )
 
 
 def _join(document: Document, places: Sequence[int]) -> Premise:

@@ -1,10 +1,10 @@
 """Instruments: the questions that judges answer about premise and hypothesis, and valid answers.
 
-A new instrument is a new record here. Labels may be two (entailed or not), three (entailed,
-neutral, contradicted), the outcomes of a rubric item (met, not_met) or the choices of a preference
-or a minimal pair (first, second, neither). A measure has the worth of each label. A grade is a
-number on a scale; a criterion of a rubric has its own (`Level`). An index (which of several) is a
-label, too: its digits.
+A new instrument is a new record here. Labels may be two (entailed or not), three
+(entailed, neutral, contradicted), the outcomes of a rubric item (met, not_met) or the
+choices of a preference or a minimal pair (first, second, neither). A measure has the
+worth of each label. A grade is a number on a scale; a criterion of a rubric has its own
+(`Level`). An index (which of several) is a label, too: its digits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,11 @@ class Answers(NamedTuple):
     def of(cls, judgments: pd.DataFrame) -> "Answers":
         """Read columns `label` and `grade` of table `judgments`."""
         labels, names = pd.factorize(judgments["label"])
-        return cls([str(name) for name in names], labels, judgments["grade"].to_numpy(dtype=float))
+        return cls(
+            [str(name) for name in names],
+            labels,
+            judgments["grade"].to_numpy(dtype=float),
+        )
 
     def take(self, rows: NDArray[np.int64]) -> "Answers":
         """Select rows."""
@@ -49,7 +53,10 @@ class Labels:
 
     def worth(self, answers: Answers, counts: Mapping[str, float]) -> Reals:
         """Return `counts` of each label, 0 if it lacks the label; NaN for invalid answers."""
-        worth = [counts.get(name, 0.0) if name in self.names else np.nan for name in answers.names]
+        worth = [
+            counts.get(name, 0.0) if name in self.names else np.nan
+            for name in answers.names
+        ]
         of_label = np.array([*worth, np.nan])  # place -1 is the last
         return np.where(np.isnan(answers.grades), of_label[answers.labels], np.nan)
 
@@ -95,7 +102,8 @@ class Level:
 class Instrument:
     """A question to judges: its name in table `pairs`, its wording, and the valid answers.
 
-    `without_context`: the instrument that replaces it if there is no context. None: itself.
+    `without_context`: the instrument that replaces it if there is no context. None:
+    itself.
     """
 
     name: str
@@ -107,14 +115,19 @@ class Instrument:
 _ENTAILED = Labels(("entailed", "not_entailed"))
 SUPPORT = Grade(0, 3)
 
-ENTAILMENT = Instrument("entailment", "does the premise entail the hypothesis?", _ENTAILED)
+ENTAILMENT = Instrument(
+    "entailment", "does the premise entail the hypothesis?", _ENTAILED
+)
 ATTRIBUTION = Instrument(
     "attribution", "do the passages in the premise entail the hypothesis?", _ENTAILED
 )
-# The context of these two is all cited passages. If there is only one, the question is that about
-# all of them.
+# The context of these two is all cited passages. If there is only one, the question is
+# that about all of them.
 ATTRIBUTION_ALONE = Instrument(
-    "attribution_alone", "does this passage alone entail the hypothesis?", _ENTAILED, ATTRIBUTION
+    "attribution_alone",
+    "does this passage alone entail the hypothesis?",
+    _ENTAILED,
+    ATTRIBUTION,
 )
 ATTRIBUTION_REST = Instrument(
     "attribution_rest",
@@ -133,13 +146,19 @@ THREE_WAY = Instrument(
     Labels(("entailed", "neutral", "contradicted")),
 )
 SAME_QUESTION = Instrument(
-    "same_question", "do premise and hypothesis ask the same?", Labels(("same", "different"))
+    "same_question",
+    "do premise and hypothesis ask the same?",
+    Labels(("same", "different")),
 )
-# Premise and hypothesis are two texts of one document; the context is what both are about.
+# Premise and hypothesis are two texts of one document; the context is what both are
+# about.
 PREFERENCE = Instrument(
-    "preference", "which of the two texts is better?", Labels(("first", "second", "neither"))
+    "preference",
+    "which of the two texts is better?",
+    Labels(("first", "second", "neither")),
 )
-# The context of these two is a criterion of a rubric; the hypothesis is the text that it is about.
+# The context of these two is a criterion of a rubric; the hypothesis is the text that
+# it is about.
 SCALE = Instrument(
     "scale", "which level of the criterion's scale does the hypothesis reach?", Level()
 )
@@ -148,7 +167,15 @@ PENALTIES = Instrument(
 )
 
 _ALL = (
-    *(ENTAILMENT, ATTRIBUTION, ATTRIBUTION_ALONE, ATTRIBUTION_REST, SUPPORT_GRADE),
-    *(THREE_WAY, SAME_QUESTION, PREFERENCE, SCALE, PENALTIES),
+    ENTAILMENT,
+    ATTRIBUTION,
+    ATTRIBUTION_ALONE,
+    ATTRIBUTION_REST,
+    SUPPORT_GRADE,
+    THREE_WAY,
+    SAME_QUESTION,
+    PREFERENCE,
+    SCALE,
+    PENALTIES,
 )
 INSTRUMENTS = {instrument.name: instrument for instrument in _ALL}

@@ -1,13 +1,15 @@
 """Table `pairs`: the questions of a benchmark's texts, document by document.
 
-A statement is read against the passages that it cites, in the order of citing; a citation of an
-absent or blank passage is wrong, and the others can still be read. A statement without citations
-has no evidence; with `borrow` it has the citations of the next cited statement of its part.
+A statement is read against the passages that it cites, in the order of citing; a
+citation of an absent or blank passage is wrong, and the others can still be read. A
+statement without citations has no evidence; with `borrow` it has the citations of the
+next cited statement of its part.
 
 `compat: doclens` follows DocLens's released code where published numbers depend on it
 (eval_citation.py and eval_citation_model.py): words and citations are those of
-`text.citations.as_doclens`; a citation of an absent passage makes all of the statement's wrong;
-else the first 10 count. A repeated citation counts once, and a blank passage cannot be read.
+`text.citations.as_doclens`; a citation of an absent passage makes all of the
+statement's wrong; else the first 10 count. A repeated citation counts once, and a blank
+passage cannot be read.
 """
 
 import hashlib
@@ -41,7 +43,8 @@ from metassay.text.citations import as_doclens, strip_citations
 MOST_CITATIONS = 10  # of a statement, by DocLens's default
 _DOCUMENTS = 256  # documents that are Python objects at once: bounds the memory
 
-Texts = dict[str, dict[str, str | None]]  # author -> part -> its text, None where it failed
+# author -> part -> its text, None where it failed
+Texts = dict[str, dict[str, str | None]]
 Repeats = dict[str, frozenset[str]]  # author -> datasets that its texts may repeat
 
 
@@ -60,7 +63,9 @@ def documents(
     tables = (parts, units_table, *alignments.values())
     for chunk, (its_parts, its_units, *its_alignments) in chunks(sources, *tables):
         written = texts_of(its_parts)
-        units_by_document = _units_of(its_units, written, doclens=options.compat == "doclens")
+        units_by_document = _units_of(
+            its_units, written, doclens=options.compat == "doclens"
+        )
         aligned: dict[str, dict[Any, Sequence[int]]] = defaultdict(dict)
         names = ("doc_id", "author", "part", "position", "passages")
         for suffix, rows in zip(alignments, its_alignments, strict=True):
@@ -72,7 +77,9 @@ def documents(
             for key in [key for key in units if key[1] == CITING]:
                 units[key] = resolve_citations(units[key], source[-1], options)
             premises = {
-                author: {part: text_or_why(text) for part, text in parts_of_author.items()}
+                author: {
+                    part: text_or_why(text) for part, text in parts_of_author.items()
+                }
                 for author, parts_of_author in texts.items()
             }
             about = (*source, premises, repeats, units, aligned[doc_id])
@@ -89,7 +96,8 @@ def chunks(
     for start in range(0, len(ordered), _DOCUMENTS):
         chunk = ordered.iloc[start : start + _DOCUMENTS]
         rows = [
-            np.concatenate([at.get(doc_id, nothing) for doc_id in chunk["doc_id"]]) for at in places
+            np.concatenate([at.get(doc_id, nothing) for doc_id in chunk["doc_id"]])
+            for at in places
         ]
         yield chunk, [table.iloc[at] for table, at in zip(tables, rows, strict=True)]
 
@@ -109,7 +117,9 @@ def _units_of(
     units: pd.DataFrame, written: dict[str, tuple[Texts, Repeats]], *, doclens: bool
 ) -> dict[str, dict[tuple[str, str], list[Unit]]]:
     """Return units by document: statements twice, for questions about citations and for others."""
-    documents: dict[str, dict[tuple[str, str], list[Unit]]] = defaultdict(lambda: defaultdict(list))
+    documents: dict[str, dict[tuple[str, str], list[Unit]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     ordered = units.sort_values(["part", "position"]).fillna({"text": ""})
     names = ("doc_id", "author", "kind", *Unit._fields[:5], "start", "end")
     for doc_id, author, kind, *about, start, end in rows_of(ordered, *names):
@@ -133,7 +143,9 @@ def resolve_citations(
     for statement in reversed(statements):
         citations = statement.citations
         if options.borrow:
-            citations = following[statement.part] = citations or following.get(statement.part, ())
+            citations = following[statement.part] = citations or following.get(
+                statement.part, ()
+            )
         existing = [place for place in citations if 0 <= place < len(passages)]
         if options.compat == "doclens" and len(existing) < len(citations):
             existing = []
@@ -146,7 +158,8 @@ def resolve_citations(
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _CHUNK = 50_000  # rows that are Python objects before they become a frame
-_SHARED = ("premise", "hypothesis", "context", "repeats")  # columns of texts that rows share
+# columns of texts that rows share
+_SHARED = ("premise", "hypothesis", "context", "repeats")
 
 
 def pair_id(
@@ -154,7 +167,8 @@ def pair_id(
 ) -> str:
     """Return the first 32 hex digits of the SHA-256 of a question as compact JSON.
 
-    This is [instrument, premise, hypothesis], and context as a fourth item unless it is None.
+    This is [instrument, premise, hypothesis], and context as a fourth item unless it is
+    None.
     """
     digest = _begun(instrument, premise).copy()
     digest.update(_json(hypothesis))
@@ -189,9 +203,9 @@ class PairRows:
         settled: str | None,
         repeats: str,
     ) -> None:
-        """Add a question. asks: instrument and measure. place: doc_id, author, part, position,
-        citation. texts: premise, hypothesis and context. settled: why no judge is asked; then there
-        is no premise. `repeats` as in the table.
+        """Add a question. asks: instrument and measure. place: doc_id, author, part,
+        position, citation. texts: premise, hypothesis and context. settled: why no
+        judge is asked; then there is no premise. `repeats` as in the table.
         """
         self._rows.append((pair_id(asks[0], *texts), *asks, *place, settled))
         for name, text in zip(_SHARED, (*texts, repeats), strict=True):
@@ -209,20 +223,27 @@ class PairRows:
         rows = pd.concat(self._chunks, ignore_index=True)
         for name, numbers in self._texts.items():
             codes = np.array(self._codes[name], dtype=np.int32)
-            rows[name] = pd.Categorical.from_codes(codes, pd.Index(list(numbers), dtype="str"))
+            rows[name] = pd.Categorical.from_codes(
+                codes, pd.Index(list(numbers), dtype="str")
+            )
         return rows[list(PAIRS.columns)]
 
     def _flush(self) -> None:
         if self._rows:
             names = [name for name in PAIRS.columns if name not in _SHARED]
             chunk = pd.DataFrame(self._rows, columns=names)
-            self._chunks.append(chunk.astype({"settled": "str"}))  # else all-null has another type
+            # else all-null has another type
+            self._chunks.append(chunk.astype({"settled": "str"}))
             self._rows = []
 
 
-def repeats_of(dataset: str, repeats: Mapping[str, frozenset[str]], authors: Iterable[str]) -> str:
+def repeats_of(
+    dataset: str, repeats: Mapping[str, frozenset[str]], authors: Iterable[str]
+) -> str:
     """Return `pairs.repeats`: the datasets that the source and these authors' texts may repeat."""
-    return " ".join(sorted(frozenset([dataset]).union(*(repeats[author] for author in authors))))
+    return " ".join(
+        sorted(frozenset([dataset]).union(*(repeats[author] for author in authors)))
+    )
 
 
 def build_pairs(
@@ -234,10 +255,11 @@ def build_pairs(
 ) -> pd.DataFrame:
     """Ask the questions of a block; return table `pairs`, its texts as Categoricals.
 
-    `alignments`: tables of the benchmark's alignments, by name, in its order. A document without
-    reference has no questions that compare with it, and one without source none that read it: their
-    scores are undefined, not 0. A text that failed has its questions (settled: no_text), and a part
-    with unknown units has one (settled: no_claims); both count as failed.
+    `alignments`: tables of the benchmark's alignments, by name, in its order. A
+    document without reference has no questions that compare with it, and one without
+    source none that read it: their scores are undefined, not 0. A text that failed has
+    its questions (settled: no_text), and a part with unknown units has one (settled:
+    no_claims); both count as failed.
     """
     suffixes = aligned_suffixes(options.alignments, list(alignments))
     questions, rows = questions_of(options, suffixes.values()), PairRows()
@@ -249,13 +271,19 @@ def build_pairs(
                 asks, unit = question.instrument, query.unit
                 if premise.context is None and asks.without_context is not None:
                     asks = asks.without_context
-                hypothesis = unit.text if premise.hypothesis is None else premise.hypothesis
+                hypothesis = (
+                    unit.text if premise.hypothesis is None else premise.hypothesis
+                )
                 rows.add(
                     (asks.name, question.name),
                     (doc_id, author, unit.part, unit.position, query.citation),
                     (premise.text, hypothesis, premise.context),
                     premise.settled,
-                    repeats_of(document.dataset, document.repeats, (query.owner, *premise.authors)),
+                    repeats_of(
+                        document.dataset,
+                        document.repeats,
+                        (query.owner, *premise.authors),
+                    ),
                 )
     return rows.frame()
 
@@ -270,11 +298,15 @@ def _questions_of(
         return
     find, of_reference = question.evidence.find, question.whose == "reference"
     for author in sorted(document.texts):
-        if question.compares and (author == REFERENCE or REFERENCE not in document.texts):
+        if question.compares and (
+            author == REFERENCE or REFERENCE not in document.texts
+        ):
             continue
         owner, other = (REFERENCE, author) if of_reference else (author, REFERENCE)
         for unit in _units(question, document, owner):
-            citations = unit.citations if question.units == "citation" else (ALL_CITATIONS,)
+            citations = (
+                unit.citations if question.units == "citation" else (ALL_CITATIONS,)
+            )
             for citation in citations:
                 query = Query(owner, other, unit, citation, by_part)
                 premise = find(document, query) if unit.status == "ok" else NO_CLAIMS
@@ -284,7 +316,11 @@ def _questions_of(
 
 def _units(question: Question, document: Document, owner: str) -> Sequence[Unit]:
     if question.units == "text":
-        return [Unit(FULL, 0, strip_citations(document.texts[owner][FULL].text or "").strip())]
+        return [
+            Unit(
+                FULL, 0, strip_citations(document.texts[owner][FULL].text or "").strip()
+            )
+        ]
     if question.units == "rival":
         ranked = list(enumerate(document.systems)) if owner != REFERENCE else []
         return [Unit(FULL, rank, "") for rank, rival in ranked if rival != owner]

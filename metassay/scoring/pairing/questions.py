@@ -15,14 +15,14 @@ from metassay.tables.names import aligned_suffixes
 class Questions(Options):
     """The questions about the texts.
 
-    measures: names of measures, each at most once.
-    against: claims are judged against the whole other text (`full`) or its same part (`part`): all
-    of a text without sections; if it lacks only this section, there is no evidence.
-    borrow: a statement without citations takes those of the next cited statement.
-    compat: how citations are read: by our rules (`none`), or as by DocLens's released code
-    (`doclens`, which borrows, too); `pairs.py` says what differs.
-    alignments: those of the benchmark's alignments that faithfulness reads: names, or `all`; an
-    empty list is the benchmark's first.
+    measures: names of measures, each at most once. against: claims are judged against
+    the whole other text (`full`) or its same part (`part`): all of a text without
+    sections; if it lacks only this section, there is no evidence. borrow: a statement
+    without citations takes those of the next cited statement. compat: how citations are
+    read: by our rules (`none`), or as by DocLens's released code (`doclens`, which
+    borrows, too); `pairs.py` says what differs. alignments: those of the benchmark's
+    alignments that faithfulness reads: names, or `all`; an empty list is the
+    benchmark's first.
     """
 
     measures: tuple[str, ...]
@@ -47,20 +47,25 @@ class Questions(Options):
                 {"unknown": ", ".join(unknown), "known": ", ".join(MEASURES)},
             )
         if len(set(names)) < len(names):
-            raise PydanticCustomError("repeated_measure", "a measure is named twice; name it once")
+            raise PydanticCustomError(
+                "repeated_measure", "a measure is named twice; name it once"
+            )
         return names
 
     @model_validator(mode="after")
     def _doclens_borrows(self) -> Self:
         if self.compat == "doclens" and not self.borrow:
-            raise ValueError("compat: doclens borrows citations; write borrow: true beside it")
+            raise ValueError(
+                "compat: doclens borrows citations; write borrow: true beside it"
+            )
         return self
 
 
 def measures_of(options: Questions, suffixes: Iterable[str] = ("",)) -> list[Measure]:
     """Return the measures of a block, in the order of the table of measures.
 
-    A measure that reads alignments is repeated for each; `suffixes`: what these add to names.
+    A measure that reads alignments is repeated for each; `suffixes`: what these add to
+    names.
     """
     return [
         measure.reading(suffix) if suffix else measure
@@ -79,17 +84,24 @@ def questions_of(options: Questions, suffixes: Iterable[str] = ("",)) -> list[Qu
 def clashes(blocks: Mapping[str, Questions], alignments: Sequence[str]) -> list[str]:
     """Return a line for each two blocks of a benchmark (by name) that ask the same question.
 
-    A measure in two blocks would have two scores, and so would measures that share a question
-    (citation_recall and citation_precision share that about all passages together).
+    A measure in two blocks would have two scores, and so would measures that share a
+    question (citation_recall and citation_precision share that about all passages
+    together).
     """
     measures = {
-        name: measures_of(options, aligned_suffixes(options.alignments, alignments).values())
+        name: measures_of(
+            options, aligned_suffixes(options.alignments, alignments).values()
+        )
         for name, options in blocks.items()
     }
     problems = []
     for first, second in combinations(blocks, 2):
         names, others = (
-            {question.name for measure in measures[block] for question in measure.questions}
+            {
+                question.name
+                for measure in measures[block]
+                for question in measure.questions
+            }
             for block in (first, second)
         )
         asking = dict.fromkeys(
@@ -116,7 +128,9 @@ def unanswerable(
     for options in blocks.values():
         for measure in measures_of(options):
             for question in measure.questions:
-                asking.setdefault(question.instrument.name, {})[measure.description.name] = None
+                asking.setdefault(question.instrument.name, {})[
+                    measure.description.name
+                ] = None
     return [
         f"judges > {judge}: cannot answer instrument {instrument!r}, which {', '.join(measures)}"
         " asks; choose another judge, or leave out the measure"

@@ -1,8 +1,9 @@
 """The questions of a rubric: each criterion about each text to which it applies.
 
-A text is not scored on a criterion that compares with a reference if there is none or it lacks the
-part, nor on a scale whose conditions the source does not meet. If the source lacks what penalties
-are about, there are none, and no judge is asked; `pairs.settled` says why.
+A text is not scored on a criterion that compares with a reference if there is none or
+it lacks the part, nor on a scale whose conditions the source does not meet. If the
+source lacks what penalties are about, there are none, and no judge is asked;
+`pairs.settled` says why.
 """
 
 from collections import defaultdict
@@ -12,7 +13,14 @@ from typing import NamedTuple
 import pandas as pd
 
 from metassay.core.errors import BadInput, raise_problems
-from metassay.scoring.pairing.pairs import PairRows, Repeats, Texts, chunks, repeats_of, texts_of
+from metassay.scoring.pairing.pairs import (
+    PairRows,
+    Repeats,
+    Texts,
+    chunks,
+    repeats_of,
+    texts_of,
+)
 from metassay.scoring.rubrics.ask import (
     Attributes,
     applies,
@@ -23,7 +31,13 @@ from metassay.scoring.rubrics.ask import (
 )
 from metassay.scoring.rubrics.record import Criterion, Rubric
 from metassay.tables.checks import rows_of
-from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, is_reference, reference_number
+from metassay.tables.names import (
+    ALL_CITATIONS,
+    FULL,
+    REFERENCE,
+    is_reference,
+    reference_number,
+)
 
 
 class _Document(NamedTuple):
@@ -52,20 +66,22 @@ def rubric_pairs(
 ) -> pd.DataFrame:
     """Ask a rubric of a benchmark's texts; return table `pairs`, its texts as Categoricals.
 
-    `rubric` has a criterion for each facet already (`rubrics.ask.expand_facets`); `facets` are
-    those that the segmentation can find. A document with several references has a row for each,
-    with its number from 0 as `citation`. The reference is graded like any text, unless a criterion
-    compares with it.
+    `rubric` has a criterion for each facet already (`rubrics.ask.expand_facets`);
+    `facets` are those that the segmentation can find. A document with several
+    references has a row for each, with its number from 0 as `citation`. The reference
+    is graded like any text, unless a criterion compares with it.
 
-    Raises BadInput if the rubric applies to no document, if it names a part that no text has and
-    that is not a facet, or if an attribute that should have items has something else.
+    Raises BadInput if the rubric applies to no document, if it names a part that no
+    text has and that is not a facet, or if an attribute that should have items has
+    something else.
     """
     problems = list(_unknown_parts(parts, rubric, facets))
     raise_problems(problems)
     rows, fitting, odd = PairRows(), 0, defaultdict[str, int](int)
     # Without items of the document, a criterion's question is the same for all of them.
     asking = [
-        None if criterion.items_from else question(criterion, {}) for criterion in rubric.criteria
+        None if criterion.items_from else question(criterion, {})
+        for criterion in rubric.criteria
     ]
     for doc_id, document in _documents(sources, parts):
         if not applies(rubric.applies, document.attributes):
@@ -75,7 +91,9 @@ def rubric_pairs(
             try:
                 _add(rows, rubric, position, asking[position], (doc_id, document))
             except BadInput as error:
-                odd[f"{_at(rubric)} > criteria > {criterion.name} > items_from: {error}"] += 1
+                odd[
+                    f"{_at(rubric)} > criteria > {criterion.name} > items_from: {error}"
+                ] += 1
     if rubric.applies and not fitting:
         problems.append(
             f"{_at(rubric)} > applies: no document has such attributes; add them to sources, or"
@@ -86,7 +104,9 @@ def rubric_pairs(
     return rows.frame()
 
 
-def _unknown_parts(parts: pd.DataFrame, rubric: Rubric, facets: Sequence[str]) -> Iterator[str]:
+def _unknown_parts(
+    parts: pd.DataFrame, rubric: Rubric, facets: Sequence[str]
+) -> Iterator[str]:
     known = {FULL, *facets, *parts["part"].unique()}
     for criterion in rubric.criteria:
         for name in sorted(criterion.parts - known):
@@ -100,7 +120,9 @@ def _at(rubric: Rubric) -> str:
     return f"rubrics/{rubric.name}.yaml"
 
 
-def _documents(sources: pd.DataFrame, parts: pd.DataFrame) -> Iterator[tuple[str, _Document]]:
+def _documents(
+    sources: pd.DataFrame, parts: pd.DataFrame
+) -> Iterator[tuple[str, _Document]]:
     """Iterate over the documents with texts, in order of doc_id."""
     columns = ("doc_id", "passages", "attributes", "dataset")
     for chunk, (its_parts,) in chunks(sources, parts):
@@ -112,7 +134,11 @@ def _documents(sources: pd.DataFrame, parts: pd.DataFrame) -> Iterator[tuple[str
 
 
 def _add(
-    rows: PairRows, rubric: Rubric, position: int, asks: str | None, of: tuple[str, _Document]
+    rows: PairRows,
+    rubric: Rubric,
+    position: int,
+    asks: str | None,
+    of: tuple[str, _Document],
 ) -> None:
     """Add the rows of a criterion about a document; `asks`: its question, if documents share it."""
     criterion, (doc_id, document) = rubric.criteria[position], of
@@ -138,11 +164,17 @@ def _add(
                 (doc_id, author, criterion.reads, position, citation),
                 (None if settled else against.text, read.text, context),
                 settled,
-                repeats_of(document.dataset, document.repeats, filter(None, (author, reference))),
+                repeats_of(
+                    document.dataset,
+                    document.repeats,
+                    filter(None, (author, reference)),
+                ),
             )
 
 
-def _settled(criterion: Criterion, against: _Read, read: _Read, none: bool) -> str | None:
+def _settled(
+    criterion: Criterion, against: _Read, read: _Read, none: bool
+) -> str | None:
     """Return why no judge is asked; None if a judge is."""
     if against.why or read.why in ("no_text", "no_claims"):
         return against.why or read.why
@@ -170,7 +202,10 @@ def _held_against(
             return read
         texts += [(name, read.text)] if read.why is None else []
     # Several are named, so that a reader can tell them apart.
-    labelled = [f"{name}:\n{text}" if len(criterion.against) > 1 else text for name, text in texts]
+    labelled = [
+        f"{name}:\n{text}" if len(criterion.against) > 1 else text
+        for name, text in texts
+    ]
     return _Read("\n\n".join(labelled)) if texts or not criterion.against else None
 
 

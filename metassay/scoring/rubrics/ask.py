@@ -28,21 +28,25 @@ def attributes_of(written: str | None) -> Attributes:
 
 def applies(conditions: Conditions, attributes: Attributes) -> bool:
     """Return whether a document's attributes meet all conditions."""
-    return all(_fits(attributes.get(name), options) for name, options in conditions.items())
+    return all(
+        _fits(attributes.get(name), options) for name, options in conditions.items()
+    )
 
 
 def _fits(value: object, options: Sequence[object] | None) -> bool:
     if options is None:
         return value not in (None, "", [], {}, False)
     # To Python True equals 1; in a rubric they differ.
-    return (isinstance(value, bool), value) in [(isinstance(o, bool), o) for o in options]
+    return (isinstance(value, bool), value) in [
+        (isinstance(o, bool), o) for o in options
+    ]
 
 
 def expand_facets(rubric: Rubric, facets: Sequence[str]) -> Rubric:
     """Return the rubric with a criterion per facet in place of each that reads every facet.
 
-    They are called <criterion>_<facet>, and {facet} in `asks` becomes the facet's name. Raises
-    BadInput if there are no facets, or if two criteria then have the same name.
+    They are called <criterion>_<facet>, and {facet} in `asks` becomes the facet's name.
+    Raises BadInput if there are no facets, or if two criteria then have the same name.
     """
     criteria: list[Criterion] = []
     for criterion in rubric.criteria:
@@ -50,7 +54,10 @@ def expand_facets(rubric: Rubric, facets: Sequence[str]) -> Rubric:
             criteria.append(criterion)
             continue
         for facet in facets:
-            name, asks = f"{criterion.name}_{facet}", criterion.asks.replace("{facet}", facet)
+            name, asks = (
+                f"{criterion.name}_{facet}",
+                criterion.asks.replace("{facet}", facet),
+            )
             criteria.append(replace(criterion, name=name, reads=facet, asks=asks))
     names = [criterion.name for criterion in criteria]
     at = f"rubrics/{rubric.name}.yaml > criteria"
@@ -71,8 +78,9 @@ def expand_facets(rubric: Rubric, facets: Sequence[str]) -> Rubric:
 def items_of(criterion: Criterion, attributes: Attributes) -> tuple[str, ...] | None:
     """Return the items of which each may be penalised once; None for a scale or a free count.
 
-    The attribute may be a list of texts, or an object: {"cough": "no"} is the item `cough: no`. A
-    missing attribute has no items. Raises BadInput if it is something else.
+    The attribute may be a list of texts, or an object: {"cough": "no"} is the item
+    `cough: no`. A missing attribute has no items. Raises BadInput if it is something
+    else.
     """
     if criterion.items_from is None:
         return criterion.items
@@ -81,7 +89,9 @@ def items_of(criterion: Criterion, attributes: Attributes) -> tuple[str, ...] | 
         listed = [f"{name}: {value}" for name, value in listed.items()]
     if listed is None:
         return ()
-    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
+    if not isinstance(listed, list) or not all(
+        isinstance(item, str) for item in listed
+    ):
         raise BadInput(
             f"attribute {criterion.items_from!r} must be a list of texts or an object; correct it"
         )
@@ -97,16 +107,20 @@ def cap_of(criterion: Criterion, attributes: Attributes) -> int | None:
 
 def not_applicable(criterion: Criterion, attributes: Attributes) -> bool:
     """Return whether the source lacks what the criterion is about: 0 penalties, or no grade."""
-    return not applies(criterion.applies, attributes) or items_of(criterion, attributes) == ()
+    return (
+        not applies(criterion.applies, attributes)
+        or items_of(criterion, attributes) == ()
+    )
 
 
 def question(criterion: Criterion, attributes: Attributes) -> str:
     """Return the criterion for `pairs.context`: canonical JSON with all that a judge must know.
 
-    A scale has kind, criterion, asks, levels (level -> anchor), better (only if `lower`) and
-    examples. Penalties have kind, criterion, asks, items (null: count freely), cap (null: no limit)
-    and examples. An example has `against`, `text`, `grade` and `reason`, and `quotes` or
-    `violations` (item or what, and quote) where there are any.
+    A scale has kind, criterion, asks, levels (level -> anchor), better (only if
+    `lower`) and examples. Penalties have kind, criterion, asks, items (null: count
+    freely), cap (null: no limit) and examples. An example has `against`, `text`,
+    `grade` and `reason`, and `quotes` or `violations` (item or what, and quote) where
+    there are any.
     """
     fields: dict[str, Any] = {
         "kind": criterion.kind,
@@ -114,11 +128,15 @@ def question(criterion: Criterion, attributes: Attributes) -> str:
         "asks": criterion.asks,
         "examples": [
             {key: value for key, value in dumped.items() if value != []}
-            for dumped in (example.model_dump(exclude_none=True) for example in criterion.examples)
+            for dumped in (
+                example.model_dump(exclude_none=True) for example in criterion.examples
+            )
         ],
     }
     if criterion.kind == "scale":
-        fields["levels"] = {str(level): anchor for level, anchor in criterion.levels.items()}
+        fields["levels"] = {
+            str(level): anchor for level, anchor in criterion.levels.items()
+        }
         fields |= {} if criterion.better == "higher" else {"better": "lower"}
     else:
         items = items_of(criterion, attributes)
@@ -138,7 +156,9 @@ NO_REFERENCE_PART = "null where the reference lacks the part"
 _ALL_FAILED = _FAILED.replace("its answer", "any answer that it needs")
 _SUMS = ("overall", "total")
 _SUMMED = "sum of the penalties of all criteria"
-_RENORMALISED = "mean of the weighted criteria, weights renormalised over those that were scored"
+_RENORMALISED = (
+    "mean of the weighted criteria, weights renormalised over those that were scored"
+)
 _PRINTED = "sum of value x weight over the weighted criteria, divided by their number"
 
 
@@ -154,18 +174,24 @@ def criteria_table(rubric: Rubric) -> pd.DataFrame:
     """
     rows = [*_criteria(rubric), *_totals(rubric), *_overall(rubric)]
     named = [
-        {"rubric": rubric.name, "metric": metric_of(rubric.name, str(row["criterion"])), **row}
+        {
+            "rubric": rubric.name,
+            "metric": metric_of(rubric.name, str(row["criterion"])),
+            **row,
+        }
         for row in rows
     ]
     frame = pd.DataFrame(named).assign(position=range(len(named)), source=rubric.source)
-    return frame[list(CRITERIA.columns)].astype({"high": "float64", "weight": "float64"})
+    return frame[list(CRITERIA.columns)].astype(
+        {"high": "float64", "weight": "float64"}
+    )
 
 
 def rubric_descriptions(criteria: pd.DataFrame) -> dict[str, Description]:
     """Describe each metric in table `criteria`, by name, in the order of the rubrics.
 
-    Headlines are metrics whose scores came with the data, a rubric's sum or overall score, and each
-    criterion of a rubric that has neither.
+    Headlines are metrics whose scores came with the data, a rubric's sum or overall
+    score, and each criterion of a rubric that has neither.
     """
     criteria = criteria.sort_values(["rubric", "position"])
     summed = set(criteria.loc[criteria["kind"].isin(_SUMS), "rubric"])
@@ -175,9 +201,13 @@ def rubric_descriptions(criteria: pd.DataFrame) -> dict[str, Description]:
         high = None if pd.isna(row.high) else row.high
         shares = row.kind != "overall" and row.value == "share"
         descriptions[row.metric] = Description(
-            *(row.metric, row.meaning, row.better),
+            row.metric,
+            row.meaning,
+            row.better,
             (row.low / row.high, 1.0) if shares else (row.low, high),
-            *(row.missing, row.source, RELEASED if row.kind == FROM_DATASET else RUBRICS),
+            row.missing,
+            row.source,
+            RELEASED if row.kind == FROM_DATASET else RUBRICS,
             headline=row.kind in _SUMS or row.rubric not in summed,
         )
     return descriptions
@@ -212,12 +242,23 @@ def _absent(criterion: Criterion) -> str:
 
 def _totals(rubric: Rubric) -> Iterator[dict[str, object]]:
     if rubric.counts:
-        caps = [criterion.highest for criterion in rubric.criteria if criterion.kind == "penalties"]
+        caps = [
+            criterion.highest
+            for criterion in rubric.criteria
+            if criterion.kind == "penalties"
+        ]
         yield {
-            **{"criterion": "penalties", "kind": "total", "low": 0.0, "weight": None},
+            "criterion": "penalties",
+            "kind": "total",
+            "low": 0.0,
+            "weight": None,
             "high": None if None in caps else sum(cap or 0 for cap in caps),
-            **{"value": "grade", "combines": "sum", "better": "lower"},
-            **{"meaning": _SUMMED, "missing": _ALL_FAILED, "recipe": _whole(rubric)},
+            "value": "grade",
+            "combines": "sum",
+            "better": "lower",
+            "meaning": _SUMMED,
+            "missing": _ALL_FAILED,
+            "recipe": _whole(rubric),
         }
 
 
@@ -226,12 +267,15 @@ def _whole(rubric: Rubric) -> str:
 
 
 def _overall(rubric: Rubric) -> Iterator[dict[str, object]]:
-    weighted = [criterion for criterion in rubric.criteria if criterion.weight is not None]
+    weighted = [
+        criterion for criterion in rubric.criteria if criterion.weight is not None
+    ]
     if rubric.overall is None:
         return
     units = [float(max(c.levels)) if c.value == "share" else 1.0 for c in weighted]
     ends = [
-        (c.lowest / unit, max(c.levels) / unit) for c, unit in zip(weighted, units, strict=True)
+        (c.lowest / unit, max(c.levels) / unit)
+        for c, unit in zip(weighted, units, strict=True)
     ]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     printed = rubric.overall == "printed"
@@ -240,8 +284,14 @@ def _overall(rubric: Rubric) -> Iterator[dict[str, object]]:
         low = min(low * share for (low, _), share in zip(ends, shares, strict=True))
         high = sum(high * share for (_, high), share in zip(ends, shares, strict=True))
     yield {
-        **{"criterion": "overall", "kind": "overall", "low": low, "high": high, "weight": None},
-        **{"value": "grade", "combines": rubric.overall, "better": weighted[0].better},
+        "criterion": "overall",
+        "kind": "overall",
+        "low": low,
+        "high": high,
+        "weight": None,
+        "value": "grade",
+        "combines": rubric.overall,
+        "better": weighted[0].better,
         "meaning": _PRINTED if printed else _RENORMALISED,
         "missing": f"null where none of them was scored; {_ALL_FAILED}",
         "recipe": _whole(rubric),

@@ -15,7 +15,8 @@ from metassay.core.naming import name_problem, name_problems
 from metassay.core.options import Block, Options, Words, parse, refuse
 from metassay.tables.names import FULL, REFERENCE
 
-EVERY_FACET = "every facet"  # reads: one criterion for each facet of the benchmark's segmentation
+# reads: one criterion for each facet of the benchmark's segmentation
+EVERY_FACET = "every facet"
 SOURCE = "source"  # against: all passages of the document
 NOTHING = "nothing"  # against: the text alone is read
 RESERVED = ("overall", "penalties")  # a rubric's metrics over all of its criteria
@@ -59,17 +60,17 @@ class Example(Options):
 class Criterion:
     """A criterion by which texts are graded.
 
-    reads: the part that is graded. against: what it is compared with: REFERENCE (the same part),
-    SOURCE, names of the text's other parts; empty where the text alone is read. applies: the
-    documents that it is for. weight: in the overall score; None: not part of it. better: the better
-    end of the scale; of penalties, lower. value: whether a score is the grade, or its share of the
-    highest level.
+    reads: the part that is graded. against: what it is compared with: REFERENCE (the
+    same part), SOURCE, names of the text's other parts; empty where the text alone is
+    read. applies: the documents that it is for. weight: in the overall score; None: not
+    part of it. better: the better end of the scale; of penalties, lower. value: whether
+    a score is the grade, or its share of the highest level.
 
-    levels: of a scale, from lowest to highest, each with its anchor: what a text of that level is
-    like. Each of `items` may be penalised once; `items_from` is the attribute of the source that
-    has them; without either, penalties are counted freely. cap: the most penalties (with items_from
-    at most the document's items); None: no limit. absent: what a text without the part gets: the
-    worst, or no penalty.
+    levels: of a scale, from lowest to highest, each with its anchor: what a text of
+    that level is like. Each of `items` may be penalised once; `items_from` is the
+    attribute of the source that has them; without either, penalties are counted freely.
+    cap: the most penalties (with items_from at most the document's items); None: no
+    limit. absent: what a text without the part gets: the worst, or no penalty.
     """
 
     name: str
@@ -113,10 +114,10 @@ class Criterion:
 class Rubric:
     """A rubric, its criteria in the order of its file.
 
-    overall: how weighted criteria are combined: weights `renormalised` over those with a score, or
-    as `printed` in the paper on facets: sum(value x weight) / number of weighted criteria; None:
-    not at all. references: of grades against several references, the `best` or the `mean` counts.
-    applies: the documents that it is for.
+    overall: how weighted criteria are combined: weights `renormalised` over those with
+    a score, or as `printed` in the paper on facets: sum(value x weight) / number of
+    weighted criteria; None: not at all. references: of grades against several
+    references, the `best` or the `mean` counts. applies: the documents that it is for.
     """
 
     name: str
@@ -165,10 +166,13 @@ def _condition(values: object) -> tuple[object, ...] | None:
 
 
 _once = refuse(
-    lambda names: "" if 0 < len(names) == len(set(names)) else "must have one or more, each once"
+    lambda names: (
+        "" if 0 < len(names) == len(set(names)) else "must have one or more, each once"
+    )
 )
 _Applies = Annotated[
-    dict[str, Annotated[Any, AfterValidator(_condition)]], AfterValidator(MappingProxyType)
+    dict[str, Annotated[Any, AfterValidator(_condition)]],
+    AfterValidator(MappingProxyType),
 ]
 
 
@@ -229,12 +233,14 @@ class RubricFile(Options):
 def load_rubric(path: Path) -> Rubric:
     """Read a rubric; its name is the file's.
 
-    Raises BadInput with all problems: unknown or missing keys, levels that are not consecutive,
-    caps that no penalty can reach, weights that nothing uses, and so on.
+    Raises BadInput with all problems: unknown or missing keys, levels that are not
+    consecutive, caps that no penalty can reach, weights that nothing uses, and so on.
     """
     where, problems = str(path), []
     if name_problem(path.stem):
-        problems.append(f"{where}: the name is not a rubric's: {name_problem(path.stem)}")
+        problems.append(
+            f"{where}: the name is not a rubric's: {name_problem(path.stem)}"
+        )
     try:
         file = parse(RubricFile, strict_yaml.load(path), where=where)
     except BadInput as error:
@@ -267,7 +273,10 @@ def _together(file: RubricFile, criteria: list[Criterion]) -> Iterator[str]:
     if file.overall != "none" and not weighted:
         yield "overall: no criterion has a weight; give weights, or write none"
     if file.overall == "none":
-        yield from (f"criteria > {c.name} > weight: overall is none; remove it" for c in weighted)
+        yield from (
+            f"criteria > {c.name} > weight: overall is none; remove it"
+            for c in weighted
+        )
 
 
 def _criterion(name: str, block: object, at: str) -> Criterion:
@@ -278,14 +287,20 @@ def _criterion(name: str, block: object, at: str) -> Criterion:
     fields = _scale(settings, at) if kind == "scale" else _penalties(settings, at)
     against, examples = tuple(fields.pop("against")), tuple(fields.pop("examples"))
     against = () if against == (NOTHING,) else against
-    criterion = Criterion(kind=kind, name=name, against=against, examples=examples, **fields)
-    raise_problems(f"{at} > {line}" for line in (*_reading(criterion), *_examples(criterion)))
+    criterion = Criterion(
+        kind=kind, name=name, against=against, examples=examples, **fields
+    )
+    raise_problems(
+        f"{at} > {line}" for line in (*_reading(criterion), *_examples(criterion))
+    )
     return criterion
 
 
 def _scale(block: Block, at: str) -> dict[str, Any]:
     scale = parse(ScaleBlock, block, where=at)
-    levels = {int(level): scale.levels[level] for level in sorted(scale.levels, key=int)}
+    levels = {
+        int(level): scale.levels[level] for level in sorted(scale.levels, key=int)
+    }
     return dict(scale) | {"levels": MappingProxyType(levels)}
 
 
@@ -296,7 +311,10 @@ def _penalties(block: Block, at: str) -> dict[str, Any]:
     if cap == "items" and items is not None:
         cap = len(items)
     cap = cap if isinstance(cap, int) else None
-    return dict(penalties) | {"items": None if items is None else tuple(items), "cap": cap}
+    return dict(penalties) | {
+        "items": None if items is None else tuple(items),
+        "cap": cap,
+    }
 
 
 def _cap_problems(block: PenaltiesBlock) -> Iterator[str]:
@@ -307,7 +325,11 @@ def _cap_problems(block: PenaltiesBlock) -> Iterator[str]:
         yield "cap: there are no items to count; write items, items_from, a number or none"
     if block.cap == "none" and listed:
         yield "cap: each item has one penalty at most, so there is a limit; write items or a number"
-    if block.items is not None and isinstance(block.cap, int) and block.cap > len(block.items):
+    if (
+        block.items is not None
+        and isinstance(block.cap, int)
+        and block.cap > len(block.items)
+    ):
         yield (
             f"cap: is {block.cap}, but {len(block.items)} items have one penalty each at most;"
             " write items"
@@ -318,7 +340,9 @@ def _cap_problems(block: PenaltiesBlock) -> Iterator[str]:
 
 def _reading(criterion: Criterion) -> Iterator[str]:
     """Check the parts that a criterion names."""
-    if criterion.reads not in (FULL, EVERY_FACET) and (problem := _part_problem(criterion.reads)):
+    if criterion.reads not in (FULL, EVERY_FACET) and (
+        problem := _part_problem(criterion.reads)
+    ):
         yield f"reads: {problem}, or write {FULL} or {EVERY_FACET}"
     for name in criterion.against:
         if name == NOTHING:
@@ -343,10 +367,15 @@ def _examples(criterion: Criterion) -> Iterator[str]:
     highest = criterion.highest
     for place, example in enumerate(criterion.examples):
         at = f"examples > {place}"
-        if example.grade < criterion.lowest or (highest is not None and example.grade > highest):
+        if example.grade < criterion.lowest or (
+            highest is not None and example.grade > highest
+        ):
             end = " or more" if highest is None else f" to {highest}"
             yield f"{at} > grade: is {example.grade}; write {criterion.lowest}{end}"
-        quotes = [*example.quotes, *(violation.quote for violation in example.violations)]
+        quotes = [
+            *example.quotes,
+            *(violation.quote for violation in example.violations),
+        ]
         if any(quote not in example.text for quote in quotes):
             yield f"{at}: a quote is not in its text, character by character; correct it"
         if criterion.kind == "scale" and example.violations:

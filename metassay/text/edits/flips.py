@@ -1,11 +1,12 @@
 """Edits that make a sentence not entailed: other words, numbers, sides or times, and negations.
 
-Words of both halves of the vocabulary are matched, the longest first, so that "rheumatoid
-arthritis" is a single word; but only words of the requested half are replaced, and only by its
-words. An only negation can be removed; a sentence without negations can get one. A number grows,
-since five of something include two; a dose grows or shrinks. Numbers after "less than", "up to" and
-the like stay, because another limit can be true as well. So do numbers that are names (COVID-19,
-L4, grade 2), conditions, exceptions, and words that occur only under a negation.
+Words of both halves of the vocabulary are matched, the longest first, so that
+"rheumatoid arthritis" is a single word; but only words of the requested half are
+replaced, and only by its words. An only negation can be removed; a sentence without
+negations can get one. A number grows, since five of something include two; a dose grows
+or shrinks. Numbers after "less than", "up to" and the like stay, because another limit
+can be true as well. So do numbers that are names (COVID-19, L4, grade 2), conditions,
+exceptions, and words that occur only under a negation.
 """
 
 import re
@@ -32,10 +33,18 @@ from metassay.text.edits.wording import (
 )
 from metassay.text.patterns import Patterns
 from metassay.text.vocabulary import Group, Half, Term, as_key, groups, half, terms
-from metassay.text.vocabulary.inflection import BASE, ING, PARTICIPLE, PAST, THIRD, verb_forms
+from metassay.text.vocabulary.inflection import (
+    BASE,
+    ING,
+    PARTICIPLE,
+    PAST,
+    THIRD,
+    verb_forms,
+)
 
 _X, _N, _C, _V = (
-    Patterns(FILE, section) for section in ("exchange", "negations", "circumstances", "values")
+    Patterns(FILE, section)
+    for section in ("exchange", "negations", "circumstances", "values")
 )
 
 # ---- exchange
@@ -69,13 +78,18 @@ class WordMatch(NamedTuple):
 def drug(sentence: str, split: Half) -> Iterator[str]:
     """Replace a drug by one of another class, in the same form: a brand by a brand.
 
-    Drugs of the same class are never exchanged, since statements about them are often both true.
+    Drugs of the same class are never exchanged, since statements about them are often
+    both true.
     """
     for word, form in _of_half("drug", sentence, split):
         kind, _, old_class = word.group.section.partition(": ")
         for group in groups("drug", split):
             other_kind, _, other_class = group.section.partition(": ")
-            fits = other_kind == kind and other_class != old_class and form.side < len(group.sides)
+            fits = (
+                other_kind == kind
+                and other_class != old_class
+                and form.side < len(group.sides)
+            )
             if fits:
                 for name in group.sides[form.side]:
                     yield from _put(sentence, word, name)
@@ -85,9 +99,15 @@ def anatomy(sentence: str, split: Half) -> Iterator[str]:
     """Replace a site of the body by another."""
     for word, form in _of_half("anatomy", sentence, split):
         before, after = sentence[: word.start], sentence[word.start :]
-        back = re.match(r"back\b", after) and re.search(r"\b(?:lower|upper|her|his) \Z", before)
+        back = re.match(r"back\b", after) and re.search(
+            r"\b(?:lower|upper|her|his) \Z", before
+        )
         heading = sentence[word.end : word.end + 1] == ":"
-        if heading or _X.other_hand.search(before) or (_X.no_site.match(after) and not back):
+        if (
+            heading
+            or _X.other_hand.search(before)
+            or (_X.no_site.match(after) and not back)
+        ):
             continue
         for group in _beside(word.group, split):
             if form.side < len(group.sides):
@@ -97,7 +117,8 @@ def anatomy(sentence: str, split: Half) -> Iterator[str]:
 def diagnosis(sentence: str, split: Half) -> Iterator[str]:
     """Replace a diagnosis by another."""
     for word, form in _of_half("diagnosis", sentence, split):
-        # an abbreviation after its name, which would stay; or a part of "diabetes type II"
+        # an abbreviation after its name, which would stay; or a part of "diabetes type
+        # II"
         if sentence[: word.start].endswith("(") or _X.type.match(sentence, word.end):
             continue
         for group in _beside(word.group, split):
@@ -160,7 +181,11 @@ def _of_half(kind: str, sentence: str, split: Half) -> Iterator[tuple[WordMatch,
 
 def _beside(group: Group, split: Half) -> list[Group]:
     candidates = groups(group.kind, split)
-    return [other for other in candidates if other.section == group.section and other != group]
+    return [
+        other
+        for other in candidates
+        if other.section == group.section and other != group
+    ]
 
 
 def _opposites(kind: str, sentence: str, split: Half) -> Iterator[str]:
@@ -172,11 +197,15 @@ def _opposites(kind: str, sentence: str, split: Half) -> Iterator[str]:
         else:
             text = sentence[word.start : word.end].lower()
             phrase = _PHRASES.get(text)
-            allowed = not (phrase and re.match(rf"[ -](?:{phrase})\b", behind, re.IGNORECASE))
+            allowed = not (
+                phrase and re.match(rf"[ -](?:{phrase})\b", behind, re.IGNORECASE)
+            )
             allowed = allowed and not _X.open.search(before)
             allowed = allowed and (" " in text or not _X.who.search(before))
         if allowed and not (kind == "course" and _X.no_course.match(behind)):
-            yield from _put(sentence, word, form.group.rows(1 - form.side)[0][form.slot])
+            yield from _put(
+                sentence, word, form.group.rows(1 - form.side)[0][form.slot]
+            )
 
 
 def _put(sentence: str, word: WordMatch, new: str) -> Iterator[str]:
@@ -208,7 +237,8 @@ _STATEMENT = re.compile(
     r"(?= (?!(?:to|no|that|he|she|they|it|there|his \w+ (?:is|has)|her \w+ (?:is|has))\b)\w)",
     re.IGNORECASE,
 )
-# Verbs in forms that "does not" and "did not" take back to the base; "has" is mostly auxiliary.
+# Verbs in forms that "does not" and "did not" take back to the base; "has" is mostly
+# auxiliary.
 _BASES = read_list("verbs")
 _PRESENT_OF = {verb_forms(base)[THIRD]: base for base in _BASES}
 _PAST_OF = {verb_forms(base)[PAST]: base for base in _BASES}
@@ -219,18 +249,23 @@ _VERB = re.compile(
     rf"(?P<verb>{_VERB_FORMS})(?= [a-z\d])",
     re.IGNORECASE,
 )
-_SECOND_VERB = re.compile(rf"\b(?:and|or|but|then)(?: \w+ly)? (?:{_VERB_FORMS})\b|\w+ed\b")
+_SECOND_VERB = re.compile(
+    rf"\b(?:and|or|but|then)(?: \w+ly)? (?:{_VERB_FORMS})\b|\w+ed\b"
+)
 
 
 def negation(sentence: str) -> Iterator[str]:
     """Remove the only negation, or add a negation to a sentence without any."""
     if yes := _N.yes.search(sentence):
-        yield replace_text(sentence, *yes.span(1), "no" if yes[1].lower() == "yes" else "yes")
+        yield replace_text(
+            sentence, *yes.span(1), "no" if yes[1].lower() == "yes" else "yes"
+        )
         return
     cues = len(CUE.findall(sentence))
     if cues > 1 or _N.unclear.search(sentence):
         return
-    # With "normal" for "abnormal" and the like; `cues` are the negations of the sentence.
+    # With "normal" for "abnormal" and the like; `cues` are the negations of the
+    # sentence.
     for match in _OPPOSITE.finditer(sentence):
         before, after = sentence[: match.start()], sentence[match.end() :]
         if cues > len(CUE.findall(match[0])):
@@ -254,7 +289,9 @@ def _without_negation(sentence: str) -> Iterator[str]:
         tail = sentence[match.end() :]
         if not _N.only_negated.search(tail):
             new = _REPORTING.get(match[0].lower(), match.expand(put)) + _affirm(tail)
-            yield tidy(sentence[: match.start()] + in_case_of(match[0], new), like=sentence)
+            yield tidy(
+                sentence[: match.start()] + in_case_of(match[0], new), like=sentence
+            )
         return
 
 
@@ -283,7 +320,9 @@ def _with_denial(sentence: str) -> Iterator[str]:
 
 def _with_no(sentence: str) -> Iterator[str]:
     existential = _N.there.search(sentence)
-    if existential and not re.search(r"as well as|\bonly\b|\band\b", sentence[existential.end() :]):
+    if existential and not re.search(
+        r"as well as|\bonly\b|\band\b", sentence[existential.end() :]
+    ):
         stop = existential.end() - len(existential["some"] or "")
         yield f"{sentence[:stop]} no{sentence[existential.end() :]}"
     if possession := _N.has_a.search(sentence):
@@ -302,12 +341,18 @@ def _with_do(sentence: str) -> Iterator[str]:
     if verb and not _SECOND_VERB.search(sentence[verb.end("verb") :]):
         written = verb["verb"].lower()
         auxiliary = "does" if written in _PRESENT_OF else "did"
-        yield replace_text(sentence, *verb.span("verb"), f"{auxiliary} not {_BASE_OF[written]}")
+        yield replace_text(
+            sentence, *verb.span("verb"), f"{auxiliary} not {_BASE_OF[written]}"
+        )
 
 
 # ---- circumstances
 
-_HISTORIES = {"past": "family history", "kin": "personal medical history", "own": "family history"}
+_HISTORIES = {
+    "past": "family history",
+    "kin": "personal medical history",
+    "own": "family history",
+}
 
 _FLIPPED = table("circumstances flipped")
 _FLIPPED |= {other: side for side, other in _FLIPPED.items()}
@@ -315,10 +360,13 @@ _MENTIONS = [mention for mention, _ in rows("mentions")]
 _LONGER = table("circumstances longer")
 _LONGER |= {f"{unit}s": f"{longer}s" for unit, longer in _LONGER.items()}
 _DURATION = re.compile(
-    rf"\b(?:{_C.count.pattern})[ -](?P<unit>{alternatives(_LONGER)})(?![\w-])", re.IGNORECASE
+    rf"\b(?:{_C.count.pattern})[ -](?P<unit>{alternatives(_LONGER)})(?![\w-])",
+    re.IGNORECASE,
 )
 _WHEN = table("circumstances when")
-_WHENS = re.compile(rf"(?<![\w-])(?:{alternatives(_WHEN)})(?![\w-])(?! living)", re.IGNORECASE)
+_WHENS = re.compile(
+    rf"(?<![\w-])(?:{alternatives(_WHEN)})(?![\w-])(?! living)", re.IGNORECASE
+)
 _DAYS = read_list("days")
 _MONTHS = read_list("months")
 _NAMED = {day: _DAYS[(n + 3) % 7] for n, day in enumerate(_DAYS)}
@@ -340,10 +388,14 @@ def person(sentence: str) -> Iterator[str]:
         return None if _C.him.search(sentence[match.end() :]) else who
 
     yield from each(sentence, _C.kin, patient)
-    yield from each(sentence, _C.history, lambda match: _HISTORIES[str(match.lastgroup)])
+    yield from each(
+        sentence, _C.history, lambda match: _HISTORIES[str(match.lastgroup)]
+    )
     for match in _C.he.finditer(sentence):
         his = match["who"].lower() == "he"
-        for kin in ("his father", "his brother") if his else ("her mother", "her sister"):
+        for kin in (
+            ("his father", "his brother") if his else ("her mother", "her sister")
+        ):
             yield replace_text(sentence, *match.span("who"), kin)
     for match in _C.patient.finditer(sentence):
         for kin in ("mother", "father"):
@@ -376,7 +428,8 @@ def laterality(sentence: str) -> Iterator[str]:
 def time(sentence: str) -> Iterator[str]:
     """Change a duration, frequency, date, time of day or order of events.
 
-    Durations get longer and most frequencies higher: what lasted a year also lasted a week.
+    Durations get longer and most frequencies higher: what lasted a year also lasted a
+    week.
     """
     if not _C.limit.search(sentence):
         yield from each(sentence, _DURATION, _LONGER, "unit")
@@ -385,7 +438,11 @@ def time(sentence: str) -> Iterator[str]:
         word = match[0].lower()
         event = re.match(r" [a-z\d]", sentence[match.end() :])
         orders = event and not _C.no_order.search(sentence[: match.start()])
-        return _WHEN[word] if orders or word not in ("before", "after", "prior to") else None
+        return (
+            _WHEN[word]
+            if orders or word not in ("before", "after", "prior to")
+            else None
+        )
 
     yield from each(sentence, _WHENS, when)
     yield from each(sentence, _CALENDAR, lambda match: _NAMED[match[0]])
@@ -401,7 +458,9 @@ _TIMES = frozenset(read_list("times"))
 _GLUED = _DOSES | {"%", "cm", "mm"}  # units written without a blank after their number
 _OTHER_UNITS = table("values other_units")
 _TYPES = {"1": "2", "2": "1", "i": "II", "ii": "I"}
-_WORD = re.compile(rf"{NUMBER_WORD}(?! (?:to|or|and|{'|'.join(sorted(_TIMES))})\b)", re.IGNORECASE)
+_WORD = re.compile(
+    rf"{NUMBER_WORD}(?! (?:to|or|and|{'|'.join(sorted(_TIMES))})\b)", re.IGNORECASE
+)
 
 
 class Value(NamedTuple):
@@ -420,7 +479,11 @@ def values(sentence: str) -> Iterator[Value]:
     """Find the numbers that are quantities: not names, and not after "up to" and the like."""
     for match in _V.value.finditer(sentence):
         before = sentence[: match.start()]
-        if _V.limit.search(before) or _V.names.search(before) or match["low"] in _EMERGENCY:
+        if (
+            _V.limit.search(before)
+            or _V.names.search(before)
+            or match["low"] in _EMERGENCY
+        ):
             continue
         end = match.end("high") if match["high"] else match.end("low")
         unit = (match["unit"] or "").lower()
@@ -435,8 +498,12 @@ def number(sentence: str) -> Iterator[str]:
     """Change a count, age, grade, pressure or laboratory value."""
     for value in values(sentence):
         # Not a dose, time or year; nor 1, whose noun is in the singular.
-        year = value.unit not in _OTHER_UNITS and re.fullmatch(r"(?:19|20)\d\d", value.low)
-        singular = value.low == "1" and value.unit != "" and value.unit not in _OTHER_UNITS
+        year = value.unit not in _OTHER_UNITS and re.fullmatch(
+            r"(?:19|20)\d\d", value.low
+        )
+        singular = (
+            value.low == "1" and value.unit != "" and value.unit not in _OTHER_UNITS
+        )
         if not (year or singular or value.unit in _DOSES or value.unit in _TIMES):
             yield from _with(sentence, value, larger_value(value))
     yield from each(sentence, _V.pressure, _pressure, "high")
@@ -458,7 +525,11 @@ def _pressure(match: Match) -> str | None:
 
 def _score(match: Match) -> str | None:
     points = int(match["got"])
-    return str(points - 2 if points >= 3 else points + 2) if points <= int(match["top"]) else None
+    return (
+        str(points - 2 if points >= 3 else points + 2)
+        if points <= int(match["top"])
+        else None
+    )
 
 
 def dose(sentence: str) -> Iterator[str]:
@@ -491,7 +562,9 @@ def larger_value(value: Value) -> str:
     low = _real(value.low)
     if value.high:
         high = _real(value.high)
-        return f"{_format(low + high, value.low)}{value.to}{_format(2 * high, value.high)}"
+        return (
+            f"{_format(low + high, value.low)}{value.to}{_format(2 * high, value.high)}"
+        )
     if value.unit in ("%", "percent") and low > 60:
         return _format(round(low * 0.6), value.low)
     if "." in value.low:

@@ -1,8 +1,8 @@
 """Minimal pairs by rule: edits of a sentence that change its truth, and paraphrases that keep it.
 
-A sentence (or its text) entails its paraphrases, and does not entail its edits. The rules know
-English and little medicine, and leave uncertain cases alone. Their error rate was counted by
-reading (docs/benchmarks.md).
+A sentence (or its text) entails its paraphrases, and does not entail its edits. The
+rules know English and little medicine, and leave uncertain cases alone. Their error
+rate was counted by reading (docs/benchmarks.md).
 """
 
 import hashlib
@@ -55,7 +55,8 @@ KINDS = (*FLIPS, *KEEPS)
 _SUBJECTS = frozenset(read_list("subjects"))
 _NEGATIONS = frozenset(read_list("negations"))
 _NAMED = ("drug", "diagnosis")
-_STATED = 0.5  # share of the unchanged words that a sentence about the same topic must have
+# share of the unchanged words that a sentence about the same topic must have
+_STATED = 0.5
 
 
 @dataclass(frozen=True)
@@ -77,16 +78,19 @@ def edits(
 ) -> list[Edit]:
     """Return at most one edit of each of the kinds, in order of KINDS; none of a question.
 
-    Replaced and new words are of this half of the vocabulary. Seed, kind and sentence choose among
-    several possible edits, independently of other sentences and kinds. `others`: the other
-    sentences of the text if that is the premise; an edit that one of them states is left out.
+    Replaced and new words are of this half of the vocabulary. Seed, kind and sentence
+    choose among several possible edits, independently of other sentences and kinds.
+    `others`: the other sentences of the text if that is the premise; an edit that one
+    of them states is left out.
     """
     if sentence.rstrip().endswith("?"):
         return []
     chosen = []
     for kind in (kind for kind in KINDS if kind in kinds):
         candidates = dict.fromkeys((FLIPS.get(kind) or KEEPS[kind])(sentence, half))
-        if fitting := [text for text in candidates if _fits(kind, text, sentence, others)]:
+        if fitting := [
+            text for text in candidates if _fits(kind, text, sentence, others)
+        ]:
             digest = hashlib.sha256(f"{seed}\n{kind}\n{sentence}".encode()).digest()
             text = fitting[int.from_bytes(digest[:8], "big") % len(fitting)]
             chosen.append(Edit(kind, text, kind in KEEPS))
@@ -108,8 +112,8 @@ def _fits(kind: str, text: str, sentence: str, others: Sequence[str]) -> bool:
 def states(other: str, text: str, sentence: str) -> bool:
     """Return whether another sentence can state the edited text: new words and half of the others.
 
-    A removed negation counts as a new word: the other sentence must not have any. Errs towards
-    true.
+    A removed negation counts as a new word: the other sentence must not have any. Errs
+    towards true.
     """
     tokens, other_tokens, before = _tokens(text), _tokens(other), _tokens(sentence)
     new = tokens - before - _NEGATIONS

@@ -1,7 +1,7 @@
 """Paraphrases: another order or voice, a part left out, or other words with the same meaning.
 
-A sentence entails what remains when a part is left out. Nothing is left out under a negation or a
-condition, where less can mean more.
+A sentence entails what remains when a part is left out. Nothing is left out under a
+negation or a condition, where less can mean more.
 """
 
 import re
@@ -46,7 +46,9 @@ _ACTIVE = re.compile(
 def clause_order(sentence: str) -> Iterator[str]:
     """Swap two clauses, or an adverbial and its clause."""
     clauses = _O.two_clauses.match(sentence)
-    free = not (_O.reported.search(sentence) or _O.owing.search(sentence) or " but " in sentence)
+    free = not (
+        _O.reported.search(sentence) or _O.owing.search(sentence) or " but " in sentence
+    )
     if clauses and free and len(_O.states.findall(sentence)) == 2:
         yield f"{first(clauses['two'])} and {_later(clauses['one'])}{clauses['stop']}"
     for pattern in (_O.lead, _O.lead_clause):
@@ -54,13 +56,19 @@ def clause_order(sentence: str) -> Iterator[str]:
         if match and _alone(match["main"]) and not CUE.search(sentence):
             yield f"{first(match['main'])} {_later(match['lead'])}{match['stop']}"
     last = _O.last_clause.match(sentence)
-    if last and _alone(last["main"]) and not (CUE.search(sentence) or " and " in last["lead"]):
+    if (
+        last
+        and _alone(last["main"])
+        and not (CUE.search(sentence) or " and " in last["lead"])
+    ):
         yield f"{first(last['lead'])}, {_later(last['main'])}{last['stop']}"
 
 
 def _alone(main: str) -> bool:
     """Return whether this is a single clause, so that what follows can only belong to it."""
-    return bool(_O.finite.search(main)) and not (_O.two_parts.search(main) or _O.this.match(main))
+    return bool(_O.finite.search(main)) and not (
+        _O.two_parts.search(main) or _O.this.match(main)
+    )
 
 
 def first(clause: str) -> str:
@@ -84,7 +92,9 @@ def lists(sentence: str) -> Iterator[re.Match[str]]:
     if (match := _O.list.search(sentence)) is None:
         return
     items = (match["one"], match["two"])
-    if not any(_O.shared.search(item) or len(item.split()) > _LONGEST_ITEM for item in items):
+    if not any(
+        _O.shared.search(item) or len(item.split()) > _LONGEST_ITEM for item in items
+    ):
         yield match
 
 
@@ -104,7 +114,11 @@ def voice(sentence: str) -> Iterator[str]:
     match = _ACTIVE.search(sentence)
     if match is None or not (match["will"] or match["one"]):
         return
-    predicate = f"will be {_PASSIVES[match['will']]}" if match["will"] else f"was {match['did']}"
+    predicate = (
+        f"will be {_PASSIVES[match['will']]}"
+        if match["will"]
+        else f"was {match['did']}"
+    )
     topic = in_case_of("A", match["what"])
     yield f"{sentence[: match.start()]}{topic} {predicate}{match['rest']}"
 
@@ -131,7 +145,10 @@ def dropped_detail(sentence: str) -> Iterator[str]:
     yield from each(sentence, _P.degree, lambda match: match["next"])
     # Without the severity of something, or the dose of a drug.
     yield from each(
-        sentence, _P.severity, lambda m: None if m["next"] in _NO_NOUN else m["next"], "both"
+        sentence,
+        _P.severity,
+        lambda m: None if m["next"] in _NO_NOUN else m["next"],
+        "both",
     )
     for drug in find("drug", sentence):
         dose = _P.dosed.match(sentence, drug.end)
@@ -151,7 +168,10 @@ def list_part(sentence: str) -> Iterator[str]:
     if pair is None or _P.together.search(sentence) or _P.condition.search(sentence):
         return
     first_item, second_item = pair["one"], pair["two"]
-    places = [[drug.start for drug in find("drug", item)] for item in (first_item, second_item)]
+    places = [
+        [drug.start for drug in find("drug", item)]
+        for item in (first_item, second_item)
+    ]
     drugs = places == [[0], [0]]  # with or without doses
     if not drugs and not _are_items(sentence, pair):
         return
@@ -164,7 +184,11 @@ def list_part(sentence: str) -> Iterator[str]:
 def _clauses(sentence: str) -> Iterator[str]:
     """Yield each of two clauses alone, if it does not depend on the other."""
     clauses = _O.two_clauses.match(sentence)
-    if clauses is None or _O.reported.search(sentence) or len(_O.states.findall(sentence)) != 2:
+    if (
+        clauses is None
+        or _O.reported.search(sentence)
+        or len(_O.states.findall(sentence)) != 2
+    ):
         return
     yield clauses["one"] + clauses["stop"]
     if not (_P.ellipsis.search(clauses["two"]) or _O.owing.search(clauses["two"])):
@@ -179,10 +203,14 @@ def _is_noun(item: str) -> bool:
 def _are_items(sentence: str, match: re.Match[str]) -> bool:
     """Return whether both items are short and independent of each other.
 
-    Under a negation an adjective of the first can belong to both, and "and" has another meaning.
+    Under a negation an adjective of the first can belong to both, and "and" has another
+    meaning.
     """
     first_item, second_item = match["one"], match["two"]
-    if any(_P.no_item.search(item) or len(item.split()) > 3 for item in (first_item, second_item)):
+    if any(
+        _P.no_item.search(item) or len(item.split()) > 3
+        for item in (first_item, second_item)
+    ):
         return False
     negated = bool(CUE.search(sentence))
     if negated and (_O.shared.search(first_item) or match["half"]):
@@ -221,7 +249,9 @@ def unit_spelling(sentence: str) -> Iterator[str]:
         gap = "" if new.startswith("%") else " "
         yield replace_text(sentence, match.end("number"), match.end(), gap + new)
         if match["unit"] in ("mg", "mcg", "cm", "mm") and match["gap"]:
-            yield replace_text(sentence, match.end("number"), match.end(), match["unit"])
+            yield replace_text(
+                sentence, match.end("number"), match.end(), match["unit"]
+            )
 
 
 def synonym(sentence: str, split: Half) -> Iterator[str]:
@@ -229,7 +259,9 @@ def synonym(sentence: str, split: Half) -> Iterator[str]:
     both = (_of_half(kind, sentence, split) for kind in ("synonym", CLOSED))
     for word, form, before in chain.from_iterable(both):
         verbs = form.group.section == "verbs"
-        if not verbs or (is_verb(before, form) and (form.slot != ING or _N.doing.search(before))):
+        if not verbs or (
+            is_verb(before, form) and (form.slot != ING or _N.doing.search(before))
+        ):
             yield from _others(sentence, word, form)
     for word, form, _ in _of_half("diagnosis", sentence, split):
         yield from _others(sentence, word, form)
@@ -238,7 +270,9 @@ def synonym(sentence: str, split: Half) -> Iterator[str]:
             yield from _put(sentence, word, form, form.group.rows(0)[0])
 
 
-def _of_half(kind: str, sentence: str, split: Half) -> Iterator[tuple[WordMatch, Term, str]]:
+def _of_half(
+    kind: str, sentence: str, split: Half
+) -> Iterator[tuple[WordMatch, Term, str]]:
     for word in find(kind, sentence):
         before = sentence[: word.start]
         if kind == CLOSED or word.group.half == split:
@@ -252,7 +286,9 @@ def _others(sentence: str, word: WordMatch, form: Term) -> Iterator[str]:
             yield from _put(sentence, word, form, row)
 
 
-def _put(sentence: str, word: WordMatch, form: Term, row: tuple[str, ...]) -> Iterator[str]:
+def _put(
+    sentence: str, word: WordMatch, form: Term, row: tuple[str, ...]
+) -> Iterator[str]:
     new = row[min(form.slot, len(row) - 1)]
     if not has(sentence, word, new):
         # The capitals of an abbreviation do not depend on its place.

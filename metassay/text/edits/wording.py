@@ -13,7 +13,8 @@ Match = re.Match[str]
 Rule = Callable[[str, Half], Iterator[str]]
 
 _ARTICLE = re.compile(r"\b([Aa])n?(\s+)\Z")
-_VOWEL_LETTERS = "AEFHILMNORSX"  # letters whose names begin with a vowel: an MRI, an X-ray
+# letters whose names begin with a vowel: an MRI, an X-ray
+_VOWEL_LETTERS = "AEFHILMNORSX"
 _LIKE_A_CONSONANT = re.compile(r"one\b|once|uni(?!n)|us[aeiu]|eu|ur[ie]", re.IGNORECASE)
 _LIKE_A_VOWEL = re.compile(r"[aeiou]|hour|honest|8|11(?!\d)|18(?!\d)", re.IGNORECASE)
 _INITIALS = re.compile(r"[A-Z](?:[A-Z]|[-\d]|\b)")
@@ -39,7 +40,10 @@ def read_list(name: str) -> list[str]:
 def rows(section: str) -> list[tuple[re.Pattern[str], str]]:
     """Read the rows `pattern => new` of a section; patterns ignore case."""
     split_rows = (row.partition(" =>") for row in _SECTIONS[section].rows)
-    return [(re.compile(pattern, re.IGNORECASE), new.strip()) for pattern, _, new in split_rows]
+    return [
+        (re.compile(pattern, re.IGNORECASE), new.strip())
+        for pattern, _, new in split_rows
+    ]
 
 
 def table(name: str) -> dict[str, str]:
@@ -61,13 +65,16 @@ def each(
 ) -> Iterator[str]:
     """Replace what a pattern (or a group of it) matches, one place at a time.
 
-    `new`: a text, a table by lower-case text, or a function of the match, None to skip it.
+    `new`: a text, a table by lower-case text, or a function of the match, None to skip
+    it.
     """
     for match in pattern.finditer(sentence):
         if isinstance(new, str):
             replacement: str | None = new
         else:
-            replacement = new[match[group].lower()] if isinstance(new, Mapping) else new(match)
+            replacement = (
+                new[match[group].lower()] if isinstance(new, Mapping) else new(match)
+            )
         if replacement is not None:
             yield replace_text(sentence, *match.span(group), replacement)
 
@@ -77,7 +84,9 @@ def without(sentence: str, match: Match, new: str = "") -> str:
     return sentence[: match.start()] + new + sentence[match.end() :]
 
 
-def replace_text(sentence: str, start: int, end: int, new: str, *, as_written: bool = False) -> str:
+def replace_text(
+    sentence: str, start: int, end: int, new: str, *, as_written: bool = False
+) -> str:
     """Put `new` at a place, in the case of the old text; adjust a and an."""
     new = new if as_written else in_case_of(sentence[start:end], new)
     before = sentence[:start]
@@ -102,12 +111,18 @@ def tidy(text: str, *, like: str) -> str:
     lead_in = LEAD_IN.match(like)
     start = lead_in.end() if lead_in and text.startswith(lead_in[0]) else 0
     capital = bool(lead_in) or like[:1].isupper() or like[:1].isdigit()
-    return text[:start] + text[start : start + 1].upper() + text[start + 1 :] if capital else text
+    return (
+        text[:start] + text[start : start + 1].upper() + text[start + 1 :]
+        if capital
+        else text
+    )
 
 
 def alternatives(words: Mapping[str, str]) -> str:
     """Return a regular expression for any of the keys, longest first."""
-    return "|".join(re.escape(word) for word in sorted(words, key=lambda w: (-len(w), w)))
+    return "|".join(
+        re.escape(word) for word in sorted(words, key=lambda w: (-len(w), w))
+    )
 
 
 def _begins_with_vowel(word: str) -> bool:

@@ -1,14 +1,15 @@
 """The words that edits exchange, in halves: one for rules and training, one for tests.
 
-A judge whose rules and training contain the words of its test is tested on its training data. So
-each group of words (a drug with its brands, a pair of opposites, synonyms) is in one half, for
-good: judges can know `train`, `test` is for tests alone. Kinds with too few words to split are
-closed, in both halves, and judges can know them: negations, sides and directions, numbers, units,
-times, persons, verbs of reporting, frequencies (`closed.txt`).
+A judge whose rules and training contain the words of its test is tested on its training
+data. So each group of words (a drug with its brands, a pair of opposites, synonyms) is
+in one half, for good: judges can know `train`, `test` is for tests alone. Kinds with
+too few words to split are closed, in both halves, and judges can know them: negations,
+sides and directions, numbers, units, times, persons, verbs of reporting, frequencies
+(`closed.txt`).
 
-The words are in text files in this folder: sections in brackets, entries separated by semicolons,
-the sides of an entry by a bar, the names of a side by an equals sign. A name with a tilde is
-written in place of the others, but not matched.
+The words are in text files in this folder: sections in brackets, entries separated by
+semicolons, the sides of an entry by a bar, the names of a side by an equals sign. A
+name with a tilde is written in place of the others, but not matched.
 """
 
 import hashlib
@@ -33,8 +34,9 @@ _HERE = Path(__file__).parent
 class Group:
     """Words that are always in the same half.
 
-    `sides` are names: generic names and brands of drugs; nouns and adjectives of sites; names and
-    abbreviations of diagnoses and synonyms; the two opposites. `unread` names are only written.
+    `sides` are names: generic names and brands of drugs; nouns and adjectives of sites;
+    names and abbreviations of diagnoses and synonyms; the two opposites. `unread` names
+    are only written.
     """
 
     kind: str
@@ -78,7 +80,9 @@ def half(name: str) -> Half:
 @cache
 def groups(kind: str, split: Half | None = None) -> tuple[Group, ...]:
     """Return the groups of one of the SPLIT kinds, of a half or of both, in the files' order."""
-    return tuple(group for group in _all() if group.kind == kind and split in (None, group.half))
+    return tuple(
+        group for group in _all() if group.kind == kind and split in (None, group.half)
+    )
 
 
 @cache
@@ -91,7 +95,10 @@ def terms(kind: str) -> dict[str, tuple[Term, ...]]:
                 for slot, form in enumerate(forms):
                     if forms[0] not in group.unread:
                         key = as_key(form)
-                        meanings[key] = (*meanings.get(key, ()), Term(group, side, row, slot))
+                        meanings[key] = (
+                            *meanings.get(key, ()),
+                            Term(group, side, row, slot),
+                        )
     return meanings
 
 
@@ -99,7 +106,9 @@ def terms(kind: str) -> dict[str, tuple[Term, ...]]:
 def words(kind: str, split: Half) -> frozenset[str]:
     """Return all words and phrases of a half of a kind, in all forms, as keys of `terms`."""
     meanings = terms(kind).items()
-    return frozenset(word for word, (first, *_) in meanings if first.group.half == split)
+    return frozenset(
+        word for word, (first, *_) in meanings if first.group.half == split
+    )
 
 
 def as_key(word: str) -> str:
@@ -122,10 +131,21 @@ def _read(file: str) -> Iterator[Group]:
             section = line.strip("[]")
             kind = section.split()[0] if file == "opposites" else kind
         elif not line.startswith("#"):
-            yield from (_group(kind, section, entry) for entry in line.split(";") if entry.strip())
+            yield from (
+                _group(kind, section, entry)
+                for entry in line.split(";")
+                if entry.strip()
+            )
 
 
 def _group(kind: str, section: str, entry: str) -> Group:
     sides = [[name.strip() for name in side.split("=")] for side in entry.split("|")]
-    unread = frozenset(name[1:] for side in sides for name in side if name.startswith("~"))
-    return Group(kind, section, tuple(tuple(n.lstrip("~") for n in side) for side in sides), unread)
+    unread = frozenset(
+        name[1:] for side in sides for name in side if name.startswith("~")
+    )
+    return Group(
+        kind,
+        section,
+        tuple(tuple(n.lstrip("~") for n in side) for side in sides),
+        unread,
+    )

@@ -3,7 +3,9 @@
 from metassay.text.patterns import read_words
 
 _IRREGULAR = " ".join(read_words(__file__, "irregular")).split("; ")
-_FORMS = {base: (past, participle) for base, past, participle in map(str.split, _IRREGULAR)}
+_FORMS = {
+    base: (past, participle) for base, past, participle in map(str.split, _IRREGULAR)
+}
 _DOUBLED = read_words(__file__, "doubled")
 _VOWELS = "aeiou"
 BASE, THIRD, PAST, PARTICIPLE, ING = range(5)
@@ -29,7 +31,9 @@ def _with_s(word: str) -> str:
         return {"have": "has", "be": "is"}[word]
     if word.endswith("y") and word[-2:-1] not in _VOWELS:
         return f"{word[:-1]}ies"
-    return f"{word}es" if word.endswith(("s", "x", "z", "ch", "sh", "go")) else f"{word}s"
+    return (
+        f"{word}es" if word.endswith(("s", "x", "z", "ch", "sh", "go")) else f"{word}s"
+    )
 
 
 def _ended(base: str, ending: str) -> str:
@@ -37,7 +41,9 @@ def _ended(base: str, ending: str) -> str:
         return f"{base}{base[-1]}{ending}"
     if base.endswith("ie") and ending == "ing":
         return f"{base[:-2]}ying"
-    if base.endswith("e") and not (ending == "ing" and base.endswith(("ee", "oe", "ye"))):
+    if base.endswith("e") and not (
+        ending == "ing" and base.endswith(("ee", "oe", "ye"))
+    ):
         return base[:-1] + ending
     if base.endswith("y") and base[-2] not in _VOWELS and ending == "ed":
         return f"{base[:-1]}ied"

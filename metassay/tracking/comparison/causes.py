@@ -1,9 +1,9 @@
 """Find why numbers differ: the roots, in two locks of a benchmark.
 
-Trace back from the scores: what a stage made differs either for its own settings, code or inputs
-(roots), or because an earlier stage made something else. If nothing that went in differs, the same
-questions got other answers. Of blocks that DVC watches whole, only what a stage's own blocks name
-is a cause.
+Trace back from the scores: what a stage made differs either for its own settings, code
+or inputs (roots), or because an earlier stage made something else. If nothing that went
+in differs, the same questions got other answers. Of blocks that DVC watches whole, only
+what a stage's own blocks name is a cause.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -33,8 +33,8 @@ class Cause(NamedTuple):
 def causes(before: Lock, after: Lock) -> list[Cause]:
     """Find the roots of what differs in the scores; else in leaderboard or certificates.
 
-    In the order of the DAG, each once, with the first stage that it reaches. A root is a possible
-    cause: the locks cannot tell how much each did.
+    In the order of the DAG, each once, with the first stage that it reaches. A root is
+    a possible cause: the locks cannot tell how much each did.
     """
     pair = _Pair(before, after)
     for target in TARGETS:
@@ -42,8 +42,14 @@ def causes(before: Lock, after: Lock) -> list[Cause]:
         if outs:
             reached = _reached(pair, outs)
             stages = [stage for stage in pair.stages if stage in reached]
-            return _once_each([root for stage in stages for root in _roots_of(pair, stage)]) or [
-                Cause("settings", stage, f"{'with' if stage in pair.after else 'without'} {stage}")
+            return _once_each(
+                [root for stage in stages for root in _roots_of(pair, stage)]
+            ) or [
+                Cause(
+                    "settings",
+                    stage,
+                    f"{'with' if stage in pair.after else 'without'} {stage}",
+                )
                 for stage in pair.stages
                 if (stage in pair.after) != (stage in pair.before)
             ]
@@ -53,11 +59,15 @@ def causes(before: Lock, after: Lock) -> list[Cause]:
 class _Pair:
     def __init__(self, before: Lock, after: Lock) -> None:
         self.before, self.after = before["stages"], after["stages"]
-        # The later lock has the order of the DAG; a stage that is gone comes where it was.
+        # The later lock has the order of the DAG; a stage that is gone comes where it
+        # was.
         self.stages = list(dict.fromkeys([*self.after, *self.before]))
         sides = (self.before, self.after)
         self.relisted = relisted_versions(
-            *([stage.get("params") or {} for stage in stages.values()] for stages in sides)
+            *(
+                [stage.get("params") or {} for stage in stages.values()]
+                for stages in sides
+            )
         )
         self.changed = _differing_keys(outs_of(before), outs_of(after))
         self.makers = {
@@ -73,7 +83,9 @@ class _Pair:
 
     def outs_in(self, dependency: str) -> list[str]:
         """Return the outputs of stages that a dependency is, or has in it."""
-        return [o for o in self.makers if o == dependency or o.startswith(f"{dependency}/")]
+        return [
+            o for o in self.makers if o == dependency or o.startswith(f"{dependency}/")
+        ]
 
 
 def _reached(pair: _Pair, paths: list[str]) -> set[str]:
@@ -86,7 +98,9 @@ def _reached(pair: _Pair, paths: list[str]) -> set[str]:
             continue
         stages.add(stage)
         for dependency in _changed_dependencies(pair, stage):
-            waiting += [path for path in pair.outs_in(dependency) if path in pair.changed]
+            waiting += [
+                path for path in pair.outs_in(dependency) if path in pair.changed
+            ]
     return stages
 
 
@@ -96,7 +110,10 @@ def _differing_keys(before: Mapping[str, Any], after: Mapping[str, Any]) -> list
 
 def _changed_dependencies(pair: _Pair, stage: str) -> list[str]:
     return _differing_keys(
-        *({str(d["path"]): d.get("md5") for d in s.get("deps") or ()} for s in pair.sides(stage))
+        *(
+            {str(d["path"]): d.get("md5") for d in s.get("deps") or ()}
+            for s in pair.sides(stage)
+        )
     )
 
 
@@ -106,13 +123,21 @@ def _roots_of(pair: _Pair, stage: str) -> list[Cause]:
     if not before or not after:
         return []  # the list that names it is a setting that a later stage reads
     changed = _changed_dependencies(pair, stage)
-    roots = [Cause(_kind_of_file(path), stage, path) for path in changed if not pair.outs_in(path)]
-    read = changed_params(before.get("params") or {}, after.get("params") or {}, pair.relisted)
+    roots = [
+        Cause(_kind_of_file(path), stage, path)
+        for path in changed
+        if not pair.outs_in(path)
+    ]
+    read = changed_params(
+        before.get("params") or {}, after.get("params") or {}, pair.relisted
+    )
     roots += [Cause(kind, stage, what) for kind, what in read]
     if not roots and before.get("cmd") != after.get("cmd"):
         roots.append(Cause("code", stage, f"the command of {stage}"))
     if not roots and not changed:
-        roots.append(Cause("answers", stage, f"{stage}: the same questions, other answers"))
+        roots.append(
+            Cause("answers", stage, f"{stage}: the same questions, other answers")
+        )
     return roots
 
 
@@ -137,7 +162,8 @@ def _once_each(roots: list[Cause]) -> list[Cause]:
 Params = Mapping[str, Mapping[str, Any]]  # file -> key as dvc.yaml writes it -> value
 Differing = list[tuple[str, str]]  # kind of cause, what
 
-# Blocks that are read whole, and the lists of a benchmark that say which of their names it uses.
+# Blocks that are read whole, and the lists of a benchmark that say which of their names
+# it uses.
 LISTED: Final[Mapping[str, tuple[str, ...]]] = {
     "metrics": JOINT["metrics_of"],
     "decompositions": JOINT["decomposition_of"],
@@ -151,21 +177,37 @@ OF_DATA: Final = {"dataset", "raw", "studies"}
 NO_NUMBER: Final[Mapping[str, set[str]]] = {
     MODELS: {"prices", "tokenizer"},
     ENDPOINTS: {
-        *("key_env", "concurrency", "requests_per_minute", "tokens_per_minute", "timeout"),
-        *("sends", "proxy"),
+        "key_env",
+        "concurrency",
+        "requests_per_minute",
+        "tokens_per_minute",
+        "timeout",
+        "sends",
+        "proxy",
     },
     "datasets": {"title", "licence", "citation", "access", "mirror", "url", "invented"},
 }
-PARTS: Final = (("code", "code of "), ("prompt", "prompts of "), ("model", "what is learnt by "))
+PARTS: Final = (
+    ("code", "code of "),
+    ("prompt", "prompts of "),
+    ("model", "what is learnt by "),
+)
 
 
 def relisted_versions(*sides: Iterable[Params]) -> set[str]:
     """Return joint versions that differ without an edit; a side has all its stages' settings."""
     lists = []
     for side in sides:
-        params = [keys for files in side for file, keys in files.items() if _of_benchmark(file)]
+        params = [
+            keys
+            for files in side
+            for file, keys in files.items()
+            if _of_benchmark(file)
+        ]
         names = [name for group in JOINT.values() for name in group]
-        lists.append({name: keys[name] for keys in params for name in names if name in keys})
+        lists.append(
+            {name: keys[name] for keys in params for name in names if name in keys}
+        )
     return {
         key
         for key, group in JOINT.items()
@@ -173,7 +215,9 @@ def relisted_versions(*sides: Iterable[Params]) -> set[str]:
     }
 
 
-def changed_params(before: Params, after: Params, ignored: Collection[str] = ()) -> Differing:
+def changed_params(
+    before: Params, after: Params, ignored: Collection[str] = ()
+) -> Differing:
     """Return kind and name of each setting and version that a stage uses and that differs.
 
     `ignored`: joint versions to ignore, from `relisted_versions`.
@@ -186,7 +230,9 @@ def changed_params(before: Params, after: Params, ignored: Collection[str] = ())
         for key in dict.fromkeys([*new, *old]):
             if key not in old or key not in new:
                 # A list chooses another name, or dvc.yaml watches something else.
-                one_sided.append(("code" if file == CODE else "settings", f"{file} > {key}"))
+                one_sided.append(
+                    ("code" if file == CODE else "settings", f"{file} > {key}")
+                )
             elif file == CODE and key.split(".")[0] not in ignored:
                 differing += _versions(key, str(old[key]), str(new[key]))
             elif file != CODE:
@@ -206,7 +252,9 @@ def _used(*sides: Params) -> dict[str, set[str]]:
         blocks = [value for key, value in shared.items() if "." in key]
         blocks += [_picked(shared.get(block), used[block]) for block in LISTED]
         models = shared.get(MODELS) or {}
-        answering = {name for block in blocks for name in _models_in(block) if name in models}
+        answering = {
+            name for block in blocks for name in _models_in(block) if name in models
+        }
         used[MODELS] |= answering
         used[ENDPOINTS] |= {str(models[name].get("endpoint")) for name in answering}
     return used
@@ -245,20 +293,33 @@ def _settings(
         return
     where = key if file == str(PARAMS) else f"{file} > {key}"
     for kind, what in _leaves(where, block, before, after):
-        yield ("data", where) if file == str(REGISTRY) or key in OF_DATA else (kind, what)
+        yield (
+            ("data", where) if file == str(REGISTRY) or key in OF_DATA else (kind, what)
+        )
 
 
-def _leaves(where: str, block: str, before: Any, after: Any) -> Iterator[tuple[str, str]]:
+def _leaves(
+    where: str, block: str, before: Any, after: Any
+) -> Iterator[tuple[str, str]]:
     """Yield the settings of a block that differ, each with its kind."""
     if before == after:
         return
     if not isinstance(before, dict) or not isinstance(after, dict):
         key = where.rpartition(" > ")[2]
-        yield "model" if key in OF_MODEL else "prompt" if key in OF_PROMPT else "settings", where
+        yield (
+            "model"
+            if key in OF_MODEL
+            else "prompt"
+            if key in OF_PROMPT
+            else "settings",
+            where,
+        )
         return
     for key in dict.fromkeys([*after, *before]):
         if key not in NO_NUMBER.get(block, ()):
-            yield from _leaves(f"{where} > {key}", block, before.get(key), after.get(key))
+            yield from _leaves(
+                f"{where} > {key}", block, before.get(key), after.get(key)
+            )
 
 
 def _versions(key: str, before: str, after: str) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """What differs between two sides, row by row, whether the test shows it, and why: docs/weekly.md.
 
-A row is a part, metric, judge and author; its documents are those with a score on both sides.
-Source of the test: metassay/statistics/changes.py.
+A row is a part, metric, judge and author; its documents are those with a score on both
+sides. Source of the test: metassay/statistics/changes.py.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,10 +42,10 @@ NOTHING = 1e-12  # so is a difference that is a smaller share of the row's large
 class ComparisonOptions(Options):
     """How two sides are compared: how sure a difference must be, and how it is tested.
 
-    `confidence`: 1 less this is the chance that anything at all is called a difference where there
-    is none; each interval has it, too, on its own. `permutations`: how many signs of the documents'
-    differences are drawn; if there are fewer, all are tried. `documents`: how many of the documents
-    behind a difference are listed.
+    `confidence`: 1 less this is the chance that anything at all is called a difference
+    where there is none; each interval has it, too, on its own. `permutations`: how many
+    signs of the documents' differences are drawn; if there are fewer, all are tried.
+    `documents`: how many of the documents behind a difference are listed.
     """
 
     confidence: Confidence = 0.95
@@ -84,8 +84,9 @@ class Grid(NamedTuple):
     def extremes(self) -> tuple[Array, Array]:
         """Return the smallest and the largest change that missing answers leave possible.
 
-        A document without either score is left out; so is a document whose missing answers could be
-        worth anything (`unbounded`). The same score and bounds on both sides are no change.
+        A document without either score is left out; so is a document whose missing
+        answers could be worth anything (`unbounded`). The same score and bounds on both
+        sides are no change.
         """
         neither = np.isnan(self.before.value) & np.isnan(self.after.value)
         alike = self._alike()
@@ -104,10 +105,14 @@ class Grid(NamedTuple):
 
     def _alike(self) -> Mask:
         """Return where both sides have the same score, bounds and number of missing answers."""
-        alike: Mask = (self.before.n_failed > 0) & (self.before.n_failed == self.after.n_failed)
+        alike: Mask = (self.before.n_failed > 0) & (
+            self.before.n_failed == self.after.n_failed
+        )
         alike &= self.change() == 0
         for before, after in zip(self.before[1:3], self.after[1:3], strict=True):
-            alike &= (_change(before, after) == 0) | (np.isnan(before) & np.isnan(after))
+            alike &= (_change(before, after) == 0) | (
+                np.isnan(before) & np.isnan(after)
+            )
         return alike
 
 
@@ -117,7 +122,9 @@ def grid_of(
     """Align two tables SCORES on the rows and documents of either; `clusters` by document."""
     both = pd.concat([before[ROW], after[ROW]]).drop_duplicates().sort_values(ROW)
     rows = pd.MultiIndex.from_frame(both)
-    documents = pd.Index(sorted(set(before["doc_id"]) | set(after["doc_id"])), name="doc_id")
+    documents = pd.Index(
+        sorted(set(before["doc_id"]) | set(after["doc_id"])), name="doc_id"
+    )
     sides = (_filled(side, rows, documents) for side in (before, after))
     return Grid(rows, documents, factorize_by(documents, clusters), *sides)
 
@@ -160,7 +167,8 @@ def _change(before: Array, after: Array) -> Array:
     change: Array = after - before
     size = np.maximum(np.abs(before), np.abs(after))
     largest = np.max(np.nan_to_num(size), axis=1, keepdims=True, initial=0.0)
-    alike = np.maximum(ROUNDING * size, NOTHING * largest)  # a score may be 0 but for rounding
+    # a score may be 0 but for rounding
+    alike = np.maximum(ROUNDING * size, NOTHING * largest)
     change[np.abs(change) <= alike] = 0.0
     return change
 
@@ -190,11 +198,17 @@ class Rule(NamedTuple):
     def test(self, change: Array, cluster: Index) -> SignFlipTest:
         """Test each row; the adjusted p is for all rows of all benchmarks."""
         rng = np.random.default_rng(self.options.seed)
-        test = sign_flip_test(sum_by_cluster(change, cluster), n=self.options.permutations, rng=rng)
-        adjusted = np.minimum(1.0, self.n_benchmarks * np.stack([test.adjusted, test.reach]))
+        test = sign_flip_test(
+            sum_by_cluster(change, cluster), n=self.options.permutations, rng=rng
+        )
+        adjusted = np.minimum(
+            1.0, self.n_benchmarks * np.stack([test.adjusted, test.reach])
+        )
         return test._replace(adjusted=adjusted[0], reach=adjusted[1])
 
-    def verdicts(self, change: Array, test: SignFlipTest, better: Sequence[str]) -> list[str]:
+    def verdicts(
+        self, change: Array, test: SignFlipTest, better: Sequence[str]
+    ) -> list[str]:
         """Return each row's verdict by the test only, as if no answer were missing."""
         changed = (np.nan_to_num(change) != 0).any(axis=1)
         average = mean_without_gaps(change, 1)
@@ -205,7 +219,8 @@ class Rule(NamedTuple):
         self, average: float, changed: bool, adjusted: float, reach: float, better: str
     ) -> str:
         if np.isnan(adjusted):
-            verdict = NOT_SHOWN if changed else SAME  # a cluster's documents may cancel out
+            # a cluster's documents may cancel out
+            verdict = NOT_SHOWN if changed else SAME
             return verdict if np.isfinite(average) else UNKNOWN
         if adjusted > 1 - self.options.confidence:
             return UNKNOWN if reach > 1 - self.options.confidence else NOT_SHOWN
@@ -219,9 +234,10 @@ def judge(
 ) -> tuple[SignFlipTest, list[str], list[str], list[bool]]:
     """Return per row of the grid: test, verdict, why it is no other, and whether answers lack.
 
-    `better`: each row's better direction. Where answers are missing, a difference stands only if
-    both ends of what they could be agree on it, and `no difference` if neither end shows any.
-    Answers lack where they leave the verdict open, or are more than before.
+    `better`: each row's better direction. Where answers are missing, a difference
+    stands only if both ends of what they could be agree on it, and `no difference` if
+    neither end shows any. Answers lack where they leave the verdict open, or are more
+    than before.
     """
     change = grid.change()
     test = rule.test(change, grid.cluster)
@@ -233,7 +249,10 @@ def judge(
     missing = [np.nansum(side.n_failed, axis=1) for side in (grid.before, grid.after)]
     failed, lacks = sum(missing), missing[1] > missing[0]
     if failed.any():
-        ends = [rule.verdicts(end, rule.test(end, grid.cluster), better) for end in grid.extremes()]
+        ends = [
+            rule.verdicts(end, rule.test(end, grid.cluster), better)
+            for end in grid.extremes()
+        ]
         n_unbounded = grid.unbounded().max(axis=0)
         n_changed = clusters_with(np.nan_to_num(change) != 0, grid.cluster)
         unbounded = (n_unbounded > 0) & (n_unbounded + n_changed >= rule.needed)
@@ -244,7 +263,10 @@ def judge(
             elif others := _other_verdicts(
                 verdicts[row], {end[row] for end in ends}, unbounded[row]
             ):
-                verdicts[row], reason = UNKNOWN, f"{reason}; it could still be: {others}"
+                verdicts[row], reason = (
+                    UNKNOWN,
+                    f"{reason}; it could still be: {others}",
+                )
                 lacks[row] = True
             why[row] = "; ".join(filter(None, (why[row], reason)))
     return test, verdicts, why, lacks.tolist()
@@ -273,7 +295,9 @@ def _reason(grid: Grid, change: Array, row: int, test: SignFlipTest, rule: Rule)
                 f" permutations to {int(np.ceil(1 / rule.level)):,} or more"
             )
         rows = int(np.isfinite(test.p).sum())
-        return f"{counts}: too few for {rows:,} rows, even if all changed in one direction"
+        return (
+            f"{counts}: too few for {rows:,} rows, even if all changed in one direction"
+        )
     sides = {"before": grid.before.value[row], "after": grid.after.value[row]}
     scored = [name for name, values in sides.items() if np.isfinite(values).any()]
     if len(scored) == len(sides):
@@ -308,8 +332,9 @@ def differences(
 ) -> Differences:
     """Compare two sides on the documents that both have; p is adjusted for all rows.
 
-    `parts`: compare every part, not whole texts alone. `n_benchmarks`: how many are compared at
-    once; p is multiplied by it (Bonferroni). Raises BadInput if no document or metric is in both.
+    `parts`: compare every part, not whole texts alone. `n_benchmarks`: how many are
+    compared at once; p is multiplied by it (Bonferroni). Raises BadInput if no document
+    or metric is in both.
     """
     old, new = _scores(before, parts=parts), _scores(after, parts=parts)
     documents = [set(scores["doc_id"]) for scores in (old, new)]
@@ -319,23 +344,33 @@ def differences(
             f" ({len(documents[0]):,} and {len(documents[1]):,}); compare states of the same"
             " documents"
         )
-    if not set.intersection(*(set(scores.set_index(ROW[:3]).index) for scores in (old, new))):
+    if not set.intersection(
+        *(set(scores.set_index(ROW[:3]).index) for scores in (old, new))
+    ):
         raise BadInput(
             f"{before.name} and {after.name} have no metric of {before.benchmark} in common;"
             " compare states that were measured alike"
         )
-    better = pd.concat([side.leaderboard.set_index(ROW)["better"] for side in (before, after)])
+    better = pd.concat(
+        [side.leaderboard.set_index(ROW)["better"] for side in (before, after)]
+    )
     better = better[~better.index.duplicated(keep="last")]
     grid = grid_of(old, new, {**before.clusters, **after.clusters})
     return _differences(grid, (old, new), better, Rule(options, n_benchmarks))
 
 
 def compare_systems(
-    side: Side, first: str, second: str, options: ComparisonOptions, *, parts: bool = False
+    side: Side,
+    first: str,
+    second: str,
+    options: ComparisonOptions,
+    *,
+    parts: bool = False,
 ) -> "Comparison":
     """Compare two systems of one state on the same documents; a row's author is `second`.
 
-    `regressed` then means that `second` is worse than `first`. Raises BadInput for unknown systems.
+    `regressed` then means that `second` is worse than `first`. Raises BadInput for
+    unknown systems.
     """
     scores = _scores(side, parts=parts)
     systems = sorted(set(scores["author"]))
@@ -349,7 +384,10 @@ def compare_systems(
         )
     old = scores[scores["author"] == first].assign(author=second)
     new = scores[scores["author"] == second]
-    grid, better = grid_of(old, new, side.clusters), side.leaderboard.set_index(ROW)["better"]
+    grid, better = (
+        grid_of(old, new, side.clusters),
+        side.leaderboard.set_index(ROW)["better"],
+    )
     differing = _differences(grid, (old, new), better, Rule(options, 1))
     none = changed_certificates(side, side)
     return Comparison(
@@ -368,17 +406,26 @@ def _scores(side: Side, *, parts: bool) -> pd.DataFrame:
 
 
 def _differences(
-    grid: Grid, sides: tuple[pd.DataFrame, pd.DataFrame], better: "pd.Series[str]", rule: Rule
+    grid: Grid,
+    sides: tuple[pd.DataFrame, pd.DataFrame],
+    better: "pd.Series[str]",
+    rule: Rule,
 ) -> Differences:
     change = grid.change()
-    directions, paired = better.reindex(grid.rows).fillna("neither"), np.isfinite(change)
+    directions, paired = (
+        better.reindex(grid.rows).fillna("neither"),
+        np.isfinite(change),
+    )
     test, verdicts, why, lacks = judge(grid, directions.tolist(), rule)
     low, high = mean_interval(change, grid.cluster, confidence=rule.options.confidence)
     ends = zip(grid.extremes(), grid.unbounded(), strict=True)
-    least, most = (np.where(free > 0, np.nan, mean_without_gaps(end, 1)) for end, free in ends)
+    least, most = (
+        np.where(free > 0, np.nan, mean_without_gaps(end, 1)) for end, free in ends
+    )
     # The numbers of both sides were made by the same recipe, or one side has none.
     old, new = (
-        {key: {*recipes} for key, recipes in scores.groupby(ROW)["recipe"]} for scores in sides
+        {key: {*recipes} for key, recipes in scores.groupby(ROW)["recipe"]}
+        for scores in sides
     )
     table = grid.rows.to_frame(index=False).assign(
         verdict=verdicts,
@@ -387,8 +434,13 @@ def _differences(
         before=mean_without_gaps(np.where(paired, grid.before.value, np.nan), 1),
         after=mean_without_gaps(np.where(paired, grid.after.value, np.nan), 1),
         difference=mean_without_gaps(change, 1),
-        **{"low": low, "high": high, "least": least, "most": most},
-        **{"p": test.p, "p_adjusted": test.adjusted, "smallest_p": test.smallest},
+        low=low,
+        high=high,
+        least=least,
+        most=most,
+        p=test.p,
+        p_adjusted=test.adjusted,
+        smallest_p=test.smallest,
         n=paired.sum(axis=1),
         n_changed=(np.nan_to_num(change) != 0).sum(axis=1),
         n_only_before=(np.isfinite(grid.before.value) & ~paired).sum(axis=1),
@@ -396,9 +448,14 @@ def _differences(
         n_failed_before=np.nansum(grid.before.n_failed, axis=1).astype(int),
         n_failed_after=np.nansum(grid.after.n_failed, axis=1).astype(int),
         better=directions.to_numpy(),
-        same_recipe=[old.get(key, new.get(key)) == new.get(key, old.get(key)) for key in grid.rows],
+        same_recipe=[
+            old.get(key, new.get(key)) == new.get(key, old.get(key))
+            for key in grid.rows
+        ],
     )
-    return Differences(round_trip(CHANGES, table), changed_documents(grid, rule.options.documents))
+    return Differences(
+        round_trip(CHANGES, table), changed_documents(grid, rule.options.documents)
+    )
 
 
 DECISION: Final = ["study", "criterion", "part", "metric", "judge", "level"]
@@ -407,10 +464,11 @@ DECISION: Final = ["study", "criterion", "part", "metric", "judge", "level"]
 class Comparison(NamedTuple):
     """A benchmark: what differs, why, and which certificates have another verdict.
 
-    `of_systems`: whether `before` and `after` are two systems of one state. `causes`: None where
-    they are unknown, since a side has no lock, and for systems. `outdated`: settings, code and data
-    of `before`, and of `after`, that changed since its run. `certificates`: the columns DECISION,
-    and verdicts `before` and `after`, empty if there is none.
+    `of_systems`: whether `before` and `after` are two systems of one state. `causes`:
+    None where they are unknown, since a side has no lock, and for systems. `outdated`:
+    settings, code and data of `before`, and of `after`, that changed since its run.
+    `certificates`: the columns DECISION, and verdicts `before` and `after`, empty if
+    there is none.
     """
 
     benchmark: str
@@ -432,10 +490,17 @@ def compare(
     n_benchmarks: int = 1,
 ) -> Comparison:
     """Compare two states of a benchmark; arguments and errors as in `differences`."""
-    differing = differences(before, after, options, parts=parts, n_benchmarks=n_benchmarks)
+    differing = differences(
+        before, after, options, parts=parts, n_benchmarks=n_benchmarks
+    )
     why = causes(before.lock, after.lock) if before.lock and after.lock else None
-    changed, names = (before.changed, after.changed), (after.benchmark, before.name, after.name)
-    return Comparison(*names, False, differing, why, changed_certificates(before, after), changed)
+    changed, names = (
+        (before.changed, after.changed),
+        (after.benchmark, before.name, after.name),
+    )
+    return Comparison(
+        *names, False, differing, why, changed_certificates(before, after), changed
+    )
 
 
 def changed_certificates(before: Side, after: Side) -> pd.DataFrame:

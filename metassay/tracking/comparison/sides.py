@@ -1,7 +1,7 @@
 """A side of a comparison: the numbers of a benchmark at one state, and its dvc.lock.
 
-Tables of another state are fetched by their hash, from DVC's cache or a remote of the project. No
-other module of the library calls DVC.
+Tables of another state are fetched by their hash, from DVC's cache or a remote of the
+project. No other module of the library calls DVC.
 """
 
 import contextlib
@@ -54,7 +54,9 @@ class _Stage(BaseModel):
 _STAGES = TypeAdapter(dict[str, _Stage])
 
 # The list of a benchmark's params.yaml that names the instances of a stage.
-_LISTS: Mapping[str, str] = {stage.name: stage.each for stage in SORTS[Benchmark][0] if stage.each}
+_LISTS: Mapping[str, str] = {
+    stage.name: stage.each for stage in SORTS[Benchmark][0] if stage.each
+}
 
 
 def lock_text(file: Path) -> str:
@@ -80,7 +82,10 @@ def parse_lock(text: str, where: str) -> Lock:
         if "@" not in name:
             for file, keys in (stage.get("params") or {}).items():
                 lists |= keys if file.startswith(f"{BENCHMARKS.as_posix()}/") else {}
-    return {**lock, "stages": {n: stage for n, stage in stages.items() if _is_listed(n, lists)}}
+    return {
+        **lock,
+        "stages": {n: stage for n, stage in stages.items() if _is_listed(n, lists)},
+    }
 
 
 def _no_lock(text: str) -> str:
@@ -124,7 +129,8 @@ def inputs_of(lock: Lock) -> dict[str, str]:
 def differing_params(lock: Lock, read: Callable[[str], str | None]) -> list[str]:
     """List the params that differ from what the stages read, once each: `code.yaml > judges.mini`.
 
-    `read` returns the text of a file of the project at that state; None if there is none.
+    `read` returns the text of a file of the project at that state; None if there is
+    none.
     """
 
     @cache
@@ -144,7 +150,9 @@ def differing_params(lock: Lock, read: Callable[[str], str | None]) -> list[str]
     differing: dict[str, None] = {}
     for stage in lock["stages"].values():
         for file, keys in (stage.get("params") or {}).items():
-            changed = (key for key, value in keys.items() if value_of(file, key) != value)
+            changed = (
+                key for key, value in keys.items() if value_of(file, key) != value
+            )
             differing |= dict.fromkeys(f"{file} > {key}" for key in changed)
     return list(differing)
 
@@ -161,10 +169,11 @@ NEEDED, MORE = (SCORES, LEADERBOARD), (CERTIFICATES, DOCUMENT_CLUSTERS)
 class Side:
     """The numbers of a benchmark at one state.
 
-    `name`: as its user named it. `certificates` has no rows where nobody rated the texts.
-    `clusters`: document -> cluster, as in table document_clusters.
-    `lock`: its dvc.lock; None for a folder of tables outside a project. `changed`: settings, code
-    and, for tables in a project, data that have changed since the run. If there are any, run again.
+    `name`: as its user named it. `certificates` has no rows where nobody rated the
+    texts. `clusters`: document -> cluster, as in table document_clusters. `lock`: its
+    dvc.lock; None for a folder of tables outside a project. `changed`: settings, code
+    and, for tables in a project, data that have changed since the run. If there are
+    any, run again.
     """
 
     name: str
@@ -189,7 +198,9 @@ class State(NamedTuple):
         if self.kind == HERE:
             return load_here(Path(), benchmark)
         if self.kind == OF_ACCEPTED:
-            return load_locked(Path(), BENCHMARKS / benchmark / ACCEPTED, benchmark, self.word)
+            return load_locked(
+                Path(), BENCHMARKS / benchmark / ACCEPTED, benchmark, self.word
+            )
         if self.kind == FOLDER:
             path = Path(self.word)
             return _load_folder(path, str(path), path.resolve().name)
@@ -207,9 +218,20 @@ class State(NamedTuple):
     def benchmarks(self) -> set[str]:
         """Return the benchmarks whose lock has scores; not for a folder of a single benchmark."""
         if self.kind == REVISION:
-            query = ("ls-tree", "-r", "-z", "--name-only", self.commit, f"{BENCHMARKS.as_posix()}/")
+            query = (
+                "ls-tree",
+                "-r",
+                "-z",
+                "--name-only",
+                self.commit,
+                f"{BENCHMARKS.as_posix()}/",
+            )
             names = _git(*query).stdout.decode("utf-8", "replace").split("\0")
-            files = [Path(name) for name in names if Path(name).match(f"{BENCHMARKS}/*/{LOCK}")]
+            files = [
+                Path(name)
+                for name in names
+                if Path(name).match(f"{BENCHMARKS}/*/{LOCK}")
+            ]
             lead = f"{self.word}:"
         else:
             lead, files = "", [*BENCHMARKS.glob(f"*/{FILES[self.kind]}")]
@@ -232,7 +254,9 @@ class State(NamedTuple):
             return lock_text(Path(file))
         # `./`: the project may lie in a folder of a larger repository.
         result = _git("show", f"{self.commit}:./{file}")
-        return result.stdout.decode("utf-8", "replace") if result.returncode == 0 else None
+        return (
+            result.stdout.decode("utf-8", "replace") if result.returncode == 0 else None
+        )
 
 
 def state_of(word: str) -> State:
@@ -241,9 +265,21 @@ def state_of(word: str) -> State:
     commit = ""
     # No revision is written with a slash at its end, or with a dot at its beginning.
     if git and not word.startswith(".") and not word.endswith("/"):
-        query = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{word}^{{commit}}")
+        query = (
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            f"{word}^{{commit}}",
+        )
         commit = _git(*query).stdout.decode().strip()
-    kinds = [word] if word in FILES else [FOLDER] if Path(word, "scores.parquet").is_file() else []
+    kinds = (
+        [word]
+        if word in FILES
+        else [FOLDER]
+        if Path(word, "scores.parquet").is_file()
+        else []
+    )
     kinds += [REVISION] if commit else []
     if len(kinds) > 1:
         other = "rename the branch or tag" if word in FILES else f"write ./{word}"
@@ -287,7 +323,9 @@ def load_here(root: Path, benchmark: str) -> Side:
 def load_locked(root: Path, file: Path, benchmark: str, name: str) -> Side:
     """Load tables by the hashes in a copy of dvc.lock, such as benchmarks/NAME/accepted.lock."""
     if not (root / file).exists():
-        raise BadInput(f"{name}: {file} is not there; `metassay watch accept {benchmark}`")
+        raise BadInput(
+            f"{name}: {file} is not there; `metassay watch accept {benchmark}`"
+        )
     lock = parse_lock(lock_text(root / file), str(file))
     return _load_locked(root, lock, str(file), benchmark, name)
 
@@ -306,13 +344,19 @@ def _load_locked(root: Path, lock: Lock, where: str, benchmark: str, name: str) 
     paths = {table.name: _path(benchmark, table) for table in (*NEEDED, *MORE)}
     hashes = {path: outs[path] for path in paths.values() if path in outs}
     files = fetch_tables(root, hashes, name=name, benchmark=benchmark)
-    return _side(name, benchmark, lock, {key: files.get(path) for key, path in paths.items()})
+    return _side(
+        name, benchmark, lock, {key: files.get(path) for key, path in paths.items()}
+    )
 
 
 def _require_outs(lock: Lock, where: str, benchmark: str) -> dict[str, str]:
     """Return the hashes of the outputs; raises BadInput if scores or leaderboard are missing."""
     outs = outs_of(lock)
-    missing = [path for path in (_path(benchmark, table) for table in NEEDED) if path not in outs]
+    missing = [
+        path
+        for path in (_path(benchmark, table) for table in NEEDED)
+        if path not in outs
+    ]
     if missing:
         raise BadInput(
             f"{where}: does not name {', '.join(missing)}: it belongs to another benchmark, or to a"
@@ -325,7 +369,9 @@ def _require_outs(lock: Lock, where: str, benchmark: str) -> dict[str, str]:
 def _load_folder(folder: Path, name: str, benchmark: str) -> Side:
     lock_path = BENCHMARKS / benchmark / LOCK
     full = folder.resolve()
-    lock_file = full.parents[2] / lock_path if full.parts[-3:-1] == TABLES.parts else None
+    lock_file = (
+        full.parents[2] / lock_path if full.parts[-3:-1] == TABLES.parts else None
+    )
     files = {table.name: folder / f"{table.name}.parquet" for table in (*NEEDED, *MORE)}
     lock = None
     if lock_file and lock_file.is_file():
@@ -341,7 +387,9 @@ def _load_folder(folder: Path, name: str, benchmark: str) -> Side:
         md5 = hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
         if outs and md5 != outs[_path(benchmark, table)]:
             remedy = f"`metassay run {benchmark}` there"
-            problems.append(f"{file} is not the one that {lock_path} beside it names; {remedy}")
+            problems.append(
+                f"{file} is not the one that {lock_path} beside it names; {remedy}"
+            )
     raise_problems([*problems, *missing])
     present = {key: path if path.is_file() else None for key, path in files.items()}
     side = _side(name, benchmark, lock, present)
@@ -350,8 +398,8 @@ def _load_folder(folder: Path, name: str, benchmark: str) -> Side:
     project = full.parents[2]
     texts: dict[str, str] = {}
     if name == HERE:
-        # code.yaml may be older than the last edit of code or a prompt. The next run reports
-        # what cannot be read.
+        # code.yaml may be older than the last edit of code or a prompt. The next run
+        # reports what cannot be read.
         with contextlib.suppress(BadInput):
             texts[CODE] = to_yaml(versions(project))
 
@@ -365,13 +413,17 @@ def _load_folder(folder: Path, name: str, benchmark: str) -> Side:
     return replace(side, changed=(*data, *differing_params(lock, text)))
 
 
-def _side(name: str, benchmark: str, lock: Lock | None, files: Mapping[str, Path | None]) -> Side:
+def _side(
+    name: str, benchmark: str, lock: Lock | None, files: Mapping[str, Path | None]
+) -> Side:
     def table(contract: Table) -> pd.DataFrame:
         file = files[contract.name]
         try:
             return empty(contract) if file is None else read_file(contract, file)
         except BadInput as error:
-            raise BadInput(f"{name}: {contract.name}: {line}" for line in error.problems) from error
+            raise BadInput(
+                f"{name}: {contract.name}: {line}" for line in error.problems
+            ) from error
 
     tables = (table(SCORES), table(LEADERBOARD), table(CERTIFICATES))
     members = table(DOCUMENT_CLUSTERS)
@@ -396,15 +448,16 @@ def fetch_tables(
 ) -> dict[str, Path]:
     """Return the files of the MD5 `hashes`, by the path of each table.
 
-    What the cache lacks is pulled from the project's remotes, the default remote first. Raises
-    BadInput if none has it.
+    What the cache lacks is pulled from the project's remotes, the default remote first.
+    Raises BadInput if none has it.
     """
     # Imported here because DVC is slow to import; it has no types.
     from dvc.exceptions import DvcException  # type: ignore[import-untyped]
     from dvc.repo import Repo  # type: ignore[import-untyped]
     from dvc_data.hashfile.hash_info import HashInfo
 
-    # DVC warns of what a remote lacks, but another remote may have it; BadInput names the rest.
+    # DVC warns of what a remote lacks, but another remote may have it; BadInput names
+    # the rest.
     logging.getLogger("dvc.data_cloud").setLevel(logging.ERROR)
     # ImportError: the package for this kind of remote is not installed.
     failures = (DvcException, OSError, ImportError, sqlite3.Error)
@@ -413,11 +466,15 @@ def fetch_tables(
             cache = repo.cache.local
             first = repo.config["core"].get("remote")
             refused: Exception | None = None
-            for remote in sorted(repo.config["remote"], key=lambda name: (name != first, name)):
+            for remote in sorted(
+                repo.config["remote"], key=lambda name: (name != first, name)
+            ):
                 missing = [md5 for md5 in hashes.values() if not cache.exists(md5)]
                 try:
                     if missing:
-                        repo.cloud.pull([HashInfo("md5", md5) for md5 in missing], remote=remote)
+                        repo.cloud.pull(
+                            [HashInfo("md5", md5) for md5 in missing], remote=remote
+                        )
                 except failures as error:
                     refused = error  # another remote may have it
             if refused and not all(map(cache.exists, hashes.values())):
@@ -457,7 +514,9 @@ def _changed_files(root: Path, recorded: Mapping[str, str]) -> list[str]:
         with Repo(str(root), config=_NO_GIT) as repo:
             for path, md5 in present.items():
                 odb, full = repo.cache.local, str((root / path).resolve())
-                *_, built = build(odb, full, odb.fs, "md5", ignore=repo.dvcignore, dry_run=True)
+                *_, built = build(
+                    odb, full, odb.fs, "md5", ignore=repo.dvcignore, dry_run=True
+                )
                 if built.hash_info.value != md5:
                     changed.append(path)
     except (DvcException, OSError, ImportError, sqlite3.Error):

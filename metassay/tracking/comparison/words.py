@@ -1,6 +1,7 @@
 """A comparison in words: regressions first, the keys of the documents behind them, and why.
 
-JUnit XML is as pytest and Ant write it, but without a time, so that equal numbers make equal files.
+JUnit XML is as pytest and Ant write it, but without a time, so that equal numbers make
+equal files.
 """
 
 from collections import Counter
@@ -45,15 +46,23 @@ _MEANINGS = {
 
 def sort_changes(changes: pd.DataFrame) -> pd.DataFrame:
     """Sort the rows by verdict, regressions first, then by p."""
-    rank = changes["verdict"].map({verdict: position for position, verdict in enumerate(VERDICTS)})
-    keyed = changes.assign(_rank=rank, _p=changes["p_adjusted"].fillna(1.0), _alone=changes["p"])
-    return keyed.sort_values(["_rank", "_p", "_alone", *ROW], ignore_index=True)[changes.columns]
+    rank = changes["verdict"].map(
+        {verdict: position for position, verdict in enumerate(VERDICTS)}
+    )
+    keyed = changes.assign(
+        _rank=rank, _p=changes["p_adjusted"].fillna(1.0), _alone=changes["p"]
+    )
+    return keyed.sort_values(["_rank", "_p", "_alone", *ROW], ignore_index=True)[
+        changes.columns
+    ]
 
 
 def verdict_counts(changes: pd.DataFrame) -> str:
     """Return every verdict that occurs: `2 regressed, 1 improved, 70 same numbers`."""
     counts = changes["verdict"].value_counts()
-    return ", ".join(f"{counts[verdict]:,} {verdict}" for verdict in VERDICTS if verdict in counts)
+    return ", ".join(
+        f"{counts[verdict]:,} {verdict}" for verdict in VERDICTS if verdict in counts
+    )
 
 
 def label(row: dict[str, Any]) -> str:
@@ -72,8 +81,14 @@ def sentence(row: dict[str, Any]) -> str:
     """Describe a row in a sentence, without names."""
     if row["verdict"] == UNKNOWN:
         return f"{UNKNOWN}: {row['why']}"
-    numbers = f"{shown(row['before'])} -> {shown(row['after'])}, difference {interval(row)}"
-    sure = f", {equals(row['p_adjusted'])} adjusted" if row["p_adjusted"] is not None else ""
+    numbers = (
+        f"{shown(row['before'])} -> {shown(row['after'])}, difference {interval(row)}"
+    )
+    sure = (
+        f", {equals(row['p_adjusted'])} adjusted"
+        if row["p_adjusted"] is not None
+        else ""
+    )
     other = "" if row["same_recipe"] else "; measured in another way than before"
     why = f"; {row['why']}" if row["why"] else ""
     return f"{row['verdict']}: {numbers}{sure}, {row['n']:,} documents{other}{why}"
@@ -97,7 +112,9 @@ def documents_behind(comparison: Comparison) -> dict[tuple[str, ...], list[str]]
     """Return the keys of the documents that moved furthest, by part, metric, judge and author."""
     documents: dict[tuple[str, ...], list[str]] = {}
     for row in records(comparison.differences.documents):
-        documents.setdefault(tuple(row[name] for name in ROW), []).append(document(row["doc_id"]))
+        documents.setdefault(tuple(row[name] for name in ROW), []).append(
+            document(row["doc_id"])
+        )
     return documents
 
 
@@ -112,7 +129,11 @@ def cause_lines(causes: Sequence[Cause] | None) -> Iterator[str]:
         yield "The cause is unknown: a state has no dvc.lock that lists its inputs."
         return
     for kind in KINDS:
-        roots = [f"{cause.what} (stage {cause.stage})" for cause in causes if cause.kind == kind]
+        roots = [
+            f"{cause.what} (stage {cause.stage})"
+            for cause in causes
+            if cause.kind == kind
+        ]
         if roots:
             yield f"{kind}: {_MEANINGS[kind]}: {'; '.join(roots)}"
     if not causes:
@@ -122,7 +143,11 @@ def cause_lines(causes: Sequence[Cause] | None) -> Iterator[str]:
 def documents_of_regressed(comparison: Comparison) -> list[tuple[str, int]]:
     """Return the documents behind regressions, each with the number of such rows."""
     changes = comparison.differences.changes
-    rows = set(changes.loc[changes["verdict"] == REGRESSED, ROW].itertuples(index=False, name=None))
+    rows = set(
+        changes.loc[changes["verdict"] == REGRESSED, ROW].itertuples(
+            index=False, name=None
+        )
+    )
     counts: Counter[str] = Counter()
     for row, keys in documents_behind(comparison).items():
         counts.update(keys if row in rows else ())
@@ -134,7 +159,11 @@ def outdated_lines(comparison: Comparison) -> Iterator[str]:
     names = comparison.before, comparison.after
     for name, changed in zip(names, comparison.outdated, strict=True):
         if changed:
-            more = f" and {len(changed) - SETTINGS:,} more" if len(changed) > SETTINGS else ""
+            more = (
+                f" and {len(changed) - SETTINGS:,} more"
+                if len(changed) > SETTINGS
+                else ""
+            )
             yield (
                 f"{name}: {comparison.benchmark} was not run since"
                 f" {', '.join(changed[:SETTINGS])}{more} changed;"
@@ -146,14 +175,19 @@ def certificate_lines(certificates: pd.DataFrame) -> Iterator[str]:
     """Yield a line per decision that has another verdict than before."""
     for row in records(certificates):
         study, criterion, part, metric, judge, level = (row[name] for name in DECISION)
-        where = f"{criterion} ({study}), {level}" + ("" if part == FULL else f", {part}")
+        where = f"{criterion} ({study}), {level}" + (
+            "" if part == FULL else f", {part}"
+        )
         old, new = (row[side] or "no verdict" for side in ("before", "after"))
         yield f"{metric_label(metric, judge)} for {where}: {old} -> {new}"
 
 
 def missing_answers(changes: pd.DataFrame) -> str:
     """Say how many answers are missing on each side; empty if none is."""
-    before, after = int(changes["n_failed_before"].sum()), int(changes["n_failed_after"].sum())
+    before, after = (
+        int(changes["n_failed_before"].sum()),
+        int(changes["n_failed_after"].sum()),
+    )
     if not before and not after:
         return ""
     rows = int((changes["n_failed_before"] + changes["n_failed_after"] > 0).sum())
@@ -167,9 +201,15 @@ def markdown(comparisons: Sequence[Comparison]) -> str:
     """Return the comparisons as a Markdown page; of several, a table of their verdicts first."""
     lines: list[str] = []
     if len(comparisons) > 1:
-        counts = {c.benchmark: c.differences.changes["verdict"].value_counts() for c in comparisons}
+        counts = {
+            c.benchmark: c.differences.changes["verdict"].value_counts()
+            for c in comparisons
+        }
         rows = [
-            {"benchmark": benchmark, **{name: int(count.get(name, 0)) for name in VERDICTS}}
+            {
+                "benchmark": benchmark,
+                **{name: int(count.get(name, 0)) for name in VERDICTS},
+            }
             for benchmark, count in counts.items()
         ]
         lines = [to_markdown(pd.DataFrame(rows)), ""]
@@ -182,7 +222,9 @@ def table(comparison: Comparison) -> pd.DataFrame:
     """Return table CHANGES, sorted, with benchmark, both names and documents."""
     changes = sort_changes(comparison.differences.changes)
     behind = documents_behind(comparison)
-    keys = [" ".join(behind.get(row, ())) for row in map(tuple, changes[ROW].to_numpy())]
+    keys = [
+        " ".join(behind.get(row, ())) for row in map(tuple, changes[ROW].to_numpy())
+    ]
     names = [comparison.benchmark, comparison.before, comparison.after]
     for position, column in enumerate(("benchmark", "side_before", "side_after")):
         changes.insert(position, column, names[position])
@@ -211,11 +253,15 @@ def _page(comparison: Comparison) -> Iterator[str]:
         yield from ("Why:", "", *(f"- {escape_markdown(line)}" for line in causes), "")
 
 
-def sections(rows: Sequence[dict[str, str]], certificates: pd.DataFrame) -> Iterator[str]:
+def sections(
+    rows: Sequence[dict[str, str]], certificates: pd.DataFrame
+) -> Iterator[str]:
     """Yield rows of `readable_row`, and the certificates that changed, in Markdown."""
     if rows:
         yield from (to_markdown(pd.DataFrame(rows)), "")
-    if lines := [f"- {escape_markdown(line)}" for line in certificate_lines(certificates)]:
+    if lines := [
+        f"- {escape_markdown(line)}" for line in certificate_lines(certificates)
+    ]:
         yield from ("Certificates:", "", *lines, "")
 
 
@@ -223,24 +269,42 @@ def write_junit(compared: Iterable[Comparison], file: Path) -> None:
     """Write one suite per benchmark: regressed is a failure, `cannot tell` is skipped."""
     root = ElementTree.Element("testsuites", {"name": "metassay compare"})
     for comparison in compared:
-        name = one_line(f"{comparison.benchmark}: {comparison.before} -> {comparison.after}")
+        name = one_line(
+            f"{comparison.benchmark}: {comparison.before} -> {comparison.after}"
+        )
         suite = ElementTree.SubElement(root, "testsuite", {"name": name})
         behind = documents_behind(comparison)
         for row in records(comparison.differences.changes):
-            names = {"classname": f"{comparison.benchmark}.{row['author']}", "name": label(row)}
+            names = {
+                "classname": f"{comparison.benchmark}.{row['author']}",
+                "name": label(row),
+            }
             attributes = {key: one_line(name) for key, name in names.items()}
-            case = ElementTree.SubElement(suite, "testcase", {**attributes, "time": "0"})
+            case = ElementTree.SubElement(
+                suite, "testcase", {**attributes, "time": "0"}
+            )
             message = {"message": one_line(sentence(row))}
             if row["verdict"] == REGRESSED:
-                failure = ElementTree.SubElement(case, "failure", {**message, "type": REGRESSED})
+                failure = ElementTree.SubElement(
+                    case, "failure", {**message, "type": REGRESSED}
+                )
                 keys = ", ".join(behind[tuple(row[name] for name in ROW)])
                 failure.text = one_line(f"documents that moved furthest: {keys}")
             elif row["verdict"] == UNKNOWN:
                 ElementTree.SubElement(case, "skipped", message)
-    tags = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+    tags = {
+        "tests": "testcase",
+        "failures": "failure",
+        "errors": "error",
+        "skipped": "skipped",
+    }
     for element in (root, *root):
-        element.attrib.update({name: str(len([*element.iter(tag)])) for name, tag in tags.items()})
+        element.attrib.update(
+            {name: str(len([*element.iter(tag)])) for name, tag in tags.items()}
+        )
         element.attrib["time"] = "0"
     ElementTree.indent(root)
     with whole_file(file) as stream:
-        stream.write(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n")
+        stream.write(
+            ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+        )

@@ -24,8 +24,20 @@ from metassay.tables.names import FULL
 from metassay.tables.parquet import read, read_file
 from metassay.tables.summaries import SUMMARIES
 from metassay.tracking.comparison import differences
-from metassay.tracking.comparison.sides import TABLES, fetch_tables, lock_text, outs_of, parse_lock
-from metassay.tracking.comparison.words import cause_lines, document, label, readable_row, sections
+from metassay.tracking.comparison.sides import (
+    TABLES,
+    fetch_tables,
+    lock_text,
+    outs_of,
+    parse_lock,
+)
+from metassay.tracking.comparison.words import (
+    cause_lines,
+    document,
+    label,
+    readable_row,
+    sections,
+)
 from metassay.tracking.reevaluation.outcome import (
     ONE_SIDED,
     REPORTS,
@@ -76,7 +88,9 @@ def changed_texts(root: Path, outcome: Outcome, most: int = MOST) -> list[Change
     before = _accepted(root, outcome.benchmark)
     ordered = sorted(behind.items(), key=lambda item: (-len(item[1]), item[0]))
     return [
-        ChangedText(document(key[0]), key[1], before.get(key), after.get(key), tuple(names))
+        ChangedText(
+            document(key[0]), key[1], before.get(key), after.get(key), tuple(names)
+        )
         for key, names in ordered[:most]
     ]
 
@@ -86,7 +100,9 @@ def _accepted(root: Path, benchmark: str) -> dict[tuple[str, str], str]:
     place = (TABLES / benchmark / TEXTS.name).as_posix()
     try:
         outs: Mapping[str, Any] = outs_of(parse_lock(lock_text(root / file), str(file)))
-        hashes = {path: md5 for path, md5 in outs.items() if path.startswith(f"{place}/")}
+        hashes = {
+            path: md5 for path, md5 in outs.items() if path.startswith(f"{place}/")
+        }
         files = fetch_tables(root, hashes, name="accepted", benchmark=benchmark)
         return _whole(pd.concat([read_file(TEXTS, file) for file in files.values()]))
     except (BadInput, ValueError):  # there is no such table any more
@@ -105,7 +121,8 @@ def put_changed_texts(
     if not texts:
         return None
     better = {
-        tuple(row[n] for n in differences.ROW): row["better"] for row in records(outcome.changes)
+        tuple(row[n] for n in differences.ROW): row["better"]
+        for row in records(outcome.changes)
     }
     scores: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
     metrics: dict[str, str] = {}
@@ -114,21 +131,33 @@ def put_changed_texts(
         metrics[name] = better[tuple(row[n] for n in differences.ROW)]
         of_text = scores.setdefault((document(row["doc_id"]), row["author"]), {})
         of_text[name] = (row["before"], row["after"])
-    listed = {name for text in texts for name in scores.get((text.doc_id, text.author), {})}
+    listed = {
+        name for text in texts for name in scores.get((text.doc_id, text.author), {})
+    }
     info = put_texts(
         page,
-        ((_document(text, scores.get((text.doc_id, text.author), {})), (0, 0)) for text in texts),
+        (
+            (_document(text, scores.get((text.doc_id, text.author), {})), (0, 0))
+            for text in texts
+        ),
         noun="document",
-        metrics={name: direction for name, direction in metrics.items() if name in listed},
+        metrics={
+            name: direction for name, direction in metrics.items() if name in listed
+        },
         parts=[MOVED],
     )
     return info._replace(authors=[WAS, NOW], references=[WAS])
 
 
-def _document(text: ChangedText, scores: Mapping[str, tuple[float, float]]) -> contract.Document:
+def _document(
+    text: ChangedText, scores: Mapping[str, tuple[float, float]]
+) -> contract.Document:
     both = (text.before, text.after)
     same = text.before is not None and text.before == text.after
-    attributes = [*(["the same text: only its scores changed"] if same else []), *text.rows]
+    attributes = [
+        *(["the same text: only its scores changed"] if same else []),
+        *text.rows,
+    ]
     marks = _marks(*both) if all(both) else ((), ())
     bodies = [
         contract.Text(
@@ -140,7 +169,9 @@ def _document(text: ChangedText, scores: Mapping[str, tuple[float, float]]) -> c
         )
         for place, (author, body) in enumerate(zip((WAS, NOW), both, strict=True))
     ]
-    return contract.Document(f"{text.doc_id}, {text.author}", text.author, attributes, [], bodies)
+    return contract.Document(
+        f"{text.doc_id}, {text.author}", text.author, attributes, [], bodies
+    )
 
 
 def _marks(
@@ -152,7 +183,9 @@ def _marks(
     blocks = SequenceMatcher(a=words[0], b=words[1], autojunk=False).get_opcodes()
     pieces = [(op, (a, b), (c, d)) for op, a, b, c, d in blocks if op != "equal"]
     before_marks = _stretches(texts[0], words[0], (piece[1] for piece in pieces))
-    return [*before_marks], [*_stretches(texts[1], words[1], (piece[2] for piece in pieces))]
+    return [*before_marks], [
+        *_stretches(texts[1], words[1], (piece[2] for piece in pieces))
+    ]
 
 
 def _stretches(
@@ -167,29 +200,49 @@ def _stretches(
                 yield contract.Mark(utf16(text, start), utf16(text, stop), MOVED)
 
 
-# The change report of a re-evaluation: a page, and the same in Markdown and CSV, without texts.
+# The change report of a re-evaluation: a page, and the same in Markdown and CSV,
+# without texts.
 
 RUNS = 12  # of the history, in Markdown
 _SHOWN = (differences.REGRESSED, differences.IMPROVED, differences.CHANGED)
 _FOLDED = (differences.UNKNOWN, differences.NOT_SHOWN, differences.SAME, ONE_SIDED)
 _SENTINEL = [
-    *("judge", "state", "anchors", "answered", "failed", "changed", "expected", "high", "why"),
+    "judge",
+    "state",
+    "anchors",
+    "answered",
+    "failed",
+    "changed",
+    "expected",
+    "high",
+    "why",
 ]
-_RUN = ["run", "did", "stages", "status", "regressed", "improved", "alarms", "missing", "revision"]
+_RUN = [
+    "run",
+    "did",
+    "stages",
+    "status",
+    "regressed",
+    "improved",
+    "alarms",
+    "missing",
+    "revision",
+]
 
 
 def write_report(root: Path, outcome: Outcome, history: History) -> None:
     """Write reports/changes/NAME, complete or not at all: a page, changes.md, and tables as CSV.
 
-    The benchmark's page then has a line on what changed, with a link to this page, which alone has
-    texts. Equal outcomes and histories give equal bytes. Runs dated later than this one, by a clock
-    that was wrong, are only counted.
+    The benchmark's page then has a line on what changed, with a link to this page,
+    which alone has texts. Equal outcomes and histories give equal bytes. Runs dated
+    later than this one, by a clock that was wrong, are only counted.
     """
     n_later = int((history.runs["run"] > outcome.when).sum())
     later = [f"{counted(n_later, 'run')} of the history {_CLOCK}"] if n_later else []
     history = History(*(table[table["run"] <= outcome.when] for table in history))
     sentences = [line[:1].upper() + line[1:] for line in headline(outcome)]
-    # Of a bad run all sentences but the last (what was done) are alarms, if there are several.
+    # Of a bad run all sentences but the last (what was done) are alarms, if there are
+    # several.
     alarms = 0 if outcome.status == 0 else max(1, len(sentences) - 1)
     tables = _tables(outcome, history)
     name = outcome.benchmark
@@ -206,7 +259,10 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
             f"metassay watch check {name}",
             name=f"{name}: changes",
             banners=[_status(outcome)] if outcome.status else [],
-            answer=[*sentences, " ".join(f"{term}: {fact}." for term, fact in _facts(outcome))],
+            answer=[
+                *sentences,
+                " ".join(f"{term}: {fact}." for term, fact in _facts(outcome)),
+            ],
             problems=[
                 *(contract.Problem("missing", line) for line in outcome.missing),
                 *(contract.Problem("warning", line) for line in later),
@@ -215,8 +271,12 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
             texts=put_changed_texts(page, outcome, changed_texts(root, outcome)),
             links=[contract.Link(f"../../{name}/index.html", "The whole report")],
         )
-    link = contract.Link(f"../{REPORTS.name}/{name}/index.html", since_accepted(outcome))
-    put_since(root / REPORTS.parent / name, None if outcome.differences is None else link)
+    link = contract.Link(
+        f"../{REPORTS.name}/{name}/index.html", since_accepted(outcome)
+    )
+    put_since(
+        root / REPORTS.parent / name, None if outcome.differences is None else link
+    )
 
 
 def _facts(outcome: Outcome) -> list[tuple[str, str]]:
@@ -229,7 +289,9 @@ def _facts(outcome: Outcome) -> list[tuple[str, str]]:
 
 def _status(outcome: Outcome) -> str:
     nothing = outcome.status == DONE and outcome.differences is None
-    meaning = "nothing accepted to compare with" if nothing else MEANINGS[outcome.status]
+    meaning = (
+        "nothing accepted to compare with" if nothing else MEANINGS[outcome.status]
+    )
     return f"Exit status {outcome.status}: {meaning}"
 
 
@@ -242,19 +304,26 @@ def _tables(outcome: Outcome, history: History) -> dict[str, pd.DataFrame]:
         for row in sorted(by_verdict[verdict], key=lambda row: row["p_adjusted"] or 1.0)
     ]
     documents, causes = outcome.documents, outcome.causes
-    drift = [[getattr(result, name) for name in _SENTINEL] for result in outcome.drift or ()]
+    drift = [
+        [getattr(result, name) for name in _SENTINEL] for result in outcome.drift or ()
+    ]
     return {
-        "changes": pd.DataFrame(changes, columns=[*outcome.changes.columns, "documents"]),
+        "changes": pd.DataFrame(
+            changes, columns=[*outcome.changes.columns, "documents"]
+        ),
         "certificates": outcome.certificates,
         "causes": pd.DataFrame(causes, columns=list(SUMMARIES["causes"].columns)),
         "changed_documents": documents.assign(doc_id=documents["doc_id"].map(document)),
         "drift": pd.DataFrame(drift, columns=_SENTINEL),
         "history": history.runs.sort_values("run", ascending=False),
-        "history_means": history.means.sort_values("run", ascending=False, kind="stable"),
+        "history_means": history.means.sort_values(
+            "run", ascending=False, kind="stable"
+        ),
     }
 
 
-# The same in Markdown, which mails, artifacts and events may have: keys and numbers alone.
+# The same in Markdown, which mails, artifacts and events may have: keys and numbers
+# alone.
 
 
 def _markdown(
@@ -267,12 +336,17 @@ def _markdown(
     lines = [f"# {outcome.benchmark}: changes", ""]
     lines += [f"- **{escape_markdown(line)}**" for line in alarms]
     lines += [f"- {escape_markdown(line)}" for line in calm]
-    lines += ["", *(f"- {term}: {escape_markdown(fact)}" for term, fact in _facts(outcome))]
+    lines += [
+        "",
+        *(f"- {term}: {escape_markdown(fact)}" for term, fact in _facts(outcome)),
+    ]
     lines += [f"- {_status(outcome)}", ""]
     if outcome.differences is not None:
         changes = tables["changes"]
         rows = records(changes[changes["verdict"].isin(_SHOWN)])
-        lines += sections([readable_row(row, _notes(row)) for row in rows], outcome.certificates)
+        lines += sections(
+            [readable_row(row, _notes(row)) for row in rows], outcome.certificates
+        )
         for verdict in _FOLDED:
             if rows := outcome.rows[verdict]:
                 lines.append(f"- {verdict}: {counted(len(rows), 'row')}")
@@ -282,7 +356,15 @@ def _markdown(
         lines += ["", "## Drift sentinel", "", to_markdown(tables["drift"])]
     runs = tables["history"]
     says = f"The last {counted(min(RUNS, len(runs)), 'run')} of {len(runs):,}, times in UTC."
-    lines += ["", "## History", "", says, "", to_markdown(runs.head(RUNS)[_RUN]), *later]
+    lines += [
+        "",
+        "## History",
+        "",
+        says,
+        "",
+        to_markdown(runs.head(RUNS)[_RUN]),
+        *later,
+    ]
     return "\n".join(lines) + "\n"
 
 

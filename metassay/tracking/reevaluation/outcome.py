@@ -1,6 +1,7 @@
 """The outcome of a re-evaluation of a benchmark: numbers beside accepted ones, and sentences.
 
-The sentences are for the terminal, the change report and Prefect: keys and numbers only.
+The sentences are for the terminal, the change report and Prefect: keys and numbers
+only.
 """
 
 import hashlib
@@ -39,7 +40,8 @@ from metassay.tracking.sentinel.checking import DriftResult
 
 VERDICTS: Final = (REGRESSED, IMPROVED, CHANGED, UNKNOWN)  # those that are reported
 ONE_SIDED: Final = "not compared"  # added or removed since, or never scored
-BLIND: Final = ("cannot tell", "another judge")  # states of a sentinel check without a result
+# states of a sentinel check without a result
+BLIND: Final = ("cannot tell", "another judge")
 
 REPORTS = Path("reports/changes")
 _SHORT = {UNKNOWN: "undecided"}
@@ -61,11 +63,12 @@ _EVENTS = {
 class Outcome:
     """The outcome of a run for a benchmark.
 
-    `when`: UTC, to the second. `revision`: of git; None without. `stages`: how many were checked
-    again because something they read changed. `failed`: the stages that failed; if there are any,
-    nothing is compared. `accepted`: the first digits of the accepted lock's hash; None, and nothing
-    is compared, if nothing is accepted. `certificates`: those with another verdict. `lacking`: the
-    number of missing answers of language models, named in `missing`. `drift`: None without anchors.
+    `when`: UTC, to the second. `revision`: of git; None without. `stages`: how many
+    were checked again because something they read changed. `failed`: the stages that
+    failed; if there are any, nothing is compared. `accepted`: the first digits of the
+    accepted lock's hash; None, and nothing is compared, if nothing is accepted.
+    `certificates`: those with another verdict. `lacking`: the number of missing answers
+    of language models, named in `missing`. `drift`: None without anchors.
     """
 
     benchmark: str
@@ -90,7 +93,11 @@ class Outcome:
     @property
     def documents(self) -> pd.DataFrame:
         """Table CHANGED_DOCUMENTS."""
-        return empty(CHANGED_DOCUMENTS) if self.differences is None else self.differences.documents
+        return (
+            empty(CHANGED_DOCUMENTS)
+            if self.differences is None
+            else self.differences.documents
+        )
 
     @property
     def _two_sided(self) -> "pd.Series[bool]":
@@ -105,7 +112,9 @@ class Outcome:
     @property
     def rows(self) -> dict[str, list[dict[str, Any]]]:
         """Every row of `changes` once, by its verdict; under ONE_SIDED those without."""
-        rows: dict[str, list[dict[str, Any]]] = {key: [] for key in (*EVERY_VERDICT, ONE_SIDED)}
+        rows: dict[str, list[dict[str, Any]]] = {
+            key: [] for key in (*EVERY_VERDICT, ONE_SIDED)
+        }
         for row, two_sided in zip(records(self.changes), self._two_sided, strict=True):
             rows[row["verdict"] if two_sided else ONE_SIDED].append(row)
         return rows
@@ -113,13 +122,16 @@ class Outcome:
     @property
     def n_compared(self) -> int:
         """How many rows have a verdict."""
-        return sum(len(rows) for verdict, rows in self.rows.items() if verdict != ONE_SIDED)
+        return sum(
+            len(rows) for verdict, rows in self.rows.items() if verdict != ONE_SIDED
+        )
 
     @property
     def unsettled(self) -> int:
         """How many rows missing answers or failed texts leave open, or now lack more answers.
 
-        Rows added or removed since are not counted; `lacking` has the missing answers of new ones.
+        Rows added or removed since are not counted; `lacking` has the missing answers
+        of new ones.
         """
         rows = self.changes["lacks_answers"] & self._two_sided
         return int(rows.sum()) if self.differences else 0
@@ -163,8 +175,8 @@ def compare_accepted(
 ) -> tuple[Side, Differences | None, list[Cause], pd.DataFrame]:
     """Return the current side, and what differs from the accepted one; None if there is none.
 
-    `n_benchmarks`: how many benchmarks are compared at once. Raises BadInput if the accepted
-    tables cannot be had, or no document is in both.
+    `n_benchmarks`: how many benchmarks are compared at once. Raises BadInput if the
+    accepted tables cannot be had, or no document is in both.
     """
     current = load_here(root, benchmark)
     if not (root / accepted_file(benchmark)).is_file():
@@ -205,9 +217,13 @@ def headline(outcome: Outcome) -> list[str]:
     if outcome.causes:
         first = ", ".join(map(str, outcome.causes[:CAUSES]))
         more = len(outcome.causes) - CAUSES
-        sentences.append(f"what differs: {first}{f' and {more} more' if more > 0 else ''}.")
+        sentences.append(
+            f"what differs: {first}{f' and {more} more' if more > 0 else ''}."
+        )
     if outcome.alarms:
-        judges = ", ".join(result.judge for result in outcome.drift or () if result.alarm)
+        judges = ", ".join(
+            result.judge for result in outcome.drift or () if result.alarm
+        )
         sentences.append(f"drift: the judge no longer answers as it did: {judges}.")
     if outcome.lacking:
         lacking = counted(outcome.lacking, "answer")
@@ -229,7 +245,11 @@ def since_accepted(outcome: Outcome) -> str:
     """Say what changed, in a few words: `since accepted, of 137 scores: 8 got worse, 2 changed`."""
     words = {REGRESSED: "got worse", IMPROVED: "got better", CHANGED: "changed"}
     counts = outcome.counts
-    changes = [f"{counts[verdict]:,} {word}" for verdict, word in words.items() if counts[verdict]]
+    changes = [
+        f"{counts[verdict]:,} {word}"
+        for verdict, word in words.items()
+        if counts[verdict]
+    ]
     total = counted(outcome.n_compared, "score")
     return f"since accepted, of {total}: {', '.join(changes) or 'none changed'}"
 
@@ -255,15 +275,28 @@ def event(outcome: Outcome) -> str:
 
 def payload(outcome: Outcome) -> dict[str, Any]:
     """Return the payload of the event."""
-    fields = ("metric", "judge", "author", "part", "before", "after", "difference", "p_adjusted")
+    fields = (
+        "metric",
+        "judge",
+        "author",
+        "part",
+        "before",
+        "after",
+        "difference",
+        "p_adjusted",
+    )
     return {
         "benchmark": outcome.benchmark,
         "run": outcome.when,
         "status": outcome.status,
         "accepted": outcome.accepted,
         "counts": outcome.counts,
-        "regressed": [{name: row[name] for name in fields} for row in _regressed(outcome)[:SHOWN]],
-        "causes": [{"kind": c.kind, "stage": c.stage, "what": c.what} for c in outcome.causes],
+        "regressed": [
+            {name: row[name] for name in fields} for row in _regressed(outcome)[:SHOWN]
+        ],
+        "causes": [
+            {"kind": c.kind, "stage": c.stage, "what": c.what} for c in outcome.causes
+        ],
         "certificates": len(outcome.certificates),
         "missing": outcome.lacking,
         "alarms": outcome.alarms,
@@ -282,9 +315,15 @@ def _compared(outcome: Outcome) -> str:
     result = f"no score got worse, of {total} compared with the accepted ones"
     if regressed:
         systems = sorted({row["author"] for row in _regressed(outcome)})
-        owners = f"all of `{systems[0]}`" if len(systems) == 1 else f"of {', '.join(systems)}"
+        owners = (
+            f"all of `{systems[0]}`"
+            if len(systems) == 1
+            else f"of {', '.join(systems)}"
+        )
         result = f"{regressed} of {total} got worse, {owners}"
-    others = ", ".join(f"{n} {_SHORT.get(verdict, verdict)}" for verdict, n in counts.items() if n)
+    others = ", ".join(
+        f"{n} {_SHORT.get(verdict, verdict)}" for verdict, n in counts.items() if n
+    )
     return result + (f"; {others}." if others else ".")
 
 
@@ -314,7 +353,9 @@ def _one_sided(outcome: Outcome) -> Iterator[str]:
 
 
 def _regressed(outcome: Outcome) -> list[dict[str, Any]]:
-    return sorted(outcome.rows[REGRESSED], key=lambda row: (row["p_adjusted"], row_name(row)))
+    return sorted(
+        outcome.rows[REGRESSED], key=lambda row: (row["p_adjusted"], row_name(row))
+    )
 
 
 def _worst(outcome: Outcome) -> Iterator[str]:
@@ -332,7 +373,8 @@ def _worst(outcome: Outcome) -> Iterator[str]:
         yield f"and {len(rows) - SHOWN} more"
 
 
-# The history of a benchmark: a row per run, and its means whenever they were made again.
+# The history of a benchmark: a row per run, and its means whenever they were made
+# again.
 
 FOLDER = Path("history")
 AGAIN, NOTHING, BROKEN = "run again", "nothing to do", "failed"
@@ -347,9 +389,14 @@ class History(NamedTuple):
 
 def load(root: Path, benchmark: str) -> History:
     """Load the stored history; tables without rows before the first run."""
-    files = ((table, _file(root, benchmark, table)) for table in (HISTORY, HISTORY_MEANS))
+    files = (
+        (table, _file(root, benchmark, table)) for table in (HISTORY, HISTORY_MEANS)
+    )
     return History(
-        *(read_stored(table, file) if file.exists() else empty(table) for table, file in files)
+        *(
+            read_stored(table, file) if file.exists() else empty(table)
+            for table, file in files
+        )
     )
 
 
@@ -366,14 +413,22 @@ def append(root: Path, outcome: Outcome) -> History:
     # `metassay run` may have made other means since the last stored ones.
     earlier = before.means[before.means["run"] < outcome.when]
     last = earlier[earlier["run"] == earlier["run"].max()]
-    old, new = (table.set_index([*ROW, "recipe"])["mean"].sort_index() for table in (last, means))
+    old, new = (
+        table.set_index([*ROW, "recipe"])["mean"].sort_index()
+        for table in (last, means)
+    )
     unchanged = old.index.equals(new.index) and np.array_equal(
         old.to_numpy(dtype=float), new.to_numpy(dtype=float), equal_nan=True
     )
     pieces = [means] if outcome.stages > 0 or not (means.empty or unchanged) else []
     after = History(
-        pd.concat([before.runs[before.runs["run"] != outcome.when], row], ignore_index=True),
-        pd.concat([before.means[before.means["run"] != outcome.when], *pieces], ignore_index=True),
+        pd.concat(
+            [before.runs[before.runs["run"] != outcome.when], row], ignore_index=True
+        ),
+        pd.concat(
+            [before.means[before.means["run"] != outcome.when], *pieces],
+            ignore_index=True,
+        ),
     )
     for table, frame in zip((HISTORY, HISTORY_MEANS), after, strict=True):
         write(table, frame, _file(root, outcome.benchmark, table))
@@ -408,7 +463,9 @@ def _means(outcome: Outcome) -> pd.DataFrame:
     assert outcome.side is not None
     leaders = outcome.side.leaderboard
     leaders = leaders[leaders["part"] == FULL]
-    means = leaders[[*ROW, "macro", "low", "high", "n_documents", "n_undefined", "n_failed"]]
+    means = leaders[
+        [*ROW, "macro", "low", "high", "n_documents", "n_undefined", "n_failed"]
+    ]
     rows = pd.MultiIndex.from_frame(means[ROW])
     verdicts = outcome.changes.set_index(ROW)["verdict"].reindex(rows).astype(object)
     return means.rename(columns={"macro": "mean"}).assign(

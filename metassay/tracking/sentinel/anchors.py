@@ -1,17 +1,20 @@
 """The anchors: the questions a judge is asked again, how they are drawn, and where they are stored.
 
-Keys and verdicts lie beside the benchmark. The anchors' texts may be private, so they lie under
-.work/, which git ignores and which has the ledger with the same texts. A clone without them takes
-the texts from the tables of pairs if these still ask the same: a pair_id is the hash of its texts.
+Keys and verdicts lie beside the benchmark. The anchors' texts may be private, so they
+lie under .work/, which git ignores and which has the ledger with the same texts. A
+clone without them takes the texts from the tables of pairs if these still ask the same:
+a pair_id is the hash of its texts.
 
-Whole items are drawn, once and with a seed, of metrics that the judge has answered. Strata are the
-questions of related measures by the stored verdict and author, and each gets equally many items.
-A call has several anchors of a text, as in the repetitions that a check is compared with.
+Whole items are drawn, once and with a seed, of metrics that the judge has answered.
+Strata are the questions of related measures by the stored verdict and author, and each
+gets equally many items. A call has several anchors of a text, as in the repetitions
+that a check is compared with.
 
-The stored verdicts are one draw of a judge that changes its mind, and they chose the anchors. So if
-nothing changed, today's answers are one more draw like the repetitions asked when the anchors were
-fixed: how often each of them differs from the stored verdicts shows whether today's stand out
-(`metassay.statistics.changes`). A text's anchors are permuted together.
+The stored verdicts are one draw of a judge that changes its mind, and they chose the
+anchors. So if nothing changed, today's answers are one more draw like the repetitions
+asked when the anchors were fixed: how often each of them differs from the stored
+verdicts shows whether today's stand out (`metassay.statistics.changes`). A text's
+anchors are permuted together.
 """
 
 import contextlib
@@ -63,7 +66,9 @@ def drift_file(benchmark: str) -> Path:
 
 def watched_judges(benchmark: str) -> list[str]:
     """Return the judges that have anchors."""
-    return sorted(file.stem for file in anchors_file(benchmark, "any").parent.glob("*.parquet"))
+    return sorted(
+        file.stem for file in anchors_file(benchmark, "any").parent.glob("*.parquet")
+    )
 
 
 def read_anchors(benchmark: str, judge: str) -> pd.DataFrame:
@@ -89,7 +94,9 @@ def read_texts(benchmark: str, judge: str, pair_ids: Iterable[str]) -> pd.DataFr
     file = _work_file(benchmark, judge, "parquet")
     tables = TABLES_FOLDER / benchmark / PAIRS.name
     files = [file] if file.exists() else sorted(tables.glob("*.parquet"))
-    rows = pd.concat([empty(PAIRS), *(_matching_rows(read(PAIRS, path), ids) for path in files)])
+    rows = pd.concat(
+        [empty(PAIRS), *(_matching_rows(read(PAIRS, path), ids) for path in files)]
+    )
     n_missing = len(ids) - rows["pair_id"].nunique()
     if n_missing:
         raise BadInput(
@@ -111,12 +118,18 @@ def _matching_rows(pairs: pd.DataFrame, ids: list[str]) -> pd.DataFrame:
 
 def lock_benchmark(benchmark: str) -> AbstractContextManager[int]:
     """Let no other process check this benchmark's judges: they share rows and answers."""
-    return lock_file(WORK / f"{benchmark}.lock", f"{benchmark}: another check of its judges runs")
+    return lock_file(
+        WORK / f"{benchmark}.lock", f"{benchmark}: another check of its judges runs"
+    )
 
 
 def append_drift(benchmark: str, rows: pd.DataFrame) -> None:
     """Add rows to table `drift`."""
-    write(DRIFT, pd.concat([_drift(benchmark), rows], ignore_index=True), drift_file(benchmark))
+    write(
+        DRIFT,
+        pd.concat([_drift(benchmark), rows], ignore_index=True),
+        drift_file(benchmark),
+    )
 
 
 def _drift(benchmark: str) -> pd.DataFrame:
@@ -136,19 +149,23 @@ def unused_time(benchmark: str, judge: str, now: datetime) -> datetime:
 def salt(benchmark: str, judge: str, task: str, now: datetime) -> int:
     """Return a number that tells questions asked again from earlier ones.
 
-    It goes into the requests (`repeat`), so that the ledger has each answer and none answers for
-    another. A task that was cut off within a day gets the same number again: then the ledger
-    returns what was already paid for. `end_round` ends that.
+    It goes into the requests (`repeat`), so that the ledger has each answer and none
+    answers for another. A task that was cut off within a day gets the same number
+    again: then the ledger returns what was already paid for. `end_round` ends that.
     """
     file = _work_file(benchmark, judge, "open")
-    with contextlib.suppress(FileNotFoundError, ValueError, LookupError, TypeError):  # or damaged
+    # or damaged
+    with contextlib.suppress(FileNotFoundError, ValueError, LookupError, TypeError):
         begun = json.loads(file.read_text(encoding="utf-8"))
         start = datetime.fromisoformat(begun["when"])
         if begun["task"] == task and now - _OPEN_FOR < start <= now:
             return int(begun["salt"])
-    number = time.time_ns() // 1_000_000 * _APART  # not from `now`, which a caller may repeat
+    # not from `now`, which a caller may repeat
+    number = time.time_ns() // 1_000_000 * _APART
     with whole_file(file) as out:
-        out.write(json.dumps({"task": task, "when": now.isoformat(), "salt": number}).encode())
+        out.write(
+            json.dumps({"task": task, "when": now.isoformat(), "salt": number}).encode()
+        )
     return number
 
 
@@ -180,34 +197,40 @@ _ITEM = ["family", "doc_id", "author", "own_part", "own_position"]
 def number_items(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     """Return every question that is put to judges, with its item and the judge's answer.
 
-    Adds to the rows of `pairs`: `item` (a number), `verdict` and `status` (null where the judge
-    has no row, or the question is settled), and `stratum`: the item's, by its first verdict; null
-    where any of its pairs failed, or none was answered.
+    Adds to the rows of `pairs`: `item` (a number), `verdict` and `status` (null where
+    the judge has no row, or the question is settled), and `stratum`: the item's, by its
+    first verdict; null where any of its pairs failed, or none was answered.
     """
     rows = pairs.merge(verdicts(judgments), on="pair_id", how="left")
     graded = rows["instrument"].isin(RUBRIC)
     rows["family"] = rows["measure"].map(family).mask(graded, "rubric")
     rows["own_part"] = rows["part"].mask(graded, "")
     rows["own_position"] = rows["position"].mask(graded, 0)
-    rows = rows.sort_values([*_ITEM, "citation", "measure", "pair_id"], ignore_index=True)
+    rows = rows.sort_values(
+        [*_ITEM, "citation", "measure", "pair_id"], ignore_index=True
+    )
     rows["item"] = rows.groupby(_ITEM).ngroup()
     failed = rows["status"].notna() & (rows["status"] != "ok")
     first = rows.groupby("item")["verdict"].transform("first")
     answered = first.notna() & ~failed.groupby(rows["item"]).transform("any")
-    rows["stratum"] = (rows["family"] + ": " + first.astype("object")).where(answered, None)
+    rows["stratum"] = (rows["family"] + ": " + first.astype("object")).where(
+        answered, None
+    )
     return rows.drop(columns=["family", "own_part", "own_position"])
 
 
 def draw_items(items: pd.DataFrame, number: int, seed: int) -> pd.DataFrame:
     """Draw items of at least `number` different answered pairs, or all; return their open rows.
 
-    `items` is from `number_items`. The strata of each author take turns, so that none gets more
-    items than another that has some left. Adds `weight` and `covered`, as in table `anchors`.
-    Raises BadInput if nothing was answered.
+    `items` is from `number_items`. The strata of each author take turns, so that none
+    gets more items than another that has some left. Adds `weight` and `covered`, as in
+    table `anchors`. Raises BadInput if nothing was answered.
     """
     drawable = items[items["stratum"].notna()]
     if drawable.empty:
-        raise BadInput("no question of this judge has an answer, so nothing can be watched")
+        raise BadInput(
+            "no question of this judge has an answer, so nothing can be watched"
+        )
     answered = drawable[drawable["verdict"].notna()].groupby("item")["pair_id"].agg(set)
     first = drawable.groupby("item")[["author", "stratum"]].first()
     strata = first["author"] + ": " + first["stratum"]
@@ -228,18 +251,30 @@ def draw_items(items: pd.DataFrame, number: int, seed: int) -> pd.DataFrame:
 def _weight_items(drawable: pd.DataFrame, chosen: list[int]) -> pd.DataFrame:
     # The rows of the chosen items, and how many others each item stands for.
     items = drawable.drop_duplicates("item")[["item", "author", "stratum", "measure"]]
-    items = items.assign(family=items["measure"].map(family), chosen=items["item"].isin(chosen))
+    items = items.assign(
+        family=items["measure"].map(family), chosen=items["item"].isin(chosen)
+    )
     cell, group = ["author", "stratum"], ["author", "family"]
     n_chosen = items.groupby(cell)["chosen"].transform("sum")
-    items["weight"] = items.groupby(cell)["chosen"].transform("size") / n_chosen.where(n_chosen > 0)
-    items["covered"] = (n_chosen > 0).groupby([items[name] for name in group]).transform("mean")
-    return drawable.merge(items.loc[items["chosen"], ["item", "weight", "covered"]], on="item")
+    items["weight"] = items.groupby(cell)["chosen"].transform("size") / n_chosen.where(
+        n_chosen > 0
+    )
+    items["covered"] = (
+        (n_chosen > 0).groupby([items[name] for name in group]).transform("mean")
+    )
+    return drawable.merge(
+        items.loc[items["chosen"], ["item", "weight", "covered"]], on="item"
+    )
 
 
 def verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return pair_id, status and verdict: a label, or a grade as text; null unless status is ok."""
-    grade = judgments["grade"].map(lambda grade: None if pd.isna(grade) else f"{grade:.12g}")
-    verdict = judgments["label"].astype("object").where(judgments["label"].notna(), grade)
+    grade = judgments["grade"].map(
+        lambda grade: None if pd.isna(grade) else f"{grade:.12g}"
+    )
+    verdict = (
+        judgments["label"].astype("object").where(judgments["label"].notna(), grade)
+    )
     return judgments[["pair_id", "status"]].assign(
         verdict=verdict.where(judgments["status"] == "ok", None).astype("str")
     )
@@ -254,19 +289,25 @@ class Failures(NamedTuple):
 
 def count_failures(answers: Iterable[pd.DataFrame]) -> Failures:
     """Count the failures in tables of `verdicts`."""
-    statuses = [status for table in answers for status in table["status"] if status != "ok"]
+    statuses = [
+        status for table in answers for status in table["status"] if status != "ok"
+    ]
     return Failures(count_codes(statuses), "error" in statuses)
 
 
 def rank(instrument: str, verdict: str) -> float:
     """Return a verdict's rank, higher is better: an instrument's first label is the highest."""
     answer = INSTRUMENTS[instrument].answer
-    return -answer.names.index(verdict) if isinstance(answer, Labels) else float(verdict)
+    return (
+        -answer.names.index(verdict) if isinstance(answer, Labels) else float(verdict)
+    )
 
 
 def hash_anchors(pair_ids: Iterable[str], stored: Iterable[str]) -> str:
     """Name a set of anchors by the hash of its questions and their stored verdicts."""
-    lines = sorted(f"{pair} {verdict}" for pair, verdict in zip(pair_ids, stored, strict=True))
+    lines = sorted(
+        f"{pair} {verdict}" for pair, verdict in zip(pair_ids, stored, strict=True)
+    )
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
 
 
@@ -276,7 +317,11 @@ def family(measure: str) -> str:
     names = {measure}
     groups = [
         # A question on a whole text belongs to no single item of it.
-        {question.name for question in record.questions if question.whole == record.counted.whole}
+        {
+            question.name
+            for question in record.questions
+            if question.whole == record.counted.whole
+        }
         for record in MEASURES.values()
     ]
     while wider := set().union(*(group for group in groups if group & names)) - names:
@@ -303,10 +348,13 @@ def complete_anchors(anchors: pd.DataFrame) -> pd.DataFrame:
     return anchors[anchors["verdict"].notna() & complete]
 
 
-def compare(anchors: pd.DataFrame, current: pd.DataFrame, false_alarm: float) -> Drift | None:
+def compare(
+    anchors: pd.DataFrame, current: pd.DataFrame, false_alarm: float
+) -> Drift | None:
     """Compare verdicts of today (columns pair_id, verdict) with the anchors.
 
-    An anchor without a verdict of today is left out of all draws. None if nothing was answered.
+    An anchor without a verdict of today is left out of all draws. None if nothing was
+    answered.
     """
     complete = complete_anchors(anchors)
     today = complete["pair_id"].map(current.set_index("pair_id")["verdict"])
@@ -314,14 +362,20 @@ def compare(anchors: pd.DataFrame, current: pd.DataFrame, false_alarm: float) ->
     if rows.empty:
         return None
     repeats = zip(rows["repeats"], today, strict=True)
-    draws = np.array([[*earlier, verdict] for earlier, verdict in repeats], dtype=object)
+    draws = np.array(
+        [[*earlier, verdict] for earlier, verdict in repeats], dtype=object
+    )
     stored = rows["verdict"].to_numpy(dtype=object)[:, None]
     answers = zip(rows["instrument"], np.hstack([stored, draws]), strict=True)
-    ranks = np.array([[rank(instrument, v) for v in verdicts] for instrument, verdicts in answers])
+    ranks = np.array(
+        [[rank(instrument, v) for v in verdicts] for instrument, verdicts in answers]
+    )
     clusters = rows.groupby(TEXT).ngroup().to_numpy(dtype=np.int64)
     ups = np.sign(ranks[:, 1:] - ranks[:, :1])
     changed, shift = standings(draws != stored, ups, clusters, false_alarm)
-    flips = Counter((a, b) for a, b in zip(stored[:, 0], draws[:, -1], strict=True) if a != b)
+    flips = Counter(
+        (a, b) for a, b in zip(stored[:, 0], draws[:, -1], strict=True) if a != b
+    )
     return Drift(len(rows), len(complete) - len(rows), changed, shift, flips)
 
 
@@ -330,9 +384,9 @@ def standings(
 ) -> tuple[Standing, Standing]:
     """Return where today's changes and their net shift stand among the repetitions.
 
-    `differs` and `ups` (anchors, draws), today's draw last: whether each draw differs from the
-    stored verdict, and whether it is higher (1) or lower (-1). `clusters` (anchors,): the number of
-    each anchor's text.
+    `differs` and `ups` (anchors, draws), today's draw last: whether each draw differs
+    from the stored verdict, and whether it is higher (1) or lower (-1). `clusters`
+    (anchors,): the number of each anchor's text.
     """
     changed = standing(_cluster_sums(differs, clusters), false_alarm / 2)
     return changed, standing(_cluster_sums(ups, clusters), false_alarm / 4)

@@ -1,7 +1,7 @@
 """Fix the anchors of a judge, and check the judge against them: new answers beside stored ones.
 
-Each answer is asked anew, past the ledger, and stored there too. The money is of a separate account
-with its own cap.
+Each answer is asked anew, past the ledger, and stored there too. The money is of a
+separate account with its own cap.
 """
 
 import contextlib
@@ -37,16 +37,18 @@ from metassay.tracking.sentinel import anchors as store
 
 _Any = TypeVar("_Any")
 State = Literal["no alarm", "alarm", "cannot tell", "retired", "another judge"]
-_ROUNDS = 50  # between the salts of two repetitions: more than a judge asks a question again
+# between the salts of two repetitions: more than a judge asks a question again
+_ROUNDS = 50
 
 
 class SentinelOptions(Options):
     """The block `sentinel` of params.yaml; all of it may be left out.
 
-    `max_cost`: the most that one fix or check of one judge may cost, in the currency of the prices
-    of its models (a model without prices has no cap); it is no part of the run's max_cost.
-    `false_alarm`: how often a check of an unchanged judge may raise the alarm.
-    `max_failed`: the share of anchors without an answer above which nothing can be told.
+    `max_cost`: the most that one fix or check of one judge may cost, in the currency of
+    the prices of its models (a model without prices has no cap); it is no part of the
+    run's max_cost. `false_alarm`: how often a check of an unchanged judge may raise the
+    alarm. `max_failed`: the share of anchors without an answer above which nothing can
+    be told.
     """
 
     max_cost: Annotated[float, Field(ge=0, le=4_000_000)] = 1.0  # as of a run
@@ -80,11 +82,13 @@ def open_judge(
 ) -> Iterator[OpenJudge]:
     """Make the judge `name`, for these rows of `pairs`; nothing is sent yet.
 
-    Raises BadInput if it asks no model, its models or prompts are not valid, or the texts may not
-    be sent where it would send them.
+    Raises BadInput if it asks no model, its models or prompts are not valid, or the
+    texts may not be sent where it would send them.
     """
     chosen = _choose_judge(params, name)
-    repeated = {repeat for names in texts["repeats"].unique() for repeat in names.split()}
+    repeated = {
+        repeat for names in texts["repeats"].unique() for repeat in names.split()
+    }
     repeated.update(claim_datasets(benchmark, params.decompositions))
     cap = sentinel_options(params).max_cost
     with open_session(
@@ -96,7 +100,9 @@ def open_judge(
 def _choose_judge(params: Params, name: str) -> Chosen:
     where = f"{PARAMS} > judges"
     chosen = choose(
-        JUDGES, _lookup(name, params.judges, f"{where}: has no"), where=f"{where} > {name}"
+        JUDGES,
+        _lookup(name, params.judges, f"{where}: has no"),
+        where=f"{where} > {name}",
     )
     if not llm_members(chosen):
         raise BadInput(
@@ -120,7 +126,9 @@ def _lookup(name: str, blocks: Mapping[str, _Any], lacks: str, what: str = "") -
     return blocks[name]
 
 
-def watchable_judges(params: Params, folder: Evaluation, judge: str | None) -> list[str]:
+def watchable_judges(
+    params: Params, folder: Evaluation, judge: str | None
+) -> list[str]:
     """Return `judge`, or all judges of the benchmark that ask a model; raises BadInput if none."""
     assert isinstance(folder, Benchmark | JudgeTest)
     where = f"benchmarks/{folder.name}/params.yaml > judges:"
@@ -152,7 +160,9 @@ class FixedAnchors:
     @property
     def baseline(self) -> list[tuple[str, int, int]]:
         """By stored verdict: the answers of the repetitions, and how many differ from it."""
-        repeats = store.complete_anchors(self.anchors)[["verdict", "repeats"]].explode("repeats")
+        repeats = store.complete_anchors(self.anchors)[["verdict", "repeats"]].explode(
+            "repeats"
+        )
         repeats["differs"] = repeats["verdict"] != repeats["repeats"]
         counts = repeats.groupby("verdict")["differs"].agg(["size", "sum"])
         return [(str(name), int(n), int(k)) for name, n, k in counts.itertuples()]
@@ -170,11 +180,11 @@ def fix(
 ) -> FixedAnchors:
     """Draw at least `anchors` answered questions, and ask each `repeats` times more.
 
-    The project is the working folder. Questions whose repetitions have no answer do not count.
-    Raises BadInput if there are anchors already (unless `replace`), the stored verdicts are of
-    another judge, the questions may not be sent, too few are answered (`max_failed`), or they are
-    of so few texts that no change could be shown. The answers so far are in the ledger then, and
-    the same command goes on from there.
+    The project is the working folder. Questions whose repetitions have no answer do not
+    count. Raises BadInput if there are anchors already (unless `replace`), the stored
+    verdicts are of another judge, the questions may not be sent, too few are answered
+    (`max_failed`), or they are of so few texts that no change could be shown. The
+    answers so far are in the ledger then, and the same command goes on from there.
     """
     now = now or datetime.datetime.now(datetime.UTC)
     params = load()
@@ -189,7 +199,9 @@ def fix(
     judgments = _table(benchmark, JUDGMENTS, judge)
     pairs = [_table(benchmark, PAIRS, name) for name in files_in(folder, PAIRS.name)]
     items = store.draw_items(
-        store.number_items(pd.concat(pairs, ignore_index=True), judgments), anchors, seed
+        store.number_items(pd.concat(pairs, ignore_index=True), judgments),
+        anchors,
+        seed,
     )
     (recipe, *others) = sorted(judgments["recipe"].unique())
     texts = items[list(PAIRS.columns)]
@@ -200,7 +212,10 @@ def fix(
                 f"judge {judge!r}: its stored verdicts are of {recipe}, and params.yaml asks for"
                 f" {opened.judge.signature}; metassay run {benchmark} brings them together"
             )
-        answers = [store.verdicts(opened.ask(texts, begun + _ROUNDS * n)) for n in range(repeats)]
+        answers = [
+            store.verdicts(opened.ask(texts, begun + _ROUNDS * n))
+            for n in range(repeats)
+        ]
         rows = _anchors(items, answers, recipe)
         failures = store.count_failures(answers)
         try:
@@ -223,9 +238,13 @@ def _table(benchmark: str, table: parquet.Table, name: str) -> pd.DataFrame:
     return parquet.read(table, file)
 
 
-def _anchors(items: pd.DataFrame, answers: Iterable[pd.DataFrame], recipe: str) -> pd.DataFrame:
+def _anchors(
+    items: pd.DataFrame, answers: Iterable[pd.DataFrame], recipe: str
+) -> pd.DataFrame:
     rows = items.drop_duplicates("pair_id").copy()
-    rounds = [rows["pair_id"].map(table.set_index("pair_id")["verdict"]) for table in answers]
+    rounds = [
+        rows["pair_id"].map(table.set_index("pair_id")["verdict"]) for table in answers
+    ]
     rows["repeats"] = [
         ["" if pd.isna(verdict) else str(verdict) for verdict in of_pair]
         for of_pair in zip(*rounds, strict=True)
@@ -237,10 +256,16 @@ def _anchors(items: pd.DataFrame, answers: Iterable[pd.DataFrame], recipe: str) 
 
 
 def _require_usable(
-    anchors: pd.DataFrame, judge: str, failures: store.Failures, options: SentinelOptions
+    anchors: pd.DataFrame,
+    judge: str,
+    failures: store.Failures,
+    options: SentinelOptions,
 ) -> None:
     """Raise BadInput if too few anchors are complete, or they are of too few texts."""
-    stored, complete = int(anchors["verdict"].notna().sum()), len(store.complete_anchors(anchors))
+    stored, complete = (
+        int(anchors["verdict"].notna().sum()),
+        len(store.complete_anchors(anchors)),
+    )
     if stored - complete > options.max_failed * stored:
         remedy = (
             f"`metassay probe {judge}` shows what it answers; the same command asks all of them"
@@ -267,13 +292,15 @@ def _require_usable(
 class DriftResult:
     """A check of a judge; a row of table `drift`.
 
-    `anchors` were asked; `answered` of them have a verdict today, and `failed` have none: these are
-    unknown and in no other number. `changed` have another verdict than the stored one; `expected`
-    is how many would by repeated judging alone, and `high` the most that may be chance. `shift` is
-    the answers that went up (towards the first label, such as `entailed`, or a higher grade) less
-    those that went down, which may be chance from `shift_low` to `shift_high`. All of these are
-    None if the state is neither `alarm` nor `no alarm`. `false_alarm` is the nominal rate per check
-    of a judge. `why` says in a plain sentence what was found and what to do: keys and numbers only.
+    `anchors` were asked; `answered` of them have a verdict today, and `failed` have
+    none: these are unknown and in no other number. `changed` have another verdict than
+    the stored one; `expected` is how many would by repeated judging alone, and `high`
+    the most that may be chance. `shift` is the answers that went up (towards the first
+    label, such as `entailed`, or a higher grade) less those that went down, which may
+    be chance from `shift_low` to `shift_high`. All of these are None if the state is
+    neither `alarm` nor `no alarm`. `false_alarm` is the nominal rate per check of a
+    judge. `why` says in a plain sentence what was found and what to do: keys and
+    numbers only.
     """
 
     benchmark: str
@@ -281,7 +308,8 @@ class DriftResult:
     when: datetime.datetime  # UTC, to the second
     state: State
     why: str
-    anchor_set: str  # hash of the anchors and their stored verdicts: rows of one set go together
+    # hash of the anchors and their stored verdicts: rows of one set go together
+    anchor_set: str
     anchors: int
     answered: int
     failed: int
@@ -309,20 +337,29 @@ class DriftResult:
 
     def row(self) -> dict[str, Any]:
         """Return the result as a row of table `drift`."""
-        return {**asdict(self), "when": f"{self.when:%Y-%m-%dT%H:%M:%SZ}", "alarm": self.alarm}
+        return {
+            **asdict(self),
+            "when": f"{self.when:%Y-%m-%dT%H:%M:%SZ}",
+            "alarm": self.alarm,
+        }
 
 
 def check(
-    root: Path, benchmark: str, judge: str | None = None, *, now: datetime.datetime | None = None
+    root: Path,
+    benchmark: str,
+    judge: str | None = None,
+    *,
+    now: datetime.datetime | None = None,
 ) -> list[DriftResult]:
     """Ask each judge that has anchors (or `judge`) again, and append rows to table `drift`.
 
-    `root` is the project's folder, the working folder meanwhile. Every answer is new and stored in
-    the ledger; answers of a check that was cut off less than a day ago are used. What keeps a judge
-    from being asked (no key, its endpoint is down, text that may not be sent there) is a result
-    `cannot tell` that says why; a result is written before the next judge is asked. A second check
-    of the benchmark waits for the first to end. Raises BadInput if params.yaml is not valid, or no
-    judge has anchors.
+    `root` is the project's folder, the working folder meanwhile. Every answer is new
+    and stored in the ledger; answers of a check that was cut off less than a day ago
+    are used. What keeps a judge from being asked (no key, its endpoint is down, text
+    that may not be sent there) is a result `cannot tell` that says why; a result is
+    written before the next judge is asked. A second check of the benchmark waits for
+    the first to end. Raises BadInput if params.yaml is not valid, or no judge has
+    anchors.
     """
     with contextlib.chdir(root):
         params = load()
@@ -346,21 +383,35 @@ def check(
 
 
 def _check_judge(
-    params: Params, folder: Evaluation, name: str, anchors: pd.DataFrame, now: datetime.datetime
+    params: Params,
+    folder: Evaluation,
+    name: str,
+    anchors: pd.DataFrame,
+    now: datetime.datetime,
 ) -> DriftResult:
     options, number = sentinel_options(params), len(store.complete_anchors(anchors))
-    anchor_set, recipe = (str(anchors[column].iloc[0]) for column in ("anchor_set", "recipe"))
+    anchor_set, recipe = (
+        str(anchors[column].iloc[0]) for column in ("anchor_set", "recipe")
+    )
 
     def result(
-        state: State, why: str, spent: Spending | None = None, drift: store.Drift | None = None
+        state: State,
+        why: str,
+        spent: Spending | None = None,
+        drift: store.Drift | None = None,
     ) -> DriftResult:
         answered, numbers = 0 if drift is None else drift.answered, dict[str, Any]()
         if drift is not None and state in ("alarm", "no alarm"):
             changed, shift = drift.changed, drift.shift
             numbers = {
-                **{"changed": changed.total, "expected": changed.expected, "high": changed.high},
-                **{"p_changed": changed.more, "shift": shift.total, "shift_low": shift.low},
-                **{"shift_high": shift.high, "p_shift": store.two_sided(shift)},
+                "changed": changed.total,
+                "expected": changed.expected,
+                "high": changed.high,
+                "p_changed": changed.more,
+                "shift": shift.total,
+                "shift_low": shift.low,
+                "shift_high": shift.high,
+                "p_shift": store.two_sided(shift),
             }
         if spent is not None and spent.currency is not None:
             numbers |= {"spent": spent.at_most, "currency": spent.currency}
@@ -383,14 +434,17 @@ def _check_judge(
             try:
                 answers = store.verdicts(opened.ask(texts, begun))
             except Retired as error:
-                return result("retired", "; ".join(error.problems), opened.session.spent)
+                return result(
+                    "retired", "; ".join(error.problems), opened.session.spent
+                )
             spent = opened.session.spent
     except BadInput as error:
         return result("cannot tell", "; ".join(error.problems))
     failures = store.count_failures([answers])
     drift = store.compare(anchors, answers, options.false_alarm)
     state, why = _state_of(drift, anchors, options, name, failures)
-    # With answers missing, another try reuses those that came; else it would end the same.
+    # With answers missing, another try reuses those that came; else it would end the
+    # same.
     if state != "cannot tell" or not failures.missing:
         store.end_round(folder.name, name)
     return result(state, why, spent, drift)
@@ -429,7 +483,9 @@ def _why(drift: store.Drift, judge: str, *, alarm: bool) -> str:
     if drift.flips:
         flips = sorted(drift.flips.items())
         message += f" ({', '.join(f'{a} to {b}: {n}' for (a, b), n in flips)})"
-    message += f"; net shift {shift.total:+d}, alarm outside {shift.low:+d} to {shift.high:+d}"
+    message += (
+        f"; net shift {shift.total:+d}, alarm outside {shift.low:+d} to {shift.high:+d}"
+    )
     if drift.failed:
         message += f"; {drift.failed} without an answer, unknown"
     if not alarm:

@@ -21,13 +21,16 @@ def align_units(
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Align every statement; return table `alignments` with `name` as its method, and notes.
 
-    Every statement has a row; its lists are empty if no passage is aligned. Claims are not aligned.
-    Of passages that differ only in case, the first takes part (Adams et al. 2023 remove duplicates,
-    too). Raises BadInput if a statement's document has no source, and what the alignment raises.
+    Every statement has a row; its lists are empty if no passage is aligned. Claims are
+    not aligned. Of passages that differ only in case, the first takes part (Adams et
+    al. 2023 remove duplicates, too). Raises BadInput if a statement's document has no
+    source, and what the alignment raises.
     """
     statements = units[units["kind"] == "statement"].sort_values(_PLACE)
     check_sources("units", statements["doc_id"], sources)
-    of_source = {row[0]: row[1:] for row in rows_of(sources, "doc_id", "passages", "group")}
+    of_source = {
+        row[0]: row[1:] for row in rows_of(sources, "doc_id", "passages", "group")
+    }
     documents, places = [], []
     for doc_id, of_document in statements.groupby("doc_id", sort=True):
         # By document: its passages are read once for all authors.
@@ -39,7 +42,10 @@ def align_units(
         places.append(distinct)
     aligned = concat_aligned(
         executor_for(alignment, executor).map(
-            alignment.record.align, documents, alignment.options, files=files_of(alignment)
+            alignment.record.align,
+            documents,
+            alignment.options,
+            files=files_of(alignment),
         )
     )
     chosen = [
@@ -49,6 +55,10 @@ def align_units(
     ]
     rows = statements[_PLACE].reset_index(drop=True)
     rows["method"] = name
-    rows["passages"] = pd.Series([[i for i, _ in passages] for passages in chosen], dtype=object)
-    rows["values"] = pd.Series([[v for _, v in passages] for passages in chosen], dtype=object)
+    rows["passages"] = pd.Series(
+        [[i for i, _ in passages] for passages in chosen], dtype=object
+    )
+    rows["values"] = pd.Series(
+        [[v for _, v in passages] for passages in chosen], dtype=object
+    )
     return rows[list(ALIGNMENTS.columns)], aligned.notes

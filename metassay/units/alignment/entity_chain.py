@@ -21,11 +21,13 @@ class EntityChainOptions(Options):
 def align(documents: Sequence[Statements], options: EntityChainOptions) -> Aligned:
     """Return all passages that share a concept with each statement, in source order.
 
-    A passage's value is the number of shared concepts: 1 or more, higher is closer. A statement
-    without concept is aligned with nothing; notes count these. Raises BadInput as `linkers.load`.
+    A passage's value is the number of shared concepts: 1 or more, higher is closer. A
+    statement without concept is aligned with nothing; notes count these. Raises
+    BadInput as `linkers.load`.
 
-    Terms fever, cough, chest x-ray; passages "Fever and cough.", "No coughs.", "An x-ray."; the
-    statement "She had a cough and fever." gets passage 0 with 2 and passage 1 with 1.
+    Terms fever, cough, chest x-ray; passages "Fever and cough.", "No coughs.", "An
+    x-ray."; the statement "She had a cough and fever." gets passage 0 with 2 and
+    passage 1 with 1.
     """
     mentions = linkers.load(options.linker)
 
@@ -35,8 +37,13 @@ def align(documents: Sequence[Statements], options: EntityChainOptions) -> Align
     aligned = []
     for passages, _, statements in documents:
         of_passages = [link(passage) for passage in passages]
-        shared = [[len(link(text) & concepts) for concepts in of_passages] for text in statements]
-        aligned.append([[(i, float(n)) for i, n in enumerate(row) if n] for row in shared])
+        shared = [
+            [len(link(text) & concepts) for concepts in of_passages]
+            for text in statements
+        ]
+        aligned.append(
+            [[(i, float(n)) for i, n in enumerate(row) if n] for row in shared]
+        )
     every = [statement for document in documents for statement in document.statements]
     unnamed = sum(not link(statement) for statement in every)
     reason = f"by linker {options.linker.kind}; nothing is aligned with them"

@@ -1,6 +1,7 @@
 """ROUGE of all statements with all passages, and three alignments by it.
 
-Adams et al. 2023, section 6.1: ROUGE-TopK, Top-Section, and Full, as much as a model can read.
+Adams et al. 2023, section 6.1: ROUGE-TopK, Top-Section, and Full, as much as a model
+can read.
 """
 
 import re
@@ -41,13 +42,15 @@ def mean_rouge(
 ) -> Reals:
     """Return the mean F1 of ROUGE-1, ROUGE-2 and, with `longest`, ROUGE-L: (statements, passages).
 
-    0 to 1, higher is closer, equal to the last bit to rouge-score 0.1.2 without stemmer. As there,
-    0 if either text has no token.
+    0 to 1, higher is closer, equal to the last bit to rouge-score 0.1.2 without
+    stemmer. As there, 0 if either text has no token.
     """
     if not passages or not statements:
         return np.zeros((len(statements), len(passages)))
     words = [rouge_tokens(text) for text in statements]
-    numbers = {t: n for n, t in enumerate(dict.fromkeys(t for text in words for t in text))}
+    numbers = {
+        t: n for n, t in enumerate(dict.fromkeys(t for text in words for t in text))
+    }
     rows = _encode(words, numbers)
     columns = _encode([rouge_tokens(text) for text in passages], numbers)
     rouge_1 = f1(_overlaps(rows, columns, 1, len(numbers)), rows.sizes, columns.sizes)
@@ -57,15 +60,24 @@ def mean_rouge(
         return (rouge_1 + rouge_2) / 2
     # Lengths of longest common subsequences, shape (statements, passages).
     lengths = cdist(
-        _as_strings(rows), _as_strings(columns), scorer=LCSseq.similarity, dtype=np.int32
+        _as_strings(rows),
+        _as_strings(columns),
+        scorer=LCSseq.similarity,
+        dtype=np.int32,
     )
-    return (rouge_1 + rouge_2 + f1(lengths.astype(np.float64), rows.sizes, columns.sizes)) / 3
+    return (
+        rouge_1 + rouge_2 + f1(lengths.astype(np.float64), rows.sizes, columns.sizes)
+    ) / 3
 
 
 def _encode(texts: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> _Texts:
     sizes = np.array([len(text) for text in texts], dtype=np.int64)
-    tokens = np.array([numbers.get(t, -1) for text in texts for t in text], dtype=np.int64)
-    return _Texts(tokens, np.repeat(np.arange(len(texts), dtype=np.int64), sizes), sizes)
+    tokens = np.array(
+        [numbers.get(t, -1) for text in texts for t in text], dtype=np.int64
+    )
+    return _Texts(
+        tokens, np.repeat(np.arange(len(texts), dtype=np.int64), sizes), sizes
+    )
 
 
 def _grams(texts: _Texts, n: int, width: int) -> tuple[Integers, Integers]:
@@ -78,12 +90,16 @@ def _grams(texts: _Texts, n: int, width: int) -> tuple[Integers, Integers]:
 
 def _overlaps(statements: _Texts, passages: _Texts, n: int, width: int) -> Reals:
     """Return clipped counts of common n-grams, shape (statements, passages)."""
-    (rows, codes), (columns, others) = (_grams(t, n, width) for t in (statements, passages))
+    (rows, codes), (columns, others) = (
+        _grams(t, n, width) for t in (statements, passages)
+    )
     hits = np.zeros((len(statements.sizes), len(passages.sizes)))
     kinds, row_kinds = np.unique(codes, return_inverse=True)
     common = np.isin(others, kinds)
     places = np.searchsorted(kinds, others[common])
-    entries, counts = np.unique(columns[common] * len(kinds) + places, return_counts=True)
+    entries, counts = np.unique(
+        columns[common] * len(kinds) + places, return_counts=True
+    )
     owners, column_kinds = np.divmod(entries, max(len(kinds), 1))
     for statement in range(len(hits)):
         limits = np.bincount(row_kinds[rows == statement], minlength=len(kinds))
@@ -101,7 +117,10 @@ def _as_strings(texts: _Texts) -> list[str]:
     letters = "".join(map(chr, texts.tokens[known].tolist()))
     sizes = np.bincount(texts.owners[known], minlength=len(texts.sizes))
     ends = np.cumsum(sizes).tolist()
-    return [letters[end - size : end] for size, end in zip(sizes.tolist(), ends, strict=True)]
+    return [
+        letters[end - size : end]
+        for size, end in zip(sizes.tolist(), ends, strict=True)
+    ]
 
 
 def f1(hits: Reals, row_sizes: Integers, column_sizes: Integers) -> Reals:
@@ -132,8 +151,8 @@ class FullOptions(Options):
 def topk(document: Statements, options: RougeTopKOptions) -> Passages:
     """Return each statement's k best passages, best first: mean F1 of ROUGE-1, -2 and -L.
 
-    0 to 1, higher is closer. Ties go to the lower index. A passage that shares no token with the
-    statement has value 0 and is left out: there may be fewer than k, or none.
+    0 to 1, higher is closer. Ties go to the lower index. A passage that shares no token
+    with the statement has value 0 and is left out: there may be fewer than k, or none.
     """
     rows = mean_rouge(document.passages, document.statements)
     return [best(row, options.k) for row in rows]
@@ -149,9 +168,9 @@ def best(values: Reals, k: int) -> list[tuple[int, float]]:
 def full(document: Statements, options: FullOptions) -> Passages:
     """Return the passages that fit for each statement, in source order.
 
-    They are added by mean F1 of ROUGE-1 and ROUGE-2 with the statement, which is their value: 0 to
-    1, higher is closer; ties go to the lower index, also for value 0. The first that does not fit
-    ends this: a shorter passage after it is not added.
+    They are added by mean F1 of ROUGE-1 and ROUGE-2 with the statement, which is their
+    value: 0 to 1, higher is closer; ties go to the lower index, also for value 0. The
+    first that does not fit ends this: a shorter passage after it is not added.
     """
     sizes = np.array([len(rouge_tokens(text)) for text in document.passages], np.int64)
     chosen: Passages = []
@@ -165,19 +184,25 @@ def full(document: Statements, options: FullOptions) -> Passages:
 def top_section(document: Statements) -> Passages:
     """Return the passages of the best section for each statement, in source order.
 
-    The section, its passages joined by spaces, has the highest mean F1 of ROUGE-1, ROUGE-2 and
-    ROUGE-L: 0 to 1, higher is closer, the value of each of its passages. Ties go to the first. If
-    no section shares a token with the statement, nothing is aligned. Passages without a section
-    form one.
+    The section, its passages joined by spaces, has the highest mean F1 of ROUGE-1,
+    ROUGE-2 and ROUGE-L: 0 to 1, higher is closer, the value of each of its passages.
+    Ties go to the first. If no section shares a token with the statement, nothing is
+    aligned. Passages without a section form one.
     """
     passages, groups, statements = document
     sections: dict[str, list[int]] = {}
     for place, name in enumerate(groups):
         sections.setdefault(name, []).append(place)
     members = list(sections.values())
-    values = mean_rouge([" ".join(passages[i] for i in places) for places in members], statements)
+    values = mean_rouge(
+        [" ".join(passages[i] for i in places) for places in members], statements
+    )
     return [
-        [(place, float(row.max())) for place in members[int(row.argmax())] if row.max() > 0]
+        [
+            (place, float(row.max()))
+            for place in members[int(row.argmax())]
+            if row.max() > 0
+        ]
         if members
         else []
         for row in values
@@ -199,6 +224,7 @@ ROUGE_TOPK = Alignment(
     align=lambda every, options: Aligned([topk(d, options) for d in every]),
 )
 FULL = Alignment(
-    options=FullOptions, align=lambda every, options: Aligned([full(d, options) for d in every])
+    options=FullOptions,
+    align=lambda every, options: Aligned([full(d, options) for d in every]),
 )
 TOP_SECTION = Alignment(options=Options, align=_top_sections)

@@ -1,8 +1,8 @@
 """ROUGE-Gain: passages are added while they cover the statement better.
 
-Adams et al. 2023, section 6.1, after Lebanoff et al. 2019. Two rules: `printed` is the paper's,
-`lebanoff` that of the released code, which removes words from the statement instead of joining
-passages.
+Adams et al. 2023, section 6.1, after Lebanoff et al. 2019. Two rules: `printed` is the
+paper's, `lebanoff` that of the released code, which removes words from the statement
+instead of joining passages.
 """
 
 from collections import Counter, defaultdict
@@ -43,8 +43,8 @@ class _Passages(NamedTuple):
 class _Shared(NamedTuple):
     """N-grams that a statement of n tokens shares with c passages, those that share any token.
 
-    `ones` and `twos`: counts of the statement's distinct unigrams (bigrams) in each passage, c x
-    number of them; `ones_there` and `twos_there`: counts in the statement.
+    `ones` and `twos`: counts of the statement's distinct unigrams (bigrams) in each
+    passage, c x number of them; `ones_there` and `twos_there`: counts in the statement.
     """
 
     passages: Integers
@@ -58,20 +58,21 @@ class _Shared(NamedTuple):
 def align(documents: Sequence[Statements], options: RougeGainOptions) -> Aligned:
     """Return each statement's passages, in the order of choice.
 
-    `printed`: add the passage whose concatenation with those chosen so far, a space between, has
-    the highest mean F1 of ROUGE-1, ROUGE-2 and ROUGE-L with the statement; its value is that mean.
-    Stop if none is strictly above the last value. A passage that shares no token with the statement
-    is never chosen, so there may be none.
-    `lebanoff`: choose the passage of highest mean F1 of ROUGE-1 and ROUGE-2 with the rest of the
-    statement, which is its value, then remove its words from the statement. Stop if nothing
-    remains, or if the next passage shares fewer than FEWEST distinct words with the rest. The first
-    passage is always chosen.
-    Values are 0 to 1, higher is closer. Ties go to the lower index. A statement without a token,
-    or a source without passages, is aligned with nothing.
+    `printed`: add the passage whose concatenation with those chosen so far, a space
+    between, has the highest mean F1 of ROUGE-1, ROUGE-2 and ROUGE-L with the statement;
+    its value is that mean. Stop if none is strictly above the last value. A passage
+    that shares no token with the statement is never chosen, so there may be none.
+    `lebanoff`: choose the passage of highest mean F1 of ROUGE-1 and ROUGE-2 with the
+    rest of the statement, which is its value, then remove its words from the statement.
+    Stop if nothing remains, or if the next passage shares fewer than FEWEST distinct
+    words with the rest. The first passage is always chosen. Values are 0 to 1, higher
+    is closer. Ties go to the lower index. A statement without a token, or a source
+    without passages, is aligned with nothing.
 
-    Passages "fever with cough", "given ceftriaxone", statement "fever, given ceftriaxone": passage
-    1 has F1 4/5, 2/3 and 4/5, so .756 `printed` and .733 `lebanoff`. Both stop there: with passage
-    0 the mean falls to .528, and only one word, "fever", remains.
+    Passages "fever with cough", "given ceftriaxone", statement "fever, given
+    ceftriaxone": passage 1 has F1 4/5, 2/3 and 4/5, so .756 `printed` and .733
+    `lebanoff`. Both stop there: with passage 0 the mean falls to .528, and only one
+    word, "fever", remains.
     """
     choose = _added if options.rule == "printed" else _struck
     aligned = []
@@ -86,7 +87,9 @@ def _added(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
     """Choose passages by rule `printed`."""
     shared, chosen, last = _share(read, statement), Picks(), 0.0
     letters = {word: chr(n) for n, word in enumerate(dict.fromkeys(statement))}
-    spelled = ["".join(letters.get(w, "") for w in read.words[i]) for i in shared.passages]
+    spelled = [
+        "".join(letters.get(w, "") for w in read.words[i]) for i in shared.passages
+    ]
     starts = [read.words[i][0] for i in shared.passages]
     pairs = {pair: n for n, pair in enumerate(dict.fromkeys(_pairs(statement)))}
     size, ones, twos, text = 0, 0.0 * shared.ones_there, 0.0 * shared.twos_there, ""
@@ -100,10 +103,16 @@ def _added(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
                     both[row, pairs[end, start]] += 1
         joined = [text + letters_of_passage for letters_of_passage in spelled]
         longest = cdist(
-            ["".join(letters[word] for word in statement)], joined, scorer=LCSseq.similarity
+            ["".join(letters[word] for word in statement)],
+            joined,
+            scorer=LCSseq.similarity,
         )
-        candidates = shared._replace(sizes=size + shared.sizes, ones=ones + shared.ones, twos=both)
-        rouge_1, rouge_2, of_longest = _f1s(candidates, len(statement), longest.astype(np.float64))
+        candidates = shared._replace(
+            sizes=size + shared.sizes, ones=ones + shared.ones, twos=both
+        )
+        rouge_1, rouge_2, of_longest = _f1s(
+            candidates, len(statement), longest.astype(np.float64)
+        )
         values = np.where(free, (rouge_1 + rouge_2 + of_longest) / 3, -1.0)
         at = int(values.argmax())
         if values[at] <= last:
@@ -126,7 +135,9 @@ def _struck(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
         shared = _share(read, statement)
         if not len(shared.passages):
             return chosen or [(0, 0.0)]
-        rouge_1, rouge_2, _ = _f1s(shared, len(statement), np.zeros((1, len(shared.sizes))))
+        rouge_1, rouge_2, _ = _f1s(
+            shared, len(statement), np.zeros((1, len(shared.sizes)))
+        )
         values = (rouge_1 + rouge_2) / 2
         at = int(values.argmax())
         if chosen and (shared.ones[at] > 0).sum() < FEWEST:
@@ -140,7 +151,10 @@ def _struck(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
 
 def _read(passages: Sequence[str]) -> _Passages:
     words = [rouge_tokens(text) for text in passages]
-    with_word, with_pair = defaultdict[str, list[int]](list), defaultdict[Pair, list[int]](list)
+    with_word, with_pair = (
+        defaultdict[str, list[int]](list),
+        defaultdict[Pair, list[int]](list),
+    )
     for place, of_passage in enumerate(words):
         for word in of_passage:
             with_word[word].append(place)
@@ -153,7 +167,9 @@ def _share(read: _Passages, statement: Sequence[str]) -> _Shared:
     ones, twos = Counter(statement), Counter(_pairs(statement))
     count = len(read.words)
     of_ones = [np.bincount(read.with_word.get(w, []), minlength=count) for w in ones]
-    of_twos = [np.bincount(read.with_pair.get(pair, []), minlength=count) for pair in twos]
+    of_twos = [
+        np.bincount(read.with_pair.get(pair, []), minlength=count) for pair in twos
+    ]
     of_words = np.array(of_ones, np.float64).reshape(len(ones), count).T
     pairs = np.array(of_twos, np.float64).reshape(len(twos), count).T
     passages = np.flatnonzero(of_words.any(1))
@@ -172,7 +188,11 @@ def _f1s(shared: _Shared, size: int, longest: Reals) -> list[Reals]:
     unigrams = np.minimum(shared.ones, shared.ones_there).sum(1)[None]
     bigrams = np.minimum(shared.twos, shared.twos_there).sum(1)[None]
     n, sizes = np.array([size]), shared.sizes
-    return [f1(unigrams, n, sizes)[0], f1(bigrams, n - 1, sizes - 1)[0], f1(longest, n, sizes)[0]]
+    return [
+        f1(unigrams, n, sizes)[0],
+        f1(bigrams, n - 1, sizes - 1)[0],
+        f1(longest, n, sizes)[0],
+    ]
 
 
 def _pairs(words: Sequence[str]) -> list[Pair]:

@@ -1,10 +1,11 @@
 """BS-TopK and BS-Gain: alignments by an encoder's vectors of tokens.
 
-Adams et al. 2023, section 6.1; the rule of BS-Gain is that of the released code of Adams et al.
-2022 (amazon-science/summary-reference-revision).
+Adams et al. 2023, section 6.1; the rule of BS-Gain is that of the released code of
+Adams et al. 2022 (amazon-science/summary-reference-revision).
 
-Alignments are in the store of model outputs (metassay.models.outputs): a second run loads no model.
-Numbers have eight decimals, which with dtype float64 are the same on every processor.
+Alignments are in the store of model outputs (metassay.models.outputs): a second run
+loads no model. Numbers have eight decimals, which with dtype float64 are the same on
+every processor.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,8 +40,8 @@ class AlignmentOptions(encoders.EncoderOptions):
 class Tokens(NamedTuple):
     """The n tokens of a text.
 
-    `units`: n vectors of length 1. `special`: whether the encoder added the token. `stop`: whether
-    it is of a stop word, or of no word.
+    `units`: n vectors of length 1. `special`: whether the encoder added the token.
+    `stop`: whether it is of a stop word, or of no word.
     """
 
     units: Any
@@ -56,7 +57,8 @@ class Passages(NamedTuple):
     starts: Any
 
 
-# Chooses k of the p passages, at most, for a statement, with their values, in order of importance.
+# Chooses k of the p passages, at most, for a statement, with their values, in order of
+# importance.
 Choose = Callable[[Tokens, Passages, int], list[tuple[int, float]]]
 
 
@@ -70,25 +72,41 @@ def aligned(
 ) -> Aligned:
     """Align each statement of the documents with the passages that `choose` returns.
 
-    Texts that are longer than the encoder reads are cut, and a note counts them. Raises BadInput if
-    the extra `models` is not installed, or the model cannot be loaded.
+    Texts that are longer than the encoder reads are cut, and a note counts them. Raises
+    BadInput if the extra `models` is not installed, or the model cannot be loaded.
     """
     rows = [(statement, *d.passages) for d in documents for statement in d.statements]
     task = task_of(name, options, {"method": METHOD, "k": options.k})
 
     def load() -> Scores:
-        encoder = encoders.load_encoder(options, layers_of(options.model, options.layers))
+        encoder = encoders.load_encoder(
+            options, layers_of(options.model, options.layers)
+        )
 
-        def scores(inputs: Sequence[Any], batch_tokens: int) -> Iterator[Mapping[int, Any]]:
-            for passages, places in groupby(range(len(inputs)), key=lambda at: inputs[at][1:]):
+        def scores(
+            inputs: Sequence[Any], batch_tokens: int
+        ) -> Iterator[Mapping[int, Any]]:
+            for passages, places in groupby(
+                range(len(inputs)), key=lambda at: inputs[at][1:]
+            ):
                 statements = {at: inputs[at][0] for at in places}
                 texts = list(dict.fromkeys([*passages, *statements.values()]))
                 read, cut = _tokens(encoder, texts, batch_tokens)
-                readable = [place for place, text in enumerate(passages) if text in read]
-                side = _concat([read[passages[place]] for place in readable]) if readable else None
+                readable = [
+                    place for place, text in enumerate(passages) if text in read
+                ]
+                side = (
+                    _concat([read[passages[place]] for place in readable])
+                    if readable
+                    else None
+                )
                 batch = {}
                 for place, text in statements.items():
-                    best = choose(read[text], side, options.k) if side and text in read else []
+                    best = (
+                        choose(read[text], side, options.k)
+                        if side and text in read
+                        else []
+                    )
                     batch[place] = {
                         "chosen": [(readable[at], value) for at, value in best],
                         "cut": [text in cut, len(cut.intersection(passages))],
@@ -104,7 +122,10 @@ def aligned(
         statements_cut += sum(output["cut"][0] for output in of_document)
         passages_cut += max((output["cut"][1] for output in of_document), default=0)
         outputs.append(
-            [[(place, value) for place, value in output["chosen"]] for output in of_document]
+            [
+                [(place, value) for place, value in output["chosen"]]
+                for output in of_document
+            ]
         )
     passages = sum(len(document.passages) for document in documents)
     tally = Tally(
@@ -138,7 +159,9 @@ def _tokens(
     texts = [text for text in texts if text.strip()]
     read = encoders.tokens(encoder, texts)
     added = {encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id}
-    rows = encoders.vectors(encoder, [row_tokens.numbers for row_tokens in read], batch_tokens)
+    rows = encoders.vectors(
+        encoder, [row_tokens.numbers for row_tokens in read], batch_tokens
+    )
     by_text = {}
     for text, row_tokens, row in zip(texts, read, rows, strict=True):
         units = (row / row.norm(dim=-1, keepdim=True)).cpu().double().numpy()
@@ -154,18 +177,22 @@ def _tokens(
 
 def _stop(encoder: encoders.Encoder, text: str, count: int) -> Any:
     text = text.strip()
-    spans = encoder.tokenizer(text, return_offsets_mapping=True, verbose=False)["offset_mapping"]
+    spans = encoder.tokenizer(text, return_offsets_mapping=True, verbose=False)[
+        "offset_mapping"
+    ]
     content = np.zeros(len(text), bool)  # characters of words other than stop words
     for start, end in words(text):
         content[start:end] = text[start:end].lower() not in STOPWORDS
-    return np.array([not content[start:end].any() for start, end in spans[:count]], bool)
+    return np.array(
+        [not content[start:end].any() for start, end in spans[:count]], bool
+    )
 
 
 def topk(statement: Tokens, passages: Passages, k: int) -> list[tuple[int, float]]:
     """Return the k best passages of a statement, best first, by the F1 of BERTScore without idf.
 
-    Up to 1, higher is closer, as by metrics.bertscore. Ties go to the lower index; values that are
-    not above 0 are left out.
+    Up to 1, higher is closer, as by metrics.bertscore. Ties go to the lower index;
+    values that are not above 0 are left out.
     """
     return best(f1(statement, passages), k)
 
@@ -192,8 +219,9 @@ def f1(statement: Tokens, passages: Passages) -> Reals:
 def covering(statement: Tokens, passages: Passages, k: int) -> list[tuple[int, float]]:
     """Return the passages that cover a statement's tokens, in the order of choice; see `gain`.
 
-    The statement's tokens are those of words other than stop words (text/tokens.py); the passages'
-    are all but those that the encoder adds. A statement without tokens is aligned with nothing.
+    The statement's tokens are those of words other than stop words (text/tokens.py);
+    the passages' are all but those that the encoder adds. A statement without tokens is
+    aligned with nothing.
     """
     cosines = statement.units[~statement.stop] @ passages.units.T
     cosines[:, passages.special] = -1
@@ -206,14 +234,14 @@ def covering(statement: Tokens, passages: Passages, k: int) -> list[tuple[int, f
 def gain(covers: Reals, k: int) -> list[tuple[int, float]]:
     """Choose passages by gain, in order, with their values: 0 to 1, higher is better.
 
-    `covers`: p passages x n tokens, the coverage of each token, 0 to 1. At most k times the passage
-    of highest value is considered, ties by lower index. Its value is the mean of its coverage,
-    weighted by what is not covered yet: w = 1 - c, at least LEAST_WEIGHT, where c is the highest
-    coverage so far. It is chosen if it raises c by MEAN_GAIN on average or by HIGHEST_GAIN for a
-    token.
+    `covers`: p passages x n tokens, the coverage of each token, 0 to 1. At most k times
+    the passage of highest value is considered, ties by lower index. Its value is the
+    mean of its coverage, weighted by what is not covered yet: w = 1 - c, at least
+    LEAST_WEIGHT, where c is the highest coverage so far. It is chosen if it raises c by
+    MEAN_GAIN on average or by HIGHEST_GAIN for a token.
 
-    covers [[.9, .8, .2, .1], [.3, .2, .9, .85]]: passage 1 comes first with .5625, then passage 0,
-    weighed by [.7, .8, .1, .15], with .745714.
+    covers [[.9, .8, .2, .1], [.3, .2, .9, .85]]: passage 1 comes first with .5625, then
+    passage 0, weighed by [.7, .8, .1, .15], with .745714.
     """
     covered = np.zeros(covers.shape[1])
     free = np.ones(len(covers), bool)

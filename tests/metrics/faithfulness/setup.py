@@ -10,9 +10,13 @@ from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Score
 STORE = Path(".work/models.sqlite")
 
 
-def options(kind: FaithfulnessMetric, model: Path, dtype: str = "float64", **changes: Any) -> Any:
+def options(
+    kind: FaithfulnessMetric, model: Path, dtype: str = "float64", **changes: Any
+) -> Any:
     network = {"model": str(model), "device": "cpu", "dtype": dtype}
-    return parse(kind.options, {"checkpoints": {"tiny": network}} | changes, where="test")
+    return parse(
+        kind.options, {"checkpoints": {"tiny": network}} | changes, where="test"
+    )
 
 
 def scored(
@@ -26,7 +30,9 @@ def scored(
     return [list(its) for its in results[name]]
 
 
-def holds_in_any_company(score: Callable[..., list[list[Scored]]], cases: Sequence[Case]) -> None:
+def holds_in_any_company(
+    score: Callable[..., list[list[Scored]]], cases: Sequence[Case]
+) -> None:
     """Alone, in any batch, in any order and beside repeats, with an empty store each time."""
     alone = []
     for case in cases:
@@ -39,7 +45,9 @@ def holds_in_any_company(score: Callable[..., list[list[Scored]]], cases: Sequen
     assert score(cases, batch_tokens=7) == alone  # from the store
 
 
-def plain(model: Path, head: str = "SequenceClassification", dtype: str = "float64") -> Any:
+def plain(
+    model: Path, head: str = "SequenceClassification", dtype: str = "float64"
+) -> Any:
     """The tokenizer and the model, for plain calls."""
     import torch
     import transformers

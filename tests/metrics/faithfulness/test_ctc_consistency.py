@@ -25,7 +25,10 @@ from tests.models import tiny  # noqa: E402
 LONG = "it hurts in the knee " * 20  # past 64 tokens
 CASES = [
     Case(("the knee hurts", "when i climb"), ("It hurts \u201ctoday\u201d",)),
-    Case(("how is the knee?",), ("the patient climbs  the stairs", " ", "it hurts", "today")),
+    Case(
+        ("how is the knee?",),
+        ("the patient climbs  the stairs", " ", "it hurts", "today"),
+    ),
     Case(("the knee", LONG), ("it hurts",)),
     Case(("it hurts",), (LONG, "it hurts")),
     Case(("it hurts</s>",), ("</s> <s>",)),
@@ -52,8 +55,11 @@ def directly(model: Path, text: str, context: str, how: str = "mean") -> list[fl
         results, at = [], 1
         for place, word in enumerate(text.split(" ")):
             spaced = word if place == 0 else f" {word}"
-            its = words(spaced, add_special_tokens=False, split_special_tokens=True).input_ids
-            blank = not words.decode(its[:1]).strip()  # a piece for itself, and no word's
+            its = words(
+                spaced, add_special_tokens=False, split_special_tokens=True
+            ).input_ids
+            # a piece for itself, and no word's
+            blank = not words.decode(its[:1]).strip()
             vector = getattr(states[at + blank : at + len(its)], how)(0)
             results.append(torch.softmax(weights.classifier(vector), -1)[0].item())
             at += len(its)
@@ -108,19 +114,27 @@ def test_limits_are_counted(model: Path) -> None:
 
     results = scored(CASES, model)
     whole = size(f"the knee {LONG.strip()}")
-    assert results[2][0].unread == pytest.approx(1 - (64 - 4 - size("it hurts")) / whole)
+    assert results[2][0].unread == pytest.approx(
+        1 - (64 - 4 - size("it hurts")) / whole
+    )
     assert not results[2][0].cut
     long, beyond = results[3]
     assert (long.failed, long.cut, long.unread) == (False, True, 0)
     assert beyond == Scored(None, failed=True, cut=True)
     # Half of the room: the words whose tokens are all among the first 31.
     text = LONG.strip()
-    read = [w for n, w in enumerate(text.split()) if size(" ".join(text.split()[: n + 1])) <= 31]
+    read = [
+        w
+        for n, w in enumerate(text.split())
+        if size(" ".join(text.split()[: n + 1])) <= 31
+    ]
     begun = words.decode(words(text, add_special_tokens=False)["input_ids"][:31])
     assert long.value == close(directly(model, begun, "it hurts")[: len(read)])
 
 
-def test_words_that_do_not_align_have_failed_and_classes_are_two(tmp_path: Path) -> None:
+def test_words_that_do_not_align_have_failed_and_classes_are_two(
+    tmp_path: Path,
+) -> None:
     """A token of two words, here because the tokenizer takes blanks for letters."""
     place = tiny.classifier(tmp_path / "m", "roberta", ("ok", "fake"), head="Token")
     words, weights = setup.plain(place, "TokenClassification", "float32")
@@ -133,22 +147,37 @@ def test_words_that_do_not_align_have_failed_and_classes_are_two(tmp_path: Path)
     assert results[1].value is not None
     for names in (("a", "b", "c"), ("fake", "ok")):
         other = tiny.classifier(tmp_path / names[0], "bert", names, head="Token")
-        with pytest.raises(BadInput, match=f"has {', '.join(names)} as classes of tokens; choose"):
+        with pytest.raises(
+            BadInput, match=f"has {', '.join(names)} as classes of tokens; choose"
+        ):
             scored(CASES, other)
 
 
-SOURCE, TEXT, RIGHT = "the patient climbs the stairs", "it hurts today", "it hurts in the knee"
+SOURCE, TEXT, RIGHT = (
+    "the patient climbs the stairs",
+    "it hurts today",
+    "it hurts in the knee",
+)
 
 
 def relevance(model: Path, source: str) -> Any:
     pair = directly(model, TEXT, source), directly(model, RIGHT, TEXT)
-    return pytest.approx(sum(pair[0]) / len(pair[0]) * sum(pair[1]) / len(pair[1]), abs=1e-6)
+    return pytest.approx(
+        sum(pair[0]) / len(pair[0]) * sum(pair[1]) / len(pair[1]), abs=1e-6
+    )
 
 
 def test_relevance_is_the_product_of_both_consistencies(model: Path) -> None:
-    block = {"kind": "ctc_relevance", "model": str(model), "device": "cpu", "dtype": "float64"}
+    block = {
+        "kind": "ctc_relevance",
+        "model": str(model),
+        "device": "cpu",
+        "dtype": "float64",
+    }
     sources = [SOURCE, SOURCE, ""]
-    table = metassay.score([TEXT, "", TEXT], [RIGHT] * 3, sources=sources, metrics=[block])
+    table = metassay.score(
+        [TEXT, "", TEXT], [RIGHT] * 3, sources=sources, metrics=[block]
+    )
     values = table["ctc_relevance"]
     assert values[0] == relevance(model, SOURCE)
     assert values[1:].isna().all()
@@ -158,17 +187,36 @@ def test_relevance_is_the_product_of_both_consistencies(model: Path) -> None:
         metassay.score([TEXT], metrics=[block])
     # In a benchmark, a document without either has nothing to compare with.
     passages = {"both": SOURCE.split(" the "), "bare": [], "alone": ["x y"]}
-    documents = pd.DataFrame({"doc_id": list(passages), "passages": list(passages.values())})
+    documents = pd.DataFrame(
+        {"doc_id": list(passages), "passages": list(passages.values())}
+    )
     texts = [
-        *(("both", "a", TEXT), ("both", "reference", RIGHT), ("both", "b", None)),
-        *(("bare", "a", TEXT), ("bare", "reference", RIGHT), ("alone", "a", TEXT)),
+        ("both", "a", TEXT),
+        ("both", "reference", RIGHT),
+        ("both", "b", None),
+        ("bare", "a", TEXT),
+        ("bare", "reference", RIGHT),
+        ("alone", "a", TEXT),
     ]
     parts = pd.DataFrame(texts, columns=["doc_id", "author", "text"])
     parts["status"] = ["ok" if text else "error" for _, _, text in texts]
     chosen = choose(METRICS, block, where="test")
-    rows = measure(documents, parts.assign(part="full"), [chosen], segmentation="whole").table
+    rows = measure(
+        documents, parts.assign(part="full"), [chosen], segmentation="whole"
+    ).table
     rows = rows.set_index(["doc_id", "author"])
-    assert set(rows.index) == {("both", "a"), ("both", "b"), ("bare", "a"), ("alone", "a")}
-    assert rows.loc[("both", "a"), "value"] == relevance(model, SOURCE.replace(" the ", " "))
-    assert list(rows["n_expected"][[("bare", "a"), ("alone", "a"), ("both", "b")]]) == [0, 0, 1]
+    assert set(rows.index) == {
+        ("both", "a"),
+        ("both", "b"),
+        ("bare", "a"),
+        ("alone", "a"),
+    }
+    assert rows.loc[("both", "a"), "value"] == relevance(
+        model, SOURCE.replace(" the ", " ")
+    )
+    assert list(rows["n_expected"][[("bare", "a"), ("alone", "a"), ("both", "b")]]) == [
+        0,
+        0,
+        1,
+    ]
     assert rows.loc[("both", "b"), "n_failed"] == 1

@@ -19,7 +19,9 @@ from tests.models.tiny import t5  # noqa: E402
 LONG = "it hurts in the knee today and when he climbs the stairs " * 20
 WORDS = {"1": 1.0, "0": 0.0, "7": -0.5}
 PASSAGES = ("a", "in the knee", "how", "2", "10", "how is the knee?", "climb", "stairs")
-CASES = [Case((f"it hurts {text} today", "the knee"), ("it hurts",)) for text in PASSAGES]
+CASES = [
+    Case((f"it hurts {text} today", "the knee"), ("it hurts",)) for text in PASSAGES
+]
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +34,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with torch.no_grad():
         states = []
         for text in PASSAGES:
-            read = f"mednli: sentence1: it hurts {text} today the knee sentence2: it hurts"
+            read = (
+                f"mednli: sentence1: it hurts {text} today the knee sentence2: it hurts"
+            )
             outputs = weights(
                 **words(read, return_tensors="pt"),
                 decoder_input_ids=start,
@@ -40,7 +44,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
             )
             states.append(outputs.decoder_hidden_states[-1][0, 0])
         rows = torch.stack(states)
-        # What tells them apart, either way: their mean, the same for all of them, counts nothing.
+        # What tells them apart, either way: their mean, the same for all of them,
+        # counts nothing.
         ways = torch.linalg.svd(rows - rows.mean(0))[2][:2]
         mean = rows.mean(0) / rows.mean(0).norm()
         ways = ways - (ways @ mean)[:, None] * mean
@@ -71,7 +76,9 @@ def test_each_label_is_what_plain_calls_write(model: Path) -> None:
         ({}, "mednli: sentence1: {} sentence2: it hurts"),
         ({"template": "{hypothesis} of {premise}?"}, "it hurts of {}?"),
     ):
-        values = [written(model, template.format(" ".join(case.passages))) for case in CASES]
+        values = [
+            written(model, template.format(" ".join(case.passages))) for case in CASES
+        ]
         results = scored(CASES, model, **how)
         assert results == [[Scored(value, failed=value is None)] for value in values]
     labels = {each.value for (each,) in scored(CASES, model)}
@@ -92,7 +99,8 @@ def test_the_statement_is_protected_or_the_end_is_cut_as_released(model: Path) -
         scored(cases, model, rule=rule)[0][0] for rule in ("protected", "released")
     )
     whole = size(LONG.strip())
-    assert protected.unread == pytest.approx(over / whole, abs=6 / whole)  # where texts join
+    # where texts join
+    assert protected.unread == pytest.approx(over / whole, abs=6 / whole)
     assert not protected.cut
     begun = words.decode(words(text)["input_ids"][:255])
     read = size(begun.removeprefix("mednli: sentence1: "))
@@ -108,7 +116,13 @@ def test_other_numbers_for_the_labels_load_no_model(
 ) -> None:
     first = [its[0].value for its in scored(CASES, model)]
     monkeypatch.setattr(entailment_label, "load_encoder_decoder", setup.fail)
-    turned = scored(CASES, model, values={word: -value for word, value in WORDS.items()})
-    assert [its[0].value for its in turned] == [None if n is None else -n for n in first]
-    with pytest.raises(BadInput, match=r"must have \{premise\} and \{hypothesis\}, each once"):
+    turned = scored(
+        CASES, model, values={word: -value for word, value in WORDS.items()}
+    )
+    assert [its[0].value for its in turned] == [
+        None if n is None else -n for n in first
+    ]
+    with pytest.raises(
+        BadInput, match=r"must have \{premise\} and \{hypothesis\}, each once"
+    ):
         scored(CASES, model, template="{premise}")

@@ -31,9 +31,16 @@ def longformer(folder: Path) -> Path:
     classifier(folder, "roberta", NAMES)
     words = transformers.AutoTokenizer.from_pretrained(folder)
     config = transformers.LongformerConfig(
-        **{"vocab_size": len(words), "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2},
-        **{"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2},
-        **{"num_attention_heads": 2, "max_position_embeddings": 65, "attention_window": 8},
+        vocab_size=len(words),
+        pad_token_id=0,
+        bos_token_id=1,
+        eos_token_id=2,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        max_position_embeddings=65,
+        attention_window=8,
         id2label=dict(enumerate(NAMES)),
         label2id={name: place for place, name in enumerate(NAMES)},
     )
@@ -50,7 +57,11 @@ def longformer(folder: Path) -> Path:
 @pytest.fixture(scope="module", params=["bert", "longformer"])
 def model(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("factscore") / str(request.param)
-    return classifier(folder, "bert", NAMES) if request.param == "bert" else longformer(folder)
+    return (
+        classifier(folder, "bert", NAMES)
+        if request.param == "bert"
+        else longformer(folder)
+    )
 
 
 def scored(cases: Sequence[Case], model: Path, **changes: Any) -> list[list[Scored]]:
@@ -60,7 +71,10 @@ def scored(cases: Sequence[Case], model: Path, **changes: Any) -> list[list[Scor
 def directly(model: Path, claim: str, passages: Sequence[str]) -> tuple[Any, Any]:
     """Shares of both rules, by plain calls: <s> claim </s> passage </s> passage </s>, uncut."""
     words, weights = setup.plain(model)
-    parts = [words(text, add_special_tokens=False)["input_ids"] for text in (claim, *passages)]
+    parts = [
+        words(text, add_special_tokens=False)["input_ids"]
+        for text in (claim, *passages)
+    ]
     numbers = [1, *(token for part in parts for token in [*part, 2])]
     begun = len(parts[0]) + 2
     inputs: dict[str, Any] = {"input_ids": torch.tensor([numbers])}
@@ -68,14 +82,18 @@ def directly(model: Path, claim: str, passages: Sequence[str]) -> tuple[Any, Any
         far = [float(at < begun or token == 2) for at, token in enumerate(numbers)]
         inputs["global_attention_mask"] = torch.tensor([far]).long()
     else:
-        inputs["token_type_ids"] = torch.tensor([[int(at >= begun) for at in range(len(numbers))]])
+        inputs["token_type_ids"] = torch.tensor(
+            [[int(at >= begun) for at in range(len(numbers))]]
+        )
     with torch.no_grad():
         logits = weights(**inputs).logits[0]
     shares = logits.softmax(0)[2].item(), logits[[0, 2]].softmax(0)[1].item()
     return pytest.approx(shares[0], abs=1e-5), pytest.approx(shares[1], abs=1e-5)
 
 
-@pytest.mark.parametrize(("rule", "share"), [("printed", 0.785597), ("released", 0.952574)])
+@pytest.mark.parametrize(
+    ("rule", "share"), [("printed", 0.785597), ("released", 0.952574)]
+)
 def test_by_hand(rule: str, share: float) -> None:
     """Logits -1, .5, 2 of contradicted, not enough, supported: e^2 of the sum of all, or of two."""
     labels = ("contradicted", "neutral", "entailed")
@@ -84,7 +102,10 @@ def test_by_hand(rule: str, share: float) -> None:
 
 
 def test_each_statement_is_what_plain_calls_make_of_it(model: Path) -> None:
-    both = [scored(CASES, model, rule=rule, batch_tokens=150) for rule in ("printed", "released")]
+    both = [
+        scored(CASES, model, rule=rule, batch_tokens=150)
+        for rule in ("printed", "released")
+    ]
     for case, place in ((0, 0), (0, 2), (1, 0)):
         expected = directly(model, CASES[case].statements[place], CASES[case].passages)
         assert tuple(results[case][place].value for results in both) == expected
@@ -98,9 +119,14 @@ def test_what_does_not_fit_is_counted(model: Path) -> None:
 
     results = scored(CASES, model)
     whole = sum(len(tokens(text.strip())) for text in CASES[2].passages)
-    read = 64 - (2 + len(tokens("it hurts"))) - 2  # an end mark behind each of two passages
+    # an end mark behind each of two passages
+    read = 64 - (2 + len(tokens("it hurts"))) - 2
     assert results[2][0].unread == pytest.approx(1 - read / whole)
-    assert (results[2][0].cut, results[3][0].cut, results[3][0].unread) == (False, True, 0)
+    assert (results[2][0].cut, results[3][0].cut, results[3][0].unread) == (
+        False,
+        True,
+        0,
+    )
     begun = words.decode(tokens(LONG)[: read - len(tokens("the knee"))])
     assert results[2][0].value == directly(model, "it hurts", ["the knee", begun])[0]
     # A statement has all the room that passages leave.
@@ -110,13 +136,18 @@ def test_what_does_not_fit_is_counted(model: Path) -> None:
 
 def test_classes_must_be_known(tmp_path: Path) -> None:
     unnamed = classifier(tmp_path / "a", "bert", ("LABEL_0", "LABEL_1", "LABEL_2"))
-    with pytest.raises(BadInput, match=r"classes called 'LABEL_0', .* do not say what they mean"):
+    with pytest.raises(
+        BadInput, match=r"classes called 'LABEL_0', .* do not say what they mean"
+    ):
         scored(CASES, unnamed)
     two = classifier(tmp_path / "b", "bert", ("entailment", "contradiction"))
-    with pytest.raises(BadInput, match="has entailed and contradicted; factscore_support needs"):
+    with pytest.raises(
+        BadInput, match="has entailed and contradicted; factscore_support needs"
+    ):
         scored(CASES, two)
     first, turned = (
-        scored(CASES[:1], unnamed, labels=list(names))[0][0].value for names in (NAMES, NAMES[::-1])
+        scored(CASES[:1], unnamed, labels=list(names))[0][0].value
+        for names in (NAMES, NAMES[::-1])
     )
     assert None not in (first, turned)
     assert first != turned

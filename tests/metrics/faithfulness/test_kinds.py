@@ -23,7 +23,9 @@ NLI = ("contradiction", "neutral", "entailment")
 NETWORK = "model:model#", "|device:cpu|dtype:float64|"
 MODELS: dict[str, Callable[[Path], Path]] = {
     "bartscore": tiny.bart,
-    "ctc_consistency": lambda place: tiny.classifier(place, "bert", ("a", "b"), head="Token"),
+    "ctc_consistency": lambda place: tiny.classifier(
+        place, "bert", ("a", "b"), head="Token"
+    ),
     "summac_zs": lambda place: tiny.classifier(place, "roberta", NLI),
     "summac_conv": lambda place: tiny.classifier(place, "deberta", NLI),
     "entailment_label": tiny.t5,
@@ -49,7 +51,8 @@ RECIPES = {
 LONG = "how is the knee when i climb the stairs? " * 30
 CASES = [
     Case(
-        ("the knee hurts.", " ", "it is late"), ("it hurts today.", "", "the knee, too, he says.")
+        ("the knee hurts.", " ", "it is late"),
+        ("it hurts today.", "", "the knee, too, he says."),
     ),
     Case(("the knee hurts.",), ("\n",)),
     Case(("", " "), ("it hurts today.",)),
@@ -65,12 +68,19 @@ NULL = [(0, 1), (1, 0), (2, 0), (3, 0), (3, 1)]
 def needed(kind: str, folder: Path) -> dict[str, Any]:
     """The options that a kind cannot do without."""
     if kind == "summac_conv":
-        write_head(folder / "head.json", Head([0.1] * 23, 0.0, [[0.0] * 3, [1.0] * 3], [0.0, 0.0]))
+        write_head(
+            folder / "head.json",
+            Head([0.1] * 23, 0.0, [[0.0] * 3, [1.0] * 3], [0.0, 0.0]),
+        )
         return {"head": str(folder / "head.json")}
     if kind == "redress":
         place = tiny.encoder(folder / "encoder", "bert")
         encoder = {"model": str(place), "device": "cpu", "dtype": "float64"}
-        return {"template": "{hypothesis} {premise}", "encoder": encoder, "max_new_tokens": 8}
+        return {
+            "template": "{hypothesis} {premise}",
+            "encoder": encoder,
+            "max_new_tokens": 8,
+        }
     return {}
 
 
@@ -97,7 +107,8 @@ def test_every_statement_has_a_score_in_its_range_in_any_company(
             if each.value is not None:
                 assert low is None or low <= each.value
                 assert high is None or each.value <= high
-        assert (scores[5][0].unread > 0) == (kind != "entailment_label")  # T5 has no limit
+        # T5 has no limit
+        assert (scores[5][0].unread > 0) == (kind != "entailment_label")
     assert record.score([], parsed, checkpoint) == {name: [] for name in results}
     recipe = record.recipe(parsed, checkpoint)
     assert all(part in recipe for part in (*NETWORK, RECIPES[kind]))
@@ -106,7 +117,10 @@ def test_every_statement_has_a_score_in_its_range_in_any_company(
         lambda cases, **how: setup.scored(record, cases, model, **options, **how), CASES
     )
     lost = setup.scored(record, CASES[:1], setup.broken(model, tmp_path), **options)[0]
-    assert [(each.value, each.failed) for each in lost[:2]] == [(None, True), (None, False)]
+    assert [(each.value, each.failed) for each in lost[:2]] == [
+        (None, True),
+        (None, False),
+    ]
     monkeypatch.setattr("transformers.AutoTokenizer.from_pretrained", setup.fail)
     assert record.score(CASES[::-1], parsed, checkpoint) == {
         name: its[::-1] for name, its in results.items()
@@ -114,7 +128,11 @@ def test_every_statement_has_a_score_in_its_range_in_any_company(
 
 
 def test_descriptions_have_what_tables_and_pages_need() -> None:
-    every = [each for kind in FAITHFULNESS for each in record_of(FAITHFULNESS, kind).descriptions]
+    every = [
+        each
+        for kind in FAITHFULNESS
+        for each in record_of(FAITHFULNESS, kind).descriptions
+    ]
     assert len({each.name for each in every}) == len(every)
     assert {each.family for each in every} == {JUDGED}
     assert all(each.missing.startswith("null for a blank statement") for each in every)

@@ -22,12 +22,17 @@ def test_its_blocks_are_options_of_every_kind(tmp_path: Path) -> None:
     place = tmp_path / "page.yaml"
     place.write_text(CODE["yaml"], encoding="utf-8")
     blocks: Any = strict_yaml.load(place)
-    assert {block["kind"] for block in blocks["statement_metrics"].values()} == set(FAITHFULNESS)
+    assert {block["kind"] for block in blocks["statement_metrics"].values()} == set(
+        FAITHFULNESS
+    )
     with pytest.raises(BadInput, match="give the 40 digits"):
         choose(FAITHFULNESS, blocks["statement_metrics"]["bartscore"], where="page")
     place.write_text(CODE["yaml"].replace("COMMIT", "abcdef0123" * 4), encoding="utf-8")
     blocks = strict_yaml.load(place)
-    for index, name in ((FAITHFULNESS, "statement_metrics"), (METRICS, "costly_metrics")):
+    for index, name in (
+        (FAITHFULNESS, "statement_metrics"),
+        (METRICS, "costly_metrics"),
+    ):
         for block in blocks[name].values():
             choose(index, block, where="page")
 
@@ -38,11 +43,15 @@ def test_its_table_has_every_kind_with_its_range() -> None:
         low, high = record.descriptions[0].range
         ends = f"up to {high}" if low is None else f"{low} to {high}"
         ends = "any" if low is high is None else ends
-        assert re.search(rf"^\| `{kind}` \| .* \| {ends} \| better \|$", PAGE, re.MULTILINE), kind
+        assert re.search(
+            rf"^\| `{kind}` \| .* \| {ends} \| better \|$", PAGE, re.MULTILINE
+        ), kind
         assert all(each.better == "higher" for each in record.descriptions)
 
 
-def test_its_lines_train_a_head(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_lines_train_a_head(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("sklearn", reason="needs metassay[models]")
     monkeypatch.chdir(tmp_path)
     exec(CODE["python"], {})

@@ -30,7 +30,9 @@ CASES = [
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """It ends some of its texts within 12 tokens, and others not."""
-    place = tiny.bart(tmp_path_factory.mktemp("bart") / "model", ends=list(range(3, 300, 11)))
+    place = tiny.bart(
+        tmp_path_factory.mktemp("bart") / "model", ends=list(range(3, 300, 11))
+    )
     _, weights = setup.plain(place, "Seq2SeqLM", "float32")
     torch.manual_seed(4)
     with torch.no_grad():
@@ -48,7 +50,11 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def scored(model: Path, encoder: Any, **changes: Any) -> list[list[Scored]]:
-    how = {"template": "{hypothesis} by {premise}", "max_new_tokens": 12, "encoder": encoder}
+    how = {
+        "template": "{hypothesis} by {premise}",
+        "max_new_tokens": 12,
+        "encoder": encoder,
+    }
     return setup.scored(redress.KIND, CASES, model, **how | changes)
 
 
@@ -59,14 +65,18 @@ def directly(model: Path, statement: str, passages: Sequence[str]) -> str | None
     ends, tokens = weights.generation_config.eos_token_id, [2]
     with torch.no_grad():
         for _ in range(12):
-            logits = weights(**inputs, decoder_input_ids=torch.tensor([tokens])).logits[0, -1]
+            logits = weights(**inputs, decoder_input_ids=torch.tensor([tokens])).logits[
+                0, -1
+            ]
             tokens.append(int(logits.argmax()))
             if tokens[-1] in ends:
                 return str(words.decode(tokens, skip_special_tokens=True)).strip()
     return None
 
 
-def test_it_is_the_f1_between_a_statement_and_its_revision(model: Path, encoder: Any) -> None:
+def test_it_is_the_f1_between_a_statement_and_its_revision(
+    model: Path, encoder: Any
+) -> None:
     results = scored(model, encoder, batch_tokens=100)
     options = bertscore.BertscoreOptions(**encoder, idf=False)
     texts = []
@@ -82,9 +92,13 @@ def test_it_is_the_f1_between_a_statement_and_its_revision(model: Path, encoder:
     assert len({text for text in texts if text}) > 1
     assert 0.3 < results[3][0].unread < 1
     assert (results[3][0].cut, results[4][0].cut) == (False, True)
-    with pytest.raises(BadInput, match=r"template must have \{premise\} and \{hypothesis\}"):
+    with pytest.raises(
+        BadInput, match=r"template must have \{premise\} and \{hypothesis\}"
+    ):
         scored(model, encoder, template="{hypothesis}")
-    parsed = setup.options(redress.KIND, model, template="{premise}{hypothesis}", encoder=encoder)
+    parsed = setup.options(
+        redress.KIND, model, template="{premise}{hypothesis}", encoder=encoder
+    )
     recipe = redress.KIND.recipe(parsed, parsed.checkpoints["tiny"])
     assert "|max_new_tokens:256|" in recipe
     assert "|encoder|model:bert#" in recipe

@@ -11,14 +11,22 @@ from metassay.project.spreadsheets.read import Inputs, OwnData, read_all
 from metassay.project.spreadsheets.summary import lines, settings_of
 
 DOCS, SYSTEMS, RATERS = ("v1", "v2", "v3"), ("alba", "brise"), ("ann", "ben")
-SOURCE = "Doctor: How is the cough?\nPatient: Gone since {}.\nDoctor: Then no more tablets."
+SOURCE = (
+    "Doctor: How is the cough?\nPatient: Gone since {}.\nDoctor: Then no more tablets."
+)
 DAYS = dict(zip(DOCS, ("Monday", "Friday", "Sunday"), strict=True))
 TEXT = "{} writes that the cough of {} is gone since {}."
 
 LONG = [
     ["visit_id", "model", "note", "dialogue", "gold"],
     *(
-        [d, s, TEXT.format(s, d, DAYS[d]), SOURCE.format(DAYS[d]), f"The cough of {d} is gone."]
+        [
+            d,
+            s,
+            TEXT.format(s, d, DAYS[d]),
+            SOURCE.format(DAYS[d]),
+            f"The cough of {d} is gone.",
+        ]
         for d in DOCS
         for s in SYSTEMS
     ),
@@ -47,19 +55,25 @@ SCORES = [
 Table = Sequence[Sequence[str]]
 
 
-def put(path: Path, table: Table, separator: str = ",", encoding: str = "utf-8") -> Path:
+def put(
+    path: Path, table: Table, separator: str = ",", encoding: str = "utf-8"
+) -> Path:
     """Write a table as CSV."""
     quoted = [
         [f'"{cell}"' if separator in cell or "\n" in cell else cell for cell in row]
         for row in table
     ]
-    path.write_text("".join(separator.join(row) + "\n" for row in quoted), encoding=encoding)
+    path.write_text(
+        "".join(separator.join(row) + "\n" for row in quoted), encoding=encoding
+    )
     return path
 
 
 def files(folder: Path, **tables: Table) -> dict[str, list[Path]]:
     """Write one of each kind."""
-    return {kind: [put(folder / f"{kind}.csv", table)] for kind, table in tables.items()}
+    return {
+        kind: [put(folder / f"{kind}.csv", table)] for kind, table in tables.items()
+    }
 
 
 def read(folder: Path, *columns: str, texts: Table = LONG, **more: Any) -> OwnData:

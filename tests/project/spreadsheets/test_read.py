@@ -31,7 +31,12 @@ from tests.project.spreadsheets.sheets import (
 PAIRS = [(d, s) for d in DOCS for s in SYSTEMS]
 QUALITY = [
     ["visit_id", "model", "rater", "quality"],
-    *([d, s, r, str(1 + n)] for n, d in enumerate(DOCS) for s in SYSTEMS for r in RATERS),
+    *(
+        [d, s, r, str(1 + n)]
+        for n, d in enumerate(DOCS)
+        for s in SYSTEMS
+        for r in RATERS
+    ),
 ]
 
 
@@ -45,9 +50,18 @@ def test_long_tables_are_read_whole(tmp_path):
     assert {text.author for text in rows.texts} == {*SYSTEMS, REFERENCE}
     assert (len(rows.texts), len(rows.ratings)) == (3 * 3, 3 * 2 * 2 * 2)
     fluency, errors = data.criteria["fluency"], data.criteria["errors"]
-    assert (fluency.low, fluency.high, fluency.better, fluency.scale) == (1, 4, "higher", "ordinal")
+    assert (fluency.low, fluency.high, fluency.better, fluency.scale) == (
+        1,
+        4,
+        "higher",
+        "ordinal",
+    )
     assert (errors.low, errors.high, errors.better) == (0, 2, "lower")
-    assert data.renamed == {"align score": "align_score", "bleu": "own_bleu", "TER": "TER"}
+    assert data.renamed == {
+        "align score": "align_score",
+        "bleu": "own_bleu",
+        "TER": "TER",
+    }
     assert {m.metric: m.better for m in rows.metrics} == {
         "align_score": "higher", "own_bleu": "higher", "TER": "lower"
     }  # fmt: skip
@@ -83,7 +97,10 @@ def test_one_column_per_system_without_source_and_reference(tmp_path):
     [
         ([["id", "system", "rating"], *([d, s, "3.5"] for d, s in PAIRS)], "rating"),
         # Nothing is called as usual: the texts' own keys tell documents and systems.
-        ([["Nr", "KI", "Wer", "Güte"], *([d, s, "eva", "2"] for d, s in PAIRS)], "Güte"),
+        (
+            [["Nr", "KI", "Wer", "Güte"], *([d, s, "eva", "2"] for d, s in PAIRS)],
+            "Güte",
+        ),
         ([*QUALITY], "quality"),
     ],
 )
@@ -103,7 +120,11 @@ def test_merged_cells_are_no_empty_ratings(tmp_path):
     book.create_sheet("other").merge_cells("A1:B1")  # which nobody reads
     book.save(tmp_path / "ratings.xlsx")
     with pytest.raises(BadInput) as caught:
-        read_all(Inputs({**files(tmp_path, texts=LONG), "ratings": [tmp_path / "ratings.xlsx"]}))
+        read_all(
+            Inputs(
+                {**files(tmp_path, texts=LONG), "ratings": [tmp_path / "ratings.xlsx"]}
+            )
+        )
     (problem,) = caught.value.problems
     assert problem.startswith("ratings.xlsx: column 'fluency' has merged cells")
     assert "(D2:D3)" in problem
@@ -119,12 +140,17 @@ def test_a_source_may_be_longer_than_python_s_reader_takes(tmp_path):
 def test_who_wrote_the_reference_may_be_said_or_stand_there(tmp_path):
     texts = [row[:3] for row in LONG]
     called = [[cell.replace("brise", "Gold") for cell in row] for row in texts]
-    for data in (read(tmp_path, texts=texts, reference="brise"), read(tmp_path, texts=called)):
+    for data in (
+        read(tmp_path, texts=texts, reference="brise"),
+        read(tmp_path, texts=called),
+    ):
         assert {text.author for text in data.rows.texts} == {"alba", REFERENCE}
 
 
 def test_empty_texts_count_as_failed_and_empty_ratings_abstain(tmp_path):
-    texts = [[*row[:2], "", *row[3:]] if row[:2] == ["v1", "alba"] else row for row in LONG]
+    texts = [
+        [*row[:2], "", *row[3:]] if row[:2] == ["v1", "alba"] else row for row in LONG
+    ]
     ratings = [[*row[:3], "NA", row[4]] if row[0] == "v2" else row for row in RATINGS]
     data = read(tmp_path, texts=texts, ratings=ratings)
     (failed,) = [text for text in data.rows.texts if text.status != "ok"]
@@ -136,7 +162,11 @@ def test_empty_texts_count_as_failed_and_empty_ratings_abstain(tmp_path):
 def test_every_fault_of_all_files_is_told_at_once_and_no_text(tmp_path):
     texts = [*LONG, LONG[1], ["v1", "alba"]]
     texts[2] = [*texts[2][:3], "Another source altogether.", texts[2][4]]
-    ratings = [*RATINGS, ["v9", "alba", "ann", "3", "1"], ["v1", "gpt4", "ann", "3", "1"]]
+    ratings = [
+        *RATINGS,
+        ["v9", "alba", "ann", "3", "1"],
+        ["v1", "gpt4", "ann", "3", "1"],
+    ]
     ratings[1] = [*ratings[1][:3], "rather fluent", ratings[1][4]]
     scores = [*SCORES, SCORES[1], ["v7", "alba", ".5", "1", "1"]]
     message = refused(tmp_path, texts=texts, ratings=ratings, scores=scores)
@@ -162,7 +192,11 @@ def test_what_excel_saves_as_cp1252_is_named_with_its_remedy(tmp_path):
         read_all(Inputs({"texts": [path]}))
 
 
-COUNTED = [["", *LONG[0]], ["x", *LONG[1]], *([str(n), *row] for n, row in enumerate(LONG[2:]))]
+COUNTED = [
+    ["", *LONG[0]],
+    ["x", *LONG[1]],
+    *([str(n), *row] for n, row in enumerate(LONG[2:])),
+]
 NOBODY = [[*row[:2], row[3]] for row in QUALITY]
 
 
@@ -170,16 +204,30 @@ NOBODY = [[*row[:2], row[3]] for row in QUALITY]
     ("columns", "tables", "words"),
     [
         (["doc"], {"ratings": RATINGS}, "--columns 'doc': write ROLE=COLUMN"),
-        (["doc=nowhere"], {"ratings": RATINGS}, "texts.csv: there is no column 'nowhere'; --colum"),
-        (["scores.doc=id"], {"ratings": RATINGS}, "FILE.ROLE=COLUMN for one of texts, ratings"),
+        (
+            ["doc=nowhere"],
+            {"ratings": RATINGS},
+            "texts.csv: there is no column 'nowhere'; --colum",
+        ),
+        (
+            ["scores.doc=id"],
+            {"ratings": RATINGS},
+            "FILE.ROLE=COLUMN for one of texts, ratings",
+        ),
         (
             [],
-            {"texts": [["a", "b"], ["Some words that go on", "other words that go on"]]},
+            {
+                "texts": [
+                    ["a", "b"],
+                    ["Some words that go on", "other words that go on"],
+                ]
+            },
             "say which: --columns texts.doc=COLUMN, of 'a', 'b'",
         ),
         ([], {"ratings": NOBODY}, "no column says who rated"),
         ([], {"ratings": NOBODY}, "--columns ratings.rater=COLUMN"),
-        ([], {"texts": COUNTED}, "column 1 has no name"),  # by pandas, and it holds something
+        # by pandas, and it holds something
+        ([], {"texts": COUNTED}, "column 1 has no name"),
     ],
 )
 def test_what_cannot_be_told_is_asked_for(tmp_path, columns, tables, words):
@@ -194,13 +242,18 @@ def test_the_command_that_confirms_says_all_that_was_guessed(tmp_path):
     assert "texts.doc=visit_id texts.system=model" in words
     assert "'scores.metrics=align score,bleu,TER' --lower errors TER" in words
     assert words.endswith("--scale fluency=1..4 errors=0..2 --yes")
-    columns = [name for kind, table in data.tables.items() for name in table.columns.words(kind)]
+    columns = [
+        name
+        for kind, table in data.tables.items()
+        for name in table.columns.words(kind)
+    ]
     again = read_all(inputs._replace(columns=columns, lower=["errors", "TER"]))
     assert (again.rows.texts, again.rows.scores) == (data.rows.texts, data.rows.scores)
     assert again.criteria == data.criteria
 
 
-# What spreadsheets of real studies have, and no example would: forms, pandas, Excel, German.
+# What spreadsheets of real studies have, and no example would: forms, pandas, Excel,
+# German.
 
 
 def test_numbered_questions_are_criteria_where_another_column_has_the_values(tmp_path):
@@ -210,8 +263,14 @@ def test_numbered_questions_are_criteria_where_another_column_has_the_values(tmp
 
 
 def test_grades_are_not_taken_for_the_numbers_of_documents(tmp_path):
-    texts = [["id", "model", "text"], *([str(d), s, "It is."] for d in (1, 2) for s in SYSTEMS)]
-    table = [["Overall", "model", "id"], *([str(3 - int(d)), s, d] for d, s, _ in texts[1:])]
+    texts = [
+        ["id", "model", "text"],
+        *([str(d), s, "It is."] for d in (1, 2) for s in SYSTEMS),
+    ]
+    table = [
+        ["Overall", "model", "id"],
+        *([str(3 - int(d)), s, d] for d, s, _ in texts[1:]),
+    ]
     data = read(tmp_path, texts=texts, ratings=table)
     assert data.tables["ratings"].columns.roles["doc"] == "id"
     assert set(data.criteria) == {"Overall"}
@@ -219,21 +278,32 @@ def test_grades_are_not_taken_for_the_numbers_of_documents(tmp_path):
 
 def test_who_filled_in_a_form_is_the_rater(tmp_path):
     table = [["Timestamp", "E-Mail", *QUALITY[0][:2], "How fluent is it?", "Comments"]]
-    table += [["2026-01-02 10:00", f"{r}@x.org", d, s, v, "fine"] for d, s, r, v in QUALITY[1:]]
+    table += [
+        ["2026-01-02 10:00", f"{r}@x.org", d, s, v, "fine"]
+        for d, s, r, v in QUALITY[1:]
+    ]
     data = read(tmp_path, ratings=table)
     assert {rating.rater for rating in data.rows.ratings} == {"ann@x.org", "ben@x.org"}
     assert set(data.criteria) == {"How fluent is it?"}
 
 
 def test_german_headings_and_numbers(tmp_path):
-    texts = [["Fallnummer", "Modell", "Zusammenfassung", "Quelltext", "Referenz"], *LONG[1:]]
+    texts = [
+        ["Fallnummer", "Modell", "Zusammenfassung", "Quelltext", "Referenz"],
+        *LONG[1:],
+    ]
     scores = [["Fallnummer", "Modell", "Güte", "Halluzinationsrate"]]
     scores += [[d, s, "0,25", "45 %"] for d, s in PAIRS]
     tables = {"texts": texts, "scores": scores}
-    paths = {kind: [put(tmp_path / f"{kind}.csv", table, ";")] for kind, table in tables.items()}
+    paths = {
+        kind: [put(tmp_path / f"{kind}.csv", table, ";")]
+        for kind, table in tables.items()
+    }
     data = read_all(Inputs(paths))
     assert {score.value for score in data.rows.scores} == {0.25, 0.45}
-    assert {m.metric: m.better for m in data.rows.metrics}["Halluzinationsrate"] == "lower"
+    assert {m.metric: m.better for m in data.rows.metrics}[
+        "Halluzinationsrate"
+    ] == "lower"
     assert data.references == {}
     assert all(source.passages for source in data.rows.sources)
 
@@ -243,7 +313,8 @@ def test_a_metric_that_differs_from_ours_in_case_alone_is_called_otherwise(tmp_p
     assert read(tmp_path, scores=scores).renamed == {"BLEU": "own_BLEU"}
 
 
-# Columns that say which documents and systems belong together, from sheet to project to study.
+# Columns that say which documents and systems belong together, from sheet to project to
+# study.
 
 CLINICS = {"v1": "north", "v2": "north", "v3": "south"}
 PATIENTS = {"v1": "p1", "v2": "p1", "v3": ""}
@@ -285,6 +356,8 @@ def test_the_project_says_what_the_sheet_says(tmp_path):
     rows = [list(row) for row in TOGETHER]
     rows[2][-3], rows[3][-2], rows[4][-1] = "east", "p9", "other"
     message = refused(tmp_path, "cluster=patient", texts=rows)
-    assert message.count("differs from an earlier row's") == len(message.splitlines()) == 3
+    assert (
+        message.count("differs from an earlier row's") == len(message.splitlines()) == 3
+    )
     assert "strata" in message
     assert "family" in message

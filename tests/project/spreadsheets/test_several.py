@@ -34,13 +34,16 @@ def read(folder: Path, **tables: dict[str, Table]) -> OwnData:
     """What is read of the files of each kind, by name."""
     kinds = {"texts": {"texts.csv": LONG}, **tables}
     paths = {
-        kind: [put(folder / n, table) for n, table in of.items()] for kind, of in kinds.items()
+        kind: [put(folder / n, table) for n, table in of.items()]
+        for kind, of in kinds.items()
     }
     return read_all(Inputs(paths))
 
 
 def test_a_file_of_each_rater_is_one_of_all_raters(tmp_path):
-    whole = {rating[1:] for rating in read(tmp_path, ratings={"r.csv": RATINGS}).rows.ratings}
+    whole = {
+        rating[1:] for rating in read(tmp_path, ratings={"r.csv": RATINGS}).rows.ratings
+    }
     for named in (True, False):
         data = read(tmp_path, ratings={f"{r}.csv": of(r, named=named) for r in RATERS})
         assert {rating[1:] for rating in data.rows.ratings} == whole
@@ -64,7 +67,9 @@ def test_numbers_that_count_the_rows_of_each_file_are_no_ratings(tmp_path):
     keys = [(f"{d}{n}", s) for n in "ab" for d, s in TEXTS]
     counted += [[d, s, str(n), "3"] for n, (d, s) in enumerate(keys, 1)]
     files = {"ann.csv": counted, "ben.csv": counted}
-    assert {*read(tmp_path, texts={"t.csv": texts}, ratings=files).criteria} == {"fluency"}
+    assert {*read(tmp_path, texts={"t.csv": texts}, ratings=files).criteria} == {
+        "fluency"
+    }
 
 
 ANN, BEN, NAMED = of("ann"), of("ben"), of("ann", named=True)
@@ -74,7 +79,10 @@ OTHER = [LONG[0], ["v1", "cedar", "Some text.", "Another source.", ""]]
 @pytest.mark.parametrize(
     ("tables", "words"),
     [
-        ({"ann": ANN, "ben": [*BEN, BEN[1]]}, "ben.csv: line 8: rates a text again, and no column"),
+        (
+            {"ann": ANN, "ben": [*BEN, BEN[1]]},
+            "ben.csv: line 8: rates a text again, and no column",
+        ),
         ({"ann": NAMED, "ann2": NAMED}, "same as ann.csv line 2"),
         (
             {"ann": NAMED, "ben": BEN},
@@ -114,7 +122,12 @@ def test_one_file_twice_and_two_of_one_name(tmp_path):
     ):
         with pytest.raises(BadInput, match=words):
             read_all(
-                Inputs({"texts": [texts], "ratings": [tmp_path / "a/r.csv", tmp_path / other]})
+                Inputs(
+                    {
+                        "texts": [texts],
+                        "ratings": [tmp_path / "a/r.csv", tmp_path / other],
+                    }
+                )
             )
 
 

@@ -21,7 +21,13 @@ from tests.project.spreadsheets.sheets import (
     refused,
 )
 
-TEXTS = [("v1", "alba"), ("v1", "brise"), ("v2", "alba"), ("v2", "brise"), ("v3", "alba")]
+TEXTS = [
+    ("v1", "alba"),
+    ("v1", "brise"),
+    ("v2", "alba"),
+    ("v2", "brise"),
+    ("v3", "alba"),
+]
 HEAD = ["visit_id", "model", "rater"]
 
 
@@ -29,7 +35,9 @@ def by_rater(*columns: str, cells: str = "1 2 5 4 3 2 1 5 4 2") -> Table:
     """A table of ratings of five texts by two raters, by each of these columns alike."""
     keys = [(d, s, r) for d, s in TEXTS for r in RATERS]
     values = cells.split("|") if "|" in cells else cells.split()
-    body = [[*key, *[value] * len(columns)] for key, value in zip(keys, values, strict=True)]
+    body = [
+        [*key, *[value] * len(columns)] for key, value in zip(keys, values, strict=True)
+    ]
     return [[*HEAD, *columns], *body]
 
 
@@ -39,29 +47,42 @@ def by_text(*columns: str, cells: str = "1234567") -> Table:
 
 
 def wide(*names: str) -> Table:
-    return [["id", *names], *([d, *(TEXT.format(n, d, "x") for n in names)] for d in DOCS)]
+    return [
+        ["id", *names],
+        *([d, *(TEXT.format(n, d, "x") for n in names)] for d in DOCS),
+    ]
 
 
 @pytest.mark.parametrize(
     ("name", "better"),
     [
-        *(("rank", "lower"), ("Rang", "lower"), ("number of issues", "lower")),
-        *(("inaccuracy", "lower"), ("quality (1 = best, 5 = worst)", "lower")),
-        *(("rouge", "higher"), ("faithfulness", "higher"), ("rerank_free_text", "higher")),
+        ("rank", "lower"),
+        ("Rang", "lower"),
+        ("number of issues", "lower"),
+        ("inaccuracy", "lower"),
+        ("quality (1 = best, 5 = worst)", "lower"),
+        ("rouge", "higher"),
+        ("faithfulness", "higher"),
+        ("rerank_free_text", "higher"),
     ],
 )
 def test_of_what_less_is_better(tmp_path, name, better):
     assert read(tmp_path, ratings=by_rater(name)).criteria[name].better == better
 
 
-@pytest.mark.parametrize("name", ["error_free", "'no hallucinations'", "Fehlerfreiheit", "Length"])
+@pytest.mark.parametrize(
+    "name", ["error_free", "'no hallucinations'", "Fehlerfreiheit", "Length"]
+)
 def test_a_turned_name_is_asked_for_and_either_answer_is_taken(tmp_path, name):
     table, column = by_rater(name.strip("'")), name.strip("'")
     message = refused(tmp_path, ratings=table)
     assert f"say --higher {name}" in message
     assert "neither" not in message
     for better in ("higher", "lower"):
-        assert read(tmp_path, ratings=table, **{better: [column]}).criteria[column].better == better
+        assert (
+            read(tmp_path, ratings=table, **{better: [column]}).criteria[column].better
+            == better
+        )
     both = refused(tmp_path, ratings=table, higher=[column], lower=[column])
     assert "by --lower and --higher" in both
 
@@ -70,7 +91,10 @@ def test_a_turned_name_is_asked_for_and_either_answer_is_taken(tmp_path, name):
     ("names", "pattern"),
     [
         (["fluency_r1", "fluency_r2", "errors_r1", "errors_r2"], "{criterion}_{rater}"),
-        (["R1 - fluency", "R2 - fluency", "R1 - errors", "R2 - errors"], "{rater} - {criterion}"),
+        (
+            ["R1 - fluency", "R2 - fluency", "R1 - errors", "R2 - errors"],
+            "{rater} - {criterion}",
+        ),
         (["Annotator A - fluency", "Annotator B - fluency"], "{rater} - {criterion}"),
         (["fluency (rater 1)", "fluency (rater 2)"], "{criterion} ({rater})"),
     ],
@@ -101,8 +125,14 @@ def test_columns_of_a_system_and_what_is_said_of_it(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        (["Ann", "Ben"], "'Ann', 'Ben': raters or criteria; say which: --columns ratings.raters="),
-        (["expert", "crowd"], "column 'expert' may say who rated, or be a rating itself"),
+        (
+            ["Ann", "Ben"],
+            "'Ann', 'Ben': raters or criteria; say which: --columns ratings.raters=",
+        ),
+        (
+            ["expert", "crowd"],
+            "column 'expert' may say who rated, or be a rating itself",
+        ),
         (["a_ann", "a_ben", "b_ann", "b_ben"], "the names seem to have two parts each"),
         (["fluency1", "fluency2"], "the names seem to have two parts each"),
     ],
@@ -115,19 +145,31 @@ def test_raters_and_criteria_are_not_taken_for_each_other(tmp_path, columns, wor
 
 
 def test_what_programs_add_beside_ratings_is_named_and_not_read(tmp_path):
-    beside = ["Unnamed: 0", "lead_time", "annotation_id", "Duration (in seconds)", "rater_age"]
-    data = read(tmp_path, ratings=by_rater("fluency", "error_count", "up_to_date", *beside))
+    beside = [
+        "Unnamed: 0",
+        "lead_time",
+        "annotation_id",
+        "Duration (in seconds)",
+        "rater_age",
+    ]
+    data = read(
+        tmp_path, ratings=by_rater("fluency", "error_count", "up_to_date", *beside)
+    )
     assert {*data.criteria} == {"fluency", "error_count", "up_to_date"}
     assert "numbers that are not read: 'Unnamed: 0', 'lead_time'" in confirmed(data)
     counted = [[*HEAD, "fluency", "x"]]
-    counted += [[*row, str(n)] for n, row in enumerate(by_rater("fluency")[1:], start=41)]
+    counted += [
+        [*row, str(n)] for n, row in enumerate(by_rater("fluency")[1:], start=41)
+    ]
     assert {*read(tmp_path, ratings=counted).criteria} == {"fluency"}
 
 
 def test_qualtrics_rows_below_the_first_one(tmp_path):
     head, *body = by_rater("Q1")
     table = [head, [*HEAD, "How fluent is it?"], ['{"ImportId":"x"}'] * 4, *body]
-    quoted = [[f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in row] for row in table]
+    quoted = [
+        [f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in row] for row in table
+    ]
     path = tmp_path / "q.csv"
     path.write_text("\n".join(map(",".join, quoted)))
     data = read_all(Inputs({**files(tmp_path, texts=LONG), "ratings": [path]}))
@@ -143,10 +185,16 @@ def test_qualtrics_rows_below_the_first_one(tmp_path):
         ("1.234,5 2 3 4 5 6 7 8 9 9", "a mark between thousands"),
         ("45% 50 3 4 5 6 7 8 9 9", "a percent sign and others without"),
         ("1 2 3 4 5 good good good 1 1", "has numbers in 70% of its cells"),
-        ("-99 -99 -99 -99 -99 -99 -99 -99 -99 -99", "line 2: 'ok' has the value -99, as where"),
+        (
+            "-99 -99 -99 -99 -99 -99 -99 -99 -99 -99",
+            "line 2: 'ok' has the value -99, as where",
+        ),
         ("1 2 3 4 5 -99 1 1 1 -99", "has the value -99, far from all others"),
         ("5 99 1 2 3 4 5 1 2 3", "has the value 99, far from all others"),
-        ("5-Mar 2-Mar 1-Mar 5-Mar 5-Mar 1-Mar 2-Mar 3-Mar 4-Mar 1-Mar", "no column of numbers"),
+        (
+            "5-Mar 2-Mar 1-Mar 5-Mar 5-Mar 1-Mar 2-Mar 3-Mar 4-Mar 1-Mar",
+            "no column of numbers",
+        ),
         ("95 99 90 91 92 93 94 95 96 97", ""),  # all are grades
     ],
 )
@@ -184,8 +232,14 @@ def pairs(winner: str) -> Table:
         ({"ratings": pairs("B")}, "'system_a', 'system_b' all name systems"),
         ({"ratings": by_rater("quality", cells=QUALITIES)}, "no column of numbers"),
         (ZEROS, "but for zeros, case or .0"),
-        ({"texts": ENGINE, "ratings": by_rater("fluency")}, "clearly names the system of each"),
-        ({"texts": ENGINE, "ratings": by_rater("fluency")}, "--columns texts.system=COLUMN"),
+        (
+            {"texts": ENGINE, "ratings": by_rater("fluency")},
+            "clearly names the system of each",
+        ),
+        (
+            {"texts": ENGINE, "ratings": by_rater("fluency")},
+            "--columns texts.system=COLUMN",
+        ),
     ],
 )
 def test_what_is_refused(tmp_path, tables, words):
@@ -197,11 +251,16 @@ def test_what_is_refused(tmp_path, tables, words):
 def test_a_metric_s_name_of_60_000_letters_is_refused(tmp_path):
     scores = [["visit_id", "model", "m" * 60_000], *([d, s, ".5"] for d, s in TEXTS)]
     message = refused(tmp_path, scores=scores)
-    assert "cannot be a name; rename it: has 60000 characters; shorten it to 200" in message
+    assert (
+        "cannot be a name; rename it: has 60000 characters; shorten it to 200"
+        in message
+    )
 
 
 def test_a_device_is_told_by_its_whole_path(tmp_path):
-    with pytest.raises(BadInput, match=r"^/dev/null: is a pipe or device, not a file; save its"):
+    with pytest.raises(
+        BadInput, match=r"^/dev/null: is a pipe or device, not a file; save its"
+    ):
         read_all(Inputs({"texts": [Path("/dev/null")]}))
 
 
@@ -212,27 +271,42 @@ AGREE = "Agree|Disagree|Neutral|Agree|Agree|Agree|Disagree|Strongly agree|Agree|
     ("name", "cells", "words", "scale", "first"),
     [
         (
-            *("It is fluent", AGREE),
+            "It is fluent",
+            AGREE,
             "--scale 'It is fluent=disagree<neutral<agree<strongly agree'",
-            *("Strongly disagree<Disagree<Neutral<Agree<Strongly agree", [4, 2, 3, 4]),
+            "Strongly disagree<Disagree<Neutral<Agree<Strongly agree",
+            [4, 2, 3, 4],
         ),
         (
-            *("quality", "good|poor|" * 4 + "fair|good", "--scale 'quality=poor<fair<good'"),
-            *("poor<fair<good", [3, 1, 3, 1]),
+            "quality",
+            "good|poor|" * 4 + "fair|good",
+            "--scale 'quality=poor<fair<good'",
+            "poor<fair<good",
+            [3, 1, 3, 1],
         ),
         (
-            *("verdict", "keep|drop|" * 4 + "keep|drop", "--scale COLUMN=WORST<...<BEST"),
-            *("drop<keep", [2, 1, 2, 1]),
+            "verdict",
+            "keep|drop|" * 4 + "keep|drop",
+            "--scale COLUMN=WORST<...<BEST",
+            "drop<keep",
+            [2, 1, 2, 1],
         ),
     ],
 )
-def test_grades_in_words_are_asked_for_in_their_order(tmp_path, name, cells, words, scale, first):
+def test_grades_in_words_are_asked_for_in_their_order(
+    tmp_path, name, cells, words, scale, first
+):
     ratings = by_rater(name, cells=cells)
     assert words in refused(tmp_path, ratings=ratings)
     data = read(tmp_path, ratings=ratings, scales=[f"{name}={scale}"])
     assert [rating.value for rating in data.rows.ratings][:4] == first
-    assert (data.criteria[name].low, data.criteria[name].high) == (1, scale.count("<") + 1)
-    inputs = Inputs(files(tmp_path, texts=LONG, ratings=ratings), scales=[f"{name}={scale}"])
+    assert (data.criteria[name].low, data.criteria[name].high) == (
+        1,
+        scale.count("<") + 1,
+    )
+    inputs = Inputs(
+        files(tmp_path, texts=LONG, ratings=ratings), scales=[f"{name}={scale}"]
+    )
     assert f"--scale '{name}={scale}'" in command(Path("x"), inputs, data, [])
 
 
@@ -250,14 +324,19 @@ def test_the_ends_of_a_scale_that_a_question_says(tmp_path):
     "name", ["ground_truth", "Gold standard", "Reference summary", "human_reference"]
 )
 def test_a_reference_is_no_system(tmp_path, name):
-    ratings = [["id", "system", "f"], *([d, s, "1"] for d in DOCS for s in ("alba", name))]
+    ratings = [
+        ["id", "system", "f"],
+        *([d, s, "1"] for d in DOCS for s in ("alba", name)),
+    ]
     rows = read(tmp_path, texts=wide("alba", name), ratings=ratings).rows
     for of_kind in (rows.texts, rows.ratings):
         assert {row.author for row in of_kind} == {"alba", "reference"}
 
 
 def authors(folder: Path, *names: str, **options: str) -> set[str]:
-    return {text.author for text in read(folder, texts=wide(*names), **options).rows.texts}
+    return {
+        text.author for text in read(folder, texts=wide(*names), **options).rows.texts
+    }
 
 
 def test_who_may_have_written_references_is_asked_for(tmp_path):
@@ -283,7 +362,9 @@ def test_a_column_called_after_a_kind_of_text_may_be_no_system(tmp_path, name):
 
 def test_one_file_of_texts_and_their_ratings(tmp_path):
     table = [[*HEAD, "note", "fluency"]]
-    table += [[d, s, r, f"{s} writes of {d} here", "3"] for d, s in TEXTS for r in RATERS]
+    table += [
+        [d, s, r, f"{s} writes of {d} here", "3"] for d, s in TEXTS for r in RATERS
+    ]
     path = put(tmp_path / "all.csv", table)
     rows = read_all(Inputs({"texts": [path], "ratings": [path]})).rows
     assert (len(rows.texts), len(rows.ratings)) == (5, 10)
@@ -292,9 +373,14 @@ def test_one_file_of_texts_and_their_ratings(tmp_path):
 def test_what_goes_against_people_is_warned_of(tmp_path):
     keys = [[f"d{n}", s] for n in range(12) for s in SYSTEMS]
     texts = [["id", "model", "text"], *([*key, "It is."] for key in keys)]
-    ratings = [["id", "model", "fluency"], *([*key, str(n % 5)] for n, key in enumerate(keys))]
+    ratings = [
+        ["id", "model", "fluency"],
+        *([*key, str(n % 5)] for n, key in enumerate(keys)),
+    ]
     scores = [["id", "model", "good", "bad"]]
-    scores += [[*key, str(n % 5 + n / 99), str(9 - n % 5)] for n, key in enumerate(keys)]
+    scores += [
+        [*key, str(n % 5 + n / 99), str(9 - n % 5)] for n, key in enumerate(keys)
+    ]
     tables = {"texts": texts, "ratings": ratings, "scores": scores}
     (line,) = read(tmp_path, **tables).rows.warnings.lines()
     assert "metric 'bad' disagrees with people" in line
@@ -305,11 +391,22 @@ def test_what_goes_against_people_is_warned_of(tmp_path):
 def test_columns_that_are_named_are_taken(tmp_path):
     data = read(tmp_path, "texts.system=engine used", texts=ENGINE)
     assert {text.author for text in data.rows.texts} == {*SYSTEMS, "reference"}
-    scores = [["visit_id", "model", "align", "n"], *([d, s, ".5", "7"] for d, s in TEXTS)]
+    scores = [
+        ["visit_id", "model", "align", "n"],
+        *([d, s, ".5", "7"] for d, s in TEXTS),
+    ]
     data = read(tmp_path, "scores.value=align", scores=scores)
-    assert {(score.metric, score.value) for score in data.rows.scores} == {("align", 0.5)}
-    data = read(tmp_path, scores=[["visit_id", *SYSTEMS], *([doc, ".25", ".5"] for doc in DOCS)])
-    first = {score.author: score.value for score in data.rows.scores if score.doc_id == DOCS[0]}
+    assert {(score.metric, score.value) for score in data.rows.scores} == {
+        ("align", 0.5)
+    }
+    data = read(
+        tmp_path, scores=[["visit_id", *SYSTEMS], *([doc, ".25", ".5"] for doc in DOCS)]
+    )
+    first = {
+        score.author: score.value
+        for score in data.rows.scores
+        if score.doc_id == DOCS[0]
+    }
     assert first == dict(zip(SYSTEMS, (0.25, 0.5), strict=True))
     assert {score.metric for score in data.rows.scores} == {"score"}
 

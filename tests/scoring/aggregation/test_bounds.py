@@ -30,7 +30,9 @@ def texts(rng: np.random.Generator) -> dict[str, dict[str, str | None]]:
         ]
         return ". ".join(statements) + "." if rng.random() < 0.95 else None
 
-    return {f"d{doc:02}": {author: text(author) for author in AUTHORS} for doc in range(30)}
+    return {
+        f"d{doc:02}": {author: text(author) for author in AUTHORS} for doc in range(30)
+    }
 
 
 def answer(pair: Pair, rng: np.random.Generator) -> Judgment:
@@ -70,11 +72,15 @@ def test_bounds_hold_the_truth_and_counts_add_up(both: tuple[Judged, Judged]) ->
     assert value.between(bounds["low"] - 1e-9, bounds["high"] + 1e-9).all()
     sure = bounds["n_failed"] == 0
     for column in ("value", "low", "high"):
-        pd.testing.assert_series_equal(bounds.loc[sure, column], value[sure], check_names=False)
+        pd.testing.assert_series_equal(
+            bounds.loc[sure, column], value[sure], check_names=False
+        )
     # Half of a comparison may be known: it narrows the bounds, and is not in the value.
     rest = seen[~seen.index.get_level_values("metric").str.startswith("preference")]
     answered = rest[rest["n_judged"] > 0]
-    assert answered["value"].between(answered["low"] - 1e-9, answered["high"] + 1e-9).all()
+    assert (
+        answered["value"].between(answered["low"] - 1e-9, answered["high"] + 1e-9).all()
+    )
     assert (seen["value"].isna() == (seen["n_judged"] == 0)).all()
 
 
@@ -96,13 +102,15 @@ def test_so_do_those_of_the_leaderboard(both: tuple[Judged, Judged]) -> None:
 def test_an_abstention_is_no_answer_and_contradictions_by_hand() -> None:
     recall = Questions(measures=("claim_recall",), against="full", borrow=False)
     answers = iter([Judgment("ok", "entailed"), Judgment("abstained", probability=0.6)])
-    written: dict[str, dict[str, str | None]] = {"d": {"reference": "Red. Blue.", "s": "x"}}
+    written: dict[str, dict[str, str | None]] = {
+        "d": {"reference": "Red. Blue.", "s": "x"}
+    }
     results = judged(written, ["p"], recall, Colours(lambda _: next(answers)))
     columns = ["value", "n_expected", "n_failed", "low", "high"]
     assert results.scores[columns].to_numpy().tolist() == [[1, 2, 1, 0.5, 1]]
     assert results.judgments["probability"].tolist()[1] == 0.6
-    # Of four claims one is contradicted, one entailed, one neither; one was refused. 1 of 3; with
-    # the refused one 1 or 2 of 4.
+    # Of four claims one is contradicted, one entailed, one neither; one was refused. 1
+    # of 3; with the refused one 1 or 2 of 4.
     labels = {"Grey.": "neutral", "Blue.": "contradicted", "Red.": "entailed"}
 
     def says(pair: Pair) -> Judgment:

@@ -29,7 +29,12 @@ Values = dict[tuple[str, str], float | None]
 
 def scores(metric: str, values: Values, **more: object) -> pd.DataFrame:
     frame = pd.DataFrame(list(values), columns=["doc_id", "author"])
-    about = {"part": "full", "metric": metric, "judge": "none", "recipe": f"recipe of {metric}"}
+    about = {
+        "part": "full",
+        "metric": metric,
+        "judge": "none",
+        "recipe": f"recipe of {metric}",
+    }
     counts = {"n_expected": 1, "n_failed": 0, "n_judged": 1}
     ends = {"low": None, "high": None, "statistics": None}
     value = np.array(list(values.values()), dtype=float)
@@ -38,12 +43,18 @@ def scores(metric: str, values: Values, **more: object) -> pd.DataFrame:
 
 
 def drawn(*authors: str) -> Values:
-    return {(f"d{n}", author): float(RNG.normal(3, 2)) for n in range(7) for author in authors}
+    return {
+        (f"d{n}", author): float(RNG.normal(3, 2))
+        for n in range(7)
+        for author in authors
+    }
 
 
 def combined(*tables: pd.DataFrame, block: Combination = BOTH) -> pd.DataFrame:
     every = pd.concat(tables)
-    return combined_scores(every, {"both": block}, KNOWN).sort_values(["doc_id", "author"])
+    return combined_scores(every, {"both": block}, KNOWN).sort_values(
+        ["doc_id", "author"]
+    )
 
 
 def of(frame: pd.DataFrame, author: str) -> dict[str, float]:
@@ -57,7 +68,11 @@ def test_the_mean_of_z_values_of_systems_texts() -> None:
     )
     results = combined(up, down, block=Combination(metrics=["up", "down (j)"]))
     sides = [
-        zscore(table[table["author"] != "reference"].sort_values(["doc_id", "author"])["value"])
+        zscore(
+            table[table["author"] != "reference"].sort_values(["doc_id", "author"])[
+                "value"
+            ]
+        )
         for table in (up, down)
     ]
     expected = (sides[0] - sides[1]) / 2
@@ -79,7 +94,9 @@ def test_a_reference_is_standardised_but_has_no_say() -> None:
 
 def test_a_population_makes_a_value_independent_of_other_texts() -> None:
     moments = {"up": Moments(mean=0, sd=1), "down": Moments(mean=-2, sd=2)}
-    block = Combination(**dict(BOTH) | {"population": Population(name="visits", moments=moments)})
+    block = Combination(
+        **dict(BOTH) | {"population": Population(name="visits", moments=moments)}
+    )
     up = scores("up", {("a", "s"): 1.0, ("b", "s"): 3.0})
     down = scores("down", {("a", "s"): -4.0, ("b", "s"): -8.0})
     results = combined(up, down, block=block)
@@ -96,7 +113,9 @@ def test_moments_in_the_recipe_give_the_same_numbers_again() -> None:
         recipe = str(results["recipe"].iloc[0]).split(f"{label}: mean ")[1]
         mean, sd = recipe.split(" {", maxsplit=1)[0].split(", sd ")
         moments[label] = Moments(mean=float(mean), sd=float(sd))
-    block = Combination(**dict(BOTH) | {"population": Population(name="x", moments=moments)})
+    block = Combination(
+        **dict(BOTH) | {"population": Population(name="x", moments=moments)}
+    )
     assert combined(*tables, block=block)["value"].equals(results["value"])
 
 
@@ -105,7 +124,10 @@ def test_each_part_has_its_moments() -> None:
     for part, scale in (("full", 1.0), ("plan", 50.0)):
         values = {key: scale * value for key, value in drawn(*SYSTEMS).items() if value}
         turned: Values = {key: -value for key, value in values.items()}
-        tables += [scores("up", dict(values), part=part), scores("down", turned, part=part)]
+        tables += [
+            scores("up", dict(values), part=part),
+            scores("down", turned, part=part),
+        ]
     for _, rows in combined(*tables).groupby("part"):
         assert abs(rows["value"].mean()) < 1e-12
         assert rows["value"].std(ddof=0) == pytest.approx(1, abs=1e-12)
@@ -127,7 +149,9 @@ def test_unknown_is_not_average() -> None:
 
 @pytest.mark.parametrize("last_digit", [0.0, 1e-16])
 def test_a_metric_without_spread_has_no_z_value(last_digit: float) -> None:
-    same: Values = {key: 0.3 + n % 2 * last_digit for n, key in enumerate(drawn(*SYSTEMS))}
+    same: Values = {
+        key: 0.3 + n % 2 * last_digit for n, key in enumerate(drawn(*SYSTEMS))
+    }
     assert len(set(same.values())) == 1 + bool(last_digit)
     results = combined(scores("up", drawn(*SYSTEMS)), scores("down", same))
     assert results["value"].isna().all()
@@ -156,7 +180,12 @@ def test_all_that_is_wrong_is_in_one_message() -> None:
         {"metrics": ["up"]},
         {"metrics": ["up", "up"]},
         {"population": {"name": "x", "moments": {}}},
-        {"population": {"name": "x", "moments": {n: {"mean": 0, "sd": 0} for n in ("up", "down")}}},
+        {
+            "population": {
+                "name": "x",
+                "moments": {n: {"mean": 0, "sd": 0} for n in ("up", "down")},
+            }
+        },
     ],
 )
 def test_a_block_that_says_nothing_sound_is_refused(changes: dict[str, Any]) -> None:

@@ -72,8 +72,16 @@ class Answered:
         """answer: a label, a grade, a settlement, a status other than ok, or None for no row."""
         pair_id = f"q{len(self.pairs):03}"
         settled = answer if answer in ("no_evidence", "no_text", "no_claims") else None
-        place = dict(doc_id=doc_id, author=author, part=part, position=position, citation=citation)
-        self.pairs.append(dict(pair_id=pair_id, measure=measure, **place, settled=settled))
+        place = dict(
+            doc_id=doc_id,
+            author=author,
+            part=part,
+            position=position,
+            citation=citation,
+        )
+        self.pairs.append(
+            dict(pair_id=pair_id, measure=measure, **place, settled=settled)
+        )
         if answer is None or settled:
             return
         grade = answer if isinstance(answer, int) else None
@@ -88,15 +96,22 @@ class Answered:
         for pair in self.pairs:
             if pair["measure"].startswith("citation"):
                 place = (pair["doc_id"], pair["author"], pair["part"], pair["position"])
-                single = [pair["citation"]] if pair["measure"] == "citation_alone" else []
+                single = (
+                    [pair["citation"]] if pair["measure"] == "citation_alone" else []
+                )
                 cited.setdefault(place, []).extend(single)
-        rows = [(author, "statement", citations) for (_, author, *_), citations in cited.items()]
+        rows = [
+            (author, "statement", citations)
+            for (_, author, *_), citations in cited.items()
+        ]
         return pd.DataFrame(rows, columns=["author", "kind", "citations"])
 
     def scores(self, part: pd.DataFrame = BOTH, setup: Setup = SETUP) -> pd.DataFrame:
         columns = ["pair_id", "judge", "status", "label", "grade", "recipe"]
         judgments = pd.DataFrame(self.judgments, columns=columns)
-        names = [c for c in PAIRS.columns if c not in ("instrument", "premise", "hypothesis")]
+        names = [
+            c for c in PAIRS.columns if c not in ("instrument", "premise", "hypothesis")
+        ]
         pairs = pd.DataFrame(self.pairs, columns=names)
         return judged_scores(part, self.units(), pairs, judgments, setup)
 
@@ -104,10 +119,14 @@ class Answered:
         """value, expected, judged, failed, low, high of a metric; None for null."""
         scores = self.scores(part).set_index(["doc_id", "metric", "author", "part"])
 
-        def row(metric: str, author: str = "sys", part: str = "full", doc_id: str = "d") -> Any:
+        def row(
+            metric: str, author: str = "sys", part: str = "full", doc_id: str = "d"
+        ) -> Any:
             names = ["value", "n_expected", "n_judged", "n_failed", "low", "high"]
             values = scores.loc[(doc_id, metric, author, part), names]
-            return tuple(None if pd.isna(value) else round(float(value), 12) for value in values)
+            return tuple(
+                None if pd.isna(value) else round(float(value), 12) for value in values
+            )
 
         return row
 
@@ -122,20 +141,28 @@ def each(measure: str, *answers: Any) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("measure", ["claim_recall", "claim_precision", "faithfulness"])
 def test_share_by_hand(measure: str) -> None:
-    # Six questions: 3 yes, 1 no, 1 without evidence (a no), 1 refused. Judged 5, yes 3: 3/5.
-    # Were the refused one a no: 3/6; a yes: 4/6.
+    # Six questions: 3 yes, 1 no, 1 without evidence (a no), 1 refused. Judged 5, yes 3:
+    # 3/5. Were the refused one a no: 3/6; a yes: 4/6.
     answered = Answered(*each(measure, YES, NO, YES, "no_evidence", "refused", YES))
     assert answered.rows()(measure) == (0.6, 6, 5, 1, 0.5, round(4 / 6, 12))
     scores = answered.scores().set_index(["metric", "author"])
     assert scores.loc[(measure, "sys"), "statistics"] == [3.0, 5.0]
     # A pair without judgment failed; if all did, the value is null.
     assert rows(BOTH, *each(measure, YES, None))(measure) == (1, 2, 1, 1, 0.5, 1)
-    assert rows(BOTH, *each(measure, "unparsed", "truncated"))(measure) == (None, 2, 0, 2, 0, 1)
+    assert rows(BOTH, *each(measure, "unparsed", "truncated"))(measure) == (
+        None,
+        2,
+        0,
+        2,
+        0,
+        1,
+    )
 
 
 def test_grades_by_hand() -> None:
-    # Five claims, graded 3, 2 and 0; one has no evidence, one was refused. Of three times their
-    # number, the four have 3 + 2 + 0 + 0 = 5 of 12. Were the refused one 0: 5 of 15; 3: 8 of 15.
+    # Five claims, graded 3, 2 and 0; one has no evidence, one was refused. Of three
+    # times their number, the four have 3 + 2 + 0 + 0 = 5 of 12. Were the refused one 0:
+    # 5 of 15; 3: 8 of 15.
     graded = Answered(*each("claim_recall_grade", 3, 2, 0, "no_evidence", "refused"))
     expected = (5 / 12, 5, 4, 1, 5 / 15, 8 / 15)
     assert graded.rows()("claim_recall_grade") == pytest.approx(expected)
@@ -144,21 +171,33 @@ def test_grades_by_hand() -> None:
 
 
 def test_texts_and_sections_that_failed() -> None:
-    # Three reference claims cannot be looked for; claims of its own it has none to count.
+    # Three reference claims cannot be looked for; claims of its own it has none to
+    # count.
     judged = ("faithfulness", YES, 0, -1, "reference")  # a judge has been here
     row = rows(
-        parts("reference full", "sys full-"), *each("claim_recall", *["no_text"] * 3), judged
+        parts("reference full", "sys full-"),
+        *each("claim_recall", *["no_text"] * 3),
+        judged,
     )
     assert row("claim_recall") == (None, 3, 0, 3, 0, 1)
-    for metric in ("claim_precision", "citation_recall", "citation_precision", "faithfulness"):
+    for metric in (
+        "claim_precision",
+        "citation_recall",
+        "citation_precision",
+        "faithfulness",
+    ):
         assert row(metric) == LOST
     assert row("faithfulness", "reference") == (1, 1, 1, 0, 1, 1)
     # A failed text has a row for every section of the reference.
     lost = [("claim_recall", "no_text", n, -1, "sys", "plan") for n in range(2)]
     row = rows(parts(*SECTIONS, "sys full-"), *lost, (*judged, "plan"))
-    assert row("claim_recall", part="plan") == row("claim_recall") == (None, 2, 0, 2, 0, 1)
+    assert (
+        row("claim_recall", part="plan") == row("claim_recall") == (None, 2, 0, 2, 0, 1)
+    )
     assert row("claim_recall", part="exam") == NOTHING
-    assert {row("claim_precision", part=name) for name in ("plan", "exam", "full")} == {LOST}
+    assert {row("claim_precision", part=name) for name in ("plan", "exam", "full")} == {
+        LOST
+    }
     # A section that failed by itself counts in the whole.
     part = parts("reference full", "sys full", "sys plan-", "sys exam")
     row = rows(part, ("claim_precision", YES, 0, -1, "sys", "exam"))
@@ -168,7 +207,9 @@ def test_texts_and_sections_that_failed() -> None:
 
 def test_references_that_failed_or_are_not_there() -> None:
     row = rows(
-        parts("reference full-", "sys full"), ("claim_precision", "no_text"), ("faithfulness", NO)
+        parts("reference full-", "sys full"),
+        ("claim_precision", "no_text"),
+        ("faithfulness", NO),
     )
     assert row("claim_recall") == row("claim_precision") == LOST
     assert row("faithfulness") == (0, 1, 1, 0, 0, 0)
@@ -177,7 +218,8 @@ def test_references_that_failed_or_are_not_there() -> None:
     for author in ("sys", "lost"):
         assert row("claim_recall", author) == row("claim_precision", author) == NOTHING
     assert row("faithfulness", "lost") == LOST
-    assert rows(BOTH, ("claim_recall", NO))("claim_precision") == NOTHING  # a text without claims
+    # a text without claims
+    assert rows(BOTH, ("claim_recall", NO))("claim_precision") == NOTHING
 
 
 def test_full_pools_the_leaf_parts_and_parts_come_from_both_texts() -> None:
@@ -193,7 +235,11 @@ def test_full_pools_the_leaf_parts_and_parts_come_from_both_texts() -> None:
     assert row("claim_recall") == (0.5, 4, 4, 0, 0.5, 0.5)
     reference = answered.scores(part).query("author == 'reference'")
     assert set(reference["part"]) == {"full", "plan", "exam"}
-    assert set(reference["metric"]) == {"citation_recall", "citation_precision", "faithfulness"}
+    assert set(reference["metric"]) == {
+        "citation_recall",
+        "citation_precision",
+        "faithfulness",
+    }
 
 
 THIRDS = round(2 / 3, 12)
@@ -203,11 +249,13 @@ UNKNOWN, USED, NOT = LOST, (1, 1, 1, 0, 1, 1), (0, 1, 1, 0, 0, 0)
 @pytest.mark.parametrize(
     ("together", "single", "expected"),
     [
-        # All three entail the statement. The first does so alone: of use. The second does not, but
-        # the others fail without it: of use. The third does not, and the others do without: not.
+        # All three entail the statement. The first does so alone: of use. The second
+        # does not, but the others fail without it: of use. The third does not, and the
+        # others do without: not.
         (YES, [(YES, YES), (NO, NO), (NO, YES)], (THIRDS, 3, 3, 0, THIRDS, THIRDS)),
         (NO, [(YES, NO), (NO, NO), (NO, YES)], (0, 3, 3, 0, 0, 0)),
-        # A single one is of use if it entails; one of no passage is wrong and spares the other.
+        # A single one is of use if it entails; one of no passage is wrong and spares
+        # the other.
         (YES, [(YES, "-")], USED),
         (NO, [(NO, "-")], NOT),
         (YES, [(YES, "-"), ("no_evidence", "-")], (0.5, 2, 2, 0, 0.5, 0.5)),
@@ -222,7 +270,9 @@ UNKNOWN, USED, NOT = LOST, (1, 1, 1, 0, 1, 1), (0, 1, 1, 0, 0, 0)
         (None, [(None, None)], UNKNOWN),
     ],
 )
-def test_citation_precision_of_a_statement(together: Any, single: Any, expected: Any) -> None:
+def test_citation_precision_of_a_statement(
+    together: Any, single: Any, expected: Any
+) -> None:
     """`single`: (alone, rest) of each citation; "-" asks no rest."""
     answered = Answered(("citation_recall", together), ("faithfulness", YES))
     for citation, (alone, rest) in enumerate(single):
@@ -235,26 +285,38 @@ def test_citation_precision_of_a_statement(together: Any, single: Any, expected:
 def test_an_author_who_cites_nowhere_has_no_citation_scores() -> None:
     row = rows(
         pd.concat(
-            [parts("silent full", "citing full"), parts("silent full-", "citing full", doc_id="e")]
+            [
+                parts("silent full", "citing full"),
+                parts("silent full-", "citing full", doc_id="e"),
+            ]
         ),
-        *(("citation_recall", "no_evidence", 0, -1, author) for author in ("silent", "citing")),
+        *(
+            ("citation_recall", "no_evidence", 0, -1, author)
+            for author in ("silent", "citing")
+        ),
         ("citation_recall", YES, 0, -1, "citing", "full", "e"),
         ("citation_alone", YES, 0, 0, "citing", "full", "e"),
     )
     for metric in ("citation_recall", "citation_precision"):
         assert row(metric, "silent") == row(metric, "silent", doc_id="e") == NOTHING
-    # It cites elsewhere, so its statement without citations is unsupported; precision has nothing.
+    # It cites elsewhere, so its statement without citations is unsupported; precision
+    # has nothing.
     assert row("citation_recall", "citing") == NOT
     assert row("citation_precision", "citing") == NOTHING
     assert row("citation_recall", "citing", doc_id="e") == USED
 
 
 def test_who_cites_is_known_where_nobody_asks_about_single_citations() -> None:
-    # `wrong` cites a passage that is not there: it cites, and nothing supports what it says.
+    # `wrong` cites a passage that is not there: it cites, and nothing supports what it
+    # says.
     authors = {"wrong": [99], "silent": [], "right": [0]}
     answered = Answered()
     for author in authors:
-        answered.ask("citation_recall", YES if author == "right" else "no_evidence", author=author)
+        answered.ask(
+            "citation_recall",
+            YES if author == "right" else "no_evidence",
+            author=author,
+        )
     units = [(author, "statement", citations) for author, citations in authors.items()]
     only = Questions(measures=("citation_recall",), against="full", borrow=False)
     scores = judged_scores(
@@ -286,18 +348,29 @@ def test_recipes_and_judges_are_apart(tmp_path: Path) -> None:
     assert "alignment:rouge_topk,k:5" in recipes["faithfulness"]
     assert "against" not in recipes["faithfulness"]
     nothing = (empty(table) for table in (UNITS, PAIRS, JUDGMENTS))
-    parquet.write(SCORES, judged_scores(BOTH, *nothing, SETUP), tmp_path / "scores.parquet")
+    parquet.write(
+        SCORES, judged_scores(BOTH, *nothing, SETUP), tmp_path / "scores.parquet"
+    )
 
 
 @pytest.mark.parametrize(
     ("asks", "problem"),
     [
         *(
-            ([("claim_recall_grade", grade)], "1 answer.* to claim_recall_grade that are not a gr")
+            (
+                [("claim_recall_grade", grade)],
+                "1 answer.* to claim_recall_grade that are not a gr",
+            )
             for grade in (-1, 4)
         ),
-        ([("claim_recall", "neutral")], "claim_recall that are not a label, one of entailed, not_"),
-        ([("claim_recall", YES, 0, -1, "sys", "plan")], "'sys', part='plan' is not in parts"),
+        (
+            [("claim_recall", "neutral")],
+            "claim_recall that are not a label, one of entailed, not_",
+        ),
+        (
+            [("claim_recall", YES, 0, -1, "sys", "plan")],
+            "'sys', part='plan' is not in parts",
+        ),
         ([("citation_alone", YES, 0, 1)], "citation_alone without its citation_recall"),
     ],
 )
@@ -318,9 +391,14 @@ def test_blocks_and_recipes_that_are_bad_input() -> None:
 
 
 def test_descriptions() -> None:
-    assert [name for name, described in DESCRIPTIONS.items() if described.name != name] == []
+    assert [
+        name for name, described in DESCRIPTIONS.items() if described.name != name
+    ] == []
     assert list(DESCRIPTIONS) == list(MEASURES)
-    assert {described.better for described in DESCRIPTIONS.values()} <= {"higher", "lower"}
+    assert {described.better for described in DESCRIPTIONS.values()} <= {
+        "higher",
+        "lower",
+    }
     assert {described.range for described in DESCRIPTIONS.values()} == {(0.0, 1.0)}
 
 
@@ -344,20 +422,30 @@ def benchmarks(draw: st.DrawFn) -> tuple[pd.DataFrame, Answered]:
                 answered.ask(measure, draw(ANSWERS | settled), **here)
             wrong = draw(st.lists(st.booleans(), max_size=3))
             readable = wrong.count(False)
-            answered.ask("citation_recall", draw(ANSWERS) if readable else "no_evidence", **here)
+            answered.ask(
+                "citation_recall", draw(ANSWERS) if readable else "no_evidence", **here
+            )
             for citation, unread in enumerate(wrong):
                 answer = "no_evidence" if unread else draw(ANSWERS)
                 answered.ask("citation_alone", answer, citation=citation, **here)
                 if not unread and readable > 1:
-                    answered.ask("citation_rest", draw(ANSWERS), citation=citation, **here)
-    more = dict(pair_id="x", judge="j", status="ok", label=YES, grade=None, recipe="fake,1")
+                    answered.ask(
+                        "citation_rest", draw(ANSWERS), citation=citation, **here
+                    )
+    more = dict(
+        pair_id="x", judge="j", status="ok", label=YES, grade=None, recipe="fake,1"
+    )
     answered.judgments.append(more)
     return parts("reference full", *part), answered
 
 
 def known(answered: Answered) -> dict[tuple[str, ...], bool | None]:
     """Each question's answer, None where it failed; by measure and place."""
-    labels = {j["pair_id"]: j["label"] == YES for j in answered.judgments if j["status"] == "ok"}
+    labels = {
+        j["pair_id"]: j["label"] == YES
+        for j in answered.judgments
+        if j["status"] == "ok"
+    }
     key = ("measure", "author", "part", "position", "citation")
     return {
         tuple(p[k] for k in key): (
@@ -400,7 +488,9 @@ def test_equals_brute_force_in_any_order(
                 continue
             if measure == score["metric"] and measure in SHARES:
                 outcomes.append({True, False} if answer is None else {answer})
-            elif measure == "citation_alone" and score["metric"] == "citation_precision":
+            elif (
+                measure == "citation_alone" and score["metric"] == "citation_precision"
+            ):
                 outcomes.append(of_use(answers, tuple(place)))
         if score["metric"].startswith("citation") and score["author"] in states - cites:
             outcomes = []
@@ -410,7 +500,9 @@ def test_equals_brute_force_in_any_order(
         assert score["statistics"] == [yes, len(judged)]
         share = yes / len(judged) if judged else None
         ends = (yes / n, (yes + n - len(judged)) / n) if n else (None, None)
-        values = (None if pd.isna(score[c]) else score[c] for c in ("value", "low", "high"))
+        values = (
+            None if pd.isna(score[c]) else score[c] for c in ("value", "low", "high")
+        )
         assert tuple(values) == pytest.approx((share, *ends))
     random.shuffle(answered.pairs)
     random.shuffle(answered.judgments)

@@ -26,10 +26,17 @@ from metassay.tables.parquet import round_trip
 from metassay.tables.scores import SCORES
 
 SOURCES = pd.DataFrame(
-    {"doc_id": ["d"], "passages": [["Dull knee pain.", "No fever at all."]], "task": "note"}
+    {
+        "doc_id": ["d"],
+        "passages": [["Dull knee pain.", "No fever at all."]],
+        "task": "note",
+    }
 ).assign(dataset="visits")
 PARTS = pd.DataFrame(
-    [("reference", "Dull knee pain. Takes aspirin 5 mg."), ("sys", "Knee pain. Aspirin 50 mg.")],
+    [
+        ("reference", "Dull knee pain. Takes aspirin 5 mg."),
+        ("sys", "Knee pain. Aspirin 50 mg."),
+    ],
     columns=["author", "text"],
 ).assign(doc_id="d", part="full", leaf="yes", status="ok", repeats=[["visits"]] * 2)
 UNITS = pd.DataFrame(
@@ -42,7 +49,9 @@ UNITS = pd.DataFrame(
     ],
     columns=["author", "kind", "position", "text"],
 ).assign(doc_id="d", part="full", citations=[[]] * 5, status="ok", start=None, end=None)
-ALIGNMENTS = UNITS[UNITS["kind"] == "statement"].assign(method="top", passages=[[0], [0, 1]])
+ALIGNMENTS = UNITS[UNITS["kind"] == "statement"].assign(
+    method="top", passages=[[0], [0, 1]]
+)
 
 
 def scored(
@@ -59,13 +68,18 @@ def scored(
 
 
 def test_grades_by_the_lexical_judge() -> None:
-    # dull, knee, pain: 2 of 3 are there, grade 2. Takes, aspirin, 5, mg: 5 conflicts, grade 0. The
-    # third claim has no words, so it has no grade: 2 of 6 points, 2 of 9 at least, 5 of 9 at most.
+    # dull, knee, pain: 2 of 3 are there, grade 2. Takes, aspirin, 5, mg: 5 conflicts,
+    # grade 0. The third claim has no words, so it has no grade: 2 of 6 points, 2 of 9
+    # at least, 5 of 9 at most.
     options = lexical.LexicalOptions(threshold=0.6, window=60)
     judge = lexical.KIND.make(options, Resources(Path()), [])
-    judgments, scores, row = scored("claim_recall_grade", judge, lexical.KIND.instruments)
+    judgments, scores, row = scored(
+        "claim_recall_grade", judge, lexical.KIND.instruments
+    )
     assert row[["n_expected", "n_judged", "n_failed"]].tolist() == [3, 2, 1]
-    assert row[["value", "low", "high"]].tolist() == pytest.approx([1 / 3, 2 / 9, 5 / 9])
+    assert row[["value", "low", "high"]].tolist() == pytest.approx(
+        [1 / 3, 2 / 9, 5 / 9]
+    )
     assert sorted(judgments["grade"].dropna()) == [0, 2]
     assert judgments["label"].isna().all()
     drawing = LeaderboardOptions(resamples=10, confidence=0.9, seed=1)
@@ -118,7 +132,9 @@ def test_a_new_instrument_is_a_record_more(
     monkeypatch: pytest.MonkeyPatch, asks: Question, script: Any, expected: list[float]
 ) -> None:
     name = asks.instrument.name
-    description = Description("new", "m", "higher", (0, 1), "never", "nobody", "Invented")
+    description = Description(
+        "new", "m", "higher", (0, 1), "never", "nobody", "Invented"
+    )
     monkeypatch.setitem(INSTRUMENTS, name, asks.instrument)
     monkeypatch.setitem(MEASURES, "new", Measure(description, asks))
     *_, row = scored("new", Scripted(script), (name,))

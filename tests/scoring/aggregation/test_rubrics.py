@@ -14,7 +14,11 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.scoring.aggregation.rubrics import rubric_scores
 from metassay.scoring.pairing.rubrics import rubric_pairs
-from metassay.scoring.rubrics.ask import criteria_table, expand_facets, rubric_descriptions
+from metassay.scoring.rubrics.ask import (
+    criteria_table,
+    expand_facets,
+    rubric_descriptions,
+)
 from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.pairs import PAIRS
@@ -27,18 +31,35 @@ NOTE = load_rubric(RUBRICS / "note_respiratory.yaml")
 FACETS = ("background", "method", "result", "conclusion")
 
 Texts = Mapping[str, Mapping[str, str | None]]  # author -> part -> text; None: failed
-Says = Callable[[dict[str, Any], str, str], float | None]  # criterion, premise, hypothesis
+# criterion, premise, hypothesis
+Says = Callable[[dict[str, Any], str, str], float | None]
 
 
-def tables_of(texts: Texts, passages: list[str], attributes: Any = None) -> list[pd.DataFrame]:
+def tables_of(
+    texts: Texts, passages: list[str], attributes: Any = None
+) -> list[pd.DataFrame]:
     """Sources and parts of one document d; `full` is what the parts say, unless it is there."""
     written = None if attributes is None else json.dumps(attributes)
-    source = {"doc_id": "d", "passages": passages, "attributes": written, "dataset": "set"}
+    source = {
+        "doc_id": "d",
+        "passages": passages,
+        "attributes": written,
+        "dataset": "set",
+    }
     rows = []
     for author, parts in texts.items():
         whole = None if None in parts.values() and "full" not in parts else "whole"
         for part, text in {"full": whole, **parts}.items():
-            rows.append(("d", author, part, text, "ok" if text is not None else "error", ["set"]))
+            rows.append(
+                (
+                    "d",
+                    author,
+                    part,
+                    text,
+                    "ok" if text is not None else "error",
+                    ["set"],
+                )
+            )
     columns = ["doc_id", "author", "part", "text", "status", "repeats"]
     return [pd.DataFrame([source]), pd.DataFrame(rows, columns=columns)]
 
@@ -60,7 +81,9 @@ def judged(pairs: pd.DataFrame, says: Says) -> pd.DataFrame:
 
 def scored(rubric: Rubric, says: Says, texts: Texts, **about: Any) -> pd.DataFrame:
     """Scores by author and metric, as they are written."""
-    pairs = rubric_pairs(*tables_of(texts, **{"passages": ["p"], **about}), rubric, FACETS)
+    pairs = rubric_pairs(
+        *tables_of(texts, **{"passages": ["p"], **about}), rubric, FACETS
+    )
     pairs = round_trip(PAIRS, pairs)
     criteria = round_trip(CRITERIA, criteria_table(rubric))
     scores = rubric_scores(criteria, pairs, judged(pairs, says), "cues", "0")
@@ -71,7 +94,9 @@ def by_name(**grades: float | None) -> Says:
     return lambda criterion, *_: grades[criterion["criterion"]]
 
 
-def shown(scores: pd.DataFrame, metric: str, author: str = "s") -> tuple[float | None, ...]:
+def shown(
+    scores: pd.DataFrame, metric: str, author: str = "s"
+) -> tuple[float | None, ...]:
     """value, low, high, n_expected, n_failed."""
     row = scores.loc[(author, metric)]
     values = row[["value", "low", "high", "n_expected", "n_failed"]].tolist()
@@ -95,9 +120,11 @@ def test_overall_by_hand() -> None:
     assert shown(scores, "bmrc_overall") == known(0.2 / 3 + 0.225 + 0.3 + 0.1, 4)
     printed = scored(PRINTED, LEVELS, both)
     assert shown(printed, "bmrc_overall") == known((0.2 / 3 + 0.225 + 0.3 + 0.1) / 4, 4)
-    assert set(scores.index.get_level_values("author")) == {"s"}  # the reference is not graded
+    # the reference is not graded
+    assert set(scores.index.get_level_values("author")) == {"s"}
     assert set(scores["part"]) == {"full"}
-    # A facet that the reference lacks is not scored: weights .1 .3 .3 over .7; printed keeps the 4.
+    # A facet that the reference lacks is not scored: weights .1 .3 .3 over .7; printed
+    # keeps the 4.
     lacks = {"reference": NO_METHOD, "s": ALL}
     scores = scored(BMRC, LEVELS, lacks)
     assert shown(scores, "bmrc_method") == (None, None, None, 0, 0)
@@ -108,7 +135,9 @@ def test_overall_by_hand() -> None:
     for absent in (NO_METHOD, {**ALL, "method": ""}):
         scores = scored(BMRC, LEVELS, {"reference": ALL, "s": absent})
         assert shown(scores, "bmrc_method") == known(0.25)
-        assert shown(scores, "bmrc_overall") == known(0.2 / 3 + 0.3 * 0.25 + 0.3 + 0.1, 4)
+        assert shown(scores, "bmrc_overall") == known(
+            0.2 / 3 + 0.3 * 0.25 + 0.3 + 0.1, 4
+        )
 
 
 def test_what_failed_is_null_and_bounded() -> None:
@@ -136,8 +165,11 @@ PROMPT = {
 PARTS = {"history": "h", "physical_examination": "p", "compact": "c"}
 SCALES = dict.fromkeys(
     [
-        *("realism_hist", "realism_phys", "clinical_accuracy"),
-        *("compact_content", "compact_readability"),
+        "realism_hist",
+        "realism_phys",
+        "clinical_accuracy",
+        "compact_content",
+        "compact_readability",
     ],
     5.0,
 )
@@ -149,7 +181,12 @@ SCALES = dict.fromkeys(
         (
             {"1A": 2, "1B": 0, "1C": 17, "1D": 3},  # conditions have no cap
             PROMPT,
-            {"1A": known(2), "1C": known(17), "penalties": known(22, 4), "realism_hist": known(5)},
+            {
+                "1A": known(2),
+                "1C": known(17),
+                "penalties": known(22, 4),
+                "realism_hist": known(5),
+            },
         ),
         # A part that the prompt lacks has no penalties.
         (
@@ -162,7 +199,9 @@ SCALES = dict.fromkeys(
             {"1A": None, "1B": None, "1C": 0, "1D": None},
             PROMPT,
             {
-                **{"1A": (None, 0, 2, 1, 1), "1B": (None, 0, 1, 1, 1), "1D": (None, 0, 3, 1, 1)},
+                "1A": (None, 0, 2, 1, 1),
+                "1B": (None, 0, 1, 1, 1),
+                "1D": (None, 0, 3, 1, 1),
                 "penalties": (None, 0, 6, 4, 3),
             },
         ),
@@ -174,11 +213,18 @@ SCALES = dict.fromkeys(
     ],
 )
 def test_penalties_by_hand(grades: Any, prompt: Any, expected: Any) -> None:
-    texts = {"s": PARTS, "t": {"full": "x", "physical_examination": "p"}, "lost": {"full": None}}
+    texts = {
+        "s": PARTS,
+        "t": {"full": "x", "physical_examination": "p"},
+        "lost": {"full": None},
+    }
     scores = scored(NOTE, by_name(**{**SCALES, **grades}), texts, attributes=prompt)
     assert ("s", "note_respiratory_overall") not in scores.index
-    assert {name: shown(scores, f"note_respiratory_{name}") for name in expected} == expected
-    # A text without a history gets none of its symptoms right, and says nothing that is forbidden.
+    assert {
+        name: shown(scores, f"note_respiratory_{name}") for name in expected
+    } == expected
+    # A text without a history gets none of its symptoms right, and says nothing that is
+    # forbidden.
     lacks = known(2 * (prompt is PROMPT), 4)
     assert shown(scores, "note_respiratory_penalties", "t") == lacks
     assert shown(scores, "note_respiratory_realism_hist", "t") == known(1)
@@ -199,7 +245,9 @@ CAPS = {
 def test_every_cap_holds(name: str) -> None:
     rubric, caps = load_rubric(RUBRICS / f"{name}.yaml"), CAPS[name]
     prompt = {**PROMPT, "note_type": name.removeprefix("note_")}
-    pairs = rubric_pairs(*tables_of({"s": {**PARTS, "full": "x"}}, ["p"], prompt), rubric, FACETS)
+    pairs = rubric_pairs(
+        *tables_of({"s": {**PARTS, "full": "x"}}, ["p"], prompt), rubric, FACETS
+    )
 
     def give(grades: Mapping[str, float]) -> pd.DataFrame:
         judgments = judged(pairs, by_name(**{"1C": 0, **grades}))
@@ -228,7 +276,14 @@ def test_several_references_by_hand() -> None:
         "reference:2": {"background": "b2", "result": "r2", "conclusion": "c2"},
         "s": ALL,
     }
-    grades: dict[str, float | None] = {"b1": 1, "b2": 3, "m1": 4, "r1": 4, "r2": 1, "c2": 2}
+    grades: dict[str, float | None] = {
+        "b1": 1,
+        "b2": 3,
+        "m1": 4,
+        "r1": 4,
+        "r2": 1,
+        "c2": 2,
+    }
     values = {}
     for how in ("best", "mean"):
         rubric = replace(BMRC, references=how)  # type: ignore[arg-type]
@@ -239,7 +294,8 @@ def test_several_references_by_hand() -> None:
     overall = known(0.1 + 0.3 + 0.3 + 0.3 * 2 / 3, 4)
     assert values["best"] == [*map(known, best), overall]
     assert values["mean"][:4] == list(map(known, mean))
-    # An answer that could change nothing is not missed: the first has the highest level.
+    # An answer that could change nothing is not missed: the first has the highest
+    # level.
     grades |= {"r2": None, "b2": None}
     scores = scored(BMRC, lambda _, premise, __: grades[premise], texts)
     assert shown(scores, "bmrc_result") == known(1)
@@ -272,7 +328,9 @@ def by_definition(
 
 def referring(state: Mapping[Place, str]) -> dict[str, dict[str, str | None]]:
     """Texts of a system and of references whose facets are there, absent or unknown."""
-    texts: dict[str, dict[str, str | None]] = {"s": dict.fromkeys((name for name, _ in state), "t")}
+    texts: dict[str, dict[str, str | None]] = {
+        "s": dict.fromkeys((name for name, _ in state), "t")
+    }
     for (name, number), is_ in state.items():
         author = "reference" if number == 0 else f"reference:{number + 1}"
         parts = texts.setdefault(author, {"full": "whole"})
@@ -295,19 +353,27 @@ def possible(
         }[is_]
         for place, is_ in state.items()
     ]
-    weights = {criterion.name: float(criterion.weight or 0) for criterion in rubric.criteria}
+    weights = {
+        criterion.name: float(criterion.weight or 0) for criterion in rubric.criteria
+    }
     alone = {
         criterion.name: replace(rubric, criteria=(criterion,), overall="renormalised")
         for criterion in rubric.criteria
     }
-    results: dict[str, set[float | None]] = {name: set() for name in ("overall", *alone)}
+    results: dict[str, set[float | None]] = {
+        name: set() for name in ("overall", *alone)
+    }
     for grades in itertools.product(*choices):
-        there = {place: grade for place, grade in zip(state, grades, strict=True) if grade}
+        there = {
+            place: grade for place, grade in zip(state, grades, strict=True) if grade
+        }
         results["overall"].add(by_definition(rubric, there, weights))
         for name, single in alone.items():
             its = {place: grade for place, grade in there.items() if place[0] == name}
             results[name].add(by_definition(single, its, {name: 1.0}))
-    return {name: [v for v in values if v is not None] for name, values in results.items()}
+    return {
+        name: [v for v in values if v is not None] for name, values in results.items()
+    }
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -318,8 +384,12 @@ def test_bounds_are_exact(seed: int, overall: Any, references: Any) -> None:
     rng = np.random.default_rng(seed)
     criteria = BMRC.criteria[:3]  # scales of 3, 4 and 4
     rubric = replace(BMRC, criteria=criteria, overall=overall, references=references)
-    places = [(each.name, number) for each in criteria for number in range(rng.integers(1, 3))]
-    state = {place: str(rng.choice(STATES, p=[0.4, 0.3, 0.15, 0.15])) for place in places}
+    places = [
+        (each.name, number) for each in criteria for number in range(rng.integers(1, 3))
+    ]
+    state = {
+        place: str(rng.choice(STATES, p=[0.4, 0.3, 0.15, 0.15])) for place in places
+    }
     truth = {place: int(rng.integers(1, 4)) for place in places}
 
     def says(criterion: dict[str, Any], premise: str, hypothesis: str) -> float | None:
@@ -368,8 +438,14 @@ def test_metrics_are_described() -> None:
         rubric_descriptions(criteria_table(rubric)) for rubric in (BMRC, NOTE, PRINTED)
     )
     background, overall = bmrc["bmrc_background"], bmrc["bmrc_overall"]
-    assert (background.better, background.headline, overall.headline) == ("higher", False, True)
-    assert background.missing.startswith("null where the reference lacks the part; level 1 where")
+    assert (background.better, background.headline, overall.headline) == (
+        "higher",
+        False,
+        True,
+    )
+    assert background.missing.startswith(
+        "null where the reference lacks the part; level 1 where"
+    )
     assert notes["note_respiratory_penalties"].better == "lower"
     assert all(each.source and each.meaning for each in {**bmrc, **notes}.values())
     for description, ends in (
@@ -381,8 +457,14 @@ def test_metrics_are_described() -> None:
         (notes["note_respiratory_realism_hist"], (1.0, 5.0)),
     ):
         assert description.range == ends
-    pico = expand_facets(load_rubric(RUBRICS / "facets.yaml"), ("population", "outcome"))
-    names = ["facets_agreement_population", "facets_agreement_outcome", "facets_overall"]
+    pico = expand_facets(
+        load_rubric(RUBRICS / "facets.yaml"), ("population", "outcome")
+    )
+    names = [
+        "facets_agreement_population",
+        "facets_agreement_outcome",
+        "facets_overall",
+    ]
     assert list(rubric_descriptions(criteria_table(pico))) == names
 
 
@@ -391,14 +473,20 @@ def test_metrics_are_described() -> None:
 
 def test_overall_of_the_released_human_grades_is_the_released_one(mirror: Path) -> None:
     """All 200 of ScholarSum's arXiv part; none of them follows the formula as it is printed."""
-    lines = (mirror / "scholarsum_arxiv/arxiv.json").read_text(encoding="utf-8").splitlines()
+    lines = (
+        (mirror / "scholarsum_arxiv/arxiv.json")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
     grades, released, rows = {}, {}, []
     for number, paper in enumerate(map(json.loads, lines)):
         for system in ("gpt35", "llama2_70b", "bartlarge", "factsum"):
             doc = f"{number} {system}"
             released[doc] = paper[f"{system}_human"]
             texts = [("full", "whole")]
-            for criterion, share in zip(BMRC.criteria, paper[f"{system}_human_list"], strict=True):
+            for criterion, share in zip(
+                BMRC.criteria, paper[f"{system}_human_list"], strict=True
+            ):
                 if share:  # 0: the reference lacks the facet
                     text = f"{criterion.name} {doc}"
                     grades[text] = round(share * max(criterion.levels))
@@ -406,11 +494,21 @@ def test_overall_of_the_released_human_grades_is_the_released_one(mirror: Path) 
             rows += [(doc, who, *text) for who in ("reference", "s") for text in texts]
     parts = pd.DataFrame(rows, columns=["doc_id", "author", "part", "text"])
     parts = parts.assign(status="ok", repeats=[["set"]] * len(parts))
-    sources = pd.DataFrame({"doc_id": list(released), "passages": [["p"]] * len(released)})
-    pairs = rubric_pairs(sources.assign(attributes=None, dataset="set"), parts, BMRC, FACETS)
+    sources = pd.DataFrame(
+        {"doc_id": list(released), "passages": [["p"]] * len(released)}
+    )
+    pairs = rubric_pairs(
+        sources.assign(attributes=None, dataset="set"), parts, BMRC, FACETS
+    )
     judgments = judged(pairs, lambda _, premise, __: grades[premise])
     for rubric, equal in ((BMRC, 200), (PRINTED, 0)):
-        scores = rubric_scores(criteria_table(rubric), pairs, judgments, "released", "0")
-        overall = scores[scores["metric"] == "bmrc_overall"].set_index("doc_id")["value"]
-        same = np.isclose(overall, pd.Series(released).reindex(overall.index), atol=1e-9)
+        scores = rubric_scores(
+            criteria_table(rubric), pairs, judgments, "released", "0"
+        )
+        overall = scores[scores["metric"] == "bmrc_overall"].set_index("doc_id")[
+            "value"
+        ]
+        same = np.isclose(
+            overall, pd.Series(released).reindex(overall.index), atol=1e-9
+        )
         assert (len(same), int(same.sum())) == (200, equal)

@@ -26,7 +26,8 @@ from metassay.tables.scores import MEASUREMENTS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 
 PASSAGES = ["Fever since Monday.", "Cough.", "No rash.", "Given paracetamol."]
-# Two texts of one document; `a` is in two sections, of which the second comes first in the text.
+# Two texts of one document; `a` is in two sections, of which the second comes first in
+# the text.
 STATED = {
     ("a", "plan"): (0, ["Give paracetamol.", "Come back."]),
     ("a", "history"): (40, ["Fever and cough."]),
@@ -34,23 +35,35 @@ STATED = {
 }
 ALIGNED: dict[str, dict[tuple[Any, ...], list[int]]] = {  # to passages, the best first
     "gain": {("a", "plan", 0): [3], ("a", "plan", 1): [], ("a", "history", 0): [1, 0]},
-    "top": {("a", "plan", 0): [3, 0], ("a", "plan", 1): [2], ("a", "history", 0): [0, 1]},
+    "top": {
+        ("a", "plan", 0): [3, 0],
+        ("a", "plan", 1): [2],
+        ("a", "history", 0): [0, 1],
+    },
 }
 MODEL = {"model": "none", "device": "cpu", "dtype": "float64"}
 BOUNDS = ["value", "n_expected", "n_failed", "low", "high"]
 
 
-def tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, dict[str, pd.DataFrame]]:
+def tables() -> tuple[
+    pd.DataFrame, pd.DataFrame, pd.DataFrame, dict[str, pd.DataFrame]
+]:
     sources = pd.DataFrame({"doc_id": ["d"], "task": "note", "dataset": "visits"})
     rows = [(*place, start) for place, (start, _) in STATED.items()]
     rows += [("a", "full", 0), ("b", "full", 0), ("c", "full", 0)]
-    parts = pd.DataFrame(rows, columns=["author", "part", "starts"]).assign(doc_id="d", text="x")
+    parts = pd.DataFrame(rows, columns=["author", "part", "starts"]).assign(
+        doc_id="d", text="x"
+    )
     parts["starts"] = [[start] for start in parts["starts"]]
     # The third text failed, and so has no statements.
     parts["status"] = parts["author"].map({"a": "ok", "b": "ok", "c": "error"})
     parts["leaf"] = ["yes", "yes", "yes", "no", "no", "yes"]
     units = pd.DataFrame(
-        [(*place, i, t, "ok") for place, (_, its) in STATED.items() for i, t in enumerate(its)]
+        [
+            (*place, i, t, "ok")
+            for place, (_, its) in STATED.items()
+            for i, t in enumerate(its)
+        ]
         + [("c", "full", 0, None, "error")],
         columns=["author", "part", "position", "text", "status"],
     ).assign(doc_id="d", kind="statement", start=0, end=1)
@@ -58,7 +71,9 @@ def tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, dict[str, pd.Dat
     place = ["doc_id", "author", "part", "position"]
     keys = [tuple(row) for row in units[place[1:]].itertuples(index=False)]
     aligned = {
-        name: units[place].assign(method=name, passages=[of.get(key, []) for key in keys])
+        name: units[place].assign(
+            method=name, passages=[of.get(key, []) for key in keys]
+        )
         for name, of in ALIGNED.items()
     }
     parts["repeats"] = [["visits"]] * len(parts)
@@ -67,11 +82,15 @@ def tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, dict[str, pd.Dat
 
 def read(*names: str) -> Read:
     sources, parts, units, aligned = tables()
-    return read_statements(sources, parts, units, {name: aligned[name] for name in names})
+    return read_statements(
+        sources, parts, units, {name: aligned[name] for name in names}
+    )
 
 
 def setup(*names: str, **questions: Questions) -> Setup:
-    return Setup("soap", "clauses", {name: f"kind:{name}" for name in names}, questions, "1")
+    return Setup(
+        "soap", "clauses", {name: f"kind:{name}" for name in names}, questions, "1"
+    )
 
 
 def toy(*, by_text: bool = True) -> FaithfulnessMetric:
@@ -94,7 +113,9 @@ def toy(*, by_text: bool = True) -> FaithfulnessMetric:
         score=score,
         recipe=lambda _, checkpoint: f"model:{checkpoint.model}",
         descriptions=(
-            Description("words_before", "x", "higher", (0, 20), "never", "none", JUDGED),
+            Description(
+                "words_before", "x", "higher", (0, 20), "never", "none", JUDGED
+            ),
         ),
         by_text=by_text,
     )
@@ -116,14 +137,23 @@ def values(table: pd.DataFrame, metric: str, judge: str = "tiny") -> dict[str, A
     """By author and number; null is None."""
     rows = table[(table["metric"] == metric) & (table["judge"] == judge)]
     columns = zip(rows["author"], rows["number"], rows["value"], strict=True)
-    return {f"{author}{n}": None if pd.isna(value) else value for author, n, value in columns}
+    return {
+        f"{author}{n}": None if pd.isna(value) else value
+        for author, n, value in columns
+    }
 
 
-def test_statements_are_numbered_in_the_order_of_the_text_and_read_in_that_of_the_source() -> None:
+def test_statements_are_numbered_in_the_order_of_the_text_and_read_in_that_of_the_source() -> (
+    None
+):
     both = read("gain", "top")
-    columns = both.statements[["author", "number", "text"]].itertuples(index=False, name=None)
+    columns = both.statements[["author", "number", "text"]].itertuples(
+        index=False, name=None
+    )
     assert list(columns) == [
-        *(("a", 0, "Give paracetamol."), ("a", 1, "Come back."), ("a", 2, "Fever and cough.")),
+        ("a", 0, "Give paracetamol."),
+        ("a", 1, "Come back."),
+        ("a", 2, "Fever and cough."),
         ("b", 0, "A rash."),
     ]
     assert both.passages("@gain")[2] == ("Fever since Monday.", "Cough.")
@@ -150,7 +180,8 @@ def test_each_statement_by_itself(tmp_path: Path) -> None:
         "words_before (tiny): 2 of 4 statements have no score: nothing is aligned with them, or the"
         " metric is undefined",
     ]
-    # Sections that a failed text should have had are missed, too: the reference has a plan.
+    # Sections that a failed text should have had are missed, too: the reference has a
+    # plan.
     of_b = lambda parts: parts[parts["author"] == "b"].assign(author="reference")  # noqa: E731
     _, measured, _ = scored("gain", more=of_b)
     assert list(measured.loc[("tiny", "c", "plan"), BOUNDS[1:]]) == [1, 1, 0, 20]
@@ -171,11 +202,19 @@ def test_all_statements_of_a_text_at_once_with_the_passages_of_all() -> None:
         scored("top", by="text", toys=False)
 
 
-def test_an_answer_that_cannot_be_used_is_missed_and_bounds_say_what_it_could_be() -> None:
+def test_an_answer_that_cannot_be_used_is_missed_and_bounds_say_what_it_could_be() -> (
+    None
+):
     models = {"good": MODEL, "bad": {**MODEL, "model": "!"}}
     table, measured, _ = scored("top", checkpoints=models)
     # plan: 3 + 2 + 2 and 2 + 2 words; the statement of the history has no answer.
-    assert list(measured.loc[("bad", "a", "full"), BOUNDS]) == [5.5, 3, 1, 11 / 3, 31 / 3]
+    assert list(measured.loc[("bad", "a", "full"), BOUNDS]) == [
+        5.5,
+        3,
+        1,
+        11 / 3,
+        31 / 3,
+    ]
     assert list(measured.loc[("good", "a", "full"), BOUNDS]) == [6, 3, 0, 6, 6]
     assert table["failed"].sum() == 1
 
@@ -192,7 +231,9 @@ def test_judges_score_each_statement() -> None:
         "Fever and cough.": ("refused", None, None),
     }
     rows = [answers[text] for text in judgments["hypothesis"]]
-    judgments = judgments.reindex(columns=list(JUDGMENTS.columns)).assign(judge="j", recipe="r")
+    judgments = judgments.reindex(columns=list(JUDGMENTS.columns)).assign(
+        judge="j", recipe="r"
+    )
     judgments[["status", "label", "probability"]] = pd.DataFrame(
         rows, index=judgments.index, dtype=object
     )
@@ -206,7 +247,8 @@ def test_judges_score_each_statement() -> None:
     failed = table[table["failed"]]
     assert set(failed["metric"]) == {"faithfulness@gain", "faithfulness@top"}
     assert set(failed["number"]) == {2}
-    # "Fever and cough." beside "Fever since Monday.\nCough.": two words of three, each alone.
+    # "Fever and cough." beside "Fever since Monday.\nCough.": two words of three, each
+    # alone.
     assert values(table, "coverage@gain", "none")["a2"] == pytest.approx(2 / 3)
     assert values(table, "density@gain", "none")["a2"] == pytest.approx(2 / 3)
     counts = {"a0": 1, "a1": 0, "a2": 2, "b0": 0}
@@ -217,6 +259,8 @@ def test_judges_score_each_statement() -> None:
     table = judged_statements(read_setup[0], pairs, lost, read_setup[1])
     assert set(values(table, "support_probability@gain", "j").values()) == {None}
     assert table[table["failed"]].groupby("metric").size().to_dict() == {
-        **{"faithfulness@gain": 2, "faithfulness@top": 3},
-        **{"support_probability@gain": 2, "support_probability@top": 3},
+        "faithfulness@gain": 2,
+        "faithfulness@top": 3,
+        "support_probability@gain": 2,
+        "support_probability@top": 3,
     }

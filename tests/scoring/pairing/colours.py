@@ -1,6 +1,7 @@
 """A judge that can be followed by hand, and the way from texts to its scores.
 
-It knows colours: a premise entails a statement if it names every colour that the statement names.
+It knows colours: a premise entails a statement if it names every colour that the
+statement names.
 """
 
 import re
@@ -19,7 +20,8 @@ from metassay.scoring.pairing.questions import Questions
 from metassay.units.statements import units_of
 
 _COLOUR = re.compile("red|blue|green|grey")
-Texts = Mapping[str, Mapping[str, str | None]]  # doc_id -> author -> text, None: it failed
+# doc_id -> author -> text, None: it failed
+Texts = Mapping[str, Mapping[str, str | None]]
 
 
 class Colours:
@@ -62,10 +64,21 @@ def judged(
 ) -> Judged:
     """From texts to scores; every statement is aligned with no passage."""
     sources = pd.DataFrame(
-        [{"doc_id": d, "passages": list(passages), "task": task, "dataset": "hues"} for d in texts]
+        [
+            {"doc_id": d, "passages": list(passages), "task": task, "dataset": "hues"}
+            for d in texts
+        ]
     )
     rows = [
-        (doc_id, author, "full", text, "yes", "ok" if text is not None else "error", ["hues"])
+        (
+            doc_id,
+            author,
+            "full",
+            text,
+            "yes",
+            "ok" if text is not None else "error",
+            ["hues"],
+        )
         for doc_id, by_author in texts.items()
         for author, text in by_author.items()
     ]
@@ -73,8 +86,12 @@ def judged(
     parts = pd.DataFrame(rows, columns=names)
     units = units_of(parts, sources, lambda statement: [statement])
     statements = units[units["kind"] == "statement"]
-    alignments = statements.assign(method="none", passages=[[] for _ in statements.index])
+    alignments = statements.assign(
+        method="none", passages=[[] for _ in statements.index]
+    )
     pairs = build_pairs(sources, parts, units, {"top": alignments}, options)
     judgments = judge_pairs(pairs, "colours", judge, list(INSTRUMENTS))
     setup = Setup("whole", "sentences", {"top": "none"}, {"all": options}, "1")
-    return Judged(pairs, judgments, judged_scores(parts, units, pairs, judgments, setup))
+    return Judged(
+        pairs, judgments, judged_scores(parts, units, pairs, judgments, setup)
+    )

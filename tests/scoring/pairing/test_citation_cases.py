@@ -1,11 +1,13 @@
 """Citations of statements and what they are worth: cases worked by hand, in three ways of reading.
 
-Passage 0 says red, 1 blue, 2 green, 3 red and blue; 4 to 11 say grey, and there is no passage 12.
-Passages entail a statement if they name its colours together (colours.py). Citation recall is the
-share of entailed statements. A citation is of use if all citations of its statement entail it, and
-this one does alone or the others do not; citation precision is the share of those.
+Passage 0 says red, 1 blue, 2 green, 3 red and blue; 4 to 11 say grey, and there is no
+passage 12. Passages entail a statement if they name its colours together (colours.py).
+Citation recall is the share of entailed statements. A citation is of use if all
+citations of its statement entail it, and this one does alone or the others do not;
+citation precision is the share of those.
 
-`borrow` is the same where nothing stands, and `doclens` (compat) is then as `borrow` is.
+`borrow` is the same where nothing stands, and `doclens` (compat) is then as `borrow`
+is.
 """
 
 from functools import cache
@@ -34,8 +36,14 @@ BOTH, FIRST, THIRD = Read([(0, 1)], 1, 1), Read([(0,)], 0, 0), Read([(3,)], 0, 0
 CASES: dict[str, tuple[Read | None, ...]] = {
     **dict.fromkeys(
         [
-            *("It is red [0].", "It is red. [0]", "It is red.[0]", "It is red [0]"),
-            *("It is red. [0].", "(It is red [0].)", "It is red [00].", "It is red [0][0]."),
+            "It is red [0].",
+            "It is red. [0]",
+            "It is red.[0]",
+            "It is red [0]",
+            "It is red. [0].",
+            "(It is red [0].)",
+            "It is red [00].",
+            "It is red [0][0].",
             "[doctor] It is red [0].",
         ],
         (RED,),
@@ -63,7 +71,11 @@ CASES: dict[str, tuple[Read | None, ...]] = {
     # 3 is not green, and 2 entails without it. The original reads 3.
     "It is green [3, 2-3].": (Read([(3, 2)], 1, 1 / 2), None, THIRD),
     # 3 does alone; the eight grey ones are of no use, 12 and 13 are wrong. The original reads 3.
-    "It is red [3-13].": (Read([tuple(range(3, 14))], 1, 1 / 11), None, Read([(3,)], 1, 1)),
+    "It is red [3-13].": (
+        Read([tuple(range(3, 14))], 1, 1 / 11),
+        None,
+        Read([(3,)], 1, 1),
+    ),
     # A wrong one spares the other one; in the original it does not.
     "It is red [0][12].": (Read([(0, 12)], 1, 1 / 2), None, Read([(0, 12)], 0, 0)),
     "It is red [12].": (Read([(12,)], 0, 0),),
@@ -80,7 +92,10 @@ CASES: dict[str, tuple[Read | None, ...]] = {
     ),
     "- It is red [0]\n- It is blue [1]": (Read([(0,), (1,)], 1, 1),),
     # Borrowed, 3 entails the first one, too, and counts there as well.
-    "It is red. It is blue [3].": (Read([(), (3,)], 1 / 2, 1), Read([(3,), (3,)], 1, 1)),
+    "It is red. It is blue [3].": (
+        Read([(), (3,)], 1 / 2, 1),
+        Read([(3,), (3,)], 1, 1),
+    ),
     "It is red [0]. It is blue.": (Read([(0,), ()], 1 / 2, 1),),
     # Borrowed, green is of no use to the two.
     "It is red. It is blue. It is green [2].": (
@@ -110,7 +125,9 @@ WAYS = {
 def read(way: str) -> Judged:
     """All cases as documents of one author, who cites."""
     measures = ("citation_recall", "citation_precision")
-    options = Questions.model_validate({"measures": measures, "against": "full", **WAYS[way]})
+    options = Questions.model_validate(
+        {"measures": measures, "against": "full", **WAYS[way]}
+    )
     texts = {text: {"sys": text} for text in CASES}
     return judged(texts, PASSAGES, options, Colours())
 
@@ -124,14 +141,25 @@ def test_citations(text: str, way: str) -> None:
     pairs = results.pairs[results.pairs["doc_id"] == text]
     places = pairs[pairs["measure"] == "citation_recall"]["position"]
     alone = pairs[pairs["measure"] == "citation_alone"]
-    citations = {place: tuple(of["citation"]) for place, of in alone.groupby("position")}
+    citations = {
+        place: tuple(of["citation"]) for place, of in alone.groupby("position")
+    }
     assert [citations.get(place, ()) for place in places] == expected.citations
     scores = results.scores[results.scores["doc_id"] == text].set_index("metric")
-    compat, borrow = "none" if way != "doclens" else way, "no" if way == "default" else "yes"
-    assert scores["recipe"].str.contains(f"|borrow:{borrow}|compat:{compat}|", regex=False).all()
+    compat, borrow = (
+        "none" if way != "doclens" else way,
+        "no" if way == "default" else "yes",
+    )
+    assert (
+        scores["recipe"]
+        .str.contains(f"|borrow:{borrow}|compat:{compat}|", regex=False)
+        .all()
+    )
     assert scores["value"]["citation_recall"] == pytest.approx(expected.recall)
     precision = scores["value"]["citation_precision"]
-    assert (None if pd.isna(precision) else precision) == pytest.approx(expected.precision)
+    assert (None if pd.isna(precision) else precision) == pytest.approx(
+        expected.precision
+    )
 
 
 def test_the_words_are_those_that_the_original_leaves() -> None:

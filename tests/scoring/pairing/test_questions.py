@@ -39,9 +39,18 @@ def test_a_block_as_yaml_has_it() -> None:
             {"measures": ["claim", "faithfulness", "fluency"]},
             "questions > all > measures: claim, fluency: not known; choose from claim_",
         ),
-        ({"measures": ["faithfulness"] * 2}, "measures: a measure is named twice; name it once"),
-        *(({"measures": m}, "measures") for m in ("faithfulness", {"faithfulness": 1}, [1], None)),
-        ({"compat": "doclens"}, "compat: doclens borrows citations; write borrow: true"),
+        (
+            {"measures": ["faithfulness"] * 2},
+            "measures: a measure is named twice; name it once",
+        ),
+        *(
+            ({"measures": m}, "measures")
+            for m in ("faithfulness", {"faithfulness": 1}, [1], None)
+        ),
+        (
+            {"compat": "doclens"},
+            "compat: doclens borrows citations; write borrow: true",
+        ),
         ({"borrow": True, "compat": "alce"}, "all > compat"),
     ],
 )
@@ -55,7 +64,12 @@ def test_order_is_that_of_the_table_and_shared_questions_come_once() -> None:
     names = [measure.description.name for measure in measures_of(three)]
     assert names == ["citation_recall", "citation_precision", "faithfulness"]
     asks = [question.name for question in questions_of(three)]
-    assert asks == ["citation_recall", "citation_alone", "citation_rest", "faithfulness"]
+    assert asks == [
+        "citation_recall",
+        "citation_alone",
+        "citation_rest",
+        "faithfulness",
+    ]
 
 
 def test_a_measure_in_two_blocks_clashes_and_so_does_a_shared_question() -> None:
@@ -78,9 +92,14 @@ def test_a_judge_that_cannot_answer_is_named_with_what_it_cannot() -> None:
         "first": block("citation_precision", "preference", "preference_position_bias"),
         "second": block("claim_recall"),
     }
-    judges = {"pairs": ("entailment", "attribution", "attribution_alone", "attribution_rest")}
+    judges = {
+        "pairs": ("entailment", "attribution", "attribution_alone", "attribution_rest")
+    }
     (problem,) = unanswerable(blocks, judges)
     which = "'preference', which preference, preference_position_bias asks"
-    assert f"judges > pairs: cannot answer instrument {which}; choose another judge" in problem
+    assert (
+        f"judges > pairs: cannot answer instrument {which}; choose another judge"
+        in problem
+    )
     assert unanswerable(blocks, {"all": INSTRUMENTS}) == []
     assert len(unanswerable(blocks, {"none": ()})) == 5

@@ -44,22 +44,32 @@ def parts(texts: Texts, doc_id: str = "d") -> pd.DataFrame:
         for part, text in {"full": "whole", **its}.items()
     ]
     frame = pd.DataFrame(rows, columns=["doc_id", "author", "part", "text", "status"])
-    return frame.assign(repeats=[["set", f"shown_to_{author}"] for author in frame["author"]])
+    return frame.assign(
+        repeats=[["set", f"shown_to_{author}"] for author in frame["author"]]
+    )
 
 
 def source(doc_id: str = "d", **attributes: Any) -> pd.DataFrame:
     written = json.dumps(attributes) if attributes else None
-    row = {"doc_id": doc_id, "passages": ["p0", "p1"], "attributes": written, "dataset": "set"}
+    row = {
+        "doc_id": doc_id,
+        "passages": ["p0", "p1"],
+        "attributes": written,
+        "dataset": "set",
+    }
     return pd.DataFrame([row])
 
 
-def asks(rubric: Rubric, texts: Texts, **attributes: Any) -> dict[tuple[str, str, int], Any]:
+def asks(
+    rubric: Rubric, texts: Texts, **attributes: Any
+) -> dict[tuple[str, str, int], Any]:
     """(author, criterion, citation) -> premise, hypothesis, settled."""
     pairs = rubric_pairs(source(**attributes), parts(texts), rubric, FACETS)
     assert not pairs.duplicated(list(PAIRS.key)).any()
     return {
         (row.author, row.measure.removeprefix(f"{rubric.name}_"), row.citation): tuple(
-            None if pd.isna(each) else each for each in (row.premise, row.hypothesis, row.settled)
+            None if pd.isna(each) else each
+            for each in (row.premise, row.hypothesis, row.settled)
         )
         for row in pairs.itertuples()
     }
@@ -67,7 +77,9 @@ def asks(rubric: Rubric, texts: Texts, **attributes: Any) -> dict[tuple[str, str
 
 def test_facets_are_compared_with_the_same_facet_of_the_reference() -> None:
     texts = {"reference": ALL, "s": {name: f"s {name}" for name in FACETS}}
-    expected = {("s", name, -1): (f"{name} of it", f"s {name}", None) for name in FACETS}
+    expected = {
+        ("s", name, -1): (f"{name} of it", f"s {name}", None) for name in FACETS
+    }
     assert asks(BMRC, texts) == expected
     assert asks(BMRC, {"s": ALL}) == {}  # without a reference, nothing is
     frame = rubric_pairs(source(), parts(texts), BMRC, FACETS)
@@ -78,9 +90,13 @@ def test_facets_are_compared_with_the_same_facet_of_the_reference() -> None:
     assert row["repeats"] == "set shown_to_reference shown_to_s"
     context = json.loads(row["context"])
     assert (context["kind"], context["criterion"], "".join(context["levels"])) == (
-        *("scale", "result", "1234"),
+        "scale",
+        "result",
+        "1234",
     )
-    assert row["pair_id"] == pair_id("scale", row["premise"], row["hypothesis"], row["context"])
+    assert row["pair_id"] == pair_id(
+        "scale", row["premise"], row["hypothesis"], row["context"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,11 +111,18 @@ def test_facets_are_compared_with_the_same_facet_of_the_reference() -> None:
         ({"method": "m"}, {"full": None}, (None, "", "no_text")),
         ({"method": None}, {"full": None}, (None, "", "no_reference")),
         ({"full": None}, {"method": "m"}, (None, "m", "no_reference")),
-        # A note of which one section failed was never whole, but its other sections are there.
-        ({"method": "m"}, {"full": None, "method": "n", "result": None}, ("m", "n", None)),
+        # A note of which one section failed was never whole, but its other sections are
+        # there.
+        (
+            {"method": "m"},
+            {"full": None, "method": "n", "result": None},
+            ("m", "n", None),
+        ),
     ],
 )
-def test_what_is_absent_or_unknown_is_settled(reference: Any, system: Any, expected: Any) -> None:
+def test_what_is_absent_or_unknown_is_settled(
+    reference: Any, system: Any, expected: Any
+) -> None:
     results = asks(only(BMRC, "method"), {"reference": reference, "s": system})
     assert results == ({} if expected == "nothing" else {("s", "method", -1): expected})
 
@@ -121,7 +144,10 @@ def test_parts_and_the_source_are_named_where_they_are_several() -> None:
     results = asks(NOTE, texts, note_type="respiratory", symptoms=["cough: no"])
     of = {name: row for (author, name, _), row in results.items() if author == "s"}
     parts_of = "history:\nHISTORY"
-    assert of["realism_phys"][:2] == (f"source:\np0\np1\n\n{parts_of}", "PHYSICAL_EXAMINATION")
+    assert of["realism_phys"][:2] == (
+        f"source:\np0\np1\n\n{parts_of}",
+        "PHYSICAL_EXAMINATION",
+    )
     whole = f"{parts_of}\n\nphysical_examination:\nPHYSICAL_EXAMINATION"
     assert of["compact_content"][0] == whole
     assert of["compact_readability"] == ("", "COMPACT", None)
@@ -132,14 +158,20 @@ def test_parts_and_the_source_are_named_where_they_are_several() -> None:
     prompt = {"note_type": "respiratory", "symptoms": ["a"], "unmentioned": ["b"]}
     results = asks(NOTE, {"s": {}, "t": EACH}, **prompt)
     settled = {name: results["s", name, -1][2] for name in ("1A", "1B", "1D")}
-    assert settled == {"1A": "no_evidence", "1B": "not_applicable", "1D": "not_applicable"}
+    assert settled == {
+        "1A": "no_evidence",
+        "1B": "not_applicable",
+        "1D": "not_applicable",
+    }
 
 
 def test_parts_that_are_absent_are_left_out() -> None:
     texts: Texts = {
+        # nothing is left that the compact version could be compared with
         "s": {"compact": "c", "physical_examination": "p"},
-        "u": {"compact": "c"},  # nothing is left that the compact version could be compared with
-        **{"t": EACH, "f": {**EACH, "history": None}},
+        "u": {"compact": "c"},
+        "t": EACH,
+        "f": {**EACH, "history": None},
     }
     results = asks(only(NOTE, "compact_content"), texts, note_type="respiratory")
     assert results["s", "compact_content", -1][0] == "physical_examination:\np"
@@ -148,7 +180,9 @@ def test_parts_that_are_absent_are_left_out() -> None:
 
 
 def test_what_does_not_fit_the_documents_is_refused() -> None:
-    both = pd.concat([source(note_type="respiratory"), source("e", note_type="unrelated")])
+    both = pd.concat(
+        [source(note_type="respiratory"), source("e", note_type="unrelated")]
+    )
     every = pd.concat([parts({"s": EACH}), parts({"s": EACH}, "e")])
     assert set(rubric_pairs(both, every, NOTE, ())["doc_id"]) == {"d"}
     for about, problem in (
@@ -195,7 +229,9 @@ def test_notes_of_two_types_that_come_section_by_section() -> None:
     ).assign(task="note")
     rows = [(doc, part, part.upper()) for doc in ("a", "b") for part in SECTIONS]
     rows += [("b", "full", "HISTORY and PHYSICAL_EXAMINATION")]
-    texts = pd.DataFrame(rows, columns=["doc_id", "part", "text"]).assign(author="m", recipe="r")
+    texts = pd.DataFrame(rows, columns=["doc_id", "part", "text"]).assign(
+        author="m", recipe="r"
+    )
     failed = (texts["doc_id"] == "b") & (texts["part"] == "compact")
     texts["text"] = texts["text"].mask(failed, None)
     texts["status"] = failed.map({False: "ok", True: "refused"})
@@ -207,6 +243,9 @@ def test_notes_of_two_types_that_come_section_by_section() -> None:
     (items,) = (json.loads(c)["items"] for c in first["context"] if '"1A"' in c)
     assert items == ["cough: yes, dry"]
     second = second.set_index("measure")
-    assert second.loc["note_unrelated_2A", "hypothesis"] == "HISTORY and PHYSICAL_EXAMINATION"
+    assert (
+        second.loc["note_unrelated_2A", "hypothesis"]
+        == "HISTORY and PHYSICAL_EXAMINATION"
+    )
     assert second.loc["note_unrelated_realism_hist", "hypothesis"] == "HISTORY"
     assert second.loc["note_unrelated_compact_content", "settled"] == "no_claims"

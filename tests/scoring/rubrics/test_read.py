@@ -72,10 +72,23 @@ def problems(path: Path) -> list[str]:
 def test_a_rubric_is_read_as_it_is_written(tmp_path: Path) -> None:
     rubric = load_rubric(written(tmp_path, GOOD))
     warmth, slips = rubric.criteria
-    assert (rubric.name, rubric.overall, rubric.references) == ("tone", "renormalised", "best")
-    assert (warmth.against, warmth.lowest, warmth.highest) == (("source", "closing"), 1, 2)
+    assert (rubric.name, rubric.overall, rubric.references) == (
+        "tone",
+        "renormalised",
+        "best",
+    )
+    assert (warmth.against, warmth.lowest, warmth.highest) == (
+        ("source", "closing"),
+        1,
+        2,
+    )
     assert warmth.examples[0].reason == "It greets."
-    assert (slips.against, slips.cap, slips.better, slips.weight) == ((), 2, "lower", None)
+    assert (slips.against, slips.cap, slips.better, slips.weight) == (
+        (),
+        2,
+        "lower",
+        None,
+    )
     assert not rubric.compares
     # To a condition no truth is a number.
     assert applies(rubric.applies, {"kind": 3, "topic": "x"})
@@ -104,28 +117,73 @@ ITEMS = "    items_from: wanted\n    cap: 2"
     [
         ("title: Tone", "titel: Tone", 1, "titel: unknown key"),
         ("overall: renormalised\n", "", None, "overall: missing"),
-        ("overall: renormalised", "overall: none", 11, "warmth > weight: overall is none"),
+        (
+            "overall: renormalised",
+            "overall: none",
+            11,
+            "warmth > weight: overall is none",
+        ),
         ("    weight: 1\n", "", 3, "overall: no criterion has a weight"),
         ("weight: 1", "weight: 0", 11, "weight: Input should be greater than 0"),
         ("kind: scale", "kind: stars", 7, "kind: must be scale or penalties"),
         ("asks: How warm is it?", 'asks: " "', 8, "asks: is blank"),
         ('"2": Warm.', '"3": Warm.', 13, "levels: are not consecutive from 1 to 3"),
         ('"2": Warm.', '"b": Warm.', 13, "levels: must be whole numbers from 0"),
-        ('{"1"', f'{{? "{"1" * 5000}"\n      ', 13, "levels: must be whole numbers from 0"),
+        (
+            '{"1"',
+            f'{{? "{"1" * 5000}"\n      ',
+            13,
+            "levels: must be whole numbers from 0",
+        ),
         (', "2": Warm.', "", 13, "levels: 1 of them; write 2 to 101"),
         ('"2": Warm.', '"2": " "', 13, "levels > 2: is blank"),
         ("grade: 2", "grade: 3", 14, "examples > 0 > grade: is 3; write 1 to 2"),
-        ("reason: It greets.", "violations: [{what: x}]", 14, "violations: a scale has none"),
-        ("cap: 2", "examples: [{text: a, grade: 0}]\n    cap: 2", 21, "examples: the items"),
-        ("reason: It greets.", "quotes: [dear]", 14, "examples > 0: a quote is not in its text"),
+        (
+            "reason: It greets.",
+            "violations: [{what: x}]",
+            14,
+            "violations: a scale has none",
+        ),
+        (
+            "cap: 2",
+            "examples: [{text: a, grade: 0}]\n    cap: 2",
+            21,
+            "examples: the items",
+        ),
+        (
+            "reason: It greets.",
+            "quotes: [dear]",
+            14,
+            "examples > 0: a quote is not in its text",
+        ),
         ("cap: 2", "cap: 0", 21, "cap: must be a whole number from 1, `items`"),
         ("cap: 2", "cap: none", 21, "cap: each item has one penalty at most"),
         (ITEMS, "    cap: items", 20, "cap: there are no items"),
         (ITEMS, "    cap: none", 21, "absent: without a cap"),
-        ("items_from: wanted", "items: [a]", 21, "cap: is 2, but 1 items have one penalty each"),
-        ("    cap: 2", "    items: [a, b]\n    cap: 2", 20, "items_from: items are listed as well"),
-        ("items_from: wanted", "items: [a, a]", 20, "items: must have one or more, each once"),
-        ("absent: worst", "absent: best", 22, "absent: Input should be 'worst' or 'no penalty'"),
+        (
+            "items_from: wanted",
+            "items: [a]",
+            21,
+            "cap: is 2, but 1 items have one penalty each",
+        ),
+        (
+            "    cap: 2",
+            "    items: [a, b]\n    cap: 2",
+            20,
+            "items_from: items are listed as well",
+        ),
+        (
+            "items_from: wanted",
+            "items: [a, a]",
+            20,
+            "items: must have one or more, each once",
+        ),
+        (
+            "absent: worst",
+            "absent: best",
+            22,
+            "absent: Input should be 'worst' or 'no penalty'",
+        ),
         ("reads: closing", "reads: source", 18, "reads: is not a part of a text"),
         ("reads: closing", 'reads: "a b"', 18, "reads: is not a name of a part"),
         ("[source, closing]", "[source, nothing]", 10, "against: nothing stands alone"),
@@ -149,31 +207,43 @@ def test_what_is_wrong_is_named_with_its_line(
 def test_all_problems_are_named_at_once(tmp_path: Path) -> None:
     bad = GOOD.replace("kind: scale", "kind: stars").replace("cap: 2", "cap: 0")
     assert len(problems(written(tmp_path, bad, "two words"))) == 3
-    assert problems(written(tmp_path, "title: T\nsource: S\noverall: none\ncriteria: {}\n")) == [
-        f"{tmp_path}/tone.yaml, line 4 > criteria: is empty; write one or more"
-    ]
+    assert problems(
+        written(tmp_path, "title: T\nsource: S\noverall: none\ncriteria: {}\n")
+    ) == [f"{tmp_path}/tone.yaml, line 4 > criteria: is empty; write one or more"]
 
 
 def test_examples_of_penalties_count_their_violations(tmp_path: Path) -> None:
     both = "violations: [{item: 1, quote: Dear}, {item: 2}]"
     listed = "    items: [date, place]\n    cap: items"
-    good = GOOD.replace(ITEMS, f"{listed}\n    examples: [{{text: Dear all, grade: 2, {both}}}]")
+    good = GOOD.replace(
+        ITEMS, f"{listed}\n    examples: [{{text: Dear all, grade: 2, {both}}}]"
+    )
     slips = load_rubric(written(tmp_path, good)).criteria[1]
     assert json.loads(question(slips, {}))["examples"] == [
         {
-            **{"against": "", "grade": 2, "reason": "", "text": "Dear all"},
+            "against": "",
+            "grade": 2,
+            "reason": "",
+            "text": "Dear all",
             "violations": [{"item": 1, "quote": "Dear"}, {"item": 2, "quote": ""}],
         }
     ]
     for old, new in (
-        *((f"all, grade: 2, {both}", f"all, grade: 1, {both}"),),
-        *(("item: 2", "item: 1"), ("item: 2", "item: 3")),
+        (f"all, grade: 2, {both}", f"all, grade: 1, {both}"),
+        ("item: 2", "item: 1"),
+        ("item: 2", "item: 3"),
     ):
         (problem,) = problems(written(tmp_path, good.replace(old, new)))
-        assert "examples > 0 > violations: must be as many as the grade, each" in problem
+        assert (
+            "examples > 0 > violations: must be as many as the grade, each" in problem
+        )
     free = good.replace(listed, "    cap: 5")
     assert "with a different what" in problems(written(tmp_path, free))[0]
-    load_rubric(written(tmp_path, free.replace("item: 1", "what: a").replace("item: 2", "what: b")))
+    load_rubric(
+        written(
+            tmp_path, free.replace("item: 1", "what: a").replace("item: 2", "what: b")
+        )
+    )
 
 
 def test_conditions_and_items_come_from_the_source() -> None:
@@ -187,16 +257,22 @@ def test_conditions_and_items_come_from_the_source() -> None:
     a, b, c, d = rubric.criteria[:4]
     assert items_of(a, prompt) == ("cough: no", "fever: yes, mild")
     assert [cap_of(each, prompt) for each in (a, b, c, d)] == [2, 0, None, 3]
-    assert [applies(c.applies, {"conditions": its}) for its in ([], ["asthma"])] == [False, True]
+    assert [applies(c.applies, {"conditions": its}) for its in ([], ["asthma"])] == [
+        False,
+        True,
+    ]
     assert not applies(c.applies, prompt)
-    with pytest.raises(BadInput, match="'symptoms' must be a list of texts or an object"):
+    with pytest.raises(
+        BadInput, match="'symptoms' must be a list of texts or an object"
+    ):
         items_of(a, {"symptoms": "cough"})
 
 
 def test_every_facet_is_a_criterion() -> None:
     pico = expand_facets(PROJECT["facets"], ("population", "outcome")).criteria
     assert [(each.name, each.reads) for each in pico] == [
-        *(("agreement_population", "population"), ("agreement_outcome", "outcome")),
+        ("agreement_population", "population"),
+        ("agreement_outcome", "outcome"),
     ]
     assert "`outcome`" in pico[1].asks
     with pytest.raises(BadInput, match="the benchmark's segmentation has no facets"):
@@ -209,8 +285,10 @@ def test_rubrics_of_the_project_are_those_of_their_papers() -> None:
     bmrc = PROJECT["bmrc"]
     assert bmrc.overall == "renormalised"
     assert {each.name: (each.highest, each.weight) for each in bmrc.criteria} == {
-        **{"background": (3, 0.1), "method": (4, 0.3)},
-        **{"result": (4, 0.3), "conclusion": (3, 0.3)},
+        "background": (3, 0.1),
+        "method": (4, 0.3),
+        "result": (4, 0.3),
+        "conclusion": (3, 0.3),
     }
     assert all(each.value == "share" and each.compares for each in bmrc.criteria)
     (rating,) = PROJECT["vanilla"].criteria
@@ -244,7 +322,9 @@ def test_the_page_says_every_key_and_its_example_is_sound(tmp_path: Path) -> Non
     models = (RubricFile, ScaleBlock, PenaltiesBlock, Example, Violation)
     keys = {name for model in models for name in model.model_fields}
     assert {"items_from", "weight", "what"} <= keys
-    assert [key for key in sorted(keys) if f"`{key}`" not in PAGE and f"{key}: " not in PAGE] == []
+    assert [
+        key for key in sorted(keys) if f"`{key}`" not in PAGE and f"{key}: " not in PAGE
+    ] == []
     blocks = [block.partition("```")[0] for block in PAGE.split("```yaml\n")[1:]]
     (example,) = (block for block in blocks if block.startswith("title:"))
     rubric = load_rubric(written(tmp_path, example, "letters"))

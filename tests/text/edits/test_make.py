@@ -203,7 +203,10 @@ def test_a_rule_makes_these_edits_alone(row: list[str]) -> None:
     kind, sentence, *texts = row
     rule = (FLIPS | KEEPS)[kind]
     expected = texts[0].split(" / ") if row in rows_of(EDITED) else []
-    assert list(dict.fromkeys(text for of in HALVES for text in rule(sentence, of))) == expected
+    assert (
+        list(dict.fromkeys(text for of in HALVES for text in rule(sentence, of)))
+        == expected
+    )
 
 
 EXCHANGED = ("drug", "anatomy", "diagnosis")  # each for any of many
@@ -217,8 +220,10 @@ def test_every_kind_is_tried_above() -> None:
 def test_a_drug_is_swapped_for_another_class_of_its_form() -> None:
     tablets = set(FLIPS["drug"]("She takes metformin.", "train"))
     assert {"She takes warfarin.", "She takes lovastatin."} <= tablets
-    assert not {"She takes metformin.", "She takes glipizide."} & tablets  # itself, its class
-    assert not {"She takes lisinopril.", "She takes albuterol."} & tablets  # the other half
+    # itself, its class
+    assert not {"She takes metformin.", "She takes glipizide."} & tablets
+    # the other half
+    assert not {"She takes lisinopril.", "She takes albuterol."} & tablets
     assert list(FLIPS["drug"]("She takes metformin.", "test")) == []
     brands = set(FLIPS["drug"]("He asked for an Advil.", "train"))
     assert "He asked for a Coumadin." in brands
@@ -238,7 +243,9 @@ def test_a_diagnosis_is_swapped_whole() -> None:
     for of in HALVES:
         texts = list(FLIPS["diagnosis"]("She has rheumatoid arthritis.", of))
         assert bool(texts) == (of == half("rheumatoid arthritis"))
-        assert not [text for text in texts if "rheumatoid" in text or "has arthritis" in text]
+        assert not [
+            text for text in texts if "rheumatoid" in text or "has arthritis" in text
+        ]
 
 
 def test_only_words_of_the_half_are_put() -> None:
@@ -258,7 +265,9 @@ def test_at_most_one_edit_of_each_kind_in_their_order() -> None:
     assert kinds == [kind for kind in KINDS if kind in kinds]
     assert len(kinds) == len(set(kinds)) >= 9
     assert all(edit.entailed == (edit.kind in KEEPS) for edit in every)
-    assert edits(sentence, ["dose"], seed=1) == [edit for edit in every if edit.kind == "dose"]
+    assert edits(sentence, ["dose"], seed=1) == [
+        edit for edit in every if edit.kind == "dose"
+    ]
 
 
 def test_the_seed_alone_chooses() -> None:
@@ -269,7 +278,9 @@ def test_the_seed_alone_chooses() -> None:
     assert len({edit.text for (edit,) in once}) > 1
     # Words of the other half have none, nor has a question.
     sentence = "She takes metformin."
-    assert [edit.kind for edit in edits(sentence, ["drug"], 1, half="train")] == ["drug"]
+    assert [edit.kind for edit in edits(sentence, ["drug"], 1, half="train")] == [
+        "drug"
+    ]
     assert edits(sentence, ["drug"], 1) == []
     assert edits("Does the left knee hurt?", KINDS, seed=0) == []
 
@@ -284,10 +295,14 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(("other", "stated"), OTHERS)
-def test_an_edit_that_the_text_states_elsewhere_is_none(other: str, stated: bool) -> None:
+def test_an_edit_that_the_text_states_elsewhere_is_none(
+    other: str, stated: bool
+) -> None:
     assert states(other, "Pain in the right knee.", SENTENCE) == stated
     edit = Edit("laterality", "Pain in the right knee.", entailed=False)
-    assert edits(SENTENCE, ["laterality"], 0, others=[other]) == ([] if stated else [edit])
+    assert edits(SENTENCE, ["laterality"], 0, others=[other]) == (
+        [] if stated else [edit]
+    )
 
 
 def test_a_negation_that_goes_is_a_new_word() -> None:

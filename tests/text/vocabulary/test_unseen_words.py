@@ -9,8 +9,9 @@ from metassay.text.vocabulary import SPLIT, words
 
 ROOT = Path(__file__).parents[3]
 JUDGE = ROOT / "metassay/judges/semantic"
-# Each constant that has such a word, where it stands and as often as it does: what users are told,
-# and arguments of libraries. No rule reads them; a list of words would be one constant more.
+# Each constant that has such a word, where it stands and as often as it does: what
+# users are told, and arguments of libraries. No rule reads them; a list of words would
+# be one constant more.
 SHOWN = [
     ("coefficients", "forbid", "forbid"),
     ("features", "stable", "stable"),
@@ -19,7 +20,8 @@ SHOWN = [
     ("judge", "violations cannot be told by support", "support"),
     ("judge", "without support: ", "support"),
 ]
-# A name of a feature or a field (best_0, supporting_sentences) is one word, which no text has.
+# A name of a feature or a field (best_0, supporting_sentences) is one word, which no
+# text has.
 _ESCAPE = re.compile(r"\\[a-zA-Z]")  # of a pattern, no letter of the word behind it
 _WORD = re.compile(r"[A-Za-z]\w*")
 
@@ -49,7 +51,9 @@ def unseen(code: str) -> Iterator[tuple[str, str]]:
         for kind in SPLIT:
             for word in words(kind, "test"):
                 plain = " ".join(_WORD.findall(word))
-                if f" {plain} " in (text_words if word != word.lower() else text_words.lower()):
+                if f" {plain} " in (
+                    text_words if word != word.lower() else text_words.lower()
+                ):
                     yield text, word
 
 

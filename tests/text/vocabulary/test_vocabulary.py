@@ -10,8 +10,8 @@ from metassay.text import vocabulary
 from metassay.text.vocabulary import CLOSED, SPLIT, as_key, groups, half, terms, words
 from metassay.text.vocabulary.inflection import plural, verb_forms
 
-# Judges' rules and training were made for the training half as it is here: a change of these lines
-# shows a test's words to them.
+# Judges' rules and training were made for the training half as it is here: a change of
+# these lines shows a test's words to them.
 TRAIN = """
     metformin warfarin ibuprofen kidney hip pneumonia gout displaced soft rise improve stop
     utilize physician
@@ -32,7 +32,11 @@ def test_the_halves_are_what_they_were() -> None:
 @pytest.mark.parametrize(
     ("kind", "fewest"),
     [
-        *(("drug", 300), ("anatomy", 180), ("diagnosis", 250), ("opposite", 160), ("course", 30)),
+        ("drug", 300),
+        ("anatomy", 180),
+        ("diagnosis", 250),
+        ("opposite", 160),
+        ("course", 30),
         ("synonym", 200),
     ],
 )
@@ -47,7 +51,16 @@ def test_a_kind_is_parted_evenly(kind: str, fewest: int) -> None:
 def test_a_group_is_never_parted() -> None:
     for kind in SPLIT:
         for group in groups(kind):
-            assert len({term.group.half for key in _names(group) for term in terms(kind)[key]}) == 1
+            assert (
+                len(
+                    {
+                        term.group.half
+                        for key in _names(group)
+                        for term in terms(kind)[key]
+                    }
+                )
+                == 1
+            )
     assert {"lisinopril", "zestril", "prinivil"} <= words("drug", "test")
     assert {"kidney", "kidneys", "renal"} <= words("anatomy", "train")
     assert {"rose", "risen", "fell", "fallen", "falling"} <= words("opposite", "train")
@@ -81,14 +94,23 @@ def test_forms_follow_the_rules_of_english() -> None:
     assert verb_forms("rise") == ("rise", "rises", "rose", "risen", "rising")
     assert verb_forms("stop") == ("stop", "stops", "stopped", "stopped", "stopping")
     assert verb_forms("carry on") == (
-        *("carry on", "carries on", "carried on", "carried on"),
+        "carry on",
+        "carries on",
+        "carried on",
+        "carried on",
         "carrying on",
     )
     assert verb_forms("agree")[4] == "agreeing"
     assert verb_forms("die")[4] == "dying"
     assert verb_forms("discuss")[1] == "discusses"
-    assert [plural(noun) for noun in ("biopsy", "x-ray", "loss of taste", "UTI", "sinus")] == [
-        *("biopsies", "x-rays", "losses of taste", "UTIs", "sinuses")
+    assert [
+        plural(noun) for noun in ("biopsy", "x-ray", "loss of taste", "UTI", "sinus")
+    ] == [
+        "biopsies",
+        "x-rays",
+        "losses of taste",
+        "UTIs",
+        "sinuses",
     ]
 
 

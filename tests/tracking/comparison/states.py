@@ -1,7 +1,7 @@
 """A tiny project with git and DVC whose states differ as a test says, without running a stage.
 
-Its lock is that of the committed sample, with a language model as the judge. `rerun` gives outputs
-the hashes that DVC would: another one where what went in is another.
+Its lock is that of the committed sample, with a language model as the judge. `rerun`
+gives outputs the hashes that DVC would: another one where what went in is another.
 """
 
 import copy
@@ -29,14 +29,25 @@ TABLES = "data/tables/sample"
 METRICS = {"rouge1": "higher", "edit_distance": "lower", "words": "neither"}
 SYSTEMS = ("lead", "longest_turn")
 MODELS = {
-    "mini": {"endpoint": "here", "model": "mini-1", "max_tokens": 200, "prices": {"input": 1}},
+    "mini": {
+        "endpoint": "here",
+        "model": "mini-1",
+        "max_tokens": 200,
+        "prices": {"input": 1},
+    },
     "other": {"endpoint": "there", "model": "other-1", "max_tokens": 200},
 }
 ENDPOINTS = {
     "here": {"kind": "openai", "base_url": "http://localhost:1/v1", "concurrency": 8},
     "there": {"kind": "openai", "base_url": "http://localhost:2/v1"},
 }
-READER = {"kind": "llm", "model": "mini", "style": "json", "per_call": "part", "shots": 0}
+READER = {
+    "kind": "llm",
+    "model": "mini",
+    "style": "json",
+    "per_call": "part",
+    "shots": 0,
+}
 
 Lock = dict[str, Any]
 
@@ -45,19 +56,36 @@ def scores(documents: int = 26, *, seed: int = 0, **changes: float) -> pd.DataFr
     """A table SCORES: normal values per document; `changes` adds to a system's rouge1."""
     rng = np.random.default_rng(seed)
     return pd.DataFrame(
-        row(f"d{n:03}", author, metric, value + changes.get(author, 0.0) * (metric == "rouge1"))
+        row(
+            f"d{n:03}",
+            author,
+            metric,
+            value + changes.get(author, 0.0) * (metric == "rouge1"),
+        )
         for author in SYSTEMS
         for metric in METRICS
         for n, value in enumerate(rng.normal(0.5, 0.1, documents))
     )
 
 
-def row(document: str, author: str, metric: str, value: float, **more: Any) -> dict[str, Any]:
+def row(
+    document: str, author: str, metric: str, value: float, **more: Any
+) -> dict[str, Any]:
     """One row of SCORES."""
     return {
-        **{"doc_id": document, "author": author, "part": "full", "metric": metric},
-        **{"judge": "none", "value": value, "n_expected": 1, "n_judged": 1, "n_failed": 0},
-        **{"low": value, "high": value, "statistics": None, "recipe": f"{metric}|v:1"},
+        "doc_id": document,
+        "author": author,
+        "part": "full",
+        "metric": metric,
+        "judge": "none",
+        "value": value,
+        "n_expected": 1,
+        "n_judged": 1,
+        "n_failed": 0,
+        "low": value,
+        "high": value,
+        "statistics": None,
+        "recipe": f"{metric}|v:1",
         **more,
     }
 
@@ -86,7 +114,9 @@ def base_lock() -> Lock:
     for stage in lock["stages"].values():
         shared = stage.get("params", {}).get("params.yaml", {})
         blocks = {"models": MODELS, "endpoints": ENDPOINTS, "judges.reader": READER}
-        shared.update({k: copy.deepcopy(block) for k, block in blocks.items() if k in shared})
+        shared.update(
+            {k: copy.deepcopy(block) for k, block in blocks.items() if k in shared}
+        )
     params_of(lock, "judge@reader", "code.yaml")["judges.reader"] = "c0de+a5c"
     return lock
 
@@ -103,15 +133,23 @@ def rerun(lock: Lock, hashes: Mapping[str, str] | None = None) -> Lock:
     for name, stage in lock["stages"].items():
         for dep in stage.get("deps") or ():
             path = dep["path"]
-            inside = {o: md5 for o, md5 in outs.items() if o == path or o.startswith(path + "/")}
+            inside = {
+                o: md5
+                for o, md5 in outs.items()
+                if o == path or o.startswith(path + "/")
+            }
             if inside:
-                dep["md5"] = inside[path] if path in inside else _hash(sorted(inside.items()))
+                dep["md5"] = (
+                    inside[path] if path in inside else _hash(sorted(inside.items()))
+                )
         unused = () if "judge" in name else ("models", "endpoints")  # it asks nothing
         params = (stage.get("params") or {}).values()
         read = [{k: v for k, v in keys.items() if k not in unused} for keys in params]
         for out in stage["outs"]:
             went_in = [dep["md5"] for dep in stage.get("deps") or ()], read
-            out["md5"] = (hashes or {}).get(out["path"]) or _hash([name, out["path"], went_in])
+            out["md5"] = (hashes or {}).get(out["path"]) or _hash(
+                [name, out["path"], went_in]
+            )
             outs[out["path"]] = out["md5"]
     return lock
 
@@ -134,7 +172,9 @@ class Project:
             (root / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, root / file)
         (root / ".dvc").mkdir()
-        (root / ".dvc/config").write_text("[core]\n    analytics = false\n", encoding="utf-8")
+        (root / ".dvc/config").write_text(
+            "[core]\n    analytics = false\n", encoding="utf-8"
+        )
         ignored = "/data/tables/\n/.dvc/cache\n/.dvc/tmp\n"
         (root / ".gitignore").write_text(ignored, encoding="utf-8")
         cls(root).git("init", "-q", "-b", "main")
@@ -144,7 +184,9 @@ class Project:
         """What git prints."""
         who = ("-c", "user.name=test", "-c", "user.email=test@localhost")
         command = ["git", *who, *words]
-        return subprocess.check_output(command, cwd=self.root, stderr=subprocess.DEVNULL, text=True)
+        return subprocess.check_output(
+            command, cwd=self.root, stderr=subprocess.DEVNULL, text=True
+        )
 
     def state(
         self,
@@ -158,8 +200,10 @@ class Project:
         alone = pd.DataFrame({"doc_id": sorted(set(of["doc_id"]))})
         alone["cluster"] = alone["doc_id"]
         for table, frame in (
-            *((SCORES, of), (LEADERBOARD, leaderboard(of))),
-            *((CERTIFICATES, empty(CERTIFICATES)), (DOCUMENT_CLUSTERS, alone)),
+            (SCORES, of),
+            (LEADERBOARD, leaderboard(of)),
+            (CERTIFICATES, empty(CERTIFICATES)),
+            (DOCUMENT_CLUSTERS, alone),
         ):
             file = self.root / TABLES / f"{table.name}.parquet"
             write(table, frame, file)
@@ -182,8 +226,12 @@ class Project:
         read = [stage.get("params") or {} for stage in lock["stages"].values()]
         for name in dict.fromkeys(file for files in read for file in files):
             like = ROOT / name
-            content = yaml.load(like.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-            for key, value in ((k, v) for files in read for k, v in files.get(name, {}).items()):
+            content = yaml.load(
+                like.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader
+            )
+            for key, value in (
+                (k, v) for files in read for k, v in files.get(name, {}).items()
+            ):
                 *above, last = key.split(".")
                 block = content
                 for step in above:
@@ -200,4 +248,8 @@ class Project:
     def outs(self) -> dict[str, str]:
         """The hash of each output of the lock, by path."""
         lock = yaml.safe_load(self.lock.read_text(encoding="utf-8"))
-        return {out["path"]: out["md5"] for s in lock["stages"].values() for out in s["outs"]}
+        return {
+            out["path"]: out["md5"]
+            for s in lock["stages"].values()
+            for out in s["outs"]
+        }

@@ -24,7 +24,10 @@ Root = tuple[str, str, str]
 
 def models(lock: Lock) -> list[dict[str, Any]]:
     """The models as every stage of a lock read them."""
-    params = [stage.get("params", {}).get("params.yaml", {}) for stage in lock["stages"].values()]
+    params = [
+        stage.get("params", {}).get("params.yaml", {})
+        for stage in lock["stages"].values()
+    ]
     return [shared["models"] for shared in params if "models" in shared]
 
 
@@ -55,7 +58,9 @@ def add_unused(lock: Lock) -> None:
 
 OTHER_PROMPT = put(JUDGE, "judges.reader", "c0de+b6d")
 # Of the joint version both stages read; that of more metrics is no other code.
-METRICS = [put(stage, "metrics_of.sample", "abcdef") for stage in ("measure", "aggregate")]
+METRICS = [
+    put(stage, "metrics_of.sample", "abcdef") for stage in ("measure", "aggregate")
+]
 FAR = all_of(
     lambda lock: params_of(lock, "certify")["certification"].update(useful=0.4),
     put("report", "stages.report", "other"),
@@ -78,8 +83,12 @@ MORE: dict[str, tuple[Plant, list[Root]]] = {
         all_of(
             *METRICS,
             put("certify", "metrics_of.sample", "abcdef"),
-            lambda lock: params_of(lock, "measure", SETTINGS)["metrics"].append("bertscore"),
-            lambda lock: params_of(lock, "measure")["metrics"].update(bertscore={"kind": "b"}),
+            lambda lock: params_of(lock, "measure", SETTINGS)["metrics"].append(
+                "bertscore"
+            ),
+            lambda lock: params_of(lock, "measure")["metrics"].update(
+                bertscore={"kind": "b"}
+            ),
         ),
         [("settings", "measure", f"{SETTINGS} > metrics")],
     ),
@@ -131,8 +140,12 @@ def test_the_same_questions_with_other_answers():
 def test_what_did_not_move_the_scores_is_no_cause():
     before, after = rerun(base_lock()), base_lock()
     all_of(FAR, OTHER_PROMPT)(after)
-    stages = {name: stage for name, stage in before["stages"].items() if name != "certify"}
-    same = {out["path"]: out["md5"] for stage in stages.values() for out in stage["outs"]}
+    stages = {
+        name: stage for name, stage in before["stages"].items() if name != "certify"
+    }
+    same = {
+        out["path"]: out["md5"] for stage in stages.values() for out in stage["outs"]
+    }
     roots = [tuple(cause) for cause in causes(before, rerun(after, same))]
     assert roots == [("settings", "certify", "certification > useful")]
     assert causes(before, before) == []
@@ -145,10 +158,16 @@ def test_a_joint_version_yields_to_the_name_that_changed():
         put("decompose@clauses", "decompositions.clauses", version)(locks[-1])
         put("aggregate", "decomposition_of.sample", version)(locks[-1])
     (root,) = causes(*map(rerun, locks))
-    assert tuple(root) == ("prompt", "decompose@clauses", "prompts of decompositions.clauses")
+    assert tuple(root) == (
+        "prompt",
+        "decompose@clauses",
+        "prompts of decompositions.clauses",
+    )
 
 
-A, B = ({"kind": "jury", "members": {"a": {"model": model}}} for model in ("mini", "other"))
+A, B = (
+    {"kind": "jury", "members": {"a": {"model": model}}} for model in ("mini", "other")
+)
 
 
 @pytest.mark.parametrize(

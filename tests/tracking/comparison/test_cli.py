@@ -38,7 +38,8 @@ def test_a_regression_is_told_and_ends_with_its_own_code(two, run):
     code, out, err = run(*BASE)
     assert (code, err) == (4, "regressed: sample\n")
     for words in (
-        *("sample: base -> here: 1 regressed, 5 same numbers", "rouge1"),
+        "sample: base -> here: 1 regressed, 5 same numbers",
+        "rouge1",
         "documents behind regressions: d0",
     ):
         assert words in out
@@ -47,11 +48,17 @@ def test_a_regression_is_told_and_ends_with_its_own_code(two, run):
     code, _, err = run("sample", "--before", "accepted")
     assert (code, "metassay watch accept sample" in err) == (2, True)
     accepted = two.lock.with_name("accepted.lock")
-    accepted.write_text(two.git("show", "base:benchmarks/sample/dvc.lock"), encoding="utf-8")
+    accepted.write_text(
+        two.git("show", "base:benchmarks/sample/dvc.lock"), encoding="utf-8"
+    )
     assert run("--before", "accepted")[0] == 4
     assert run("--before", "accepted", "--after", "base")[0] == 0
     code, out, _ = run(*SYSTEMS)
-    assert (code, "sample: lead -> longest_turn" in out, "why" in out) == (0, True, False)
+    assert (code, "sample: lead -> longest_turn" in out, "why" in out) == (
+        0,
+        True,
+        False,
+    )
     assert run("--after", "base", *SYSTEMS)[0] == 0
 
 
@@ -60,14 +67,17 @@ def test_folders_of_tables_need_neither_git_nor_dvc(two, tmp_path, monkeypatch, 
         two.git("checkout", "-q", branch)
         (tmp_path / branch).mkdir()
         for name in ("scores.parquet", "leaderboard.parquet"):
-            shutil.copy(two.cached(two.outs()[f"{TABLES}/{name}"]), tmp_path / branch / name)
+            shutil.copy(
+                two.cached(two.outs()[f"{TABLES}/{name}"]), tmp_path / branch / name
+            )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     code, out, _ = run("--before", "base/", "--after", "./worse")
     assert (code, "1 regressed" in out) == (4, True)
     assert "The cause is unknown: a state has no dvc.lock" in out
     for after, words in (
-        *(("project", "has no scores.parquet"), ("main", "in no git repository")),
+        ("project", "has no scores.parquet"),
+        ("main", "in no git repository"),
         ("./base/../base", "same state"),
     ):
         assert words in run(*BASE, "--after", after)[2]
@@ -98,7 +108,8 @@ def test_a_state_that_wants_another_run_does_not_end_green(two, run):
     assert run(*BASE, "--after", "HEAD")[0] == 4
     code, _, err = run("--before", "HEAD~", "--after", "HEAD")
     assert (code, "HEAD: sample was not run since" in err) == (3, True)
-    assert run("--before", "HEAD", "--after", "HEAD~")[0] == 0  # of the numbers that were, a note
+    # of the numbers that were, a note
+    assert run("--before", "HEAD", "--after", "HEAD~")[0] == 0
 
 
 def test_a_big_change_stays_readable_in_markdown(monkeypatch):
@@ -132,9 +143,18 @@ def test_files_have_every_row(two, tmp_path, run):
     assert [file.read_bytes() for file in files] == first
 
 
-ALLOWED = {  # by the schema that CI services read: attributes (needed, others), and children
-    "testsuites": ({"tests", "failures"}, {"name", "errors", "skipped", "time"}, {"testsuite"}),
-    "testsuite": ({"name", "tests", "failures", "errors"}, {"skipped", "time"}, {"testcase"}),
+# by the schema that CI services read: attributes (needed, others), and children
+ALLOWED = {
+    "testsuites": (
+        {"tests", "failures"},
+        {"name", "errors", "skipped", "time"},
+        {"testsuite"},
+    ),
+    "testsuite": (
+        {"name", "tests", "failures", "errors"},
+        {"skipped", "time"},
+        {"testcase"},
+    ),
     "testcase": ({"name", "classname"}, {"time"}, {"failure", "skipped"}),
     "failure": ({"message", "type"}, set(), set()),
     "skipped": (set(), {"message"}, set()),
@@ -153,7 +173,9 @@ def check_junit(file: Path) -> list[ElementTree.Element]:
         cases = list(counted.iter("testcase"))
         assert int(counted.attrib["tests"]) == len(cases)
         for count, tag in (("failures", "failure"), ("skipped", "skipped")):
-            assert int(counted.attrib[count]) == sum(case.find(tag) is not None for case in cases)
+            assert int(counted.attrib[count]) == sum(
+                case.find(tag) is not None for case in cases
+            )
     return list(root.iter("testcase"))
 
 
@@ -204,31 +226,54 @@ def test_answers_that_are_missing_do_not_end_green(two, run):
     two.state("torn", after)
     code, out, err = run(*BASE)
     assert (code, err) == (3, "answers are missing: sample\n")
-    assert "missing answers or failed texts affect 2 of 6 rows (0 before, 6 after)" in out
+    assert (
+        "missing answers or failed texts affect 2 of 6 rows (0 before, 6 after)" in out
+    )
 
 
-NO_BENCHMARK, NO_SIDE = "no benchmark is called", "no benchmark has scores on every side"
+NO_BENCHMARK, NO_SIDE = (
+    "no benchmark is called",
+    "no benchmark has scores on every side",
+)
 REFUSED = [
-    ("--before nowhere", "'nowhere' is not a git revision here, and not a folder with scores"),
+    (
+        "--before nowhere",
+        "'nowhere' is not a git revision here, and not a folder with scores",
+    ),
     ("other --before base", f"{NO_BENCHMARK} 'other'; to compare with a state: "),
     ("smaple --before base", f"{NO_BENCHMARK} 'smaple'; did you mean 'sample'?"),
     ("../sample --before base", f"{NO_BENCHMARK} '../sample'; did you mean 'sample'?"),
-    ("--before base --after refs/heads/base", "base and refs/heads/base are the same state"),
+    (
+        "--before base --after refs/heads/base",
+        "base and refs/heads/base are the same state",
+    ),
     ("--before here", "here and here are the same state"),
     ("--before empty", f"{NO_SIDE} (empty: none; here: sample)"),
     ("--before accepted", "sample); accept one: `metassay watch accept BENCHMARK`"),
-    ("--before sample", "'sample' is a benchmark, and --before and --after name states"),
+    (
+        "--before sample",
+        "'sample' is a benchmark, and --before and --after name states",
+    ),
     ("--before base --after gone", "neither in DVC's cache nor in a remote"),
-    ("--before base --after torn", "torn:benchmarks/sample/dvc.lock: is not a dvc.lock with st"),
+    (
+        "--before base --after torn",
+        "torn:benchmarks/sample/dvc.lock: is not a dvc.lock with st",
+    ),
     ("--before base --after part", f"{NO_SIDE} (base: sample; part: none)"),
     ("sample --before base --after part", "to a test, which has none"),
     ("--before base --after disjoint", "no document of sample in common"),
     ("--before data", "the folder has no scores.parquet"),
     ("--before=", "'' is not a git revision"),
-    ("--before twin", "write refs/heads/twin (or refs/tags/twin) for the revision, or write ./tw"),
+    (
+        "--before twin",
+        "write refs/heads/twin (or refs/tags/twin) for the revision, or write ./tw",
+    ),
     ("--systems lead lead", "both systems are 'lead'"),
     ("--systems lead nobody", "'nobody' has no scores"),
-    ("--before base --systems lead nobody", "compares two systems of the state of --after"),
+    (
+        "--before base --systems lead nobody",
+        "compares two systems of the state of --after",
+    ),
     ("--before base --junit absent/c.xml --fail-on nothing", ""),
     ("--before HEAD", ""),
 ]
@@ -253,7 +298,10 @@ def spoilt(tmp_path_factory):
     project.state("gone", scores(seed=7))
     for name in ("scores.parquet", "leaderboard.parquet"):
         project.cached(project.outs()[f"{TABLES}/{name}"]).unlink()
-    for branch, text in (("torn", "stages: [\n"), ("part", "stages: {ingest: {outs: []}}\n")):
+    for branch, text in (
+        ("torn", "stages: [\n"),
+        ("part", "stages: {ingest: {outs: []}}\n"),
+    ):
         project.git("checkout", "-q", "-B", branch)
         project.lock.write_text(text, encoding="utf-8")
         project.git("commit", "-qam", branch)
@@ -264,13 +312,16 @@ def spoilt(tmp_path_factory):
     return project.root
 
 
-# docs/weekly.md advises to have no default remote; one may be out of reach, or lack the tables.
+# docs/weekly.md advises to have no default remote; one may be out of reach, or lack the
+# tables.
 @pytest.mark.parametrize("default", ["[core]\n    remote = there\n", ""])
 def test_what_a_remote_has_is_brought(two, tmp_path, run, default):
     cache, there = two.root / ".dvc/cache", tmp_path / "remote"
     shutil.move(cache, there)
     places = {"bad": "s3://out-of-reach/x", "empty": tmp_path / "none", "there": there}
-    remotes = "".join(f"['remote \"{name}\"']\n    url = {at}\n" for name, at in places.items())
+    remotes = "".join(
+        f"['remote \"{name}\"']\n    url = {at}\n" for name, at in places.items()
+    )
     (two.root / ".dvc/config").write_text(default + remotes, encoding="utf-8")
     assert run(*BASE)[0] == 4
     assert any(cache.rglob("*"))
@@ -290,23 +341,34 @@ def test_a_project_may_lie_in_a_folder_of_a_repository(tmp_path, run, monkeypatc
 
 def test_the_workflow_for_github_runs_on_a_project(two, tmp_path):
     """Its steps from `compare` on, as GitHub runs them; those before install and run."""
-    clone, programs, summary = (tmp_path / name for name in ("clone", "bin", "summary.md"))
+    clone, programs, summary = (
+        tmp_path / name for name in ("clone", "bin", "summary.md")
+    )
     two.git("branch", "-f", "main", "base")
-    nothing = two.git("commit-tree", "4b825dc642cb6eb9a060e54bf8d69288fbee4904", "-m", "nothing")
+    nothing = two.git(
+        "commit-tree", "4b825dc642cb6eb9a060e54bf8d69288fbee4904", "-m", "nothing"
+    )
     two.git("branch", "new", nothing.strip())  # of git's empty tree
     subprocess.run(["git", "clone", "-q", str(two.root), str(clone)], check=True)
-    for folder in ("data", ".dvc/cache"):  # what the step `run` makes, and the remote has
+    # what the step `run` makes, and the remote has
+    for folder in ("data", ".dvc/cache"):
         shutil.copytree(two.root / folder, clone / folder, dirs_exist_ok=True)
     programs.mkdir()
     command = programs / "metassay"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m metassay.cli "$@"\n')
     command.chmod(0o755)
-    workflow = yaml.safe_load((ROOT / "docs/ci/compare.yml").read_text(encoding="utf-8"))
+    workflow = yaml.safe_load(
+        (ROOT / "docs/ci/compare.yml").read_text(encoding="utf-8")
+    )
     steps = workflow["jobs"]["compare"]["steps"]
     scripts = {step["name"]: step["run"] for step in steps if "run" in step}
     assert list(scripts) == ["install", "run", "compare", "summary"]
     more = {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
-    more |= {"GITHUB_BASE_REF": "main", "GITHUB_STEP_SUMMARY": str(summary), **workflow["env"]}
+    more |= {
+        "GITHUB_BASE_REF": "main",
+        "GITHUB_STEP_SUMMARY": str(summary),
+        **workflow["env"],
+    }
 
     def code(name: str, **other: str) -> int:
         bash = ["bash", "-e", "-c", scripts[name]]
@@ -316,7 +378,9 @@ def test_the_workflow_for_github_runs_on_a_project(two, tmp_path):
         ).returncode
 
     assert code("compare", GITHUB_BASE_REF="new") == 0
-    assert "nothing to compare with" in (clone / "compare.md").read_text(encoding="utf-8")
+    assert "nothing to compare with" in (clone / "compare.md").read_text(
+        encoding="utf-8"
+    )
     assert code("compare", GITHUB_BASE_REF="not_fetched") not in (0, 4)
     assert [code("compare"), code("summary")] == [4, 0]
     assert "| regressed | rouge1 | lead |" in summary.read_text(encoding="utf-8")

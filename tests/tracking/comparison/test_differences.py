@@ -25,7 +25,9 @@ def compared(before: pd.DataFrame, after: pd.DataFrame, **more: Any) -> Differen
     return differences(side(before, "old"), side(after), OPTIONS, **more)
 
 
-def row_of(compared: Differences, metric: str = "rouge1", author: str = "lead") -> pd.Series:
+def row_of(
+    compared: Differences, metric: str = "rouge1", author: str = "lead"
+) -> pd.Series:
     return compared.changes.set_index(["metric", "author"]).loc[(metric, author)]
 
 
@@ -40,7 +42,9 @@ def moved(by: float, metric: str = "rouge1", documents: int = 26) -> pd.DataFram
     return table
 
 
-def failed(table: pd.DataFrame, documents: int, low: Any = 0.0, high: Any = 1.0) -> pd.DataFrame:
+def failed(
+    table: pd.DataFrame, documents: int, low: Any = 0.0, high: Any = 1.0
+) -> pd.DataFrame:
     """Scores in which one answer is missing behind each of some documents of lead's rouge1."""
     table = table.copy()
     which = of_lead(table) & (table["doc_id"] < f"d{documents:03}")
@@ -51,8 +55,10 @@ def failed(table: pd.DataFrame, documents: int, low: Any = 0.0, high: Any = 1.0)
 @pytest.mark.parametrize(
     ("metric", "by", "verdict"),
     [
-        *(("rouge1", -0.05, "regressed"), ("rouge1", 0.05, "improved")),
-        *(("edit_distance", 0.05, "regressed"), ("edit_distance", -0.05, "improved")),
+        ("rouge1", -0.05, "regressed"),
+        ("rouge1", 0.05, "improved"),
+        ("edit_distance", 0.05, "regressed"),
+        ("edit_distance", -0.05, "improved"),
         ("words", -0.05, "changed"),
     ],
 )
@@ -80,12 +86,18 @@ def test_few_documents_cannot_tell():
     few = row_of(compared(scores(5), moved(-0.3, documents=5)))
     assert few["verdict"] == "cannot tell"
     assert few["smallest_p"] == 1 / 16
-    assert few["why"] == "5 of 5 documents changed; at least 6 are needed to show a difference"
+    assert (
+        few["why"]
+        == "5 of 5 documents changed; at least 6 are needed to show a difference"
+    )
     six = scores(6), moved(-0.3, documents=6)
     assert row_of(compared(*six))["verdict"] == "regressed"
     two = row_of(compared(*six, n_benchmarks=2))
     assert (two["verdict"], two["p_adjusted"]) == ("cannot tell", 2 / 32)
-    sides, options = (side(scores()), side(moved(-0.3))), ComparisonOptions(permutations=100)
+    sides, options = (
+        (side(scores()), side(moved(-0.3))),
+        ComparisonOptions(permutations=100),
+    )
     few_signs = row_of(differences(*sides, options, n_benchmarks=17))
     assert few_signs["verdict"] == "cannot tell"
     assert few_signs["why"].endswith("permutations to 340 or more")
@@ -95,7 +107,10 @@ def test_rounding_is_no_difference():
     before = scores()
     zeros = before.copy()
     zeros.loc[zeros["doc_id"] < "d010", BOUNDED] = 0.0
-    for table, after in ((before, before["value"] * (1 + 1e-12)), (zeros, zeros["value"] + 1e-17)):
+    for table, after in (
+        (before, before["value"] * (1 + 1e-12)),
+        (zeros, zeros["value"] + 1e-17),
+    ):
         changes = compared(table, table.assign(value=after)).changes
         assert set(changes["verdict"]) == {"same numbers"}
 
@@ -108,9 +123,15 @@ def test_what_only_one_side_has_is_told():
     assert (both["n"], both["n_only_before"], both["n_only_after"]) == (23, 2, 1)
     assert both["difference"] == pytest.approx(-0.05)
     gone = row_of(compared(scores(), scores()[scores()["metric"] != "words"]), "words")
-    assert (gone["verdict"], gone["why"], gone["n"]) == ("cannot tell", "scored only before", 0)
+    assert (gone["verdict"], gone["why"], gone["n"]) == (
+        "cannot tell",
+        "scored only before",
+        0,
+    )
     assert pd.isna(gone["before"])
-    lone = pd.DataFrame([row(f"d{n:03}", "lead", "bleu", float("nan")) for n in range(3)])
+    lone = pd.DataFrame(
+        [row(f"d{n:03}", "lead", "bleu", float("nan")) for n in range(3)]
+    )
     both = pd.concat([scores(), lone])
     never = row_of(compared(both, both), "bleu")
     assert (never["verdict"], never["why"]) == ("cannot tell", "never scored")
@@ -124,7 +145,11 @@ def test_what_only_one_side_has_is_told():
 def test_sides_with_nothing_in_common_are_refused():
     other, plan = scores(), scores().assign(part="plan")
     for before, after, words in (
-        (other, other.assign(doc_id="x" + other["doc_id"]), "no document of sample in common"),
+        (
+            other,
+            other.assign(doc_id="x" + other["doc_id"]),
+            "no document of sample in common",
+        ),
         (other, other.assign(metric="m"), "no metric of sample in common"),
         (plan, other, "no scores of whole texts"),
     ):
@@ -138,7 +163,8 @@ FREE = {"low": None, "high": None}  # lengths, and own metrics without a range
 PART = scores()
 PART.loc[PART["metric"] == "rouge1", ["n_failed", "low", "high"]] = [1, 0.0, 1.0]
 FEWER = PART.assign(n_failed=PART["n_failed"] * 2)  # the same scores of fewer answers
-OTHERS = PART.assign(high=PART["high"].replace(1.0, 1.5))  # and of as many, of other questions
+# and of as many, of other questions
+OTHERS = PART.assign(high=PART["high"].replace(1.0, 1.5))
 # As many as before, in other documents, and too few to matter.
 SWAPPED = failed(scores(), 1)
 SWAPPED["doc_id"] = SWAPPED["doc_id"].replace({"d000": "d001", "d001": "d000"})
@@ -148,13 +174,43 @@ SWAPPED = SWAPPED.sort_values(["author", "metric", "doc_id"])
 @pytest.mark.parametrize(
     ("before", "after", "verdict", "why", "lacks"),
     [
-        (scores(), failed(moved(-0.05), 1, high=0.5), "regressed", "1 answer missing", True),
-        (scores(), failed(moved(-0.05), 8), UNKNOWN, f"8 answers missing; it {OPEN}regres", True),
-        (failed(scores(), 3), failed(moved(-0.05), 3), "regressed", "6 answers missing", False),
+        (
+            scores(),
+            failed(moved(-0.05), 1, high=0.5),
+            "regressed",
+            "1 answer missing",
+            True,
+        ),
+        (
+            scores(),
+            failed(moved(-0.05), 8),
+            UNKNOWN,
+            f"8 answers missing; it {OPEN}regres",
+            True,
+        ),
+        (
+            failed(scores(), 3),
+            failed(moved(-0.05), 3),
+            "regressed",
+            "6 answers missing",
+            False,
+        ),
         (failed(scores(), 3), failed(scores(), 3), "same numbers", "", False),
         (failed(scores(), 26), failed(scores(), 26), UNKNOWN, "", True),
-        (scores(), failed(scores(), 1, **FREE), "same numbers", "1 answer missing", True),
-        (scores(), failed(moved(-0.05), 1, **FREE), UNKNOWN, f"{OPEN}anything, since", True),
+        (
+            scores(),
+            failed(scores(), 1, **FREE),
+            "same numbers",
+            "1 answer missing",
+            True,
+        ),
+        (
+            scores(),
+            failed(moved(-0.05), 1, **FREE),
+            UNKNOWN,
+            f"{OPEN}anything, since",
+            True,
+        ),
         (PART, PART, "same numbers", "", False),
         (FEWER, PART, UNKNOWN, f"{OPEN}regressed or improved", True),
         (OTHERS, PART, UNKNOWN, f"{OPEN}regressed or improved", True),
@@ -204,7 +260,9 @@ def test_the_documents_behind_a_row_are_those_that_moved_furthest():
 
 def test_two_systems_are_compared_on_the_same_documents():
     state = side(scores(lead=0.2))
-    changes = compare_systems(state, "lead", "longest_turn", OPTIONS).differences.changes
+    changes = compare_systems(
+        state, "lead", "longest_turn", OPTIONS
+    ).differences.changes
     assert set(changes["author"]) == {"longest_turn"}
     worse = changes[changes["metric"] == "rouge1"].iloc[0]
     assert worse["verdict"] == "regressed"
@@ -219,15 +277,25 @@ def test_two_systems_are_compared_on_the_same_documents():
 
 def test_certificates_with_another_verdict():
     def state(**verdicts: str) -> Any:
-        key = {"study": "s", "criterion": "c", "part": "full", "judge": "none", "level": "global"}
-        rows = [{**key, "metric": name, "verdict": verdict} for name, verdict in verdicts.items()]
+        key = {
+            "study": "s",
+            "criterion": "c",
+            "part": "full",
+            "judge": "none",
+            "level": "global",
+        }
+        rows = [
+            {**key, "metric": name, "verdict": verdict}
+            for name, verdict in verdicts.items()
+        ]
         certificates = pd.DataFrame(rows).reindex(columns=list(CERTIFICATES.columns))
         return side(scores(), certificates=certificates)
 
     before = state(rouge1="holds", bleu="weak", old="weak")
     changed = changed_certificates(before, state(rouge1="weak", bleu="weak"))
     assert changed[["metric", "before", "after"]].to_numpy().tolist() == [
-        *(["old", "weak", ""], ["rouge1", "holds", "weak"])
+        ["old", "weak", ""],
+        ["rouge1", "holds", "weak"],
     ]
 
 
@@ -248,18 +316,27 @@ def test_documents_of_a_topic_count_as_one():
         for known in alarms:
             now = side(after, clusters=clusters(40, 5) if known else {})
             result = differences(side(before, "old"), now, OPTIONS)
-            alarms[known] += result.changes["verdict"].isin(["regressed", "improved"]).any()
+            alarms[known] += (
+                result.changes["verdict"].isin(["regressed", "improved"]).any()
+            )
             assert row_of(result)[["n", "n_changed"]].tolist() == [40, 40]
     assert alarms[True] <= 8 < alarms[False]  # at most 1 of 20, and the noise of 60
 
 
 def test_topics_whose_documents_cancel_out_or_that_are_few_show_nothing():
     after = scores(30)
-    after.loc[of_lead(after), "value"] += np.tile([0.1, 0.2, -0.3], 10)  # is no 0 of floats
-    result = row_of(differences(side(scores(30)), side(after, clusters=clusters(30, 3)), OPTIONS))
+    # is no 0 of floats
+    after.loc[of_lead(after), "value"] += np.tile([0.1, 0.2, -0.3], 10)
+    result = row_of(
+        differences(side(scores(30)), side(after, clusters=clusters(30, 3)), OPTIONS)
+    )
     assert (result["verdict"], result["n_changed"]) == ("no difference shown", 30)
     after = moved(-0.2, documents=40)
-    result = row_of(differences(side(scores(40)), side(after, clusters=clusters(40, 10)), OPTIONS))
+    result = row_of(
+        differences(side(scores(40)), side(after, clusters=clusters(40, 10)), OPTIONS)
+    )
     assert result["verdict"] == UNKNOWN
-    assert result["why"].startswith("4 of 4 clusters of documents changed; at least 6 are needed")
+    assert result["why"].startswith(
+        "4 of 4 clusters of documents changed; at least 6 are needed"
+    )
     assert np.isnan(result["low"])

@@ -34,7 +34,10 @@ ALIGN = {  # of a benchmark that could name a single alignment
         (dict(reversed(STRUCK_OFF.items())), ["aggregate", "decompose_released@given"]),
         (ALIGN, ["aggregate", "align@top"]),
         # No later stage says what there is.
-        ({"judge@mini": {"cmd": "a"}, "aggregate": {"cmd": "b"}}, ["aggregate", "judge@mini"]),
+        (
+            {"judge@mini": {"cmd": "a"}, "aggregate": {"cmd": "b"}},
+            ["aggregate", "judge@mini"],
+        ),
     ],
 )
 def test_stages_that_were_struck_off_are_left_out_wherever_they_stand(stages, left):
@@ -47,14 +50,27 @@ def test_stages_that_were_struck_off_are_left_out_wherever_they_stand(stages, le
 @pytest.mark.parametrize(
     "stage",
     [
-        *("null", "[]", "{params: [a]}", "{params: {params.yaml: null}}", "{outs: [{md5: a}]}"),
-        *("{params: {5: {}}}", "{params: {params.yaml: {5: a}}}", "{deps: 5}", "{outs: {a: b}}"),
-        *("{outs: [{path: 5}]}", "2026-99-99", "[" * 100_000, "\ufffd", "- " * 9_000),
+        "null",
+        "[]",
+        "{params: [a]}",
+        "{params: {params.yaml: null}}",
+        "{outs: [{md5: a}]}",
+        "{params: {5: {}}}",
+        "{params: {params.yaml: {5: a}}}",
+        "{deps: 5}",
+        "{outs: {a: b}}",
+        "{outs: [{path: 5}]}",
+        "2026-99-99",
+        "[" * 100_000,
+        "\ufffd",
+        "- " * 9_000,
     ],
     ids=lambda stage: stage[:30],
 )
 def test_a_stage_in_another_form_than_dvc_writes_makes_it_no_lock(stage):
-    with pytest.raises(BadInput, match=r"accepted\.lock: is not a dvc\.lock with stages"):
+    with pytest.raises(
+        BadInput, match=r"accepted\.lock: is not a dvc\.lock with stages"
+    ):
         parse_lock(f"stages: {{aggregate: {stage}}}", "accepted.lock")
 
 
@@ -83,9 +99,13 @@ def fetch(patch: pytest.MonkeyPatch, root: Path, error: Exception) -> str:
 
 
 def test_what_the_disk_refuses_is_told(tmp_path, monkeypatch):
-    error = PermissionError(errno.EACCES, "Permission denied", str(Path.cwd() / ".work/dvc"))
+    error = PermissionError(
+        errno.EACCES, "Permission denied", str(Path.cwd() / ".work/dvc")
+    )
     problem = fetch(monkeypatch, tmp_path, error)
-    assert problem.startswith("accepted: .work/dvc: you lack the permission for this; `ls -ld`")
+    assert problem.startswith(
+        "accepted: .work/dvc: you lack the permission for this; `ls -ld`"
+    )
 
 
 def test_a_full_disk_on_which_dvc_keeps_nothing_is_told(tmp_path, monkeypatch):

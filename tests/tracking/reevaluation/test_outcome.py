@@ -40,7 +40,11 @@ from metassay.tracking.reevaluation.outcome import (
 from tests.reporting import page_data
 from tests.test_reevaluate import leaderboard, scores
 
-TODAY, WEEK_LATER, FAR = "2026-01-05T06:00:12Z", "2026-01-12T06:00:12Z", "2100-01-01T00:00:00Z"
+TODAY, WEEK_LATER, FAR = (
+    "2026-01-05T06:00:12Z",
+    "2026-01-12T06:00:12Z",
+    "2100-01-01T00:00:00Z",
+)
 
 
 def side(*, worse: bool) -> Side:
@@ -54,7 +58,13 @@ def between(before: Side, after: Side) -> Differences:
 
 def outcome(*, worse: bool = False, **more: Any) -> Outcome:
     now = side(worse=worse)
-    fields = {"benchmark": "one", "when": TODAY, "revision": None, "stages": 3, "accepted": "0123"}
+    fields = {
+        "benchmark": "one",
+        "when": TODAY,
+        "revision": None,
+        "stages": 3,
+        "accepted": "0123",
+    }
     if "differences" not in more:
         fields["differences"] = between(side(worse=False), now)
     causes = [Cause("data", "ingest", "data/raw/one")]
@@ -88,7 +98,11 @@ def test_what_regressed_is_named_with_system_metric_documents_and_cause():
         ({"worse": True}, 4, "metassay.regressed"),
         ({"lacking": 2}, 3, "metassay.incomplete"),
         ({"worse": True, "lacking": 2}, 4, "metassay.regressed"),
-        ({"worse": True, "failed": ["one: report"], "differences": None}, 1, "metassay.failed"),
+        (
+            {"worse": True, "failed": ["one: report"], "differences": None},
+            1,
+            "metassay.failed",
+        ),
     ],
 )
 def test_the_exit_code_is_the_worst_that_happened(fields, status, name):
@@ -100,7 +114,9 @@ def test_a_system_whose_texts_fail_now_does_not_end_green(tmp_path):
     now = side(worse=False)
     gone = now.scores["author"] == "good"
     numbers = now.scores[["value", "n_judged", "n_failed"]]
-    lost = pd.DataFrame({"value": numbers["value"].where(~gone), "n_failed": gone.astype(int)})
+    lost = pd.DataFrame(
+        {"value": numbers["value"].where(~gone), "n_failed": gone.astype(int)}
+    )
     failed = now.scores.assign(**lost, n_judged=numbers["n_judged"].where(~gone, 0))
     changes = between(side(worse=False), replace(now, scores=failed))
     result = outcome(differences=changes, causes=[])
@@ -108,8 +124,13 @@ def test_a_system_whose_texts_fail_now_does_not_end_green(tmp_path):
     output = "\n".join(lines(result))
     every = len(set(map(tuple, now.scores[["metric", "author"]].to_numpy())))
     assert result.n_compared == every
-    assert f"no score got worse, of {every} scores compared with the accepted ones; " in output
-    assert f"{result.unsettled} scores cannot be compared until missing answers" in output
+    assert (
+        f"no score got worse, of {every} scores compared with the accepted ones; "
+        in output
+    )
+    assert (
+        f"{result.unsettled} scores cannot be compared until missing answers" in output
+    )
     # The headline, the page and its groups count the same rows.
     page = (report(tmp_path, result) / "changes.md").read_text("utf-8")
     assert f"; {result.counts['cannot tell']} undecided." in output
@@ -119,7 +140,9 @@ def test_a_system_whose_texts_fail_now_does_not_end_green(tmp_path):
 def test_certificates_that_changed_are_named_everywhere(tmp_path):
     keys = ("people", "faithful", "full", "rouge1", NO_JUDGE, "system")
     changed = pd.DataFrame([dict(zip(DECISION, keys, strict=True))])
-    result = outcome(certificates=changed.assign(before="promising", after="cannot tell"))
+    result = outcome(
+        certificates=changed.assign(before="promising", after="cannot tell")
+    )
     (sentence,) = [line for line in headline(result) if "certificate" in line]
     words = "rouge1 for faithful (people), system: promising"
     assert sentence.startswith(f"1 certificate changed: {words}")
@@ -137,7 +160,9 @@ def test_texts_are_on_the_page_alone(tmp_path):
     assert first.rows == ("rouge1 of good", "rouge2 of good")
     page = report(tmp_path, result)
     files = [
-        file for file in page.rglob("*.*") if file.is_file() and b"text 1" in file.read_bytes()
+        file
+        for file in page.rglob("*.*")
+        if file.is_file() and b"text 1" in file.read_bytes()
     ]
     names = {file.relative_to(page).as_posix() for file in files}
     assert names == {"page/data/documents/0.js", "page/data/search/0.js"}
@@ -147,7 +172,9 @@ def test_texts_are_on_the_page_alone(tmp_path):
 def test_texts_stand_as_accepted_and_now_with_the_words_that_differ_marked(tmp_path):
     result = outcome(worse=True)
     texts = [
-        ChangedText("d01", "good", "\U0001f600 pain gone.", "\U0001f600 pain back now.", ("a",)),
+        ChangedText(
+            "d01", "good", "\U0001f600 pain gone.", "\U0001f600 pain back now.", ("a",)
+        ),
         ChangedText("d02", "good", "</script>", "</script>", ("b",)),
         ChangedText("d03", "good", None, "Here.", ("c",)),
     ]
@@ -155,15 +182,20 @@ def test_texts_stand_as_accepted_and_now_with_the_words_that_differ_marked(tmp_p
     info = put_changed_texts(page, result, texts)
     assert info is not None
     assert (info.authors, info.references) == (["accepted", "now"], ["accepted"])
-    (documents,) = (page_data.value(page.folder, s)["documents"] for s in info.documents_in)
+    (documents,) = (
+        page_data.value(page.folder, s)["documents"] for s in info.documents_in
+    )
     first, same, lost = documents
     assert [(d["id"], d["task"]) for d in (first, same)] == [
-        *(("d01, good", "good"), ("d02, good", "good"))
+        ("d01, good", "good"),
+        ("d02, good", "good"),
     ]
     for text, words in zip(first["texts"], ("gone.", "back now."), strict=True):
         (mark,) = text["marks"]
         in_utf16 = text["text"].encode("utf-16-le")
-        assert in_utf16[2 * mark["start"] : 2 * mark["end"]].decode("utf-16-le") == words
+        assert (
+            in_utf16[2 * mark["start"] : 2 * mark["end"]].decode("utf-16-le") == words
+        )
     assert same["attributes"] == ["the same text: only its scores changed", "b"]
     assert [text["marks"] for text in same["texts"]] == [[], []]
     assert [bool(text["problems"]) for text in lost["texts"]] == [True, False]
@@ -180,15 +212,24 @@ def test_the_page_has_every_row_once_the_worst_first_and_what_it_says(tmp_path):
     assert head["banners"][0].startswith("Exit status 4: worse")
     assert head["answer"][0] == "2 of 3 scores got worse, all of `good`."
     assert {(p["kind"], p["text"]) for p in head["problems"]} == {
-        *(("missing", "3 of 9 are missing"), ("change", "data: data/raw/one (stage ingest)"))
+        ("missing", "3 of 9 are missing"),
+        ("change", "data: data/raw/one (stage ingest)"),
     }
-    assert head["links"] == [{"href": "../../one/index.html", "title": "The whole report"}]
+    assert head["links"] == [
+        {"href": "../../one/index.html", "title": "The whole report"}
+    ]
     changes = page_data.table(page, "changes")
     assert list(changes["verdict"][:2]) == ["regressed", "regressed"]
     expected = result.changes.set_index(["metric", "author"])["difference"].to_dict()
     assert changes.set_index(["metric", "author"])["difference"].to_dict() == expected
     names = [info["name"] for info in head["tables"]]
-    assert names == ["changes", "causes", "changed_documents", "history", "history_means"]
+    assert names == [
+        "changes",
+        "causes",
+        "changed_documents",
+        "history",
+        "history_means",
+    ]
     assert all((page / info["csv"]).is_file() for info in head["tables"])
     assert page_data.figures(head) == ["history"]
 
@@ -200,7 +241,9 @@ def test_a_key_that_may_be_somebodys_text_is_not_written_out(tmp_path):
     documents = changes.documents.assign(doc_id=canary)
     result = outcome(worse=True, differences=changes._replace(documents=documents))
     files = report(tmp_path, result).glob("*.*")
-    output = "\n".join([*lines(result), *(file.read_text(encoding="utf-8") for file in files)])
+    output = "\n".join(
+        [*lines(result), *(file.read_text(encoding="utf-8") for file in files)]
+    )
     assert "cough" not in output
     assert f"{len(canary)} characters, sha256" in output
 
@@ -214,10 +257,13 @@ def test_what_was_added_or_removed_is_named_and_no_open_question():
         ((after, before), "scored for the first time, so not compared: plain, rouge2."),
     ):
         assert words in headline(outcome(differences=between(*sides)))
-    # A system that is called otherwise now, and one of whose texts has failed all along.
+    # A system that is called otherwise now, and one of whose texts has failed all
+    # along.
     rows = before.scores
     lost = (rows["author"] == "plain") & (rows["doc_id"] == "d00")
-    rows = rows.assign(value=rows["value"].mask(lost), n_failed=lost.astype(int), n_judged=1)
+    rows = rows.assign(
+        value=rows["value"].mask(lost), n_failed=lost.astype(int), n_judged=1
+    )
     renamed = rows.assign(author=rows["author"].replace("plain", "plain_2"))
     now = replace(before, scores=renamed, leaderboard=leaderboard(renamed))
     changes = between(replace(before, scores=rows), now)
@@ -256,8 +302,12 @@ def test_the_history_has_a_row_per_run_and_means_where_they_were_made_again(tmp_
     runs, means = append(tmp_path, quiet)
     assert runs["did"].tolist() == ["run again", "nothing to do"]
     assert set(means["run"]) == {TODAY}
-    runs, _ = append(tmp_path, outcome(worse=True, failed=["one: report"], differences=None))
-    assert runs["did"].tolist() == ["failed", "nothing to do"], "the same second is one run"
+    runs, _ = append(
+        tmp_path, outcome(worse=True, failed=["one: report"], differences=None)
+    )
+    assert runs["did"].tolist() == ["failed", "nothing to do"], (
+        "the same second is one run"
+    )
     assert runs["regressed"].isna().tolist() == [True, False]
     (tmp_path / "history/one/history.parquet").write_text("torn")
     with pytest.raises(BadInput, match=r"history/one/history.parquet: .* move it away"):

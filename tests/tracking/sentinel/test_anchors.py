@@ -35,7 +35,9 @@ def judgments(labels: dict[str, str | None]) -> pd.DataFrame:
 
 
 def test_questions_that_make_one_number_are_one_family():
-    assert family("citation_recall") == family("citation_alone") == family("citation_rest")
+    assert (
+        family("citation_recall") == family("citation_alone") == family("citation_rest")
+    )
     assert family("claim_recall") != family("claim_precision") != family("faithfulness")
     assert family("verdict") == "verdict"  # of a test of judges, no measure
 
@@ -50,7 +52,8 @@ def test_an_item_is_drawn_whole_or_not_at_all():
         ("faithfulness", "entailment", "d0", 0, -1),
     )
     ids = rows["pair_id"].tolist()
-    # The rest of the first statement was not needed; of the second one a question failed.
+    # The rest of the first statement was not needed; of the second one a question
+    # failed.
     labels = dict.fromkeys(ids, "entailed") | {ids[4]: None}
     del labels[ids[2]]
     items = number_items(rows, judgments(labels))
@@ -58,17 +61,25 @@ def test_an_item_is_drawn_whole_or_not_at_all():
     drawn = draw_items(items, 100, 1)
     assert set(drawn["pair_id"]) == {ids[0], ids[1], ids[2], ids[5]}
     assert drawn.loc[drawn["verdict"].notna(), "pair_id"].nunique() == 3
-    assert set(drawn["stratum"]) == {"citation_alone: entailed", "faithfulness: entailed"}
+    assert set(drawn["stratum"]) == {
+        "citation_alone: entailed",
+        "faithfulness: entailed",
+    }
 
 
 def test_drawing_is_a_matter_of_the_seed_and_weighs_what_it_left_out():
     rows = pairs(*(("faithfulness", "entailment", f"d{n}", 0, -1) for n in range(40)))
     labels = ["not_entailed"] * 4 + ["entailed"] * 36
-    items = number_items(rows, judgments(dict(zip(rows["pair_id"], labels, strict=True))))
+    items = number_items(
+        rows, judgments(dict(zip(rows["pair_id"], labels, strict=True)))
+    )
     once, again, other = (draw_items(items, 8, seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(once, again)
     assert set(once["pair_id"]) != set(other["pair_id"])
-    assert once.groupby("verdict")["weight"].first().to_dict() == {"entailed": 9, "not_entailed": 1}
+    assert once.groupby("verdict")["weight"].first().to_dict() == {
+        "entailed": 9,
+        "not_entailed": 1,
+    }
     assert (once["covered"] == 1).all()
 
 
@@ -91,7 +102,9 @@ def anchors(stored: str, *repeats: str) -> pd.DataFrame:
     columns = {
         "pair_id": list(map(str, numbers)),
         "doc_id": [f"d{n}" for n in numbers],
-        **{"author": "blue", "part": "full", "instrument": "entailment"},
+        "author": "blue",
+        "part": "full",
+        "instrument": "entailment",
         "verdict": [NAMES[letter] for letter in stored],
         "repeats": [[NAMES[draw[n]] for draw in repeats] for n in numbers],
     }
@@ -101,7 +114,9 @@ def anchors(stored: str, *repeats: str) -> pd.DataFrame:
 def drift(rows: pd.DataFrame, answers: str) -> Drift:
     """Compare anchors with the answers of today."""
     verdicts = [NAMES[letter] or None for letter in answers]
-    current = pd.DataFrame({"pair_id": list(map(str, range(len(answers)))), "verdict": verdicts})
+    current = pd.DataFrame(
+        {"pair_id": list(map(str, range(len(answers)))), "verdict": verdicts}
+    )
     result = compare(rows, current, 0.02)
     assert result is not None
     return result
@@ -111,12 +126,16 @@ def test_changes_and_their_sum_are_counted_against_the_stored_verdicts():
     result = drift(anchors("eennnn", "eennnn", "nennnn"), "enenen")
     assert (result.changed.total, result.shift.total) == (3, 1)
     assert result.changed.expected == 1 / 2  # of the two repetitions one has one
-    assert result.flips == {("entailed", "not_entailed"): 1, ("not_entailed", "entailed"): 2}
+    assert result.flips == {
+        ("entailed", "not_entailed"): 1,
+        ("not_entailed", "entailed"): 2,
+    }
     # Three or four of four, each with a chance of a third.
     assert result.changed.more == pytest.approx(4 * (1 / 3) ** 3 * 2 / 3 + (1 / 3) ** 4)
     always = drift(anchors("e" * 8, "n" * 8, "n" * 8), "n" * 8).changed  # is no news
     assert (always.total, always.expected, always.more) == (8, 8, 1)
-    lacking = drift(anchors("eeee", "eee-", "eeee"), "en-n")  # what has no answer counts nowhere
+    # what has no answer counts nowhere
+    lacking = drift(anchors("eeee", "eee-", "eeee"), "en-n")
     assert (lacking.answered, lacking.failed, lacking.changed.total) == (2, 1, 1)
     nothing = pd.DataFrame({"pair_id": ["0", "1"], "verdict": [None, None]})
     assert compare(anchors("ee", "ee"), nothing, 0.02) is None

