@@ -17,8 +17,10 @@ from metassay.format.frames import records
 from metassay.format.numbers import counted, short, short_interval
 from metassay.reporting.contract import Link, Problem
 from metassay.reporting.shell import PageFolder
+from metassay.reporting.warning_lines import problems_of
 from metassay.statistics.raters import EPSILON
 from metassay.statistics.shares import WIDTH, worth_at_most
+from metassay.tables.data_warnings import DataWarning, warnings_table
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, frame_sheet
 
@@ -47,9 +49,10 @@ class JudgeCheck(Results):
     """The results of `judge_check`; each table is an attribute too.
 
     `answer`: what the tables show, in sentences. `unmet`: a line for each requirement
-    that the lower end of an interval does not reach. `notes`: how the table was read,
-    and what was left out. `choices`: all that the numbers depend on beside the table.
-    docs/judge-check.md has the tables.
+    that the lower end of an interval does not reach. `warnings`: what to know before
+    its numbers are trusted. `notes`: how the table was read, and what was left out.
+    `choices`: all that the numbers depend on beside the table. docs/judge-check.md has
+    the tables.
     """
 
     answer: tuple[str, ...]
@@ -65,10 +68,9 @@ class JudgeCheck(Results):
             if self.unmet
             else []
         )
-        answer = [
-            *failed,
-            *(line for sentence in self.answer for line in _wrap(sentence)),
-        ]
+        sentences = [f"WARNING: {line}" for line in self.warnings]
+        sentences += self.answer
+        answer = failed + [line for sentence in sentences for line in _wrap(sentence)]
         board = [*_board(self.tables)]
         if len([*head, *board, *answer]) + 2 <= LINES:
             board = ["", *board, ""]
@@ -78,8 +80,8 @@ class JudgeCheck(Results):
         """The first screen, then the names of the tables."""
         return "\n".join([*self.screen, f"tables: {', '.join(self.tables)}"])
 
-    def _texts(self) -> Mapping[str, Sequence[str]]:
-        return {"answer.txt": (*self.unmet, *self.answer), "notes.txt": self.notes}
+    def _texts(self) -> Mapping[str, Iterable[str]]:
+        return {"answer.txt": (*self.unmet, *self.answer), **super()._texts()}
 
     def _write_page(self, folder: Path) -> None:
         from metassay.reporting.page import write_page  # slow; the screen needs none
@@ -93,7 +95,10 @@ class JudgeCheck(Results):
             systems={"headline": [*_BOARD]},
             name=name,
             answer=[*self.unmet, *_cards(self.tables), *self.answer],
-            problems=[Problem("warning", line) for line in self.notes],
+            problems=[
+                *problems_of(self.warning_lines),
+                *(Problem("warning", line) for line in self.notes),
+            ],
             links=[Link("choices.json", "Columns, words and options")],
         )
 
@@ -199,13 +204,29 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
             f"{sheet.name}: no judge has a verdict; name a column with verdicts"
         )
     tables, unmet = make_tables(verdicts)
+    warnings = warnings_table(find_warnings(verdicts))
     return JudgeCheck(
-        tables,
-        tuple(_notes(verdicts)),
-        {**verdicts.choices._asdict(), "file": sheet.name},
-        tuple(_answer(verdicts, tables)),
-        tuple(unmet),
+        tables=tables if warnings.empty else {**tables, "warnings": warnings},
+        notes=tuple(_notes(verdicts)),
+        choices={**verdicts.choices._asdict(), "file": sheet.name},
+        answer=tuple(_answer(verdicts, tables)),
+        unmet=tuple(unmet),
     )
+
+
+def find_warnings(verdicts: Verdicts) -> Iterator[DataWarning]:
+    """Yield what users should know before they trust the numbers of the judges."""
+    # too few clusters
+    if np.isfinite(worth_at_most(verdicts.passed, verdicts.cluster)):
+        labels = {"fail": verdicts.passed == 0, "pass": verdicts.passed == 1}
+        clusters = {
+            verb: np.unique(verdicts.cluster[rows]).size
+            for verb, rows in labels.items()
+        }
+        n, verb = min((n, verb) for verb, n in clusters.items())
+        rows = f"rows of {counted(n, 'document')} only"
+        finding = f"People {verb} {rows}: each document counts once."
+        yield DataWarning(kind="labels", finding=finding)
 
 
 def _requirements(choices: Choices) -> dict[str, float]:
@@ -332,16 +353,6 @@ def _board(tables: _Tables) -> Iterator[str]:
 
 def _answer(verdicts: Verdicts, tables: _Tables) -> Iterator[str]:
     first = tables["card"]["judge"].iloc[0]
-    # too few clusters
-    if np.isfinite(worth_at_most(verdicts.passed, verdicts.cluster)):
-        labels = {"fail": verdicts.passed == 0, "pass": verdicts.passed == 1}
-        clusters = {
-            verb: np.unique(verdicts.cluster[rows]).size
-            for verb, rows in labels.items()
-        }
-        n, verb = min((n, verb) for verb, n in clusters.items())
-        rows = f"rows of {counted(n, 'document')} only"
-        yield f"WARNING: people {verb} {rows}: each document counts once."
     yield _may_replace(tables)
     yield from _more_labels(
         _rows(tables, "labels", first), _shorten(first), verdicts.choices

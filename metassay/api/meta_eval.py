@@ -17,16 +17,16 @@ from metassay.api.results import Results, as_tuple
 from metassay.api.slices import Slice, find_groups, find_slices
 from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.format.numbers import counted
-from metassay.meta_evaluation.agreement import agreement
 from metassay.meta_evaluation.analysis import Evaluation, Progress
-from metassay.meta_evaluation.evaluate import RESULT_TABLES, evaluate
+from metassay.meta_evaluation.evaluate import RESULT_TABLES, evaluate, evaluate_raters
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.reporting.certificates import advice, best_of
 from metassay.reporting.sentences import make_certificates
 from metassay.tables.certificates import CERTIFICATES
-from metassay.tables.evidence import DESIGNS
+from metassay.tables.data_warnings import DataWarning
 from metassay.tables.parquet import empty, round_trip
+from metassay.tables.scores import SCORES
 from metassay.tabular.rows import Findings
 from metassay.tabular.scales import parse_scales
 from metassay.tabular.sheet import Sheet, frame_sheet
@@ -58,12 +58,11 @@ class MetaEvaluation(Results):
     """The results of `meta_eval`; each table is an attribute: `.certificates`, `.agreement`, ...
 
     `tables` has them by name, with the columns and rounding of docs/tables.md, and
-    `raters` beside them. `warnings`: documents and systems that the data show to belong
-    together, and names that only one side has. `notes`: what was assumed, counted and
-    left out. `choices`: all that the numbers depend on beside scores and ratings.
+    `raters` beside them. `warnings`: what to know before verdicts are trusted. `notes`:
+    what was assumed, counted and left out. `choices`: all that the numbers depend on
+    beside scores and ratings.
     """
 
-    warnings: tuple[str, ...]
     options: MetaOptions
     certification: CertificationOptions
 
@@ -92,18 +91,6 @@ class MetaEvaluation(Results):
     def _repr_html_(self) -> str:
         return "".join(f"<p>{escape(line)}</p>" for line in repr(self).splitlines())
 
-    @property
-    def of_names(self) -> tuple[str, ...]:
-        """The warnings but those of the design, which pages and terminals show elsewhere."""
-        return tuple(
-            line for line in self.warnings if line not in _of_design(self.tables)
-        )
-
-    def _texts(self) -> Mapping[str, Sequence[str]]:
-        return {
-            "notes.txt": [*(f"warning: {line}" for line in self.warnings), *self.notes]
-        }
-
     def _write_page(self, folder: Path) -> None:
         # Here, because Matplotlib takes a second to import and a call without pages
         # needs none.
@@ -122,7 +109,7 @@ class MetaEvaluation(Results):
             confidence=self.options.confidence,
             title=" and ".join(names),
             command=call,
-            notes=(*self.of_names, *self.notes),
+            notes=self.notes,
         )
 
 
@@ -228,11 +215,13 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
         )
     except BadInput as error:
         raise BadInput(map(_with_arguments, error.problems)) from None
-    warnings, notes = (
-        map(_with_arguments, results.warnings),
-        map(_with_arguments, results.notes),
+    warnings = results.tables["warnings"].copy()
+    for column in ("finding", "remedy"):
+        warnings[column] = warnings[column].map(_with_arguments)
+    tables = {**results.tables, "warnings": warnings}
+    return replace(
+        results, tables=tables, notes=tuple(map(_with_arguments, results.notes))
     )
-    return replace(results, warnings=tuple(warnings), notes=tuple(notes))
 
 
 def evaluate_sheets(
@@ -247,24 +236,25 @@ def evaluate_sheets(
     `meta_eval`.
     """
     inputs = _read_all(scores, ratings, request)
-    notes, warnings = list[str](), list[str]()
+    notes, warnings = list[str](), list[DataWarning]()
     if inputs.scores is not None:
         both, scored, rated = count_overlap(inputs.scores, inputs.ratings)
         notes.append(
             f"{counted(both, 'text')} with scores and ratings; {scored:,} with scores only,"
             f" {rated:,} with ratings only"
         )
-        warnings += warn_of_names(inputs.scores, inputs.ratings)
+        for line in warn_of_names(inputs.scores, inputs.ratings):
+            warnings.append(DataWarning(kind="input", finding=line))
         # two files of ratings?
         if inputs.scores.cells.columns == inputs.ratings.cells.columns:
             names = f"{inputs.scores.name} and {inputs.ratings.name}"
-            warnings.append(
-                f"{names} have the same columns; if both hold ratings, name both by --ratings"
-            )
-    pieces = [_tables(inputs, notes, progress)]
+            finding = f"{names} have the same columns."
+            remedy = "If both hold ratings, name both by --ratings."
+            warnings.append(DataWarning(kind="input", finding=finding, remedy=remedy))
+    pieces = [_tables(inputs, notes, warnings, progress)]
     for part in inputs.slices:
         if of_part := _select(inputs, part):
-            pieces.append(_tables(of_part, [], progress, f"{part.name}: "))
+            pieces.append(_tables(of_part, [], [], progress, f"{part.name}: "))
         else:
             notes.append(f"{part.name}: no text with scores and ratings: not evaluated")
     tables = {
@@ -275,12 +265,11 @@ def evaluate_sheets(
         rows = make_certificates(tables.pop("evidence"), settings.certification)
         tables["certificates"] = round_trip(CERTIFICATES, rows)
     return MetaEvaluation(
-        tables,
-        (*notes, *_notes(inputs, request)),
-        _choices(inputs, request),
-        (*_of_design(tables), *warnings),
-        settings.options,
-        settings.certification,
+        tables=tables,
+        notes=(*notes, *_notes(inputs, request)),
+        choices=_choices(inputs, request),
+        options=settings.options,
+        certification=settings.certification,
     )
 
 
@@ -305,25 +294,32 @@ def _read_all(
 
 
 def _tables(
-    inputs: _Inputs, notes: list[str], progress: TableProgress | None, prefix: str = ""
+    inputs: _Inputs,
+    notes: list[str],
+    warnings: Sequence[DataWarning],
+    progress: TableProgress | None,
+    prefix: str = "",
 ) -> dict[str, pd.DataFrame]:
-    settings, rated, groups = inputs.settings, inputs.ratings.table, inputs.groups
-    if inputs.scores is None:
-        tables = agreement(rated, settings.criteria, settings.options, groups.clusters)
-        return {"agreement": tables, "raters": rater_means(rated)}
+    settings, rated = inputs.settings, inputs.ratings.table
     evaluation = Evaluation(
-        inputs.scores.table,
-        rated,
-        settings.criteria,
-        settings.better,
-        settings.options,
-        groups=groups,
+        scores=empty(SCORES) if inputs.scores is None else inputs.scores.table,
+        ratings=rated,
+        criteria=settings.criteria,
+        better=settings.better,
+        options=settings.options,
+        groups=inputs.groups,
         progress=None
         if progress is None
         else lambda table: progress(f"{prefix}{table}"),
         note=notes.append,
+        known_warnings=warnings,
     )
-    return {**evaluate(evaluation), "raters": rater_means(rated)}
+    tables = (
+        evaluate(evaluation)
+        if inputs.scores is not None
+        else evaluate_raters(evaluation)
+    )
+    return {**tables, "raters": rater_means(rated)}
 
 
 def _select(inputs: _Inputs, part: Slice) -> _Inputs | None:
@@ -352,13 +348,6 @@ def _concat(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
         filled = [piece for piece in pieces if len(piece)]
         table = pd.concat(filled, ignore_index=True) if filled else table
     return round_trip(RESULT_TABLES[name], table) if name in RESULT_TABLES else table
-
-
-def _of_design(tables: Mapping[str, pd.DataFrame]) -> list[str]:
-    """Return the table `designs` as lines: what belongs, or seems to belong, together."""
-    designs = tables["designs"] if "designs" in tables else empty(DESIGNS)
-    texts = (text for name in ("found", "suspected") for text in designs[name])
-    return list(dict.fromkeys(line for text in texts for line in text.splitlines()))
 
 
 def _notes(inputs: _Inputs, request: EvalRequest) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The results of `meta_eval` and `judge_check`: tables by name, notes, files."""
+"""The results of `meta_eval` and `judge_check`: tables by name, warnings, notes, files."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +10,10 @@ import pandas as pd
 
 from metassay.core.atomic import whole_folder
 from metassay.format.frames import to_csv
+from metassay.reporting.warning_lines import WarningLine, warning_lines
+from metassay.tables.data_warnings import WARNINGS
+from metassay.tables.evidence import DESIGNS
+from metassay.tables.parquet import empty
 
 
 def as_tuple(names: str | Sequence[str]) -> tuple[str, ...]:
@@ -19,10 +23,11 @@ def as_tuple(names: str | Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Tables, each an attribute too, and notes on them.
+    """Tables, each an attribute too, and warnings and notes on them.
 
-    `notes`: what was assumed, counted and left out. `choices`: all that the numbers
-    depend on beside the input.
+    `warnings`: what to know before the numbers are trusted, the most serious first; the
+    table of that name has finding and remedy apart. `notes`: what was assumed, counted
+    and left out. `choices`: all that the numbers depend on beside the input.
     """
 
     tables: Mapping[str, pd.DataFrame] = field(repr=False)
@@ -40,6 +45,17 @@ class Results:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.tables]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The table `warnings` in words, as terminal and page show them."""
+        return tuple(line.sentence for line in self.warning_lines)
+
+    @property
+    def warning_lines(self) -> list[WarningLine]:
+        """The same with their kinds."""
+        designs = self.tables.get("designs", empty(DESIGNS))
+        return warning_lines(self.tables.get("warnings", empty(WARNINGS)), designs)
 
     def table(self, name: str) -> pd.DataFrame:
         """Return a table by its name, such as `card`; AttributeError lists the names there are."""
@@ -67,7 +83,9 @@ class Results:
         self._write_page(folder)
 
     def _texts(self) -> Mapping[str, Iterable[str]]:
-        return {"notes.txt": self.notes}
+        return {
+            "notes.txt": [*(f"warning: {line}" for line in self.warnings), *self.notes]
+        }
 
     def _write_page(self, folder: Path) -> None:
         raise NotImplementedError

@@ -36,7 +36,7 @@ from metassay.format.numbers import (
 )
 from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
 from metassay.meta_evaluation.agreement import ALL
-from metassay.reporting.certificates import best, limits, ranked
+from metassay.reporting.certificates import best, ranked
 from metassay.reporting.names import Row
 from metassay.tables.names import FULL, metric_label
 from metassay.tabular.decoding import check_names
@@ -81,15 +81,17 @@ def meta_eval(args: argparse.Namespace) -> int:
             results = evaluate_sheets(scores, ratings, request, progress)
         if folder is not None:
             results.write(folder)
+    # First, because no verdict below should be read without them.
+    for line in results.warning_lines:
+        limit = line.kind == "size"
+        label, style = ("LIMIT", None) if limit else ("WARNING", "bold yellow")
+        say(console, f"{label}: {line.sentence}", style=style)
+    if results.warnings:
+        console.print()
     if "certificates" in results.tables:
         show(dict(results.tables), results.options.confidence, console)
     else:
         show_raters(dict(results.tables), console)
-    say(
-        console, *(f"WARNING: {line}" for line in results.of_names), style="bold yellow"
-    )
-    if results.of_names:
-        console.print()
     say(console, *results.notes)
     if args.out:
         names = ", ".join(f"{name}.csv" for name in results.tables)
@@ -182,7 +184,7 @@ _ONE_RATER = (
 
 
 def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -> None:
-    """Print each criterion's limits, its certificates, best verdict first, and the best in words.
+    """Print each criterion's certificates, best verdict first, and the best in words.
 
     On a narrow terminal names and verdicts fold, and are never cut.
     """
@@ -202,10 +204,6 @@ def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -
         if certificates["study"].nunique() > 1:
             title.append(f"study {study}")
         console.print(Text(", ".join(title), style="bold", overflow="fold"))
-        designs = tables["designs"]
-        design = designs[(designs[_STUDY_KEY] == list(key)).all(axis=1)]
-        for line in limits(of_criterion, design, confidence):
-            console.print(_indent(line))
         frames = (
             (level, of_criterion[of_criterion["level"] == level]) for level in DECISIONS
         )

@@ -21,10 +21,12 @@ from metassay.core.stages import TABLES, files_in
 from metassay.format.frames import records
 from metassay.format.numbers import counted
 from metassay.format.terms import DECISIONS
-from metassay.reporting.certificates import advice, best_of, limits_of, too_small
+from metassay.meta_evaluation.study_warnings import too_small
+from metassay.reporting.certificates import advice, best_of
 from metassay.reporting.headline import answers_of, notes_of
 from metassay.reporting.names import ShownAs
 from metassay.reporting.shell import ask_no_since
+from metassay.reporting.warning_lines import warnings_of
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.parquet import read
 
@@ -178,8 +180,6 @@ def _metrics(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
     in_answers = tuple(
         filter(None, (too_small(best.rows, confidence)[1:] for best in leaders))
     )
-    warnings = [
-        line for line in limits_of(folder, confidence) if not line.endswith(in_answers)
-    ]
+    warnings = [line for line in warnings_of(folder) if not line.endswith(in_answers)]
     part = Part([*advice(answers, confidence)], "answer", "trust")
     return title, [part, Part(warnings, "warning", "trust")]

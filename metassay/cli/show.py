@@ -22,9 +22,9 @@ from metassay.format.glossary import terms
 from metassay.format.numbers import shown
 from metassay.llm.endpoints import parse_models
 from metassay.reporting import headline
-from metassay.reporting.certificates import limits_of
 from metassay.reporting.contract_page import TABLES as CONTRACT
 from metassay.reporting.names import ShownAs
+from metassay.reporting.warning_lines import warnings_of
 from metassay.tables.parquet import read
 
 ROWS = 50  # printed without --all
@@ -129,12 +129,12 @@ def _cell(value: object) -> str:
 OURS = {
     "advice",
     "confound",
-    "found",
+    "finding",
     "given",
     "note",
     "recipe",
+    "remedy",
     "sentence",
-    "suspected",
     "verdict",
     "why",
 }
@@ -165,8 +165,7 @@ def table_of(name: str, table: str, params: Params) -> tuple[pd.DataFrame, list[
     if table == "means":
         return headline.board(folder, shown_as), []
     if table == "trust":
-        limits = limits_of(folder, float(params.meta_evaluation["confidence"]))
-        return headline.best_metrics(folder, shown_as), limits
+        return headline.best_metrics(folder, shown_as), warnings_of(folder)
     if table == "judges":
         return headline.cards(folder, shown_as), []
     if table == "segmentations":

@@ -1,6 +1,6 @@
 """Define analyses: their tables, the functions that make them, and the texts of the page."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from metassay.meta_evaluation.layouts import NO_GROUPS, Groups
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Better, Study, by_statement, studies
 from metassay.statistics.limits import TEXTS
+from metassay.tables.data_warnings import DataWarning
 from metassay.tables.parquet import Table
 
 Progress = Callable[[int, int], None]
@@ -27,8 +28,9 @@ class Evaluation:
     which only benchmarks have, as `statement_scores`; `better`: each metric's
     direction; `groups`: the user's labels of documents and systems. `progress` takes a
     table's name and returns a function that is called with (done, total) while the
-    table is made; `note` takes notes on what is left out. `tables`: the tables so far.
-    `executor` computes resamples and permutations.
+    table is made; `note` takes notes on what is left out. `known_warnings`: what the
+    reader of the files found. `tables`: the tables so far. `executor` computes
+    resamples and permutations.
     """
 
     scores: pd.DataFrame
@@ -41,6 +43,7 @@ class Evaluation:
     statement_scores: pd.DataFrame | None = None
     progress: Callable[[str], Progress] | None = None
     note: Callable[[str], None] = lambda _: None
+    known_warnings: Sequence[DataWarning] = ()
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     executor: Executor = LOCAL
 

@@ -365,8 +365,6 @@ def designs(studies: Sequence[Study], groups: Groups) -> pd.DataFrame:
             "n_clusters": study.layout.n_clusters,
             "n_strata": study.layout.n_strata,
             "given": ", ".join(by_user),
-            "found": "\n".join(study.grouping.dealt_with),
-            "suspected": "\n".join(study.grouping.suspected),
         }
         for study in studies
     ]

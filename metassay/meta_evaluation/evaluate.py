@@ -16,6 +16,7 @@ from metassay.meta_evaluation import (
     judge_cards,
     orderings,
     significance,
+    study_warnings,
 )
 from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.study import rounding_notes
@@ -39,6 +40,7 @@ ANALYSES = (
     judge_cards.OF_SYSTEMS,
     judge_cards.ANALYSIS,
     evidence.ANALYSIS,
+    study_warnings.ANALYSIS,
 )
 MANY_PAIRS = 1_000  # with more, users are told that it takes time
 RESULT_TABLES: dict[str, Table] = {
@@ -65,6 +67,15 @@ def evaluate(evaluation: Evaluation) -> dict[str, pd.DataFrame]:
         names = (table.name for table in analysis.tables)
         evaluation.tables.update(zip(names, analysis.make(evaluation), strict=False))
     return evaluation.tables
+
+
+def evaluate_raters(evaluation: Evaluation) -> dict[str, pd.DataFrame]:
+    """Return the tables `agreement` and `warnings` of ratings without scores."""
+    tables = evaluation.tables
+    (tables["agreement"],) = agreement.ANALYSIS.make(evaluation)
+    checks = study_warnings.OF_RATINGS
+    tables["warnings"] = study_warnings.find_warnings(evaluation, checks)
+    return tables
 
 
 def _check_size(scores: pd.DataFrame) -> None:

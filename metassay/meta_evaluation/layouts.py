@@ -25,6 +25,7 @@ from metassay.statistics.layout import (
     join_partitions,
     near_copies,
 )
+from metassay.tables.data_warnings import DataWarning
 
 # standard deviations by which documents clump beyond chance
 SURE, SUSPICIOUS = 5.0, 3.5
@@ -33,6 +34,10 @@ _ASK = (
     "If you know which documents are of one topic, source or patient, say so by `cluster`: it names"
     " a column of a file, or an attribute of a benchmark's sources. If each document stands for"
     " itself, name their own column, `doc_id`."
+)
+_ASK_FAMILY = (
+    "If each stands for itself, say so by `family`, which names a column of a file (the systems'"
+    " own), or by a benchmark's `families`."
 )
 _DIGITS = re.compile(r"(\d+)")
 _LAST_NUMBER = re.compile(r"[\W_]*\d+$")
@@ -52,12 +57,11 @@ NO_GROUPS = Groups({}, {}, {})
 
 
 class Grouping(NamedTuple):
-    """A layout, the names of its strata, and sentences on groups that the user did not label."""
+    """A layout, the names of its strata, and findings on groups that the user did not label."""
 
     layout: Layout
     strata: tuple[str, ...]
-    dealt_with: tuple[str, ...]
-    suspected: tuple[str, ...]  # these ask for a column
+    findings: tuple[DataWarning, ...]
 
 
 def layout_of(
@@ -76,8 +80,7 @@ def layout_of(
     begin alike, neighbours in the order of names, or groups with similar scores, if
     scores and ratings show it.
     """
-    findings: list[str] = []
-    suspicions: list[str] = []
+    findings: list[DataWarning] = []
     scores = np.stack(metrics) if metrics else np.empty((0, *human.shape))
     stratum, names = _strata(systems, documents, human, groups, findings)
     family = _families(systems, human, scores, groups, findings)
@@ -93,13 +96,13 @@ def layout_of(
         if cluster is None:
             cluster = _by_order(documents, sides, stratum, findings)
         if cluster is None:
-            cluster = _by_scores(sides, equal, rng, findings, suspicions)
+            cluster = _by_scores(sides, equal, rng, findings)
     if cluster is None:
         cluster = np.arange(len(documents))
     # A cluster that two strata share becomes two clusters.
     cluster = factorize(cluster * (int(stratum.max(initial=0)) + 1) + stratum)
     layout = Layout(stratum, join_partitions(cluster, equal), family)
-    return Grouping(layout, names, tuple(findings), tuple(suspicions))
+    return Grouping(layout, names, tuple(findings))
 
 
 def _strata(
@@ -107,7 +110,7 @@ def _strata(
     documents: Sequence[str],
     human: Array,
     groups: Groups,
-    findings: list[str],
+    findings: list[DataWarning],
 ) -> tuple[Index, tuple[str, ...]]:
     if groups.strata:
         labels = [groups.strata.get(document, "") for document in documents]
@@ -136,10 +139,11 @@ def _strata(
         sizes.append(
             f"{len(members)} systems on {np.count_nonzero(stratum == number):,} documents"
         )
-    findings.append(
+    finding = (
         f"The texts fall into {n} sets that share no system and no document ({'; '.join(sizes)})."
         " Correlations are of what varies within each set, averaged over the sets."
     )
+    findings.append(DataWarning(kind="groups", finding=finding))
     return stratum, tuple(names)
 
 
@@ -148,7 +152,7 @@ def _families(
     human: Array,
     scores: Array,
     groups: Groups,
-    findings: list[str],
+    findings: list[DataWarning],
 ) -> Index:
     equal = (
         duplicate_items(scores.transpose(0, 2, 1))
@@ -164,16 +168,16 @@ def _families(
             " and ".join(shown(systems[i]) for i in np.flatnonzero(alike == number))
             for number in np.flatnonzero(np.bincount(alike) > 1)
         )
-        findings.append(
-            f"Systems go up and down with the same documents, as versions of one system do:"
-            f" {listed}. They count as one. If each stands for itself, say so by `family`, which"
-            " names a column of a file (the systems' own), or by a benchmark's `families`."
+        finding = (
+            "Systems go up and down with the same documents, as versions of one system do:"
+            f" {listed}. They count as one."
         )
+        findings.append(DataWarning(kind="groups", finding=finding, remedy=_ASK_FAMILY))
     return join_partitions(alike, equal)
 
 
 def _by_name(
-    documents: Sequence[str], sides: Sequence[Array], findings: list[str]
+    documents: Sequence[str], sides: Sequence[Array], findings: list[DataWarning]
 ) -> Index | None:
     group = factorize([_LAST_NUMBER.sub("", name) for name in documents])
     size = np.bincount(group)
@@ -187,10 +191,11 @@ def _by_name(
         1, len(metrics)
     ):
         return None
-    findings.append(
+    finding = (
         f"The documents' names begin in {size.size} ways, and documents whose names begin alike"
-        f" have similar scores and ratings. They count as one. {_ASK}"
+        " have similar scores and ratings. They count as one."
     )
+    findings.append(DataWarning(kind="groups", finding=finding, remedy=_ASK))
     return group
 
 
@@ -198,7 +203,7 @@ def _by_order(
     documents: Sequence[str],
     sides: Sequence[Array],
     stratum: Index,
-    findings: list[str],
+    findings: list[DataWarning],
 ) -> Index | None:
     order = np.array(
         sorted(range(len(documents)), key=lambda i: _natural(documents[i])), np.intp
@@ -213,10 +218,11 @@ def _by_order(
             drifts = True
     if not drifts:
         return None
-    findings.append(
+    finding = (
         "Scores and ratings drift with the order of the documents' names. Neighbours count as one:"
-        f" {np.unique(blocks).size} blocks. {_ASK}"
+        f" {np.unique(blocks).size} blocks."
     )
+    findings.append(DataWarning(kind="groups", finding=finding, remedy=_ASK))
     return factorize(blocks)
 
 
@@ -224,37 +230,39 @@ def _by_scores(
     sides: Sequence[Array],
     equal: Index,
     rng: np.random.Generator,
-    findings: list[str],
-    suspicions: list[str],
+    findings: list[DataWarning],
 ) -> Index | None:
     first = np.unique(equal, return_index=True)[1]  # equal documents would clump
     group = clumps([side[:, first] for side in sides], rng)
     groups = int(group.number.max(initial=-1)) + 1
     if group.beyond > SURE:
-        findings.append(
+        finding = (
             f"Documents fall into {groups} groups with similar scores, far beyond chance, as those"
-            f" of a few topics or sources do. Each group counts as one. {_ASK}"
+            " of a few topics or sources do. Each group counts as one."
         )
+        findings.append(DataWarning(kind="groups", finding=finding, remedy=_ASK))
         return group.number[equal]
     if group.beyond > SUSPICIOUS:
-        suspicions.append(
+        finding = (
             "Documents may fall into groups with similar scores, as documents of a few topics or"
-            f" sources do. {_ASK} Without it, a metric can look good that only knows the topic."
+            " sources do. Then a metric can look good that only knows the topic."
         )
+        findings.append(DataWarning(kind="groups", finding=finding, remedy=_ASK))
     return None
 
 
 def _report_equal(
-    names: Sequence[str], number: Index, what: str, findings: list[str]
+    names: Sequence[str], number: Index, what: str, findings: list[DataWarning]
 ) -> None:
     size = np.bincount(number)
     n = int(size[size > 1].sum())
     if n:
         first = [names[i] for i in np.flatnonzero(number == np.argmax(size > 1))[:2]]
-        findings.append(
+        finding = (
             f"{n:,} of {len(names):,} {what} have exactly the scores of another one, such as"
             f" {' and '.join(map(shown, first))}. Those with equal scores count as one."
         )
+        findings.append(DataWarning(kind="groups", finding=finding))
 
 
 def _natural(name: str) -> tuple[tuple[int, str], ...]:  # d2 before d10

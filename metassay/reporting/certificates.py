@@ -1,35 +1,26 @@
-"""Which metric to trust for each decision, in words, and what a study is too small for."""
+"""Which metric to trust for each decision, in words."""
 
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
-from math import factorial
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.format.frames import records
 from metassay.format.numbers import counted, missing
 from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
 from metassay.meta_evaluation import verdicts as v
+from metassay.meta_evaluation.study_warnings import too_small
 from metassay.reporting.contract import GridCell, GridRow
 from metassay.reporting.names import (
-    Key,
     Row,
     best_first,
     by_criterion,
     criterion_title,
-    grouped,
-    key_of,
     metric_name,
-    part_rank,
     short_estimate,
 )
 from metassay.reporting.sentences import capitalized, state_of, to_do
-from metassay.tables.certificates import CERTIFICATES
-from metassay.tables.evidence import DESIGNS
-from metassay.tables.names import FULL, STATEMENT
-from metassay.tables.parquet import read
+from metassay.tables.names import FULL
 
 
 class Best(NamedTuple):
@@ -98,104 +89,6 @@ def _rank(row: Row, by: str) -> tuple[int, float, str, str]:
         row["metric"],
         row["judge"],
     )
-
-
-# What a study is too small to show, said before any of its tables.
-
-_LARGEST = 20  # beyond it a factorial is large enough for any p
-
-
-def limits(
-    certificates: pd.DataFrame, designs: pd.DataFrame, confidence: float = 0.95
-) -> list[str]:
-    """Say what the data show of the study's design, then what it is too small for.
-
-    A sentence for what was found or suspected to belong together; for each level at
-    which no metric can be shown to follow people, however good, as no p can be below 1
-    - confidence (`smallest_p`); and where too few systems were rated to speak of
-    others. Criteria are named where a sentence isn't about all of them; equal sentences
-    stand once.
-    """
-    by_key = grouped(records(certificates), key_of)
-    every = sorted(by_key, key=lambda key: (*key[:2], part_rank(key[2])))
-    lines = [
-        (line, key_of(row))
-        for row in records(designs)
-        for line in (*row["found"].splitlines(), *row["suspected"].splitlines())
-    ]
-    for level in DECISIONS:
-        for key in every:
-            of_level = [row for row in by_key[key] if row["level"] == level]
-            lines.append((too_small(of_level, confidence), key))
-    lines += [(_few_systems(by_key[key]), key) for key in every]
-    keys_of: dict[str, list[Key]] = {}
-    for line, key in lines:
-        keys_of.setdefault(line, []).append(key)
-    return [_about(keys, every, line) for line, keys in keys_of.items() if line]
-
-
-def limits_of(folder: Path, confidence: float) -> list[str]:
-    """Say what belongs together in the benchmark, and what it is too small for; of whole texts."""
-    certificates = read(CERTIFICATES, folder / "certificates.parquet")
-    designs = read(DESIGNS, folder / "designs.parquet")
-    whole = [table[table["part"] == FULL] for table in (certificates, designs)]
-    return limits(whole[0], whole[1], confidence)
-
-
-def _few_systems(rows: list[Row]) -> str:
-    """Say why no metric can be one to use with other systems; empty where one can."""
-    n = max(row["n_families"] for row in rows)
-    if n >= v.FEWEST_SYSTEMS or all(row["design"] in v.OF_NO_OTHERS for row in rows):
-        return ""
-    return (
-        f"with {counted(n, 'system')} the best verdict is “{v.PROMISING}”; trusting a metric with"
-        f" other systems needs at least {v.FEWEST_SYSTEMS}."
-    )
-
-
-def _about(keys: list[Key], every: list[Key], sentence: str) -> str:
-    if set(keys) >= set(every):
-        return capitalized(sentence)
-    several = len({study for study, _, _ in every}) > 1
-    names = [
-        criterion_title(criterion, part) + (f" (study {study})" if several else "")
-        for study, criterion, part in keys
-    ]
-    return f"{'; '.join(names)}: {sentence}"
-
-
-def too_small(rows: list[Row], confidence: float) -> str:
-    """Say why no metric of one level can be shown to follow people; empty where one can."""
-    smallest = rows[0]["smallest_p"] if rows else 0.0
-    if smallest is None:
-        nested = rows[0]["level"] == "document" and rows[0]["design"] == "nested"
-        # which nobody compares by document
-        nested = nested and rows[0]["part"] != STATEMENT
-        alone = "each document has one system’s text, so there are no two to compare."
-        return alone if nested else ""
-    alpha = 1.0 - confidence
-    if smallest < alpha:
-        return ""
-    level = rows[0]["level"]
-    systems = max(row["n_families"] for row in rows)
-    documents = 1 if level == "system" else max(row["n_clusters"] for row in rows)
-    clustered = any(row["n_clusters"] < row["n_documents"] for row in rows)
-    if systems < 2 and level == "system":
-        return "all texts are by one system, so there are no two to rank."
-    orders = 2.0**documents if clustered and level != "system" else _orders(documents)
-    if 2.0 / (_orders(systems) * orders) < alpha:
-        return f"too few orders were drawn at random for {DECISIONS[level]}; set more permutations."
-    if level != "system":
-        unit = "cluster of documents" if clustered else "document"
-        texts = f"{counted(systems, 'system')} and {counted(documents, unit)}"
-        few = f"people rated {texts}, too few to test a metric on {DECISIONS[level]}."
-        return few.replace("cluster of documentss", "clusters of documents")
-    enough = next(n for n in range(2, _LARGEST) if 2.0 / _orders(n) < alpha)
-    return f"people rated {systems} systems; ranking systems needs at least {enough}."
-
-
-def _orders(n: int) -> int:
-    return factorial(min(n, _LARGEST))
 
 
 # The grid of the first screen: for each criterion and decision the metric to use, or

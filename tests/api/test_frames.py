@@ -272,7 +272,7 @@ def test_a_misnamed_system_is_named(here, frames, results, capsys) -> None:
     lines = problems(scores, ratings.assign(system="x" + ratings["system"]))
     assert "nothing to compare" in lines[0]
     assert any("names system 'xa'" in line for line in lines)
-    assert results.warnings == ()
+    assert set(results.table("warnings")["kind"]) == {"size"}
 
 
 def test_slices_are_studies_of_their_own(frames, results) -> None:
@@ -352,7 +352,7 @@ def test_one_text_has_one_value_and_a_column_few(here, frames, capsys) -> None:
 def test_ratings_alone_are_agreement_and_means(here, frames, results, capsys) -> None:
     ratings = frames[1]
     assert main([*put(None, ratings), "--scale", "grade=ordinal", "--out", "out"]) == 0
-    assert set(saved("out")) == {"agreement.csv", "raters.csv"}
+    assert set(saved("out")) == {"agreement.csv", "raters.csv", "warnings.csv"}
     raters = pd.read_csv(here / "out/raters.csv").set_index(["rater", "author"])
     for rater, rows in ratings.groupby("rater"):
         grade, of_a = rows["grade"], rows.loc[rows["system"] == "a", "grade"]

@@ -201,9 +201,8 @@ def test_findings_hold_no_text_that_stands_for_a_key() -> None:
         copies = [
             frame[frame[column] == place].assign(**{column: secret}) for frame in frames
         ]
-        line = (
-            metassay.meta_eval(*joined(frames, copies), **FEW).designs["found"].item()
-        )
+        warnings = metassay.meta_eval(*joined(frames, copies), **FEW).warnings
+        (line,) = [line for line in warnings if "have exactly" in line]
         assert "have exactly the scores of another one" in line
         assert "sha256" in line
         assert "Zanzibar" not in line
@@ -215,12 +214,13 @@ def test_what_seems_to_belong_together_can_be_said_to_stand_alone() -> None:
     more = [frame.assign(system=frame["system"] + "2") for frame in frames]
     more[0]["good"] += 1e-3 * np.arange(len(more[0])) ** 0.5
     both = joined(frames, more)
-    plain = metassay.meta_eval(*both, **FEW).designs.iloc[0]
-    assert plain["n_families"] == 4
-    assert "say so by `family`" in plain["found"]
+    plain = metassay.meta_eval(*both, **FEW)
+    assert plain.designs["n_families"].item() == 4
+    assert "say so by `family`" in plain.warnings[0]
     results = metassay.meta_eval(*both, family="system", cluster="doc_id", **FEW)
     design = results.designs.iloc[0]
-    assert (design["n_families"], design["n_clusters"], design["found"]) == (8, 12, "")
+    assert (design["n_families"], design["n_clusters"]) == (8, 12)
+    assert not (results.table("warnings")["kind"] == "groups").any()
     # By the standard names as well, where the files call the columns otherwise.
     other = [
         frame.rename(columns={"doc_id": "note", "system": "maker"}) for frame in both

@@ -192,7 +192,7 @@ def claims(kind: Kind, *, declared=True, coefficient="pearson", runs, seed):
         study = study_of(
             metrics, ratings, seed=run, groups=groups if declared else NO_GROUPS
         )
-        noticed += bool(study.grouping.dealt_with or study.grouping.suspected)
+        noticed += bool(study.grouping.findings)
         for level in LEVELS:
             by_level[level].append(claims_at(study, level, chosen))
     return {
@@ -230,5 +230,5 @@ def falsely_noticed(shape, world, *, runs, seed) -> float:
         study = study_of(
             metrics, rated(rng, effects(rng, shape, world), world), seed=run
         )
-        noticed += bool(study.grouping.dealt_with or study.grouping.suspected)
+        noticed += bool(study.grouping.findings)
     return noticed / runs

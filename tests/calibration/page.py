@@ -19,6 +19,7 @@ from tests.calibration import (
     annotator_test,
     best,
     comparisons,
+    doubts,
     drift,
     facet_weights,
     judge_cards,
@@ -79,6 +80,8 @@ def jobs() -> Iterator[Job]:
     yield from _below_jobs()
     yield from _power_jobs()
     yield from _shape_jobs()
+    for cell in doubts.cells(doubts.sections()):
+        yield Job("doubts", (cell,), partial(doubts.simulate, cell))
     for level, shape, world in product(LEVELS, COVERED, COVERED_WORLDS):
         call: Callable[[], Any] = partial(
             coverage, shape, level, world, runs=400, seed=3
@@ -561,6 +564,7 @@ def page(results: dict, widths: Any) -> str:
     of_page = (_false, _alike, _below, _powers, _shapes, _decisions, _covers)
     parts = [
         *(section(results) for section in of_page),
+        doubts.page_section(doubts.read_results()),
         simulations.section(whole["other"], widths),
         facet_weights.section(whole["weights"]),
         standing_out.section(whole["raters"]),
@@ -611,7 +615,10 @@ def main() -> None:
     _, widths = simulations.judged_means_cover()
     gaps, curves = simulations.power_curves()
     simulations.draw(gaps, curves, simulations.DOCS / "figures" / "power.png")
-    PAGE.write_text(page(simulate(), widths), encoding="utf-8")
+    results = simulate()
+    for (cell,), rates in _of(results, "doubts").items():
+        doubts.keep(cell, "after", rates)
+    PAGE.write_text(page(results, widths), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -39,6 +39,10 @@ def grouping(sides, groups=NO_GROUPS, documents=None):
     )
 
 
+def sentences(grouping):
+    return [warning.sentence for warning in grouping.findings]
+
+
 def labels(label):
     return {f"d{i}": str(label(i)) for i in range(40)}
 
@@ -57,7 +61,7 @@ def test_where_nothing_belongs_together_nothing_is_said():
             40,
             1,
         )
-        assert (plain.dealt_with, plain.suspected) == ((), ())
+        assert plain.findings == ()
 
 
 def test_unconnected_sets_are_strata():
@@ -67,7 +71,7 @@ def test_unconnected_sets_are_strata():
     apart = grouping(sides)
     assert apart.layout.stratum.tolist() == [0] * 20 + [1] * 20
     assert apart.strata == ("s0, s1, s2, s3", "s4, s5, s6")
-    (line,) = apart.dealt_with
+    (line,) = sentences(apart)
     assert "2 sets" in line
     assert "4 systems on 20 documents; 3 systems on 20 documents" in line
     # A text that both sets have connects them; what the user says counts in any case.
@@ -75,7 +79,7 @@ def test_unconnected_sets_are_strata():
     assert grouping(sides).layout.n_strata == 1
     parity = labels(lambda i: "odd" if i % 2 else "even")
     named = grouping(sides, Groups(parity, {}, {}))
-    assert (named.strata, named.dealt_with) == (("even", "odd"), ())
+    assert (named.strata, named.findings) == (("even", "odd"), ())
     assert named.layout.stratum.tolist() == [0, 1] * 20
     # A cluster in two strata is two.
     layout = grouping(world(), Groups(parity, labels(lambda i: i // 4), {})).layout
@@ -92,7 +96,7 @@ def test_equal_documents_and_systems_count_as_one_though_their_ratings_differ():
     assert equal.layout.cluster[7] == equal.layout.cluster[3]
     assert equal.layout.n_clusters == 39
     assert equal.layout.family.tolist() == [0, 1, 2, 3, 1, 4]
-    systems, documents = equal.dealt_with
+    systems, documents = sentences(equal)
     assert systems.startswith(
         "2 of 6 systems have exactly the scores of another one, such as 's1'"
     )
@@ -112,8 +116,8 @@ def test_near_copies_are_a_family_unless_the_user_says_otherwise():
         side[3] = side[2] + 0.2 * rng.normal(size=40)
     copies = grouping(sides)
     assert copies.layout.family.tolist() == [0, 1, 2, 2, 3, 4]
-    assert "'s2' and 's3'" in copies.dealt_with[0]
-    assert "`family`" in copies.dealt_with[0]
+    assert "'s2' and 's3'" in sentences(copies)[0]
+    assert "`family`" in sentences(copies)[0]
     apart = Groups({}, {}, {f"s{i}": str(i) for i in range(6)})
     assert grouping(sides, apart).layout.n_families == 6
 
@@ -125,7 +129,7 @@ def test_neighbours_count_as_one_where_scores_drift():
     cluster = drift.layout.cluster
     assert drift.layout.n_clusters == 10
     assert cluster.tolist() == sorted(cluster.tolist())
-    assert "drift with the order" in drift.dealt_with[0]
+    assert "drift with the order" in sentences(drift)[0]
     # The order is that of numbers in names, whatever the order of the columns.
     mixed = np.random.default_rng(0).permutation(40)
     again = grouping([s[:, mixed] for s in sides], documents=[f"d{i}" for i in mixed])
@@ -137,13 +141,13 @@ def test_neighbours_count_as_one_where_scores_drift():
 def test_names_that_begin_alike_are_clusters_if_scores_say_so():
     names = [f"clinic-{'abcd'[i % 4]}-{i:02}" for i in range(40)]
     sides = world(seed=5)
-    assert grouping(sides, documents=names).dealt_with == ()
+    assert grouping(sides, documents=names).findings == ()
     mood = 2.5 * np.random.default_rng(6).normal(size=(2, 4))[:, PLACE % 4]
     alike = grouping(
         [s + mood[n] if n < 2 else s for n, s in enumerate(sides)], documents=names
     )
     assert alike.layout.n_clusters == 4
-    assert "begin in 4 ways" in alike.dealt_with[0]
+    assert "begin in 4 ways" in sentences(alike)[0]
     # Clinics that follow each other drift with the order of names, too: names alone
     # decide.
     names = [f"clinic-{'abcdefgh'[i // 5]}-{i:02}" for i in range(40)]
@@ -151,8 +155,8 @@ def test_names_that_begin_alike_are_clusters_if_scores_say_so():
         5, axis=1
     )
     sides = moved(world(seed=3), walk)
-    assert "drift with the order" in grouping(sides).dealt_with[0]
-    (line,) = grouping(sides, documents=names).dealt_with
+    assert "drift with the order" in sentences(grouping(sides))[0]
+    (line,) = sentences(grouping(sides, documents=names))
     assert "begin in 8 ways" in line
 
 
@@ -163,9 +167,9 @@ def test_topics_that_nobody_names_are_seen_by_like_scores(sd, clusters):
     sides = [side + sd * rng.normal(size=5)[topic] for side in world(n=20, seed=8)]
     topics = grouping(sides)
     assert topics.layout.n_clusters in clusters
-    assert ("groups with similar scores" in " ".join(topics.dealt_with)) == (sd > 0)
+    assert ("groups with similar scores" in " ".join(sentences(topics))) == (sd > 0)
     by_user = Groups({}, labels(lambda i: i // 20), {})
-    assert grouping(sides, by_user).dealt_with == ()
+    assert grouping(sides, by_user).findings == ()
 
 
 def test_what_has_no_label_belongs_to_nothing_else():

@@ -113,7 +113,7 @@ def ask_nobody(evaluation: Any, tables: Path) -> None:
 def folder(frames: Frames, tmp_path: Path) -> Path:
     """The invented tables as those of the sample, which asked nobody and noted nothing."""
     tables = tmp_path / "data/tables/sample"
-    for name in ("certificates", "leaderboard", "designs"):
+    for name in ("certificates", "leaderboard", "designs", "warnings"):
         write(TABLES[name], frames[name], tables / f"{name}.parquet")
     ask_nobody(load().benchmarks["sample"], tables)
     return tables

@@ -1,7 +1,6 @@
-"""Certificates in words: each verdict, the first screen, and what a study is too small for."""
+"""Certificates in words: each verdict, and the first screen."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from metassay.meta_evaluation.options import CertificationOptions
@@ -11,7 +10,6 @@ from metassay.reporting.certificates import (
     best_of,
     decisions,
     grid,
-    limits,
 )
 from metassay.reporting.sentences import sentence
 from tests.meta_evaluation.test_verdicts import CASES, GOOD
@@ -211,8 +209,8 @@ def test_a_sentence_per_criterion_with_what_to_use_first(certified):
     )
 
 
-def test_the_head_has_limits_words_and_metrics_of_the_certificates(head, frames):
-    assert [of["text"] for of in head["problems"] if of["kind"] == "limit"] == [DOUBLES]
+def test_the_head_has_warnings_words_and_metrics_of_the_certificates(head, frames):
+    assert DOUBLES in [of["text"] for of in head["problems"] if of["kind"] == "warning"]
     assert [of["kind"] for of in head["verdicts"]] == list(VERDICTS)
     assert {of["state"] for of in head["verdicts"]} == {"use", "confirm", "no"}
     words = " ".join(of["means"] for of in head["verdicts"])
@@ -222,95 +220,3 @@ def test_the_head_has_limits_words_and_metrics_of_the_certificates(head, frames)
     named = {cell["metric"] for row in head["grid"] for cell in row["cells"] if cell}
     assert named <= {NAME, *frames["certificates"]["metric"]}
     assert named <= {measure["key"] for measure in head["texts"]["measures"]}
-
-
-# ---- what a study is too small for -----------------------------------------------------------
-
-
-@pytest.fixture
-def plain(nothing):
-    """Designs of which nothing is known."""
-    return nothing["designs"]
-
-
-def of_systems(certified, systems, smallest):
-    rows = certified[certified["level"] == "system"]
-    return rows.assign(n_systems=9, n_families=systems, smallest_p=smallest)
-
-
-def test_what_was_found_comes_first_and_once(frames, certified, nothing):
-    assert limits(certified.assign(n_families=4), frames["designs"]) == [
-        DOUBLES,
-        "With 4 systems the best verdict is “promising”; trusting a metric with other systems needs"
-        " at least 6.",
-    ]
-    suspected = frames["designs"].assign(suspected=["Names begin alike.", ""], found="")
-    assert limits(certified, suspected) == ["completeness: Names begin alike."]
-    assert limits(nothing["certificates"], nothing["designs"]) == []
-
-
-@pytest.mark.parametrize(
-    ("systems", "smallest", "confidence", "text"),
-    [
-        (3, 1 / 3, 0.95, "People rated 3 systems; ranking systems needs at least 5."),
-        (4, 1 / 12, 0.99, "People rated 4 systems; ranking systems needs at least 6."),
-        (2, 1.0, 0.8, "People rated 2 systems; ranking systems needs at least 4."),
-        (1, 1.0, 0.95, "All texts are by one system, so there are no two to rank."),
-    ],
-)
-def test_fewest_systems_by_hand(certified, plain, systems, smallest, confidence, text):
-    """2 / 4! = .083, 2 / 5! = .017, 2 / 6! = .003."""
-    line, few = limits(of_systems(certified, systems, smallest), plain, confidence)
-    assert line == text
-    assert few.startswith(
-        f"With {systems} system{'s' if systems > 1 else ''} the best verdict"
-    )
-
-
-def test_at_the_threshold_nothing_is_shown_below_it_something_may_be(certified, plain):
-    assert limits(of_systems(certified, 7, 0.25), plain, 0.75)
-    assert limits(of_systems(certified, 7, 0.25), plain, 0.7) == []
-
-
-def test_what_is_not_of_all_criteria_names_them_with_studies_where_there_are_several(
-    certified, plain
-):
-    some = (certified["level"] == "system") & (certified["criterion"] != "completeness")
-    few = certified.copy()
-    few.loc[some, ["smallest_p", "n_families"]] = [0.0833, 4]
-    (line,) = limits(few, plain)  # other levels know of eight systems
-    assert line.startswith(f"odd {SCRIPT}: people rated 4 systems; ranking")
-    other = certified.assign(study="other")
-    smallest = certified["level"].map({"system": 0.0833}).fillna(0.0004)
-    (line,) = limits(pd.concat([certified.assign(smallest_p=smallest), other]), plain)
-    assert line.startswith(
-        f"completeness (study invented); odd {SCRIPT} (study invented): too few orders"
-    )
-
-
-def test_few_permutations_nested_documents_and_few_documents_are_told_apart(
-    certified, plain
-):
-    """2 / (3! x 3!) = .056; and of one system and three clusters 2 / (1 x 2**3) = .25."""
-    smallest = certified["level"].map({"global": 0.1}).fillna(0.0004)
-    assert limits(certified.assign(smallest_p=smallest), plain) == [
-        "Too few orders were drawn at random for any two texts; set more permutations."
-    ]
-    nested = certified[certified["level"] == "document"]
-    assert limits(nested.assign(smallest_p=None, design="nested"), plain) == [
-        "Each document has one system’s text, so there are no two to compare."
-    ]
-    small = certified[certified["level"] == "global"].assign(
-        n_clusters=3, smallest_p=1 / 18
-    )
-    small = small.assign(n_families=3, n_documents=3)
-    assert limits(small, plain)[0] == (
-        "People rated 3 systems and 3 documents, too few to test a metric on any two texts."
-    )
-    alone = small.assign(
-        n_families=1, n_documents=30, design="one system", smallest_p=0.25
-    )
-    assert limits(alone, plain) == [
-        "People rated 1 system and 3 clusters of documents, too few to test a metric on any two"
-        " texts."
-    ]

@@ -24,7 +24,7 @@ from metassay.tables.parquet import Table, empty
 from metassay.tables.responses import RESPONSES
 from metassay.tables.segment_scores import SEGMENT_SCORES
 from tests.reporting import page_data
-from tests.reporting.invented_report import SCRIPT, lines
+from tests.reporting.invented_report import DOUBLES, SCRIPT, lines
 
 NOBODY = models_table({}, {})
 
@@ -294,7 +294,12 @@ def test_notes_of_stages_and_what_is_missing_are_on_the_page_in_the_order_of_the
         kind: [p["text"] for p in problems if p["kind"] == kind]
         for kind in ("warning", "missing")
     }
-    assert by_kind["warning"] == [f"ingest: b {SCRIPT}", "ingest: a", "decompose: c"]
+    assert by_kind["warning"] == [
+        f"ingest: b {SCRIPT}",
+        "ingest: a",
+        "decompose: c",
+        DOUBLES,
+    ]
     of_judges = "lexical has no answer in 1 of 54 places: 1 refused."
     of_models = missing_lines(models_table(ANSWERED, MODELS))
     assert by_kind["missing"] == [*of_models, of_judges]

@@ -19,10 +19,10 @@ from metassay.cli.project import list_all
 from metassay.cli.run_summary import LINES, print_summary
 from metassay.cli.show import ROWS, table_of
 from metassay.core.params import load
-from metassay.reporting.certificates import limits_of
 from metassay.reporting.contract_page import TABLES
 from metassay.reporting.headline import answers_of, artifacts, best_metrics, cards
 from metassay.reporting.names import ShownAs
+from metassay.reporting.warning_lines import warnings_of
 from metassay.tables.documents import TEXTS
 from metassay.tables.judge_cards import JUDGE_CARDS
 from metassay.tables.notes import NOTES
@@ -76,8 +76,13 @@ def crowded(here):
     many(
         "designs",
         lambda table: table.index == 0,
+        [{"criterion": name} for name in criteria],
+    )
+    many(
+        "warnings",
+        lambda table: table.index == 0,
         [
-            {"criterion": name, "suspected": f"Names begin alike: {name}."}
+            {"criterion": name, "finding": f"Names begin alike: {name}."}
             for name in criteria
         ],
     )
@@ -394,7 +399,7 @@ def test_headline_has_the_best_of_each_decision_corrected_or_what_to_do(folder, 
         ],
     ]
     assert len(table) == 6
-    assert limits_of(folder, 0.95) == [DOUBLES]
+    assert warnings_of(folder) == [DOUBLES]
     tables_of_run = artifacts(folder, answers_of(folder, []))
     assert list(tables_of_run) == ["leaderboard", "certificates"]
     assert len(tables_of_run["certificates"]) == len(frames["certificates"])
@@ -447,12 +452,12 @@ def test_nothing_is_cut_at_either_width(tables, width):
     assert "explainedbywords_and_more" in "".join(last.split())
 
 
-def test_limits_stand_before_the_tables_and_sentences_after_them(tables):
+def test_sentences_stand_after_the_tables(tables):
     text = printed_of(tables, 100)
-    limit = text.index(DOUBLES)
     level = text.index("any two texts (global level)")
-    sentence = text.index("Use: for any two texts, claim_recall follows completeness.")
-    assert limit < level < sentence
+    assert level < text.index(
+        "Use: for any two texts, claim_recall follows completeness."
+    )
     squeezed = " ".join(text.split())
     assert "Corrected as best of 3 metrics: .47 [.20, .71]." in squeezed
     assert (

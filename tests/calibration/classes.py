@@ -1,0 +1,170 @@
+"""Systems, or documents, of two or three classes: better ones and worse ones, and noise within."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from metassay.statistics.correlation import LEVELS
+from tests.calibration.doubts import Doubt, Outcome, Section, Shape
+from tests.calibration.worlds import (
+    PLAIN,
+    certified,
+    effects,
+    noise_for,
+    options,
+    rated,
+    study_of,
+)
+
+CLAIMED = ("promising", "use")
+
+
+def claims(
+    study, chosen, *, watched: int | None = None, raters: bool = False
+) -> Outcome:
+    """Whether any metric, or one, gets such a verdict, by level.
+
+    `watched`: the place of the one metric that counts. `raters`: whether any is as good
+    as a rater.
+    """
+    by_level = certified(study, chosen, LEVELS, raters=raters)
+    rows = {
+        level: every if watched is None else [every[watched]]
+        for level, every in by_level.items()
+    }
+    outcome = {
+        "`use`": [
+            any(row["verdict"] == "use" for row in rows[level]) for level in LEVELS
+        ],
+        "`promising` or `use`": [
+            any(row["verdict"] in CLAIMED for row in rows[level]) for level in LEVELS
+        ],
+    }
+    if raters:
+        good = [any(row["as_good_as_rater"] for row in rows[level]) for level in LEVELS]
+        outcome["as good as a rater"] = good
+    return outcome
+
+
+# ---- worlds ----------------------------------------------------------------------------------
+
+
+def classes_of_systems(
+    rng, shape, n, *, worse: Sequence[tuple[float, float]]
+) -> Outcome:
+    """Metrics and people agree which class a system is of, and on nothing else.
+
+    `worse`: shares of systems, and how many standard deviations these are worse.
+    """
+    sizes = [(round(share * shape[0]), by) for share, by in worse]
+    shift = np.zeros((shape[0], 1))
+    start = 0
+    for size, by in sizes:
+        shift[start : start + size] = -by
+        start += size
+    metrics = [effects(rng, shape, PLAIN) + shift for _ in range(n)]
+    ratings = rated(rng, effects(rng, shape, PLAIN) + shift, PLAIN)
+    return claims(
+        study_of(metrics, ratings, seed=int(rng.integers(1 << 30))), options()
+    )
+
+
+def classes_of_documents(rng, shape, n, *, share: float, by: float) -> Outcome:
+    """Metrics and people agree which class a document is of, and on nothing else."""
+    shift = np.zeros((1, shape[1]))
+    shift[:, rng.permutation(shape[1])[: round(share * shape[1])]] = -by
+    metrics = [effects(rng, shape, PLAIN) + shift for _ in range(n)]
+    ratings = rated(rng, effects(rng, shape, PLAIN) + shift, PLAIN)
+    return claims(
+        study_of(metrics, ratings, seed=int(rng.integers(1 << 30))), options()
+    )
+
+
+def honest(rng, shape, n, *, r: float) -> Outcome:
+    """A metric that correlates `r` with people, beside others that know nothing."""
+    noise = noise_for(r, shape, "global", PLAIN)
+    quality = effects(rng, shape, PLAIN)
+    first, *others = [effects(rng, shape, PLAIN) for _ in range(n)]
+    study = study_of([quality + noise * first, *others], rated(rng, quality, PLAIN))
+    return claims(study, options(), watched=0)
+
+
+def honest_spread(rng, shape, n, *, r: float, tails: str) -> Outcome:
+    """The same where systems differ widely: normal with SD 1.5, or of heavy tails (t, 3)."""
+    systems = (shape[0], 1)
+    far = (
+        1.5 * rng.normal(size=systems)
+        if tails == "normal"
+        else rng.standard_t(3, systems)
+    )
+    noise = _noise_of_spread(shape, r, tails)
+
+    def scorer(between):
+        return between + 0.5 * rng.normal(size=(1, shape[1])) + rng.normal(size=shape)
+
+    quality = scorer(far)
+    others = [effects(rng, shape, PLAIN) for _ in range(n - 1)]
+    metric = quality + noise * effects(rng, shape, PLAIN)
+    return claims(
+        study_of([metric, *others], rated(rng, quality, PLAIN)), options(), watched=0
+    )
+
+
+def _noise_of_spread(shape: Shape, r: float, tails: str) -> float:
+    """The noise of a metric whose texts correlate `r` with people's mean, in the long run."""
+    between = 2.25 if tails == "normal" else 3.0
+    quality = between + 0.25 + 1.0
+    people = quality + 0.49 / 3
+    of_noise = 0.49 + 0.25 + 1.0
+    return float(np.sqrt((quality / people / r**2 - 1) * quality / of_noise))
+
+
+DOUBTS = (
+    Doubt("6 of 16 systems 3 worse", partial(classes_of_systems, worse=[(6 / 16, 3)])),
+    Doubt(
+        "half of the systems 3 worse", partial(classes_of_systems, worse=[(1 / 2, 3)])
+    ),
+    Doubt(
+        "a quarter of the systems 4 better",
+        partial(classes_of_systems, worse=[(3 / 4, 4)]),
+    ),
+    Doubt("one system 6 worse", partial(classes_of_systems, worse=[(1 / 16, 6)])),
+    Doubt(
+        "three classes of systems, 3 apart",
+        partial(classes_of_systems, worse=[(1 / 3, 6), (1 / 3, 3)]),
+    ),
+    Doubt(
+        "15 of 40 documents 3 worse", partial(classes_of_documents, share=15 / 40, by=3)
+    ),
+    Doubt(
+        "half of the documents 3 worse",
+        partial(classes_of_documents, share=1 / 2, by=3),
+    ),
+    Doubt("r = .5", partial(honest, r=0.5), honest=True),
+    Doubt("r = .6", partial(honest, r=0.6), honest=True),
+    Doubt(
+        "r = .7, systems SD 1.5",
+        partial(honest_spread, r=0.7, tails="normal"),
+        honest=True,
+    ),
+    Doubt(
+        "r = .8, systems SD 1.5",
+        partial(honest_spread, r=0.8, tails="normal"),
+        honest=True,
+    ),
+    Doubt(
+        "r = .7, systems t(3)",
+        partial(honest_spread, r=0.7, tails="heavy"),
+        honest=True,
+    ),
+)
+SECTION = Section(
+    "classes",
+    "Classes of systems or documents",
+    """
+Systems (or documents) of two or three classes, by so many standard deviations of a text's quality
+apart for raters and metrics alike; within a class metrics are noise.
+""",
+    DOUBTS,
+)

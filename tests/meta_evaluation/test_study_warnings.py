@@ -1,0 +1,132 @@
+"""What a study says before its verdicts: who differs, and what it is too small for."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metassay.meta_evaluation.analysis import Evaluation
+from metassay.meta_evaluation.study_warnings import (
+    find_outlying_raters,
+    find_small_sizes,
+)
+from metassay.tables.data_warnings import DataWarning, warnings_table
+from metassay.tables.evidence import EVIDENCE
+from tests.meta_evaluation.invented_study import CRITERIA, OPTIONS
+from tests.meta_evaluation.test_agreement import agreed, rated
+
+WHERE = {"study": "s", "criterion": "grade", "part": "full"}
+PLAIN = {
+    "n_systems": 8,
+    "n_families": 8,
+    "n_documents": 25,
+    "n_clusters": 25,
+    "design": "crossed",
+    "smallest_p": 0.0004,
+}
+
+
+def run_of(confidence=0.95, **tables):
+    return Evaluation(
+        scores=pd.DataFrame(),
+        ratings=pd.DataFrame(),
+        criteria=CRITERIA,
+        better={},
+        options=OPTIONS.model_copy(update={"confidence": confidence}),
+        tables=tables,
+    )
+
+
+def test_equal_warnings_stand_once_in_order_of_their_kinds():
+    few = DataWarning(kind="size", finding="Few.", **WHERE)
+    alike = DataWarning(
+        kind="groups", finding="Alike.", remedy="Name a column.", **WHERE
+    )
+    table = warnings_table([few, alike, few])
+    assert table["finding"].tolist() == ["Alike.", "Few."]
+    assert table["position"].tolist() == [0, 1]
+    assert alike.sentence == "Alike. Name a column."
+    assert dataclasses.replace(few, study="t").study == "t"
+
+
+def test_a_careless_rater_is_named_and_a_lenient_one_is_not():
+    rng = np.random.default_rng(5)
+    quality = rng.integers(1, 5, 40)
+    careful, lenient, other = (
+        np.clip(quality + more + rng.choice([0, 0, 0, 1, -1], 40), 1, 6)
+        for more in (0, 1, 0)
+    )
+    careless = agreed(
+        *rated("grade", amy=careful, bob=lenient, cat=rng.integers(1, 6, 40))
+    )
+    (warning,) = find_outlying_raters(run_of(agreement=careless))
+    assert "cat agrees less than the others" in warning.finding
+    assert (warning.criterion, warning.part) == ("grade", "")
+    equal = agreed(*rated("grade", amy=careful, bob=lenient, cat=other))
+    assert list(find_outlying_raters(run_of(agreement=equal))) == []
+
+
+# ---- what a study is too small for -----------------------------------------------------------
+
+
+def small(rows, confidence=0.95):
+    """The sentences about evidence that has these levels, or rows."""
+    lines = [
+        dict.fromkeys(EVIDENCE.columns) | WHERE | PLAIN | {"level": level} | row
+        for level, row in rows
+    ]
+    evidence = pd.DataFrame(lines)
+    evidence["smallest_p"] = (
+        evidence["smallest_p"]
+        .astype(object)
+        .where(evidence["smallest_p"].notna(), None)
+    )
+    return [w.finding for w in find_small_sizes(run_of(confidence, evidence=evidence))]
+
+
+@pytest.mark.parametrize(
+    ("systems", "smallest", "confidence", "text"),
+    [
+        (3, 1 / 3, 0.95, "People rated 3 systems; ranking systems needs at least 5."),
+        (4, 1 / 12, 0.99, "People rated 4 systems; ranking systems needs at least 6."),
+        (2, 1.0, 0.8, "People rated 2 systems; ranking systems needs at least 4."),
+        (1, 1.0, 0.95, "All texts are by one system, so there are no two to rank."),
+    ],
+)
+def test_fewest_systems_by_hand(systems, smallest, confidence, text):
+    """2 / 4! = .083, 2 / 5! = .017, 2 / 6! = .003."""
+    row = {"n_systems": 9, "n_families": systems, "smallest_p": smallest}
+    line, few = small([("system", row)], confidence)
+    assert line == text
+    assert few.startswith(
+        f"With {systems} system{'s' if systems > 1 else ''} the best verdict"
+    )
+
+
+def test_at_the_threshold_nothing_is_shown_below_it_something_may_be():
+    row = {"n_families": 7, "smallest_p": 0.25}
+    assert small([("system", row)], 0.75)
+    assert small([("system", row)], 0.7) == []
+
+
+def test_few_permutations_nested_documents_and_few_documents_are_told_apart():
+    """2 / (3! x 3!) = .056; and of one system and three clusters 2 / (1 x 2**3) = .25."""
+    few_orders = [("global", {"smallest_p": 0.1}), ("document", {}), ("system", {})]
+    assert small(few_orders) == [
+        "Too few orders were drawn at random for any two texts; set more permutations."
+    ]
+    nested = {"smallest_p": None, "design": "nested"}
+    assert small([("document", nested)]) == [
+        "Each document has one system’s text, so there are no two to compare."
+    ]
+    texts = {"n_families": 3, "n_documents": 3, "n_clusters": 3, "smallest_p": 1 / 18}
+    assert small([("global", texts)])[0] == (
+        "People rated 3 systems and 3 documents, too few to test a metric on any two texts."
+    )
+    alone = {"n_families": 1, "n_documents": 30, "n_clusters": 3}
+    alone |= {"design": "one system", "smallest_p": 0.25}
+    assert small([("global", alone)]) == [
+        "People rated 1 system and 3 clusters of documents, too few to test a metric on any two"
+        " texts."
+    ]
