@@ -13,21 +13,22 @@ from metassay.format.numbers import counted
 from metassay.statistics.exact_sums import Array, quotient
 from metassay.statistics.raters import EPSILON
 from metassay.statistics.shares import WIDTH, Clusters, cluster_codes
-from metassay.tabular.column_synonyms import USUAL, Role, fold_name, is_called, pattern
+from metassay.tabular.column_synonyms import (
+    RATERS,
+    USUAL,
+    Role,
+    fold_name,
+    is_called,
+    scorer_of,
+)
 from metassay.tabular.infer_columns import listed
 from metassay.tabular.numbers import NumberFormat, is_blank
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, to_keys
 
-# Whose verdicts a column holds, by its name: the first that fits.
-_SIDES = [
-    ("human", pattern("person")),
-    ("judge", pattern("judge")),
-    ("human", pattern("label")),
-]
-_RATERS = {*USUAL[Role.RATER]} - {"judge", "evaluator"}
-# columns that `metassay import` writes
-_OF_SCORER = re.compile(r"(?<=.)_(?:human|judge)(?:_.*)?")
+_OF_SCORER = re.compile(
+    r"(?<=.)_(?:human|judge)(?:_.*)?"
+)  # columns that `metassay import` writes
 _AN_ID = re.compile(r"(?:.*_)?(?:id|uuid|key|nr|no|name)")
 BY = "by "  # prefix of a slice's column: its name may be that of another column
 LARGEST_SLICES = 20  # values of a column that rows are sliced by
@@ -179,7 +180,7 @@ def _guess_columns(
         columns = [c for c in columns if len(sheet.cells(c)) > more_than]
         return columns[0] if len(columns) == 1 else ""
 
-    rater = options.rater or ("" if len(options.human) > 1 else only(_RATERS, 0))
+    rater = options.rater or ("" if len(options.human) > 1 else only(RATERS, 0))
     others = [name for name in others if name != rater]
     system = options.system or only(USUAL[Role.SYSTEM], 1)
     usual, by = (
@@ -220,7 +221,9 @@ def _guess_sides(
     """Guess the columns of judges and people, where names leave no other choice."""
     sides = {"judge": named.judge, "human": named.human}
     for side, columns in sides.items():
-        sides[side] = columns or tuple(name for name in likely if _side(name) == side)
+        sides[side] = columns or tuple(
+            name for name in likely if scorer_of(name) == side
+        )
     scorers = {name: _OF_SCORER.split(name, 1)[0] for name in sheet.columns}
     people = {scorers[name] for name in sides["human"]}
     others = [name for name in scorers if name not in sides["human"]]
@@ -252,27 +255,23 @@ def _guess_sides(
     return named._replace(judge=judge, human=human)
 
 
-def _side(name: str) -> str:
-    return next((side for side, names in _SIDES if is_called(name, names)), "")
-
-
 def _is_verdict(sheet: Sheet, name: str, options: Choices) -> bool:
     """Return whether a column looks like verdicts: known words, 0 to 1, or the words of a pass."""
     cells = sheet.cells(name)
     if not cells:
-        return _side(name) == "human"  # nobody has rated yet
+        return scorer_of(name) == "human"  # nobody has rated yet
     passes = {word.casefold() for word in options.passes}
     if passes & {cell.casefold() for cell in cells}:
         return True
     if sheet.share_of_numbers(name) < 1:
         # Which unknown words are a pass is asked later; `rater` and `model` hold names.
-        names = fold_name(name) in {*_RATERS, *USUAL[Role.SYSTEM]}
-        return bool(_side(name)) and len(cells) == 2 and not names
+        names = fold_name(name) in {*RATERS, *USUAL[Role.SYSTEM]}
+        return bool(scorer_of(name)) and len(cells) == 2 and not names
     values = sheet.values(name)
     numbers = values[np.isfinite(values)]
     graded = options.pass_from is not None or len({*numbers.tolist()}) <= 11
     return bool(((numbers >= 0) & (numbers <= 1)).all()) or (
-        bool(_side(name)) and graded
+        bool(scorer_of(name)) and graded
     )
 
 

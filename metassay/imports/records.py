@@ -1,206 +1,23 @@
-"""Records of other tools' files, their fields as names, texts and numbers, and items made of them.
+"""Records of files of other tools: JSON, JSON Lines, CSV, XLSX and Parquet.
 
-Files may be larger than memory: JSON, JSON Lines, CSV, XLSX and Parquet. JSON is read
-piece by piece, and only one record of it is in memory. NaN, which Python's tools write,
-is read as a missing number.
+Files may be larger than memory. JSON is read piece by piece, and only one record of it is in
+memory. NaN, which Python's tools write, is read as a missing number.
 """
 
-import hashlib
 import json
-import math
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from metassay.core.errors import BadInput
+from metassay.imports.items import unpack
 from metassay.tables.parquet_file import load
-from metassay.tabular.decoding import finite_number, is_readable
-from metassay.tabular.numbers import is_blank
+from metassay.tabular.decoding import is_readable
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import read_sheet
-
-Object = Mapping[str, Any]  # of JSON, or a row of a table
-
-
-class Judgment(NamedTuple):
-    """The judgment of a text by a judge or person and a scorer; empty without value and label.
-
-    `label`: the verdict in words, if there is one. `by`: the judge's model, or the
-    rater.
-    """
-
-    name: str
-    value: float | None
-    label: str
-    by: str
-    person: bool
-
-
-class Item(NamedTuple):
-    """One text of one system about one document, with the values of a record as the tool has them.
-
-    Texts may be chats or any JSON. `failed`: the system returned no text. `corrected`:
-    a person's value replaced the judge's.
-    """
-
-    place: Place
-    record: object
-    judgments: Iterable[Judgment]
-    doc: object
-    system: object
-    text: object = None
-    source: Iterable[object] = ()  # passages, or lists of them
-    reference: object = None
-    failed: bool = False
-    corrected: bool = False
-    epoch: object = 1
-
-
-class Task(NamedTuple):
-    """A file to read, the fields that name documents and systems, problems and notes."""
-
-    path: Path
-    doc_field: str
-    system_field: str
-    problems: Findings
-    notes: Findings
-
-    def names(self, item: Item) -> tuple[str, str]:
-        """Return an item's document and system, by the fields of the task or the tool's own.
-
-        A tool without systems has the file's name for one.
-        """
-        doc = field(item.record, self.doc_field) if self.doc_field else item.doc
-        of_tool = key(item.system) or key(self.path.stem)
-        system = (
-            key(field(item.record, self.system_field)) if self.system_field else of_tool
-        )
-        return key(
-            doc
-        ), f"{system}#{item.epoch}" if system and item.epoch != 1 else system
-
-    def note(self, count: int, what: str, remedy: str) -> None:
-        """Add a note about `count` things of the file, if there are any."""
-        if count:
-            self.notes.add(Place(self.path.name), f"{count:,} {what}", remedy)
-
-
-def parse_value(
-    name: object,
-    value: object,
-    by: object = "",
-    *,
-    person: bool = False,
-    label: object = "",
-) -> Iterator[Judgment]:
-    """Yield a judgment per number or word in the value, an empty one for null and NaN.
-
-    A `label` that is true or false becomes `pass` or `fail`.
-    """
-    scorer, rater = key(name) or "score", key(by) or ("person" if person else "")
-    if isinstance(value, Mapping | list | tuple) and value:
-        parts = (
-            value.items() if isinstance(value, Mapping) else enumerate(value, start=1)
-        )
-        for step, inner in parts:
-            yield from parse_value(
-                f"{scorer}_{step}", inner, rater, person=person, label=label
-            )
-        return
-    word = (
-        value
-        if isinstance(value, str) and number(value) is None and not is_blank(value)
-        else ""
-    )
-    if isinstance(label, bool):
-        label = "pass" if label else "fail"
-    yield Judgment(scorer, number(value), key(label) or key(word), rater, person)
-
-
-def parse_rating(
-    name: object, value: object, by: object = "", label: object = ""
-) -> Iterator[Judgment]:
-    """Yield a person's judgments; none where the value is null or an empty cell."""
-    if value is not None and not (isinstance(value, str) and is_blank(value)):
-        yield from parse_value(name, value, by, person=True, label=label)
-
-
-def unpack(value: object) -> Any:
-    """Parse a value that a table holds as JSON; other text stays text."""
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
-        return value
-
-
-def field(record: object, path: str) -> Any:
-    """Return the field `metadata.model`, or `choices.0.text`, of a record; None if it has none."""
-    if isinstance(record, Mapping) and path in record:
-        return record[path]
-    for step in path.split("."):
-        record = unpack(record)
-        if isinstance(record, list):
-            record = {str(place): value for place, value in enumerate(record)}
-        record = record.get(step) if isinstance(record, Mapping) else None
-    return record
-
-
-def first(record: object, *names: str) -> Any:
-    """Return the first of these fields that is not empty."""
-    return next(
-        (v for v in (field(record, name) for name in names) if v not in (None, "")),
-        None,
-    )
-
-
-def objects(value: object) -> list[Object]:
-    """Return the objects in a list; none if the value is no list."""
-    return (
-        [v for v in value if isinstance(v, Mapping)] if isinstance(value, list) else []
-    )
-
-
-def key(value: object) -> str:
-    """Write a name in one line, without blanks around it; "" for what cannot be a name."""
-    if isinstance(value, Mapping | list) or _is_nothing(value):
-        return ""
-    return " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())
-
-
-def _is_nothing(value: object) -> bool:
-    return value in (None, "", []) or (isinstance(value, float) and math.isnan(value))
-
-
-def digest(value: object) -> str:
-    """Make an id of a value that has none: equal values have equal ids."""
-    serialized = json.dumps(value, sort_keys=True, default=str)
-    return hashlib.sha256(serialized.encode()).hexdigest()[:12]
-
-
-def text(value: object) -> str | None:
-    """Return the text of a string, chat messages or their parts, or any JSON; None if empty."""
-    if isinstance(value, list) and value and len(objects(value)) == len(value):
-        value = "\n".join(
-            filter(None, (text(first(part, "text", "content")) for part in value))
-        )
-    if _is_nothing(value) or isinstance(value, str):
-        return value if isinstance(value, str) and value else None
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def number(value: object) -> float | None:
-    """Return a value as a number, true being 1; None for anything else, NaN and infinities."""
-    if isinstance(value, str):
-        return finite_number(value.strip())
-    return (
-        float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
-    )
-
-
-# ---- records of files
 
 Steps = tuple[str, ...]  # the names of fields that lead to a value
 Select = Callable[[Steps], bool]  # whether the value there is a list of records
@@ -225,8 +42,9 @@ _LISTS = (
     ("results",) * 2,
 )
 _HEAD = 2000  # values of a JSON file from which its tool is known
-# characters before the end of the buffer: an error there may be of unread text
-_CUT = 16
+_CUT = (
+    16  # characters before the end of the buffer: an error there may be of unread text
+)
 
 
 class Part(NamedTuple):
@@ -316,10 +134,8 @@ def _parts(scan: _Scanner, select: Select, steps: Steps) -> Iterator[Part]:
 
 
 def parts(path: Path, select: Select, problems: Findings) -> Iterator[Part]:
-    """Yield the elements of a JSON file's lists of records, whole, and all other
-    leaves; an empty list or object is the leaf None. Invalid JSON is a problem and ends
-    the file.
-    """
+    """Yield the elements of a JSON file's lists of records, whole, and all other leaves; an empty
+    list or object is the leaf None. Invalid JSON is a problem and ends the file."""
     if is_readable(path, problems, remedy=FIX):
         with (
             _report_invalid(Place(path.name), problems),
@@ -380,8 +196,23 @@ def records(
             problems.add(place, "is not an object with named values", FIX)
 
 
+def single_object(path: Path, problems: Findings) -> dict[str, Any] | None:
+    """Return the object that a JSON file holds as a whole; None, or a problem, if it has none."""
+    if path.suffix.lower() in TABLES or not is_readable(path, problems, remedy=FIX):
+        return None
+    with _report_invalid(Place(path.name), problems):
+        value = json.loads(path.read_text("utf-8-sig"))
+        return value if isinstance(value, dict) else None
+    return None
+
+
 def names_in(path: Path) -> list[str]:
-    """Return names of fields, columns or members at a file's start; none if it cannot be read."""
+    """Return names of fields, columns or members at a file's start; none if it cannot be read.
+
+    Of a text whose first line names its format, that line is the only name.
+    """
+    if first_line := _format_line(path):
+        return [first_line]
     if path.suffix.lower() in TABLES:
         return [name for _, row in islice(records(path, Findings()), 1) for name in row]
     try:
@@ -390,6 +221,15 @@ def names_in(path: Path) -> list[str]:
     except (OSError, zipfile.BadZipFile):
         head = islice(parts(path, lambda _: False, Findings()), _HEAD)
         return list(dict.fromkeys(step for part in head for step in part.steps))
+
+
+def _format_line(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            line = file.readline(200).decode("utf-8", "replace").strip()
+    except OSError:
+        return ""
+    return line if line.startswith("#FORMAT=") else ""
 
 
 def _parquet(path: Path, problems: Findings) -> Iterator[Part]:

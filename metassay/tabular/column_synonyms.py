@@ -50,11 +50,23 @@ WINNERS = (
     "preferred",
     "preference",
     "preferred_model",
+    "preferred_text",
     "choice",
     "chosen",
     "better",
+    "vote",
+    "decision",
+    "label",
 )
 OF_TWO = pattern("of_two")
+# Columns that name who rated, and hold no ratings.
+RATERS = frozenset(USUAL[Role.RATER]) - {"judge", "evaluator"}
+# Whose verdicts a column holds, by its name: the first that fits.
+_SCORERS = (
+    ("human", pattern("person")),
+    ("judge", pattern("judge")),
+    ("human", pattern("label")),
+)
 # Names of columns of numbers that can be of raters or of their ratings.
 MAY_RATE = re.compile("expert|judge|reviewer|evaluator|reader|user")
 
@@ -67,6 +79,17 @@ def fold_name(name: str) -> str:
 def is_called(name: str, names: re.Pattern[str]) -> bool:
     """Whether the whole name of a column or system, folded by `fold_name`, matches."""
     return bool(names.fullmatch(fold_name(name)))
+
+
+def scorer_of(name: str) -> str:
+    """Return whose verdicts a column with this name holds: "human", "judge", or "" if unclear.
+
+    Every command and every reader of other tools' files asks here.
+
+    >>> scorer_of("human_label"), scorer_of("gpt4_verdict"), scorer_of("faithfulness")
+    ('human', 'judge', '')
+    """
+    return next((scorer for scorer, names in _SCORERS if is_called(name, names)), "")
 
 
 def is_rater_name(name: str) -> bool:

@@ -191,13 +191,14 @@ def _line(file: str, what: str, remedy: str, places: list[tuple[Place, str]]) ->
     first, example = places[0]
     n = len({place for place, _ in places}) if first.row is not None else len(places)
     where = ", ".join(step for step in (_row(first), example) if step)
+    fix = f"; {remedy}" if remedy else ""
     if n > 1:
         counted = f"{n} {first.kind}s" if first.row is not None else f"{n} times"
         first_one = f" (first: {where})" if where else ""
-        return f"{file}: {counted}: {what}{first_one}; {remedy}"
+        return f"{file}: {counted}: {what}{first_one}{fix}"
     detail = f" ({example})" if example else ""
     row = f"{_row(first)}: " if first.row is not None else ""
-    return f"{file}: {row}{what}{detail}; {remedy}"
+    return f"{file}: {row}{what}{detail}{fix}"
 
 
 def _row(place: Place) -> str:

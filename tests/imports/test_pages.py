@@ -17,7 +17,7 @@ import pytest
 
 from metassay.cli.main import main
 from metassay.cli.parsing import COMMANDS
-from metassay.imports.tools import FILES, READERS
+from metassay.imports.tools import TOOLS
 
 ROOT = Path(__file__).parents[2]
 
@@ -45,7 +45,7 @@ def test_the_page_has_a_row_for_each_kind_and_its_files() -> None:
     page = (ROOT / "docs/importing.md").read_text("utf-8")
     rows = re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)
     tools = COMMANDS["import"]["arguments"]["kind"]["choices"]
-    assert rows == tools == list(FILES) == list(READERS)
+    assert rows == tools == list(TOOLS)
 
 
 # ---- a scorer for Inspect

@@ -152,7 +152,7 @@ def test_ragas_annotations_accepted_outputs_are_no_ratings(importer, tmp_path) -
     assert done.lines[0] == "3 records, 1 scorer, 1 corrected by people, 0 failed"
     verdicts = done.column("verdicts.csv", "correct", "correct_human")
     assert verdicts == [("1", ""), ("1", "0"), ("0", "0")]
-    assert any("1 outputs are accepted without a target" in line for line in done.lines)
+    assert any("1 output accepted without a target" in line for line in done.lines)
 
 
 # ---- DeepEval
@@ -224,7 +224,7 @@ def test_deepeval_runs(importer, tmp_path, shape) -> None:
         ("Answer_Relevancy", "0.25", "higher"),
     ]
     assert any("'Answer_Relevancy for Answer Relevancy'" in line for line in done.lines)
-    assert "less is better, by the name: 'Hallucination'" in done.lines
+    assert "less is better, as the tool says: 'Hallucination'" in done.lines
     assert done.tables["texts.jsonl"][-1] == {
         "doc_id": "c",
         "author": system,
@@ -280,7 +280,7 @@ def test_langfuse_annotations_are_peoples(importer, tmp_path, shape) -> None:
     ]
     assert "words that are no numbers, in verdicts.csv alone: 'kind'" in done.lines
     assert {name for (name,) in done.column("scores.csv", "metric")} == {"ok"}
-    assert any("1 scores are texts" in line for line in done.lines)
+    assert any("1 score not read: texts" in line for line in done.lines)
 
 
 # ---- Phoenix
@@ -415,10 +415,11 @@ def test_label_studio_annotators_are_raters(importer, tmp_path) -> None:
     assert done.lines[0] == "2 records, 0 scorers, 0 corrected by people, 0 failed"
     columns = ("document", "stars_human_1", "stars_human_ben@lab", "tone_human_1")
     assert done.column("verdicts.csv", *columns) == [("n1", "4", "2", "good")]
-    ratings = done.column("ratings.csv", "doc_id", "rater", "value")
-    assert ratings == [("n1", "1", "4"), ("n1", "ben@lab", "2")]
+    ratings = done.column("ratings.csv", "doc_id", "rater", "criterion", "value")
+    assert ratings == [
+        ("n1", "1", "stars", "4"),
+        ("n1", "ben@lab", "stars", "2"),
+        ("n1", "ben@lab", "x_count", "1"),  # a marked span
+    ]
     texts = done.column("texts.csv", "doc_id", "author", "text", "source")
     assert texts == [("n1", "m", "Cough.", "Cough?"), ("8", "m", "None.", "")]
-    assert any(
-        "1 results of type 'labels' are not ratings" in line for line in done.lines
-    )
