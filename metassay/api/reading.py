@@ -32,9 +32,10 @@ from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from metassay.tabular.column_synonyms import fold_key
 from metassay.tabular.columns import SPREADS, Keys, roles_in
+from metassay.tabular.files import read_sheet
 from metassay.tabular.infer_columns import join_by_text
 from metassay.tabular.rows import Findings
-from metassay.tabular.sheet import Sheet, combine_sheets, read_sheet, to_keys
+from metassay.tabular.sheet import Sheet, combine_sheets, to_keys
 
 EVERYBODY = "(all)"  # what `raters` calls all raters or all systems together
 
@@ -155,11 +156,11 @@ def _stack(
     rows = rows.assign(row=np.arange(len(rows)))
     sizes = [len(part.lines) for part in sheet.parts]
     if "rater" not in rows and shape is RATINGS_FILE and sheet.parts:
-        stems = [Path(part.name).stem for part in sheet.parts]
+        stems = [sheet.raters[part.name] for part in sheet.parts]
         for part, stem in zip(sheet.parts, stems, strict=True):
             if problem := words_problem(stem):
                 what = f"its name stands for who rated, and {problem}"
-                faults.add(part.head, what, "rename the file")
+                faults.add(part.head, what, "rename it")
         rows["rater"] = np.repeat(stems, sizes)
     frames = []
     for name, keys in columns.values.items():

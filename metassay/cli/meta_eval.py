@@ -40,8 +40,9 @@ from metassay.reporting.certificates import best, ranked
 from metassay.reporting.names import Row
 from metassay.tables.names import FULL, metric_label
 from metassay.tabular.decoding import check_names
+from metassay.tabular.files import read_sheet
 from metassay.tabular.rows import Findings
-from metassay.tabular.sheet import Sheet, read_sheet
+from metassay.tabular.sheet import Sheet
 
 SETTINGS = (
     "coefficient",

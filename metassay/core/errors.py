@@ -86,6 +86,17 @@ def shown(key: object) -> str:
     return f"<{len(text):,} characters, sha256 {hashlib.sha256(data).hexdigest()[:8]}>"
 
 
+def quoted(name: object) -> str:
+    """Quote a name that the user chose, in full: of a column, criterion, metric or sheet.
+
+    For messages on the user's own terminal. `shown` is for cells and for shared logs.
+
+    >>> quoted("Please rate the summary of case 1 by system A [Fluency]")
+    "'Please rate the summary of case 1 by system A [Fluency]'"
+    """
+    return repr(str(name))
+
+
 # Errors of a disk or its permissions, each with its remedy.
 
 _FULL = "there is no room left on the disk; make room and run the same again"

@@ -30,6 +30,7 @@ from metassay.tabular.decoding import (
     json_list,
     warn_unread,
 )
+from metassay.tabular.files import read_sheet
 from metassay.tabular.rows import (
     AGAIN,
     Findings,
@@ -45,7 +46,6 @@ from metassay.tabular.rows import (
     source_row,
     to_json,
 )
-from metassay.tabular.sheet import read_sheet
 
 _STATUS_REMEDY = (
     'where a system failed, leave "text" out and give a status, such as "error"'
@@ -396,7 +396,7 @@ def records(
     fields = model.model_fields.items()
     required = tuple(name for name, column in fields if column.is_required())
     optional = tuple(name for name, column in fields if not column.is_required())
-    sheet = read_sheet(path, faults, remedy=_SEE, header_alone=True)
+    sheet = read_sheet(path, faults, remedy=_SEE, header_alone=True, utf8=True)
     columns = list(sheet.columns) if sheet is not None else []
     if sheet is not None and not check_header(
         columns, path.name, problems, required, optional

@@ -22,8 +22,9 @@ from metassay.imports.items import (
 )
 from metassay.imports.records import Part, Steps, parts
 from metassay.tabular.column_synonyms import RATERS, fold_name, scorer_of
+from metassay.tabular.files import read_sheet
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.sheet import Sheet, read_sheet
+from metassay.tabular.sheet import Sheet
 
 _QUESTION, _ANSWER = ("user_input", "question"), ("response", "answer")
 _CONTEXTS = ("retrieved_contexts", "contexts")

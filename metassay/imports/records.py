@@ -16,8 +16,8 @@ from metassay.core.errors import BadInput
 from metassay.imports.items import unpack
 from metassay.tables.parquet_file import load
 from metassay.tabular.decoding import is_readable
+from metassay.tabular.files import read_sheet
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.sheet import read_sheet
 
 Steps = tuple[str, ...]  # the names of fields that lead to a value
 Select = Callable[[Steps], bool]  # whether the value there is a list of records

@@ -27,8 +27,8 @@ from metassay.studies.record import (
     SheetText,
 )
 from metassay.tabular.decoding import csv_lines, finite_number, read_text
+from metassay.tabular.grid import find_separator
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.sheet import find_separator
 
 RATER, ROW, COMMENT = "rater", "row", "comment"
 NOT_ASKED = "\N{EM DASH}"  # in a cell whose question is not asked in this row

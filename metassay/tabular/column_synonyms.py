@@ -67,6 +67,10 @@ _SCORERS = (
     ("judge", pattern("judge")),
     ("human", pattern("label")),
 )
+_RATER_FIELDS = RATERS | set(WORDS["rater_fields"].split())
+_QUESTION = re.compile(r"q_?\d+")
+# A system, as well as a judge.
+_MODEL = re.compile("gpt|claude|gemini|llama|mistral|qwen")
 # Names of columns of numbers that can be of raters or of their ratings.
 MAY_RATE = re.compile("expert|judge|reviewer|evaluator|reader|user")
 
@@ -95,6 +99,24 @@ def scorer_of(name: str) -> str:
 def is_rater_name(name: str) -> bool:
     """Whether a name is that of a rater with a number, `rater_1`."""
     return bool(_OF_RATER.fullmatch(name.strip()))
+
+
+def is_rater_column(name: str) -> bool:
+    """Whether a field names the person who gave an answer."""
+    return fold_name(name) in _RATER_FIELDS
+
+
+def is_field_name(name: str) -> bool:
+    """Whether a name is a usual one of a column, of a criterion or of a scorer.
+
+    >>> [is_field_name(name) for name in ("doc_id", "human_1", "rater_a", "fluency", "d17")]
+    [True, True, True, True, False]
+    """
+    folded = fold_name(name)
+    usual = any(folded in names for names in USUAL.values())
+    criterion = is_called(name, _LIKE_CRITERION) and not _QUESTION.fullmatch(folded)
+    scorer = bool(scorer_of(name)) and not _MODEL.match(folded)
+    return usual or criterion or scorer or is_rater_name(name)
 
 
 def is_metadata(name: str, *, ratings: bool, redcap: bool = False) -> bool:

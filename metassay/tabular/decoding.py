@@ -4,6 +4,7 @@ A byte order mark is skipped; lines end in LF or CRLF. Faults are recorded with 
 line (and offset, for wrong bytes), and reading goes on.
 """
 
+import codecs
 import csv
 import io
 import json
@@ -40,14 +41,29 @@ _NAMED = 3  # files that are named, of several
 _LONGEST = 2**31 - 1  # characters of a cell: fits a C long everywhere
 _BOM = b"\xef\xbb\xbf"
 _UTF8 = "save the file as UTF-8"
+_AS_TEXT = "save its content as text in UTF-8"
+_PICKLE = (
+    "is a Python pickle, which can run any code when it is opened",
+    "load it where you trust it, and save it with frame.to_parquet or frame.to_csv",
+)
 # First bytes of files that are not text.
 _BINARY = {
     b"\x1f\x8b": ("is compressed by gzip", "unpack it"),
-    b"PK\x03\x04": ("is an Excel or zip file", "save its content as text in UTF-8"),
-    b"\xd0\xcf\x11\xe0": ("is an Excel file", "save its content as text in UTF-8"),
-    b"PAR1": ("is a Parquet file", "save its content as text in UTF-8"),
-    b"\xff\xfe": ("is UTF-16 or UTF-32", _UTF8),
-    b"\xfe\xff": ("is UTF-16", _UTF8),
+    b"PK\x03\x04": ("is an Excel or zip file", _AS_TEXT),
+    b"\xd0\xcf\x11\xe0": ("is an Excel file", _AS_TEXT),
+    b"PAR1": ("is a Parquet file", _AS_TEXT),
+    b"\x80\x02": _PICKLE,
+    b"\x80\x03": _PICKLE,
+    b"\x80\x04": _PICKLE,
+    b"\x80\x05": _PICKLE,
+    b"RDX": ("is a file of R", 'write it as CSV: write.csv(x, "x.csv")'),
+}
+# Byte order marks of other encodings of Unicode.
+UTF16 = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
 }
 
 
@@ -64,6 +80,7 @@ def read_bytes(path: Path, problems: Findings, *, remedy: str) -> bytes | None:
         return None
     data = path.read_bytes().removeprefix(_BOM)
     faults = [fault for mark, fault in _BINARY.items() if data.startswith(mark)]
+    faults += [("is UTF-16 or UTF-32", _UTF8)] * any(map(data.startswith, UTF16))
     faults += [("is UTF-16, or no text", _UTF8)] * (data.count(b"\0") > len(data) / 10)
     faults += [("is empty", remedy)] * (not data.strip())
     for what, fix in faults[:1]:
@@ -134,16 +151,16 @@ def json_lines(
             yield at, parse_json(text, at, problems)
 
 
-def parse_json(text: str, at: Place, problems: Findings) -> Any:
+def parse_json(text: str, at: Place, problems: Findings, *, nan: bool = False) -> Any:
     """Return the value, or UNREAD with a problem.
 
-    Stricter than `json.loads`: NaN, infinities, numbers too large for doubles and
-    repeated keys are errors.
+    Stricter than `json.loads`: NaN (unless `nan`), infinities, numbers too large for
+    doubles and repeated keys are errors.
     """
     try:
         return json.loads(
             text,
-            parse_constant=_no_constant,
+            parse_constant=_nan_alone if nan else _no_constant,
             parse_float=_parse_float,
             object_pairs_hook=_without_repeats,
         )
@@ -286,6 +303,10 @@ class _NotStrictError(Exception):
 
 def _no_constant(name: str) -> NoReturn:
     raise _NotStrictError(f"{name} is not a JSON number")
+
+
+def _nan_alone(name: str) -> float:
+    return math.nan if name == "NaN" else _no_constant(name)
 
 
 def _parse_float(written: str) -> float:

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from metassay.core.errors import shown
+from metassay.core.errors import quoted, shown
 from metassay.tabular.column_synonyms import (
     KIND_OF_TEXT,
     MAY_RATE,
@@ -299,7 +299,7 @@ def join_by_text(sheet: Sheet, other: Sheet, doc: str, system: str) -> Sheet:
                 if name in other.frame and name not in sheet.frame
             }
             frame = sheet.frame.drop(columns=column).assign(**columns)
-            note = f"column {shown(column)}, by which texts are found in {shown(other.name)}"
+            note = f"texts are found by column {quoted(column)} in {shown(other.name)}"
             return replace(
                 sheet,
                 frame=frame.astype(dict.fromkeys(columns, "str")),

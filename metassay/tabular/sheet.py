@@ -1,58 +1,42 @@
-"""Read tables for every command: CSV, XLSX, JSON, Parquet and data frames.
-
-Handles separators, blanks around cells, titles above the header, merged cells,
-additions of Qualtrics and Label Studio, and several files of one kind.
-"""
+"""A table's cells by column: the form in which every command has read files and frames."""
 
 import json
 import math
 import numbers
 import re
-from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from metassay.core.errors import BadInput, one_line, shown
-from metassay.tables.parquet_file import load
-from metassay.tabular.decoding import (
-    UNREAD,
-    check_names,
-    csv_lines,
-    decode,
-    is_readable,
-    join_names,
-    json_lines,
-    json_list,
-    read_bytes,
+from metassay.core.errors import one_line, quoted, shown
+from metassay.tabular.decoding import finite_number, join_names
+from metassay.tabular.numbers import (
+    NumberFormat,
+    find_format,
+    is_blank,
+    looks_numeric,
+    order_grades,
 )
-from metassay.tabular.numbers import NumberFormat, find_format, is_blank, looks_numeric
 from metassay.tabular.rows import Findings, Place
-
-if TYPE_CHECKING:
-    from metassay.tabular.workbook import Page
 
 REMEDY = "name a CSV, XLSX, JSON or Parquet file whose first row names its columns"
 _COLUMNS = 2000
-_CHUNK = 1 << 15  # rows that are Python texts at a time
-_SEPARATORS = ",;\t"
-_XLSX = (".xlsx", ".xlsm")
 _SAMPLE = 10_000  # cells from which the content of a column is inferred
-_HEAD = 4  # first rows that can be titles, the header and its explanations
+# Doubles represent all whole numbers below. Keys beyond must not become doubles.
+_EXACT = 2**53
+# Line breaks and tabs with the blanks around them, and blanks that do not break.
+_BREAKS = re.compile(r"[ \xa0]*[\r\n\t\v\f\x85\u2028\u2029]+[ \xa0]*|\xa0")
 _LABEL_STUDIO = re.compile(r'\[\{.*"(?:rating|number)":\s*(-?[\d.]+).*\}\]', re.DOTALL)
-_CELL_REF = re.compile(r"[A-Z]{1,3}\d+:[A-Z]{1,3}\d+")
 
 _T = TypeVar("_T")
-Lines = Iterable[tuple[Place, list[str]]]
 
 
 def _cached(make: "Callable[[Sheet, str], _T]") -> "Callable[[Sheet, str], _T]":
@@ -73,9 +57,12 @@ class Sheet:
 
     `frame` has columns of dtype str (missing: an empty text) or float64 (missing: NaN).
     `semicolons`: whether they separate cells, so that 3,5 is a number. `words`: ordered
-    grades by column or criterion. `notes`: what of the file is not read. `merged`:
-    columns with merged cells, which all have the value of the first. `parts`: the
-    sheets of the files, if several.
+    grades by column or criterion. `codes`: the number of each label by column, where
+    the file has both. `notes`: sentences on how the file was read. `merged`: columns
+    with merged cells, which all have the value of the first. `letters`: the letters of
+    a workbook's columns. `levels`: columns made of the keys of nested objects, whose
+    role nothing tells. `rater`: for whom the file stands if no column names the rater.
+    `parts`: the sheets of the files or pages, if several.
     """
 
     name: str
@@ -85,8 +72,12 @@ class Sheet:
     kind: str = "line"  # the unit of `lines`
     semicolons: bool = False
     words: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    codes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     notes: Sequence[str] = ()
     merged: Mapping[str, str] = field(default_factory=dict)
+    letters: Mapping[str, str] = field(default_factory=dict)
+    levels: Sequence[str] = ()
+    rater: str = ""
     parts: "tuple[Sheet, ...]" = ()
     cache: dict[tuple[str, str], Any] = field(
         default_factory=dict, init=False, repr=False
@@ -117,6 +108,22 @@ class Sheet:
         whole = isinstance(label, numbers.Integral)
         return Place(self.name, int(label) if whole else shown(label), self.kind)
 
+    def cell(self, row: int, column: str) -> Place:
+        """Return the place of a cell: its name in a workbook, elsewhere that of its row."""
+        for part in self.parts:
+            if row < len(part.lines):
+                return part.cell(row, column)
+            row -= len(part.lines)
+        at = self.at(row)
+        if column not in self.letters:
+            return at
+        return Place(self.name, f"{self.letters[column]}{at.row}", "cell")
+
+    @property
+    def raters(self) -> dict[str, str]:
+        """For whom each of several files or pages stands, if no column names the rater."""
+        return {part.name: part.rater or Path(part.name).stem for part in self.parts}
+
     @property
     def rows(self) -> Iterator[tuple[Place, dict[str, str]]]:
         """Each row's place and its cells by column, numbers as written."""
@@ -140,7 +147,13 @@ class Sheet:
         """Return how the numbers of a column are written."""
         if pd.api.types.is_float_dtype(self.frame[column].dtype):
             return NumberFormat()
-        cells, words = self.cells(column), self.words.get(column, ())
+        words, codes = self.words.get(column, ()), self.codes.get(column)
+        cells = self.cells(column)
+        if codes and not words:
+            plain = {cell: finite_number(cell) for cell in cells}
+            others = {cell: n for cell, n in plain.items() if n is not None}
+            labels = {label.casefold(): n for label, n in codes.items()}
+            return NumberFormat(others | labels)
         return find_format(cells, semicolons=self.semicolons, words=words)
 
     def clear_numbers(self, column: str, problems: Findings) -> NumberFormat:
@@ -149,13 +162,19 @@ class Sheet:
         if read_as.fault:
             fix = "write all of them alike, with a point and nothing between thousands"
             problems.add(
-                Place(self.name), f"column {shown(column)} {read_as.fault}", fix
+                Place(self.name), f"column {quoted(column)} {read_as.fault}", fix
             )
         return read_as
 
     @_cached
     def share_of_numbers(self, column: str) -> float:
-        """Return the share of numbers among the first cells that are not missing."""
+        """Return the share of numbers among the first cells that are not missing.
+
+        Labels of a file of statistics count as numbers if they are usual grades.
+        """
+        labels = list(self.codes.get(column, ()))
+        if labels and column not in self.words and not _are_grades(labels):
+            return 0.0
         cells = self.frame[column].dropna()
         frame = pd.DataFrame({column: to_keys(cells[cells != ""].iloc[:_SAMPLE])})
         sample = replace(self, frame=frame, parts=())
@@ -181,13 +200,23 @@ class Sheet:
             return cells.to_numpy(dtype=np.float64)
         codes, unique = pd.factorize(cells)
         known = read_as or self.numbers(column)
-        values = [
-            math.nan if known.is_missing(cell) else known.number(cell)
-            for cell in unique
-        ]
-        return np.array([math.inf if x is None else x for x in values], np.float64)[
-            codes
-        ]
+        values = [_value(cell, known) for cell in unique]
+        return np.array(values, np.float64)[codes]
+
+
+def _are_grades(labels: Sequence[str]) -> bool:
+    """Whether labels of numbers are usual grades, or name the numbers."""
+    known = find_format(labels, semicolons=False).number
+    numbered = all(known(label) is not None for label in labels)
+    return numbered or bool(order_grades(labels))
+
+
+def _value(cell: str, read_as: NumberFormat) -> float:
+    """Return a cell's number; NaN where it is missing, infinity where it is none."""
+    if read_as.is_missing(cell):
+        return math.nan
+    number = read_as.number(cell)
+    return math.inf if number is None else number
 
 
 def to_keys(column: "pd.Series[Any]") -> "pd.Series[str]":
@@ -203,57 +232,11 @@ def _key(number: float) -> str:
     return str(int(number)) if number.is_integer() else repr(number)
 
 
-def read_sheet(
-    path: Path,
-    problems: Findings,
-    page: str = "",
-    remedy: str = REMEDY,
-    *,
-    header_alone: bool = False,
-) -> Sheet | None:
-    """Read a file; return None, with every fault in `problems`, if its header is unusable.
-
-    A CSV file without a row below its header is a problem, too, unless `header_alone`
-    allows it. Rows with more or fewer cells than the header are a problem, and left
-    out. Of a workbook the page called `page` is read, or else its first page.
-    """
-    suffix = path.suffix.lower()
-    if suffix in _XLSX:
-        return _of_workbook(path, problems, page, remedy)
-    if suffix == ".parquet":
-        return _of_parquet(path, problems, remedy)
-    data = read_bytes(path, problems, remedy=remedy)
-    if data is not None and suffix in (".json", ".jsonl", ".ndjson"):
-        return _of_json(path, data, problems, remedy)
-    text = decode(data, path, problems) if data is not None else None
-    if text is None:
-        return None
-    separator = find_separator(text)
-    lines = csv_lines(text, path.name, problems, separator)
-    sheet = _sheet(path.name, lines, problems, remedy, header_alone=header_alone)
-    return sheet and replace(sheet, semicolons=separator == ";")
-
-
-def read_sheets(paths: Sequence[Path], problems: Findings, page: str) -> Sheet | None:
-    """Read all rows of the files; return None, with every fault in `problems`, if there are none.
-
-    Files can have different columns. A file that is named twice is a problem, and so
-    are two files of the same name, which identifies files in messages, and raters.
-    """
-    check_names(paths, problems)
-    sheets = []
-    for path in dict.fromkeys(paths):
-        faults = Findings()  # of this file alone
-        sheet = read_sheet(path, faults, page)
-        problems.merge(faults)
-        sheets += [sheet] if sheet is not None else []
-    return combine_sheets(sheets) if sheets else None
-
-
 def combine_sheets(sheets: Sequence[Sheet]) -> Sheet:
     """Combine sheets; cells of columns that a sheet lacks are empty."""
     if len(sheets) == 1:
         return sheets[0]
+    parts = [part for sheet in sheets for part in (sheet.parts or (sheet,))]
     frame = pd.concat(
         [
             pd.DataFrame({c: to_keys(sheet.frame[c]) for c in sheet.columns})
@@ -268,6 +251,7 @@ def combine_sheets(sheets: Sequence[Sheet]) -> Sheet:
         "row",
         semicolons=all(sheet.semicolons for sheet in sheets),
         words=sheets[0].words,
+        codes={c: codes for sheet in sheets for c, codes in sheet.codes.items()},
         notes=[
             f"{one_line(sheet.name)}: {note}"
             for sheet in sheets
@@ -276,7 +260,8 @@ def combine_sheets(sheets: Sequence[Sheet]) -> Sheet:
         merged={
             column: cells for sheet in sheets for column, cells in sheet.merged.items()
         },
-        parts=tuple(sheets),
+        levels=tuple(dict.fromkeys(c for sheet in sheets for c in sheet.levels)),
+        parts=tuple(parts),
     )
 
 
@@ -291,17 +276,19 @@ def frame_sheet(
     """
     if not isinstance(frame, pd.DataFrame):
         table = _arrow(frame, Place(name), problems)
-        return table and _of_arrow(table, name, problems, remedy, "row")
+        return table and arrow_sheet(table, name, problems, remedy, "row")
     header, at = list(frame.columns), Place(name)
     if unnamed := [name for name in header if not isinstance(name, str)]:
         what = f"{len(unnamed)} column(s) are not named by texts, the first by {shown(unnamed[0])}"
         problems.add(at, what, "rename them")
         return None
-    if not _check_header(header, at, problems):
+    names = name_columns(header, at, problems)
+    if names is None:
         return None
-    columns = {name.strip(): _column(frame[name]) for name in header}
+    cells = (_column(frame[name]) for name in header)
+    columns = dict(zip(names, cells, strict=True))
     labels = np.array(frame.index, dtype=object)
-    return _of_columns(columns, labels, "row", name, problems, remedy)
+    return columns_sheet(columns, labels, "row", name, problems, remedy)
 
 
 def _arrow(frame: Any, at: Place, problems: Findings) -> pa.Table | None:
@@ -320,7 +307,9 @@ def _arrow(frame: Any, at: Place, problems: Findings) -> pa.Table | None:
 def _column(column: "pd.Series[Any]") -> "NDArray[Any] | pd.Series[Any] | None":
     """Return the cells; None if one cannot be encoded, such as half of a surrogate pair."""
     kind = column.dtype
-    if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_complex_dtype(kind):
+    long = pd.api.types.is_integer_dtype(kind) and (column.abs() > _EXACT).any()
+    numeric = pd.api.types.is_numeric_dtype(kind)
+    if numeric and not long and not pd.api.types.is_complex_dtype(kind):
         # booleans too: 0 and 1
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     try:
@@ -334,6 +323,11 @@ def _column(column: "pd.Series[Any]") -> "NDArray[Any] | pd.Series[Any] | None":
         return None
 
 
+def values_column(cells: Sequence[object]) -> "NDArray[Any] | pd.Series[Any] | None":
+    """Return values of any kind as a column; None if one cannot be encoded."""
+    return _column(pd.Series(cells, dtype=object))
+
+
 def _text(cell: object) -> str:
     """Convert a cell of a column that is not all numbers; numbers read back to the same value."""
     if cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell)):
@@ -345,7 +339,7 @@ def _text(cell: object) -> str:
     return json.dumps(cell) if isinstance(cell, dict | list) else str(cell).strip()
 
 
-def _of_columns(
+def columns_sheet(
     columns: Mapping[str, "NDArray[Any] | pd.Series[Any] | None"],
     lines: NDArray[Any],
     kind: str,
@@ -353,38 +347,30 @@ def _of_columns(
     problems: Findings,
     remedy: str,
 ) -> Sheet | None:
+    """Return columns as a sheet; None, with a problem, if one has neither texts nor numbers."""
     unreadable = [column for column, cells in columns.items() if cells is None]
     for column in unreadable:
-        what = f"column {shown(column)} has neither texts nor numbers"
+        what = f"column {quoted(column)} has neither texts nor numbers"
         fix = "remove it, or write its cells as texts or numbers"
         problems.add(Place(name), what, fix)
     if not len(lines):
         problems.add(Place(name), "has no row", remedy)
     if unreadable or not len(lines):
         return None
-    return _unwrap_label_studio(Sheet(name, pd.DataFrame(columns), lines, kind))
+    return unwrap_label_studio(Sheet(name, pd.DataFrame(columns), lines, kind))
 
 
-def _of_parquet(path: Path, problems: Findings, remedy: str) -> Sheet | None:
-    if not is_readable(path, problems, remedy=remedy):
-        return None
-    try:
-        table = load(path)
-    except BadInput:
-        what = "is damaged or no Parquet file"
-        problems.add(Place(path.name), what, "write it again, or as CSV")
-        return None
-    return _of_arrow(table, path.name, problems, remedy, "record")
-
-
-def _of_arrow(
+def arrow_sheet(
     table: pa.Table, name: str, problems: Findings, remedy: str, kind: str
 ) -> Sheet | None:
-    if not _check_header(table.column_names, Place(name), problems):
+    """Return an Arrow table as a sheet; None, with every fault in `problems`, if unusable."""
+    names = name_columns(table.column_names, Place(name), problems)
+    if names is None:
         return None
-    columns = {c.strip(): _arrow_cells(table[c]) for c in table.column_names}
+    cells = (_arrow_cells(table[column]) for column in table.column_names)
+    columns = dict(zip(names, cells, strict=True))
     rows = np.arange(1, table.num_rows + 1)
-    return _of_columns(columns, rows, kind, name, problems, remedy)
+    return columns_sheet(columns, rows, kind, name, problems, remedy)
 
 
 def _arrow_cells(column: pa.ChunkedArray) -> "NDArray[Any] | pd.Series[Any] | None":
@@ -406,195 +392,28 @@ def _arrow_cells(column: pa.ChunkedArray) -> "NDArray[Any] | pd.Series[Any] | No
         return None
 
 
-def _of_json(path: Path, data: bytes, problems: Findings, remedy: str) -> Sheet | None:
-    """Read a list of objects, or an object per line."""
-    kind = "record" if data.lstrip().startswith(b"[") else "line"
-    if kind == "record":
-        values = json_list(path, problems, remedy=remedy) or []
-    else:
-        lines = json_lines(path, problems, remedy=remedy)
-        values = [(at, value) for at, value in lines if value is not UNREAD]
-    for at, value in values:
-        if not isinstance(value, dict):
-            problems.add(
-                at, "is not an object with named values", 'write {"doc_id": ..., ...}'
-            )
-    records = [(at, value) for at, value in values if isinstance(value, dict)]
-    if not records:
-        if not problems:
-            problems.add(Place(path.name), "has no row", remedy)
-        return None
-    header = list(dict.fromkeys(name for _, record in records for name in record))
-    if not _check_header(header, records[0][0], problems):
-        return None
-    columns = {
-        name.strip(): _column(
-            pd.Series([record.get(name) for _, record in records], dtype=object)
-        )
-        for name in header
-    }
-    rows = np.array([at.row for at, _ in records])
-    return _of_columns(columns, rows, kind, path.name, problems, remedy)
+def clean_name(name: str) -> str:
+    """Write the name of a column in one line, without blanks around it.
 
-
-def _of_workbook(
-    path: Path, problems: Findings, title: str, remedy: str
-) -> Sheet | None:
-    from metassay.tabular.workbook import read_pages  # openpyxl takes a while to import
-
-    pages = read_pages(path, problems, remedy=remedy)
-    if not pages and not problems:
-        problems.add(Place(path.name), "has no rows", remedy)
-    if not pages:
-        return None
-    page = next((p for p in pages if p.title.strip().casefold() == title), pages[0])
-    lines, columns, across = _fill_merged(page)
-    if (sheet := _sheet(path.name, lines, problems, remedy, across)) is None:
-        return None
-    others = [shown(p.title) for p in pages if p is not page]
-    notes = [f"pages of the workbook: {', '.join(others)}"] if others else []
-    merged = {
-        sheet.columns[n]: cells
-        for n, cells in columns.items()
-        if n < len(sheet.columns)
-    }
-    return replace(sheet, notes=[*notes, *sheet.notes], merged=merged)
-
-
-def _ranges(page: "Page") -> Iterator[tuple[str, range, range]]:
-    """Yield each range of merged cells with its rows and columns, from 1."""
-    from openpyxl.utils import range_boundaries
-
-    for cells in filter(_CELL_REF.fullmatch, page.merged):
-        first, top, last, bottom = range_boundaries(cells)
-        yield cells, range(top, bottom + 1), range(first, last + 1)
-
-
-def _fill_merged(page: "Page") -> tuple[Lines, dict[int, str], set[int]]:
-    """Fill merged cells, except of titles; return rows, the columns filled (from 0),
-    and the rows with cells merged across some, but not all columns: names above names.
+    >>> clean_name("BLEU\\n(5-shot) ")
+    'BLEU (5-shot)'
     """
-    cells_of = {at.row: cells for at, cells in page.rows}
-    first, width = page.rows[0][0].row, len(page.rows[0][1])
-    filled, across = dict[int, str](), set[int]()
-    for ref, rows, columns in _ranges(page):
-        if 1 < len(columns) < width and len(rows) == 1:
-            across.add(rows[0])
-        top = cells_of.get(rows[0])
-        if top is None or columns[0] > width or len(columns) >= width:
-            continue
-        text = top[columns[0] - 1]
-        for row in rows:
-            for column in columns:
-                if row in cells_of and column <= width:
-                    cells_of[row][column - 1] = text
-        names = isinstance(first, int) and rows[0] <= first + _HEAD - 2
-        if looks_numeric(text) or not names:
-            filled |= {column - 1: ref for column in columns}
-    return page.rows, filled, across
+    return _BREAKS.sub(" ", name).strip()
 
 
-def _sheet(
-    name: str,
-    lines: Lines,
-    problems: Findings,
-    remedy: str,
-    across: Set[int] = frozenset(),
-    *,
-    header_alone: bool = False,
-) -> Sheet | None:
-    full = ((at, cells) for at, cells in lines if any(cell.strip() for cell in cells))
-    first = list(islice(full, _HEAD))
-    if not first and not problems:
-        problems.add(Place(name), "has no rows", remedy)
-    if not first:
-        return None
-    notes = []
-    while len(first) > 1 and _is_title(first[0][1], first[1][1]):
-        at, _ = first.pop(0)
-        notes.append(f"{at.kind} {at.row}, a title")
-    at, header = first.pop(0)
-    if at.row in across and first:
-        names = [
-            map(str.strip, pair) for pair in zip(header, first.pop(0)[1], strict=True)
-        ]
-        header = [" - ".join(dict.fromkeys(filter(None, pair))) for pair in names]
-    # Excel keeps empty columns at the end if they were ever used.
-    widths = [_count_filled(cells) for _, cells in first]
-    width = max([_count_filled(header), *(n for n in widths if n <= len(header))])
-    # Row numbers from 0, as pandas writes them by default.
-    rows = (cells[:1] == [str(n)] for n, (_, cells) in enumerate(first))
-    counted = not header[0].strip() and all(rows)
-    header = [cell.strip() for cell in header[counted:width]]
-    if not _check_header(header, at, problems):
-        return None
-    if len(first) > 1 and any(cell.startswith('{"ImportId"') for cell in first[1][1]):
-        del first[:2]
-        notes.append("2 rows below the first one, which Qualtrics adds")
-    sheet = _body(header, chain(first, full), counted, name, problems)
-    if sheet is None and header_alone:
-        frame = pd.DataFrame({column: pd.Series(dtype="str") for column in header})
-        return Sheet(name, frame, np.array([], dtype=np.int64))
-    if sheet is None:
-        problems.add(Place(name), "has no row that fits its header", remedy)
-        return None
-    return _unwrap_label_studio(replace(sheet, kind=at.kind, notes=notes))
+def name_columns(
+    header: Sequence[str], at: Place, problems: Findings
+) -> list[str] | None:
+    """Return the names of columns, cleaned; None, with a problem for each bad one.
 
-
-def _is_title(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Whether the first row has a single cell and the second is a header."""
-    names = [cell.strip() for cell in second if cell.strip()]
-    alone = sum(bool(cell.strip()) for cell in first) == 1
-    return alone and len(set(names)) > 1 and not any(map(looks_numeric, names))
-
-
-def _body(
-    header: list[str], lines: Lines, counted: bool, name: str, problems: Findings
-) -> Sheet | None:
-    rows = array("q")
-    chunks: list[pa.Table] = []
-    complete = _complete_rows(lines, len(header), counted, problems)
-    while chunk := list(islice(complete, _CHUNK)):
-        rows.extend(line for line, _ in chunk)
-        columns = list(zip(*(cells for _, cells in chunk), strict=True))
-        chunks.append(
-            pa.table([pa.array(column, pa.string()) for column in columns], header)
-        )
-    if not chunks:
-        return None
-    table = pa.concat_tables(chunks)
-    frame = pd.DataFrame(
-        {c: table[c].to_pandas().astype("str").str.strip() for c in header}
-    )
-    return Sheet(name, frame, np.array(rows, dtype=np.int64))
-
-
-def _complete_rows(
-    lines: Lines, width: int, counted: bool, problems: Findings
-) -> Iterator[tuple[int, list[str]]]:
-    fix = 'add or remove separators; put a cell that contains one in "quotes"'
-    for at, row in lines:
-        cells = row[counted:]
-        if len(cells) != width and (len(cells) < width or _count_filled(cells) > width):
-            what = f"does not have the {width} cells of the header"
-            problems.add(at, what, fix, f"{len(cells)} cells")
-        elif isinstance(at.row, int):
-            yield at.row, cells[:width]
-
-
-def _count_filled(cells: Sequence[str]) -> int:
-    """Count the cells up to the last one that is not blank."""
-    return next((n for n in range(len(cells), 0, -1) if cells[n - 1].strip()), 0)
-
-
-def _check_header(header: Sequence[str], at: Place, problems: Findings) -> bool:
-    """Whether all names of columns are usable and different; a problem for each that is not."""
+    Names must print and be different.
+    """
     if len(header) > _COLUMNS:
         fix = "leave columns out, or write it long: one row per value"
         problems.add(at, f"has {len(header):,} columns, more than {_COLUMNS:,}", fix)
-        return False
+        return None
     faults: list[tuple[str, str]] = []
-    names = [column.strip() for column in header]
+    names = [clean_name(column) for column in header]
     for number, column in enumerate(names, start=1):
         if not column:
             fix = "name it in the first row, which names all columns, or remove it"
@@ -604,14 +423,15 @@ def _check_header(header: Sequence[str], at: Place, problems: Findings) -> bool:
             faults.append((what, "remove those characters"))
     for column, count in Counter(filter(None, names)).items():
         if count > 1:
-            what = f"column {shown(column)} is there {'twice' if count == 2 else f'{count} times'}"
+            times = "twice" if count == 2 else f"{count} times"
+            what = f"column {quoted(column)} is there {times}"
             faults.append((what, "rename or remove one of them"))
     for what, fix in faults:
         problems.add(at, what, fix)
-    return not faults
+    return None if faults else names
 
 
-def _unwrap_label_studio(sheet: Sheet) -> Sheet:
+def unwrap_label_studio(sheet: Sheet) -> Sheet:
     """Replace Label Studio's cells, `[{"rating": 3}]`, by their numbers."""
     frame = sheet.frame
     for column in sheet.columns:
@@ -626,18 +446,3 @@ def _unwrap_label_studio(sheet: Sheet) -> Sheet:
         if cells and len(ratings) == len(cells):
             frame[column] = frame[column].replace(ratings)
     return sheet
-
-
-def find_separator(text: str) -> str:
-    """Return the separator that gives most cells in the first row with several cells."""
-    lines = (line for line in text.splitlines() if line.strip(_SEPARATORS + " "))
-    for line in islice(lines, _HEAD):
-        best = max(_SEPARATORS, key=lambda separator: len(_cells(line, separator)))
-        if sum(map(bool, map(str.strip, _cells(line, best)))) > 1:
-            return best
-    return ","
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    row = next(iter(csv_lines(line, "", Findings(), separator)), None)
-    return row[1] if row else []

@@ -100,9 +100,13 @@ CONTENTS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
         lambda _: b"PAR1\x15\x04",
         "is a Parquet file; save its content as text",
     ),
-    "utf-16": (
-        lambda b: b.decode().encode("utf-16"),
+    "utf-16 that is cut": (
+        lambda b: b.decode().encode("utf-16")[:-1],
         "is UTF-16 or UTF-32; save the file as",
+    ),
+    "pickle": (
+        lambda _: b"\x80\x04\x95.",
+        "is a Python pickle, which can run any code",
     ),
     "no mark": (
         lambda b: b.decode().encode("utf-16-be"),
@@ -185,7 +189,9 @@ def test_a_hundred_damages_of_a_csv_file(here: Path, name: str) -> None:
         except BadInput as error:
             refused += bool(error.problems)
             continue
-        with (here / name).open(encoding="utf-8-sig", newline="") as opened:
+        with (here / name).open(
+            encoding="utf-8-sig", errors="replace", newline=""
+        ) as opened:
             cells = [row[v] for row in csv.DictReader(opened) for v in columns(file)]
         numbers = [
             float(cell)

@@ -12,10 +12,11 @@ from metassay.api.reading import read_both
 from metassay.cli.main import main
 from metassay.core.errors import BadInput
 from metassay.project.spreadsheets.read import Inputs, read_all
+from metassay.tabular.files import read_sheet
 from metassay.tabular.infer_columns import join_by_text
 from metassay.tabular.rows import Findings
 from metassay.tabular.scales import guess_scale
-from metassay.tabular.sheet import Sheet, read_sheet
+from metassay.tabular.sheet import Sheet
 from tests.tabular.test_one_reader import (
     DOCS,
     KEYS,

@@ -18,8 +18,9 @@ from metassay.api.meta_eval import _read_all
 from metassay.datasets import own_data
 from metassay.project.spreadsheets.read import Inputs, read_all
 from metassay.project.spreadsheets.summary import project_of
+from metassay.tabular.files import read_sheet
 from metassay.tabular.rows import Findings
-from metassay.tabular.sheet import frame_sheet, read_sheet
+from metassay.tabular.sheet import frame_sheet
 
 DOCS, SYSTEMS = [f"d{n}" for n in range(1, 7)], ("alba", "brise")
 TEXTS = [["doc_id", "system", "text"]] + [

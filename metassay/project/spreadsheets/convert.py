@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from metassay.core.errors import shown
@@ -155,7 +154,7 @@ def add_ratings(
     n_empty = 0
     for at, cells, of_column in _value_rows(table, systems, references_by, rows):
         # Of several files each is a rater's.
-        rater = Path(at.file).stem if table.sheet.parts else ONE_RATER
+        rater = table.sheet.raters.get(at.file, ONE_RATER)
         value = {
             "study": STUDY,
             "doc_id": cells[Role.DOC],

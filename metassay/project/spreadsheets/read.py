@@ -35,6 +35,7 @@ from metassay.tabular.column_synonyms import (
     is_called,
 )
 from metassay.tabular.columns import Keys, check_files, parse_columns
+from metassay.tabular.files import read_sheets
 from metassay.tabular.infer_columns import find_columns, join_by_text
 from metassay.tabular.rows import Findings, Place, Rows
 from metassay.tabular.scales import (
@@ -47,7 +48,7 @@ from metassay.tabular.scales import (
     guess_scale,
     parse_scales,
 )
-from metassay.tabular.sheet import Sheet, read_sheets
+from metassay.tabular.sheet import Sheet
 
 KINDS = ("texts", "ratings", "scores")
 _PREFIX = "own_"  # before a metric's name that is also one of ours

@@ -332,7 +332,7 @@ def _head(kind: str, table: Table) -> Iterator[str]:
         option = f"--columns {kind}.{SPREADS[kind][0]}=..."
         yield f"  numbers that are not read: {_quoted(numbers)} (to read them: {option})"
     for note in sheet.notes:
-        yield f"  not read: {note}"
+        yield f"  {note}"
 
 
 def _text_lines(data: OwnData) -> Iterator[str]:
