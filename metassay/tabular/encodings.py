@@ -72,7 +72,8 @@ def _is_damaged(data: bytes) -> bool:
 def _guess(data: bytes) -> str:
     """Guess the encoding of bytes that are not UTF-8; "" if none fits.
 
-    A short European text often fits several. The Western encoding is then the likeliest.
+    A short European text often fits several encodings of a byte per letter. The Western
+    one is then the likeliest.
     """
     from charset_normalizer import from_bytes  # rarely needed
 
@@ -80,6 +81,8 @@ def _guess(data: bytes) -> str:
     if not matches:
         return ""
     first = matches[0]
+    if first.multi_byte_usage > 0:
+        return first.encoding
     best = first.chaos, first.coherence
     equal = [match for match in matches if (match.chaos, match.coherence) == best]
     names = [name for match in equal for name in match.could_be_from_charset]

@@ -131,9 +131,12 @@ def _continues(header: Sequence[str], below: Sequence[str]) -> bool:
     if len(upper) != len(lower):
         return False
     counts = Counter(upper)
-    shared = [n > 0 and (not cell or counts[cell] > 1) for n, cell in enumerate(upper)]
-    # A group begins with the column before those that share its name.
-    grouped = [here or after for here, after in pairwise([*shared, False])]
+    unnamed = [n > 0 and not cell for n, cell in enumerate(upper)]
+    # A name is of the columns without one behind it, too, or is repeated.
+    begins = [after and not here for here, after in pairwise([*unnamed, False])]
+    repeated = [bool(cell) and counts[cell] > 1 for cell in upper]
+    shared = [a or b for a, b in zip(unnamed, repeated, strict=True)]
+    grouped = [a or b for a, b in zip(shared, begins, strict=True)]
     named = all(lower[n] for n, inside in enumerate(grouped) if inside)
     others = [lower[n] for n, inside in enumerate(grouped) if not inside]
     numbers = any(map(looks_numeric, filter(None, lower)))
@@ -160,9 +163,9 @@ def _name_by_questions(
     Returns the names, and how many of them are questions. A question that quotes a whole
     text is no name.
     """
-    asked = [clean_name(question) for question in questions]
+    cleaned = [clean_name(question) for question in questions]
     columns = [n for n, name in enumerate(header) if _NUMBERED.fullmatch(name)]
-    texts = [asked[n] for n in columns if n < len(asked)]
+    texts = [cleaned[n] for n in columns if n < len(cleaned)]
     short = all(0 < len(text) <= MOST and text.isprintable() for text in texts)
     others = {name for n, name in enumerate(header) if n not in columns}
     if not short or len({*texts, *others}) < len(texts) + len(others):

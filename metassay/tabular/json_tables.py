@@ -2,7 +2,7 @@
 
 Read are a list of objects, an object per line, objects one after another, an object around
 a list of records, one list per column, and objects whose keys are data: ids, raters, systems.
-Nested fields get names with dots, `judgments.0.decision`. What was found is told in a note.
+Nested fields get names with dots, `judgments.0.decision`. A note says what was read.
 """
 
 import json
@@ -48,16 +48,16 @@ def read_json(text: str, name: str, problems: Findings) -> JsonTable | None:
     if problems:
         return None
     if len(values) == 1 and values[0][0].kind == "":
-        found = _find_records(values[0][1], name, problems)
+        table = _find_records(values[0][1], name, problems)
     else:
-        found = JsonTable(_objects(values, problems))
-    if found is None or problems:
+        table = JsonTable(_objects(values, problems))
+    if table is None or problems:
         return None
-    rows, lists = _flatten(found.rows)
+    rows, lists = _flatten(table.rows)
     if lists:
         each = f"each row is of one rater, as named in {', '.join(map(quoted, lists))}"
-        found = found._replace(note="; ".join(filter(None, (found.note, each))))
-    return found._replace(rows=rows)
+        table = table._replace(note="; ".join(filter(None, (table.note, each))))
+    return table._replace(rows=rows)
 
 
 # ---- values: one for the whole text, or one after another
@@ -67,8 +67,8 @@ def _values(text: str, name: str, problems: Findings) -> Iterator[tuple[Place, A
     """Yield the values of a text; the place of a single one has no `kind`."""
     lines = text.split("\n")
     full = [n for n, line in enumerate(lines, start=1) if line.strip()]
-    one = Place(name, kind="")
-    first = parse_json(lines[full[0] - 1], one, Findings(), nan=True)
+    whole = Place(name, kind="")
+    first = parse_json(lines[full[0] - 1], whole, Findings(), nan=True)
     if isinstance(first, dict | list) and len(full) > 1:  # a value on each line
         for number in full:
             at = Place(name, number)
@@ -77,9 +77,9 @@ def _values(text: str, name: str, problems: Findings) -> Iterator[tuple[Place, A
                 yield at, value
         return
     faults = Findings()
-    value = parse_json(text, one, faults, nan=True)
+    value = parse_json(text, whole, faults, nan=True)
     if value is not UNREAD:
-        yield one, value
+        yield whole, value
         return
     following = _one_after_another(text, name)
     yield from following
@@ -131,14 +131,14 @@ def _find_records(value: Any, name: str, problems: Findings) -> JsonTable | None
         return JsonTable(_numbered(rows, name), note)
     inner = list(value.values())
     if lists := dict(_lists_of_records(value)):
-        found = _longest(lists, name, problems)
+        table = _longest(lists, name, problems)
     elif all(isinstance(cells, list) for cells in inner):
-        found = _columns(value, name, problems)
+        table = _columns(value, name, problems)
     elif all(isinstance(element, dict) for element in inner):
-        found = _keyed(value, name, problems)
+        table = _keyed(value, name, problems)
     else:
-        found = _single(value, name)
-    return found
+        table = _single(value, name)
+    return table
 
 
 def _single(value: Record, name: str) -> JsonTable:
@@ -292,7 +292,8 @@ def _are_keys(value: Mapping[str, Record]) -> bool:
     """
     fields = [set(inner) for inner in value.values()]
     alike = 2 * len(set.intersection(*fields)) >= max(map(len, fields))
-    return alike and not any(map(is_field_name, value))
+    names = [key for key in value if is_field_name(key) and not is_rater_name(key)]
+    return alike and not names
 
 
 def _with_keys(
@@ -310,12 +311,12 @@ def _with_keys(
     taken = {field for _, leaf in leaves for field in leaf}
     names = _name_levels(levels, taken)
     rows = [dict(zip(names, steps, strict=True)) | leaf for steps, leaf in leaves]
-    said = [
+    parts = [
         f"{quoted(column)} has keys such as {_some(level)}"
         for column, level in zip(names, levels, strict=True)
     ]
     unclear = tuple(column for column in names if column.startswith("key"))
-    return JsonTable(_numbered(rows, name), f"{'; '.join(said)}", unclear)
+    return JsonTable(_numbered(rows, name), "; ".join(parts), unclear)
 
 
 def _name_levels(levels: Sequence[Mapping[str, None]], taken: set[str]) -> list[str]:
@@ -392,13 +393,13 @@ def _of_rater(
     for key, value in record.items():
         path = (*steps, key)
         if path in answers:
-            column, given = answers[path]
-            mine = [
+            column, everyone = answers[path]
+            theirs = [
                 {field: cell for field, cell in answer.items() if field != column}
-                for answer in given
+                for answer in everyone
                 if str(answer[column]) == rater
             ]
-            part[key] = _only(mine)
+            part[key] = _only(theirs)
         elif isinstance(value, dict):
             part[key] = _of_rater(value, path, answers, rater)
         else:
