@@ -175,7 +175,7 @@ def test_two_raters_files_in_the_place_of_scores_and_ratings(
         ]
         each.append(str(as_csv(rows, tmp_path, rater)))
     for option, line in (
-        ([], "if both hold ratings, name both by --ratings"),
+        ([], "If both hold ratings, name both by --ratings"),
         (["--ratings"], "each file counts as one rater"),
     ):
         assert main(["meta-eval", *option, *each, *few]) == 0
