@@ -166,11 +166,11 @@ def _warn_of_stale(root: Path, papers: Iterable[str]) -> None:
     from flows import dag
     from metassay.paper_figures.derived_tables import needed_tables
     from metassay.paper_figures.draw import inputs_in, missing_tables
-    from metassay.paper_figures.papers import PAPERS
+    from metassay.paper_figures.index import find_records
 
-    inputs = inputs_in(root)
+    inputs, every = inputs_in(root), find_records(root)
     records = [
-        r for paper in papers for r in PAPERS[paper] if not missing_tables(r, inputs)
+        r for paper in papers for r in every[paper] if not missing_tables(r, inputs)
     ]
     read = {benchmark for record in records for benchmark, _ in needed_tables(record)}
     names = sorted(

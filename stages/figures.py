@@ -5,7 +5,7 @@ from pathlib import Path
 
 from metassay.core.errors import BadInput
 from metassay.paper_figures import draw
-from metassay.paper_figures.papers import PAPERS
+from metassay.paper_figures.index import find_records
 from metassay.versions.code_yaml import module_version
 from stages.doorway import StageIO, program
 
@@ -15,9 +15,10 @@ _log = logging.getLogger("metassay.figures")  # which the doorway prints as note
 @program
 def main(io: StageIO) -> None:
     paper = io.benchmark
-    if paper not in PAPERS:
+    papers = find_records(Path())
+    if paper not in papers:
         raise BadInput(
-            f"{paper!r}: no paper has this name; choose from {', '.join(PAPERS)}"
+            f"{paper!r}: no paper has this name; choose from {', '.join(papers)}"
         )
     inputs = draw.Inputs(
         lambda benchmark, table: io.path(draw.table_path(benchmark, table)),
@@ -26,7 +27,7 @@ def main(io: StageIO) -> None:
     out = io.path(f"{draw.FIGURES}/{paper}")
     version = module_version(Path(), draw.DRAWS)
     outcome = draw.draw_paper(
-        PAPERS[paper], inputs, out, store=draw.STORE, version=version
+        papers[paper], inputs, out, store=draw.STORE, version=version
     )
     for line in draw.summary(outcome):
         _log.warning(line)

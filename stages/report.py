@@ -3,9 +3,10 @@
 from metassay.core.stages import PUBLISHED
 from metassay.meta_evaluation.evaluate import RESULT_TABLES
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.paper_figures.published import Ours, compare_all
 from metassay.reporting.headline import evaluation_numbers, write_numbers
 from metassay.reporting.names import ShownAs
+from metassay.reporting.published.cells import Ours
+from metassay.reporting.published.index import compare_all
 from metassay.reporting.report import ReportInput, write_report
 from metassay.reporting.responses import models_table
 from metassay.statistics.document_means import Resampling

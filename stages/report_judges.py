@@ -2,10 +2,10 @@
 
 from metassay.core.stages import PUBLISHED
 from metassay.labelled.results import cards_of
-from metassay.paper_figures.published import compare_judges
 from metassay.reporting.headline import judge_numbers, write_numbers
 from metassay.reporting.judge_test import JudgeTestReport, write_judge_test
 from metassay.reporting.names import ShownAs
+from metassay.reporting.published.index import compare_judges
 from metassay.reporting.responses import models_table
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
 from metassay.tables.judge_tests import GOLD, VERDICTS

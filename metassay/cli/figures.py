@@ -4,7 +4,7 @@ import argparse
 import fcntl
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from metassay.cli.project import check_project
@@ -27,7 +27,8 @@ from metassay.paper_figures.draw import (
     remedy,
     summary,
 )
-from metassay.paper_figures.papers import PAPERS
+from metassay.paper_figures.index import find_records
+from metassay.paper_figures.record import Record
 from metassay.versions.code_yaml import module_version
 
 
@@ -35,13 +36,18 @@ def figures(args: argparse.Namespace) -> int:
     """Bring the figures of papers up to date; return the exit code."""
     check_project([])
     refresh_code_yaml()
-    papers = list(dict.fromkeys(args.paper or PAPERS))
-    _check_benchmarks(papers)
+    every = find_records(Path())
+    papers = list(dict.fromkeys(args.paper or every))
+    records = {paper: every[paper] for paper in papers}
+    _check_benchmarks(records)
+    inputs = inputs_in(Path())
     missing = {
-        paper: missing_benchmarks(PAPERS[paper], inputs_in(Path())) for paper in papers
+        paper: missing_benchmarks(of_paper, inputs)
+        for paper, of_paper in records.items()
     }
     drawable = {
-        paper: sum(not record.open for record in PAPERS[paper]) for paper in papers
+        paper: sum(not record.open for record in of_paper)
+        for paper, of_paper in records.items()
     }
     whole = [p for p in papers if drawable[p] and not missing[p] and not args.format]
     code = (
@@ -53,7 +59,7 @@ def figures(args: argparse.Namespace) -> int:
         return code
     by_stage = [] if code else whole  # what a failed stage left is unknown
     outcomes = {
-        paper: _draw_here(paper, args.format or FORMATS)
+        paper: _draw_here(paper, records[paper], args.format or FORMATS)
         for paper in papers
         if paper not in by_stage and drawable[paper] > len(missing[paper])
     }
@@ -62,28 +68,29 @@ def figures(args: argparse.Namespace) -> int:
         for paper, outcome in outcomes.items()
     }
     drawn |= {paper: _files(paper) for paper in by_stage}
-    for paper in papers:
-        _print(
-            paper, missing[paper], drawn.setdefault(paper, set()), outcomes.get(paper)
-        )
+    for paper, of_paper in records.items():
+        drawn.setdefault(paper, set())
+        _print(paper, of_paper, missing[paper], drawn[paper], outcomes.get(paper))
     if all(len(drawn[paper]) == drawable[paper] for paper in papers):
         return code
     return INCOMPLETE if any(drawn.values()) else FAILED
 
 
-def _check_benchmarks(papers: Sequence[str]) -> None:
-    records = [record for paper in papers for record in PAPERS[paper]]
+def _check_benchmarks(records: Mapping[str, Sequence[Record]]) -> None:
+    every = [record for of_paper in records.values() for record in of_paper]
     needs = sorted(
-        {benchmark for record in records for benchmark, _ in needed_tables(record)}
+        {benchmark for record in every for benchmark, _ in needed_tables(record)}
     )
     if needs and not any((BENCHMARKS / name / PARAMS.name).is_file() for name in needs):
         raise BadInput(
-            f"{', '.join(papers)}: drawn from {', '.join(needs)}, of which {BENCHMARKS}/ has"
+            f"{', '.join(records)}: drawn from {', '.join(needs)}, of which {BENCHMARKS}/ has"
             " none: run this in a copy of Metassay's own repository, which has these benchmarks"
         )
 
 
-def _draw_here(paper: str, formats: Sequence[str]) -> Outcome:
+def _draw_here(
+    paper: str, records: Sequence[Record], formats: Sequence[str]
+) -> Outcome:
     """Draw without DVC, which would run the stage only with all of its inputs, and in order."""
     lock = Path(LOCK.format(paper))
     lock.parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +98,7 @@ def _draw_here(paper: str, formats: Sequence[str]) -> Outcome:
         # The paper's stage holds the same lock, so that no two processes draw it.
         fcntl.flock(locked, fcntl.LOCK_EX)
         outcome = draw_paper(
-            PAPERS[paper],
+            records,
             inputs_in(Path()),
             Path(FIGURES, paper),
             store=STORE,
@@ -108,11 +115,15 @@ def _files(paper: str) -> set[str]:
 
 
 def _print(
-    paper: str, missing: dict[str, list[str]], drawn: set[str], outcome: Outcome | None
+    paper: str,
+    records: Sequence[Record],
+    missing: Mapping[str, Sequence[str]],
+    drawn: set[str],
+    outcome: Outcome | None,
 ) -> None:
-    drawable = [record.name for record in PAPERS[paper] if not record.open]
+    drawable = [record.name for record in records if not record.open]
     place = f"{FIGURES}/{paper}/" if drawn else "nothing drawn"
-    n_open = len(PAPERS[paper]) - len(drawable)
+    n_open = len(records) - len(drawable)
     print(
         f"{paper}: {place}; {len(drawn):,} of {len(drawable):,} drawn, {n_open:,} open"
     )

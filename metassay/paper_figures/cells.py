@@ -9,7 +9,7 @@ import pandas as pd
 
 from metassay.core.errors import BadInput, collect_problems, raise_problems, shown
 from metassay.format.numbers import missing
-from metassay.paper_figures.papers import EachValue, Line, Numbers, Record, Where
+from metassay.paper_figures.record import Conditions, EachValue, Line, Numbers, Record
 
 Tables = Callable[[str, str], pd.DataFrame]  # of a benchmark and the name of a table
 
@@ -72,7 +72,9 @@ class Cells:
 
     def frame(self, record: Record) -> pd.DataFrame:
         """Return the cells as a table (COLUMNS), without differences if the record has none."""
-        less = [None if record.apart else cell.difference for cell in self.cells]
+        less = [
+            None if record.not_comparable else cell.difference for cell in self.cells
+        ]
         values = [
             [*c[:8], d, c.place, c.p] for c, d in zip(self.cells, less, strict=True)
         ]
@@ -122,8 +124,8 @@ def _expand(record: Record, entry: Line | EachValue, tables: Tables) -> Iterator
     numbers = _numbers(record, ())
     frame, column = tables(numbers.benchmark, numbers.table), entry.column
     rows = _matching(_source(record, numbers), frame, numbers.where, [column])
-    for value in sorted(set(rows[column].dropna()) - set(entry.but)):
-        yield Line(str(value), ours={column: value}, printed=None)
+    for value in sorted(set(rows[column].dropna()) - set(entry.without)):
+        yield Line(title=str(value), ours={column: value}, printed=None)
 
 
 def _cell(
@@ -160,7 +162,7 @@ def _cell(
     return number._replace(panel=panel, row=row, column=column, published=printed, x=x)
 
 
-def _together(conditions: Sequence[Where | None]) -> dict[str, str] | None:
+def _together(conditions: Sequence[Conditions | None]) -> dict[str, str] | None:
     """Return all conditions; None if a line has no such number."""
     if None in conditions:
         return None
@@ -170,7 +172,7 @@ def _together(conditions: Sequence[Where | None]) -> dict[str, str] | None:
 
 
 def _number(
-    source: str, numbers: Numbers, frame: pd.DataFrame, where: Where
+    source: str, numbers: Numbers, frame: pd.DataFrame, where: Conditions
 ) -> Cell | None:
     """Return the matching row's number, not scaled, without titles; None if it has none."""
     row = _row(source, frame, where, numbers.columns)
@@ -191,7 +193,7 @@ def _real(row: "pd.Series[Any]", name: str) -> float | None:
 
 
 def _row(
-    source: str, frame: pd.DataFrame, where: Where, columns: Sequence[str]
+    source: str, frame: pd.DataFrame, where: Conditions, columns: Sequence[str]
 ) -> "pd.Series[Any] | None":
     """Return the row that meets the conditions; None without one, BadInput for several."""
     rows = _matching(source, frame, where, columns)
@@ -203,7 +205,7 @@ def _row(
 
 
 def _matching(
-    source: str, frame: pd.DataFrame, where: Where, columns: Sequence[str] = ()
+    source: str, frame: pd.DataFrame, where: Conditions, columns: Sequence[str] = ()
 ) -> pd.DataFrame:
     """Return the rows that meet the conditions; raises BadInput if a column is missing."""
     missing_columns = [name for name in (*where, *columns) if name not in frame.columns]
@@ -236,13 +238,15 @@ class _Published:
     """The printed numbers, and which of them stand beside ours."""
 
     def __init__(self, record: Record, printed: pd.DataFrame | None) -> None:
-        self._source = f"{record.paper} {record.name}: {', '.join(record.printed)}"
+        self._source = (
+            f"{record.paper} {record.name}: {', '.join(record.printed_files)}"
+        )
         numbers = pd.DataFrame(columns=["value"]) if printed is None else printed
         self._frame = numbers[numbers["value"] != ""].reset_index(drop=True)
         self.n = len(self._frame)
         self.used: set[Hashable] = set()
 
-    def value(self, where: Where | None) -> float | None:
+    def value(self, where: Conditions | None) -> float | None:
         """Return the printed number of the cell, if there is one."""
         row = _row(self._source, self._frame, where, ()) if where and self.n else None
         if row is None:

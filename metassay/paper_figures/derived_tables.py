@@ -20,9 +20,9 @@ from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
 from metassay.meta_evaluation.summaries import POPULARITY, popularity, violins
 from metassay.paper_figures import estimates
 from metassay.paper_figures import statement_tables as statements
-from metassay.paper_figures.papers import Record
-from metassay.paper_figures.printed import PRINTED_PAPERS
+from metassay.paper_figures.record import Record
 from metassay.reporting.facets import facets_table
+from metassay.reporting.published.scholarsum import PRINTED_PAPERS
 from metassay.statistics.agreement import COUNT_COEFFICIENTS, count_agreement
 from metassay.statistics.correlation import sorted_kendall
 from metassay.statistics.document_means import Reals, means
@@ -461,6 +461,8 @@ def source_tables(name: str) -> Sequence[str]:
 
 def needed_tables(record: Record) -> list[tuple[str, str]]:
     """Return benchmark and table of all that a record reads, sorted; empty for an open record."""
+    if record.open:
+        return []
     return sorted(
         {(n.benchmark, t) for n in record.all_numbers for t in source_tables(n.table)}
     )

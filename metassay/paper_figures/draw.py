@@ -17,6 +17,7 @@ from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.format.frames import to_csv
 from metassay.format.numbers import counted
+from metassay.format.prose import join_lines
 from metassay.paper_figures import FORMATS
 from metassay.paper_figures.cells import Cell, Cells, Tables, find_cells
 from metassay.paper_figures.derived_tables import (
@@ -25,9 +26,9 @@ from metassay.paper_figures.derived_tables import (
     needed_tables,
     unknown_tables,
 )
-from metassay.paper_figures.papers import Record
 from metassay.paper_figures.pictures import picture_files
-from metassay.paper_figures.printed import read_printed
+from metassay.paper_figures.record import Record
+from metassay.reporting.published.printed import read_printed
 from metassay.tables import parquet
 
 PUBLISHED = "reports/published"
@@ -107,9 +108,9 @@ _MARKS = (
 _Column = tuple[str, tuple[str, ...]]  # title, kinds of numbers shown
 
 
-def caption(record: Record, cells: Cells) -> str:
+def full_caption(record: Record, cells: Cells) -> str:
     """Describe the table or figure, and how many printed numbers have no counterpart here."""
-    words = [f"{record.title}.", record.says]
+    words = [f"{record.title}.", join_lines(record.caption)]
     if cells.n_printed:
         n_alone = cells.n_printed - cells.n_compared
         words.append(
@@ -117,8 +118,8 @@ def caption(record: Record, cells: Cells) -> str:
             f" {'stands' if cells.n_compared == 1 else 'stand'} beside ours;"
             f" {n_alone:,} {'has' if n_alone == 1 else 'have'} no counterpart here."
         )
-    if record.apart:
-        words.append(f"No differences: {record.apart}")
+    if record.not_comparable:
+        words.append(f"No differences: {join_lines(record.not_comparable)}")
     if any(cell.place for cell in cells.cells):
         words += [_MARKS, *_unranked(cells)]
     return " ".join(part for part in words if part)
@@ -151,7 +152,7 @@ def to_markdown(record: Record, cells: Cells) -> str:
     head = [
         f"# {_md(record.paper)}, {_md(record.name)}",
         "",
-        _md(caption(record, cells)),
+        _md(full_caption(record, cells)),
         "",
     ]
     return "\n".join([*head, *(f"| {' | '.join(line)} |" for line in lines)]) + "\n"
@@ -163,7 +164,7 @@ def to_latex(record: Record, cells: Cells) -> str:
     n = sum(len(kinds) for _, kinds in columns)
     lines = [
         r"\begin{table}[htbp]\centering\footnotesize",
-        rf"\caption{{{_tex(caption(record, cells))}}}\smallskip",
+        rf"\caption{{{_tex(full_caption(record, cells))}}}\smallskip",
         r"\setlength{\tabcolsep}{4pt}",
         r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         rf"\begin{{tabular}}{{l{'r' * n}}}",
@@ -216,7 +217,9 @@ def _columns(record: Record, cells: Cells) -> list[_Column]:
     printed = {cell.column for cell in cells.cells if cell.published is not None}
     if not printed:
         return [(title, ("",)) for title in cells.columns]
-    both = (_OURS, _PRINTED) if record.apart else (_OURS, _PRINTED, _DIFFERENCE)
+    both = (
+        (_OURS, _PRINTED) if record.not_comparable else (_OURS, _PRINTED, _DIFFERENCE)
+    )
     return [(title, both if title in printed else (_OURS,)) for title in cells.columns]
 
 
@@ -379,7 +382,7 @@ def _draw(
     files = _load(stored)
     names = outcome.drawn if files is None else outcome.unchanged
     if files is None:
-        printed = [read_printed(inputs.printed(name)) for name in record.printed]
+        printed = [read_printed(inputs.printed(name)) for name in record.printed_files]
         published = pd.concat(printed, ignore_index=True) if printed else None
         cells = find_cells(record, tables, published)
         files = _files(record, cells) | {"absent": "\n".join(cells.absent).encode()}
@@ -424,7 +427,7 @@ def _tables(inputs: Inputs) -> Tables:
 def _key(record: Record, inputs: Inputs, version: str) -> str:
     digest = hashlib.sha256(f"{version}\n{record!r}\n".encode())
     paths = [inputs.table(*table) for table in needed_tables(record)]
-    paths += [inputs.printed(name) for name in record.printed]
+    paths += [inputs.printed(name) for name in record.printed_files]
     for path in paths:
         for file in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:
             digest.update(f"{file.name}\n".encode())
@@ -472,7 +475,8 @@ def paths(records: Iterable[Record]) -> list[str]:
     drawn = [record for record in records if not record.open]
     tables = {table_path(*table) for record in drawn for table in needed_tables(record)}
     return sorted(
-        tables | {f"{PUBLISHED}/{file}" for record in drawn for file in record.printed}
+        tables
+        | {f"{PUBLISHED}/{file}" for record in drawn for file in record.printed_files}
     )
 
 

@@ -4,51 +4,57 @@
 """
 
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from metassay.paper_figures.derived_tables import DERIVED, needed_tables
-from metassay.paper_figures.papers import PAPERS, Record
+from metassay.format.prose import join_lines
+from metassay.paper_figures.derived_tables import DERIVED
+from metassay.paper_figures.index import find_records
+from metassay.paper_figures.record import Record
 
 _INTRO = """\
 Generated from `metassay/paper_figures/`; do not edit.
 
-Tables and figures of five papers, drawn from the tables of benchmarks here, ours beside what was
-printed. `metassay figures` draws them into `reports/figures/PAPER/`, a file per format: a table as
-.csv (all digits), .md and .tex, a figure as .svg, .pdf, .png and its numbers. `--paper NAME` takes
-one paper, `--format pdf,tex` these formats alone. Drawn again is only what has another table,
-record or code than before; the rest is put back.
+These tables and figures of five papers are drawn from the tables of the benchmarks
+here. Our numbers stand beside the printed ones. `metassay figures` draws them into
+`reports/figures/PAPER/`, a file per format: a table as .csv (all digits), .md and .tex;
+a figure as .svg, .pdf and .png, with its numbers as .md and .csv. `--paper NAME` draws
+one paper, `--format pdf,tex` only these formats. A figure is drawn again when its
+tables, its record or the code changed.
 
-Nothing else is run: a figure shows the tables that are there. Where the tables of a benchmark are
-not there, what it feeds is named with the command that makes them; where a table or a printed file
-is damaged, what reads it is named with what is wrong. The rest is drawn, and the exit code is 3 (1
-if nothing could be drawn). Where tables are not up to date, that is said.
+The command runs nothing else: it shows the tables that are there. If a benchmark's
+tables are missing, it names the figures that need them and the command that makes the
+tables. If a table or a printed file is damaged, it names the file and the fault. It
+draws all other figures and exits with 3, or with 1 if it could draw none. It says which
+tables are out of date.
 
-Where all tables of a paper are there, its stage in the root's `dvc.yaml` draws it, and `dvc.lock`
-says from which tables; `python -m flows --figures NAME` runs the same under Prefect. In part, or
-with `--format`, it is drawn without DVC.
+When all tables of a paper are there, its stage in the root's `dvc.yaml` draws it, and
+`dvc.lock` records from which tables; `python -m flows --figures NAME` runs that stage
+under Prefect. Otherwise, and with `--format`, the paper is drawn without DVC.
 
-A printed number that has no counterpart here is counted and not shown; a number of ours that the
-paper doesn't have may stand beside the others. *Open* is what cannot be drawn from tables here,
-with what is missing. A LaTeX file compiles by itself, and is its table alone where another document
-takes it by `\\input`, with `booktabs` and `graphicx` loaded.
+A caption counts the printed numbers that have no counterpart here; they are not shown.
+A LaTeX file compiles by itself. Another document can `\\input` it if it loads
+`booktabs` and `graphicx`.
 
-To add one, write a record into `metassay/paper_figures/records.yaml` (`papers.py` beside it says
-what it has), put the printed numbers into `reports/published/`, and run `metassay update`, which
-writes the paper's stage, and `make docs`. A test compares records, stages and this page."""
+A figure is *open* if it cannot be drawn here: *for data* that were not published or
+that you must fetch yourself, *for credentials* if only credentialed users may have the
+data, *for us* if this project lacks something. An open figure that is fed by a
+benchmark is drawn as soon as `benchmarks/` has that folder.
+
+To add a figure, write a record into the module of its paper in
+`metassay/paper_figures/` (`record.py` there explains the fields). Put the printed
+numbers into `reports/published/`. Then run `metassay update`, which writes the paper's
+stage, and `make docs`. A test compares records, stages and this page."""
 
 
 def describe(papers: Mapping[str, Sequence[Record]]) -> str:
     """Return all records as a Markdown page, by paper, in their order."""
+    every = [record for records in papers.values() for record in records]
     lines = ["# Tables and figures of papers", "", *_INTRO.split("\n"), ""]
+    lines += [f"All papers: {_counts(every)}", ""]
     for paper, records in papers.items():
-        n_open = sum(bool(record.open) for record in records)
-        lines += [
-            f"## {paper}",
-            "",
-            f"{len(records) - n_open} drawn, {n_open} open.",
-            "",
-        ]
+        lines += [f"## {paper}", "", _counts(records), ""]
         lines += ["| name | what it shows | form | fed by | beside | status |"]
         lines += ["|---|---|---|---|---|---|"]
         lines += [_line(record) for record in records]
@@ -66,16 +72,30 @@ def describe(papers: Mapping[str, Sequence[Record]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _counts(records: Sequence[Record]) -> str:
+    n = Counter(record.open.kind if record.open else "drawn" for record in records)
+    return (
+        f"{n['drawn']} drawn, {n['data']} open for data, {n['credentials']} open for"
+        f" credentials, {n['us']} open for us."
+    )
+
+
 def _line(record: Record) -> str:
     cells = [
         record.name,
         _cell(record.title),
         record.form,
-        _code(sorted({benchmark for benchmark, _ in needed_tables(record)})),
-        ", ".join(record.printed),
-        f"open: {_cell(record.open)}" if record.open else "drawn",
+        _code(sorted({numbers.benchmark for numbers in record.all_numbers})),
+        ", ".join(record.printed_files),
+        _status(record),
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def _status(record: Record) -> str:
+    if record.open is None:
+        return "drawn"
+    return f"open for {record.open.kind}: {_cell(join_lines(record.open.what))}"
 
 
 def _code(names: Sequence[str]) -> str:
@@ -87,4 +107,5 @@ def _cell(text: str) -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(describe(PAPERS), encoding="utf-8")
+    page = describe(find_records(Path()))
+    Path(sys.argv[1]).write_text(page, encoding="utf-8")

@@ -21,7 +21,7 @@ from scipy.optimize import isotonic_regression
 from metassay.core.errors import BadInput
 from metassay.format.numbers import short
 from metassay.paper_figures.cells import Cell, Cells
-from metassay.paper_figures.papers import Record
+from metassay.paper_figures.record import Record
 from metassay.reporting.figures import FAINT, INK, STYLE, label, lay_out
 
 _WIDTH = 6.3  # inches between the margins of A4

@@ -79,9 +79,9 @@ def is_own_repository(root: Path) -> bool:
 def own_dags(root: Path) -> dict[str, str]:
     """Return every dvc.yaml of Metassay's own repository, by path."""
     from metassay.paper_figures.draw import paths
-    from metassay.paper_figures.papers import PAPERS
+    from metassay.paper_figures.index import find_records
 
-    inputs = {paper: paths(records) for paper, records in PAPERS.items()}
+    inputs = {paper: paths(records) for paper, records in find_records(root).items()}
     stages = [figures(paper, files) for paper, files in inputs.items() if files]
     folders = load(root).every.values()
     dags = {f"benchmarks/{folder.name}/{DAG}": dag(type(folder)) for folder in folders}

@@ -48,7 +48,7 @@ from metassay.llm.needs import FEW_SHOT, RELEASED_CLAIMS, folder_problems
 from metassay.llm.session import cap_of, model_problems
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.metrics.faithfulness.record import BY_TEXT
-from metassay.paper_figures.published import COMPARISONS, JUDGE_COMPARISONS
+from metassay.reporting.published.index import COMPARISONS, JUDGE_COMPARISONS
 from metassay.scoring.aggregation.combinations import parse_combination
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions
 from metassay.scoring.catalogue import BLOCKS as METRIC_BLOCKS

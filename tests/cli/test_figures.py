@@ -11,7 +11,7 @@ import yaml
 
 from metassay.cli.main import main
 from metassay.paper_figures.draw import LOCK, paths
-from metassay.paper_figures.papers import PAPERS
+from metassay.paper_figures.index import PAPERS
 from stages.doorway import WORK
 from tests.paper_figures.feeding import feed
 

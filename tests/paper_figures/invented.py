@@ -7,20 +7,39 @@ import pandas as pd
 
 from metassay.meta_evaluation.agreement import RATING_SUMMARIES
 from metassay.paper_figures.draw import Inputs, inputs_in
-from metassay.paper_figures.papers import EachValue, Line, Numbers, Record
+from metassay.paper_figures.record import EachValue, Line, Missing, Numbers, Record
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty, write
 
 FORMS = ("dots", "bars", "lines", "heatmap", "scatter", "violins")
-BOARD = Numbers("ward", "leaderboard", "macro", "low", "high", n="n_documents")
+BOARD = Numbers(
+    benchmark="ward",
+    table="leaderboard",
+    value="macro",
+    low="low",
+    high="high",
+    n="n_documents",
+)
 ROWS = (
-    Line("First & 50 %", ours={"author": "one"}, printed={"system_or_metric": "First"}),
-    Line("Second_τ", ours={"author": "two"}, printed={"system_or_metric": "Second"}),
-    Line("Not here", ours={"author": "three"}, printed={"system_or_metric": "Third"}),
+    Line(
+        title="First & 50 %",
+        ours={"author": "one"},
+        printed={"system_or_metric": "First"},
+    ),
+    Line(
+        title="Second_τ", ours={"author": "two"}, printed={"system_or_metric": "Second"}
+    ),
+    Line(
+        title="Not here",
+        ours={"author": "three"},
+        printed={"system_or_metric": "Third"},
+    ),
 )
 COLUMNS = (
-    Line("Recall", ours={"metric": "claim_recall"}, printed={"quantity": "Recall"}),
-    Line("Words", ours={"metric": "words"}, printed=None),
+    Line(
+        title="Recall", ours={"metric": "claim_recall"}, printed={"quantity": "Recall"}
+    ),
+    Line(title="Words", ours={"metric": "words"}, printed=None),
 )
 PRINTED = "invented_table1.csv"
 HEAD = "paper,table,dataset,split_or_section,system_or_metric,setting,evaluator,quantity,value"
@@ -37,31 +56,43 @@ def record(name: str = "table1", form: str = "table", **changes: object) -> Reco
         "numbers": BOARD,
         "rows": ROWS,
         "columns": COLUMNS,
-        "printed": (PRINTED,),
-        "says": 'With "quotes", a_b, 5 %, {x} ~ ^ \\ # $ <b> − “ü”.',
+        "printed_files": (PRINTED,),
+        "caption": 'With "quotes", a_b, 5 %, {x} ~ ^ \\ # $ <b> − “ü”.',
         "axis": "share",
     }
-    return Record("invented", name, f"Invented {form}", form, **fields | changes)  # type: ignore[arg-type]
+    return Record(
+        paper="invented",
+        name=name,
+        title=f"Invented {form}",
+        form=form,
+        **fields | changes,
+    )  # type: ignore[arg-type]
 
 
 def every_form() -> tuple[Record, ...]:
     drawn = tuple(record(f"fig_{form}", form) for form in FORMS)
     panels = (
-        Line("First half", ours={"part": "full"}),
-        Line("None", ours={"part": "exam"}),
+        Line(title="First half", ours={"part": "full"}),
+        Line(title="None", ours={"part": "exam"}),
     )
     ours_alone = record(
         "table2",
-        rows=(EachValue("author", but=("one",)),),
+        rows=(EachValue(column="author", without=["one"]),),
         panels=panels,
-        printed=(),
-        numbers=Numbers("clinic", "leaderboard", "macro"),
+        printed_files=(),
+        numbers=Numbers(benchmark="clinic", table="leaderboard", value="macro"),
     )
     return (
         record(),
         ours_alone,
         *drawn,
-        Record("invented", "fig9", "Open", "dots", open="raters"),
+        Record(
+            paper="invented",
+            name="fig9",
+            title="Open",
+            form="dots",
+            open=Missing(kind="data", what="raters"),
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from metassay.core.params import load
 from metassay.datasets.ingest import ingest
 from metassay.paper_figures import derived_tables as tables
 from metassay.paper_figures.estimates import ADDED, ALONE
-from metassay.paper_figures.printed import PRINTED_PAPERS
+from metassay.reporting.published.scholarsum import PRINTED_PAPERS
 from metassay.statistics.agreement import COUNT_COEFFICIENTS
 
 ROOT = Path(__file__).parents[2]

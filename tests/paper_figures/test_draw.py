@@ -22,9 +22,9 @@ from matplotlib.figure import Figure
 from metassay.paper_figures import FORMATS, pictures
 from metassay.paper_figures.cells import Cell, Cells, find_cells
 from metassay.paper_figures.draw import Inputs, Outcome, draw_paper
-from metassay.paper_figures.papers import Line, Numbers, Record
-from metassay.paper_figures.printed import read_printed
+from metassay.paper_figures.record import Line, Numbers, Record
 from metassay.reporting.contract_page import TABLES
+from metassay.reporting.published.printed import read_printed
 from metassay.tables.parquet import read
 from tests.paper_figures.invented import (
     BOARD,
@@ -54,7 +54,7 @@ def cells(inputs: Inputs, of: Record) -> Cells:
     def table(benchmark: str, name: str) -> Any:
         return read(TABLES[name], inputs.table(benchmark, name))
 
-    printed = read_printed(inputs.printed(PRINTED)) if of.printed else None
+    printed = read_printed(inputs.printed(PRINTED)) if of.printed_files else None
     return find_cells(of, table, printed)
 
 
@@ -76,36 +76,40 @@ def test_ours_stand_beside_what_was_printed(inputs: Inputs) -> None:
 def test_a_sign_is_turned_with_its_interval_and_a_weighted_sum_has_none(
     inputs: Inputs,
 ) -> None:
-    numbers = Numbers("ward", "leaderboard", "macro", "low", "high", scale=-100)
+    numbers = replace(BOARD, scale=-100)
     (cell,) = cells(
         inputs, record(numbers=numbers, rows=ROWS[:1], columns=COLUMNS[:1])
     ).cells
     assert (cell.ours, cell.low, cell.high) == pytest.approx((-50, -60, -40))
     both = ((0.5, {"metric": "claim_recall"}), (-0.25, {"metric": "words"}))
-    columns = (Line("Both", parts=both),)
-    (cell,) = cells(inputs, record(rows=ROWS[:1], columns=columns, printed=())).cells
+    columns = (Line(title="Both", parts=both),)
+    (cell,) = cells(
+        inputs, record(rows=ROWS[:1], columns=columns, printed_files=())
+    ).cells
     assert (cell.ours, cell.low) == (0.25 - 25.0, None)
     lacking = (*both, (1.0, {"metric": "style"}))
-    columns = (Line("All", parts=lacking),)
-    assert not cells(inputs, record(rows=ROWS[:1], columns=columns, printed=())).cells
+    columns = (Line(title="All", parts=lacking),)
+    assert not cells(
+        inputs, record(rows=ROWS[:1], columns=columns, printed_files=())
+    ).cells
 
 
-X = Line("x", ours={"author": "one"})
+X = Line(title="x", ours={"author": "one"})
 
 
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
         (
-            {"numbers": Numbers("ward", "leaderboard", "macroo")},
+            {"numbers": Numbers(benchmark="ward", table="leaderboard", value="macroo")},
             r"invented table2: table leaderboard of ward: has no column 'macroo'; it has part, ",
         ),
         (
-            {"columns": (Line("Recall", ours={"metrik": "claim_recall"}),)},
+            {"columns": (Line(title="Recall", ours={"metrik": "claim_recall"}),)},
             r"table leaderboard of ward: has no column 'metrik'",
         ),
         (
-            {"columns": (Line("All"),)},
+            {"columns": (Line(title="All"),)},
             r"2 rows meet author = one; add a condition to the record",
         ),
         (
@@ -117,18 +121,14 @@ X = Line("x", ours={"author": "one"})
             r"invented_table1\.csv: 3 rows meet quantity = Recall; add a condition",
         ),
         (
-            {
-                "numbers": Numbers(
-                    "ward", "leaderboard", "macro", n="n", n_undefined="n_gone"
-                )
-            },
+            {"numbers": replace(BOARD, n="n", n_undefined="n_gone")},
             r"table leaderboard of ward: has no column 'n', 'n_gone'; it has part, ",
         ),
         (
-            {"numbers": Numbers("ward", "leaderbord", "macro")},
+            {"numbers": Numbers(benchmark="ward", table="leaderbord", value="macro")},
             r"leaderbord: no such table; choose",
         ),
-        ({"printed": ("no.csv",)}, r"no\.csv does not exist; restore it"),
+        ({"printed_files": ("no.csv",)}, r"no\.csv does not exist; restore it"),
         ({"numbers": None}, r"names no numbers; fix the record"),
         (
             {"form": "scatter", "columns": COLUMNS[:1], "numbers": BOARD},
@@ -255,7 +255,7 @@ def test_each_form_has_its_files_and_nothing_in_a_file_is_of_its_time(
 
 
 def test_what_may_not_be_subtracted_is_not(tmp_path: Path, inputs: Inputs) -> None:
-    drawn(tmp_path, inputs, record(apart="another judge."))
+    drawn(tmp_path, inputs, record(not_comparable="another judge."))
     page = (tmp_path / "out/table1.md").read_text(encoding="utf-8")
     assert "No differences: another judge." in page
     assert "Recall printed |" in page
@@ -299,7 +299,11 @@ def digest(folder: Path) -> dict[str, str]:
 
 TWO = (
     record(),
-    record("table2", numbers=Numbers("clinic", "leaderboard", "macro"), printed=()),
+    record(
+        "table2",
+        numbers=Numbers(benchmark="clinic", table="leaderboard", value="macro"),
+        printed_files=(),
+    ),
 )
 
 
@@ -380,7 +384,9 @@ def test_what_lacks_a_table_or_every_number_is_left_out_and_told(
     tmp_path: Path, inputs: Inputs
 ) -> None:
     elsewhere = record(
-        "fig1", numbers=Numbers("nowhere", "leaderboard", "macro"), printed=()
+        "fig1",
+        numbers=Numbers(benchmark="nowhere", table="leaderboard", value="macro"),
+        printed_files=(),
     )
     nobody = record("fig2", rows=ROWS[2:])
     outcome = drawn(tmp_path, inputs, record(), elsewhere, nobody)

@@ -23,10 +23,11 @@ from metassay.meta_evaluation.ensembles import ensembles
 from metassay.meta_evaluation.layouts import Groups
 from metassay.paper_figures.cells import Cells, find_cells
 from metassay.paper_figures.derived_tables import DERIVED, needed_tables
-from metassay.paper_figures.papers import PAPERS, Line, Record
+from metassay.paper_figures.index import PAPERS
 from metassay.paper_figures.pictures import picture_files
-from metassay.paper_figures.printed import read_printed
+from metassay.paper_figures.record import Line, Record
 from metassay.paper_figures.statement_tables import errors_by_position
+from metassay.reporting.published.printed import read_printed
 from metassay.tables.ratings import RATINGS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from tests.meta_evaluation.invented_study import OPTIONS, scores_of
@@ -165,14 +166,14 @@ def table(benchmark: str, name: str) -> pd.DataFrame:
 
 def shown(record: Record) -> Cells:
     printed = [
-        read_printed(ROOT / "reports/published" / file) for file in record.printed
+        read_printed(ROOT / "reports/published" / file) for file in record.printed_files
     ]
     return find_cells(
         record, table, pd.concat(printed, ignore_index=True) if printed else None
     )
 
 
-def test_only_closed_data_leave_a_record_open() -> None:
+def test_no_record_of_adams_is_open_and_19_show_the_hospital_stays() -> None:
     assert [record.name for record in PAPERS["adams"] if record.open] == []
     assert len(RECORDS) == 19
 

@@ -20,10 +20,10 @@ from metassay.meta_evaluation.options import MetaOptions
 from metassay.paper_figures.cells import Cells, find_cells
 from metassay.paper_figures.derived_tables import DERIVED
 from metassay.paper_figures.draw import PUBLISHED, inputs_in
-from metassay.paper_figures.papers import PAPERS
-from metassay.paper_figures.printed import read_printed
-from metassay.paper_figures.published import ROUGE_VARIANTS
+from metassay.paper_figures.index import PAPERS
 from metassay.reporting.contract_page import TABLES
+from metassay.reporting.published.benabacha import METRICS as ROUGE_VARIANTS
+from metassay.reporting.published.printed import read_printed
 from metassay.tables import parquet
 
 ROOT = Path(__file__).parents[2]
@@ -77,7 +77,7 @@ def table(benchmark: str, name: str) -> pd.DataFrame:
 
 def shown(paper: str, name: str) -> Cells:
     record = RECORDS[paper, name]
-    printed = [read_printed(ROOT / PUBLISHED / file) for file in record.printed]
+    printed = [read_printed(ROOT / PUBLISHED / file) for file in record.printed_files]
     return find_cells(
         record, table, pd.concat(printed, ignore_index=True) if printed else None
     )
@@ -304,7 +304,7 @@ def test_the_summary_of_simsum_is_drawn_once_there_is_a_benchmark() -> None:
         "rating_summaries": rating_summaries(ratings, scales, options),
         "agreement": agreement(ratings, scales, options),
     }
-    record = replace(RECORDS["simsum", "summary"], open="")
+    record = replace(RECORDS["simsum", "summary"], open=None)
     cells = ours(find_cells(record, lambda _, name: tables[name], None))
     assert len(cells) == 3 * len(CRITERIA)
     assert cells["Clinical accuracy", "Mean"] == pytest.approx(10 / 3)

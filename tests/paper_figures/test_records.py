@@ -1,5 +1,6 @@
 """The records that there are: each has what it names, its stage, and its line in the docs."""
 
+import doctest
 import shutil
 import subprocess
 from dataclasses import replace
@@ -9,7 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+import metassay.paper_figures.record
 from metassay.core.options import BENCHMARKS
+from metassay.format import prose
 from metassay.paper_figures import NAMES, derived_tables
 from metassay.paper_figures.cells import Cell, Cells
 from metassay.paper_figures.draw import (
@@ -20,9 +23,10 @@ from metassay.paper_figures.draw import (
     to_latex,
     to_markdown,
 )
+from metassay.paper_figures.index import PAPERS, find_records
 from metassay.paper_figures.page import describe
-from metassay.paper_figures.papers import PAPERS, Line, Record
-from metassay.paper_figures.printed import read_printed
+from metassay.paper_figures.record import Line, Record
+from metassay.reporting.published.printed import read_printed
 from tests.paper_figures.invented import every_form, project
 
 ROOT = Path(__file__).parents[2]
@@ -72,7 +76,7 @@ def test_what_a_record_names_is_there(record: Record) -> None:
         ):  # columns of those that are made are checked when drawn
             read = [*numbers.columns, *numbers.where]
             assert set(read) <= set(derived_tables.DRAWN_FROM[numbers.table].columns)
-    printed = [read_printed(ROOT / PUBLISHED / name) for name in record.printed]
+    printed = [read_printed(ROOT / PUBLISHED / name) for name in record.printed_files]
     lines = [*record.panels, *record.rows, *record.columns]
     for line in lines if printed else ():
         for column, value in ((isinstance(line, Line) and line.printed) or {}).items():
@@ -85,19 +89,38 @@ def test_what_a_record_names_is_there(record: Record) -> None:
 def test_what_is_open_says_what_is_missing_and_reads_nothing() -> None:
     for record in EVERY:
         if record.open:
-            assert len(record.open) > 20, ids(record)
+            assert len(record.open.what) > 20, ids(record)
             assert derived_tables.needed_tables(record) == [], ids(record)
+
+
+def test_an_open_record_is_drawn_once_benchmarks_has_the_folders_that_it_names(
+    tmp_path: Path,
+) -> None:
+    (before,) = find_records(tmp_path)["simsum"]
+    assert before.open
+    (tmp_path / BENCHMARKS / "simsum").mkdir(parents=True)
+    (after,) = find_records(tmp_path)["simsum"]
+    assert after == replace(before, open=None)
+    # A record that names no numbers stays open, whatever is there.
+    by_name = {record.name: record for record in find_records(tmp_path)["doclens"]}
+    assert by_name["fig7"].open
 
 
 def test_tables_made_for_figures_are_made_of_those_of_the_contract() -> None:
     assert not set(derived_tables.DERIVED) & set(derived_tables.DRAWN_FROM)
     # as some wait for their data alone
-    whole = [replace(record, open="") for record in EVERY]
-    used = {numbers.table for record in whole for numbers in record.all_numbers}
+    used = {numbers.table for record in EVERY for numbers in record.all_numbers}
     assert set(derived_tables.DERIVED) <= used
     assert {
         table for name in used for table in derived_tables.source_tables(name)
     } == set(derived_tables.DRAWN_FROM)
+
+
+def test_examples_in_docstrings_run() -> None:
+    for module in (metassay.paper_figures.record, prose):
+        outcome = doctest.testmod(module)
+        assert outcome.attempted
+        assert not outcome.failed
 
 
 def test_docs_list_every_record() -> None:
@@ -122,7 +145,7 @@ def test_a_number_its_interval_and_the_printed_one_stand_in_a_row() -> None:
     cells = tuple(
         Cell("", "One", name, 0.25, 0.125, 0.5, 9, 0.25) for name in ("A", "B")
     )
-    record = Record("invented", "table1", "Two", "table", decimals=3)
+    record = Record(paper="invented", name="table1", title="Two", decimals=3)
     page = to_latex(record, Cells(cells, ("",), ("One",), ("A", "B")))
     assert r"\begin{tabular}{lrrrrrr}" in page
     assert r"One & 0.250 {\scriptsize [0.125, 0.500]} & 0.250 & 0.000 & 0.250 {" in page
@@ -137,7 +160,8 @@ def test_the_best_two_and_who_is_behind_have_marks_and_who_has_no_place_is_count
         for row, ours, n, place, p in (*ranked, ("d", 0.9, 5, None, None))
     )
     page = to_markdown(
-        Record("invented", "table1", "Two"), Cells(cells, ("",), (*"abcd",), ("r",))
+        Record(paper="invented", name="table1", title="Two"),
+        Cells(cells, ("",), (*"abcd",), ("r",)),
     )
     rows = ("| a | 0.50¹ |", "| b | 0.40² |", "| c | 0.30† |", "| d | 0.90 |")
     assert tuple(page.splitlines()[-4:]) == rows

@@ -12,9 +12,10 @@ from metassay.core.options import Criterion
 from metassay.core.params import load
 from metassay.core.stages import files_in
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.paper_figures.published import Ours, compare_all
 from metassay.reporting.contract_page import TABLES
 from metassay.reporting.page import Report
+from metassay.reporting.published.cells import Ours
+from metassay.reporting.published.index import compare_all
 from metassay.reporting.report import ReportInput, write_report
 from metassay.statistics.document_means import Resampling
 from metassay.tables.notes import NOTES

@@ -18,7 +18,6 @@ from metassay.format.frames import rows
 from metassay.labelled.examine import examine
 from metassay.labelled.results import Cards, cards_of, kinds_table, with_right_answers
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.paper_figures.published import compare_judges
 from metassay.reporting.judge_test import (
     JudgeTestReport,
     kinds_verdict,
@@ -27,6 +26,7 @@ from metassay.reporting.judge_test import (
 )
 from metassay.reporting.names import ShownAs
 from metassay.reporting.page import NO_MORE
+from metassay.reporting.published.index import compare_judges
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.notes import NOTES

@@ -20,15 +20,14 @@ from metassay.datasets.scored_texts import FACETS
 from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
 from metassay.metrics import rouge
-from metassay.paper_figures.papers import PAPERS
-from metassay.paper_figures.published import (
+from metassay.paper_figures.index import PAPERS
+from metassay.reporting.page import ExtraTables
+from metassay.reporting.published.cells import Ours, agrees
+from metassay.reporting.published.index import (
     COMPARISONS,
     JUDGE_COMPARISONS,
-    Ours,
-    agrees,
     compare_all,
 )
-from metassay.reporting.page import ExtraTables
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty
@@ -276,7 +275,7 @@ def test_transcriptions_are_whole():
         file
         for records in PAPERS.values()
         for record in records
-        for file in record.printed
+        for file in record.printed_files
     ]
     assert set(compared) == {file.name for file in PUBLISHED.glob("*.csv")}
 

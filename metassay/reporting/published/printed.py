@@ -1,13 +1,12 @@
 """Tables of papers as they were transcribed, in `reports/published/`."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from metassay.core.errors import BadInput
 
-# the first of ScholarSum's 50 released ones give most of its printed means
-PRINTED_PAPERS = 44
 _COLUMNS = [
     "split_or_section",
     "system_or_metric",
@@ -47,3 +46,8 @@ def read_printed(file: Path) -> pd.DataFrame:
             f"published: {file}: row {lines}: `value` is not a number; restore the file"
         )
     return printed
+
+
+def read_all(folder: Path, files: Iterable[str]) -> pd.DataFrame:
+    """Read several transcribed tables of a folder as one."""
+    return pd.concat([read_printed(folder / file) for file in files])
