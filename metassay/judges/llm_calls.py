@@ -28,9 +28,10 @@ from pydantic import AfterValidator, ConfigDict, Field, create_model, model_vali
 from metassay.judges.criteria import RUBRIC, Criterion, Penalties, Scale, criterion_of
 from metassay.judges.lazy_citations import leaves_out
 from metassay.judges.protocol import Pair
-from metassay.llm.answers import MARK, last_lines, lines_below
+from metassay.llm.answers import json_entries
+from metassay.llm.lines import MARK, last_lines, lines_below
 from metassay.llm.prompts import Kind
-from metassay.llm.structured import Answer, Entries, json_entries
+from metassay.llm.structured import Answer, Entries
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Grade, Labels
 from metassay.scoring.rubrics.record import Example
 

@@ -17,9 +17,10 @@ from pydantic import Field
 from metassay.core.options import Options
 from metassay.judges.llm_calls import JSON_STYLES, Style
 from metassay.judges.protocol import Status
-from metassay.llm.answers import value_starts, whole
+from metassay.llm.answers import json_entries
+from metassay.llm.lines import value_starts
 from metassay.llm.messages import Reply, TokenLogprobs
-from metassay.llm.structured import json_entries
+from metassay.llm.repair import whole
 
 OPEN = 0.05
 
@@ -49,7 +50,9 @@ def starts_of(reply: Reply, style: Style) -> dict[int | None, int]:
     text = "".join(map(_text, reply.logprobs or ()))
     if style not in JSON_STYLES:
         return value_starts(text)
-    numbers = [whole(entry.get("number")) for entry in json_entries(text, lenient=True)]
+    numbers = [
+        whole(entry.get("number")) for entry in json_entries(text, lenient=True).entries
+    ]
     places = [match.end() for match in _LABEL.finditer(text)]
     clear = len(numbers) == len(places) == len(set(numbers))
     return dict(zip(numbers, places, strict=True)) if clear else {}

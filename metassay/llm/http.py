@@ -23,7 +23,6 @@ import openai
 
 from metassay import __version__
 from metassay.core.errors import BadInput
-from metassay.llm.answers import without_thoughts
 from metassay.llm.budget import Billed, at_most
 from metassay.llm.endpoints import Cleared, EndpointOptions, ModelOptions, Secrets
 from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus, Ledger
@@ -35,6 +34,7 @@ from metassay.llm.messages import (
     token_logprob,
 )
 from metassay.llm.server_errors import WATCHED, Exchange, Retired, is_retired, words
+from metassay.llm.thoughts import without_thoughts
 
 # Finish reasons of OpenAI, Anthropic, Mistral and Gemini; gateways pass them on.
 _FINISHED: dict[str, EntryStatus] = {

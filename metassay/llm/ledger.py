@@ -19,8 +19,8 @@ import pandas as pd
 
 from metassay.core.database import Database, Form
 from metassay.core.errors import BadInput, raise_problems
-from metassay.llm.answers import without_thoughts
 from metassay.llm.messages import ChatRequest, Reply, logprobs_from_json, read_request
+from metassay.llm.thoughts import without_thoughts
 from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 

@@ -1,10 +1,11 @@
 """Ask about numbered items and validate the answers; a problem with an item is its status.
 
 Values are read only from validated fields under the number of an item of the question.
-An answer in another form than the requested one is read if it can mean only one thing,
-and marked as repaired. Unreadable answers are asked for again, a bounded number of
-times, with the fault at the end of the user's message: at temperature 0 the same
-question has the same answer.
+An answer in another form than the requested one, or with words around it, is read if it
+can mean only one thing and is the model's own (module `quoting`), and marked as
+repaired. Unreadable answers are asked for again, a bounded number of times, with the
+fault at the end of the user's message: at temperature 0 the same question has the same
+answer.
 """
 
 import functools
@@ -18,15 +19,18 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, Union
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from metassay.llm.answers import only_json, repair, whole
+from metassay.llm.answers import Found, json_entries, strings
 from metassay.llm.messages import Ask, ChatRequest, Reply, Status, replies_to
 from metassay.llm.prompts import PROMPTS, Kind, file_of, load, render
+from metassay.llm.quoting import is_own, names_another, stands_in, unescaped
+from metassay.llm.repair import choices, repair, whole
+from metassay.llm.thoughts import has_thought_end, without_any_thoughts
 
 # After a round that reads none of so many, less than 14 % are readable (95 %
 # confidence): stop.
 ENOUGH = 20
 
-Fault = Literal["form", "numbers", "missing", "twice", "value", "truncated"]
+Fault = Literal["form", "numbers", "missing", "twice", "value", "quoted", "truncated"]
 Faults = Mapping[int, Fault | None]  # by number; None: the model is told nothing
 ItemStatus = Status | Literal["unparsed"]
 AGAIN_FILLED: Mapping[str, Kind] = {"fault": "text", "attempt": "text"}
@@ -39,6 +43,7 @@ _MESSAGES: Mapping[Fault, str] = {
     "missing": "it had no answer to number {}",
     "twice": "it had more than one answer to number {}",
     "value": "the answer to number {} was none that the form allows",
+    "quoted": "it did not say whether the answer to number {} is yours, or is only quoted",
     "truncated": "it was too long and was cut off",
 }
 
@@ -98,23 +103,31 @@ class RoundTally:
 
     def __init__(self, rounds: int) -> None:
         self._rounds = rounds
-        # attempts, status, repaired
-        self._results: Counter[tuple[int, str, bool]] = Counter()
+        # attempts, status, repaired, quoted
+        self._results: Counter[tuple[int, str, bool, bool]] = Counter()
 
     def add(self, results: "Iterable[ItemResult[Any]]") -> None:
         """Count results of `ask_groups`."""
-        self._results.update((r.attempts, r.status, r.repaired) for r in results)
+        self._results.update(
+            (r.attempts, r.status, r.repaired, r.quoted) for r in results
+        )
 
     @property
     def notes(self) -> list[str]:
         """Notes about rounds and repairs; none if all first answers were in the right form."""
         sent, won = Counter[int](), Counter[int]()
-        given_up = repaired = 0
-        for (attempts, status, was_repaired), number in self._results.items():
+        given_up = repaired = quoted = 0
+        for (
+            attempts,
+            status,
+            was_repaired,
+            was_quoted,
+        ), number in self._results.items():
             sent.update(dict.fromkeys(range(attempts), number))
             won[attempts - 1] += number * (status == "ok")
             given_up += number * (status == "unparsed" and attempts <= self._rounds)
             repaired += number * was_repaired
+            quoted += number * (status == "unparsed" and was_quoted)
         lines = []
         if len(sent) > 1:
             by_round = ", ".join(
@@ -131,6 +144,11 @@ class RoundTally:
             lines.append(
                 f"{repaired:,} of {won.total():,} answers were not in the requested form, but could"
                 " be read (repaired)"
+            )
+        if quoted:
+            lines.append(
+                f"{quoted:,} questions have no answer, since the reply may only quote one: it"
+                " stands in the text under evaluation, or among words that take it back"
             )
         return lines
 
@@ -156,36 +174,9 @@ class Item(NamedTuple):
     content: Any
 
 
-# Reads the entries of a reply, in the requested form; if `lenient` also in others, and
+# Finds the entries of a reply, in the requested form; if `lenient` also in others, and
 # a single one without its number. Called as entries(text, lenient=True).
-Entries = Callable[..., Sequence[Any]]
-
-
-def json_entries(text: str, *, lenient: bool = False) -> Sequence[Any]:
-    """Return the entries of a reply that is `{"items": [...]}`, or the list; none of others.
-
-    Lenient: return the objects with a number at any depth, or the only object.
-    """
-    value = only_json(text, lenient=lenient)
-    if lenient and (objects := _numbered_objects(value)):
-        return objects
-    if isinstance(value, dict) and (lenient or list(value) == ["items"]):
-        value = value.get("items", value)
-    if not lenient:
-        return value if isinstance(value, list) else []
-    listed = value if isinstance(value, list) else [value]
-    return listed if len(listed) == 1 and isinstance(listed[0], dict) else []
-
-
-def _numbered_objects(value: Any) -> list[Any]:
-    objects, left = [], [value]
-    while left:
-        part = left.pop()
-        if isinstance(part, dict) and "number" in part:
-            objects.append(part)
-        elif isinstance(part, dict | list):
-            left += reversed(list(part.values() if isinstance(part, dict) else part))
-    return objects
+Entries = Callable[..., Found]
 
 
 @dataclass(frozen=True)
@@ -209,7 +200,8 @@ class ItemResult(Generic[AnyAnswer]):
 
     `attempts` counts the requests about it, including those that the ledger answered;
     `tokens` is its share of theirs, None if unknown. `repaired`: the answer was not in
-    the requested form. `reply` is the reply with the answer.
+    the requested form. `quoted`: the last reply had an answer that may not be the
+    model's own. `reply` is the reply with the answer.
     """
 
     status: ItemStatus = "unparsed"
@@ -217,6 +209,7 @@ class ItemResult(Generic[AnyAnswer]):
     attempts: int = 0
     tokens: int | None = None
     repaired: bool = False
+    quoted: bool = False
     reply: Reply | None = field(default=None, compare=False, repr=False)
 
 
@@ -282,8 +275,11 @@ def ask_groups(
             )
             for batch in batches
         ]
-        for batch, reply in zip(batches, replies_to(ask, requests), strict=True):
-            left += _take(batch, reply, states[batch.group], groups[batch.group])
+        replies = replies_to(ask, requests)
+        for batch, request, reply in zip(batches, requests, replies, strict=True):
+            left += _take(
+                batch, request, reply, states[batch.group], groups[batch.group]
+            )
         unread = [
             states[batch.group][item.number]
             for batch in batches
@@ -309,11 +305,14 @@ def most_requests(groups: Sequence[Group[Any]], rounds: int) -> list[int]:
 
 def _take(
     batch: _Batch,
+    request: ChatRequest,
     reply: Reply,
     states: dict[int, ItemResult[AnyAnswer]],
     group: Group[AnyAnswer],
 ) -> list[_Batch]:
-    answers, faults = _answers(reply, {item.number for item in batch.items}, group)
+    answers, faults = _answers(
+        request, reply, {item.number for item in batch.items}, group
+    )
     status: ItemStatus = "unparsed" if reply.status == "ok" else reply.status
     counts = [
         n for n in (reply.prompt_tokens, reply.completion_tokens) if n is not None
@@ -330,6 +329,7 @@ def _take(
             if counts
             else before.tokens,
             repaired=was_repaired,
+            quoted=faults.get(item.number) == "quoted",
             reply=None if value is None else reply,
         )
     left = [item for item in batch.items if item.number not in answers]
@@ -350,24 +350,39 @@ def _take(
 
 
 def _answers(
-    reply: Reply, numbers: set[int], group: Group[AnyAnswer]
+    request: ChatRequest, reply: Reply, numbers: set[int], group: Group[AnyAnswer]
 ) -> _Read[AnyAnswer]:
     if reply.status != "ok" or reply.text is None:
         by_status: Mapping[str, Fault] = {"truncated": "truncated", "ok": "form"}
         return {}, dict.fromkeys(numbers, by_status.get(reply.status))
-    strict, faults = _read(reply.text, numbers, group)
+    question = request.messages[-1].content
+    text: str | None = reply.text
+    found = group.entries(text)
+    if not found.is_alone or found.before:
+        text = without_any_thoughts(reply.text)
+        if text is None:  # an answer in thoughts that do not end is none
+            return {}, dict.fromkeys(numbers, "form")
+        found = group.entries(text)
+    strict, faults = _read(found, question, numbers, group)
     if len(strict) == len(numbers):
         return strict, faults
-    lenient, faults = _read(reply.text, numbers, group, lenient=True)
+    assert text is not None
+    found = group.entries(text, lenient=True)
+    lenient, faults = _read(found, question, numbers, group, lenient=True)
     return lenient | strict, faults
 
 
 def _read(
-    text: str, numbers: set[int], group: Group[AnyAnswer], *, lenient: bool = False
+    found: Found,
+    question: str,
+    numbers: set[int],
+    group: Group[AnyAnswer],
+    *,
+    lenient: bool = False,
 ) -> _Read[AnyAnswer]:
     """Return the valid answers; none if the reply has an unknown number."""
     by_number: dict[int, list[Any]] = {}
-    entries = [e for e in group.entries(text, lenient=lenient) if isinstance(e, dict)]
+    entries = [entry for entry in found.entries if isinstance(entry, dict)]
     only = min(numbers) if lenient and len(numbers) == len(entries) == 1 else None
     for entry in entries:
         number = whole(entry.get("number", only))
@@ -390,9 +405,37 @@ def _read(
             lenient and all(v == values[0] for v in values)
         )
         faults[number] = "twice" if several else "value"
-        if not several and values[0] is not None:
-            answers[number] = (values[0], lenient)
+        if several or values[0] is None:
+            continue
+        if _is_own(found, of_number[0], values[0], question):
+            answers[number] = (values[0], lenient or not found.is_alone)
+        else:
+            faults[number] = "quoted"
     return answers, faults
+
+
+def _is_own(
+    found: Found, entry: Mapping[str, Any], answer: Answer, question: str
+) -> bool:
+    """Return whether an answer is the model's own, by the words around it (module `quoting`)."""
+    allowed = choices(type(answer))
+    fields = answer.model_dump(by_alias=True)
+    beside = {name: value for name, value in entry.items() if name not in fields}
+    # Models repeat the question in members of their own; that says nothing of their
+    # answer.
+    among = [
+        word
+        for word in (*found.among, *strings(beside))
+        if word not in unescaped(question)
+    ]
+    found = found._replace(among=tuple(among))
+    if names_another(found, fields, allowed, question):
+        return False
+    # A quoted end of thoughts can make a quotation look like the whole reply.
+    is_bare = not (found.before or found.after or found.among)
+    if is_bare and not has_thought_end(question):
+        return True
+    return is_own(found) and not stands_in(question, fields, allowed)
 
 
 def _valid(entry: Any, model: type[AnyAnswer]) -> AnyAnswer | None:

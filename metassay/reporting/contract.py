@@ -92,6 +92,8 @@ class CellInfo(NamedTuple):
     high: str = ""
     n: str = ""  # what it rests on, "" where unknown
     missing: str = ""  # how many are missing, "" where unknown
+    least: str = ""  # the bounds of the value with what is missing, "" where unknown
+    most: str = ""
 
 
 class TableInfo(NamedTuple):

@@ -121,7 +121,7 @@ function DataLine() {
   );
 }
 
-const CELL = { value: "value", low: "low", high: "high", n: "", missing: "" };
+const CELL = { value: "value", low: "low", high: "high", n: "", missing: "", least: "", most: "" };
 
 /** All metrics for one criterion and decision, in one order whatever is selected. */
 function Picture({ table }: { table: Table }) {

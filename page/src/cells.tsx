@@ -34,11 +34,12 @@ interface EstimateProps {
   cell: CellInfo;
   first?: boolean; // of its row: the keyboard reaches the others by it
 }
-/** An estimate, its interval, and what is missing; a link to its texts. */
+/** An estimate, its interval, and what is missing, with the bounds that it leaves; a link to its texts. */
 export function Estimate({ table, row, cell, first = true }: EstimateProps) {
   const { head, to } = usePage();
   const value = table.at(cell.value, row);
   const missing = table.number(cell.missing, row);
+  const bounds = interval(table.number(cell.least, row), table.number(cell.most, row));
   const n = table.number(cell.n, row);
   const texts = textsOf(head.texts, table, row);
   const text = typeof value === "number" ? shown(value) : t(value === null ? "undefined" : String(value));
@@ -46,7 +47,11 @@ export function Estimate({ table, row, cell, first = true }: EstimateProps) {
     <span class="estimate" title={n === null ? undefined : `n = ${grouped(n)}`}>
       {texts ? <a href={to(texts)} tabIndex={first ? 0 : -1} children={text} /> : text}
       <small>{interval(table.number(cell.low, row), table.number(cell.high, row))}</small>
-      {missing !== null && missing > 0 && <small class="bad">{grouped(missing)} missing</small>}
+      {missing !== null && missing > 0 && (
+        <small class="bad" title={bounds ? "what the value could be with what is missing" : undefined}>
+          {grouped(missing)} missing{bounds && `: ${bounds}`}
+        </small>
+      )}
     </span>
   );
 }

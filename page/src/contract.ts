@@ -63,6 +63,8 @@ export interface CellInfo {
   high: string;
   n: string; // what it rests on, "" where unknown
   missing: string; // how many are missing, "" where unknown
+  least: string; // the bounds of the value with what is missing, "" where unknown
+  most: string;
 }
 
 /** A table of the view Evidence, and how it is shown; values come in shards of its rows. */

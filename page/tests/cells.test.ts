@@ -30,7 +30,7 @@ test("a row leads to the texts that it is about", () => {
 test("a matrix has a row for each lead and a column for each value, and no number twice", () => {
   const shape = matrix({
     ...{ table: board, rows: [0, 1, 2], lead: ["author"], across: (row) => board.text("metric", row) },
-    cell: { value: "value", low: "", high: "", n: "", missing: "" },
+    cell: { value: "value", low: "", high: "", n: "", missing: "", least: "", most: "" },
   });
   expect(shape.columns.map((column) => column.title)).toEqual(["author", "m", "n"]);
   expect(shape.rows.map((row) => shape.columns.map((column) => column.value(row)))).toEqual([
@@ -43,7 +43,7 @@ test("of tiles the larger number is the darker one, and counts go by the largest
   const tints = (value: number[]) => {
     const of = table({ metric: value.map(() => "m"), name: value.map((_, i) => `n${i}`), value });
     const rows = value.map((_, i) => i);
-    const cell = { value: "value", low: "", high: "", n: "", missing: "" };
+    const cell = { value: "value", low: "", high: "", n: "", missing: "", least: "", most: "" };
     const across = (row: number) => of.text("name", row);
     const { columns } = matrix({ table: of, rows, lead: ["metric"], across, cell, picture: "tiles" });
     return columns.slice(1).map((column) => column.tint?.(0));
@@ -54,7 +54,7 @@ test("of tiles the larger number is the darker one, and counts go by the largest
 
 test("a matrix of pairs has both halves", () => {
   const of = table({ first: Array.from("aaabbc"), second: Array.from("bcdcdd"), value: [1, 2, 3, 4, 5, 6] });
-  const cell = { value: "value", low: "", high: "", n: "", missing: "" };
+  const cell = { value: "value", low: "", high: "", n: "", missing: "", least: "", most: "" };
   const across = (row: number) => of.text("second", row);
   const all = { table: of, rows: [0, 1, 2, 3, 4, 5], lead: ["first"], across, cell, picture: "pairs" };
   const { columns, rows } = matrix(all);

@@ -315,7 +315,7 @@ def test_solved_examples_and_samples_are_read_as_they_stand(
     (form,) = (form for form in CRITERIA_FORMS if criterion["kind"] in form.instruments)
     entries, read = entries_of(form, style), criterion_of(asks(criterion))
     for example in read.examples:
-        (entry,) = entries(solve_example(read, example, style))
+        (entry,) = entries(solve_example(read, example, style)).entries
         fields = criterion_model(read, 1, style).model_validate(entry).model_dump()
         grade, quotes, _ = grade_of(read, fields)
         assert grade == example.grade
@@ -327,7 +327,7 @@ def test_solved_examples_and_samples_are_read_as_they_stand(
         assert (fields.get("reason") or "") == (
             example.reason if style in REASONED else ""
         )
-    shown = entries(sample(form, style))
+    shown = entries(sample(form, style)).entries
     assert [entry["number"] for entry in shown] == [*range(1, len(shown) + 1)]
 
 

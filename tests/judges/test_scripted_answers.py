@@ -180,7 +180,7 @@ BODIES: dict[str, list[tuple[dict[str, Any], str]]] = {
         (body(ALONE, **LIKELY), "ok E .80"),
     ],
     "Anthropic": [
-        (body(f"Here is the JSON:\n{ALONE}"), "ok E"),
+        (body(f"Here is the JSON:\n{ALONE}"), "ok E*"),
         (body(f"```json\n{ALONE.replace(E1, N1)}\n```"), "ok N"),
         (body([{"type": "text", "text": ALONE}]), "ok E"),
         (body('{"items": [{"number": 1, "label": "Not entailed"}]}'), "ok N*"),

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.llm.answers import last_lines, lines_below, without_thoughts
+from metassay.llm.lines import last_lines, lines_below
+from metassay.llm.thoughts import without_thoughts
 
 
 def read(label: str) -> Mapping[str, Any]:
@@ -15,11 +16,15 @@ def read(label: str) -> Mapping[str, Any]:
 
 
 def last(text: str) -> list[tuple[int, str]]:
-    return [(entry["number"], entry["label"]) for entry in last_lines(text, read)]
+    return [
+        (entry["number"], entry["label"]) for entry in last_lines(text, read).entries
+    ]
 
 
 def below(text: str) -> list[tuple[int, str, str | None]]:
-    return [(e["number"], e["label"], e["reason"]) for e in lines_below(text, read)]
+    return [
+        (e["number"], e["label"], e["reason"]) for e in lines_below(text, read).entries
+    ]
 
 
 READABLE = {
@@ -28,12 +33,12 @@ READABLE = {
     "Windows": "1: yes\r\n2: no\r\n",
     "a code block": "```\n1: yes\n2: no\n```",
     "a code block with a language": "```text\n1: yes\n2: no\n```\n",
+    "words after": "1: yes\n2: no\nI hope this helps.",
     "words before": "Sure! Here are the answers.\nEach has a line:\n1: yes\n2: no",
 }
 UNREADABLE = {
     "nothing": "",
     "prose": "The first is a yes, the second a no.",
-    "words after": "1: yes\n2: no\nI hope this helps.",
     "words between": "1: yes\nFor the second:\n2: no",
     "a quoted list, then the answers": "The text says\n1: no\n2: no\nbut I say\n1: yes\n2: no",
     "a line of the form in the words before": "At 10: 30 mg were given.\n10: 30 mg\nSo\n1: yes",
@@ -90,7 +95,7 @@ BOTH = [(1, "yes", "It is said.\nTwice."), (2, "no", "It is denied.")]
         ("**ANSWERS**\n1: yes", []),
         ("The text ends ANSWERS\n1: yes", []),
         (f"The text quotes\nANSWERS\n1: no\nand so\n{THOUGHT}", []),
-        (f"{THOUGHT}\nThat is all.", []),
+        (f"{THOUGHT}\nThat is all.", BOTH),
         (f"{THOUGHT}\nANSWERS", []),
         ("ANSWERS\n1: yes\nor perhaps\n1: no", []),
         ("ANSWERS", []),
