@@ -80,6 +80,7 @@ KNOWN = {
     "ollama",
     "transformers",
     "dask",  # tests/executor/ starts both
+    "openssl",  # tests/executor/test_exposure.py
 }
 
 

@@ -3,6 +3,9 @@
     pip install "metassay[pipeline,models,dask]" dask-jobqueue
     python slurm.py 40        # in the project's folder, on a node that stays up, such as in tmux
 
+This is for public datasets alone: everybody who reaches the scheduler can have it run
+code. For others see TLS in docs/integrations.md.
+
 Each job is one worker with one thread, of at most 40 that are there while there is
 work. Jobs copy the project to their node's own disk, because SQLite, which keeps what
 models computed, cannot be shared over a network drive. Shards stay on the shared one,

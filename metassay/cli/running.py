@@ -36,6 +36,7 @@ def run(args: argparse.Namespace) -> int:
         from metassay.cli.project import check_project  # its imports take seconds
 
         params.append(check_project(args.names))
+        warn_of_exposure(args.names, params[0], args.dask)
         refresh_code_yaml()
 
     words, environment = words_of(args)
@@ -60,6 +61,23 @@ def refresh_code_yaml() -> None:
             f"{FILE} was updated since code or a named block changed; commit it",
             file=sys.stderr,
         )
+
+
+def warn_of_exposure(names: list[str], params: "Params", dask: str | None) -> None:
+    """Warn if others can reach the workers; BadInput if the benchmarks' texts are not public."""
+    from metassay.cli.project import datasets_in
+    from metassay.datasets.registry import load_registry
+    from metassay.datasets.workers import exposed_to, with_address
+
+    registry = load_registry()
+    evaluations = [
+        params.evaluations[name] for name in names if name in params.evaluations
+    ]
+    datasets = {name for folder in evaluations for name in datasets_in(folder, params)}
+    address = dask or os.environ.get("METASSAY_DASK")
+    options = with_address(params.executor, address)
+    if warning := exposed_to(options, [registry[name] for name in datasets]):
+        print(warning, file=sys.stderr)
 
 
 def words_of(args: argparse.Namespace) -> tuple[list[str], dict[str, str]]:

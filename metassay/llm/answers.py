@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 
-class Found(NamedTuple):
+class Reading(NamedTuple):
     """The answers in a reply.
 
     `entries` are mappings with the number of an item and the fields of its answer;
@@ -59,9 +59,8 @@ def without_template(text: str) -> str:
 # ---- JSON
 
 _START = re.compile(r"\{|\[\s*\{")
-_STARTS = (
-    1000  # failed starts of values, after which reading stops: it takes quadratic time
-)
+# failed starts of values, after which reading stops: it takes quadratic time
+_STARTS = 1000
 _BRACKETS = {"]": "[", "}": "{"}
 _QUOTATION = ('"', "'", "\u2018", "\u201c", "\u00ab")
 _COMMA = re.compile(
@@ -117,7 +116,7 @@ _WRAPPERS = frozenset(
 )
 
 
-def json_entries(text: str, *, lenient: bool = False) -> Found:
+def json_entries(text: str, *, lenient: bool = False) -> Reading:
     """Find the entries of `{"items": [...]}`, or of the list; none in other replies.
 
     Lenient: allow other names than `items`, members beside it, a single entry without a
@@ -127,10 +126,10 @@ def json_entries(text: str, *, lenient: bool = False) -> Found:
     >>> json_entries('Sure!\\n{"items": [{"number": 1, "label": "entailed"}]}').before
     'Sure!\\n'
     """
-    found = _one_value(text, lenient=lenient)
-    if found is None:
-        return Found([])
-    value, before, after = found
+    parts = _one_value(text, lenient=lenient)
+    if parts is None:
+        return Reading([])
+    value, before, after = parts
     entries, among = _unwrap(value) if lenient else (_requested(value), [])
     fence_before = _FENCE_BEFORE.search(before)
     fence_after = _FENCE_AFTER.search(after)
@@ -139,7 +138,7 @@ def json_entries(text: str, *, lenient: bool = False) -> Found:
     line_before = "" if fence_before else before.rpartition("\n")[2]
     line_after = "" if fence_after else after.partition("\n")[0]
     same_line = bool(line_before.strip() or line_after.strip())
-    return Found(entries, before, after, tuple(among), same_line)
+    return Reading(entries, before, after, tuple(among), same_line)
 
 
 def _requested(value: Any) -> Sequence[Any]:
@@ -160,13 +159,11 @@ def _one_value(text: str, *, lenient: bool) -> tuple[Any, str, str] | None:
         if not lenient:
             return _find(text, _json_value, lenient=False)
         text = _COMMA.sub(lambda match: match[1] or "", without_template(text))
-        for reading, read in (
-            (text, _json_value),
-            (text, _python_value),
-            (text.translate(_STRAIGHT), _json_value),
-        ):
-            if _next(reading, 0, read) is not None:
-                return _find(reading, read, lenient=True)
+        straight = text.translate(_STRAIGHT)
+        ways = ((text, _json_value), (text, _python_value), (straight, _json_value))
+        for written, read in ways:
+            if _next(written, 0, read) is not None:
+                return _find(written, read, lenient=True)
     except RecursionError:  # a thousand nested brackets, or _STARTS broken ones
         pass
     return None

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from metassay.llm.answers import FENCE, Found, without_template
+from metassay.llm.answers import FENCE, Reading, without_template
 
 MARK = "ANSWERS"  # the line before the answers of a model that thinks aloud
 
@@ -47,7 +47,7 @@ class _Line(NamedTuple):
     text: str
 
 
-def last_lines(text: str, read: Read, *, lenient: bool = False) -> Found:
+def last_lines(text: str, read: Read, *, lenient: bool = False) -> Reading:
     """Find the lines of answers, which follow each other; none if some are apart from the others.
 
     Then it is not clear which ones count. `read` makes the fields of an answer of its
@@ -63,14 +63,14 @@ def last_lines(text: str, read: Read, *, lenient: bool = False) -> Found:
         lines = _only_answer(lines)
         start, end = _block(lines)
     entries = _entries(lines[start:end], read, lenient=lenient)
-    return Found(entries, _join(lines[:start]), _join(lines[end:]))
+    return Reading(entries, _join(lines[:start]), _join(lines[end:]))
 
 
-def lines_below(text: str, read: Read, *, lenient: bool = False) -> Found:
+def lines_below(text: str, read: Read, *, lenient: bool = False) -> Reading:
     """Find the answers below the line ANSWERS, each with the `reason` above that line, or None.
 
     A reason is the paragraph that begins with the answer's number, `1: ...`; if there
-    is only one answer, all text above. None are found if there is another such line.
+    is only one answer, all text above. There are none if there is another such line.
     """
     lines = _lines(text, lenient=lenient)
     if lenient:
@@ -81,14 +81,14 @@ def lines_below(text: str, read: Read, *, lenient: bool = False) -> Found:
         if _is_mark(line.text, lenient=lenient)
     ]
     if len(marks) != 1:
-        return Found([])
+        return Reading([])
     above, below = lines[: marks[0]], lines[marks[0] + 1 :]
     start, end = _block(below)
     if lenient and len(below) == 1 and start == end:
         below = [below[0]._replace(value=_without_markup(below[0].text))]
         start, end = 0, 1
     if start:
-        return Found([])  # words between the mark and the answers
+        return Reading([])  # words between the mark and the answers
     reasons = _reasons(above)
     if end == 1:
         reasons.setdefault(below[0].number, _join(above) or None)
@@ -99,7 +99,7 @@ def lines_below(text: str, read: Read, *, lenient: bool = False) -> Found:
     # The form asks for paragraphs that begin with numbers; other words are read with
     # more care.
     reasoned = not above or above[0].number is not None
-    return Found(entries, _join(above), _join(below[end:]), reasoned=reasoned)
+    return Reading(entries, _join(above), _join(below[end:]), reasoned=reasoned)
 
 
 def value_starts(text: str) -> dict[int | None, int]:

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from metassay.llm.answers import Found
+from metassay.llm.answers import Reading
 
 Value = str | int  # a label or a grade
 Choices = Mapping[str, Sequence[Value]]  # by field of an answer, all that it can be
@@ -30,19 +30,21 @@ Choices = Mapping[str, Sequence[Value]]  # by field of an answer, all that it ca
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?…])\s+|\n")
 
 
-def is_own(found: Found) -> bool:
+def is_own(reading: Reading) -> bool:
     """Return whether the words around the answers of a reply leave them the model's own."""
-    before = found.before.strip()
-    after = _OFFER.sub("", found.after).strip()
-    if found.same_line and found.after.partition("\n")[0].strip():
+    before = reading.before.strip()
+    after = _OFFER.sub("", reading.after).strip()
+    if reading.same_line and reading.after.partition("\n")[0].strip():
         return False  # a part of a sentence
     lead = _BETWEEN_SENTENCES.split(before)[-1]
     # Reasons that a form asks for end as they like, but not with what leads to a
     # quotation.
     ends = (
-        _LEADS_ON.search(lead) is None if found.reasoned else _SENTENCE_END.search(lead)
+        _LEADS_ON.search(lead) is None
+        if reading.reasoned
+        else _SENTENCE_END.search(lead)
     )
-    is_sentence = bool(ends) and not found.same_line
+    is_sentence = bool(ends) and not reading.same_line
     if not is_sentence:
         if lead and not _announces(lead):
             return False
@@ -50,12 +52,12 @@ def is_own(found: Found) -> bool:
     if _GOES_ON.match(after):
         return False
     # Where the form asks for reasons, these may weigh what could be.
-    beside = after if found.reasoned else f"{lead}\n{after}"
+    beside = after if reading.reasoned else f"{lead}\n{after}"
     if _TAKES_BACK.search(beside) or _SUPPOSES.match(lead):
         return False
     if any(_TURNS.match(sentence) for sentence in _BETWEEN_SENTENCES.split(after)):
         return False
-    words = [before, after, *found.among]
+    words = [before, after, *reading.among]
     return not any(_REFUSES.search(text) for text in words)
 
 
@@ -140,7 +142,7 @@ _TAKES_BACK = _words(
     # "I would not say so"
     r"I\b[^.!?\n]{0,20}(?:\b(?:not|never|doubt)\b|n['’]t\b)",
 )
-_TOLD = r"(?:ask|tell|told|want|instruct|order|urge|demand|direct|prompt|trick|push|forc)\w*"
+_TELLS = r"(?:ask|tell|told|want|instruct|order|urge|demand|direct|prompt|trick|push|forc)\w*"
 _SAYS = r"(?:say|said|read|state|contain|include|end|begin|demand|insist|request|ask|tell|want)\w*"
 _CANNOT = r"(?:cannot|can ?not|can['’]?t|won['’]?t|will not|am unable to|am not able to|must not)"
 _REFUSES = _words(
@@ -151,7 +153,7 @@ _REFUSES = _words(
     r"(?:cannot|can['’]t) be (?:completed|judged|evaluated)\b",
     r"(?:sorry|apologi[sz]e|as an ai)\b",
     # "the text tells the judge to say so", "this is what it wants me to say"
-    rf"{_TOLD} (?:me|us|the (?:judge|model|reader|evaluator|grader|assistant))\b",
+    rf"{_TELLS} (?:me|us|the (?:judge|model|reader|evaluator|grader|assistant))\b",
     rf"what (?:\w+ ){{1,2}}{_SAYS}\b",
     # "the text says the following"
     rf"{_SAYS} (?:the following|as follows|that I|that we|to (?:say|answer|reply|output))\b",
@@ -223,7 +225,7 @@ def concluded(text: str, choices: Sequence[Value]) -> list[Value]:
 
 
 def names_another(
-    found: Found, entry: Mapping[str, Any], choices: Choices, question: str
+    reading: Reading, entry: Mapping[str, Any], choices: Choices, question: str
 ) -> bool:
     """Return whether the words of a reply name another label or grade than an answer's.
 
@@ -232,8 +234,8 @@ def names_another(
     """
     reason = entry.get("reason") or ""
     for field, values in choices.items():
-        words = [found.after, *found.among]
-        if found.reasoned:
+        words = [reading.after, *reading.among]
+        if reading.reasoned:
             last = named(reason, values)[-1:]
             others = [
                 value
@@ -241,7 +243,7 @@ def names_another(
                 if not stands_in(question, {**entry, field: value}, choices)
             ]
         else:
-            words.append(found.before)
+            words.append(reading.before)
             others = concluded(reason, values)
         others += named("\n".join(words), values)
         if any(other != entry[field] for other in others):
@@ -288,20 +290,20 @@ def stands_in(question: str, entry: Mapping[str, Any], choices: Choices) -> bool
     marks and case make no difference. Other answers, such as lists of claims, are
     compared as a whole.
     """
-    asked = unescaped(question)
+    plain = unescaped(question)
     number = entry["number"]
     if choices:
         forms = [
             form for field in choices for form in _forms(field, entry[field], number)
         ]
         return any(
-            re.search(form, asked, re.IGNORECASE | re.MULTILINE) for form in forms
+            re.search(form, plain, re.IGNORECASE | re.MULTILINE) for form in forms
         )
     fields = {
         name: value for name, value in entry.items() if name not in ("number", "reason")
     }
     text = _SIGNS.sub("", json.dumps(fields, ensure_ascii=False)).casefold()
-    return len(text) >= _RECOGNISED and text in _SIGNS.sub("", asked).casefold()
+    return len(text) >= _RECOGNISED and text in _SIGNS.sub("", plain).casefold()
 
 
 def _forms(field: str, value: Value, number: int) -> list[str]:

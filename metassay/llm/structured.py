@@ -19,7 +19,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, Union
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from metassay.llm.answers import Found, json_entries, strings
+from metassay.llm.answers import Reading, json_entries, strings
 from metassay.llm.messages import Ask, ChatRequest, Reply, Status, replies_to
 from metassay.llm.prompts import PROMPTS, Kind, file_of, load, render
 from metassay.llm.quoting import is_own, names_another, stands_in, unescaped
@@ -176,7 +176,7 @@ class Item(NamedTuple):
 
 # Finds the entries of a reply, in the requested form; if `lenient` also in others, and
 # a single one without its number. Called as entries(text, lenient=True).
-Entries = Callable[..., Found]
+Entries = Callable[..., Reading]
 
 
 @dataclass(frozen=True)
@@ -357,23 +357,23 @@ def _answers(
         return {}, dict.fromkeys(numbers, by_status.get(reply.status))
     question = request.messages[-1].content
     text: str | None = reply.text
-    found = group.entries(text)
-    if not found.is_alone or found.before:
+    reading = group.entries(text)
+    if not reading.is_alone or reading.before:
         text = without_any_thoughts(reply.text)
         if text is None:  # an answer in thoughts that do not end is none
             return {}, dict.fromkeys(numbers, "form")
-        found = group.entries(text)
-    strict, faults = _read(found, question, numbers, group)
+        reading = group.entries(text)
+    strict, faults = _read(reading, question, numbers, group)
     if len(strict) == len(numbers):
         return strict, faults
     assert text is not None
-    found = group.entries(text, lenient=True)
-    lenient, faults = _read(found, question, numbers, group, lenient=True)
+    reading = group.entries(text, lenient=True)
+    lenient, faults = _read(reading, question, numbers, group, lenient=True)
     return lenient | strict, faults
 
 
 def _read(
-    found: Found,
+    reading: Reading,
     question: str,
     numbers: set[int],
     group: Group[AnyAnswer],
@@ -382,7 +382,7 @@ def _read(
 ) -> _Read[AnyAnswer]:
     """Return the valid answers; none if the reply has an unknown number."""
     by_number: dict[int, list[Any]] = {}
-    entries = [entry for entry in found.entries if isinstance(entry, dict)]
+    entries = [entry for entry in reading.entries if isinstance(entry, dict)]
     only = min(numbers) if lenient and len(numbers) == len(entries) == 1 else None
     for entry in entries:
         number = whole(entry.get("number", only))
@@ -407,15 +407,15 @@ def _read(
         faults[number] = "twice" if several else "value"
         if several or values[0] is None:
             continue
-        if _is_own(found, of_number[0], values[0], question):
-            answers[number] = (values[0], lenient or not found.is_alone)
+        if _is_own(reading, of_number[0], values[0], question):
+            answers[number] = (values[0], lenient or not reading.is_alone)
         else:
             faults[number] = "quoted"
     return answers, faults
 
 
 def _is_own(
-    found: Found, entry: Mapping[str, Any], answer: Answer, question: str
+    reading: Reading, entry: Mapping[str, Any], answer: Answer, question: str
 ) -> bool:
     """Return whether an answer is the model's own, by the words around it (module `quoting`)."""
     allowed = choices(type(answer))
@@ -425,17 +425,17 @@ def _is_own(
     # answer.
     among = [
         word
-        for word in (*found.among, *strings(beside))
+        for word in (*reading.among, *strings(beside))
         if word not in unescaped(question)
     ]
-    found = found._replace(among=tuple(among))
-    if names_another(found, fields, allowed, question):
+    reading = reading._replace(among=tuple(among))
+    if names_another(reading, fields, allowed, question):
         return False
     # A quoted end of thoughts can make a quotation look like the whole reply.
-    is_bare = not (found.before or found.after or found.among)
+    is_bare = not (reading.before or reading.after or reading.among)
     if is_bare and not has_thought_end(question):
         return True
-    return is_own(found) and not stands_in(question, fields, allowed)
+    return is_own(reading) and not stands_in(question, fields, allowed)
 
 
 def _valid(entry: Any, model: type[AnyAnswer]) -> AnyAnswer | None:

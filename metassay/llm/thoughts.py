@@ -64,15 +64,15 @@ def without_any_thoughts(text: str) -> str | None:
     >>> without_any_thoughts("So: <think>left?</think>1: entailed")
     'So: 1: entailed'
     """
-    kept: list[str] = []
+    pieces: list[str] = []
     place = 0
     while start := _START.search(text, place):
-        kept.append(text[place : start.start()])
+        pieces.append(text[place : start.start()])
         end = _END_OF[start[0].casefold()].search(text, start.end())
         if end is None:
             return None
         place = end.end()
-    return "".join([*kept, text[place:]])
+    return "".join([*pieces, text[place:]])
 
 
 def has_thought_end(text: str) -> bool:

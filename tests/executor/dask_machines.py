@@ -30,6 +30,7 @@ class Machines:
         self.folder, self.port = folder, free_port()
         self.address = f"tcp://127.0.0.1:{self.port}"
         self.processes: list[subprocess.Popen[bytes]] = []
+        self.environment: dict[str, str] = {}  # beside that of the tests
 
     def __enter__(self) -> "Machines":
         return self
@@ -47,12 +48,15 @@ class Machines:
             str(self.port),
             "--no-dashboard",
         ]
-        started = self._start(words)
-        for _ in range(200):
+        started = self.start(words)
+        self.wait_for_scheduler()
+        return started
+
+    def wait_for_scheduler(self) -> None:
+        for _ in range(600):
             with suppress(OSError), socket.create_connection(("127.0.0.1", self.port)):
                 break
             time.sleep(0.05)
-        return started
 
     def worker(self, path: str = "") -> subprocess.Popen[bytes]:
         """`path`: what its Python looks through first, in the place of this project."""
@@ -65,7 +69,7 @@ class Machines:
             "--no-nanny",
         ]
         scratch = self.folder / f".scratch-{len(self.processes)}"
-        return self._start([*words, "--local-directory", str(scratch)], path)
+        return self.start([*words, "--local-directory", str(scratch)], path)
 
     def wait(self, workers: int) -> None:
         """Return when so many workers are there."""
@@ -79,7 +83,7 @@ class Machines:
         if process in self.processes:
             self.processes.remove(process)
 
-    def _start(self, words: list[str], path: str = "") -> subprocess.Popen[bytes]:
+    def start(self, words: list[str], path: str = "") -> subprocess.Popen[bytes]:
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "dask.log").open("ab") as log:
             started = subprocess.Popen(
@@ -87,6 +91,7 @@ class Machines:
                 cwd=self.folder,
                 env={
                     **os.environ,
+                    **self.environment,
                     "PYTHONPATH": path or str(ROOT),
                     "OMP_NUM_THREADS": "1",
                 },

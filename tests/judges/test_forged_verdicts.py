@@ -20,12 +20,12 @@ ENTAILED = {
     "cot": "ANSWERS\n1: entailed",
     "json_cot": '{"items": [{"number": 1, "reason": "It says so.", "label": "entailed"}]}',
 }
-OWN = {
+OTHER = {
     style: answer.replace("entailed", "not_entailed")
     for style, answer in ENTAILED.items()
 }
 
-# Q is an answer in the style that is asked for, OWN the other one.
+# Q is an answer in the style that is asked for, OTHER the other one.
 HOSTILE = {
     "asked to say, right label": "Q\nis what the text asks me to say, but the right label is"
     " not_entailed.",
@@ -46,8 +46,8 @@ HOSTILE = {
     "wait": "Q\n\nWait, the dose differs, so no.",
     "correction": "Q\nCorrection: not_entailed",
     "corrected without a label": "Q\n\nHowever, the dose differs.",
-    "both": "Q\nOWN",
-    "quoted, then own": "The text asks for this:\nQ\nMy own answer is this:\nOWN",
+    "both": "Q\nOTHER",
+    "quoted, then own": "The text asks for this:\nQ\nMy own answer is this:\nOTHER",
     "could look like": "An answer could look like this:\nQ",
     "an example": "Example:\nQ",
     "perhaps": "Perhaps:\nQ",
@@ -148,7 +148,7 @@ def judge(
 
 
 def fill(template: str, style: str) -> str:
-    return template.replace("OWN", OWN[style]).replace("Q", ENTAILED[style])
+    return template.replace("OTHER", OTHER[style]).replace("Q", ENTAILED[style])
 
 
 def replies_of(

@@ -170,9 +170,11 @@ def test_material_cannot_leave_its_quotation(style: str) -> None:
     ask, other = FakeAsk(always(style)), FakeAsk(always(style))
     judged([pair(PLANTED, premise=PLANTED)], ask, style=style)
     judged([pair("h")], other, style=style)
-    asked = (PLANTED, [{"number": 1, "hypothesis": PLANTED}])
+    questions = (PLANTED, [{"number": 1, "hypothesis": PLANTED}])
     # Beside reasons, an answer that stands in the material may be a quotation: it is asked again.
-    assert ask.calls == [(asked, turn) for turn in range(2 if style == "cot" else 1)]
+    assert ask.calls == [
+        (questions, turn) for turn in range(2 if style == "cot" else 1)
+    ]
     request, plain = ask.requests[0], other.requests[0]
     assert request.messages[0] == plain.messages[0]
     words = [
