@@ -10,7 +10,9 @@ from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better
 from metassay.scoring.catalogue import descriptions
 from metassay.statistics.limits import CRITERIA, LARGEST, TESTED
+from metassay.tabular.columns import directions_in
 from metassay.tabular.infer_columns import listed
+from metassay.tabular.rows import Findings
 from metassay.tabular.scales import Scales, direction, direction_lines
 
 DEFAULTS: dict[str, int | float] = {"resamples": 1000, "confidence": 0.95, "seed": 0}
@@ -65,7 +67,11 @@ def check_request(
     problems = _check_names(metrics, ratings, request)
     usual = {name: metric.better for name, metric in descriptions().items()}
     better_or_none = {**request.better, "neither": request.confounds}
-    scored = {name: direction([name], better_or_none, usual) for name in metrics}
+    by_file = _directions_of(scores, problems)
+    scored = {
+        name: direction([name], better_or_none, usual, by_file=by_file)
+        for name in metrics
+    }
     rated = {
         name: direction([name], request.better, {}, criterion=True)
         for name in ratings.names
@@ -120,6 +126,15 @@ def check_request(
         *notes,
     ]
     return EvalSettings(better, criteria, options, certification, notes)
+
+
+def _directions_of(scores: InputTable | None, problems: list[str]) -> dict[str, str]:
+    if scores is None:
+        return {}
+    faults = Findings()
+    directions = directions_in(scores.cells, scores.keys.get("metric"), faults)
+    problems += faults.lines()
+    return directions
 
 
 def _check_names(

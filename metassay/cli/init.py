@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from metassay.cli.terminal import page
+from metassay.cli.tool_files import propose_import
 from metassay.core.errors import BadInput
 from metassay.core.exit_codes import DONE, REFUSED
 from metassay.core.naming import name_problem
@@ -63,6 +64,8 @@ def update(_: argparse.Namespace) -> int:
 def _content(args: argparse.Namespace, name: str) -> Content | None:
     if not args.texts:
         if args.ratings or args.scores or args.columns:
+            with propose_import(args.scores, ratings=args.ratings):
+                pass
             raise BadInput(
                 "--texts is missing: ratings and scores are of texts; name their file"
             )
@@ -74,7 +77,9 @@ def _content(args: argparse.Namespace, name: str) -> Content | None:
     names = ("columns", "reference", "lower", "higher", "neither", "primary")
     options = {name: getattr(args, name) for name in names}
     request = Inputs(files=files, scales=args.scale, **options)
-    spreadsheets = read_all(request)
+    tables = [*args.texts, *args.scores]
+    with propose_import(tables, ratings=args.ratings, named=bool(args.columns)):
+        spreadsheets = read_all(request)
     for line in summary.lines(spreadsheets, summary.settings_of(spreadsheets.rows)):
         print(line)
     more = ["--name", args.name] if args.name else []

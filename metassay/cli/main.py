@@ -63,6 +63,10 @@ def main(arguments: list[str] | None = None) -> int:
         words = sys.argv[1:] if arguments is None else arguments
         if words and words[0] in FORMER:
             raise BadInput(f"metassay {words[0]} is now metassay {FORMER[words[0]]}")
+        if words[:1] == ["import"]:
+            from metassay.cli.tool_files import check_kind  # slow
+
+            check_kind(words)
         args = parser().parse_args(spread(words))
         code: int = args.command(args)
         return code

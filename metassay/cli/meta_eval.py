@@ -20,6 +20,7 @@ from metassay.api.reading import EVERYBODY, find_faults, read_file
 from metassay.api.verdict_table import Choices
 from metassay.cli.parsing import ROLES, roles_in
 from metassay.cli.terminal import numbers, ruled, say
+from metassay.cli.tool_files import propose_import
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.exit_codes import DONE, WORSE
@@ -73,8 +74,11 @@ def meta_eval(args: argparse.Namespace) -> int:
         say(console, f"  cd {args.example}\n  {command}", wrap=False)
         return 0
     request = _request(args)
-    scores, ratings = _read(*_files(args), request.roles)
+    files = _files(args)
     with ExitStack() as stack:
+        named = bool(args.columns)
+        stack.enter_context(propose_import(files[0], ratings=files[1], named=named))
+        scores, ratings = _read(*files, request.roles)
         folder = (
             stack.enter_context(whole_folder(args.out, "--out")) if args.out else None
         )
@@ -340,8 +344,6 @@ def _agreement_lines(agreement: pd.DataFrame) -> Iterator[str]:
 
 def judge_check(args: argparse.Namespace) -> int:
     """Print what a file shows of a judge; with --out, write the page and all tables."""
-    faults = Findings()
-    sheet = read_sheet(args.file, faults)
     choices = {
         name: value for name, value in vars(args).items() if name in Choices._fields
     }
@@ -350,7 +352,11 @@ def judge_check(args: argparse.Namespace) -> int:
     }
     choices |= roles_in(args.columns, ("doc", "system", "rater"))
     choices |= {"mark": "--", "require": dict(args.require)}
-    results = check_sheet(sheet, Choices(**choices), faults)
+    named = bool(args.columns or args.judge or args.human)
+    with propose_import([args.file], named=named):
+        faults = Findings()
+        sheet = read_sheet(args.file, faults)
+        results = check_sheet(sheet, Choices(**choices), faults)
     print("\n".join(results.screen))
     if args.out:
         with whole_folder(args.out, "--out") as folder:

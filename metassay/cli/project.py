@@ -2,15 +2,16 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
+from metassay.cli.benchmark_names import name_problems
 from metassay.cli.terminal import folded, page
-from metassay.core.errors import Unfinished, hint, raise_problems
+from metassay.core.errors import Unfinished, raise_problems
 from metassay.core.exit_codes import DONE, FAILED
 from metassay.core.kinds import choose, is_path
 from metassay.core.merges import dvc_problems, file_problems
@@ -163,17 +164,8 @@ def check_project(names: list[str]) -> Params:
 def load_params(names: list[str]) -> Params:
     """Load params; BadInput for unknown benchmarks. The rest of the project is not checked."""
     params = load()
-    raise_problems(
-        _unknown(name, params.every) for name in names if name not in params.every
-    )
+    raise_problems(name_problems(names, params.every))
     return params
-
-
-def _unknown(name: str, known: Iterable[str]) -> str:
-    if (BENCHMARKS / name).is_dir():
-        return f"{BENCHMARKS / name / PARAMS} does not exist; bring it back, as by git"
-    close = hint(name, known)
-    return f"{BENCHMARKS}/: no {name!r}; there are: {', '.join(known)}{close}"
 
 
 def datasets_in(folder: Evaluation, params: Params) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from metassay.cli.benchmark_names import check_names
 from metassay.core import parent_watch
 from metassay.core.exit_codes import FAILED, INTERRUPTED, REFUSED
 
@@ -25,6 +26,8 @@ _PATIENCE = 3.0  # seconds until an orderly end is forced
 
 def run(args: argparse.Namespace) -> int:
     """Run benchmarks, or one thing of them alone, then print a summary of each."""
+    if args.only != "fetch":  # which takes names of datasets, too
+        check_names(args.names)
     print("checking params.yaml and the registry", file=sys.stderr, flush=True)
     if args.only == "fetch":
         from metassay.cli.project import fetch_all

@@ -150,7 +150,7 @@ class Tool:
     trailing * stands for any letters. `marks` are the tool's alone. Files with `weak_marks` are
     read where the user names the tool, but may be another's. `recognize` tells from all names what
     no mark can. `patterns` are the files to read in a folder. `letters` are the numbers of grades,
-    for scorers that use these letters.
+    for scorers that use these letters. `people_only`: tables of the tool have no judge's values.
     """
 
     name: str
@@ -161,6 +161,7 @@ class Tool:
     weak_marks: tuple[tuple[str, ...], ...] = ()
     letters: Mapping[str, float] = field(default_factory=dict)
     recognize: Callable[[Iterable[str]], bool] | None = None
+    people_only: bool = False
 
 
 # ---- judgments

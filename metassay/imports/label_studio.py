@@ -160,4 +160,5 @@ TOOL = Tool(
     patterns=("*.json",),
     marks=(("annotations", "data"), ("annotation_id", "annotator", "lead_time")),
     weak_marks=(("annotation_id", "annotator"),),
+    people_only=True,
 )

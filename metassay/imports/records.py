@@ -4,19 +4,24 @@ Files may be larger than memory. JSON is read piece by piece, and only one recor
 memory. NaN, which Python's tools write, is read as a missing number.
 """
 
+import csv
 import json
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from metassay.core.errors import BadInput
 from metassay.imports.items import unpack
 from metassay.tables.parquet_file import load
 from metassay.tabular.decoding import is_readable
 from metassay.tabular.files import read_sheet
+from metassay.tabular.grid import find_separator
 from metassay.tabular.rows import Findings, Place
 
 Steps = tuple[str, ...]  # the names of fields that lead to a value
@@ -221,6 +226,40 @@ def names_in(path: Path) -> list[str]:
     except (OSError, zipfile.BadZipFile):
         head = islice(parts(path, lambda _: False, Findings()), _HEAD)
         return list(dict.fromkeys(step for part in head for step in part.steps))
+
+
+def header_of(path: Path) -> tuple[list[str], bool]:
+    """Return the names of `names_in` from the start of a file, and whether values are nested.
+
+    Workbooks have none: no tool writes them.
+    """
+    ending = path.suffix.lower()
+    if first_line := _format_line(path):
+        return [first_line], True
+    if ending in (".csv", ".tsv"):
+        return _first_row(path), False
+    if ending in SHEETS:
+        return [], False
+    if ending == ".parquet":
+        with suppress(OSError, pa.ArrowException):
+            schema = pq.read_schema(path)
+            return schema.names, any(map(pa.types.is_nested, schema.types))
+        return [], False
+    head = islice(parts(path, lambda _: False, Findings()), _HEAD)
+    nested = any(len(part.steps) > 1 for part in head) or zipfile.is_zipfile(path)
+    return names_in(path), nested
+
+
+def _first_row(path: Path) -> list[str]:
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            line = file.readline(_PIECE).strip()
+    except OSError:
+        return []
+    return [
+        name.strip()
+        for name in next(csv.reader([line], delimiter=find_separator(line)), [])
+    ]
 
 
 def _format_line(path: Path) -> str:

@@ -105,6 +105,7 @@ def _counts(record: Object, *, names_raters: bool) -> Iterator[SpanCounts]:
 
 TOOL = Tool(
     name="spans",
+    people_only=True,
     what="labelled spans of texts",
     read=read,
     patterns=("*.jsonl", "*.json", "*.csv", "*.tsv", "*.parquet"),

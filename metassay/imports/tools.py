@@ -27,7 +27,7 @@ from metassay.imports import (
     spans,
 )
 from metassay.imports.items import Tool
-from metassay.imports.records import LINES, TABLES, names_in
+from metassay.imports.records import LINES, TABLES, header_of
 
 _MODULES = (
     inspect_logs,
@@ -81,13 +81,13 @@ def _is_there(name: str, known: Collection[str]) -> bool:
     return any(fnmatchcase(candidate, name) for candidate in known)
 
 
-def tool_of(path: Path) -> Tool | None:
-    """Return the tool that surely wrote a file, or None."""
-    names = names_in(path)
+def tool_of(path: Path) -> tuple[Tool | None, bool]:
+    """Return the tool that surely wrote a file, or None, and whether its values are nested."""
+    names, nested = header_of(path)
     if is_study_sheet(names):
-        return None
+        return None, nested
     names_of_tools = tools_of(path, names, weak=False)
-    return TOOLS[names_of_tools[0]] if names_of_tools else None
+    return (TOOLS[names_of_tools[0]] if names_of_tools else None), nested
 
 
 def is_study_sheet(names: Iterable[str]) -> bool:

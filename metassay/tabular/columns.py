@@ -7,9 +7,12 @@ from itertools import chain
 
 from metassay.core.errors import shown
 from metassay.tabular.column_synonyms import A_RATER, Role
+from metassay.tabular.numbers import is_blank
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.sheet import Sheet
+from metassay.tabular.sheet import Sheet, to_keys
 
+BETTER = "better"  # a column of scores: which end of the metric is better
+DIRECTIONS = ("higher", "lower", "neither")
 WIDE = "wide"  # the word of `--columns` for names of columns that have several parts
 # The roles of columns in each of the three files.
 ROLES = {
@@ -92,12 +95,14 @@ class Columns:
         return roles_in(self.spread)
 
     def unread(self, sheet: Sheet) -> list[str]:
-        """Return the columns of a sheet that have no role."""
-        return [
-            name
-            for name in sheet.columns
-            if name not in {*self.roles.values(), *self.spread}
-        ]
+        """Return the columns of a sheet that have no role.
+
+        Beside a column of metrics, `better` says which end of each is better.
+        """
+        read = {*self.roles.values(), *self.spread}
+        if Role.METRIC in self.roles:
+            read.add(BETTER)
+        return [name for name in sheet.columns if name not in read]
 
     def words(self, kind: str) -> Iterator[str]:
         """Yield the words of `--columns`, such as `texts.doc=visit_id`."""
@@ -142,6 +147,33 @@ def parse_columns(
             if dot or role not in options[k]:
                 options[k][role] = column
     return options
+
+
+def directions_in(
+    sheet: Sheet, metric_column: str | None, problems: Findings
+) -> dict[str, str]:
+    """Return what the column `better` of a file of scores says, by metric.
+
+    Empty cells say nothing. A word that is no direction is a problem, and so are two
+    directions of a metric.
+    """
+    if metric_column is None or BETTER not in sheet.columns:
+        return {}
+    directions: dict[str, str] = {}
+    metrics, ends = to_keys(sheet.frame[metric_column]), to_keys(sheet.frame[BETTER])
+    for row, (metric, end) in enumerate(zip(metrics, ends, strict=True)):
+        if is_blank(end):
+            continue
+        if end not in DIRECTIONS:
+            what = f"column {BETTER!r} has {shown(end)}"
+            problems.add(
+                sheet.at(row), what, f"write {', '.join(DIRECTIONS)} or nothing"
+            )
+        elif directions.setdefault(metric, end) != end:
+            what = f"column {BETTER!r} says of {shown(metric)} {end}, and before"
+            fix = "write the same in all rows of a metric"
+            problems.add(sheet.at(row), f"{what} {directions[metric]}", fix)
+    return directions
 
 
 def check_files(kind: str, sheet: Sheet, columns: Columns, problems: Findings) -> None:

@@ -1,7 +1,8 @@
 """Find the direction of a metric or criterion, and the scale of ratings.
 
 Every command finds directions by the same rule, and prints it: first by the user's
-options, then by Metassay's list of metrics, then by the name.
+options, then by a column `better` of the file, then by Metassay's list of metrics, then
+by the name.
 """
 
 import re
@@ -24,7 +25,8 @@ _WHICH = {
     "lower": "less is better",
     "neither": "neither more nor less is better",
 }
-BY_USER, LISTED, BY_NAME = "as you say", "by Metassay's list of metrics", "by the name"
+BY_USER, BY_FILE = "as you say", "as the file says"
+LISTED, BY_NAME = "by Metassay's list of metrics", "by the name"
 
 
 class Direction(NamedTuple):
@@ -40,12 +42,14 @@ def direction(
     by_user: Mapping[str, Collection[str]],
     known: Mapping[str, str],
     *,
+    by_file: Mapping[str, str] | None = None,
     criterion: bool = False,
 ) -> Direction:
     """Find the direction of a metric or criterion by its names, the file's first.
 
     `by_user`: the names that the user gives to `higher`, `lower` and `neither`;
-    `known`: the directions of metrics. A criterion is never neither.
+    `by_file`: what the file's column `better` says of a metric; `known`: the directions
+    of Metassay's metrics. A criterion is never neither.
     """
     name = names[0]
     directions = [
@@ -56,6 +60,8 @@ def direction(
         return Direction(directions[0], BY_USER, (what, "name it by one of them"))
     if directions:
         better, why = directions[0], BY_USER
+    elif by_file and name in by_file:
+        return Direction(by_file[name], BY_FILE)
     elif not criterion and name in known:
         return Direction(known[name], LISTED)
     else:
@@ -75,7 +81,7 @@ def direction(
 def direction_lines(directions: Mapping[str, Direction], what: str) -> Iterator[str]:
     """Yield a line for each direction and reason, with the names of metrics or criteria."""
     for better, words in _WHICH.items():
-        for why in (BY_USER, LISTED, BY_NAME):
+        for why in (BY_USER, BY_FILE, LISTED, BY_NAME):
             if names := [
                 name for name, end in directions.items() if end[:2] == (better, why)
             ]:

@@ -51,6 +51,25 @@ def test_an_unknown_benchmark_is_bad_usage(unchanged, capsys, command):
     assert not any((unchanged / "data/tables").glob("*"))
 
 
+def test_a_misspelt_benchmark_is_answered_before_anything_slow_is_imported(
+    here,
+) -> None:
+    code = (
+        "import sys; from metassay.cli.main import main; code = main(['run', 'smaple']);"
+        " print(code, sorted({'pandas', 'prefect', 'dvc', 'scipy'} & {*sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=here,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "2 []\n"
+    assert "no 'smaple'; did you mean 'sample'? There are: aci_bench, " in done.stderr
+    assert "checking params.yaml" not in done.stderr
+
+
 def test_a_benchmark_s_folder_without_params_is_not_called_unknown(here, capsys):
     (here / "benchmarks/sample/params.yaml").unlink()
     assert main(["watch", "accept", "sample"]) == 2

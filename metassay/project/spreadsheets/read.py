@@ -34,7 +34,12 @@ from metassay.tabular.column_synonyms import (
     fold_key,
     is_called,
 )
-from metassay.tabular.columns import Keys, check_files, parse_columns
+from metassay.tabular.columns import (
+    Keys,
+    check_files,
+    directions_in,
+    parse_columns,
+)
 from metassay.tabular.files import read_sheets
 from metassay.tabular.infer_columns import find_columns, join_by_text
 from metassay.tabular.rows import Findings, Place, Rows
@@ -134,12 +139,7 @@ def read_all(inputs: Inputs) -> OwnData:
     if "scores" in tables:
         scores = tables["scores"]
         renamed = _rename_metrics(scores, rows.problems)
-        listed = {name: metric.better for name, metric in descriptions().items()}
-        ends = inputs.directions
-        of_metrics = {
-            old: direction([old, new], ends, listed) for old, new in renamed.items()
-        }
-        _check_directions(of_metrics, sheets["scores"].name, rows.problems)
+        of_metrics = _directions_of_metrics(scores, renamed, inputs, rows.problems)
         better = {renamed[old]: end.better for old, end in of_metrics.items()}
         empty["scores"] = add_scores(
             scores, systems, references_by, renamed, better, rows
@@ -260,6 +260,21 @@ def _rename_metrics(scores: Table, problems: Findings) -> dict[str, str]:
             )
         renamed[metric] = name
     return renamed
+
+
+def _directions_of_metrics(
+    scores: Table, renamed: Mapping[str, str], inputs: Inputs, problems: Findings
+) -> dict[str, Direction]:
+    """Find which end of each metric is better; a problem where that is unclear."""
+    known = {name: metric.better for name, metric in descriptions().items()}
+    column = scores.columns.roles.get(Role.METRIC)
+    by_file = directions_in(scores.sheet, column, problems)
+    directions = {
+        old: direction([old, new], inputs.directions, known, by_file=by_file)
+        for old, new in renamed.items()
+    }
+    _check_directions(directions, scores.sheet.name, problems)
+    return directions
 
 
 def _check_directions(
