@@ -49,4 +49,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """Return the public names alone: not what importing them left here."""
+    return sorted(__all__)

@@ -123,6 +123,38 @@ def test_the_pipeline_is_hidden_and_the_core_is_not():
     assert not {"pandas", "numpy", "matplotlib", "jinja2", "markupsafe"} & set(hidden())
 
 
+SCORING = """
+import metassay
+from metassay.core.errors import BadInput
+
+texts, references = ["the cat sat"], ["the cat sat"]
+print(*metassay.score(texts, references, sources=references))
+try:
+    metassay.score(texts, references, metrics=["bleu"])
+except BadInput as error:
+    print(error)
+"""
+
+
+def test_scoring_needs_the_core_alone(site, tmp_path):
+    start = HIDING.partition("from metassay.cli.main")[0]
+    done = subprocess.run(
+        [sys.executable, "-c", start + SCORING, json.dumps(hidden())],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(site), "PATH": ""},
+    )
+    columns, refusal = done.stdout.splitlines()
+    for name in ("rouge1_fmeasure", "edit_distance", "coverage", "words"):
+        assert name in columns.split()
+    assert refusal == (
+        "metrics: 'bleu' needs sacrebleu, which is not installed; run:"
+        ' pip install "metassay[pipeline]"'
+    )
+
+
 def test_meta_eval_runs_on_the_core_alone(site, tmp_path):
     """The first commands of docs/meta-eval.md, as they stand there but for fewer draws."""
     page = (ROOT / "docs/meta-eval.md").read_text("utf-8")

@@ -24,7 +24,7 @@ def corpus(statistics: Sequence[Sequence[float]]) -> float:
     score = BLEU.compute_bleu(
         sums[2:6], sums[6:10], sums[0], sums[1], smooth_method="exp"
     )
-    return float(score.score)
+    return _within_range(score.score)
 
 
 _DESCRIPTIONS = (
@@ -64,13 +64,17 @@ def measure(
     for candidate, reference in zip(candidates, evidence, strict=True):
         score = scorer.sentence_score(candidate, [reference])
         counts = (score.sys_len, score.ref_len, *score.counts, *score.totals)
-        has_tokens = score.sys_len or score.ref_len
-        measured.append(
-            Measured(float(score.score), tuple(map(float, counts)))
-            if has_tokens
-            else UNDEFINED
-        )
+        if score.sys_len or score.ref_len:
+            value = _within_range(score.score)
+            measured.append(Measured(value, tuple(map(float, counts))))
+        else:
+            measured.append(UNDEFINED)
     return {"bleu": measured}
+
+
+def _within_range(value: float) -> float:
+    # sacreBLEU takes the mean of logarithms: of equal texts it is 100.00000000000004.
+    return min(float(value), 100.0)
 
 
 def _scorer(options: BleuOptions) -> Any:

@@ -119,7 +119,8 @@ class Metric(Needs):
     candidate; `evidence` has at the same index what the candidate is compared with, as
     `against` says. `recipe(options)` prints every setting that can change a value. A
     `costly` family has its own stage, named under params.yaml > costly_metrics; the
-    others share a stage.
+    others share a stage. `find_unread(candidates, evidence, options)` says in a line, with
+    counts, what of the texts the metric does not read; "" if that is nothing.
     """
 
     measure: Measure
@@ -130,3 +131,4 @@ class Metric(Needs):
         "reference"
     )
     costly: bool = False
+    find_unread: Callable[[Sequence[str], Sequence[Any], Any], str] | None = None

@@ -85,6 +85,10 @@ def measure(
         _check(kind, metric, measured, len(complete))
         rows += _rows(metric, metric.recipe(options), cases, measured, segmentation)
         warnings += _cut(kind, complete, measured)
+        if metric.find_unread is not None and complete:
+            texts, evidence = zip(*pieces, strict=True)
+            unread = metric.find_unread(texts, evidence, options)
+            warnings += [f"{kind}: {unread}"] if unread else []
     frame = (
         pd.DataFrame(rows, columns=list(MEASUREMENTS.columns))
         if rows

@@ -43,7 +43,7 @@ def test_every_name_is_there_and_no_other_and_the_page_is_current() -> None:
     assert (ROOT / "docs/api.md").read_text("utf-8") == reference.page(), (
         "stale: make docs"
     )
-    assert set(metassay.__all__) <= set(dir(metassay))
+    assert dir(metassay) == sorted(metassay.__all__)
     assert set(metassay._MODULES) == set(metassay.__all__) - {"__version__"}
     for name, module in metassay._MODULES.items():
         assert getattr(metassay, name) is getattr(importlib.import_module(module), name)
@@ -150,7 +150,8 @@ def test_scores_are_one_row_per_text_and_missing_texts_have_none() -> None:
 
 
 def test_the_defaults_are_those_of_a_new_project() -> None:
-    blocks = load(ROOT).metrics
+    params = load(ROOT)
+    blocks = {**params.metrics, **params.costly_metrics}
     for kind, options in DEFAULTS.items():
         assert blocks[kind] == {"kind": kind, **options}
 
@@ -159,7 +160,11 @@ def test_the_defaults_are_those_of_a_new_project() -> None:
     ("arguments", "problem"),
     [
         ({"texts": "one"}, "texts: is one text; give a list"),
-        ({"texts": ["a"]}, "metrics: 'rouge' needs references; give them"),
+        (
+            {"texts": ["a"], "metrics": ["rouge"]},
+            "metrics: 'rouge' needs references; give them",
+        ),
+        ({"texts": ["a"], "metrics": "rouge"}, "is one metric; give a list"),
         ({"texts": ["a"], "references": []}, "there are 1 texts, 0 references"),
         ({"texts": [1], "references": ["a"]}, "texts: has int; give text"),
         (

@@ -255,6 +255,18 @@ def test_every_family_gives_a_valid_table_in_any_order(
     pd.testing.assert_frame_equal(beside, measured(kind, parts))
 
 
+def test_letters_that_a_metric_does_not_read_are_counted() -> None:
+    parts = table(
+        ("d1", "reference", "full", "ไม่มีไข้"),
+        ("d1", "a", "full", "ไม่มีไข้"),
+        ("d2", "reference", "full", "well"),
+        ("d2", "a", "full", "well"),
+    )
+    results = measure(SOURCES, parts, [chosen("rouge")], segmentation="soap")
+    (line,) = results.warnings
+    assert line.startswith("rouge: letters beyond a-z in 1 of 2 comparisons: ")
+
+
 def test_what_a_model_could_not_read_to_its_end_is_counted_by_author() -> None:
     def measure_all(candidates: Any, *_: Any) -> dict[str, list[Measured]]:
         return {
