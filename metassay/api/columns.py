@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.core.errors import shown
+from metassay.core.errors import quoted
 from metassay.core.naming import MOST
 from metassay.tables.names import FULL, NO_JUDGE
 from metassay.tabular.column_synonyms import Role
@@ -136,7 +136,7 @@ def find_columns(
         if name in {*named.values(), shape.what} or (
             shape.what in sheet.frame and name == "value"
         ):
-            what = f"column {shown(name)} is a key or a number, and cannot label texts"
+            what = f"column {quoted(name)} is a key or a number, and cannot label texts"
             faults.add(sheet.head, what, "name another column")
     aside = {*labels, *optional} - {*named.values(), "rater"}
     guess = start_guess(
@@ -243,11 +243,11 @@ def check_columns(
             f"{sheet.name} has {listed(sheet.columns, LISTED)}" for sheet in where
         )
         argument = "--by " if option == "by" else f"--columns {option}="
-        what = f"{argument}{shown(name)}: there is no such column"
+        what = f"{argument}{quoted(name)}: there is no such column"
         faults.append(f"{what}: {known}; name one of them")
     names = [roles.doc, roles.system, roles.rater, *roles.by]
     faults += [
-        f"column {shown(name)} is named for two of document, system, rater and --by; name it once"
+        f"column {quoted(name)} is named for two of document, system, rater and --by; name it once"
         for name in sorted({name for name in names if names.count(name) > 1})
     ]
 

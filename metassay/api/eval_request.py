@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from metassay.api.columns import LISTED, InputTable, Roles
-from metassay.core.errors import collect_problems, hint, raise_problems, shown
+from metassay.core.errors import collect_problems, hint, quoted, raise_problems
 from metassay.core.options import Criterion, parse
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better
@@ -156,7 +156,7 @@ def _check_names(
     )
     fix = "a confound is neither better nor worse, so remove one of the two"
     problems += [
-        f"--confound {shown(name)}: --{option} names it, too; {fix}"
+        f"--confound {quoted(name)}: --{option} names it, too; {fix}"
         for option, names in request.better.items()
         for name in request.confounds
         if name in names
@@ -172,7 +172,7 @@ def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[st
     what = "no metric or criterion has this name; there are"
     all_known = listed(dict.fromkeys(known), LISTED) or "none"
     return [
-        f"{option} {shown(name)}: {what}: {all_known}{hint(name, known)}"
+        f"{option} {quoted(name)}: {what}: {all_known}{hint(name, known)}"
         for name in names
         if name not in known
     ]

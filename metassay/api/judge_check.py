@@ -76,6 +76,12 @@ class JudgeCheck(Results):
             board = ["", *board, ""]
         return (*head, *board, *answer)[:LINES]
 
+    @property
+    def further_notes(self) -> tuple[str, ...]:
+        """The notes that the first screen leaves out or cuts short."""
+        cut = [note for note in self.notes[1:3] if _one_line(note) != note]
+        return (*cut, *self.notes[3:])
+
     def __repr__(self) -> str:
         """The first screen, then the names of the tables."""
         return "\n".join([*self.screen, f"tables: {', '.join(self.tables)}"])

@@ -21,7 +21,7 @@ from metassay.api.columns import (
     check_columns,
     find_columns,
 )
-from metassay.core.errors import BadInput, hint, raise_problems, shown
+from metassay.core.errors import BadInput, hint, quoted, raise_problems, shown
 from metassay.core.naming import MOST, words_problem
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.study import NAMELESS
@@ -191,7 +191,7 @@ def _add_values(
         problems.append(f"{file.name}: holds no value at all; {REMEDY}")
     notes = [*sheet.notes, *_unread(sheet, columns, shape)]
     empty = [name for name in table[shape.what].unique() if name not in set(names)]
-    notes += [f"{shape.what} {shown(name)} has no value: left out" for name in empty]
+    notes += [f"{shape.what} {quoted(name)} has no value: left out" for name in empty]
     if missing := len(table) - len(filled):
         notes.append(f"{missing:,} of {len(table):,} values are missing: left out")
     texts = table[[*TEXT, "row"]].drop_duplicates(ignore_index=True)
@@ -210,9 +210,9 @@ def _unread(sheet: Sheet, columns: Columns, shape: Shape) -> Iterator[str]:
     for name in columns.unread:
         if sheet.share_of_numbers(name) == 1:
             option = f"--columns {shape.kind}.{SPREADS[shape.kind][0]}=..."
-            yield f"column {shown(name)} of numbers is not read (name it to read it: {option})"
+            yield f"column {quoted(name)} of numbers is not read (name it to read it: {option})"
         else:
-            yield f"column {shown(name)} is not read"
+            yield f"column {quoted(name)} is not read"
 
 
 def _check_keys(
@@ -300,13 +300,13 @@ def _values(sheet: Sheet, name: str, faults: Findings) -> Array:
         if read_as.fault
         else sheet.values(name, read_as)
     )
-    what = f"{shown(name)} is not a finite number"
+    what = f"{quoted(name)} is not a finite number"
     fix = "write one, or nothing, NaN or NA if there is none; remove a column of other things"
     for row in np.flatnonzero(np.isinf(values)):
         faults.add(sheet.at(row), what, fix)  # without the cell, which may be a text
     for row in np.flatnonzero(np.isfinite(values) & (np.abs(values) > _LARGEST)):
         what = (
-            f"{shown(name)} is beyond {_LARGEST:g}, too large to be squared and summed"
+            f"{quoted(name)} is beyond {_LARGEST:g}, too large to be squared and summed"
         )
         faults.add(sheet.at(row), what, "correct it, or leave the cell empty")
     return values

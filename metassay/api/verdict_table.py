@@ -1,14 +1,15 @@
 """Read a table of judges' verdicts and people's labels: what columns hold, and what is a pass."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from metassay.core.errors import raise_problems, shown
+from metassay.core.errors import quoted, raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.statistics.exact_sums import Array, quotient
 from metassay.statistics.raters import EPSILON
@@ -19,11 +20,13 @@ from metassay.tabular.column_synonyms import (
     Role,
     fold_name,
     is_called,
+    names_quality,
     scorer_of,
 )
 from metassay.tabular.infer_columns import listed
 from metassay.tabular.numbers import NumberFormat, is_blank
 from metassay.tabular.rows import Findings
+from metassay.tabular.scales import guess_direction
 from metassay.tabular.sheet import Sheet, to_keys
 
 _OF_SCORER = re.compile(
@@ -32,6 +35,15 @@ _OF_SCORER = re.compile(
 _AN_ID = re.compile(r"(?:.*_)?(?:id|uuid|key|nr|no|name)")
 BY = "by "  # prefix of a slice's column: its name may be that of another column
 LARGEST_SLICES = 20  # values of a column that rows are sliced by
+_MOST = 0.5  # the smallest share of verdicts in a column of verdicts
+_LABELS = 12  # different labels at most
+_WORDS = 4  # words of a label at most
+# Columns beside a judge's or a person's: their names, and what they remarked.
+_BESIDE = re.compile(
+    r"(?:.*_)?(?:id|ids|name|names|model|models|version|type|prompt|comments?|remarks?|reason"
+    r"|reasons|reasoning|rationale|explanation|justification|text|texts|notes?|time|date|index"
+    r"|role|group|age|sex|gender|email|metadata|config|hash|language|dataset|task)"
+)
 
 
 class Choices(NamedTuple):
@@ -87,11 +99,11 @@ def read_verdicts(sheet: Sheet, options: Choices) -> Verdicts:
     for name in dict.fromkeys(filter(None, named)):
         if name not in sheet.frame:
             fix = f"name one of these: {listed(sheet.columns)}"
-            faults.add(sheet.head, f"there is no column {shown(name)}", fix)
+            faults.add(sheet.head, f"there is no column {quoted(name)}", fix)
     for name in {*options.judge} & {*options.human}:
         faults.add(
             sheet.head,
-            f"column {shown(name)} is named as judge and as human",
+            f"column {quoted(name)} is named as judge and as human",
             "name one",
         )
     raise_problems(faults.lines())
@@ -103,6 +115,8 @@ def read_verdicts(sheet: Sheet, options: Choices) -> Verdicts:
         c: _values(answers, c, choices, faults, human=c in choices.human)
         for c in columns
     }
+    _check_words(answers, columns, choices, faults)
+    _check_ends(answers, columns, choices, faults)
     raise_problems(faults.lines())
     by_rule = {
         rule: [c for c in read if read[c][1] == rule] for _, rule in read.values()
@@ -126,6 +140,10 @@ def read_verdicts(sheet: Sheet, options: Choices) -> Verdicts:
     passed = np.where(np.isnan(share) | (share == 0.5), np.nan, share > 0.5)
     people = table, n, share, passed, cluster_codes(items.get("doc"), len(items))
     notes = (*guesses, *rules, *_left_out(sheet, choices), *sheet.notes)
+    unread = {*sheet.columns} - {*columns, *ids, *choices[2:5], *choices.by}
+    if unread:
+        names = [name for name in sheet.columns if name in unread]
+        notes = (*notes, f"columns that are not read: {listed(names, len(names))}")
     return Verdicts(sheet.name, items, judges, raters, *people, choices, notes)
 
 
@@ -158,7 +176,7 @@ def _left_out(sheet: Sheet, choices: Choices) -> list[str]:
         ]
         if words:
             lines.append(
-                f"taken as missing in column {shown(name)}: {', '.join(words)}"
+                f"taken as missing in column {quoted(name)}: {', '.join(words)}"
             )
     return lines
 
@@ -169,7 +187,7 @@ def _guess_columns(
     """Return all columns, those that identify items, and a line on what was guessed."""
     named = {*options.judge, *options.human, *options[2:5], *options.by}
     unassigned = [name for name in sheet.columns if name not in named]
-    verdictlike = [name for name in unassigned if _is_verdict(answers, name, options)]
+    verdictlike = _verdict_columns(answers, unassigned, options)
     others = [name for name in unassigned if name not in verdictlike]
     repeats = {
         c: bool(to_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns
@@ -246,33 +264,59 @@ def _guess_sides(
             faults.add(sheet.head, f"no column is clearly that of {content}", fix)
     judge, human = sides.values()
     if named.rater and len(human) > 1:
-        what = (
-            f"column {shown(named.rater)} names raters, and {listed(human)} hold labels"
-        )
+        what = f"column {quoted(named.rater)} names raters, and {listed(human)} hold labels"
         faults.add(
             sheet.head, what, f"name the one with their labels: {named.option('human')}"
         )
     return named._replace(judge=judge, human=human)
 
 
+def _verdict_columns(sheet: Sheet, names: Sequence[str], options: Choices) -> list[str]:
+    """Return the columns that hold verdicts: known labels, 0 to 1, or the words of a pass.
+
+    A column that is called after a judge or a person is one, too, if most of its cells
+    are; what the other cells mean is asked later. If no such column has known labels,
+    those with a few different words are taken, as `entailed` and `contradicted`.
+    """
+    likely = [name for name in names if _is_verdict(sheet, name, options)]
+    sides = {scorer_of(name) for name in likely}
+    unknown = [
+        name
+        for name in names
+        if name not in likely
+        and scorer_of(name) not in {"", *sides}
+        and _has_few_words(sheet, name)
+    ]
+    return [name for name in names if name in likely or name in unknown]
+
+
 def _is_verdict(sheet: Sheet, name: str, options: Choices) -> bool:
-    """Return whether a column looks like verdicts: known words, 0 to 1, or the words of a pass."""
     cells = sheet.cells(name)
     if not cells:
         return scorer_of(name) == "human"  # nobody has rated yet
     passes = {word.casefold() for word in options.passes}
     if passes & {cell.casefold() for cell in cells}:
         return True
-    if sheet.share_of_numbers(name) < 1:
-        # Which unknown words are a pass is asked later; `rater` and `model` hold names.
-        names = fold_name(name) in {*RATERS, *USUAL[Role.SYSTEM]}
-        return bool(scorer_of(name)) and len(cells) == 2 and not names
+    share = sheet.share_of_numbers(name)
+    words = bool(sheet.numbers(name).words)
+    if share < 1:
+        return share >= _MOST and (words or bool(scorer_of(name)))
     values = sheet.values(name)
     numbers = values[np.isfinite(values)]
     graded = options.pass_from is not None or len({*numbers.tolist()}) <= 11
     return bool(((numbers >= 0) & (numbers <= 1)).all()) or (
         bool(scorer_of(name)) and graded
     )
+
+
+def _has_few_words(sheet: Sheet, name: str) -> bool:
+    """Whether a column has a few different words, and is not called as names and remarks are."""
+    cells = sheet.cells(name)
+    others = fold_name(name) in {*RATERS, *USUAL[Role.SYSTEM]} or is_called(
+        name, _BESIDE
+    )
+    short = all(len(cell.split()) <= _WORDS for cell in cells)
+    return not others and 1 < len(cells) <= _LABELS and short
 
 
 def _values(
@@ -282,44 +326,160 @@ def _values(
     cells, none = sheet.cells(name), NumberFormat().is_missing
     folded = {word.casefold() for word in choices.passes}
     words = [cell for cell in cells if cell.casefold() in folded]
-    column = to_keys(sheet.frame[name])
-    values = np.where(
-        column.map(none), np.nan, column.isin(words).to_numpy(dtype=np.float64)
-    )
-    read_as = NumberFormat() if words else sheet.clear_numbers(name, faults)
-    if not words and not read_as.fault:
-        values = sheet.values(name, read_as)
-        words = [
-            cell for cell in cells if read_as.words and read_as.number(cell) == 1.0
-        ]
+    if words:
+        column = to_keys(sheet.frame[name])
+        passed = column.isin(words).to_numpy(dtype=np.float64)
+        return np.where(column.map(none), np.nan, passed), _rule(sheet, name, words)
+    read_as = sheet.clear_numbers(name, faults)
+    if read_as.fault:
+        return np.full(len(sheet.lines), np.nan), ""
+    values = sheet.values(name, read_as)
     numbers = values[np.isfinite(values)]
-    if np.isinf(values).any():
-        passes, missing = (choices.option(name, "WORD") for name in ("pass", "missing"))
-        fix = (
-            f"name those that are a pass: {passes}; those that are neither pass nor fail:"
-            f" {missing}; every other word is then a fail; or name another column"
-        )
-        faults.add(
-            sheet.head, f"column {shown(name)} holds {listed(sorted(cells), 4)}", fix
-        )
-    elif np.isin(numbers, (0.0, 1.0)).all():
-        fails = [cell for cell in cells if cell not in words and not none(cell)]
-        rule = f"{listed(sorted(words), 3)} is a pass, {listed(fails, 3) or 'nothing'} a fail"
-        return values, rule if words else "1 is a pass, 0 a fail"
-    elif choices.pass_from is not None:
+    if np.isinf(values).any():  # words that are asked about
+        return values, ""
+    binary = bool(np.isin(numbers, (0.0, 1.0)).all())
+    if not binary and choices.pass_from is not None:
         rule = f"{choices.pass_from:g} and more is a pass"
         return np.where(np.isnan(values), np.nan, values >= choices.pass_from), rule
-    elif human or numbers.min() < 0 or numbers.max() > 1:
-        ends = f"numbers from {numbers.min():g} to {numbers.max():g}"
-        least, missing = (
-            choices.option(name, "NUMBER") for name in ("pass-from", "missing")
+    lower = _is_lower(sheet, name, choices, faults)
+    if not binary and (human or numbers.min() < 0 or numbers.max() > 1):
+        faults.add(sheet.head, *_ask_grades(name, numbers, choices, lower=lower))
+    if lower:
+        values = 1 - values
+    if not binary:
+        side = "fail" if lower else "pass"
+        return values, f"a probability of .5 and more is a {side}"
+    better = 0.0 if lower else 1.0
+    if read_as.words:
+        words = [cell for cell in cells if read_as.number(cell) == better]
+        rule = _rule(sheet, name, words)
+    else:
+        rule = "0 is a pass, 1 a fail" if lower else "1 is a pass, 0 a fail"
+    return values, f"{rule}, as less of it is better" if lower else rule
+
+
+def _rule(sheet: Sheet, name: str, passes: Sequence[str]) -> str:
+    """Say which words are a pass, and which a fail."""
+    none = NumberFormat().is_missing
+    fails = [c for c in sheet.cells(name) if c not in passes and not none(c)]
+    words = _some(sorted(passes), 3) or "nothing"
+    return f"{words} is a pass, {_some(fails, 3) or 'nothing'} a fail"
+
+
+def _some(cells: Sequence[str], most: int) -> str:
+    """List the first cells; one that can be a text is shown by its length alone."""
+    more = f" and {len(cells) - most} more" if len(cells) > most else ""
+    return ", ".join(map(shown, cells[:most])) + more
+
+
+def _is_lower(sheet: Sheet, name: str, choices: Choices, faults: Findings) -> bool:
+    """Whether less is better, so that yes is a fail: of errors, of toxicity; a problem if unclear.
+
+    The rule of all commands: words such as pass and fail say it, else the column's name.
+    """
+    if sheet.numbers(name).has_verdicts:
+        return False
+    better = guess_direction(name)
+    if better in ("", "neither"):
+        words = sheet.cells(name)
+        which = " or ".join(choices.option("pass", word) for word in words[:2])
+        what = f"the name {quoted(name)} does not tell which of {_some(words, 2)} is a pass"
+        faults.add(sheet.head, what, f"say it: {which}")
+    return better == "lower"
+
+
+def _check_words(
+    sheet: Sheet, columns: Sequence[str], choices: Choices, faults: Findings
+) -> None:
+    """Add a problem for each column with words that are neither a pass nor a fail."""
+    odd = {name: _odd_cells(sheet, name, choices) for name in columns}
+    labelled = [name for name in columns if sheet.share_of_numbers(name) >= _MOST]
+    words = dict.fromkeys(word for name in labelled for word in odd[name].unique())
+    passes, missing = (choices.option(name, "WORD") for name in ("pass", "missing"))
+    for name, cells in odd.items():
+        if cells.empty:
+            continue
+        if name in labelled:
+            counts = cells.value_counts(sort=False)
+            some = [f"{n:,} {shown(word)}" for word, n in counts.items()][:_LABELS]
+            verb = "is" if len(cells) == 1 else "are"
+            what = (
+                f"column {quoted(name)} has {counted(len(cells), 'cell')} that {verb}"
+                f" neither a pass nor a fail: {', '.join(some)}"
+            )
+            all_words = choices.option("missing", _shell_words(words, choices))
+            fix = (
+                f"if nobody answered there, say {all_words}; or name the words that are a"
+                f" pass: {passes}; every other word is then a fail"
+            )
+            at = sheet.cell(int(cells.index[0]), name)
+        else:
+            what = f"column {quoted(name)} holds {_some(sorted(sheet.cells(name)), _LABELS)}"
+            fix = (
+                f"name those that are a pass: {passes}; those that are neither pass nor"
+                f" fail: {missing}; every other word is then a fail; or name another column"
+            )
+            at = sheet.head
+        faults.add(at, what, fix)
+
+
+def _odd_cells(sheet: Sheet, name: str, choices: Choices) -> "pd.Series[str]":
+    """Return the cells of a column that are no verdict, by row."""
+    cells = to_keys(sheet.frame[name]).reset_index(drop=True)
+    passes = {word.casefold() for word in choices.passes}
+    read_as = sheet.numbers(name)
+    if read_as.fault or passes & {cell.casefold() for cell in sheet.cells(name)}:
+        return cells.iloc[:0]
+    return cells[np.isinf(sheet.values(name, read_as))]
+
+
+def _check_ends(
+    sheet: Sheet, columns: Sequence[str], choices: Choices, faults: Findings
+) -> None:
+    """Ask where one column's name says that less is better, and another's says nothing."""
+    if choices.passes:
+        return
+    silent = [name for name in columns if not sheet.numbers(name).has_verdicts]
+    lower = [name for name in silent if guess_direction(name) == "lower"]
+    unclear = [
+        name
+        for name in silent
+        if guess_direction(name) == "higher" and not names_quality(name)
+    ]
+    if lower and unclear:
+        cells = _some(sheet.cells(lower[0]), 2)
+        what = (
+            f"by its name, less of {quoted(lower[0])} is better, and the name"
+            f" {quoted(unclear[0])} does not tell which of {cells} is a pass"
         )
-        fix = (
-            f"give the lowest number that is a pass: {least}; or the numbers that are neither pass"
-            f" nor fail: {missing}"
+        which = [choices.option("pass", cell) for cell in sheet.cells(lower[0])[:2]]
+        faults.add(sheet.head, what, f"say it for all columns: {' or '.join(which)}")
+
+
+def _shell_words(words: Iterable[str], choices: Choices) -> str:
+    """Write words as the caller types them, on the command line or in Python."""
+    return shlex.join(words) if choices.mark else repr([*words])
+
+
+def _ask_grades(
+    name: str, numbers: Array, choices: Choices, *, lower: bool
+) -> tuple[str, str]:
+    """Return the problem of a column with grades, and no word of which are a pass."""
+    what = (
+        f"column {quoted(name)} has numbers from {numbers.min():g} to {numbers.max():g}"
+    )
+    missing = choices.option("missing", "NUMBER")
+    if lower:
+        best = choices.option("pass", f"{numbers.min():g}")
+        return f"{what}, and less of it is better", (
+            f"name the numbers that are a pass, such as {best}; or those that are neither"
+            f" pass nor fail: {missing}"
         )
-        faults.add(sheet.head, f"column {shown(name)} has {ends}", fix)
-    return values, "a probability of .5 and more is a pass"
+    least = choices.option("pass-from", "NUMBER")
+    return what, (
+        f"give the lowest number that is a pass: {least}; or the numbers that are neither"
+        f" pass nor fail: {missing}"
+    )
 
 
 def _by_item(
@@ -328,10 +488,15 @@ def _by_item(
 ) -> tuple[Any, dict[str, Array], dict[str, Array]]:  # fmt: skip
     """Turn rows per item and rater into items: each item's first row, judges, raters."""
     if not keys:
-        what = f"has a row per rater ({shown(choices.rater)}), and no column that names the item"
+        what = f"has a row per rater ({quoted(choices.rater)}), and no column that names the item"
         faults.add(sheet.head, what, f"name it: {choices.option('doc')}")
         return np.arange(0), {}, {}
     frame = pd.DataFrame({key: to_keys(sheet.frame[key]) for key in keys})
+    named = frame.assign(**{choices.rater: to_keys(sheet.frame[choices.rater])})
+    for name in named:
+        for row in np.flatnonzero(named[name].map(is_blank).to_numpy()):
+            fix = "fill it in, or remove the row"
+            faults.add(sheet.at(row), f"column {quoted(name)} is empty", fix)
     item = frame.groupby(keys, sort=False).ngroup().rename("item")
     first, by_judge = np.flatnonzero(~item.duplicated().to_numpy()), dict[str, Array]()
     rater = to_keys(sheet.frame[choices.rater]).rename("rater")
@@ -341,7 +506,7 @@ def _by_item(
     for name, values in judges.items():
         by_item = pd.Series(values).groupby(item)
         for i in np.flatnonzero((by_item.nunique() > 1).to_numpy()):
-            what = f"column {shown(name)} differs between rows of the same item"
+            what = f"column {quoted(name)} differs between rows of the same item"
             faults.add(sheet.at(int(first[i])), what, "give each item one verdict")
         by_judge[name] = np.asarray(by_item.first(), dtype=np.float64)
     raters = pd.Series(labels).groupby([item, rater]).first().unstack()
@@ -375,11 +540,11 @@ def _items(
             for row in np.flatnonzero(items[key].map(is_blank).to_numpy()):
                 fix = f"fill it in, or name another column: {choices.option(key)}"
                 faults.add(
-                    sheet.at(int(rows[row])), f"column {shown(name)} is empty", fix
+                    sheet.at(int(rows[row])), f"column {quoted(name)} is empty", fix
                 )
     for name in choices.by:
         if (n := frame[name].nunique()) > LARGEST_SLICES:
-            what = f"column {shown(name)} has {n} values, more than {LARGEST_SLICES} slices"
+            what = f"column {quoted(name)} has {n} values, more than {LARGEST_SLICES} slices"
             faults.add(sheet.head, what, "slice by another column")
         items[BY + name] = frame[name].to_numpy()
     return items

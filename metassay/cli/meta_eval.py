@@ -1,6 +1,7 @@
 """The command lines of `metassay.meta_eval` and `metassay.judge_check`."""
 
 import argparse
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -358,6 +359,8 @@ def judge_check(args: argparse.Namespace) -> int:
         sheet = read_sheet(args.file, faults)
         results = check_sheet(sheet, Choices(**choices), faults)
     print("\n".join(results.screen))
+    for note in results.further_notes:
+        print(textwrap.fill(f"note: {note}", 80, subsequent_indent="  "))
     if args.out:
         with whole_folder(args.out, "--out") as folder:
             results.write(folder)

@@ -114,7 +114,7 @@ def is_field_name(name: str) -> bool:
     """
     folded = fold_name(name)
     usual = any(folded in names for names in USUAL.values())
-    criterion = is_called(name, _LIKE_CRITERION) and not _QUESTION.fullmatch(folded)
+    criterion = names_quality(name) and not _QUESTION.fullmatch(folded)
     scorer = bool(scorer_of(name)) and not _MODEL.match(folded)
     return usual or criterion or scorer or is_rater_name(name)
 
@@ -130,7 +130,12 @@ def is_metadata(name: str, *, ratings: bool, redcap: bool = False) -> bool:
 
 def looks_like_criterion(name: str) -> bool:
     """Whether a column is named like a criterion, not like a rater."""
-    return is_called(name, _LIKE_CRITERION) or fold_name(name).count("_") >= 2
+    return names_quality(name) or fold_name(name).count("_") >= 2
+
+
+def names_quality(name: str) -> bool:
+    """Whether a name has a word for what texts are rated by, such as `faithful`."""
+    return is_called(name, _LIKE_CRITERION)
 
 
 def fold_key(key: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from metassay.core.errors import shown
+from metassay.core.errors import quoted
 from metassay.tabular.column_synonyms import A_RATER, Role
 from metassay.tabular.numbers import is_blank
 from metassay.tabular.rows import Findings, Place
@@ -140,7 +140,7 @@ def parse_columns(
         if not equals or not column or not files or (dot and kind not in kinds):
             roles = sorted({*chain(*ROLES.values(), *SPREADS.values())})
             problems.append(
-                f"--columns {shown(word)}: write ROLE=COLUMN, or FILE.ROLE=COLUMN for one of"
+                f"--columns {quoted(word)}: write ROLE=COLUMN, or FILE.ROLE=COLUMN for one of"
                 f" {', '.join(kinds)}; roles are {', '.join(roles)}"
             )
         for k in files:
@@ -181,7 +181,7 @@ def check_files(kind: str, sheet: Sheet, columns: Columns, problems: Findings) -
     for name, lacking in sheet.files.items():
         for role, column in columns.roles.items():
             if column in lacking and role not in MAY_LACK:
-                what = f"has no column {shown(column)}, which holds the {role} in other files"
+                what = f"has no column {quoted(column)}, which holds the {role} in other files"
                 problems.add(Place(name), what, "add it, or call the column as they do")
         if columns.spread and lacking >= {*columns.spread}:
             what = f"has none of the columns that hold {kind} in other files"

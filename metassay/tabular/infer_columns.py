@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from metassay.core.errors import quoted, shown
+from metassay.core.errors import quoted
 from metassay.tabular.column_synonyms import (
     KIND_OF_TEXT,
     MAY_RATE,
@@ -183,10 +183,14 @@ def has_texts(sheet: Sheet, column: str) -> bool:
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:
-    """List the first names alone, as the first row of a file can be data and no header."""
+    """List the first names of columns, systems or raters, each of them in full.
+
+    >>> listed(["Fluency - Anna", "Fluency - Ben", "Errors - Anna"], 2)
+    "'Fluency - Anna', 'Fluency - Ben' and 1 more"
+    """
     first = [*names]
     more = f" and {len(first) - most} more" if len(first) > most else ""
-    return ", ".join(map(shown, first[:most])) + more
+    return ", ".join(map(quoted, first[:most])) + more
 
 
 def _counts_rows(sheet: Sheet, column: str) -> bool:
@@ -239,7 +243,7 @@ def start_guess(
     named = [*roles.values(), *spread]
     for column in named:
         if column not in sheet.columns:
-            what = f"there is no column {shown(column)}"
+            what = f"there is no column {quoted(column)}"
             fix = f"--columns: takes names of the first row: {listed(sheet.columns)}"
             problems.add(Place(sheet.name), what, fix)
     if not len(sheet.lines) or any(column not in sheet.columns for column in named):
@@ -266,7 +270,7 @@ def complete_guess(guess: Guess) -> Columns | None:
         for column in (*columns.spread, columns.roles.get(Role.VALUE, "")):
             if column in guess.sheet.merged:
                 fix = "unmerge them, and write a value into each cell"
-                what = f"column {shown(column)} has merged cells, whose value may be of all rows"
+                what = f"column {quoted(column)} has merged cells, whose value may be of all rows"
                 guess.problems.add(
                     Place(guess.sheet.name), what, fix, guess.sheet.merged[column]
                 )
@@ -299,7 +303,7 @@ def join_by_text(sheet: Sheet, other: Sheet, doc: str, system: str) -> Sheet:
                 if name in other.frame and name not in sheet.frame
             }
             frame = sheet.frame.drop(columns=column).assign(**columns)
-            note = f"texts are found by column {quoted(column)} in {shown(other.name)}"
+            note = f"texts are found by column {quoted(column)} in {quoted(other.name)}"
             return replace(
                 sheet,
                 frame=frame.astype(dict.fromkeys(columns, "str")),
@@ -312,12 +316,12 @@ def _apply_wide(guess: Guess, pattern: str) -> bool:
     allowed = THINGS[guess.kind]
     if not is_pattern(pattern, allowed):
         fields = ", ".join(f"{{{role}}}" for role in allowed)
-        what = f"--columns {WIDE}={shown(pattern)} is not a form of names"
+        what = f"--columns {WIDE}={quoted(pattern)} is not a form of names"
         guess.ask(what, f"write it of {fields}")
         return False
     guess.set_spread(read_names(pattern, guess.numbers(), guess.keys), pattern)
     if not guess.spread:
-        what = f"no name of a column of numbers has the form {shown(pattern)}"
+        what = f"no name of a column of numbers has the form {quoted(pattern)}"
         guess.ask(
             what, f"--columns: takes the form of these: {listed(guess.sheet.columns)}"
         )
@@ -467,7 +471,7 @@ def check_rest(guess: Guess) -> bool:
         share = guess.sheet.share_of_numbers(column)
         if _MIXED <= share < NUMERIC and not is_metadata(column, ratings=True):
             guess.ask(
-                f"column {shown(column)} has numbers in {share:.0%} of its cells, words in others",
+                f"column {quoted(column)} has numbers in {share:.0%} of its cells, words in others",
                 "write numbers, or leave cells empty; or name the columns to be read: --columns"
                 f" {guess.kind}.{SPREADS[guess.kind][0]}=...",
             )
@@ -527,7 +531,7 @@ def _ask_words(guess: Guess) -> None:
         if grades and not numeric_columns(guess.sheet, [column]):
             option = shlex.quote(f"{column}={'<'.join(grades)}")
             guess.ask(
-                f"column {shown(column)} has grades in words",
+                f"column {quoted(column)} has grades in words",
                 f"say their order, the first counts 1, with those that nobody gave: --scale"
                 f" {option}; or which columns to read: --columns {guess.kind}.criteria=...",
             )
@@ -549,7 +553,7 @@ def _ask_rater(guess: Guess) -> None:
     once = not frame.duplicated([*keys]).any() and not frame[rater].is_unique
     if once and numeric_columns(guess.sheet, [rater]):
         guess.ask(
-            f"column {shown(rater)} may say who rated, or be a rating itself",
+            f"column {quoted(rater)} may say who rated, or be a rating itself",
             f"say which: --columns {shlex.quote(f'ratings.rater={rater}')}, or"
             " ratings.raters=... or ratings.criteria=... with all columns of ratings",
         )

@@ -1,6 +1,7 @@
 """Read the numbers of a column as people and programs write them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,11 +12,17 @@ from metassay.tabular.rows import Findings, Place
 MISSING = frozenset(("", "na", "n/a", "nan"))  # as a cell, in any case
 # Further signs of a missing number: of pandas, Excel, SAS, and of people.
 _NO_NUMBER = MISSING | {"null", "<na>", "#n/a", "none", "missing", "-", "–", "—", "."}
-# Labels in words, each with its number; the last is Inspect's.
+_INSPECT = {"i": 0.0, "n": 0.0, "p": 0.5, "c": 1.0}
+# Labels in words, each with its number. Verdicts say which is better.
+_VERDICTS: tuple[dict[str, float], ...] = (
+    *(dict(zip(pair, (0.0, 1.0), strict=True)) for pair in WORDS["verdicts"]),
+    _INSPECT,
+)
 _LABELS: tuple[dict[str, float], ...] = (
     *(dict(zip(pair, (0.0, 1.0), strict=True)) for pair in WORDS["labels"]),
-    {"i": 0.0, "n": 0.0, "p": 0.5, "c": 1.0},
+    *_VERDICTS,
 )
+_MOST = 0.5  # the smallest share of labels in a column of labels
 _STARS = re.compile(
     r"([★⭐]+)[☆✩]*\ufe0f?|(\d+(?:\.\d+)?)\s*(?:stars?|sterne?|★|⭐)", re.IGNORECASE
 )
@@ -41,6 +48,11 @@ class NumberFormat(NamedTuple):
     words: Mapping[str, float] = {}  # folded
     commas: bool = False  # 3,5 is 3.5
     fault: str = ""
+
+    @property
+    def has_verdicts(self) -> bool:
+        """Whether the words say by themselves which is better: pass and fail, not yes and no."""
+        return self.words in _VERDICTS
 
     def number(self, cell: str) -> float | None:
         """Return the number of a cell, 45 % as 0.45; None if it is no number."""
@@ -82,33 +94,34 @@ def find_format(
 ) -> NumberFormat:
     """Find how the numbers of a column are written.
 
-    `words` are its grades in order, which count from 1. A column of yes and no, pass
-    and fail, correct and incorrect is 1 and 0; 4/5, "4 stars" and "★★★★☆" are 4.
-    Whether 3,5 is 3.5 depends on the whole column, unless semicolons separate the
-    file's columns.
+    `cells` are its different cells, or how often each of them occurs. `words` are its
+    grades in order, which count from 1. A column of yes and no, pass and fail, correct
+    and incorrect is 1 and 0, though a few cells may be other words, which have no
+    number; 4/5, "4 stars" and "★★★★☆" are 4. Whether 3,5 is 3.5 depends on the whole
+    column, unless semicolons separate the file's columns.
     """
     if words:
         return NumberFormat(
             {word.casefold(): float(n) for n, word in enumerate(words, start=1)}
         )
-    values = {cell.casefold() for cell in cells} - _NO_NUMBER
-    for labels in _LABELS:
-        if (
-            values
-            and values <= labels.keys()
-            and (len(labels) == 2 or {"c", "i"} <= values)
-        ):
-            return NumberFormat(labels)
-    scales = {match[2] for cell in values if (match := _OUT_OF.fullmatch(cell))}
-    if len(scales) > 1:
-        return NumberFormat(
-            fault="has numbers out of several maxima, such as 4/5 and 7/10"
-        )
+    counts = Counter[str]()
+    for cell, n in Counter(cells).items():
+        counts[cell.casefold()] += n
+    values = {cell: n for cell, n in counts.items() if cell not in _NO_NUMBER}
+    if labels := _find_labels(values):
+        return NumberFormat(labels)
+    shares = [match[2] for cell in values if (match := _OUT_OF.fullmatch(cell))]
+    if len(set(shares)) > 1:
+        fault = "has numbers out of several maxima, such as 4/5 and 7/10"
+        return NumberFormat(fault=fault)
+    if shares and any(finite_number(cell) is not None for cell in values):
+        fault = "has numbers such as 4/5, and others without a maximum"
+        return NumberFormat(fault=fault)
     without_percent = {cell.removesuffix("%").rstrip() for cell in values}
     with_comma = [cell for cell in without_percent if _COMMA.fullmatch(cell)]
     percent = [cell for cell in values if cell.endswith("%")]
     fault = ""
-    if percent and len(percent) < len(values - {"0"}):
+    if percent and len(percent) < len(values.keys() - {"0"}):
         fault = "has numbers with a percent sign and others without"
     elif any(_GROUPED.fullmatch(cell) for cell in without_percent):
         fault = "has numbers with a mark between thousands"
@@ -117,6 +130,26 @@ def find_format(
     elif with_comma and not semicolons and all(map(_THOUSANDS.fullmatch, with_comma)):
         fault = "has numbers such as 1,234, which may mean a thousand or a fraction"
     return NumberFormat(commas=bool(with_comma), fault=fault)
+
+
+def _find_labels(values: Mapping[str, int]) -> Mapping[str, float]:
+    """Return the labels that a column has, alone or nearly; {} if it has none.
+
+    `values` are its cells and how often each occurs.
+    """
+    if not values:
+        return {}
+    for labels in _LABELS:
+        if values.keys() <= labels.keys() and (
+            labels is not _INSPECT or {"c", "i"} <= values.keys()
+        ):
+            return labels
+    if order_grades(values):  # yes, partly, no
+        return {}
+    pairs = [labels for labels in _LABELS if labels is not _INSPECT]
+    shares = [sum(values.get(word, 0) for word in labels) for labels in pairs]
+    most = max(range(len(pairs)), key=shares.__getitem__)
+    return pairs[most] if shares[most] > _MOST * sum(values.values()) else {}
 
 
 def is_blank(cell: str) -> bool:

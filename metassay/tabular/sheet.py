@@ -154,7 +154,8 @@ class Sheet:
             others = {cell: n for cell, n in plain.items() if n is not None}
             labels = {label.casefold(): n for label, n in codes.items()}
             return NumberFormat(others | labels)
-        return find_format(cells, semicolons=self.semicolons, words=words)
+        counts = {str(cell): int(n) for cell, n in self.counts(column).items()}
+        return find_format(counts, semicolons=self.semicolons, words=words)
 
     def clear_numbers(self, column: str, problems: Findings) -> NumberFormat:
         """Return how the numbers of a column are written; ambiguous ones are a problem."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.core.errors import BadInput, raise_problems, shown
+from metassay.core.errors import BadInput, quoted, raise_problems, shown
 from metassay.core.naming import LONGEST, name_problem, words_problem
 from metassay.core.options import Criterion, Design
 from metassay.core.params import bad_criteria
@@ -218,14 +218,14 @@ def _find_references(
     at = Place(texts.sheet.name)
     if option is not None:
         if option and option not in systems:
-            what = f"--reference: no system is called {shown(option)}"
+            what = f"--reference: no system is called {quoted(option)}"
             problems.add(at, what, f"there are {', '.join(map(shown, systems))}")
         return {option: REFERENCE} if option else {}
     first = 2 if Role.REFERENCE in texts.columns.roles else 1
     references = sorted(name for name in systems if is_called(name, REFERENCES))
     for name in systems:
         if name not in references and is_called(name, LIKE_REFERENCE):
-            what = f"{shown(name)} may be a system, or have written the references"
+            what = f"{quoted(name)} may be a system, or have written the references"
             problems.add(
                 at,
                 what,
@@ -250,12 +250,12 @@ def _rename_metrics(scores: Table, problems: Findings) -> dict[str, str]:
         at, fix = Place(scores.sheet.name), "rename it"
         if problem := words_problem(metric) or name_problem(name):
             problems.add(
-                at, f"metric {shown(metric)} cannot be a name", f"{fix}: {problem}"
+                at, f"metric {quoted(metric)} cannot be a name", f"{fix}: {problem}"
             )
         elif name_problem(name, list(renamed.values())):
             problems.add(
                 at,
-                f"metric {shown(metric)} would be called as another one, {name}",
+                f"metric {quoted(metric)} would be called as another one, {name}",
                 fix,
             )
         renamed[metric] = name
@@ -296,7 +296,7 @@ def _build_criteria(
         rows.problems.add(at, f"criterion {problem}", "rename it")
     for name in dict.fromkeys([*scales.ranges, *scales.kinds]):
         if name not in values:
-            what = f"--scale: no criterion is called {shown(name)}"
+            what = f"--scale: no criterion is called {quoted(name)}"
             rows.problems.add(
                 at, what, f"there are {', '.join(map(shown, values)) or 'none'}"
             )
@@ -322,7 +322,7 @@ def _check_names(
     for option, values in inputs.directions.items():
         for name in values:
             if name not in names | {*renamed.values()}:
-                what = f"--{option}: nothing is called {shown(name)}"
+                what = f"--{option}: nothing is called {quoted(name)}"
                 fix = f"there are {', '.join(map(shown, sorted(names)))}"
                 problems.add(Place("the files"), what, fix)
 
@@ -356,7 +356,7 @@ def _check_silent_errors(rows: Rows, scales: Collection[str]) -> None:
             else "far from all others"
         )
         for code in _codes(places):
-            what = f"{shown(criterion)} has the value {code:g}, {where}"
+            what = f"{quoted(criterion)} has the value {code:g}, {where}"
             fix = "leave the cell empty if nobody rated; if it is a grade, say --scale"
             rows.problems.add(places[code], what, fix)
 
@@ -384,7 +384,7 @@ def _warn(
     )
     for a, b in combinations(criteria, 2):
         if {a, b} & guessed and _contradict(people[a], people[b]):
-            what = f"{shown(a)} and {shown(b)} go against each other"
+            what = f"{quoted(a)} and {quoted(b)} go against each other"
             _warn_of_direction(rows.ratings[0].at.file, what, rows.warnings)
     # The mean over criteria, each divided by its standard deviation.
     overall = ((people - people.mean()) / people.std(ddof=0).replace(0, np.nan)).mean(
@@ -398,7 +398,7 @@ def _warn(
     )
     for at, metric, _ in rows.metrics:
         if metric in guessed & lower.keys() and _contradict(scores[metric], overall):
-            what = f"metric {shown(metric)} disagrees with people"
+            what = f"metric {quoted(metric)} disagrees with people"
             _warn_of_direction(at.file, what, rows.warnings)
     _warn_of_systems(rows, Place(file))
 
@@ -435,12 +435,12 @@ def _warn_of_systems(rows: Rows, at: Place) -> None:
     systems = sorted({text.author for text in texts})
     rated = {rating.author for rating in rows.ratings}
     for name in (name for name in systems if rated and name not in rated):
-        what = f"system {shown(name)} has no ratings, and others do"
+        what = f"system {quoted(name)} has no ratings, and others do"
         rows.warnings.add(at, what, "if it is no system, say which columns or rows are")
     for name in (name for name in systems if is_called(name, HUMAN)):
-        what = f"{shown(name)} is taken for a system"
+        what = f"{quoted(name)} is taken for a system"
         rows.warnings.add(
-            at, what, f"if it wrote the references, say --reference {shown(name)}"
+            at, what, f"if it wrote the references, say --reference {quoted(name)}"
         )
     if len(systems) > 1 and len({text.doc_id for text in texts}) == len(texts):
         what = "no document has texts of two systems, so none are compared on the same documents"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metassay.core.errors import one_line, shown
+from metassay.core.errors import one_line, quoted
 from metassay.core.options import PARAMS
 from metassay.datasets.own_data import (
     RATINGS_FILE,
@@ -311,7 +311,7 @@ def _option(option: str, values: Iterable[str]) -> list[str]:
 
 def _head(kind: str, table: Table) -> Iterator[str]:
     sheet, columns = table.sheet, table.columns
-    roles = [f"{role} = {shown(column)}" for role, column in columns.roles.items()]
+    roles = [f"{role} = {quoted(column)}" for role, column in columns.roles.items()]
     if columns.pattern:
         roles.append(f"columns called {columns.pattern} = {_quoted(columns.spread)}")
     elif columns.spread:
@@ -358,14 +358,14 @@ def _design(data: OwnData) -> Iterator[str]:
     """Yield what counts together, and the metric that was named before anybody looked."""
     roles, design = data.tables["texts"].columns.roles, data.design
     if design.strata:
-        yield f"  documents of one {shown(roles['strata'])} are compared only with each other"
+        yield f"  documents of one {quoted(roles['strata'])} are compared only with each other"
     if design.cluster:
-        yield f"  documents of one {shown(roles['cluster'])} count as one"
+        yield f"  documents of one {quoted(roles['cluster'])} count as one"
     if design.families:
         n = len(set(design.families.values()))
         yield f"  {counted(len(design.families), 'system')} of {n} families, which count as one"
     if design.primary:
-        yield f"  primary metric: {shown(design.primary)}"
+        yield f"  primary metric: {quoted(design.primary)}"
 
 
 def _quoted(names: Iterable[str]) -> str:
