@@ -165,12 +165,12 @@ def directions_in(
         if is_blank(end):
             continue
         if end not in DIRECTIONS:
-            what = f"column {BETTER!r} has {shown(end)}"
+            what = f"column {BETTER!r} has {quoted(end)}"
             problems.add(
                 sheet.at(row), what, f"write {', '.join(DIRECTIONS)} or nothing"
             )
         elif directions.setdefault(metric, end) != end:
-            what = f"column {BETTER!r} says of {shown(metric)} {end}, and before"
+            what = f"column {BETTER!r} says of {quoted(metric)} {end}, and before"
             fix = "write the same in all rows of a metric"
             problems.add(sheet.at(row), f"{what} {directions[metric]}", fix)
     return directions
