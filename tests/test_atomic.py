@@ -1,13 +1,22 @@
 """Files and folders appear whole or not at all."""
 
+import fcntl
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from metassay.core.atomic import out_file, remove_leftovers, whole_file, whole_folder
+from metassay.core.atomic import (
+    out_file,
+    remove_dead,
+    remove_leftovers,
+    whole_file,
+    whole_folder,
+)
 from metassay.core.errors import BadInput
 
 
@@ -81,6 +90,44 @@ def test_leftovers_of_one_name_go(tmp_path):
     remove_leftovers(tmp_path / "out")
     assert names(tmp_path) == [".other.x.unfinished", "out"]
     remove_leftovers(tmp_path / "nowhere" / "out")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from metassay.core.atomic import whole_file, whole_folder
+
+with whole_folder(Path(sys.argv[1], "out"), "--out") as folder:
+    (folder / "texts.csv").write_text("private")
+    with whole_file(Path(sys.argv[1], "a.txt")):
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_process_left_goes_at_the_next_one_and_is_told(tmp_path, caplog):
+    subprocess.run([sys.executable, "-c", KILLED, tmp_path], check=False)
+    left = sorted(tmp_path.iterdir())
+    assert [path.suffix for path in left] == [".unfinished"] * 2
+    assert mode(left[1]) == 0o700, "nobody else reads what is half-written"
+    with whole_folder(tmp_path / "living", "--out"):
+        remove_dead(tmp_path)
+        (living,) = tmp_path.iterdir()
+        assert living.name.startswith(".living.")
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{path}: a killed run had left it; it was removed" for path in left
+    ]
+
+
+def test_what_another_container_writes_stays_though_its_process_is_not_here(tmp_path):
+    theirs = tmp_path / f".out.{2**22 + 1}-0a1b2c3d.unfinished"  # no process has it
+    theirs.mkdir()
+    handle = os.open(theirs, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    remove_dead(tmp_path)
+    assert theirs.exists()
+    os.close(handle)
+    remove_dead(tmp_path)
+    assert not theirs.exists()
 
 
 @pytest.fixture

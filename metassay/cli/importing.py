@@ -8,6 +8,7 @@ from pathlib import Path
 from metassay.cli.parsing import roles_in
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
+from metassay.core.work import owner_alone
 from metassay.imports.comparisons import is_judged_and_rated
 from metassay.imports.database import Column, Database
 from metassay.imports.items import Task, Tool
@@ -27,7 +28,8 @@ def import_files(args: argparse.Namespace) -> int:
     for word in args.columns:
         for role, field in roles_in([word], _ROLES).items():
             columns[role] = (*columns.get(role, ()), field)
-    with whole_folder(args.out, "--out") as folder:
+    # What is imported may be private: it is its owner's alone, as a project is.
+    with owner_alone(), whole_folder(args.out, "--out") as folder:
         file = folder / "read.sqlite"
         database = Database(file)
         for path, named in _files(args.files, tool.patterns):

@@ -5,11 +5,14 @@ install.
 """
 
 import argparse
+import contextlib
 import importlib
 import importlib.util
 import os
+import signal
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -68,7 +71,8 @@ def main(arguments: list[str] | None = None) -> int:
 
             check_kind(words)
         args = parser().parse_args(spread(words))
-        code: int = args.command(args)
+        with _orderly_ends():
+            code: int = args.command(args)
         return code
     except BadInput as error:
         for problem in add_lines(error.problems):
@@ -82,6 +86,25 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         print(disk_problem(error), file=sys.stderr)
         return FAILED
+
+
+@contextlib.contextmanager
+def _orderly_ends() -> Iterator[None]:
+    """Have signals to end do what Ctrl-C does, so that nothing half-written is left.
+
+    `metassay run` and its like have handlers of their own, which replace these.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    numbers = [signal.SIGTERM, signal.SIGHUP] if in_main else []
+    # not under nohup, which ignores one
+    changed = [n for n in numbers if signal.getsignal(n) is signal.SIG_DFL]
+    for number in changed:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def parser() -> argparse.ArgumentParser:

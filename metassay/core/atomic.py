@@ -1,12 +1,21 @@
 """Write files and folders completely or not at all, even if a run is killed.
 
 They are written under a hidden name in the same folder and renamed at the end.
-Permissions of an existing file stay; new files get those of the umask.
+Permissions of an existing file stay; new files get those of the umask. A folder that
+is not finished is its owner's alone, whatever its files may be.
+
+What a killed process leaves is removed by the next one that writes beside it. It can
+tell that from what others are writing: a hidden name has its writer's process, which
+also locks a folder as long as it lives.
 """
 
 import contextlib
+import fcntl
+import functools
 import glob
+import logging
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -20,7 +29,11 @@ from metassay.core.errors import BadInput
 
 STDOUT = Path("/dev/stdout")
 _UNFINISHED = ".unfinished"
+_HIDDEN = re.compile(rf"\..+\.(\d+)-[0-9a-f]{{8}}{re.escape(_UNFINISHED)}")
 _ANY_MAY_WRITE = 0o222
+_OWNER_ALONE = 0o700
+
+log = logging.getLogger("metassay.atomic")
 
 
 @contextmanager
@@ -50,12 +63,14 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         else:
             place = Path(os.path.realpath(path)) if path.is_symlink() else path
         place.parent.mkdir(parents=True, exist_ok=True)
+        _remove_dead_once(place.parent)
         temporary = _hidden(place)
         # until it has those of the former file
         mode = 0o666 if former is None else 0o600
         try:
             handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
             with os.fdopen(handle, "wb") as file:
+                _lock(handle)
                 if former is not None:
                     _copy_permissions(temporary, former)
                 yield file
@@ -96,12 +111,16 @@ def whole_folder(folder: Path, where: str, *, replace: bool = False) -> Iterator
     temporary, former = _hidden(folder), None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        remove_dead(folder.parent)
         temporary.mkdir()
+        mode = stat.S_IMODE(temporary.stat().st_mode)  # by the umask
+        temporary.chmod(_OWNER_ALONE)
     except OSError as error:
         raise BadInput(f"{where} {folder}: cannot be made: {error.strerror}") from error
     try:
-        with _name_errors(folder):
+        with _name_errors(folder), _locked(temporary):
             yield temporary
+            temporary.chmod(mode)
             if folder.is_dir():
                 _copy_permissions(temporary, folder.stat())
                 if replace:
@@ -117,7 +136,66 @@ def whole_folder(folder: Path, where: str, *, replace: bool = False) -> Iterator
 
 
 def _hidden(place: Path) -> Path:
-    return place.with_name(f".{place.name}.{secrets.token_hex(4)}{_UNFINISHED}")
+    token = f"{os.getpid()}-{secrets.token_hex(4)}"
+    return place.with_name(f".{place.name}.{token}{_UNFINISHED}")
+
+
+def _lock(handle: int) -> None:
+    """Lock an open file or folder, as far as its disk knows locks, until it is closed."""
+    with contextlib.suppress(OSError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(handle)
+        yield
+    finally:
+        os.close(handle)
+
+
+@functools.cache
+def _remove_dead_once(folder: Path) -> None:
+    """Look once per process: a folder of thousands of files takes long to look through."""
+    remove_dead(folder)
+
+
+def remove_dead(folder: Path) -> None:
+    """Remove what killed processes were writing in a folder, and tell the user."""
+    for path in sorted(folder.glob(f".*{_UNFINISHED}")):
+        hidden = _HIDDEN.fullmatch(path.name)
+        if hidden and not _is_alive(int(hidden[1])) and not _is_locked(path):
+            _remove([path])
+            log.warning("%s: a killed run had left it; it was removed", path)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # of another user
+        pass
+    return True
+
+
+def _is_locked(path: Path) -> bool:
+    """Return whether a process locks it, which may be of another container or machine."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a disk without locks
+        return False
+    finally:
+        os.close(handle)
+    return False
 
 
 def _copy_permissions(path: Path, former: os.stat_result) -> None:

@@ -95,10 +95,20 @@ def in_letters(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "_", ascii_).strip("_-")
 
 
+# A whole project, inside a folder that may be a shell's working folder and so must stay.
+_WHOLE = ".new"
+
+
 def check_place(folder: Path) -> None:
     """Raise BadInput if a project can't be made there."""
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"{folder}: is a file; name a new folder")
+    if (folder / _WHOLE).is_dir():
+        _move_in(folder)
+        raise BadInput(
+            f"{folder}: a killed `metassay init` had written a project here; its last step"
+            " was done now, so the project is whole; go on with it, or name a new folder"
+        )
     if folder.is_dir() and any(folder.iterdir()):
         raise BadInput(
             f"{folder}: holds something already, and nothing was changed; name a new folder"
@@ -114,14 +124,20 @@ def make(folder: Path, content: Content) -> list[str]:
     check_place(folder)
     # it may be a shell's working folder, so it is not replaced
     exists = folder.is_dir()
-    new = folder / ".new" if exists else folder
+    new = folder / _WHOLE if exists else folder
     with whole_folder(new, "metassay init") as half_written:
         remarks = _write(half_written, folder, content)
     if exists:
-        for child in sorted(new.iterdir()):
-            child.replace(folder / child.name)
-        new.rmdir()
+        _move_in(folder)
     return remarks
+
+
+def _move_in(folder: Path) -> None:
+    """Move the project in the folder `.new` into the folder around it."""
+    new = folder / _WHOLE
+    for child in sorted(new.iterdir()):
+        child.replace(folder / child.name)
+    new.rmdir()
 
 
 def _write(root: Path, folder: Path, content: Content) -> list[str]:

@@ -163,6 +163,24 @@ def test_what_fails_half_way_leaves_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("no_refresh")
+def test_a_project_whose_last_step_was_killed_is_whole_at_the_next_try(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "there"]) == 0
+    # Into a folder that exists the parts of a project are moved: here half of them are.
+    whole = tmp_path / "mine/.new"
+    whole.mkdir(parents=True)
+    names = sorted(path.name for path in (tmp_path / "there").iterdir())
+    for number, name in enumerate(names):
+        (tmp_path / "there" / name).rename((whole.parent, whole)[number % 2] / name)
+    capsys.readouterr()
+    assert main(["init", "mine"]) == 2
+    assert "so the project is whole" in capsys.readouterr().err
+    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == names
+
+
+@pytest.mark.usefixtures("no_refresh")
 def test_the_example_in_the_folder_where_one_stands(tmp_path, monkeypatch, capsys):
     """Also without git, which is said, and DVC is told."""
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
