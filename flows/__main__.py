@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from flows.ending import Ending
 from flows.surroundings import CREDENTIALS, exit_code, set_up
 from metassay.core import parent_watch
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, raise_problems
 from metassay.core.exit_codes import FAILED
 from metassay.core.options import BENCHMARKS, PARAMS
 
@@ -105,6 +105,7 @@ def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> 
         with Watch(plan) as watch:
             failed: list[str] = []
             if plan.stale:
+                _check_packages(root, plan)
                 with _runner(chosen, server) as run:
                     failed = _run_stages(
                         ending,
@@ -156,6 +157,36 @@ def _plan(root: Path, chosen: argparse.Namespace) -> "Plan":
             " brings all of them up to date, the report too"
         )
     return plan
+
+
+def _check_packages(root: Path, plan: "Plan") -> None:
+    """Raise BadInput if a stage that will run needs a package that is not installed.
+
+    Else it would say so after hours, when the stages before it have been paid for.
+    """
+    from metassay.core.kinds import choose
+    from metassay.core.params import load
+    from metassay.llm.needs import packages_lacking
+    from metassay.project.validation import KINDS
+
+    params = load(root)
+    keys: set[str] = set()
+    for stage in (plan.stages[address] for address in plan.stale):
+        keys.update(stage.blocks)
+        if "metrics" in stage.blocks:  # all cheap ones are measured in one stage
+            names = getattr(params.every.get(stage.benchmark), "metrics", ())
+            keys.update(f"metrics.{name}" for name in names)
+    problems: list[str] = []
+    for key in sorted(keys):
+        block, _, name = key.partition(".")
+        if block in KINDS and name in getattr(params, block):
+            where = f"{PARAMS} > {block} > {name}"
+            chosen = choose(KINDS[block], getattr(params, block)[name], where=where)
+            problems += [
+                f"{where}: {package} is not installed; {remedy}"
+                for package, remedy in packages_lacking(chosen).items()
+            ]
+    raise_problems(problems)
 
 
 def _warn_of_stale(root: Path, papers: Iterable[str]) -> None:

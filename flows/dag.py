@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from flows.reasons import can_ask_again, lacks_answers, response_files
 from metassay.core.errors import raise_problems
 from metassay.core.merges import dvc_problems
-from metassay.core.options import BENCHMARKS
+from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import TUNED, load
 from metassay.core.stages import MODELS
 from metassay.datasets.registry import is_closed, load_registry
@@ -29,8 +29,8 @@ class Stage:
     """A stage or an instance of one: its DVC address, its needs, and how to run it (`meta`).
 
     `responses`: its files of table responses, by name. `reads`: the files and folders
-    that it reads. `forced`: runs although nothing changed. `closed`: its outputs are
-    for their owner only.
+    that it reads, `blocks` the keys of the root's params.yaml. `forced`: runs although
+    nothing changed. `closed`: its outputs are for their owner only.
     """
 
     address: str
@@ -40,6 +40,7 @@ class Stage:
     tags: tuple[str, ...]
     responses: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = ()
     forced: bool = False
     closed: bool = False
 
@@ -304,5 +305,11 @@ def _stage(graph: Any, stage: Any, private: Collection[str]) -> Stage:
         tags=tuple(meta.get("tags", ())),
         responses=tuple(file.stem for file in response_files(stage)),
         reads=tuple(sorted(str(dep.def_path) for dep in stage.deps)),
+        blocks=tuple(
+            key
+            for dep in stage.deps
+            if Path(dep.fs_path) == Path(PARAMS.name).absolute()
+            for key in getattr(dep, "params", ())
+        ),
         closed=_benchmark_of(stage) in private,
     )

@@ -1,5 +1,6 @@
 """What `validate` refuses of params files and prompts: with the line, and before anything runs."""
 
+import importlib.util
 import json
 import shutil
 from pathlib import Path
@@ -8,7 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
+from flows.__main__ import _check_packages
+from flows.dag import Plan, Stage
 from metassay.cli.main import main
+from metassay.core.errors import BadInput
 from metassay.core.exit_codes import REFUSED
 
 ROOT = Path(__file__).parent.parent
@@ -272,6 +276,64 @@ def test_params_of_a_benchmark_are_refused_with_the_line(refused, at, value, wor
     assert problem.startswith(f"{SAMPLE}, line ")
     assert f" > {at}" in problem
     assert words in problem
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"judges": ["lexical_strict"]},
+            "'claim_recall (lexical)' is of judge 'lexical'",
+        ),
+        ({"design": {"primary": "claim_recal"}}, "no metric is called 'claim_recal'"),
+        ({"design": {"primary": "claim_recall (lexcal)"}}, "'claim_recall (lexical)'?"),
+        ({"design": {"primary": "bleu"}, "metrics": ["lengths"]}, "makes 'bleu'"),
+        ({"design": {"strata": "ward"}}, "no source has"),
+        ({"design": {"families": {"x": "y"}}}, "'x' is not a rated"),
+    ],
+)
+def test_what_a_late_stage_would_refuse_by_names_is_refused_before_it_costs(
+    refused, changes, words
+):
+    for key, value in changes.items():
+        put(key, value, SAMPLE)
+    lines = refused()
+    assert any(words in line for line in lines), lines
+
+
+@pytest.mark.usefixtures("refused")
+@pytest.mark.parametrize(
+    "primary",
+    [
+        "claim_recall",
+        "claim_recall (lexical_strict)",
+        "rouge1_fmeasure",
+        "claim_recall (whose verdicts come with the data)",
+        "frank_rougeL",  # released with data
+    ],
+)
+def test_a_metric_that_is_made_or_may_come_with_the_data_can_be_the_primary_one(
+    primary, capsys
+):
+    put("design", {"primary": primary}, SAMPLE)
+    assert main(["validate"]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("refused")
+def test_packages_that_are_not_installed_are_told_and_refused_before_a_run(
+    monkeypatch, capsys
+):
+    real = importlib.util.find_spec
+    absent = lambda name, *rest: None if name == "torch" else real(name, *rest)  # noqa: E731
+    monkeypatch.setattr(importlib.util, "find_spec", absent)
+    put("judges > far", NLI | {"form": "classification"})
+    put("judges", ["lexical", "far"], SAMPLE)
+    assert main(["validate"]) == 0
+    assert "judges > far needs torch, which is not installed" in capsys.readouterr().err
+    stages = {"judge": Stage("b:judge", (), 0, 0.0, (), blocks=("judges.far",))}
+    with pytest.raises(BadInput, match=r'judges > far: torch .* "metassay\[models\]"'):
+        _check_packages(Path(), Plan(stages, frozenset(stages)))
+    _check_packages(Path(), Plan(stages, frozenset()))  # nothing of it will run
 
 
 def test_questions_that_a_judge_cannot_answer_are_told(refused):

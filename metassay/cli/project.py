@@ -25,7 +25,9 @@ from metassay.llm.needs import all_datasets
 from metassay.project.validation import (
     KINDS,
     configuration_problems,
+    design_problems,
     not_fetched,
+    not_installed,
     raw_problems,
     table_problems,
 )
@@ -140,7 +142,7 @@ def validate(_: argparse.Namespace) -> int:
     if not problems:
         benchmarks, registry = load().evaluations, load_registry()
         problems += raw_problems(benchmarks, registry)
-        unchecked = not_fetched(benchmarks, registry)
+        unchecked = [*not_fetched(benchmarks, registry), *not_installed(load())]
     # Files that DVC and `metassay update` write, and a merge may have broken.
     names = sorted(file.parent.name for file in BENCHMARKS.glob(f"*/{PARAMS.name}"))
     problems += dvc_problems(Path(), names)
@@ -156,9 +158,18 @@ def validate(_: argparse.Namespace) -> int:
 
 
 def check_project(names: list[str]) -> Params:
-    """Load params; BadInput for all problems of them and the registry, or for unknown names."""
+    """Load params; BadInput for all that a run of these benchmarks would refuse.
+
+    That is all that is wrong with params and registry, unknown names, and designs that
+    name what the data do not have.
+    """
     raise_problems(configuration_problems())
-    return load_params(names)
+    params = load_params(names)
+    chosen = {
+        name: params.evaluations[name] for name in names if name in params.evaluations
+    }
+    raise_problems(design_problems(chosen, load_registry()))
+    return params
 
 
 def load_params(names: list[str]) -> Params:

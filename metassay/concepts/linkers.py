@@ -7,6 +7,7 @@ UMLS, which all three can link to, needs a licence.
 import functools
 import hashlib
 import importlib
+from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -43,6 +44,11 @@ class ScispacyOptions(LinkerOptions):
     model: str
     knowledge_base: Literal["umls", "mesh", "rxnorm", "go", "hpo"] | None = None
     threshold: float = Field(default=0.7, ge=0, le=1)
+
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """ScispaCy and the model."""
+        return dict.fromkeys(["scispacy", self.model], _SCISPACY)
 
     @property
     def versions(self) -> list[str]:
@@ -88,6 +94,11 @@ class MedcatOptions(LinkerOptions):
     kind: Literal["medcat"]
     model: str
 
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """MedCAT."""
+        return {"medcat": _MEDCAT}
+
     def load(self) -> Link:
         """Load the model pack; a concept's semantic type is the first of its types."""
         cat = _module("medcat.cat", _MEDCAT).CAT
@@ -113,6 +124,11 @@ class QuickumlsOptions(LinkerOptions):
     index: str
     threshold: float = Field(default=1.0, gt=0, le=1)
     window: int = Field(default=5, ge=1)
+
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """QuickUMLS."""
+        return {"quickumls": _QUICKUMLS}
 
     def load(self) -> Link:
         """Open the index. Of overlapping candidates the best counts, with all its concepts."""

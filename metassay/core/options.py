@@ -1,6 +1,7 @@
 """Checked mappings: the base of all options classes, and the places of params files."""
 
-from collections.abc import Callable
+import importlib.util
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
@@ -24,6 +25,32 @@ class Options(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, allow_inf_nan=False
     )
+
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """Packages beside those of the project that are imported, each with how to install it."""
+        return {}
+
+
+def missing_packages(value: object) -> dict[str, str]:
+    """Return the packages that options, and options inside them, lack, as `Options.packages`.
+
+    Nothing is imported: whether a package works is seen when it is used.
+    """
+    if isinstance(value, Mapping):
+        members = list(value.values())
+    elif isinstance(value, Options):
+        members = [getattr(value, name) for name in type(value).model_fields]
+    else:
+        members = list(value) if isinstance(value, list | tuple) else []
+    missing: dict[str, str] = {}
+    if isinstance(value, Options):
+        for package, remedy in value.packages.items():
+            if importlib.util.find_spec(package) is None:
+                missing[package] = remedy
+    for member in members:
+        missing |= missing_packages(member)
+    return missing
 
 
 def refuse(problem_of: Callable[[Any], str | None]) -> AfterValidator:

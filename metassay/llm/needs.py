@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metassay.core.kinds import Chosen, is_path
+from metassay.core.options import missing_packages
 from metassay.executor.record import LOCAL, Executor
 
 # Only for types: a kind that asks no model does not load these modules.
@@ -81,6 +82,14 @@ class Needs:
     datasets: Callable[[Any], Sequence[str]] = lambda _: ()
     members: Callable[[Any], Mapping[str, Chosen]] = lambda _: {}
     whole: Callable[[Any], bool] = lambda _: False
+
+
+def packages_lacking(chosen: Chosen) -> dict[str, str]:
+    """Return the packages that a kind and its members lack, each with how to install it."""
+    missing = missing_packages(chosen.options)
+    for member in chosen.record.members(chosen.options).values():
+        missing |= packages_lacking(member)
+    return missing
 
 
 def executor_for(chosen: Chosen, executor: Executor) -> Executor:

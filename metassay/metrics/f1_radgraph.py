@@ -20,6 +20,8 @@ from metassay.metrics.describe import OVERLAP, Description, Measured, Metric, ra
 from metassay.tabular.decoding import UNREAD, json_lines
 from metassay.tabular.rows import Findings
 
+_RADGRAPH = "run: pip install radgraph, or give `annotations`"
+
 
 class RadgraphOptions(Options):
     """A `model` of the package radgraph, which fetches its weights itself, or a file
@@ -28,6 +30,11 @@ class RadgraphOptions(Options):
 
     model: Literal["radgraph", "radgraph-xl", "modern-radgraph-xl"] | None = None
     annotations: str | None = None
+
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """RadGraph, unless there are annotations."""
+        return {"radgraph": _RADGRAPH} if self.model else {}
 
     @model_validator(mode="after")
     def _either(self) -> "RadgraphOptions":
@@ -131,9 +138,7 @@ def _ask(texts: Collection[str], options: RadgraphOptions) -> dict[str, Entities
     except ModuleNotFoundError as error:
         if error.name != "radgraph":
             raise
-        raise BadInput(
-            "radgraph is not installed; run: pip install radgraph, or give `annotations`"
-        ) from None
+        raise BadInput(f"radgraph is not installed; {_RADGRAPH}") from None
     if not texts:
         return {}
     answers = package.RadGraph(model_type=options.model)(list(texts))

@@ -3,7 +3,7 @@
 Layers are dropped and texts are read as in bert-score 0.3.13, so that scores are equal.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import Field
@@ -44,6 +44,11 @@ class EncoderOptions(NetworkOptions):
 
     layers: int | None = Field(default=None, ge=1)
     batch_tokens: int = Field(default=512, ge=1)
+
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """The packages that run it; bert-score cuts texts to what it reads."""
+        return {**super().packages, "bert_score": extra.INSTALL}
 
 
 class Encoder(NamedTuple):

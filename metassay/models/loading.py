@@ -48,6 +48,14 @@ class NetworkOptions(Options):
     device: str
     dtype: Literal["float64", "float32", "bfloat16", "float16"]
 
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """The packages that run it, and the one that carries it."""
+        names = ["torch", "transformers", "tokenizers"]
+        if _packaged(self):
+            names.append(self.model.removeprefix(_PACKAGE))
+        return dict.fromkeys(names, extra.INSTALL)
+
 
 class Network(NamedTuple):
     """A model with its tokenizer."""

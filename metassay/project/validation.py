@@ -44,10 +44,17 @@ from metassay.labelled.ingest import ingest_items
 from metassay.labelled.segmentations import ingest_sentences
 from metassay.labelled.types import TESTS, chosen_test, reader_problem, segment_options
 from metassay.llm.endpoints import Models, parse_models
-from metassay.llm.needs import FEW_SHOT, RELEASED_CLAIMS, folder_problems
+from metassay.llm.needs import (
+    FEW_SHOT,
+    RELEASED_CLAIMS,
+    folder_problems,
+    packages_lacking,
+)
 from metassay.llm.session import cap_of, model_problems
+from metassay.meta_evaluation.layouts import groups_of
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.metrics.faithfulness.record import BY_TEXT
+from metassay.project.named_metrics import name_problems
 from metassay.reporting.published.index import COMPARISONS, JUDGE_COMPARISONS
 from metassay.scoring.aggregation.combinations import parse_combination
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions
@@ -62,7 +69,7 @@ from metassay.tracking.comparison.differences import ComparisonOptions
 from metassay.tracking.sentinel.checking import SentinelOptions
 from metassay.tuning.options import BLOCKS as TUNING_BLOCKS
 from metassay.tuning.options import parse_block
-from metassay.versions.code_yaml import BLOCKS, DATASETS
+from metassay.versions.code_yaml import BLOCKS, DATASETS, used_blocks
 
 
 def raw_problems(
@@ -84,6 +91,26 @@ def raw_problems(
     return [f"{', '.join(names)}: {problem}" for problem, names in problems.items()]
 
 
+def design_problems(
+    folders: Mapping[str, Evaluation], registry: Mapping[str, Dataset]
+) -> list[str]:
+    """Read the raw files of benchmarks whose design names what only these have.
+
+    So a design with an attribute or system that is not there costs no answer of a
+    model.
+    """
+    designed = {
+        name: folder
+        for name, folder in folders.items()
+        if isinstance(folder, Benchmark)
+        and (
+            folder.design.families
+            or {folder.design.strata, folder.design.cluster} - {"", "doc_id"}
+        )
+    }
+    return raw_problems(designed, registry)
+
+
 def not_fetched(
     benchmarks: Mapping[str, Evaluation], registry: Mapping[str, Dataset]
 ) -> list[str]:
@@ -97,6 +124,27 @@ def not_fetched(
         for name, benchmark, dataset in _readable(benchmarks, registry)
         if (missing := _count_absent(benchmark, dataset)) and dataset.files
     ]
+
+
+def not_installed(params: Params) -> list[str]:
+    """Return one line for each package that a benchmark's blocks need and this machine lacks.
+
+    That is no problem of the project: a run refuses only stages that it would run.
+    """
+    lines: list[str] = []
+    for name, folder in params.evaluations.items():
+        for block, names in used_blocks([folder]).items():
+            for entry in sorted(names) if block in KINDS else ():
+                settings, where = getattr(params, block)[entry], f"{block} > {entry}"
+                with suppress(BadInput):  # reported already
+                    lacking = packages_lacking(
+                        choose(KINDS[block], settings, where=where)
+                    )
+                    lines += [
+                        f"{name}: {where} needs {package}, which is not installed; {remedy}"
+                        for package, remedy in lacking.items()
+                    ]
+    return lines
 
 
 def _mismatch(folder: Evaluation, reader: str) -> str | None:
@@ -123,12 +171,15 @@ def _ingest(name: str, folder: Evaluation, reader: str) -> None:
     else:
         ingested = ingest(reader, raw, folder.criteria)
         check_given(ingested.criteria)
-        _ingest_studies(folder, ingested.sources, ingested.texts)
+        studies = _ingest_studies(folder, ingested.sources, ingested.texts)
+        authors = pd.concat([ingested.ratings, *studies])["author"].unique()
+        where = f"{_params_file(name)} > design"
+        groups_of(folder.design, ingested.sources, authors, where)
 
 
 def _ingest_studies(
     benchmark: Benchmark, sources: pd.DataFrame, texts: pd.DataFrame
-) -> None:
+) -> list[pd.DataFrame]:
     """Read ratings that came back from people; texts that systems will write count as written."""
     future = pd.MultiIndex.from_product([sources["doc_id"], benchmark.writers, [FULL]])
     keys = ["doc_id", "author", "part"]
@@ -136,10 +187,14 @@ def _ingest_studies(
         [texts[keys], future.to_frame(index=False, name=keys)], ignore_index=True
     )
     problems: list[str] = []
+    ratings = []
     for study, file in benchmark.studies.items():
         with collect_problems(problems):
-            ingest_study(Path(file), study, benchmark.criteria, sources, texts)
+            ratings.append(
+                ingest_study(Path(file), study, benchmark.criteria, sources, texts)
+            )
     raise_problems(problems)
+    return ratings
 
 
 def _readable(
@@ -367,6 +422,16 @@ def _check_benchmarks(
                 key: kind.record.datasets(kind.options) for key, kind in kinds.items()
             }
             yield from folder_problems(reads, folders, RAW, where=file, lists=lists)
+    yield from name_problems(params, metrics, _facets(named))
+
+
+def _facets(named: Named) -> dict[str, Sequence[str]]:
+    """Return the facets of each segmentation."""
+    return {
+        name: chosen.record.facets(chosen.options)
+        for (block, name), chosen in named.items()
+        if block == "segmentations"
+    }
 
 
 def _find_unmeasured(
@@ -548,11 +613,7 @@ def _check_rubrics(params: Params, named: Named, judges: Answerable) -> list[str
     for file in files:
         with collect_problems(problems):
             rubrics[file.stem] = load_rubric(file)
-    facets: dict[str, Sequence[str]] = {
-        name: chosen.record.facets(chosen.options)
-        for (block, name), chosen in named.items()
-        if block == "segmentations"
-    }
+    facets = _facets(named)
     all_metrics = set(descriptions())
     for name, benchmark in params.benchmarks.items():
         of_benchmark = [
