@@ -9,17 +9,32 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metassay.api.judge_tables import AC1, WHOLE, make_tables
+from metassay.api.judge_tables import (
+    TOO_FEW,
+    WHOLE,
+    find_choices,
+    judge_on,
+    make_tables,
+    unlabelled_systems,
+)
 from metassay.api.results import Results, as_tuple
 from metassay.api.verdict_table import Choices, Verdicts, read_verdicts
 from metassay.core.errors import BadInput, raise_problems
 from metassay.format.frames import records
 from metassay.format.numbers import counted, short, short_interval
+from metassay.meta_evaluation.judge_cards import weigh_labels
+from metassay.meta_evaluation.label_warnings import (
+    warn_of_choice,
+    warn_of_few_labels,
+    warn_of_one_label,
+    warn_of_unlabelled,
+)
 from metassay.reporting.contract import Link, Problem
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.warning_lines import problems_of
 from metassay.statistics.raters import EPSILON
-from metassay.statistics.shares import WIDTH, worth_at_most
+from metassay.statistics.shares import THRESHOLD, WIDTH, judgments, worth_at_most
+from metassay.statistics.weighted_cards import AC1
 from metassay.tables.data_warnings import DataWarning, warnings_table
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, frame_sheet
@@ -175,8 +190,8 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
 
     Notes
     -----
-    Rows without a label count only for the corrected pass rate, for which the labelled rows must be
-    a random sample. A row that half of its raters pass is left out of the card, and counted.
+    Each label is weighted by the rows that it stands for: those with its verdict, of its
+    system and slice. A row that half of its raters pass is left out of the card, and counted.
     Missing values are left out and counted, never 0. Methods and sources: docs/judge-check.md.
     """
     faults = Findings()
@@ -233,6 +248,24 @@ def find_warnings(verdicts: Verdicts) -> Iterator[DataWarning]:
         rows = f"rows of {counted(n, 'document')} only"
         finding = f"People {verb} {rows}: each document counts once."
         yield DataWarning(kind="labels", finding=finding)
+    # A system without any label has a warning of its own.
+    yield from warn_of_choice(
+        [
+            test
+            for test in find_choices(verdicts)
+            if test.factor != verdicts.choices.system
+            or (test.labelled and test.other_labelled)
+        ]
+    )
+    whole, unlabelled = np.ones(len(verdicts.items), dtype=np.bool_), dict[str, None]()
+    for name in verdicts.judges:
+        judged = judge_on(name, verdicts, whole)
+        if weigh_labels(judged, THRESHOLD) is not None:
+            verdict = judgments(judged.judge)
+            yield from warn_of_few_labels(verdict, judged.people, "rows", name)
+        unlabelled |= dict.fromkeys(unlabelled_systems(name, verdicts, whole))
+    yield from warn_of_unlabelled([*unlabelled], verdicts.choices.system, "rows")
+    yield from warn_of_one_label(verdicts.passed, "rows")
 
 
 def _requirements(choices: Choices) -> dict[str, float]:
@@ -296,7 +329,7 @@ def _notes(verdicts: Verdicts) -> Iterator[str]:
     yield f"{verdicts.name}: {sizes}; {alike}"
     yield from verdicts.notes
     if (judged & ~rated).any():
-        yield "the corrected rate holds where the labelled rows are a random sample of all judged"
+        yield "each label is weighted by the rows with its verdict and of its system"
 
 
 def _wrap(line: str) -> list[str]:
@@ -314,7 +347,11 @@ def _shorten(name: str) -> str:
 def _cell(row: Mapping[str, Any]) -> str:
     if row.get("refused"):
         return "refused"
-    cell = f"{short(row['value']) or '–'} {short_interval(row['low'], row['high'])}"
+    if row["value"] is None:
+        if row["why_blank"].startswith(TOO_FEW):
+            return TOO_FEW
+        return "not given" if "method" in row and row["why_blank"] else "undefined"
+    cell = f"{short(row['value'])} {short_interval(row['low'], row['high'])}"
     return cell.strip().replace("1.00", "1")
 
 
@@ -360,9 +397,7 @@ def _board(tables: _Tables) -> Iterator[str]:
 def _answer(verdicts: Verdicts, tables: _Tables) -> Iterator[str]:
     first = tables["card"]["judge"].iloc[0]
     yield _may_replace(tables)
-    yield from _more_labels(
-        _rows(tables, "labels", first), _shorten(first), verdicts.choices
-    )
+    yield from _more_labels(tables, first, verdicts.choices)
     if wrong := _rows(tables, "disagreements", first):
         n = _by("statistic", tables, "card", first)["agreement"]["n"]
         many, ids = (
@@ -403,19 +438,27 @@ def _may_replace(tables: _Tables) -> str:
     return f"{lead} {'; '.join(parts)} (epsilon {short(first['epsilon'])}).{guess}{few}"
 
 
-def _more_labels(
-    rows: Sequence[Mapping[str, Any]], judge: str, choices: Choices
-) -> Iterator[str]:
+def _more_labels(tables: _Tables, judge: str, choices: Choices) -> Iterator[str]:
     """Tell how many labels would meet the requirements, or without any, make intervals narrow."""
+    rows, card = _rows(tables, "labels", judge), _by("statistic", tables, "card", judge)
     if not choices.require:
         counts = [
-            f"{r['more']:,.0f} {r['for'].replace('_', ' ')}" for r in rows if r["more"]
+            f"{row['more']:,.0f} {row['for'].replace('_', ' ')}"
+            for row in rows
+            if row["more"]
         ]
-        lead = f"More labels until an interval is {short(choices.width)} wide ({judge})"
+        width = short(choices.width)
+        lead = f"More labels until an interval is {width} wide ({_shorten(judge)})"
         yield from [f"{lead}: {', '.join(counts)}."] * bool(counts)
-    for row in [
-        row for row in rows if row["aim"].startswith("lower end") and row["more"] != 0
-    ]:
-        more = f"{row['more'] or 0:,.0f} more labels may reach the {row['aim']}"
-        below = "the value is unknown, or not above what is required: labels alone will not help"
-        yield f"{row['for']}: {below if row['more'] is None else more}."
+    for row in rows:
+        if not row["aim"].startswith("lower end") or row["more"] == 0:
+            continue
+        number = card[row["for"]]
+        if number["value"] is None:
+            yield f"{row['for']}: is undefined, as {number['why_blank']}."
+        elif row["more"] is None:
+            not_above = "the value is not above what is required"
+            yield f"{row['for']}: {not_above}: labels alone will not help."
+        else:
+            more = f"{row['more']:,.0f} more labels may reach the {row['aim']}"
+            yield f"{row['for']}: {more}."

@@ -1,24 +1,37 @@
 """The tables of `judge_check`: cards, pass rates, labels, raters, disagreements."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from metassay.api.verdict_table import BY, Choices, Verdicts
 from metassay.format.numbers import short
-from metassay.meta_evaluation.judge_cards import Judgments, Row, estimates
+from metassay.meta_evaluation.judge_cards import (
+    Estimates,
+    Judgments,
+    Row,
+    estimates,
+    weigh_labels,
+)
+from metassay.meta_evaluation.label_warnings import (
+    VERBS,
+    has_probabilities,
+    verdict_factors,
+)
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.statistics import shares
 from metassay.statistics.classification import PRIOR, gwet_ac1
 from metassay.statistics.exact_sums import Array, Mask
+from metassay.statistics.label_weights import Chosen, find_chosen
 from metassay.statistics.raters import annotator_test, by_agreement, latent_classes
 from metassay.statistics.resampling import generator
-from metassay.statistics.shares import Estimate, judgments
+from metassay.statistics.shares import THRESHOLD, Estimate, judgments
+from metassay.statistics.weighted_cards import AC1, constant_card, labels_lacking
 
 WHOLE = "all"
-AC1 = "gwet_ac1"
+TOO_FEW = "too few labels"  # begins the reason why numbers are blank
 _RATES = {
     "judge_pass_rate": "as judged",
     "prediction_powered_pass_rate": "corrected",
@@ -27,24 +40,42 @@ _RATES = {
 }
 
 
+class SliceCard(NamedTuple):
+    """A judge's card on a slice of the rows."""
+
+    numbers: Estimates
+    base_rate: Mapping[str, float]  # of giving every row the commoner label
+    why_undefined: str  # why numbers of the card may be undefined
+    why_uncorrected: str  # why there is no corrected pass rate; "" if there is one
+
+
 def make_tables(verdicts: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Return the tables that have rows, by name; and a line for each requirement not met."""
     choices, rows, lines = verdicts.choices, dict[str, list[Row]](), []
     precision: Any = {"confidence": choices.confidence, "cluster": verdicts.cluster}
     options: Any = {"epsilon": choices.epsilon, "level": 1 - choices.confidence}
+    whole = np.ones(len(verdicts.items), dtype=np.bool_)
     for name, verdict in verdicts.judges.items():
         judged = judgments(verdict)
-        guess = np.where(np.isnan(judged), np.nan, _commoner(verdicts.passed))
+        # Raters label the rows that have any label, split ones as well.
+        has_label = np.where(verdicts.n > 0, 1.0, np.nan)
+        of_raters = judge_on(name, verdicts, whole)._replace(people=has_label)
+        weight = weigh_labels(of_raters, THRESHOLD)
+        commoner = _commoner(verdicts.passed, weight)
+        guess = np.where(np.isnan(judged), np.nan, commoner)
+        shared = {"cluster": verdicts.cluster, "weight": weight, **options}
         test, base = (
-            annotator_test(values, verdicts.table, cluster=verdicts.cluster, **options)
+            annotator_test(values, verdicts.table, **shared)
             for values in (judged, guess)
         )
         cards = {
-            part: _cards(name, part, verdicts, rows) for part, rows in _slices(verdicts)
+            part: make_card(name, part, verdicts, rows)
+            for part, rows in _slices(verdicts)
         }
-        card, unmet = cards[WHOLE][0], [*_unmet(name, cards[WHOLE][0], choices)]
+        card = cards[WHOLE].numbers
+        unmet = [*_unmet(name, card, choices)]
         lines += unmet
-        agreement = by_agreement(judged, verdicts.table, **precision).items()
+        agreement = by_agreement(judged, verdicts.table, weight=weight, **precision)
         contests = zip(verdicts.raters, test.contests, strict=True)
         raters = sum(np.isfinite(contest.p) for contest in test.contests)
         replacement: Row = {
@@ -63,10 +94,10 @@ def make_tables(verdicts: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]
             ],
             "by_agreement": [
                 {"items": items, "of": total, **rate._asdict()}
-                for (items, total), rate in agreement
+                for (items, total), rate in agreement.items()
                 if rate.n
             ],
-            "latent": _latent_rows(name, judged, verdicts, card),
+            "latent": _latent_rows(name, judged, weight, verdicts, card),
             "disagreements": _disagreements(verdict, verdicts),
         }.items():
             rows.setdefault(table, []).extend({"judge": name, **row} for row in new)
@@ -75,14 +106,90 @@ def make_tables(verdicts: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]
     }, lines
 
 
+def find_choices(verdicts: Verdicts) -> list[Chosen]:
+    """Return what labels were chosen by: verdicts, a judge's certainty, systems, slices."""
+    is_judged, has_label = _judged(verdicts), verdicts.n > 0
+    if not (is_judged & ~has_label).any():
+        return []
+    cluster = verdicts.cluster[is_judged]
+    return find_chosen(has_label[is_judged], _label_factors(verdicts), cluster)
+
+
+def _judged(verdicts: Verdicts) -> Mask:
+    """Return which rows any judge has a verdict on."""
+    values = np.array([*verdicts.judges.values()])
+    return np.asarray(np.isfinite(values).any(axis=0), dtype=np.bool_)
+
+
+def _label_factors(verdicts: Verdicts) -> dict[str, Any]:
+    """Return what labels may have been chosen by, in words, of the judged rows."""
+    is_judged = _judged(verdicts)
+    factors: dict[str, Any] = {}
+    for name, values in verdicts.judges.items():
+        factors |= verdict_factors(values[is_judged], "rows", name)
+    for column, labels in _columns(verdicts).items():
+        phrases = [f"rows of {column} {value}" for value in labels[is_judged]]
+        factors[column] = np.array(phrases)
+    return factors
+
+
+def _columns(verdicts: Verdicts) -> dict[str, Any]:
+    """Return the columns by which rows are sliced, by the user's names; systems last."""
+    columns = {
+        name: verdicts.items[BY + name].to_numpy() for name in verdicts.choices.by
+    }
+    if "system" in verdicts.items:
+        columns[verdicts.choices.system] = verdicts.items["system"].to_numpy()
+    return columns
+
+
+def judge_on(name: str, verdicts: Verdicts, here: Mask) -> Judgments:
+    """Return a judge's verdicts on the rows `here`, and what labels may depend on.
+
+    Without the verdicts on systems of which nothing is labelled.
+    """
+    values = verdicts.judges[name].copy()
+    unlabelled = unlabelled_systems(name, verdicts, here)
+    if unlabelled:
+        values[verdicts.items["system"].isin(unlabelled)] = np.nan
+    others = [
+        np.nan_to_num(judgments(other)[here], nan=-1.0)
+        for judge, other in verdicts.judges.items()
+        if judge != name
+    ]
+    columns = [column[here] for column in _columns(verdicts).values()]
+    return Judgments(
+        judge=values[here],
+        people=verdicts.passed[here],
+        cluster=verdicts.cluster[here],
+        split=verdicts.share[here] == 0.5,
+        probability=values[here] if has_probabilities(values) else None,
+        thresholded=False,
+        factors=(*others, *columns),
+    )
+
+
+def unlabelled_systems(name: str, verdicts: Verdicts, here: Mask) -> list[str]:
+    """Return the systems of which the judge has verdicts on rows `here`, and nobody labels.
+
+    None where nothing at all is labelled.
+    """
+    if "system" not in verdicts.items or not (verdicts.n[here] > 0).any():
+        return []
+    system = verdicts.items["system"].to_numpy()
+    judged = {*system[here & np.isfinite(verdicts.judges[name])]}
+    return sorted(judged - {*system[here & (verdicts.n > 0)]})
+
+
 def _unmet(judge: str, card: Mapping[str, Estimate], choices: Choices) -> Iterator[str]:
     """Yield the requirements that the lower end of an interval does not reach, or is unknown."""
     for name, least in choices.require.items():
         if not card[name].low >= least:
+            number = f"{name} {short(card[name].value)}".strip()
+            low = short(card[name].low) or "unknown"
             yield (
-                f"NOT MET: {judge}: {name} {short(card[name].value)} has the lower end"
-                f" {short(card[name].low) or 'unknown'}, not {short(least)} or more: no corrected"
-                " pass rate is given"
+                f"NOT MET: {judge}: {number} has the lower end {low}, not {short(least)} or"
+                " more: no corrected pass rate is given"
             )
 
 
@@ -99,67 +206,119 @@ def _slices(verdicts: Verdicts) -> Iterator[tuple[str, Mask]]:
             )
 
 
-_Cards = tuple[dict[str, Estimate], dict[str, Estimate]]
-
-
-def _cards(name: str, part: str, verdicts: Verdicts, here: Mask) -> _Cards:
+def make_card(name: str, part: str, verdicts: Verdicts, here: Mask) -> SliceCard:
     """Return a judge's card with AC1, and the card of giving every text the commoner label."""
-    choices, passed, cluster = (
-        verdicts.choices,
-        verdicts.passed[here],
-        verdicts.cluster[here],
-    )
+    choices = verdicts.choices
     precision: Any = {"confidence": choices.confidence}
     options = MetaOptions(
         resamples=1, seed=choices.seed, label_width=choices.width, **precision
     )
-    judge = verdicts.judges[name][here]
-    both = np.isfinite(judgments(judge)) & np.isfinite(passed)
-    clusters = cluster[both]
-    precision |= {
-        "most": shares.worth_at_most(passed[both], clusters),
-        "prior": PRIOR,
-        "cells": 4,
-    }
-    guess, cards = np.where(both, _commoner(passed[both]), np.nan), []
-    for values in (judge, guess):
-        card = estimates(
-            Judgments(values, passed, cluster, 0, None, False), options, [name, part]
-        )
-        cell = shares.cells(judgments(values)[both], passed[both])
-        rng = generator(choices.seed, AC1, name, part)
-        cards.append(
-            {
-                **card,
-                AC1: shares.posterior_estimate(
-                    gwet_ac1, cell, clusters, rng=rng, **precision
-                ),
-            }
-        )
-    return cards[0], cards[1]
-
-
-def _commoner(passed: Array) -> float:
-    return float(np.nanmean(passed) >= 0.5) if np.isfinite(passed).any() else np.nan
-
-
-def _card_rows(cards: Mapping[str, _Cards]) -> Iterator[Row]:
-    for part, (card, guesses) in cards.items():
-        for name, estimate in card.items():
-            if name not in _RATES and not name.startswith("labels_"):
-                row: Row = {"slice": part, "statistic": name, **estimate._asdict()}
-                yield row | {"base_rate": guesses[name].value}
-
-
-def _pass_rates(cards: Mapping[str, _Cards], *, refused: bool) -> Iterator[Row]:
-    for part, (card, _) in cards.items():
-        for statistic, method in _RATES.items():
-            row, hidden = (
-                card[statistic]._asdict(),
-                refused and method.startswith("corrected"),
+    judged = judge_on(name, verdicts, here)
+    numbers = estimates(judged, options, [name, part])
+    is_weighted = AC1 in numbers
+    rate = numbers["prediction_powered_pass_rate"].value
+    judge, people, clusters = judged.judge, judged.people, judged.cluster
+    both = np.isfinite(judge) & np.isfinite(people)
+    commoner = float(rate >= 0.5) if is_weighted else _commoner(people[both])
+    guess = judged._replace(judge=np.where(both, commoner, np.nan))
+    base = estimates(guess, options, [name, part])
+    base_rate = {statistic: estimate.value for statistic, estimate in base.items()}
+    if is_weighted:
+        base_rate |= constant_card(rate)
+    else:
+        most = shares.worth_at_most(people[both], clusters[both])
+        for values, card in ((judge, numbers), (guess.judge, base)):
+            cell = shares.cells(judgments(values)[both], people[both])
+            card[AC1] = shares.posterior_estimate(
+                gwet_ac1,
+                cell,
+                clusters[both],
+                cells=4,
+                prior=PRIOR,
+                most=most,
+                rng=generator(choices.seed, AC1, name, part),
+                **precision,
             )
-            row |= dict.fromkeys(("value", "low", "high"), np.nan) if hidden else {}
-            yield {"slice": part, "method": method, **row, "refused": hidden}
+        base_rate[AC1] = base[AC1].value
+    unlabelled = unlabelled_systems(name, verdicts, here)
+    if unlabelled:
+        of_all = judgments(verdicts.judges[name])[here]
+        is_judged = np.isfinite(of_all)
+        numbers["judge_pass_rate"] = shares.share(
+            of_all[is_judged], clusters[is_judged], **precision
+        )
+    why = _why_undefined(judged)
+    return SliceCard(
+        numbers=numbers,
+        base_rate=base_rate,
+        why_undefined=why,
+        why_uncorrected=_why_uncorrected(verdicts, here, unlabelled)
+        or ("" if np.isfinite(rate) else why),
+    )
+
+
+def _why_undefined(judged: Judgments) -> str:
+    """Return the most likely reason for an undefined number of a card."""
+    has_both = np.isfinite(judged.judge) & np.isfinite(judged.people)
+    labels = judged.people[has_both]
+    if not labels.size:
+        return "no row is labelled"
+    verdict = judgments(judged.judge)
+    if weigh_labels(judged, THRESHOLD) is not None:
+        for side in (1.0, 0.0):
+            if labels_lacking(verdict, judged.people, side):
+                return f"{TOO_FEW} for what the judge {VERBS[side]}"
+    if np.all(labels == labels[0]):
+        verb = "fail" if labels[0] == 1.0 else "pass"
+        return f"people {verb} no labelled row"
+    return ""
+
+
+def _why_uncorrected(verdicts: Verdicts, here: Mask, unlabelled: Sequence[str]) -> str:
+    """Return why no corrected pass rate is told; "" if it is."""
+    if unlabelled:
+        return (
+            f"no row of {verdicts.choices.system} {', '.join(unlabelled)} is labelled"
+        )
+    if here.all():
+        has_label = verdicts.n[_judged(verdicts)] > 0
+        factors = _label_factors(verdicts)
+        for factor in dict.fromkeys(test.factor for test in find_choices(verdicts)):
+            values = {*factors[factor]} - {*factors[factor][has_label]}
+            if values:
+                return f"none of the {', '.join(sorted(values))} is labelled"
+    return ""
+
+
+def _commoner(passed: Array, weight: Array | None = None) -> float:
+    labelled = np.isfinite(passed)
+    if not labelled.any():
+        return np.nan
+    if weight is None:
+        return float(np.mean(passed[labelled]) >= 0.5)
+    return float(np.sum((weight * (passed - 0.5))[labelled]) >= 0.0)
+
+
+def _card_rows(cards: Mapping[str, SliceCard]) -> Iterator[Row]:
+    for part, card in cards.items():
+        for name, estimate in card.numbers.items():
+            if name not in _RATES and not name.startswith("labels_"):
+                why = card.why_undefined if np.isnan(estimate.value) else ""
+                row: Row = {"slice": part, "statistic": name, **estimate._asdict()}
+                yield {**row, "base_rate": card.base_rate[name], "why_blank": why}
+
+
+def _pass_rates(cards: Mapping[str, SliceCard], *, refused: bool) -> Iterator[Row]:
+    for part, card in cards.items():
+        for statistic, method in _RATES.items():
+            row: Row = card.numbers[statistic]._asdict()
+            corrected = method.startswith("corrected")
+            why = card.why_uncorrected if corrected else ""
+            if corrected and refused:
+                why = "a requirement is not met"
+            row |= dict.fromkeys(("value", "low", "high"), np.nan) if why else {}
+            key: Row = {"slice": part, "method": method}
+            yield {**key, **row, "refused": corrected and refused, "why_blank": why}
 
 
 def _labels(card: Mapping[str, Estimate], choices: Choices) -> Iterator[Row]:
@@ -185,7 +344,11 @@ def _labels(card: Mapping[str, Estimate], choices: Choices) -> Iterator[Row]:
 
 
 def _latent_rows(
-    name: str, judged: Array, verdicts: Verdicts, card: Mapping[str, Estimate]
+    name: str,
+    judged: Array,
+    weight: Array | None,
+    verdicts: Verdicts,
+    card: Mapping[str, Estimate],
 ) -> Iterator[Row]:
     """Yield the judge's and raters' rates beside a latent truth; of the judge also by majority."""
     names = ("system", *(BY + name for name in verdicts.choices.by))
@@ -199,7 +362,12 @@ def _latent_rows(
     }
     rng = generator(verdicts.choices.seed, "latent", name)
     latent = latent_classes(
-        judged, verdicts.table, rng=rng, population=population, **precision
+        judged,
+        verdicts.table,
+        rng=rng,
+        population=population,
+        weight=weight,
+        **precision,
     )
     for statistic in ("sensitivity", "specificity"):
         rates = zip((name, *verdicts.raters), getattr(latent, statistic), strict=True)

@@ -1,20 +1,33 @@
 """Judges against gold labels: their verdicts on items, and a card for each subset and kind."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from metassay.core.errors import BadInput, shown
 from metassay.labelled import records
-from metassay.meta_evaluation.judge_cards import Estimates, Judgments, Row, card
+from metassay.meta_evaluation.judge_cards import (
+    Estimates,
+    Judgments,
+    Row,
+    card,
+    weigh_labels,
+)
+from metassay.meta_evaluation.label_warnings import (
+    verdict_factors,
+    warn_of_choice,
+    warn_of_few_labels,
+)
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import frame_of
 from metassay.statistics.classification import three_way
 from metassay.statistics.exact_sums import Array
+from metassay.statistics.label_weights import LEVEL, find_chosen
 from metassay.statistics.resampling import generator
 from metassay.statistics.shares import share
+from metassay.tables.data_warnings import DataWarning
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
 from metassay.tables.judge_tests import VERDICTS
 from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS, VERDICT
@@ -231,6 +244,9 @@ def examine(
         cards += card_rows
         bins += reliability
     notes = [note for comparison in comparisons for note in comparison.notes()]
+    level = LEVEL / max(len(comparisons), 1)
+    for comparison in comparisons:
+        notes += [warning.sentence for warning in _warn_of_labels(comparison, level)]
     return Results(
         verdicts, frame_of(cards, JUDGE_CARDS), frame_of(bins, CALIBRATION), notes
     )
@@ -282,11 +298,14 @@ def _cards_of(
             entailment(rows["label_said"]),
             entailment(rows["label"]),
             rows["cluster"].to_numpy(dtype=np.intp),
-            int((rows["unlabelled"] == "split").sum()),
+            (rows["unlabelled"] == "split").to_numpy(dtype=np.bool_),
             probability if np.isfinite(probability).any() else None,
             comparison.thresholded,
+            (rows["kind"].to_numpy(), rows["subset"].to_numpy()),
         )
-        card_rows, reliability = card(judged, options, seed, _more(rows, options, seed))
+        weight = weigh_labels(judged, options.threshold)
+        more = _more(rows, weight, options, seed)
+        card_rows, reliability = card(judged, options, seed, more)
         cards += [{**key, **row, **last} for row in card_rows]
         bins += [{**key, **row, **last} for row in reliability]
         if study in subsets and part == FULL:
@@ -297,9 +316,35 @@ def _cards_of(
     return cards, bins
 
 
-def _more(rows: pd.DataFrame, options: MetaOptions, seed: Sequence[str]) -> Estimates:
-    """Return bounds for missing verdicts, and scores in three labels if both sides use them."""
-    labelled = rows[rows["label"].notna()]
+def _warn_of_labels(comparison: Comparison, level: float) -> Iterator[DataWarning]:
+    """Warn where items with gold labels were chosen by the verdict, the subset or the kind."""
+    verdict = entailment(comparison.rows["label_said"])
+    rows = comparison.rows[np.isfinite(verdict)]
+    verdict = verdict[np.isfinite(verdict)]
+    people = entailment(rows["label"])
+    has_label = np.isfinite(people) | (rows["unlabelled"] == "split").to_numpy()
+    if has_label.all():
+        return
+    factors: dict[str, Any] = verdict_factors(verdict, "items", comparison.judge)
+    for column in ("subset", "kind"):
+        factors[column] = [f"items of {column} {value}" for value in rows[column]]
+    cluster = rows["cluster"].to_numpy(dtype=np.intp)
+    yield from warn_of_choice(find_chosen(has_label, factors, cluster, level=level))
+    yield from warn_of_few_labels(verdict, people, "items", comparison.judge)
+
+
+def _more(
+    rows: pd.DataFrame,
+    weight: Array | None,
+    options: MetaOptions,
+    seed: Sequence[str],
+) -> Estimates:
+    """Return bounds for missing verdicts, and scores in three labels if both sides use them.
+
+    `weight`: how many items each label stands for, if some items have none.
+    """
+    has_label = rows["label"].notna().to_numpy()
+    labelled = rows[has_label]
     verdict, right = entailment(labelled["label_said"]), entailment(labelled["label"])
     unknown, hits = np.isnan(verdict), verdict == right
     status, cluster = (
@@ -324,7 +369,12 @@ def _more(rows: pd.DataFrame, options: MetaOptions, seed: Sequence[str]) -> Esti
     if judge is not None and gold is not None and np.isfinite(judge).any():
         rng = generator(options.seed, "three_way", *seed)
         numbers |= three_way(
-            judge, gold, confidence=options.confidence, rng=rng, cluster=cluster
+            judge,
+            gold,
+            confidence=options.confidence,
+            rng=rng,
+            cluster=cluster,
+            weight=None if weight is None else weight[has_label],
         )
     return numbers
 

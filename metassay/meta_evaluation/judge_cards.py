@@ -4,31 +4,38 @@ Tables `judge_cards`, `calibration` and `corrected`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.analysis import Analysis
+from metassay.meta_evaluation.label_warnings import verdict_factors
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study, frame_of, matrix
+from metassay.statistics import shares
 from metassay.statistics.classification import (
     Calibration,
     auroc,
     calibration,
     judge_card,
 )
-from metassay.statistics.exact_sums import Array
+from metassay.statistics.exact_sums import Array, Mask
+from metassay.statistics.label_weights import Chosen, find_chosen, label_weights
+from metassay.statistics.next_labels import strata
 from metassay.statistics.resampling import generator
 from metassay.statistics.shares import (
     Clusters,
     Estimate,
+    LabelsNeeded,
     labels_needed,
     pass_rates,
     prediction_powered_mean,
     rogan_gladen,
 )
+from metassay.statistics.weighted_cards import PASS_RATE, weighted_card
 from metassay.tables.columns import table
 from metassay.tables.judge_cards import CALIBRATION, CARD_STATISTICS, JUDGE_CARDS
 from metassay.tables.names import NO_JUDGE
@@ -56,6 +63,8 @@ CORRECTED = table(
     """,
 )
 
+WIDEST = 0.999  # an interval for which labels can be counted
+
 Row = dict[str, object]
 Estimates = dict[str, Estimate]  # by statistic
 
@@ -66,10 +75,36 @@ class Judgments(NamedTuple):
     judge: Array  # 0 to 1: a pass from the threshold on; NaN without a judgment
     people: Array  # 0 or 1; NaN where there is no right answer
     cluster: Clusters  # equal numbers for texts that are alike
-    n_split: int  # texts without a right answer because half of their raters pass them
+    split: Mask  # texts without a right answer because half of their raters pass them
     # of passing, 0 to 1, NaN where missing; None if all are missing
     probability: Array | None
     thresholded: bool  # whether the threshold turns `judge` into passes and fails
+    # what labels may have been chosen by beside the verdict, such as systems, the most
+    # likely one last
+    factors: tuple[ArrayLike, ...] = ()
+
+
+def weigh_labels(judgments: Judgments, threshold: float) -> Array | None:
+    """Return the number of judged texts that each label stands for (texts,).
+
+    0 for texts without a label or a judgment. None where no judged text waits for a
+    label: there is nothing to weigh, and each label stands for its own text. Labels are
+    weighed by verdict together with each factor, and with the judge's certainty.
+    """
+    verdict = shares.judgments(judgments.judge, threshold)
+    judged, labelled = np.isfinite(verdict), np.isfinite(judgments.people)
+    if not (judged & ~labelled & ~judgments.split).any():
+        return None
+    factors = list(judgments.factors)
+    if judgments.probability is not None:
+        factors.insert(0, strata(judgments.probability))
+    weight = np.zeros(verdict.size)
+    weight[judged] = label_weights(
+        labelled[judged],
+        verdict[judged],
+        [np.asarray(factor)[judged] for factor in factors],
+    )
+    return weight
 
 
 def card(
@@ -80,28 +115,32 @@ def card(
     `key` seeds the random numbers; `more` has further statistics of the card.
     """
     statistics, curve = {**estimates(judgments, options, key), **more}, None
-    judge, people, cluster, *_, p, _ = judgments
+    judge, people, cluster = judgments.judge, judgments.people, judgments.cluster
+    p = judgments.probability
     if p is not None:
+        weight = weigh_labels(judgments, options.threshold)
+        labels = people if weight is None else np.where(weight > 0, people, np.nan)
+        shared: dict[str, Any] = {
+            "confidence": options.confidence,
+            "cluster": cluster,
+            "weight": weight,
+        }
         rng = generator(options.seed, "calibration", *key)
-        curve = calibration(
-            p, people, confidence=options.confidence, rng=rng, cluster=cluster
-        )
+        curve = calibration(p, labels, rng=rng, **shared)
         names = ("brier", "bias", "ece", "ece_by_chance")
         statistics |= {name: getattr(curve, name) for name in names}
-        statistics["auroc"] = auroc(
-            p, people, confidence=options.confidence, cluster=cluster
-        )
-    shared = {
+        statistics["auroc"] = auroc(p, labels, **shared)
+    counts = {
         "n_judged": int(np.count_nonzero(np.isfinite(judge))),
         "n_missing": int(np.count_nonzero(np.isnan(judge) & np.isfinite(people))),
-        "n_split": judgments.n_split,
+        "n_split": int(np.count_nonzero(judgments.split)),
         "threshold": options.threshold if judgments.thresholded else np.nan,
     }
     rows: list[Row] = [
         {
             "statistic": name,
             **statistics[name]._asdict(),
-            **shared,
+            **counts,
             "width": options.label_width if name.startswith("labels_") else np.nan,
         }
         for name in CARD_STATISTICS
@@ -113,8 +152,14 @@ def card(
 def estimates(
     judgments: Judgments, options: MetaOptions, key: Sequence[str]
 ) -> Estimates:
-    """Return every statistic that needs no probabilities."""
-    judge, people, cluster = judgments[:3]
+    """Return every statistic that needs no probabilities.
+
+    Where only some of the judged texts are labelled, labels are weighed.
+    """
+    weight = weigh_labels(judgments, options.threshold)
+    if weight is not None:
+        return _weighted_estimates(judgments, weight, options)
+    judge, people, cluster = judgments.judge, judgments.people, judgments.cluster
     shared = {"confidence": options.confidence, "threshold": options.threshold}
     rng = generator(options.seed, "judge_card", *key)
     numbers = judge_card(judge, people, rng=rng, cluster=cluster, **shared)
@@ -134,6 +179,81 @@ def estimates(
     for name, labels in needed._asdict().items():
         statistics[f"labels_{name}"] = Estimate(labels, np.nan, np.nan, n, worth)
     return statistics
+
+
+def _weighted_estimates(
+    judgments: Judgments, weight: Array, options: MetaOptions
+) -> Estimates:
+    """Return the statistics of all judged texts, from labels that stand for several."""
+    verdict = shares.judgments(judgments.judge, options.threshold)
+    judged = np.isfinite(verdict)
+    rows = WeighedLabels(
+        verdict=verdict[judged],
+        people=judgments.people[judged],
+        weight=weight[judged],
+        cluster=judgments.cluster[judged],
+    )
+    numbers = weighted_card(*rows, confidence=options.confidence)
+    rate, agreement = numbers.pop(PASS_RATE), numbers["agreement"]
+    has_label = np.isfinite(rows.people)
+    cell = shares.cells(rows.verdict[has_label], rows.people[has_label])
+    counts = np.bincount(cell, minlength=4).tolist()
+    n, worth = agreement.n, agreement.n_effective
+    statistics = {
+        name: Estimate(float(count), np.nan, np.nan, n, worth)
+        for name, count in zip(CARD_STATISTICS[:4], counts, strict=True)
+    }
+    statistics |= numbers
+    rated = np.isfinite(judgments.people)
+    labels, of_labels = judgments.people[rated], judgments.cluster[rated]
+    most = shares.worth_at_most(labels, of_labels)
+    precision = {"confidence": options.confidence}
+    statistics |= {
+        "judge_pass_rate": shares.share(rows.verdict, rows.cluster, **precision),
+        "people_pass_rate": shares.share(labels, of_labels, most=most, **precision),
+        "prediction_powered_pass_rate": rate,
+    }
+    # With weights by verdict, this correction leads to the same rate and interval.
+    youden = numbers["sensitivity"].value + numbers["specificity"].value - 1.0
+    undefined = Estimate(*shares.UNDEFINED, rate.n, rate.n_effective)
+    statistics["rogan_gladen_pass_rate"] = rate if youden > 0 else undefined
+    for name in LabelsNeeded._fields:
+        now = rate if name == PASS_RATE else numbers[name]
+        labels_in_all = n + _more_labels(rows, name, now, options)
+        statistics[f"labels_{name}"] = Estimate(labels_in_all, np.nan, np.nan, n, worth)
+    return statistics
+
+
+class WeighedLabels(NamedTuple):
+    """Judged texts, as arrays (texts,), and how many each label stands for."""
+
+    verdict: Array  # 1 or 0
+    people: Array  # 1 or 0, NaN without a label
+    weight: Array
+    cluster: Clusters
+
+
+def _more_labels(
+    rows: WeighedLabels, name: str, now: Estimate, options: MetaOptions
+) -> float:
+    """Return how many more labels, drawn at random, make an interval as narrow as wanted.
+
+    As many as lie between its width now and the width wanted; NaN where undefined.
+    """
+    if not np.isfinite(now.low):
+        return np.nan
+    wanted, needed = options.label_width, []
+    for width in (wanted, min(max(now.high - now.low, wanted), WIDEST)):
+        labels = labels_needed(
+            rows.verdict,
+            rows.people,
+            confidence=options.confidence,
+            width=width,
+            cluster=rows.cluster,
+            weight=rows.weight,
+        )
+        needed.append(float(getattr(labels, name)))
+    return needed[0] - needed[1]
 
 
 def _bins(curve: Calibration) -> list[Row]:
@@ -170,24 +290,74 @@ def judge_cards(
     whole (`n_expected` is 1): a share of claims is none, nor is ROUGE. Other metrics
     have no card.
 
-    A card is of all systems of the study; texts of one document count as alike. The
-    rated texts are assumed to be a random sample of all scored texts of these systems.
+    A card is of all scored texts of the study's systems; texts of one document count as
+    alike. Where only some are rated, each rating counts for the texts of its verdict
+    and system (`weigh_labels`): which texts were rated may depend on these, and within
+    them on chance.
     """
     cards: list[Row] = []
     bins: list[Row] = []
+    for judged in judged_metrics(scores, ratings, studies, criteria):
+        metric = judged.metric
+        key = {**judged.study.key, **metric.key}
+        rows, bin_rows = card(judged.judgments, options, [*key.values()], {})
+        cards += [{**key, **row, "recipe": metric.recipe} for row in rows]
+        bins += [{**key, **row, "recipe": metric.recipe} for row in bin_rows]
+    return frame_of(cards, JUDGE_CARDS), frame_of(bins, CALIBRATION)
+
+
+class JudgedMetric(NamedTuple):
+    """A metric that passes or fails a study's texts, and its judgments by text."""
+
+    study: Study
+    metric: MetricScores
+    texts: "pd.Index[Any]"  # document and author, of the judgments
+    judgments: Judgments
+
+
+def judged_metrics(
+    scores: pd.DataFrame,
+    ratings: pd.DataFrame,
+    studies: Sequence[Study],
+    criteria: Mapping[str, Criterion],
+) -> Iterator[JudgedMetric]:
+    """Yield every study's metrics that pass or fail texts, as `judge_cards` defines them."""
     rows_of = _by_metric(scores)
     for study in studies:
         if not _is_pass_or_fail(study, ratings, criteria[study.criterion]):
             continue
         for metric in study.directed:
-            judgments = _judgments(rows_of(study, metric), study, metric)
-            if judgments is None:
-                continue
-            key = {**study.key, **metric.key}
-            rows, bin_rows = card(judgments, options, [*key.values()], {})
-            cards += [{**key, **row, "recipe": metric.recipe} for row in rows]
-            bins += [{**key, **row, "recipe": metric.recipe} for row in bin_rows]
-    return frame_of(cards, JUDGE_CARDS), frame_of(bins, CALIBRATION)
+            judged = _judgments(rows_of(study, metric), study, metric)
+            if judged is not None:
+                yield judged
+
+
+def find_choices(judged: Sequence[JudgedMetric], threshold: float) -> list[Chosen]:
+    """Return by what the rated texts of a study were chosen, of all that its metrics judge.
+
+    `judged`: the study's metrics, at least one.
+    """
+    texts = judged[0].texts
+    for metric in judged[1:]:
+        texts = texts.union(metric.texts)
+    labelled = np.zeros(len(texts), dtype=np.bool_)
+    factors: dict[str, Any] = {}
+    is_judged = np.zeros(len(texts), dtype=np.bool_)
+    for metric in judged:
+        place = texts.get_indexer(metric.texts)
+        values = np.full(len(texts), np.nan)
+        values[place] = metric.judgments.judge
+        labelled[place] |= np.isfinite(metric.judgments.people) | metric.judgments.split
+        is_judged |= np.isfinite(values)
+        label = metric.metric.label
+        factors |= verdict_factors(values, "texts", label, threshold)
+    if not (is_judged & ~labelled).any():
+        return []
+    document, _ = pd.factorize(texts.get_level_values(0)[is_judged])
+    systems = texts.get_level_values(1)[is_judged]
+    factors = {name: phrases[is_judged] for name, phrases in factors.items()}
+    factors["system"] = [f"texts of system {system}" for system in systems]
+    return find_chosen(labelled[is_judged], factors, document.astype(np.intp))
 
 
 def _is_pass_or_fail(study: Study, ratings: pd.DataFrame, criterion: Criterion) -> bool:
@@ -201,7 +371,7 @@ def _is_pass_or_fail(study: Study, ratings: pd.DataFrame, criterion: Criterion) 
 
 def _judgments(
     scores: pd.DataFrame, study: Study, metric: MetricScores
-) -> Judgments | None:
+) -> JudgedMetric | None:
     scores = scores[scores["author"].isin(study.systems)]
     by = pd.MultiIndex.from_frame(scores[["doc_id", "author"]].astype(str))
     score = pd.Series(scores["value"].to_numpy(dtype=np.float64), index=by).dropna()
@@ -219,15 +389,18 @@ def _judgments(
     split = people == 0.5
     passed = np.where(np.isnan(people) | split, np.nan, people > 0.5)
     document, _ = pd.factorize(texts.get_level_values(0))
+    system, _ = pd.factorize(texts.get_level_values(1))
     passing = 1.0 - judge if metric.better == "lower" else judge
-    return Judgments(
-        passing,
-        1.0 - passed if study.better == "lower" else passed,
-        document.astype(np.intp),
-        int(np.count_nonzero(split)),
-        passing if probable else None,
-        bool(probable),
+    judgments = Judgments(
+        judge=passing,
+        people=1.0 - passed if study.better == "lower" else passed,
+        cluster=document.astype(np.intp),
+        split=split,
+        probability=passing if probable else None,
+        thresholded=bool(probable),
+        factors=(system,),
     )
+    return JudgedMetric(study, metric, texts, judgments)
 
 
 def correct_means(
@@ -318,7 +491,8 @@ ANALYSIS = Analysis(
     numbers first. Sensitivity says how many of the texts that people pass the judge passes;
     specificity says how many of those that they fail it fails. Read agreement beside agreement
     by chance: it means little without. The judge’s own pass rate is off by what the judge gets
-    wrong. The corrected pass rates hold where the rated texts were drawn at random. Texts of
-    one document count as alike.
+    wrong. Where only some texts were rated, each rating counts for the texts with its verdict
+    and of its system, so that people may choose what they rate by these. Texts of one document
+    count as alike.
     """,
 )

@@ -7,6 +7,7 @@ changes a number.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from math import factorial
 from typing import Any
 
@@ -16,8 +17,15 @@ from metassay.format.frames import records
 from metassay.format.numbers import counted, short, short_interval
 from metassay.format.terms import DECISIONS
 from metassay.meta_evaluation.analysis import Analysis, Evaluation
+from metassay.meta_evaluation.judge_cards import (
+    find_choices,
+    judged_metrics,
+    weigh_labels,
+)
+from metassay.meta_evaluation.label_warnings import warn_of_choice, warn_of_few_labels
 from metassay.meta_evaluation.options import BELOW_OTHERS
 from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS, OF_NO_OTHERS, PROMISING
+from metassay.statistics import shares
 from metassay.tables.data_warnings import WARNINGS, DataWarning, warnings_table
 from metassay.tables.names import STATEMENT
 
@@ -126,8 +134,29 @@ def _few_systems(rows: Sequence[Row]) -> str:
     )
 
 
+def find_chosen_labels(run: Evaluation) -> Iterator[DataWarning]:
+    """Yield by what rated texts were chosen, and verdicts with too few ratings."""
+    judged = judged_metrics(run.scores, run.ratings, run.studies, run.criteria)
+    for key, of_study in groupby(judged, lambda metric: metric.study.key):
+        metrics = [*of_study]
+        threshold = run.options.threshold
+        warnings = [*warn_of_choice(find_choices(metrics, threshold))]
+        for metric in metrics:
+            if weigh_labels(metric.judgments, threshold) is None:
+                continue
+            verdict = shares.judgments(metric.judgments.judge, threshold)
+            people, label = metric.judgments.people, metric.metric.label
+            warnings += warn_of_few_labels(verdict, people, "texts", label)
+        yield from (replace(warning, **key) for warning in warnings)
+
+
 OF_RATINGS: tuple[Check, ...] = (find_outlying_raters,)  # need no scores
-CHECKS: tuple[Check, ...] = (find_groups, *OF_RATINGS, find_small_sizes)
+CHECKS: tuple[Check, ...] = (
+    find_groups,
+    *OF_RATINGS,
+    find_chosen_labels,
+    find_small_sizes,
+)
 
 
 def find_warnings(run: Evaluation, checks: Sequence[Check] = CHECKS) -> pd.DataFrame:

@@ -23,7 +23,6 @@ from metassay.statistics.exact_sums import (
     blocks,
     mean_without_gaps,
     quotient,
-    rankdata,
 )
 from metassay.statistics.resampling import draw
 from metassay.statistics.shares import (
@@ -38,11 +37,14 @@ from metassay.statistics.shares import (
     effective_size,
     jeffreys,
     judgments,
+    kish_size,
     pass_or_fail,
     posterior_estimate,
     probabilities,
     quantile_ratio,
     share,
+    weighted_mean,
+    weighted_share,
     worth_at_most,
 )
 
@@ -59,7 +61,7 @@ _TRUE_PASS, _FALSE_PASS, _FALSE_FAIL, _TRUE_FAIL = range(4)
 _EVERY = (_TRUE_PASS, _FALSE_PASS, _FALSE_FAIL, _TRUE_FAIL)
 
 # Numerator and denominator of each share, as cells of the table of judge and people.
-_SHARES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+SHARES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "sensitivity": ((_TRUE_PASS,), (_TRUE_PASS, _FALSE_FAIL)),
     "specificity": ((_TRUE_FAIL,), (_TRUE_FAIL, _FALSE_PASS)),
     "precision": ((_TRUE_PASS,), (_TRUE_PASS, _FALSE_PASS)),
@@ -244,7 +246,7 @@ def judge_card(
         "rng": rng,
     }
     options["most"] = worth_at_most(right, clusters)
-    for name, (hits, base) in _SHARES.items():
+    for name, (hits, base) in SHARES.items():
         among = np.isin(cell, base)
         estimates[name] = share(
             np.isin(cell[among], hits), clusters[among], confidence=confidence
@@ -287,9 +289,17 @@ def _by_chance(table: Tables) -> Tables:
     return quotient((a + b) * (a + c) + (d + b) * (d + c), total * total)
 
 
+def _kappa_of_judge(table: Tables) -> Tables:
+    # Undefined where people pass, or fail, every text: then it is 0 for any judge, and
+    # says nothing about this one.
+    a, b, c, d = np.moveaxis(table, -1, 0)
+    kappa = _beyond(accuracy(_square(table)), _by_chance(table))
+    return np.where((a + c == 0) | (b + d == 0), np.nan, kappa)
+
+
 COEFFICIENTS: dict[str, Coefficient] = {  # of tables (..., 4) of the four cells
     "agreement_by_chance": _by_chance,
-    "cohen_kappa": lambda table: _beyond(accuracy(_square(table)), _by_chance(table)),
+    "cohen_kappa": _kappa_of_judge,
     "mcc": matthews,
     "f1": lambda t: quotient(2 * t[..., 0], 2 * t[..., 0] + t[..., 1] + t[..., 2]),
 }
@@ -346,6 +356,7 @@ def three_way(
     confidence: float,
     rng: np.random.Generator,
     cluster: ArrayLike | None = None,
+    weight: Array | None = None,
 ) -> dict[str, Estimate]:
     """Return `accuracy_3way`, `balanced_accuracy_3way` and `macro_f1_3way` with intervals.
 
@@ -353,9 +364,12 @@ def three_way(
     accuracy is the mean recall of the labels in `gold`, macro-F1 the mean F1 of the
     labels in either; both are those of scikit-learn. 0 to 1, 1 best, NaN without texts.
     Intervals: Jeffreys' of the share; of the other two from the posterior of the table.
-    Raises ValueError for any other label.
+    `weight` (n,): how many texts each stands for; None: one each. Raises ValueError for
+    any other label.
     """
-    predicted, right, clusters, _ = _label_pairs(_labels(judge), _labels(gold), cluster)
+    codes, right_codes = _labels(judge), _labels(gold)
+    predicted, right, clusters, _ = _label_pairs(codes, right_codes, cluster)
+    of_texts = None if weight is None else weight[np.isfinite(codes + right_codes)]
     x, y = predicted.astype(np.intp), right.astype(np.intp)
     # Unused labels stay out of the drawn tables, too: else each draw would have them.
     used, occurs = (np.isin(np.arange(WAYS), labels) for labels in ([*x, *y], y))
@@ -366,8 +380,13 @@ def three_way(
         "macro_f1_3way": lambda t: macro_f1(_square(t, WAYS), used),
     }
     options: dict[str, Any] = {"cells": WAYS**2, "prior": PRIOR_OF_THREE, "rng": rng}
-    options["confidence"] = confidence
-    return {"accuracy_3way": share(x == y, clusters, confidence=confidence)} | {
+    options |= {"confidence": confidence, "weight": of_texts}
+    if of_texts is None:
+        accuracy_3way = share(x == y, clusters, confidence=confidence)
+    else:
+        hits = (x == y).astype(np.float64)
+        accuracy_3way = weighted_share(hits, of_texts, clusters, confidence=confidence)
+    return {"accuracy_3way": accuracy_3way} | {
         name: posterior_estimate(coefficient, WAYS * y + x, clusters, **options)
         for name, coefficient in coefficients.items()
     }
@@ -388,11 +407,13 @@ def auroc(
     *,
     confidence: float,
     cluster: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
 ) -> Estimate:
     """Return the probability that a passed text has a higher value than a failed text.
 
     Equal values count half. 1 is best, 1/2 is chance. NaN unless people pass a text and
-    fail another. Source: Bamber 1975, The area above the ordinal dominance graph.
+    fail another. `weight` (n,): how many texts each stands for (`label_weights`); None:
+    one each. Source: Bamber 1975, The area above the ordinal dominance graph.
 
     Interval: Jeffreys' of a share of as many texts as have this variance: the larger of
     DeLong's, from the texts' placements summed over `cluster` (Obuchowski 1997,
@@ -401,14 +422,16 @@ def auroc(
     the Mann-Whitney statistic). Either alone covers too seldom where texts are few: the
     first at .95 and 10 passes, the second where all are apart.
     """
-    p, right, clusters, _ = _label_pairs(
-        probabilities(judge), pass_or_fail(people), cluster
-    )
+    judged, labels = probabilities(judge), pass_or_fail(people)
+    p, right, clusters, _ = _label_pairs(judged, labels, cluster)
     passed = right == 1.0
     n_passed, n_failed = int(np.count_nonzero(passed)), int(np.count_nonzero(~passed))
     if not (n_passed and n_failed):
         return Estimate(*UNDEFINED, p.size, float(p.size))
-    place = _placements(p, passed)
+    if weight is not None:
+        weights = np.asarray(weight, np.float64)[np.isfinite(judged + labels)]
+        return _weighted_auroc(p, passed, weights, clusters, confidence)
+    place = _placements(p, passed, np.ones(p.size))
     value = float(np.mean(place[passed]))
     # Each text's influence on the value, times n: the mean is 0.
     influence = (
@@ -419,12 +442,7 @@ def auroc(
     alone, freedom = _delong(place, passed)
     if worth == p.size:  # with clusters, their t quantile is in `worth` already
         alone /= quantile_ratio(freedom, confidence=confidence) or 1.0
-    pairs_per_text = (n_passed + n_failed) / 2.0 - 1.0
-    stretch = 1.0 + pairs_per_text * (
-        (1.0 - value) / (2.0 - value) + value / (1.0 + value)
-    )
-    hanley_mcneil = value * (1.0 - value) * stretch / (n_passed * n_failed)
-    variance = max(alone, hanley_mcneil) * effect
+    variance = max(alone, _hanley_mcneil(value, n_passed, n_failed)) * effect
     certain = min(n_passed, n_failed) / max(effect, 1.0)
     if variance > 0:
         certain = value * (1.0 - value) / variance
@@ -432,14 +450,51 @@ def auroc(
     return Estimate(value, *ends, p.size, worth)
 
 
-def _placements(p: Array, passed: Mask) -> Array:
-    # For each text, the share of texts of the other class that are ranked on the right
-    # side of it.
-    ranks, n_passed = rankdata(p), np.count_nonzero(passed)
+def _placements(p: Array, passed: Mask, weight: Array) -> Array:
+    # For each text, the share by weight of the texts of the other class that are ranked
+    # on the right side of it; equal values count half.
     placements = np.empty_like(p)
-    placements[passed] = (ranks[passed] - rankdata(p[passed])) / (p.size - n_passed)
-    placements[~passed] = 1.0 - (ranks[~passed] - rankdata(p[~passed])) / n_passed
+    for side in (True, False):
+        others, of_others = p[passed != side], weight[passed != side]
+        order = np.argsort(others, kind="stable")
+        below = np.concatenate(([0.0], np.cumsum(of_others[order])))
+        here = p[passed == side]
+        less = below[np.searchsorted(others[order], here, side="left")]
+        at_most = below[np.searchsorted(others[order], here, side="right")]
+        share = (less + at_most) / 2.0 / below[-1]
+        placements[passed == side] = share if side else 1.0 - share
     return placements
+
+
+def _weighted_auroc(
+    p: Array, passed: Mask, weight: Array, cluster: Clusters, confidence: float
+) -> Estimate:
+    place = _placements(p, passed, weight)
+    sizes = [float(np.sum(weight[passed == side])) for side in (True, False)]
+    value = float(np.sum((weight * place)[passed])) / sizes[0]
+    # The mean of these is 0, and their variance is that of the value.
+    influence = (place - value) * np.where(passed, 1.0 / sizes[0], 1.0 / sizes[1])
+    mean = weighted_mean(influence, weight, cluster)
+    variance = mean.variance * float(np.sum(weight)) ** 2
+    n_passed, n_failed = (
+        kish_size(weight[passed == side], cluster[passed == side])[0]
+        for side in (True, False)
+    )
+    variance = max(variance, _hanley_mcneil(value, n_passed, n_failed))
+    certain = min(n_passed, n_failed)
+    if variance > 0:
+        certain = value * (1.0 - value) / variance
+    certain *= quantile_ratio(mean.freedom, confidence=confidence)
+    ends = jeffreys(value * certain, certain, confidence=confidence)
+    return Estimate(value, *ends, p.size, certain)
+
+
+def _hanley_mcneil(value: float, n_passed: float, n_failed: float) -> float:
+    pairs_per_text = (n_passed + n_failed) / 2.0 - 1.0
+    stretch = 1.0 + pairs_per_text * (
+        (1.0 - value) / (2.0 - value) + value / (1.0 + value)
+    )
+    return value * (1.0 - value) * stretch / (n_passed * n_failed)
 
 
 def _delong(place: Array, passed: Mask) -> tuple[float, float]:
@@ -484,9 +539,11 @@ def calibration(
     confidence: float,
     rng: np.random.Generator,
     cluster: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
 ) -> Calibration:
     """Return Brier score, bias and expected calibration error of probabilities of passing.
 
+    `weight` (n,): how many texts each stands for (`label_weights`); None: one each.
     Bins have equal counts, except that equal probabilities share a bin; each has at
     least IN_BIN texts, and there are at most BINS. ECE is above 0 even for a perfect
     judge, more so with few texts: compare it with `ece_by_chance`, not with 0. The
@@ -496,11 +553,14 @@ def calibration(
     Cooper and Hauskrecht 2015, Obtaining well calibrated probabilities using Bayesian
     binning.
     """
-    p, y, clusters, missing = _label_pairs(
-        probabilities(judge), pass_or_fail(people), cluster
-    )
+    judged, labels = probabilities(judge), pass_or_fail(people)
+    p, y, clusters, missing = _label_pairs(judged, labels, cluster)
     order = np.argsort(p, kind="stable")
     p, y, clusters = p[order], y[order], clusters[order]
+    weights, of_labels = np.ones(p.size), None
+    if weight is not None:
+        of_both = np.asarray(weight, np.float64)[np.isfinite(judged + labels)]
+        weights = of_labels = of_both[order]
     if not p.size:
         undefined = Estimate(*UNDEFINED, 0, 0.0)
         return Calibration(undefined, undefined, undefined, undefined, [], missing)
@@ -510,42 +570,65 @@ def calibration(
     bins = []
     for number in np.unique(place):
         texts = place == number
-        passed = share(y[texts], clusters[texts], confidence=confidence)
-        values = p[texts]
-        bins.append(
-            Bin(float(values[0]), float(values[-1]), float(np.mean(values)), passed)
-        )
+        values, in_bin = p[texts], weights[texts]
+        mean = float(np.sum(values * in_bin) / np.sum(in_bin))
+        if of_labels is None:
+            passed = share(y[texts], clusters[texts], confidence=confidence)
+        else:
+            passed = weighted_share(
+                y[texts], in_bin, clusters[texts], confidence=confidence
+            )
+        bins.append(Bin(float(values[0]), float(values[-1]), mean, passed))
     by_chance = np.empty(DRAWS)
     for rows in blocks(DRAWS, p.size, numbers=CHUNK):
         drawn_ratings = rng.random((by_chance[rows].size, p.size)) < p
-        by_chance[rows] = _ece(p, drawn_ratings.astype(np.float64), place)
+        by_chance[rows] = _ece(p, drawn_ratings.astype(np.float64), place, weights)
     low, high = np.quantile(
         by_chance, ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0)
     )
     n, worth = p.size, float(p.size)
     return Calibration(
-        _brier((p - y) ** 2, clusters, confidence),
-        mean_of(p - y, clusters, confidence=confidence),
-        Estimate(float(_ece(p, y[None], place)[0]), np.nan, np.nan, n, worth),
+        _brier((p - y) ** 2, clusters, confidence, of_labels),
+        mean_of(p - y, clusters, confidence=confidence, weight=of_labels),
+        Estimate(float(_ece(p, y[None], place, weights)[0]), np.nan, np.nan, n, worth),
         Estimate(float(np.mean(by_chance)), float(low), float(high), n, worth),
         bins,
         missing,
     )
 
 
-def _ece(p: Array, passed: Array, place: NDArray[np.intp]) -> Array:
+def _ece(p: Array, passed: Array, place: NDArray[np.intp], weight: Array) -> Array:
     # The gap of a bin times its share of the texts: its sum of differences divided by
-    # n.
+    # the number of texts.
+    differences = (p - passed) * weight
     gaps = [
-        np.abs(np.sum((p - passed)[:, place == number], axis=1))
+        np.abs(np.sum(differences[:, place == number], axis=1))
         for number in np.unique(place)
     ]
-    return np.asarray(np.sum(gaps, axis=0) / p.size)
+    return np.asarray(np.sum(gaps, axis=0) / np.sum(weight))
 
 
-def mean_of(values: Array, cluster: Clusters, *, confidence: float) -> Estimate:
-    """Return the mean of values (n,) with its t interval; both ends are NaN if all are equal."""
+def mean_of(
+    values: Array,
+    cluster: Clusters,
+    *,
+    confidence: float,
+    weight: Array | None = None,
+) -> Estimate:
+    """Return the mean of values (n,) with its t interval; both ends are NaN if all are equal.
+
+    `weight` (n,): how many texts each value stands for; None: one each.
+    """
     value, n = float(np.mean(values)), values.size
+    if weight is not None:
+        mean = weighted_mean(values, weight, cluster)
+        worth, _ = kish_size(weight, cluster)
+        if mean.variance <= 1e-24:
+            return Estimate(mean.value, np.nan, np.nan, n, worth)
+        upper = (1.0 + confidence) / 2.0
+        t = float(scipy.special.stdtrit(max(mean.freedom, 1.0), upper))
+        reach = t * float(np.sqrt(mean.variance))
+        return Estimate(mean.value, mean.value - reach, mean.value + reach, n, worth)
     worth = effective_size(values, cluster, confidence=confidence)
     spread = float(np.std(values, ddof=1)) if n > 1 else 0.0
     if spread <= 1e-12:
@@ -561,8 +644,10 @@ def mean_of(values: Array, cluster: Clusters, *, confidence: float) -> Estimate:
     return Estimate(value, value - reach, value + reach, n, worth)
 
 
-def _brier(squares: Array, cluster: Clusters, confidence: float) -> Estimate:
-    mean = mean_of(squares, cluster, confidence=confidence)
+def _brier(
+    squares: Array, cluster: Clusters, confidence: float, weight: Array | None
+) -> Estimate:
+    mean = mean_of(squares, cluster, confidence=confidence, weight=weight)
     if not mean.value > 0 or np.isnan(mean.low):
         return mean
     reach = (mean.high - mean.value) / mean.value

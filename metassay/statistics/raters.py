@@ -21,6 +21,9 @@ from metassay.statistics.shares import (
     Estimate,
     cluster_codes,
     design_effect,
+    kish_size,
+    weighted_mean,
+    weighted_share,
 )
 
 # for experts; the test's authors advise .15 for skilled raters, .1 for crowds
@@ -67,6 +70,7 @@ def annotator_test(
     epsilon: float = EPSILON,
     level: float = LEVEL,
     cluster: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
 ) -> AnnotatorTest:
     """Run the alternative annotator test of a judge (items,) against ratings (raters, items).
 
@@ -85,6 +89,9 @@ def annotator_test(
     (Satterthwaite's). Items of a document are correlated, and then the published test
     passes far too many judges (docs/calibration.md).
 
+    `weight` (items,): how many items each labelled one stands for (`label_weights`);
+    None: one each. The published test takes no weights.
+
     Sources: Calderon, Reichart and Dror 2025, The Alternative Annotator Test for
     LLM-as-a-Judge, and its released code; Tango 1998, Equivalence test and confidence
     interval for the difference in proportions for the paired-sample design; Benjamini
@@ -99,8 +106,10 @@ def annotator_test(
     if not 0 <= epsilon < 1:
         raise ValueError(f"want an epsilon of 0 or more and below 1, got {epsilon}")
     clusters = cluster_codes(cluster, labels.size)
+    weights = _weights(weight, labels.size)
     rows = [
-        _contest(labels, table, rater, clusters, epsilon) for rater in range(len(table))
+        _contest(labels, table, rater, clusters, weights, epsilon)
+        for rater in range(len(table))
     ]
     rejected = [
         benjamini_yekutieli(np.array([row[k] for row in rows]), level) for k in (4, 5)
@@ -130,14 +139,24 @@ def benjamini_yekutieli(p: Array, level: float) -> Mask:
     return np.isin(np.arange(p.size), order[: below[-1] + 1] if below.size else [])
 
 
+def _weights(weight: ArrayLike | None, n: int) -> Array:
+    return np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
+
+
 def _contest(
-    judge: Array, ratings: Array, rater: int, cluster: Clusters, epsilon: float
+    judge: Array,
+    ratings: Array,
+    rater: int,
+    cluster: Clusters,
+    weight: Array,
+    epsilon: float,
 ) -> tuple[int, int, float, float, float, float]:
     others = np.delete(ratings, rater, axis=0)
     labelled = (
         np.isfinite(judge)
         & np.isfinite(ratings[rater])
         & np.isfinite(others).any(axis=0)
+        & (weight > 0)
     )
     n = int(np.count_nonzero(labelled))
     if not n:
@@ -151,14 +170,14 @@ def _contest(
     as_judge = np.sum(others == judge[labelled], axis=0)
     as_rater = np.sum(others == label, axis=0)
     lead = np.asarray(np.sign(as_rater - as_judge), dtype=np.float64)
-    advantages = float(np.mean(lead <= 0)), float(np.mean(lead >= 0))
-    k = np.unique(clusters).size
+    weights = weight[labelled]
     return (
         n,
-        k,
-        *advantages,
+        np.unique(clusters).size,
+        float(np.average(lead <= 0, weights=weights)),
+        float(np.average(lead >= 0, weights=weights)),
         _t_test(lead, epsilon),
-        _score_test(lead, clusters, k, epsilon),
+        _score_test(lead, clusters, weights, epsilon),
     )
 
 
@@ -173,14 +192,13 @@ def _t_test(lead: Array, epsilon: float) -> float:
     )
 
 
-def _score_test(lead: Array, cluster: Clusters, k: int, epsilon: float) -> float:
+def _score_test(lead: Array, cluster: Clusters, weight: Array, epsilon: float) -> float:
+    _, codes = np.unique(cluster, return_inverse=True)
+    n, k = lead.size, int(codes.max()) + 1
     if k < 2:
         return np.nan
-    n, n_rater, n_judge = (
-        lead.size,
-        np.count_nonzero(lead > 0),
-        np.count_nonzero(lead < 0),
-    )
+    weight = weight * (n / np.sum(weight))
+    n_rater, n_judge = float(np.sum(weight[lead > 0])), float(np.sum(weight[lead < 0]))
     # The maximum-likelihood share of items where the judge is nearer, if the lead is
     # epsilon.
     linear = (2 * n - n_rater + n_judge) * epsilon - n_rater - n_judge
@@ -189,8 +207,7 @@ def _score_test(lead: Array, cluster: Clusters, k: int, epsilon: float) -> float
     variance = n * (2 * nearer + epsilon * (1 - epsilon))
     if variance <= 0:
         return np.nan
-    _, codes, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
-    effect, _ = design_effect(lead, codes)
+    effect = _weighted_effect(lead, codes, weight)
     if k < n:
         # Losses of whole documents occur in few documents, by chance in none: the
         # design effect is computed as if another document had been lost, as much of it
@@ -198,15 +215,33 @@ def _score_test(lead: Array, cluster: Clusters, k: int, epsilon: float) -> float
         added = int(
             np.ceil((n_rater + n / k * 2 / 3) / (np.unique(codes[lead > 0]).size + 1))
         )
-        extended = np.append(lead, np.ones(added)), np.append(codes, np.full(added, k))
-        effect = max(effect, design_effect(*extended)[0])
+        extended = _weighted_effect(
+            np.append(lead, np.ones(added)),
+            np.append(codes, np.full(added, k)),
+            np.append(weight, np.ones(added)),
+        )
+        effect = max(effect, extended)
     # A large document's weight grows with the correlation of its items: count equal
     # documents.
+    sizes = np.bincount(codes, weights=weight)
     icc = min((effect - 1) / max(float(np.sum(sizes**2)) / n - 1, 1e-9), 1.0)
     spread = sizes * (1 + (sizes - 1) * icc)
     n_equal = float(np.sum(spread) ** 2 / np.sum(spread**2))
     score = (n_rater - n_judge - n * epsilon) / np.sqrt(variance * effect)
     return float(scipy.special.stdtr(max(n_equal - 1, 1), score))
+
+
+def _weighted_effect(lead: Array, cluster: Clusters, weight: Array) -> float:
+    # The variance of the weighted mean divided by that of a mean of n independent items.
+    effect, _ = design_effect(lead, cluster)
+    if np.all(weight == 1.0):
+        return effect
+    items, clusters = kish_size(weight, cluster)
+    mean = weighted_mean(lead, weight, cluster)
+    spread = float(np.average((lead - mean.value) ** 2, weights=weight))
+    if spread <= 0:
+        return lead.size / clusters
+    return max(lead.size / items, mean.variance * lead.size / spread)
 
 
 def by_agreement(
@@ -215,6 +250,7 @@ def by_agreement(
     *,
     confidence: float,
     cluster: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
 ) -> dict[tuple[str, str], Estimate]:
     """Return the judge's accuracy on `all` items with two ratings or more, `unanimous` and `split`.
 
@@ -226,12 +262,16 @@ def by_agreement(
     rater's label counted, split items would understate the raters' accuracy. So two
     ratings of an item are never split. Intervals: Jeffreys' for the shares, which are
     wide for soft labels; t for the difference. Items of a `cluster` (items,), and
-    raters of an item, are correlated. `n` counts items.
+    raters of an item, are correlated. `n` counts items. `weight` as in `annotator_test`.
     """
     verdict, table = _verdicts(judge, ratings)
     clusters = cluster_codes(cluster, verdict.size)
+    weights = None if weight is None else np.asarray(weight, dtype=np.float64)
     passes, raters = np.nansum(table, axis=0), np.isfinite(table).sum(axis=0)
-    rater, item = np.nonzero(np.isfinite(table) & np.isfinite(verdict) & (raters >= 2))
+    both = np.isfinite(verdict) & (raters >= 2)
+    if weights is not None:
+        both &= weights > 0
+    rater, item = np.nonzero(np.isfinite(table) & both)
     label = table[rater, item]
     soft = (passes[item] - label) / (raters[item] - 1)
     as_judge = np.where(verdict[item] == 1, soft, 1 - soft)
@@ -244,15 +284,21 @@ def by_agreement(
         "split": ~unanimous,
     }.items():
         groups, n = clusters[item[rows]], int(np.unique(item[rows]).size)
-        pair = [
-            shares.share(v[rows], groups, confidence=confidence)
-            for v in (as_judge, as_rater)
-        ]
+        of_rows = None if weights is None else weights[item[rows]]
+        if of_rows is None:
+            pair = [
+                shares.share(v[rows], groups, confidence=confidence)
+                for v in (as_judge, as_rater)
+            ]
+        else:
+            pair = [
+                weighted_share(v[rows], of_rows, groups, confidence=confidence)
+                for v in (as_judge, as_rater)
+            ]
         difference = Estimate(*UNDEFINED, 0, 0.0)
         if n:
-            difference = mean_of(
-                (as_judge - as_rater)[rows], groups, confidence=confidence
-            )
+            gaps = (as_judge - as_rater)[rows]
+            difference = mean_of(gaps, groups, confidence=confidence, weight=of_rows)
         observers = zip(
             ("judge", "rater", "difference"), (*pair, difference), strict=True
         )
@@ -279,6 +325,7 @@ def latent_classes(
     rng: np.random.Generator,
     population: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
 ) -> Latent:
     """Estimate sensitivity and specificity of judge and raters against a latent truth.
 
@@ -292,10 +339,10 @@ def latent_classes(
     solution observers are better than chance), else by two verdicts in two populations,
     10 items or more in each, whose shares of passes differ by .1 or more (Hui and
     Walter). Intervals are percentiles of 200 resamples of clusters, at least as wide as
-    Jeffreys' for as many items of known truth. Sources: Dawid and Skene 1979, Maximum
-    likelihood estimation of observer error-rates using the EM algorithm; Hui and Walter
-    1980, Estimating the error rates of diagnostic tests; Kruskal 1977 on what three
-    verdicts identify.
+    Jeffreys' for as many items of known truth. `weight` is that of `annotator_test`.
+    Sources: Dawid and Skene 1979, Maximum likelihood estimation of observer error-rates
+    using the EM algorithm; Hui and Walter 1980, Estimating the error rates of
+    diagnostic tests; Kruskal 1977 on what three verdicts identify.
     """
     verdict, others = _verdicts(judge, ratings)
     table = np.vstack((verdict, others))
@@ -305,8 +352,10 @@ def latent_classes(
     _, place = np.unique(populations, return_inverse=True)
     clusters = cluster_codes(cluster, verdict.size)
     has_verdict = np.isfinite(table)
-    usable = has_verdict[0] & (has_verdict.sum(axis=0) >= 2)
+    of_items = _weights(weight, verdict.size)
+    usable = has_verdict[0] & (has_verdict.sum(axis=0) >= 2) & (of_items > 0)
     table, place, clusters = table[:, usable], place[usable], clusters[usable]
+    of_items = of_items[usable]
     n_populations = int(place.max(initial=0)) + 1
     three = int(np.count_nonzero(np.isfinite(table).sum(axis=0) >= 3))
     undefined = [Estimate(*UNDEFINED, table.shape[1], np.nan)] * len(table)
@@ -321,7 +370,9 @@ def latent_classes(
     patterns, population_of = np.where(kinds[:-1] < 0, np.nan, kinds[:-1]), kinds[-1]
     _, clusters = np.unique(clusters, return_inverse=True)
     counts = np.zeros((int(clusters.max()) + 1, patterns.shape[1]))
-    np.add.at(counts, (clusters, kind.reshape(-1)), 1.0)
+    # Weighted items count as many as items of equal weight that are as certain.
+    certain = kish_size(of_items, clusters)[0] / np.sum(of_items)
+    np.add.at(counts, (clusters, kind.reshape(-1)), of_items * certain)
     resamples = rng.multinomial(
         len(counts), np.full(len(counts), 1 / len(counts)), RESAMPLES
     )

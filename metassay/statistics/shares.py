@@ -93,6 +93,73 @@ def share(
     return Estimate(value, *ends, values.size, worth)
 
 
+class WeightedMean(NamedTuple):
+    """A weighted mean, the variance of its sums over clusters, and degrees of freedom."""
+
+    value: float
+    variance: float
+    freedom: float  # Satterthwaite's with clusters, else n - 1
+
+
+def weighted_mean(values: Array, weight: Array, cluster: Clusters) -> WeightedMean:
+    """Return the mean of values (n,) by weight, with its variance; n of 1 or more.
+
+    By linearization: source: Binder 1983, On the variances of asymptotically normal
+    estimators from complex surveys.
+    """
+    total = float(np.sum(weight))
+    value = float(np.sum(weight * values)) / total
+    codes, number = np.unique(cluster, return_inverse=True)
+    influence = weight * (values - value) / total
+    squares = np.bincount(number, weights=influence).astype(np.float64) ** 2
+    k, n = codes.size, values.size
+    variance = float(np.sum(squares)) * k / max(k - 1, 1)
+    return WeightedMean(value, variance, freedom_of(squares) if k < n else n - 1.0)
+
+
+def kish_size(weight: Array, cluster: Clusters) -> tuple[float, float]:
+    """Return how many texts of equal weight, and how many clusters, weigh as much.
+
+    Source: Kish 1965, Survey Sampling.
+    """
+    _, number = np.unique(cluster, return_inverse=True)
+    by_cluster = np.bincount(number, weights=weight)
+    total = float(np.sum(weight))
+    texts, clusters = float(np.sum(weight**2)), float(np.sum(by_cluster**2))
+    return total**2 / texts, total**2 / clusters
+
+
+def weighted_share(
+    hits: Array, weight: Array, cluster: Clusters, *, confidence: float
+) -> Estimate:
+    """Return the weighted share of ones among 0/1 values (n,), with Jeffreys' interval.
+
+    Values between 0 and 1 are shares themselves. NaN without values. The interval is
+    that of as many independent values as have the share's variance: that of its sums
+    over `cluster` (n,), or that of the weights alone if it is larger. It is that of the
+    clusters, by weight, where all values are equal or fewer than FEW_CLUSTERS have the
+    rarer one: then the data cannot show whether values of a cluster are alike. The
+    number is multiplied by the squared ratio of the normal and the t quantile, as the
+    variance is estimated.
+    """
+    n = hits.size
+    if not n:
+        return Estimate(*UNDEFINED, 0, 0.0)
+    mean = weighted_mean(hits, weight, cluster)
+    texts, clusters = kish_size(weight, cluster)
+    k, freedom, worth = np.unique(cluster).size, mean.freedom, texts
+    if mean.variance > 0:
+        # A share of n independent values is worth n of them, without a correction.
+        uncorrected = mean.variance * (1.0 - 1.0 / n if k == n else 1.0)
+        worth = min(worth, mean.value * (1.0 - mean.value) / uncorrected)
+    with_rarer = min(np.unique(cluster[rows]).size for rows in (hits > 0, hits < 1))
+    if k < n and with_rarer < FEW_CLUSTERS:
+        worth, freedom = min(worth, clusters), k - 1.0
+    worth *= quantile_ratio(freedom, confidence=confidence)
+    ends = jeffreys(mean.value * worth, worth, confidence=confidence)
+    return Estimate(mean.value, *ends, n, worth)
+
+
 def effective_size(influence: Array, cluster: Clusters, *, confidence: float) -> float:
     """Return how many independent texts are equivalent to n texts of `cluster` (n,): 1 to n.
 
@@ -131,13 +198,21 @@ def design_effect(influence: Array, cluster: Clusters) -> tuple[float, float]:
         return n / k, np.inf
     squares: Array = np.bincount(number, weights=centred).astype(np.float64) ** 2
     clustered = float(np.sum(squares)) * k / (k - 1) / n
-    # A variance that comes from few clusters (a judge errs in four documents of sixty)
-    # is as uncertain as one from few clusters: Satterthwaite's degrees of freedom.
-    size, freedom = float(np.sum(squares)), k - 1.0
+    return max(1.0, clustered / independent), freedom_of(squares)
+
+
+def freedom_of(squares: Array) -> float:
+    """Return the degrees of freedom of a variance that is the sum of these squares (k,).
+
+    A variance that comes from few clusters (a judge errs in four documents of sixty) is
+    as uncertain as one from few clusters: Satterthwaite's degrees of freedom, at most
+    k - 1.
+    """
+    k, size, freedom = squares.size, float(np.sum(squares)), squares.size - 1.0
     kurtosis = k * float(np.sum(squares**2)) / size**2 if size > 0 else 0.0
     if kurtosis > 1.0:
         freedom = min(freedom, 2.0 * k / (kurtosis - 1.0))
-    return max(1.0, clustered / independent), freedom
+    return freedom
 
 
 def quantile_ratio(freedom: float, *, confidence: float) -> float:
@@ -169,26 +244,38 @@ def posterior_estimate(  # noqa: PLR0913 - all but three are named
     confidence: float,
     rng: np.random.Generator,
     most: float = np.inf,
+    weight: Array | None = None,
 ) -> Estimate:
     """Compute the coefficient of the table of `cell` (n,), each 0 to `cells` - 1, with interval.
 
+    `weight` (n,): how many texts each stands for; None: one each.
     Equal tails of DRAWS tables from a Dirichlet with `prior` texts added to each cell
     and the effective number of texts (by `cluster` (n,), at most `most`). The ends are
     widened to include the value. NaN where the coefficient is undefined for the table.
     """
     n = cell.size
-    table = np.bincount(cell, minlength=cells).astype(np.float64)
+    of_texts = np.ones(n) if weight is None else weight * (n / np.sum(weight))
+    table = np.bincount(cell, weights=of_texts, minlength=cells)
     value = float(coefficient(table)) if n else np.nan
     if np.isnan(value):
         return Estimate(*UNDEFINED, n, float(n))
     # By a complex step the gradient is exact to rounding, without a formula per
     # coefficient.
     gradient = np.imag(coefficient(table / n + 1e-30j * np.eye(cells))) / 1e-30
-    worth = min(effective_size(gradient[cell], cluster, confidence=confidence), most)
-    # With clusters, their t quantile is in `worth` already.
-    certain = worth * (
-        quantile_ratio(n - 1, confidence=confidence) if worth == n else 1.0
-    )
+    if weight is None:
+        worth = effective_size(gradient[cell], cluster, confidence=confidence)
+        worth = min(worth, most)
+        # With clusters, their t quantile is in `worth` already.
+        t = quantile_ratio(n - 1, confidence=confidence) if worth == n else 1.0
+        certain = worth * t
+    else:
+        mean = weighted_mean(gradient[cell], of_texts, cluster)
+        worth, _ = kish_size(of_texts, cluster)
+        if mean.variance > 0:
+            spread = np.average((gradient[cell] - mean.value) ** 2, weights=of_texts)
+            worth = min(worth, float(spread) / mean.variance)
+        worth *= quantile_ratio(mean.freedom, confidence=confidence)
+        certain = worth
     tables = rng.standard_gamma(table * (certain / n) + prior, size=(DRAWS, cells))
     return Estimate(
         value, *ends(coefficient(tables), value, confidence=confidence), n, worth
@@ -507,6 +594,7 @@ def labels_needed(
     width: float = WIDTH,
     threshold: float = THRESHOLD,
     cluster: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
 ) -> LabelsNeeded:
     """Return how many rated texts make each interval `width` wide; arrays as for `judge_card`.
 
@@ -516,8 +604,10 @@ def labels_needed(
     sample of those with a judgment, clustered like the rated ones. Sensitivity rests on
     the texts that people pass, specificity on those that they fail. A pass-rate number
     above the number of judged texts means that more texts are needed, all of them
-    rated. NaN with fewer than two texts that have judgment and rating. Raises
-    ValueError unless 0 < width < 1.
+    rated. `weight` (n,): how many texts each rated one stands for; None: one each. NaN
+    with fewer than two texts that have judgment and rating; of sensitivity also if
+    people pass none of them, and of specificity if they fail none. Raises ValueError
+    unless 0 < width < 1.
     """
     if not 0 < width < 1:
         raise ValueError(f"want a width between 0 and 1, got {width}")
@@ -528,10 +618,12 @@ def labels_needed(
     rated = np.isfinite(y)
     if np.count_nonzero(rated) < 2:
         return LabelsNeeded(np.nan, np.nan, np.nan)
-    table = (np.bincount(cells(f[rated], y[rated]), minlength=4) + 0.5).astype(
-        np.float64
-    )
-    table /= table.sum()
+    of_rated = np.ones(int(np.count_nonzero(rated)))
+    if weight is not None:
+        of_rated = np.asarray(weight, dtype=np.float64)[judged][rated]
+        of_rated = of_rated * (of_rated.size / np.sum(of_rated))
+    counts = np.bincount(cells(f[rated], y[rated]), weights=of_rated, minlength=4)
+    table: Array = (counts + 0.5) / np.sum(counts + 0.5)
     passes, fails = table[0] + table[2], table[1] + table[3]
 
     def deff(influence: Array, among: Mask) -> float:
@@ -541,16 +633,18 @@ def labels_needed(
 
     effect = deff(powered_influence(f, y), judged[judged])
     effect = max(effect, np.count_nonzero(rated) / worth_at_most(y, clusters))
-    labels = (
-        effect * _powered_labels(table, f.size / effect, width, confidence),
-        deff(f, y == 1)
-        * _independent_texts(float(table[0] / passes), width, confidence)
-        / passes,
-        deff(1.0 - f, y == 0)
-        * _independent_texts(float(table[3] / fails), width, confidence)
-        / fails,
+    of_rate = effect * _powered_labels(table, f.size / effect, width, confidence)
+    of_sensitivity, of_specificity = np.nan, np.nan
+    if (y == 1).any():
+        texts = _independent_texts(float(table[0] / passes), width, confidence)
+        of_sensitivity = deff(f, y == 1) * texts / passes
+    if (y == 0).any():
+        texts = _independent_texts(float(table[3] / fails), width, confidence)
+        of_specificity = deff(1.0 - f, y == 0) * texts / fails
+    labels = (of_rate, of_sensitivity, of_specificity)
+    return LabelsNeeded(
+        *(n if np.isnan(n) else float(math.ceil(n - 1e-9)) for n in labels)
     )
-    return LabelsNeeded(*(float(math.ceil(n - 1e-9)) for n in labels))
 
 
 def _independent_texts(share: float, width: float, confidence: float) -> float:

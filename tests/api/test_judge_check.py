@@ -242,6 +242,170 @@ def test_a_blank_label_is_judged_only():
     assert any("Unknown" in line for line in none.answer)
 
 
+def queue(**columns):
+    """300 rows of 100 documents; of those that the judge fails all are labelled, of the
+    others every seventh. Of 240 that it passes, people pass 3 in 4 of those that they
+    see; of 60 that it fails, 1 in 4.
+    """
+    row = np.arange(300)
+    fails = row % 5 == 4
+    nth = np.where(fails, row // 5, (row // 5) * 4 + row % 5)  # of its verdict
+    passed = np.where(fails, nth % 4 == 0, nth // 7 % 4 != 0)
+    human = np.where(fails | (nth % 7 == 0), np.where(passed, "pass", "fail"), "")
+    judge = np.where(fails, "fail", "pass")
+    document = [f"d{i // 3}" for i in row]
+    return pd.DataFrame({"doc_id": document, "judge": judge, "human": human, **columns})
+
+
+def rates_of(results, part="all"):
+    rates = results.pass_rates
+    return rates[rates["slice"] == part].set_index("method")
+
+
+def test_labels_chosen_by_the_verdict_are_weighted_and_said():
+    results, frame = judge_check(queue()), queue()
+    labelled = frame[frame["human"] != ""]
+    seen = labelled[labelled["judge"] == "pass"]["human"] == "pass"
+    a, c = seen.mean(), 0.25
+    rate = 0.8 * a + 0.2 * c
+    assert value(results, "sensitivity") == pytest.approx(0.8 * a / rate)
+    assert value(results, "specificity") == pytest.approx(0.2 * 0.75 / (1 - rate))
+    assert value(results, "agreement", column="base_rate") == pytest.approx(rate)
+    rates = rates_of(results)
+    assert rates.loc["corrected", "value"] == pytest.approx(rate)
+    assert rates.loc["corrected", "low"] < rate < rates.loc["corrected", "high"]
+    assert rates.loc["as judged", "value"] == pytest.approx(0.8)
+    (line,) = results.warnings
+    assert line.startswith(
+        "Labels were chosen. People labelled 100% of the rows that judge fails (60 of 60) and"
+        " 15% of the others (35 of 240). All numbers are weighted by this."
+    )
+    screen = " ".join(" ".join(results.screen).split())
+    assert f"WARNING: {line}" in screen
+    assert results.table("warnings")["kind"].tolist() == ["labels"]
+    # A requirement is met, or not, by the weighted number.
+    low = value(results, "sensitivity", column="low")
+    assert not judge_check(queue(), require={"sensitivity": low - 0.01}).unmet
+    assert judge_check(queue(), require={"sensitivity": low + 0.01}).unmet
+
+
+def test_a_system_that_nobody_labelled_is_in_no_corrected_rate():
+    frame = queue(system=["a", "a", "b", "c", "c"] * 60)
+    frame.loc[frame["system"] == "b", "human"] = ""
+    results = judge_check(frame)
+    rates = rates_of(results)
+    corrected = ["corrected", "corrected by sensitivity and specificity"]
+    assert rates.loc[corrected, "value"].isna().all()
+    assert set(rates.loc[corrected, "why_blank"]) == {"no row of system b is labelled"}
+    assert np.isfinite(rates.loc["as judged", "value"])
+    assert rates_of(results, "system=a").loc["corrected", "why_blank"] == ""
+    of_b = rates_of(results, "system=b").loc["corrected"]
+    assert np.isnan(of_b["value"])
+    assert of_b["why_blank"] == "no row is labelled"
+    assert value(results, "agreement", column="n") == (frame["human"] != "").sum()
+    assert "not given" in "\n".join(results.screen)
+    (line,) = [line for line in results.warnings if "None of the rows" in line]
+    assert line.endswith("Label rows of system b.")
+    # The card is that of the other systems.
+    others = judge_check(frame[frame["system"] != "b"])
+    assert value(others, "cohen_kappa") == value(results, "cohen_kappa")
+
+
+def test_a_slice_that_nobody_labelled_leaves_the_total_uncorrected():
+    topic = np.repeat(["x", "y"], [200, 100])
+    frame = queue(topic=topic)
+    frame.loc[frame["topic"] == "y", "human"] = ""
+    results = judge_check(frame, by="topic")
+    assert rates_of(results).loc["corrected", "why_blank"] == (
+        "none of the rows of topic y is labelled"
+    )
+    assert np.isfinite(rates_of(results, "topic=x").loc["corrected", "value"])
+    assert any("100 of" in line or "(0 of 100)" in line for line in results.warnings)
+
+
+def test_a_verdict_with_few_labels_leaves_blank_cells_and_says_what_to_label():
+    frame = queue()
+    passes = np.flatnonzero((frame["judge"] == "pass") & (frame["human"] != ""))
+    frame.loc[passes[3:], "human"] = ""
+    results = judge_check(frame)
+    assert np.isnan(value(results, "sensitivity"))
+    assert value(results, "negative_predictive_value") == pytest.approx(0.75)
+    (line,) = [line for line in results.warnings if "blank" in line]
+    assert line == (
+        "People labelled 3 of the 240 rows that judge passes. Numbers that rest on these are"
+        " blank. Label 2 more rows that judge passes."
+    )
+    assert "too few labels" in "\n".join(results.screen)
+    reason = results.card.set_index("statistic").loc["cohen_kappa", "why_blank"]
+    assert reason == "too few labels for what the judge passes"
+    gate = judge_check(frame, require={"kappa": 0.1})
+    assert any(
+        line.startswith("cohen_kappa: is undefined, as too few") for line in gate.answer
+    )
+    # The remedy helps.
+    frame.loc[passes[:5], "human"] = ["pass", "pass", "pass", "fail", "pass"]
+    assert np.isfinite(value(judge_check(frame), "sensitivity"))
+
+
+def test_kappa_and_labels_for_specificity_are_undefined_where_people_pass_all_rows():
+    judge = ["pass"] * 38 + ["fail"] * 2
+    results = judge_check(pd.DataFrame({"judge": judge, "human": ["pass"] * 40}))
+    assert np.isnan(
+        [value(results, name) for name in ("cohen_kappa", "specificity")]
+    ).all()
+    needed = results.labels.set_index("for")["needed"]
+    assert np.isnan(needed["specificity"])
+    assert np.isfinite(needed["sensitivity"])
+    screen = "\n".join(results.screen)
+    assert screen.count("undefined") == 3  # twice in the card, and in the warning
+    assert "specificity." not in screen.partition("More labels")[2]
+    assert [*results.warnings] == [
+        "People pass all 40 labelled rows: specificity, balanced accuracy, kappa and MCC are"
+        " undefined. Add rows that people fail."
+    ]
+    reason = results.card.set_index("statistic").loc["cohen_kappa", "why_blank"]
+    assert reason == "people fail no labelled row"
+
+
+def test_labels_chosen_by_one_judge_are_weighted_in_the_card_of_another():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"judge_a": rng.random(4000) < 0.8})
+    people = np.where(rng.random(4000) < 0.85, frame["judge_a"], ~frame["judge_a"])
+    frame["judge_b"] = np.where(rng.random(4000) < 0.9, people, ~people)
+    whole = judge_check(frame.assign(human=people * 1))
+    has_label = ~frame["judge_a"] | (rng.random(4000) < 0.2)
+    results = judge_check(frame.assign(human=np.where(has_label, people * 1.0, np.nan)))
+    for judge in ("judge_a", "judge_b"):
+        cards = [
+            of.card[of.card["judge"] == judge].set_index("statistic")
+            for of in (whole, results)
+        ]
+        for name in ("sensitivity", "specificity", "cohen_kappa"):
+            expected, number = (card.loc[name, "value"] for card in cards)
+            assert number == pytest.approx(expected, abs=0.05), (judge, name)
+
+
+def test_the_test_beside_raters_weighs_labels_too():
+    wide = raters(300)
+    has_label = (wide["judge"] == 0) | (np.arange(300) % 5 == 0)
+    some = wide.astype({name: float for name in PEOPLE})
+    some.loc[~has_label, PEOPLE] = np.nan
+    results = judge_check(some, human=PEOPLE)
+    weight = np.where(some["judge"] == 0, 1.0, (some["judge"] == 1).sum() / np.sum(
+        has_label & (some["judge"] == 1)
+    ))  # fmt: skip
+    contest = results.contests.set_index("rater").loc["ann"]
+    others = wide[["ben", "cleo"]].to_numpy()
+    nearer = [
+        (others == wide[name].to_numpy()[:, None]).sum(axis=1)
+        for name in ("judge", "ann")
+    ]
+    expected = np.average(
+        (nearer[0] >= nearer[1])[has_label], weights=weight[has_label]
+    )
+    assert contest["advantage"] == pytest.approx(expected)
+
+
 def raters(n=90):
     rng = np.random.default_rng(3)
     truth = rng.random(n) < 0.7

@@ -76,9 +76,9 @@ class Cell(NamedTuple):
 
 def sections() -> list[Section]:
     """All sections, in the order of the page."""
-    from tests.calibration import classes  # which import this module
+    from tests.calibration import chosen_labels, classes  # which import this module
 
-    return [classes.SECTION]
+    return [classes.SECTION, chosen_labels.SECTION]
 
 
 def cells(chosen: Sequence[Section]) -> Iterator[Cell]:

@@ -105,10 +105,8 @@ def card(results, judge="j", *, study="test", part="full"):
 
 def test_unknown_is_counted_and_never_wrong_or_right():
     # Of eight items with an answer the judge gets four of six right; it abstains of one
-    # and fails on another. What is split or unlabelled is in no number.
-    gold = gold_of(
-        ENTAILED, ENTAILED, ENTAILED, ENTAILED, NOT, NOT, NOT, NOT, "split", None
-    )
+    # and fails on another. What is split is in no number.
+    gold = gold_of(ENTAILED, ENTAILED, ENTAILED, ENTAILED, NOT, NOT, NOT, NOT, "split")
     answers = [
         ENTAILED,
         ENTAILED,
@@ -118,7 +116,6 @@ def test_unknown_is_counted_and_never_wrong_or_right():
         NOT,
         ENTAILED,
         "refused",
-        NOT,
         NOT,
     ]
     results = examined(gold, answers)
@@ -134,11 +131,11 @@ def test_unknown_is_counted_and_never_wrong_or_right():
     assert value["agreement_at_least"] == pytest.approx(4 / 8)
     assert value["agreement_at_most"] == pytest.approx(6 / 8)
     counts = of_judge.loc["agreement", ["n", "n_judged", "n_missing", "n_split"]]
-    assert counts.tolist() == [6, 8, 2, 1]
+    assert counts.tolist() == [6, 7, 2, 1]
     assert "auroc" not in of_judge.index
     assert "accuracy_3way" not in of_judge.index
     assert results.notes == [
-        f"j: 1 of 10 items have no verdict (status {status}): accuracy is given without them, and"
+        f"j: 1 of 9 items have no verdict (status {status}): accuracy is given without them, and"
         " in bounds with them"
         for status in ("abstained", "refused")
     ]
@@ -269,18 +266,37 @@ def test_a_rater_is_held_against_most_of_the_others():
     gold = gold_of(ENTAILED, ENTAILED, ENTAILED, ENTAILED)
     results = examined(gold, ratings=round_trip(RATINGS, ratings))
     assert set(results.cards["judge"]) == {"a", "b", "c"}
+    # Item 3 waits for another rater, and two labels are too few to speak for it.
     a = card(results, "a").loc["agreement"]
+    assert (a["n"], a["n_judged"], a["n_split"]) == (2, 4, 1)
+    assert np.isnan(a["value"])
+    of_all = round_trip(RATINGS, ratings[ratings["doc_id"] != "i03"])
+    a = card(examined(gold, ratings=of_all), "a").loc["agreement"]
     assert (a["value"], a["n"], a["n_split"]) == (0.5, 2, 1)
     assert card(results, "c").loc[
         "agreement", ["value", "n"]
     ].tolist() == pytest.approx([1 / 2, 2])
     assert results.verdicts.empty
-    abstained = ratings.assign(value=ratings["value"].where(ratings["rater"] != "b"))
+    abstained = of_all.assign(value=of_all["value"].where(of_all["rater"] != "b"))
     results = examined(gold, ratings=round_trip(RATINGS, abstained))
     assert card(results, "b").loc["abstained", "value"] == 1
     assert card(results, "a").loc[
         "agreement", ["value", "n"]
     ].tolist() == pytest.approx([1 / 3, 3])
+
+
+def test_items_without_a_gold_label_are_spoken_for_by_those_with_the_same_verdict():
+    # The judge says entailed of 12 items, 6 of them with gold labels, 5 right; of 8
+    # others, all with labels, 6 right. So people say entailed of 10 + 2 of 20 items.
+    labels = [ENTAILED] * 5 + [NOT] + [None] * 6 + [ENTAILED] * 2 + [NOT] * 6
+    results = examined(gold_of(*labels), [ENTAILED] * 12 + [NOT] * 8)
+    value = card(results)["value"].to_dict()
+    assert value["true_pass"] == 5  # counted, not weighed
+    assert value["sensitivity"] == pytest.approx(10 / 12)
+    assert value["specificity"] == pytest.approx(6 / 8)
+    assert value["agreement"] == pytest.approx(16 / 20)
+    rates = [value[f"{name}_pass_rate"] for name in ("judge", "prediction_powered")]
+    assert rates == pytest.approx([12 / 20, 12 / 20])
 
 
 def test_the_order_of_rows_changes_no_number():

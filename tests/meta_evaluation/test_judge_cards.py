@@ -6,7 +6,9 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from metassay.core.options import Criterion
+from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.judge_cards import correct_means, judge_cards
+from metassay.meta_evaluation.study_warnings import find_chosen_labels
 from metassay.statistics.shares import prediction_powered_mean
 from metassay.tables.parquet import empty
 from metassay.tables.scores import SCORES
@@ -66,7 +68,8 @@ LIKELY = {d: 0.5 + 0.4 * (2 * v - 1) for d, v in JUDGMENTS.items()}
 
 
 def test_a_card_by_hand():
-    cards, bins = carded(scored(JUDGMENTS), passed(PEOPLE))
+    seen = {doc: value for doc, value in JUDGMENTS.items() if doc in PEOPLE}
+    cards, bins = carded(scored(seen), passed(PEOPLE))
     assert len(bins) == 0
     expected = {
         "true_pass": 8,
@@ -76,22 +79,85 @@ def test_a_card_by_hand():
         "sensitivity": 0.8,
         "specificity": 0.9,
         "cohen_kappa": 0.7,
-        "judge_pass_rate": 12 / 25,
+        "judge_pass_rate": 9 / 20,
         "people_pass_rate": 11 / 21,
-        "rogan_gladen_pass_rate": (12 / 25 + 0.9 - 1) / (0.8 + 0.9 - 1),
+        "rogan_gladen_pass_rate": 1 / 2,
+        "prediction_powered_pass_rate": 1 / 2,
     }
     value = cards.set_index("statistic")["value"]
     assert value[list(expected)].to_dict() == pytest.approx(expected)
     row = only(cards, statistic="sensitivity")
     assert row["low"] < 0.8 < row["high"]
     assert (row["n"], row["n_effective"]) == (10, 10)
-    assert (row["n_judged"], row["n_missing"], row["n_split"]) == (25, 1, 0)
+    assert (row["n_judged"], row["n_missing"], row["n_split"]) == (20, 1, 0)
     assert np.isnan(row["threshold"])
     assert row["recipe"] == "m|v1"
     labels = only(cards, statistic="labels_sensitivity")
     assert labels["width"] == 0.1
     assert labels["value"] == int(labels["value"]) > 100
     assert not set(cards["statistic"]) & {"brier", "bias", "ece", "ece_by_chance"}
+
+
+def test_ratings_of_some_texts_speak_for_those_with_the_same_verdict():
+    # The judge passes 12 of 25 texts. People pass 8 of 9 that they saw of these, and 2
+    # of 11 that they saw of the others.
+    cards, _ = carded(scored(JUDGMENTS), passed(PEOPLE))
+    right, missed = 12 / 25 * 8 / 9, 13 / 25 * 2 / 11
+    rate = right + missed
+    expected = {
+        "true_pass": 8,  # counted, not weighted
+        "false_fail": 2,
+        "sensitivity": right / rate,
+        "specificity": 13 / 25 * 9 / 11 / (1 - rate),
+        "precision": 8 / 9,
+        "judge_pass_rate": 12 / 25,
+        "people_pass_rate": 11 / 21,
+        "rogan_gladen_pass_rate": rate,
+        "prediction_powered_pass_rate": rate,
+    }
+    value = cards.set_index("statistic")["value"]
+    assert value[list(expected)].to_dict() == pytest.approx(expected)
+    rates = [
+        only(cards, statistic=f"{name}_pass_rate")
+        for name in ("prediction_powered", "rogan_gladen")
+    ]
+    assert rates[0]["low"] < rate < rates[0]["high"]
+    assert rates[0]["low"] == rates[1]["low"]
+    row = only(cards, statistic="sensitivity")
+    assert (row["n"], row["n_judged"], row["n_missing"]) == (10, 25, 1)
+
+
+def test_a_study_says_by_what_its_rated_texts_were_chosen():
+    # The metric passes 80 of 100 texts of each system; people rated all others, and of
+    # these every eighth.
+    texts = {f"d{n:03}": float(n % 5 > 0) for n in range(100)}
+    seen = {doc: n % 3 / 2 > 0 for n, (doc, v) in enumerate(texts.items())
+            if not v or n % 8 == 1}  # fmt: skip
+    names, criteria = ("x", "y"), {"right": CRITERIA["right"]}
+    scores = pd.concat([scored(texts, name) for name in names])
+    ratings = pd.concat([passed(seen, author=name) for name in names])
+    run = Evaluation(scores, ratings, criteria, HIGHER, OPTIONS)
+    (warning,) = find_chosen_labels(run)
+    assert (warning.kind, warning.study, warning.criterion) == ("labels", "s1", "right")
+    n_seen = 2 * sum(texts[doc] for doc in seen)
+    assert warning.finding == (
+        "Labels were chosen. People labelled 100% of the texts that m fails (40 of 40) and"
+        f" {n_seen / 160:.0%} of the others ({n_seen:.0f} of 160). All numbers are weighted by"
+        " this."
+    )
+    some = {doc: value for doc, value in seen.items() if not texts[doc]}
+    run = Evaluation(scores, passed(some, author="x"), criteria, HIGHER, OPTIONS)
+    _, few = find_chosen_labels(run)
+    assert few.remedy == "Label 5 more texts that m passes."
+    assert not [
+        *find_chosen_labels(Evaluation(*study_of_all(), criteria, HIGHER, OPTIONS))
+    ]
+
+
+def study_of_all():
+    people = {doc: value for doc, value in PEOPLE.items() if doc in JUDGMENTS}
+    judged = {doc: JUDGMENTS[doc] for doc in people}
+    return scored(judged), passed(people)
 
 
 def test_probabilities_of_a_judge_have_a_threshold_and_calibration():
@@ -102,9 +168,10 @@ def test_probabilities_of_a_judge_have_a_threshold_and_calibration():
         *(card.drop(columns="threshold") for card in (shared, sure))
     )
     assert set(cards["threshold"]) == {0.5}
-    # 17 of 20 are right at .9 or .1, three wrong.
+    # Of 12 texts with .9, 9 are rated and 8 right; of 13 with .1, 11 are rated, 9 right.
+    passes, fails = 12 / 9 * (8 * 0.01 + 0.81), 13 / 11 * (9 * 0.01 + 2 * 0.81)
     brier = only(cards, statistic="brier")["value"]
-    assert brier == pytest.approx((17 * 0.01 + 3 * 0.81) / 20)
+    assert brier == pytest.approx((passes + fails) / 25)
     assert list(bins["mean"]) == pytest.approx([0.1, 0.9])
     assert list(bins["passed"]) == pytest.approx([2 / 11, 8 / 9])
     strict = OPTIONS.model_copy(update={"threshold": 0.95})
@@ -140,7 +207,7 @@ def test_most_raters_decide_and_a_split_text_is_left_out_and_counted():
     cards, _ = carded(scored(JUDGMENTS), pd.concat([amy, bob, cyd]))
     row = only(cards, statistic="sensitivity")
     assert (row["n"], row["n_split"], row["n_missing"]) == (9, 1, 1)
-    assert row["value"] == pytest.approx(7 / 9)
+    assert only(cards, statistic="precision")["value"] == pytest.approx(7 / 8)
     # The split text still has a judgment.
     assert row["n_judged"] == 25
 

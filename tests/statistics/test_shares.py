@@ -199,7 +199,12 @@ def test_labels_are_as_many_as_the_width_asks_for():
 
 def test_labels_need_something_to_go_by():
     assert np.isnan(labels_needed([1.0, 0.0], [1.0, NAN], confidence=0.95)).all()
-    assert np.isfinite(labels_needed([1.0, 0.0], [1.0, 1.0], confidence=0.95)).all()
+    assert np.isfinite(labels_needed([1.0, 0.0], [1.0, 0.0], confidence=0.95)).all()
+    # Without a text that people fail, nothing tells how often the judge fails those.
+    all_pass = labels_needed([1.0, 0.0], [1.0, 1.0], confidence=0.95)
+    assert np.isnan(all_pass).tolist() == [False, False, True]
+    all_fail = labels_needed([1.0, 0.0], [0.0, 0.0], confidence=0.95)
+    assert np.isnan(all_fail).tolist() == [False, True, False]
     with pytest.raises(ValueError, match="width"):
         labels_needed([1.0, 0.0], [1.0, 1.0], confidence=0.95, width=0)
 
