@@ -41,7 +41,7 @@ RELATIONS: tuple[Relation, ...] = ("global", "document", "within")
 def loop(metrics: Sequence[np.ndarray], human: np.ndarray, n: int) -> np.ndarray:
     """The statistics of the exact test, every order of systems with each of documents, by hand."""
     rng = np.random.default_rng(SEED)
-    orders = draw_orders(human.shape, n, rng, alone=False)
+    orders = draw_orders(human.shape, n, rng)
     documents = document_orders(human.shape[1], slice(0, orders.documents), rng)
     found = np.empty((len(metrics), len(RELATIONS), orders.n))
     for place, relation in enumerate(RELATIONS):

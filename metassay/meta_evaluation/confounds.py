@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.meta_evaluation.analysis import Analysis
-from metassay.meta_evaluation.exact_tests import StudyTests, run_test
+from metassay.meta_evaluation.exact_tests import StudyTests, reorder, require_all
 from metassay.meta_evaluation.options import (
     ANY_SHAPE,
     MEASURED,
@@ -251,12 +251,13 @@ def _p_of_rest(
     if not gone.any():
         return none
     rests = np.stack([less(study.metrics[place].oriented) for place in places])
-    test = run_test(study, rests, less(study.oriented), level, options)
-    if test is None:
+    reordered = reorder(study, (rests, less(study.oriented)), level, options)
+    if not reordered:
         return none
-    adjusted = test.adjusted(np.ones(len(places), dtype=bool))
+    every = np.ones(len(places), dtype=bool)
+    adjusted, signs = require_all(reordered, lambda test: test.adjusted(every))
     # A rest of the opposite sign does not count.
-    usable = (test.signs == np.sign(plain)[:, None]) & ~np.isnan(adjusted)
+    usable = (signs == np.sign(plain)[:, None]) & ~np.isnan(adjusted)
     smallest = np.min(np.where(usable, adjusted, np.inf), axis=1)
     return np.where(gone & np.isfinite(smallest), smallest, np.nan)
 

@@ -132,7 +132,9 @@ def numbers(
         recipe=[metric.recipe for metric in metrics],
     )
     for place, row in zip(study.places, rows, strict=True):
-        yield {**row, **_smallest_p(at_level, place)}
+        smallest = _smallest_p(at_level, place)
+        rests_on = _rests_on(at_level, place, smallest["p"], level, options)
+        yield {**row, **smallest, "rests_on": rests_on}
 
 
 def _sizes(study: Study, metrics: Array) -> dict[str, object]:
@@ -198,7 +200,23 @@ def _intervals(
     }
 
 
-def _smallest_p(tests: LevelTests, place: int) -> dict[str, object]:
+def _rests_on(
+    tests: LevelTests, place: int, p: float, level: Level, options: MetaOptions
+) -> str | None:
+    """Say which units alone show a relation where p does not: `systems` or `documents`.
+
+    It holds if none of these is a version of another, or of the same topic.
+    """
+    if p < 1.0 - options.confidence:
+        return None
+    for exchange, adjusted in tests.p_alone.items():
+        shown = bool(np.any(adjusted[place] < 1.0 - options.confidence))
+        if shown and not (level == "system" and exchange == "documents"):
+            return exchange
+    return None
+
+
+def _smallest_p(tests: LevelTests, place: int) -> dict[str, Any]:
     """Return the smallest adjusted p of the relations with the sign of the value."""
     p = tests.p_adjusted[place]
     same_sign = tests.signs[place] == np.sign(tests.left.value[place])

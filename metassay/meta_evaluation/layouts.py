@@ -16,11 +16,13 @@ from metassay.statistics.layout import (
     Layout,
     blocks_of,
     clumps,
+    clumps_of_systems,
     differ_by_group,
     drift_with_order,
     duplicate_items,
     factorize,
     factorize_by,
+    family_means,
     in_blocks,
     join_partitions,
     near_copies,
@@ -29,6 +31,8 @@ from metassay.tables.data_warnings import DataWarning
 
 # standard deviations by which documents clump beyond chance
 SURE, SUSPICIOUS = 5.0, 3.5
+# the same of systems, below which none counts as a version of another
+APART = 2.5
 CHANCE = 0.01  # significance level for documents whose names begin alike
 _ASK = (
     "If you know which documents are of one topic, source or patient, say so by `cluster`: it names"
@@ -38,6 +42,16 @@ _ASK = (
 _ASK_FAMILY = (
     "If each stands for itself, say so by `family`, which names a column of a file (the systems'"
     " own), or by a benchmark's `families`."
+)
+# with fewer, topics are not seen in scores; systems that share documents show them
+ENOUGH_METRICS = 5
+_UNSEEN = (
+    "Each document has one text, and so few metrics do not show which documents are"
+    " alike. A metric can look good that only knows the topic."
+)
+_VERSIONS = (
+    "Systems fall into groups with similar means, as versions of one system do. What"
+    " shows between systems alone does not count as a relation."
 )
 _DIGITS = re.compile(r"(\d+)")
 _LAST_NUMBER = re.compile(r"[\W_]*\d+$")
@@ -62,6 +76,10 @@ class Grouping(NamedTuple):
     layout: Layout
     strata: tuple[str, ...]
     findings: tuple[DataWarning, ...]
+    documents_named: bool  # whether the user says which belong together, if any
+    systems_named: bool  # the same of systems
+    # whether systems' means fall into groups, as those of versions do
+    systems_clump: bool
 
 
 def layout_of(
@@ -97,12 +115,29 @@ def layout_of(
             cluster = _by_order(documents, sides, stratum, findings)
         if cluster is None:
             cluster = _by_scores(sides, equal, rng, findings)
+        alone = np.all(np.isfinite(human).sum(axis=0) <= 1)
+        if cluster is None and alone and len(metrics) < ENOUGH_METRICS:
+            findings.append(DataWarning(kind="groups", finding=_UNSEEN, remedy=_ASK))
     if cluster is None:
         cluster = np.arange(len(documents))
     # A cluster that two strata share becomes two clusters.
     cluster = factorize(cluster * (int(stratum.max(initial=0)) + 1) + stratum)
     layout = Layout(stratum, join_partitions(cluster, equal), family)
-    return Grouping(layout, names, tuple(findings))
+    beyond = 0.0
+    if not groups.families:
+        of_families = [family_means(side, family) for side in (human, *metrics)]
+        beyond = clumps_of_systems(of_families, rng)
+    if beyond > SUSPICIOUS:
+        versions = DataWarning(kind="groups", finding=_VERSIONS, remedy=_ASK_FAMILY)
+        findings.append(versions)
+    return Grouping(
+        layout=layout,
+        strata=names,
+        findings=tuple(findings),
+        documents_named=bool(groups.clusters),
+        systems_named=bool(groups.families),
+        systems_clump=beyond > APART,
+    )
 
 
 def _strata(

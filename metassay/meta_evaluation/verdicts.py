@@ -37,6 +37,10 @@ OF_NO_OTHERS: Final = ("one system", "no systems")
 MORE_SYSTEMS: Final = "rate more systems"
 MORE_DOCUMENTS: Final = "rate more documents"
 MORE_OF_BOTH: Final = "rate more systems and documents"
+# what the user has to say where a relation rests on systems, or documents, alone
+NAME_FAMILIES: Final = "say which systems are versions, by family"
+NAME_CLUSTERS: Final = "say which documents are alike, by cluster"
+_NAME: Final = {"systems": NAME_FAMILIES, "documents": NAME_CLUSTERS}
 _ADVICE: Final = {
     **dict.fromkeys(VERDICTS, "do not use"),
     USE: "use it",
@@ -88,7 +92,7 @@ def _needed(
     verdict: str, row: Mapping[str, Any], options: CertificationOptions
 ) -> tuple[float, float]:
     """Return how many independent systems and documents would settle the verdict."""
-    if verdict not in (CANNOT_TELL, PROMISING):
+    if verdict not in (CANNOT_TELL, PROMISING) or rests_on(row) is not None:
         return np.nan, np.nan
     useful, value, likely = fisher_z(
         np.array([options.useful, row["value"], row["corrected"]], dtype=np.float64)
@@ -126,6 +130,8 @@ def _advice(
         return _ADVICE[kind_of(verdict)]
     if verdict == PROMISING and row["confound"] is not None:
         return f"balance {row['confound']} first"
+    if rests_on(row) is not None:
+        return _NAME[row["rests_on"]]
     if row["design"] in OF_NO_OTHERS:
         return MORE_DOCUMENTS
     more = systems > row["n_families"], documents > row["n_clusters"]
@@ -187,6 +193,11 @@ def find_verdict(  # noqa: PLR0911 - one return per rung of the ladder
 def is_shown(row: Mapping[str, Any]) -> bool:
     """Whether the metric is shown to be related to people."""
     return _below(row["p"], row["confidence"])
+
+
+def rests_on(row: Mapping[str, Any]) -> str | None:
+    """Return the units that alone show a relation: `systems`, `documents` or None."""
+    return None if pd.isna(row["rests_on"]) else str(row["rests_on"])
 
 
 def as_good_as_rater(row: Mapping[str, Any], options: CertificationOptions) -> bool:

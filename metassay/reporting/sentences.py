@@ -68,6 +68,8 @@ def _why(row: Row, options: CertificationOptions) -> str:
         if missing(row["p"])
         else f"adjusted {equals(row['p'])}".replace(" = ", " ")
     )
+    if row["verdict"] == v.CANNOT_TELL and v.rests_on(row) is not None:
+        return _only_if_apart(v.rests_on(row), f"for {decision}, {of}", value)
     if row["verdict"] == v.CANNOT_TELL and not missing(row["p"]) and v.is_shown(row):
         return f"for {decision}, {of} are related, perhaps too weakly to be of use ({value}, {p})."
     return {
@@ -84,6 +86,20 @@ def _why(row: Row, options: CertificationOptions) -> str:
         v.TOO_WEAK: f"for {decision}, {of} correlate less than the useful {useful} ({value}).",
         v.CONTRARY: f"for {decision}, {metric} goes against {criterion} ({value}, {p}).",
     }[v.kind_of(row["verdict"])]
+
+
+def _only_if_apart(units: str | None, subject: str, value: str) -> str:
+    """Say which statement of the user a relation between systems, or documents, needs."""
+    if units == "systems":
+        return (
+            f"{subject} are related ({value}) if no system is a version of another."
+            " `family` names the column that says so; `family=system`: none is."
+        )
+    return (
+        f"{subject} are related ({value}) if the documents are independent, not of a few"
+        " topics or patients. `cluster` names the column that says so; `cluster=doc_id`:"
+        " each stands for itself."
+    )
 
 
 def _doubt(row: Row, options: CertificationOptions) -> str:

@@ -21,7 +21,7 @@ and Smyth 2010, Permutation p-values should never be zero (the data count as one
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, permutations
 from math import factorial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -182,11 +182,20 @@ class Orders(NamedTuple):
         return len(self.systems) * (self.documents if self.grid else 1)
 
 
+Exchange = Literal["both", "systems", "documents"]  # what a test puts in other orders
+
+
 def draw_orders(
-    shape: tuple[int, int], n: int, rng: np.random.Generator, *, alone: bool
+    shape: tuple[int, int],
+    n: int,
+    rng: np.random.Generator,
+    exchange: Exchange = "both",
 ) -> Orders:
-    """Draw about n orders for (systems, documents); `alone`: documents are not permuted."""
+    """Draw about n orders for (systems, documents), of which one may keep its own order."""
     systems = shape[0]
+    if exchange == "documents":
+        return Orders(np.arange(systems, dtype=np.intp)[None], n + 1, True)
+    alone = exchange == "systems"
     n_all = factorial(min(systems, 20))
     if n_all <= (EVERY_ALONE if alone else EVERY_ORDER):
         listed = list(permutations(range(systems)))
@@ -262,6 +271,9 @@ class Independence(NamedTuple):
 
     statistics: Array  # (metrics, relations, orders), the original order first
     exact: bool  # whether these are all possible orders
+    shrink: float = (
+        1.0  # by which the data's own statistic is divided, in units of its spread
+    )
 
     @property
     def p(self) -> Array:
@@ -270,8 +282,10 @@ class Independence(NamedTuple):
         p = np.full(len(rows), np.nan)
         for some in blocks(len(rows), self.n_orders):
             varying, scaled = _z_scores(rows[some])
-            sides = (np.mean(z >= z[:, :1] - SAME, axis=1) for z in (scaled, -scaled))
-            p[some][varying] = _two_sided(*sides)
+            own = scaled[:, :1] / self.shrink
+            up = np.mean(scaled >= own - SAME, axis=1)
+            down = np.mean(scaled <= own + SAME, axis=1)
+            p[some][varying] = _two_sided(up, down)
         return p.reshape(self.statistics.shape[:2])
 
     @property
@@ -279,6 +293,15 @@ class Independence(NamedTuple):
         """(metrics, relations) sign of the statistic less its mean over the orders."""
         off = self.statistics[..., 0] - self.statistics.mean(axis=-1)
         return np.asarray(np.sign(np.where(np.abs(off) <= STILL, 0.0, off)))
+
+    @property
+    def unbeaten(self) -> Mask:
+        """(metrics, relations) whether no order fits better than the original one, either way."""
+        first = self.statistics[..., 0]
+        slack = SAME * self.statistics.std(axis=-1)
+        largest = self.statistics.max(axis=-1) <= first + slack
+        smallest = self.statistics.min(axis=-1) >= first - slack
+        return np.asarray(largest | smallest)
 
     @property
     def n_orders(self) -> int:
@@ -293,14 +316,13 @@ class Independence(NamedTuple):
         for new, old in enumerate(places):
             if old >= 0:
                 statistics[:, new] = self.statistics[:, old]
-        return Independence(statistics, self.exact)
+        return self._replace(statistics=statistics)
 
     def adjusted(self, family: Mask) -> Array:
         """Return (metrics of the family, relations) p adjusted for all these (step-down max-T)."""
         statistics = self.statistics[family]
-        return step_down(statistics.reshape(-1, self.n_orders)).reshape(
-            statistics.shape[:2]
-        )
+        rows = statistics.reshape(-1, self.n_orders)
+        return step_down(rows, self.shrink).reshape(statistics.shape[:2])
 
 
 def independence_test(
@@ -318,7 +340,12 @@ def independence_test(
     `shape`: (systems, documents). All orders of few systems are tried (up to 4 systems;
     up to 7 where documents are not permuted), else random ones. Documents are permuted
     at random: `n` orders in all, at least 500 of the documents. `orders`: those to try
-    instead (each paired with an order of documents).
+    instead (`draw_orders`).
+
+    With orders of systems alone, the test is exact whatever belongs together among
+    documents (topics, an order in time), if systems are exchangeable. With orders of
+    documents alone, it is exact whatever belongs together among systems (versions of
+    one system), if documents are exchangeable.
 
     The statistic is the sum of products. For texts or documents, it is divided by the
     root of the sum of squared products (and of the number of texts that both sides
@@ -334,7 +361,8 @@ def independence_test(
     """
     systems, documents = shape
     systems_only = all(side.values.shape[1] == 1 for side in human.values())
-    orders = orders or draw_orders(shape, n, rng, alone=systems_only)
+    exchange: Exchange = "systems" if systems_only else "both"
+    orders = orders or draw_orders(shape, n, rng, exchange)
     k = len(next(iter(metrics.values())).values)
     size = (k, len(orders.systems) if orders.grid else 1, orders.documents)
     by_relation = {relation: np.zeros(size) for relation in human}
@@ -372,7 +400,7 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
     systems. Relations: `between_systems` (or `system`), `within`, and `global`, their
     sum.
     """
-    orders = orders or draw_orders((systems, system.size), n, rng, alone=False)
+    orders = orders or draw_orders((systems, system.size), n, rng)
     k = len(next(iter(metrics.values())).values)
     shape = (k, len(orders.systems) if orders.grid else 1, orders.documents)
     values: dict[Relation, Array] = {}
@@ -430,17 +458,21 @@ def combine_strata(tests: Sequence[Independence], weights: Array) -> Independenc
     return Independence(total, exact=False)
 
 
-def step_down(statistics: Array) -> Array:
+def step_down(statistics: Array, shrink: float = 1.0) -> Array:
     """Return two-sided p of each row, adjusted for all rows (step-down max-T); NaN if constant.
 
     `statistics` (rows, orders): each statistic in each order, the original first. p is
     twice the share of orders at least as extreme in the data's direction: three systems
-    in perfect order have 2/6, not 1/6.
+    in perfect order have 2/6, not 1/6. `shrink`: what the data's own statistic, in
+    units of its spread over the orders, is divided by; with the root of 2, twice as
+    many systems are needed for the same p.
     """
     adjusted = np.full(len(statistics), np.nan)
     varying, scaled = _z_scores(statistics)
     if varying.size:
-        adjusted[varying] = _two_sided(_one_sided(scaled), _one_sided(-scaled))
+        adjusted[varying] = _two_sided(
+            _one_sided(scaled, shrink), _one_sided(-scaled, shrink)
+        )
     return adjusted
 
 
@@ -456,8 +488,8 @@ def _two_sided(up: Array, down: Array) -> Array:
     return np.minimum(1.0, 2.0 * np.minimum(up, down))
 
 
-def _one_sided(scaled: Array) -> Array:
-    observed = scaled[:, :1] - SAME
+def _one_sided(scaled: Array, shrink: float) -> Array:
+    observed = scaled[:, :1] / shrink - SAME
     order = np.argsort(observed[:, 0], kind="stable")  # the smallest first
     largest = scaled[order]
     np.maximum.accumulate(largest, axis=0, out=largest)
@@ -484,9 +516,10 @@ def _statistics(
     # orders).
     if not human.values.size:
         return np.zeros((len(metrics.values), 1, 1))
-    grid = block.orders.grid
+    in_place = len(block.orders.systems) == 1  # documents alone are reordered
+    grid = block.orders.grid and not in_place
     to, sign = _moved_rows(block.orders.systems, human)
-    if not grid:
+    if not block.orders.grid:
         to, sign = to[block.some], sign[block.some]
     if human.values.shape[1] == 1:
         return _by_row(metrics.values, human.values, to, sign, grid=grid)
@@ -495,14 +528,15 @@ def _statistics(
     ordered = np.ascontiguousarray(human.values.T)[block.documents]
     unsigned = np.abs(sign)
     if not grid:  # once, for the numbers and their squares
-        ordered, sign = _in_order(ordered, to, sign), unsigned
+        ordered = ordered if in_place else _in_order(ordered, to, sign)
+        sign = unsigned
     products = _products(metrics.values, ordered, to, sign, grid=grid)
     # Divided by the spread: systems or documents that are noisy on both sides show no
     # relation.
     squares = _products(metrics.values**2, ordered**2, to, unsigned, grid=grid)
     if not human.present.all() and not metrics.present.all():
         occurs = np.ascontiguousarray(human.present.T)[block.documents]
-        occurs = occurs if grid else _in_order(occurs, to, unsigned)
+        occurs = occurs if grid or in_place else _in_order(occurs, to, unsigned)
         squares *= _products(metrics.present, occurs, to, unsigned, grid=grid)
     return _over_root(products, squares)
 
@@ -523,11 +557,12 @@ def _by_signs(
     )
     between = _by_row(levels, their_levels, to, sign, grid=grid)
     signed = their_rests.T * signs[:, :, None]
-    if not grid:
+    in_place = len(to) == 1
+    if not grid and not in_place:
         signed = _in_order(signed, to, sign)
     sums = between + _products(rests, signed, to, sign, grid=grid)
     squared, unsigned = human.values.T[None] ** 2, np.abs(sign)
-    if not grid:
+    if not grid and not in_place:
         squared = np.broadcast_to(squared, (len(to), *squared.shape[1:]))
         squared = _in_order(squared, to, unsigned)
     squares = _products(metrics.values**2, squared, to, unsigned, grid=grid)
@@ -607,7 +642,7 @@ def rank_order(
     a, b = a[present], b[present]
     if a.size < 3:  # two items always correlate 1 or -1
         return RankOrder(np.nan, np.nan, np.nan, a.size, True)
-    orders = draw_orders((a.size, 1), n_orders, rng, alone=True)
+    orders = draw_orders((a.size, 1), n_orders, rng, "systems")
     values = EVERY_COEFFICIENT[coefficient](a[orders.systems], b)
     value, sizes = float(values[0]), np.abs(values)  # the original order is the first
     if np.isnan(value):

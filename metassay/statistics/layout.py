@@ -182,6 +182,8 @@ FALSE = 0.01  # false near-copies, or orders, per study
 AXES = 6  # principal components used to find clumps of documents
 CLUMPS = (2, 3, 4, 5, 6, 8, 10)  # numbers of clumps that are tried
 DRAWS = 50  # simulations of documents without clumps
+FEWEST_IN_CLUMPS = 6  # systems
+TINY = 1e-300  # smaller variances have no logarithm
 BLOCKS = 10  # blocks of documents whose order matters; at least 4 documents each
 
 
@@ -332,18 +334,7 @@ def clumps(sides: Sequence[Array], rng: np.random.Generator) -> Clumps:
     axes, size, rotation = np.linalg.svd(points[rows], full_matrices=False)
     axes, size = axes[:, :AXES], size[:AXES]
     numbers = [k for k in CLUMPS if k <= rows.size / 4]
-
-    def within(coordinates: Array) -> Array:
-        merges = np.cumsum(linkage(coordinates, "ward")[:, 2] ** 2)
-        variances = merges[[rows.size - k - 1 for k in numbers]]
-        return np.asarray(np.log(np.maximum(variances, 1e-300)))
-
-    by_chance = []
-    for _ in range(DRAWS):
-        noise = rng.normal(size=axes.shape)
-        by_chance.append(within(np.linalg.qr(noise - noise.mean(axis=0))[0] * size))
-    mean, spread = np.mean(by_chance, axis=0), np.std(by_chance, axis=0)
-    beyond = (mean - within(axes * size)) / spread
+    beyond = _tighter_than_chance(axes, size, numbers, rng)
     best = int(np.argmax(beyond))
     group = fcluster(linkage(axes * size, "ward"), numbers[best], "maxclust")
     middle = np.stack(
@@ -352,6 +343,55 @@ def clumps(sides: Sequence[Array], rng: np.random.Generator) -> Clumps:
     projected = points @ rotation[:AXES].T
     nearest = np.argmin(((projected[:, None] - middle) ** 2).sum(axis=2), axis=1)
     return Clumps(float(beyond[best]), factorize(nearest))
+
+
+def _tighter_than_chance(
+    axes: Array, size: Array, numbers: Sequence[int], rng: np.random.Generator
+) -> Array:
+    """Return (numbers,) standard deviations by which so many groups are tighter than by chance.
+
+    `axes` (items, components), orthogonal, and their lengths `size` (components,).
+    """
+    from scipy.cluster.hierarchy import linkage  # slow to import, as above
+
+    def within(coordinates: Array) -> Array:
+        merges = np.cumsum(linkage(coordinates, "ward")[:, 2] ** 2)
+        variances = merges[[len(axes) - k - 1 for k in numbers]]
+        return np.asarray(np.log(np.maximum(variances, TINY)))
+
+    by_chance = []
+    for _ in range(DRAWS):
+        noise = rng.normal(size=axes.shape)
+        by_chance.append(within(np.linalg.qr(noise - noise.mean(axis=0))[0] * size))
+    mean, spread = np.mean(by_chance, axis=0), np.std(by_chance, axis=0)
+    return np.asarray((mean - within(axes * size)) / spread)
+
+
+def clumps_of_systems(sides: Sequence[Array], rng: np.random.Generator) -> float:
+    """Return by how many standard deviations systems' means fall into groups beyond chance.
+
+    `sides`: (systems, documents) of people and of each metric. Versions of a system
+    have similar means for people and metrics alike, even where their texts differ. The
+    means are compared with normal random numbers as in `clumps`, but not as ranks,
+    which hide gaps. 0 below `FEWEST_IN_CLUMPS` systems.
+    """
+    n = len(sides[0])
+    if n < FEWEST_IN_CLUMPS:
+        return 0.0
+    means = np.stack(
+        [document_means(side.T) for side in sides], axis=1
+    )  # (systems, sides)
+    means = means[:, ~np.isnan(means).any(axis=0)]
+    points = means - means.mean(axis=0)
+    length = np.sqrt(np.sum(points**2, axis=0))
+    if not (length > 0).any():
+        return 0.0
+    scaled = points[:, length > 0] / length[length > 0]
+    axes, size, _ = np.linalg.svd(scaled, full_matrices=False)
+    numbers = range(2, n)
+    return float(
+        np.max(_tighter_than_chance(axes[:, :AXES], size[:AXES], numbers, rng))
+    )
 
 
 def _normal_scores(side: Array) -> Array | None:

@@ -15,8 +15,8 @@ from metassay.api.columns import InputTable, Roles
 from metassay.api.reading import read_both, read_file
 from metassay.core.errors import BadInput
 
-FEW: dict[str, Any] = {"resamples": 20, "permutations": 20}
-OPTIONS = ["--resamples", "20", "--permutations", "20"]
+FEW: dict[str, Any] = {"resamples": 20, "permutations": 100}
+OPTIONS = ["--resamples", "20", "--permutations", "100"]
 TEXT = ["doc_id", "system"]
 Frames = tuple[pd.DataFrame, pd.DataFrame]
 

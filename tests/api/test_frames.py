@@ -33,7 +33,7 @@ def saved(folder: Path | str) -> dict[str, bytes]:
 def test_files_and_frames_give_the_same_bytes(here, frames, no_page) -> None:
     put(*frames)
     words = "--lower noise scores.csv --lower grade --scale grade=ordinal ratings.csv --resamples"
-    words += " 20 --permutations 20 --confound words --out out"
+    words += " 20 --permutations 100 --confound words --out out"
     assert main(["meta-eval", *words.split()]) == 0
     options: dict[str, Any] = {
         "scale": {"grade": "ordinal"},

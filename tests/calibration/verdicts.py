@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metassay.meta_evaluation.exact_tests import run_test
+from metassay.meta_evaluation.exact_tests import run_level
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.verdicts import TRUSTED
 from metassay.statistics.components import value_at
@@ -68,9 +68,8 @@ def false_claims(shape, world, *, coefficient="pearson", true=0, runs, seed):
 
 def claims_at(study, level, chosen, true=0) -> Claims:
     """What is claimed of the metrics but the first `true`; all claims need a p below .05."""
-    each = [metric.oriented for metric in study.metrics]
-    tested = run_test(study, each, study.oriented, level, chosen)
-    if tested is None or not np.any(tested.adjusted(np.full(len(each), True)) < 0.05):
+    tests = run_level(study, level, chosen)
+    if not np.any(tests.p_adjusted < 0.05):
         return Claims(False, False, False)
     return claims_of(certified(study, chosen, (level,))[level][true:])
 

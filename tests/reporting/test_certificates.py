@@ -26,6 +26,7 @@ ROW = {
     "advice": "rate more systems",
     "as_good_as_rater": False,
     "only_between_systems": False,
+    "rests_on": None,
     "needed_systems": 12_000.0,
     "needed_documents": 3400.0,
     "given_confound": 0.004,

@@ -55,15 +55,16 @@ def world(shape=(3, 4), seed=0):
 def test_how_many_orders_there_are():
     """Every one of few systems, each with enough of the documents; else as many as were wanted."""
     rng = np.random.default_rng(0)
-    for systems, n, alone, number in (
-        (3, 1000, True, 6),
-        (3, 1000, False, 6 * 501),
-        (3, 99, False, 6 * 100),
-        (4, 24_000, False, 24 * 1001),
-        (9, 1000, True, 1001),
-        (9, 1000, False, 1001),
+    for systems, n, exchange, number in (
+        (3, 1000, "systems", 6),
+        (3, 1000, "both", 6 * 501),
+        (3, 99, "both", 6 * 100),
+        (3, 99, "documents", 100),
+        (4, 24_000, "both", 24 * 1001),
+        (9, 1000, "systems", 1001),
+        (9, 1000, "both", 1001),
     ):
-        assert draw_orders((systems, 5), n, rng, alone=alone).n == number
+        assert draw_orders((systems, 5), n, rng, exchange).n == number
 
 
 @pytest.mark.parametrize("relation", EVERY)
@@ -76,7 +77,7 @@ def test_statistics_are_those_of_the_reordered_matrices(relation, coefficient, s
     ]
     rng = np.random.default_rng(0)
     between = relation in ("system", "between_systems")
-    orders = draw_orders(human.shape, 24, rng, alone=between)
+    orders = draw_orders(human.shape, 24, rng, "systems" if between else "both")
     documents = document_orders(4, slice(0, orders.documents), rng)
     pairs = product if orders.grid else lambda *both: zip(*both, strict=True)
     # Pooled texts are ranked for Kendall as well.
@@ -254,8 +255,10 @@ def test_true_metrics_do_not_make_the_others_findings():
 
 
 def test_nested_by_hand():
-    # System x wrote documents 1 2 3, y wrote 4 5 6. Within x in order, within y in order: of the
-    # 6 x 6 orders within, the data are the one most extreme, as is the reverse: p 2 / 36.
+    # System x wrote documents 1 2 3, y wrote 4 5 6. Within x in order, within y in
+    # order: of the
+    # 6 x 6 orders within, the data are the one most extreme, as is the reverse: p 2 /
+    # 36.
     metric = np.array([[1.0, 2, 4, NAN, NAN, NAN], [NAN, NAN, NAN, 11, 12, 14]])
     system, both = np.array([0, 0, 0, 1, 1, 1]), (metric[None], metric + 5)
     each = [sides(side, "pearson", NESTED) for side in both]
