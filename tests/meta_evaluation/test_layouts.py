@@ -172,6 +172,29 @@ def test_topics_that_nobody_names_are_seen_by_like_scores(sd, clusters):
     assert grouping(sides, by_user).findings == ()
 
 
+def test_systems_with_like_means_may_be_versions():
+    level = np.random.default_rng(1).normal(size=(5, 4)).repeat(2, axis=1)
+    sides = [s + 12 * v[:, None] for s, v in zip(world((8, 40), 4), level, strict=True)]
+    (line,) = sentences(grouping(sides))
+    assert "Systems fall into groups with similar means" in line
+    assert "`family`" in line
+    apart = Groups({}, {}, {f"s{i}": str(i) for i in range(8)})
+    assert grouping(sides, apart).findings == ()
+    assert grouping(sides).systems_clump
+    assert not grouping(sides, apart).systems_clump
+
+
+def test_who_has_a_text_per_document_and_few_metrics_is_asked_for_topics():
+    one = [side[:1] for side in world(n=3)]
+    (line,) = sentences(grouping(one))
+    assert "Each document has one text" in line
+    assert "`cluster`" in line
+    for more in ([side[:1] for side in world(n=6)], world(n=3)):
+        assert grouping(more).findings == ()
+    by_user = Groups({}, labels(lambda i: i // 4), {})
+    assert grouping(one, by_user).findings == ()
+
+
 def test_what_has_no_label_belongs_to_nothing_else():
     groups = Groups({}, {"d1": "x", "d2": "x"}, {"s0": "y", "s5": "y"})
     layout = grouping(world(), groups).layout

@@ -5,6 +5,7 @@ import pytest
 
 from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.evaluate import evaluate
+from metassay.meta_evaluation.layouts import NO_GROUPS, Groups
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import NAMELESS
 from metassay.meta_evaluation.verdicts import TRUSTED
@@ -20,13 +21,12 @@ from tests.meta_evaluation.invented_study import (
 OPTIONS = MetaOptions(resamples=20, permutations=400, confidence=0.95, seed=0)
 
 
-def certified(raters, metrics, systems=None, **more):
+def certified(raters, metrics, systems=None, groups=NO_GROUPS, **more):
     scores, ratings = tables_of(raters, metrics, systems)
     options = OPTIONS.model_copy(update=more)
     better = dict.fromkeys(scores["metric"], "higher")
-    numbers = evaluate(Evaluation(scores, ratings, CRITERIA, better, options))[
-        "evidence"
-    ]
+    run = Evaluation(scores, ratings, CRITERIA, better, options, groups=groups)
+    numbers = evaluate(run)["evidence"]
     table = make_certificates(numbers, CERTIFICATION)
     assert (table["trusted"] == table["verdict"].isin(TRUSTED)).all()
     return table
@@ -65,6 +65,30 @@ def test_a_metric_that_only_knows_systems():
     row = only(table, level="system")
     assert (row["verdict"], row["shown_by"]) == ("use", "system")
     assert not row["only_between_systems"]
+
+
+def test_what_rests_on_systems_or_documents_alone_is_said_and_the_remedy_settles_it():
+    """Eight systems that may be versions; documents that may be of a few topics."""
+    rng = np.random.default_rng(0)
+    quality, seen = world(rng, 8, 30)
+    metrics = {
+        "systems": quality.mean(axis=1, keepdims=True) + 0.3 * noise(rng, (1, 30)),
+        "documents": quality.mean(axis=0) + 0.3 * rng.normal(size=(8, 30)),
+    }
+    metrics["systems"] = metrics["systems"] + 0.3 * rng.normal(size=(8, 30))
+    table = certified(seen, metrics)
+    for metric, level in (("systems", "system"), ("documents", "global")):
+        row = only(table, metric=metric, level=level)
+        assert (row["verdict"], row["rests_on"]) == ("cannot tell", metric)
+        assert np.isnan(row["needed_systems"])
+        option = {"systems": "family", "documents": "cluster"}[metric]
+        assert row["advice"].endswith(f"by {option}")
+    apart = Groups({}, {f"d{i:03}": str(i) for i in range(30)}, {"s00": "s00"})
+    table = certified(seen, metrics, groups=apart)
+    for metric, level in (("systems", "system"), ("documents", "global")):
+        row = only(table, metric=metric, level=level)
+        assert row["p"] < 0.05
+        assert row["rests_on"] is None
 
 
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall", "kendall_c"])

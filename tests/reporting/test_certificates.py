@@ -115,6 +115,19 @@ WHERE = "for two texts of one document"
         ),
         (
             "cannot tell",
+            {"rests_on": "systems", "needed_systems": np.nan, "advice": "say it"},
+            f"Cannot tell: {WHERE}, m and low errors are related (Pearson .60 [.40, .80]) if no"
+            " system is a version of another. `family` names the column that says so;"
+            " `family=system`: none is. Say it.",
+        ),
+        (
+            "cannot tell",
+            {"rests_on": "documents"},
+            "if the documents are independent, not of a few topics or patients. `cluster` names"
+            " the column that says so; `cluster=doc_id`: each stands for itself.",
+        ),
+        (
+            "cannot tell",
             {"value": 0.2, "needed_systems": np.nan},
             "are related, perhaps too weakly to be of use (Pearson .20 [.40, .80], adjusted p"
             " .001). Rate more systems.",

@@ -100,6 +100,51 @@ def test_statistics_are_those_of_the_reordered_matrices(relation, coefficient, s
         np.testing.assert_allclose(statistics, factor * np.array(values), atol=1e-10)
 
 
+@pytest.mark.parametrize("exchange", ["systems", "documents"])
+@pytest.mark.parametrize("relation", EVERY)
+@every_coefficient
+def test_systems_or_documents_can_be_reordered_alone(exchange, relation, coefficient):
+    metric, human = world((4, 5))
+    rng = np.random.default_rng(0)
+    orders = draw_orders(human.shape, 30, rng, exchange)
+    each = sides(metric[None], coefficient, [relation])
+    people = sides(human, coefficient, [relation])
+    found = independence_test(
+        each, people, human.shape, n=30, rng=np.random.default_rng(0), orders=orders
+    )
+    documents = document_orders(5, slice(0, orders.documents), np.random.default_rng(0))
+    ours, expected = prepare(metric, relation, coefficient).values, []
+    for rows, columns in product(orders.systems, documents):
+        theirs = prepare(human[rows][:, columns], relation, coefficient).values
+        products = ours * theirs
+        size = np.sqrt(np.sum(products**2)) if ours.shape[1] > 1 else 1.0
+        expected.append(np.sum(products) / size)
+    np.testing.assert_allclose(found.statistics[0, 0], expected, atol=1e-10)
+    still = {
+        "systems": ["between_documents"],
+        "documents": ["system", "between_systems"],
+    }
+    assert np.isnan(found.p[0, 0]) == (relation in still[exchange])
+
+
+def test_whether_any_order_fits_better():
+    statistics = np.array([[[3.0, 1, 2], [2, 3, 1], [1, 3, 2], [2, 2, 2]]])
+    assert Independence(statistics, False).unbeaten.tolist() == [
+        [True, False, True, True]
+    ]
+
+
+def test_a_statistic_that_counts_for_less_by_hand():
+    """The mean is 2: with 2 less the mean halved, 3.5 reaches the first, too."""
+    halved = 2.0
+    reached = np.array([[4.0, 3.5, 1, 1, 0.5]])
+    assert step_down(reached).tolist() == pytest.approx([2 / 5])
+    assert step_down(reached, halved).tolist() == pytest.approx([4 / 5])
+    once = Independence(reached[:, None], False, shrink=halved)
+    assert once.p.tolist() == [[pytest.approx(4 / 5)]]
+    assert once.adjusted(np.array([True])).tolist() == [[pytest.approx(4 / 5)]]
+
+
 @every_coefficient
 @pytest.mark.parametrize("systems", [3, 4, 5, 6])
 @pytest.mark.parametrize("ties", [False, True])

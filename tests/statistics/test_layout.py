@@ -10,6 +10,7 @@ from metassay.statistics.layout import (
     Layout,
     blocks_of,
     clumps,
+    clumps_of_systems,
     default_layout,
     differ_by_group,
     document_means,
@@ -228,6 +229,30 @@ def test_topics_are_clumps_and_qualities_are_not(topics):
         world(draw, (3, 8), 9),
     ):
         assert clumps(sides, draw).beyond == 0
+
+
+def test_versions_have_means_that_clump_and_other_systems_have_not():
+    """Four pairs whose texts differ and whose levels agree, for people and metrics alike."""
+    shape, pair = (8, 40), np.arange(8) // 2
+
+    def beyond(rng, n, alike):
+        sides = [rng.normal(size=shape) for _ in range(n)]
+        levels = rng.normal(size=(n, 8))
+        if alike:
+            levels = levels[:, pair]
+        levelled = [s + level[:, None] for s, level in zip(sides, levels, strict=True)]
+        return clumps_of_systems(levelled, rng)
+
+    rngs = [np.random.default_rng(run) for run in range(40)]
+    # Of two sides pairs are seen often, of four nearly always; others are not.
+    assert np.mean([beyond(rng, 2, True) > 2.5 for rng in rngs]) > 0.6
+    assert np.mean([beyond(rng, 4, True) > 2.5 for rng in rngs]) > 0.9
+    assert np.mean([beyond(rng, 4, False) > 2.5 for rng in rngs]) < 0.25
+    # Five systems, sides without a mean and constants tell nothing.
+    sides = [np.random.default_rng(0).normal(size=(5, 9)) for _ in range(3)]
+    assert clumps_of_systems(sides, rngs[0]) == 0
+    for nothing in (np.full(shape, NAN), np.ones(shape)):
+        assert clumps_of_systems([nothing, nothing], rngs[0]) == 0
 
 
 def test_groups_of_names_differ_or_not():
