@@ -260,8 +260,8 @@ def _between_systems(tests: Reordering) -> Reordering:
     """Return the test of what systems' means show alone, as if each two systems were one."""
     relations = tests.plan.relations
     between = {"system", "between_systems"}
-    kept = [place if name in between else -1 for place, name in enumerate(relations)]
-    test = tests.test.of_relations(kept)._replace(shrink=OF_PAIRS)
+    places = [place if name in between else -1 for place, name in enumerate(relations)]
+    test = tests.test.of_relations(places)._replace(shrink=OF_PAIRS)
     return Reordering(tests.plan._replace(role="enough"), test, tests.decisive)
 
 

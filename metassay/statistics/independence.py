@@ -282,9 +282,9 @@ class Independence(NamedTuple):
         p = np.full(len(rows), np.nan)
         for some in blocks(len(rows), self.n_orders):
             varying, scaled = _z_scores(rows[some])
-            own = scaled[:, :1] / self.shrink
-            up = np.mean(scaled >= own - SAME, axis=1)
-            down = np.mean(scaled <= own + SAME, axis=1)
+            observed = scaled[:, :1] / self.shrink
+            up = np.mean(scaled >= observed - SAME, axis=1)
+            down = np.mean(scaled <= observed + SAME, axis=1)
             p[some][varying] = _two_sided(up, down)
         return p.reshape(self.statistics.shape[:2])
 

@@ -1,8 +1,8 @@
 """Studies whose documents or systems are not alike: topics, duplicates, versions, pooled data sets.
 
-In each the 20 metrics and people have nothing in common but that. `DECLARED` are
-studies in which the user says what belongs together, `DETECTED` those in which the data
-show it, `UNDECLARED` those in which nobody does.
+In each the metrics and people have nothing in common but that. `DECLARED` are studies in
+which the user says what belongs together, or does not, and `DETECTED` those in which
+the data show it.
 """
 
 from collections.abc import Callable
@@ -174,12 +174,11 @@ DETECTED = (
     Kind("4 pairs of equal systems", (8, 40), versions((2,) * 4, 1.0)),
     Kind("two sets, 5 + 4 systems", (9, 60), pooled((5, 4))),
 )
-UNDECLARED = tuple(
-    kind for kind in DECLARED if kind.name in ("5 topics", "8 topics", "20 topics")
-)
 
 
-def claims(kind: Kind, *, declared=True, coefficient="pearson", runs, seed):
+def claims(
+    kind: Kind, *, n=N_METRICS, declared=True, coefficient="pearson", runs, seed
+):
     """Level -> `Claims`, and how often something was found or suspected."""
     rng = np.random.default_rng([seed, *kind.shape])
     chosen = options(coefficient=coefficient)
@@ -187,7 +186,7 @@ def claims(kind: Kind, *, declared=True, coefficient="pearson", runs, seed):
     noticed = 0
     for run in range(runs):
         scorer, groups = kind.draw(rng, kind.shape)
-        metrics = [scorer() for _ in range(N_METRICS)]
+        metrics = [scorer() for _ in range(n)]
         ratings = rated(rng, scorer(), PLAIN)
         study = study_of(
             metrics, ratings, seed=run, groups=groups if declared else NO_GROUPS

@@ -50,6 +50,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "calibration.md"
 LEVELS = ("global", "document", "system")
 RUNS = 75  # null studies per design and kind of study: 600 per design
 PROMISED = 600  # studies behind a rate that is promised
+METRICS = (N_METRICS, 3, 1)  # of a study; people bring few
 COEFFICIENTS = ("spearman", "kendall", "kendall_c")
 SOME = [(4, 30), (8, 30)]
 STATEMENTS = [(29, 1, 8), (12, 4, 7), (24, 4, 7), (10, 8, 6)]
@@ -118,9 +119,11 @@ def jobs() -> Iterator[Job]:
 
 
 def _null_jobs() -> Iterator[Job]:
-    for shape, world in product(DESIGNS, WORLDS):
-        call: Callable[[], Any] = partial(false_claims, shape, world, runs=RUNS, seed=1)
-        yield Job("false", (shape, world.name), call)
+    for shape, world, n in product(DESIGNS, WORLDS, METRICS):
+        call: Callable[[], Any] = partial(
+            false_claims, shape, world, n=n, runs=RUNS, seed=1
+        )
+        yield Job("false", (shape, world.name, n), call)
     for name, shape in product(COEFFICIENTS, SOME):
         call = partial(
             false_claims, shape, PLAIN, coefficient=name, runs=PROMISED // 2, seed=2
@@ -134,34 +137,34 @@ def _null_jobs() -> Iterator[Job]:
     for world in WORLDS:
         call = partial(false_claims, DESIGNS[-1], world, runs=RUNS, seed=9)
         yield Job("false other", (AGAIN, world.name), call)
-    for sizes in ((30, 30, 30), (15, 30, 45, 20), (10,) * 8):
-        call = partial(nested_claims, sizes, runs=PROMISED, seed=2)
-        yield Job("nested", (sizes,), call)
+    for sizes, n in product(((30, 30, 30), (15, 30, 45, 20), (10,) * 8), METRICS):
+        call = partial(nested_claims, sizes, n=n, runs=PROMISED, seed=2)
+        yield Job("nested", (sizes, n), call)
+    for shape, n in product(STATEMENTS, METRICS):
+        call = partial(
+            statement_claims, *shape, n=n, shares=True, runs=PROMISED, seed=2
+        )
+        yield Job("statements", (shape, n), call)
     for shape in STATEMENTS:
-        call = partial(statement_claims, *shape, shares=True, runs=PROMISED, seed=2)
-        yield Job("statements", (shape,), call)
         call = partial(statement_coverage, *shape, runs=PROMISED, seed=3)
         yield Job("statements' intervals", (shape,), call)
 
 
 def _alike_jobs() -> Iterator[Job]:
-    for number, part in enumerate(range(4)):
+    for number, n in product(range(4), METRICS):
+        how: dict[str, Any] = {"n": n, "runs": PROMISED // 4, "seed": 10 + number}
         for kind in (*alike.DECLARED, *alike.DETECTED):
-            call: Callable[[], Any] = partial(
-                alike.claims, kind, runs=PROMISED // 4, seed=10 + part
-            )
-            yield Job("alike", (kind.name, number), call)
-        for kind in alike.UNDECLARED:
-            call = partial(
-                alike.claims, kind, declared=False, runs=PROMISED // 4, seed=10 + part
-            )
-            yield Job("unsaid", (kind.name, number), call)
+            call: Callable[[], Any] = partial(alike.claims, kind, **how)
+            yield Job("alike", (kind.name, n, number), call)
+        for kind in alike.DECLARED:
+            call = partial(alike.claims, kind, declared=False, **how)
+            yield Job("unsaid", (kind.name, n, number), call)
     for name in ("spearman", "kendall"):
         kind = alike.DECLARED[2]
         call = partial(
             alike.claims, kind, coefficient=name, runs=PROMISED // 2, seed=10
         )
-        yield Job("alike", (f"{kind.name}; {name}", 0), call)
+        yield Job("alike", (f"{kind.name}; {name}", N_METRICS, 0), call)
     for shape, world in product(((8, 40), (4, 100), (16, 30)), (*WORLDS, COPIES)):
         call = partial(alike.falsely_noticed, shape, world, runs=PROMISED // 9, seed=11)
         yield Job("noticed", (shape, world.name), call)
@@ -176,20 +179,22 @@ def _alike_jobs() -> Iterator[Job]:
 
 
 def _below_jobs() -> Iterator[Job]:
-    every = [
-        (shape, level, PLAIN, "pearson") for shape, level in product(BELOW, LEVELS)
-    ]
-    every += [
-        ((8, 40), level, w, "pearson") for level, w in product(LEVELS, BELOW_WORLDS)
-    ]
-    every += [
-        ((8, 40), level, PLAIN, c)
-        for level, c in product(LEVELS, ("spearman", "kendall"))
-    ]
-    for shape, level, world, coefficient in every:
-        more = {"coefficient": coefficient, "runs": PROMISED, "seed": 20}
-        call = partial(below_useful, shape, level, world, **more)
-        yield Job("below", (shape, level, world.name, coefficient), call)
+    # Shape, kind of study, coefficient, number of metrics.
+    every = [(shape, PLAIN, "pearson", n) for shape, n in product(BELOW, METRICS)]
+    every += [((8, 40), w, "pearson", n) for w, n in product(BELOW_WORLDS, METRICS)]
+    every += [((8, 40), PLAIN, c, N_METRICS) for c in ("spearman", "kendall")]
+    for (shape, world, coefficient, n), level in product(every, LEVELS):
+        call = partial(
+            below_useful,
+            shape,
+            level,
+            world,
+            n=n,
+            coefficient=coefficient,
+            runs=PROMISED,
+            seed=20,
+        )
+        yield Job("below", (shape, world.name, coefficient, n, level), call)
 
 
 def _power_jobs() -> Iterator[Job]:
@@ -252,10 +257,11 @@ def _of(results: dict, wanted: str) -> dict[tuple[Any, ...], Any]:
     }
 
 
-def _of_name(results: dict, wanted: str) -> dict[Any, list[Any]]:
-    """A section's results by the first part of the key."""
+def _of_name(results: dict, wanted: str, size: int = 1) -> dict[Any, list[Any]]:
+    """A section's results by the first part (or `size` parts) of the key."""
     by_name: dict[Any, list[Any]] = {}
-    for (name, *_), value in _of(results, wanted).items():
+    for key, value in _of(results, wanted).items():
+        name = key[0] if size == 1 else key[:size]
         by_name.setdefault(name, []).append(value)
     return by_name
 
@@ -279,48 +285,41 @@ def _by_level(results, levels=LEVELS) -> list[str]:
 _HEADS = ["related, global", "document", "system", "`promising` or `use`, global"]
 _HEADS += ["document", "system"]
 _PLACE = ["systems x documents", "level"]
-_OF_TWO = ["studies", "related, global", "system", _HEADS[3], "system"]
+_OF_TWO = ["metrics", "studies", "related, global", "system", _HEADS[3], "system"]
 
 
 def _false(results: dict) -> list[str]:
     cells = _of(results, "false")
-    named = {
-        _by(shape): [v for (s, _), v in cells.items() if s == shape]
-        for shape in DESIGNS
-    }
-    rows = [
-        [name, str(len(every) * RUNS), *_by_level(every)]
-        for name, every in named.items()
-    ]
-    named = {
-        w.name: [v for (_, name), v in cells.items() if name == w.name] for w in WORLDS
-    }
-    by_world = [
-        [name, str(len(every) * RUNS), *_by_level(every)]
-        for name, every in named.items()
-    ]
+    rows, by_world = [], []
+    for shape, n in product(DESIGNS, METRICS):
+        every = [v for (s, _, m), v in cells.items() if (s, m) == (shape, n)]
+        rows.append([_by(shape), n, len(every) * RUNS, *_by_level(every)])
+    for world, n in product(WORLDS, METRICS):
+        every = [v for (_, w, m), v in cells.items() if (w, m) == (world.name, n)]
+        by_world.append([world.name, n, len(every) * RUNS, *_by_level(every)])
     others = _of_name(results, "false other").items()
     more = [[name, str(PROMISED), *_by_level(every)] for name, every in others]
     ends = ("global", "system")
     nested = [
-        [", ".join(map(str, sizes)), str(PROMISED), *_by_level([claims], ends)]
-        for (sizes,), claims in _of(results, "nested").items()
+        [", ".join(map(str, sizes)), n, PROMISED, *_by_level([claims], ends)]
+        for (sizes, n), claims in _of(results, "nested").items()
     ]
     coverages = _of(results, "statements' intervals")
     of_statements = [
         [
             _by(shape),
-            str(PROMISED),
+            n,
+            PROMISED,
             *_by_level([claims], ends),
             _percent(coverages[shape,][0]),
         ]
-        for (shape,), claims in _of(results, "statements").items()
+        for (shape, n), claims in _of(results, "statements").items()
     ]
     error = np.sqrt(0.025 * 0.975 / (len(WORLDS) * RUNS))
     return [
         "## Nothing is claimed that is not there",
         "",
-        f"Studies in which none of {N_METRICS} metrics has anything to do with people, though"
+        "Studies in which none of 20, 3 or 1 metrics has anything to do with people, though"
         " people and metrics have favourites among systems, easy documents and moods of their own."
         " `related` counts studies in which any metric has an adjusted p below .05 in people's"
         " direction; the next columns those in which any is called `promising` or `use`, and in"
@@ -328,8 +327,8 @@ def _false(results: dict) -> list[str]:
         " so that 2.5 % are expected in people's direction. One standard error of a row of the"
         f" first table is {100 * error:.1f} points.",
         "",
-        *table(["systems x documents", "studies", *_HEADS], rows),
-        *table(["kind of study", "studies", *_HEADS], by_world),
+        *table(["systems x documents", "metrics", "studies", *_HEADS], rows),
+        *table(["kind of study", "metrics", "studies", *_HEADS], by_world),
         "By other coefficients, with holes, and beside metrics that do follow people (those are not"
         " counted), of 4 x 30 and 8 x 30; and a row of the first table with other draws:",
         "",
@@ -357,13 +356,13 @@ def _alike(results: dict) -> list[str]:
     shapes_of = {kind.name: kind.shape for kind in (*alike.DECLARED, *alike.DETECTED)}
     known = {kind.name for kind in alike.DECLARED}
 
-    def rows_of(wanted: str) -> list[list[str]]:
+    def rows_of(wanted: str) -> list[list[Any]]:
         rows = []
-        for name, every in _of_name(results, wanted).items():
+        for (name, n), every in _of_name(results, wanted, 2).items():
             noticed = float(np.mean([seen for _, seen in every]))
             shape = shapes_of.get(name.partition(";")[0], (0, 0))
             levels = _by_level([claims for claims, _ in every])
-            rows.append([name, _by(shape), *levels, _percent(noticed)])
+            rows.append([name, _by(shape), n, *levels, _percent(noticed)])
         return rows
 
     rows = rows_of("alike")
@@ -374,11 +373,11 @@ def _alike(results: dict) -> list[str]:
         [name, *map(_percent, shares)]
         for (name,), shares in _of(results, "alike power").items()
     ]
-    heads = ["kind of study", "systems x documents", *_HEADS]
+    heads = ["kind of study", "systems x documents", "metrics", *_HEADS]
     return [
         "## Documents and systems that are not alike",
         "",
-        f"{PROMISED} studies a row, by ranks half as many. People and all {N_METRICS} metrics find"
+        f"{PROMISED} studies a row, by ranks half as many. People and all metrics find"
         " some topics easier, or like one data set more, each its own (standard deviation .7, or 1"
         " between data sets; the text's own quality has 1), and have nothing else in common. The"
         " promise is the same.",
@@ -389,9 +388,10 @@ def _alike(results: dict) -> list[str]:
         "The data show it; the last column says in how many studies they do:",
         "",
         *table([*heads, "found"], seen),
-        "Topics that nobody names. They are found by similar scores, as there are 20 metrics; of"
-        " few metrics they often are not, and then a metric can look good that only knows the"
-        " topic:",
+        "The same where nobody says what belongs together: the last column says in how many"
+        " studies something is found. Of few metrics topics often are not; still a metric that"
+        " only knows the topic does not look good, as systems share documents. Where each"
+        " document is by one system it can, which a warning says:",
         "",
         *table([*heads, "found"], rows_of("unsaid")),
         f"Where all are alike, something is found or suspected in {_percent(np.mean(noticed))} of"
@@ -407,21 +407,20 @@ def _alike(results: dict) -> list[str]:
 
 def _below(results: dict) -> list[str]:
     cells = _of(results, "below")
-    names = dict.fromkeys((shape, world, c) for shape, _, world, c in cells)
-    rows = [
-        [_by(shape), world if c == "pearson" else f"{world}; {c}",
-         *(_percent(cells[shape, level, world, c]) for level in LEVELS)]
-        for shape, world, c in names
-    ]  # fmt: skip
+    rows = []
+    for shape, world, c, n in dict.fromkeys(key[:-1] for key in cells):
+        name = world if c == "pearson" else f"{world}; {c}"
+        rates = [_percent(cells[shape, world, c, n, level]) for level in LEVELS]
+        rows.append([_by(shape), name, n, *rates])
     return [
         "## `use` means useful",
         "",
-        f"All {N_METRICS} metrics truly correlate .29 with people, just below the useful .30: in"
+        "All metrics truly correlate .29 with people, just below the useful .30: in"
         f" how many studies is any called one to use? At most 2.5 % is promised. {PROMISED} studies"
         f" a cell, of which one standard error is {100 * np.sqrt(0.025 * 0.975 / PROMISED):.1f}"
         " points. With fewer than 6 systems nothing is.",
         "",
-        *table(["systems x documents", "kind of study", *LEVELS], rows),
+        *table(["systems x documents", "kind of study", "metrics", *LEVELS], rows),
     ]
 
 

@@ -100,9 +100,9 @@ def of_one_kind(rng, shape: Shape, n, *, axis: int) -> Outcome:
     """A metric that knows how good systems are (or documents: axis 0), and no more."""
     quality = effects(rng, shape, PLAIN)
     mean = quality.mean(axis=axis, keepdims=True)
-    own = 0.2 * rng.normal(size=mean.shape) + rng.normal(size=shape)
+    signal = 0.2 * rng.normal(size=mean.shape) + rng.normal(size=shape)
     others = [effects(rng, shape, PLAIN) for _ in range(n - 1)]
-    study = study_of([mean + own, *others], rated(rng, quality, PLAIN))
+    study = study_of([mean + signal, *others], rated(rng, quality, PLAIN))
     return watched(study)
 
 

@@ -46,15 +46,17 @@ class Claims(NamedTuple):
     trusted: float  # `use`
 
 
-def false_claims(shape, world, *, coefficient="pearson", true=0, runs, seed):
-    """Level -> `Claims` in studies of 20 metrics; the first `true` of them follow people."""
+def false_claims(
+    shape, world, *, n=N_METRICS, coefficient="pearson", true=0, runs, seed
+):
+    """Level -> `Claims` in studies of n metrics; the first `true` of them follow people."""
     rng = np.random.default_rng([seed, *shape])
     chosen = options(coefficient=coefficient)
     by_level = {level: [] for level in LEVELS}
     for run in range(runs):
         scale = scales(rng, shape, world)
         quality = effects(rng, shape, world, scale)
-        metrics = [noise * scale for noise in noises(rng, shape, world)]
+        metrics = [noise * scale for noise in noises(rng, shape, world, n)]
         for place in range(true):
             metrics[place] = quality + metrics[place]
         ratings = rated(rng, quality, world)
@@ -82,7 +84,7 @@ def claims_of(rows) -> Claims:
     )
 
 
-def nested_claims(sizes: Sequence[int], *, runs: int, seed: int):
+def nested_claims(sizes: Sequence[int], *, n: int = N_METRICS, runs: int, seed: int):
     """`false_claims` where each document has one system's text; `sizes`: texts per system."""
     rng = np.random.default_rng([seed, *sizes])
     system = np.repeat(np.arange(len(sizes)), sizes)
@@ -96,7 +98,7 @@ def nested_claims(sizes: Sequence[int], *, runs: int, seed: int):
 
     by_level = {level: [] for level in levels}
     for run in range(runs):
-        study = study_of([drawn() for _ in range(N_METRICS)], drawn()[None], seed=run)
+        study = study_of([drawn() for _ in range(n)], drawn()[None], seed=run)
         for level in levels:
             by_level[level].append(claims_at(study, level, options()))
     return {
@@ -105,7 +107,14 @@ def nested_claims(sizes: Sequence[int], *, runs: int, seed: int):
 
 
 def statement_claims(
-    documents: int, systems: int, per_text: int, *, shares=False, runs, seed
+    documents: int,
+    systems: int,
+    per_text: int,
+    *,
+    n=N_METRICS,
+    shares=False,
+    runs,
+    seed,
 ):
     """`false_claims` of single statements: `per_text` of each text, documents as clusters.
 
@@ -119,9 +128,7 @@ def statement_claims(
     )
     by_level = {level: [] for level in ("global", "system")}
     for run in range(runs):
-        metrics = [
-            _alone(_found_in(rng, system, document), system) for _ in range(N_METRICS)
-        ]
+        metrics = [_alone(_found_in(rng, system, document), system) for _ in range(n)]
         people = _found_in(rng, system, document)
         people = _alone(_marked(rng, people) if shares else people, system)
         study = study_of(metrics, people[None], seed=run, groups=groups)
@@ -187,9 +194,9 @@ def statement_coverage(documents: int, systems: int, per_text: int, *, runs, see
 
 
 def below_useful(
-    shape, level, world, *, coefficient="pearson", value=0.29, runs, seed
+    shape, level, world, *, n=N_METRICS, coefficient="pearson", value=0.29, runs, seed
 ) -> float:
-    """Share of studies that call any of 20 metrics with this true correlation one to use."""
+    """Share of studies that call any of n metrics with this true correlation one to use."""
     noise = noise_for(value, shape, level, world, coefficient)
     rng = np.random.default_rng([seed, *shape])
     hits = 0
@@ -198,7 +205,7 @@ def below_useful(
         quality = effects(rng, shape, world, scale)
         metrics = [
             quality + noise * scale * unrelated
-            for unrelated in noises(rng, shape, world)
+            for unrelated in noises(rng, shape, world, n)
         ]
         ratings = rated(rng, quality, world)
         study = study_of(scored(rng, metrics, ratings, world), ratings, seed=run)

@@ -185,14 +185,14 @@ def test_systems_with_like_means_may_be_versions():
 
 
 def test_who_has_a_text_per_document_and_few_metrics_is_asked_for_topics():
-    one = [side[:1] for side in world(n=3)]
-    (line,) = sentences(grouping(one))
+    nested = [side[:1] for side in world(n=3)]
+    (line,) = sentences(grouping(nested))
     assert "Each document has one text" in line
     assert "`cluster`" in line
     for more in ([side[:1] for side in world(n=6)], world(n=3)):
         assert grouping(more).findings == ()
     by_user = Groups({}, labels(lambda i: i // 4), {})
-    assert grouping(one, by_user).findings == ()
+    assert grouping(nested, by_user).findings == ()
 
 
 def test_what_has_no_label_belongs_to_nothing_else():

@@ -109,7 +109,7 @@ def test_systems_or_documents_can_be_reordered_alone(exchange, relation, coeffic
     orders = draw_orders(human.shape, 30, rng, exchange)
     each = sides(metric[None], coefficient, [relation])
     people = sides(human, coefficient, [relation])
-    found = independence_test(
+    result = independence_test(
         each, people, human.shape, n=30, rng=np.random.default_rng(0), orders=orders
     )
     documents = document_orders(5, slice(0, orders.documents), np.random.default_rng(0))
@@ -119,12 +119,12 @@ def test_systems_or_documents_can_be_reordered_alone(exchange, relation, coeffic
         products = ours * theirs
         size = np.sqrt(np.sum(products**2)) if ours.shape[1] > 1 else 1.0
         expected.append(np.sum(products) / size)
-    np.testing.assert_allclose(found.statistics[0, 0], expected, atol=1e-10)
+    np.testing.assert_allclose(result.statistics[0, 0], expected, atol=1e-10)
     still = {
         "systems": ["between_documents"],
         "documents": ["system", "between_systems"],
     }
-    assert np.isnan(found.p[0, 0]) == (relation in still[exchange])
+    assert np.isnan(result.p[0, 0]) == (relation in still[exchange])
 
 
 def test_whether_any_order_fits_better():
