@@ -96,7 +96,7 @@ def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> 
         if early:
             workers.start()
         elif seems_stale(root, names) and _has_server(chosen):
-            server()  # code.yaml was saved since
+            server()  # versions.yaml was saved since
         plan = _plan(root, chosen)
         for name in {
             stage.benchmark for stage in plan.stages.values() if stage.closed

@@ -22,7 +22,8 @@ import psutil
 
 from flows import history
 from metassay.core.atomic import remove_leftovers_in
-from metassay.core.options import BENCHMARKS
+from metassay.core.options import BENCHMARKS, PARAMS
+from metassay.core.stages import VERSIONS
 from metassay.core.work import WORK, lock_file, restrict_work
 
 # is there while a run lasts, and after one that was killed
@@ -68,10 +69,10 @@ def lock_benchmarks(root: Path, names: Iterable[str]) -> Iterator[list[int]]:
 
 
 def seems_stale(root: Path, names: Iterable[str]) -> bool:
-    """Guess before DVC looks: is a report missing, or older than settings or code.yaml?"""
+    """Guess before DVC looks: is a report missing, or older than settings or versions.yaml?"""
     for name in names:
         last, folder = root / WORK / f"locks/run-{name}", root / BENCHMARKS / name
-        read = (root / "params.yaml", root / "code.yaml", folder / "params.yaml")
+        read = (root / PARAMS, root / VERSIONS, folder / PARAMS.name)
         if not (root / "reports" / name).is_dir() or not last.exists():
             return True
         if any(

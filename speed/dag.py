@@ -6,7 +6,6 @@ writes its outs, so that what is left is overhead. It asserts that our runner an
 """
 
 import contextlib
-import hashlib
 import logging
 import os
 import shutil
@@ -25,12 +24,12 @@ from flows.dag import plan
 from flows.surroundings import environment
 from flows.worker import write_lock_entry
 from metassay.core.params import Benchmark
-from metassay.core.stages import files_in
+from metassay.core.stages import VERSIONS, files_in
+from metassay.core.stages import dag as text_of_dag
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty, write
 from metassay.tables.responses import RESPONSES
-from metassay.versions.code_yaml import JOINT
 
 BENCHMARKS, METRICS, JUDGES = 20, 40, 6
 QUICK = {"BENCHMARKS": 3, "METRICS": 1, "JUDGES": 1}
@@ -67,12 +66,11 @@ def build(
     for block, like in (("judges", "lexical"), ("costly_metrics", "rouge")):
         kind = {**shared["metrics"], **shared[block]}[like]
         shared[block] = {name: dict(kind) for name in own[block]}
-    dag = {
-        "stages": _with_command(_read(ROOT / "benchmarks/sample/dvc.yaml")["stages"])
-    }
     sample = _read(ROOT / "benchmarks/sample/params.yaml")
+    whole = Benchmark.model_validate({**sample, **own})
+    dag = {"stages": _with_command(yaml.safe_load(text_of_dag(whole))["stages"])}
     _write(root / "params.yaml", shared)
-    _write(root / "code.yaml", _code(shared, dag, names))
+    _write(root / VERSIONS, _versions(shared, dag))
     file = {
         "name": "f",
         "url": "https://127.0.0.1/none/f",
@@ -80,7 +78,7 @@ def build(
         "bytes": 1,
     }
     told = dict.fromkeys(("title", "licence", "upstream", "commit", "mirror"), "none")
-    entry = {**told, "access": "public", "files": [file]}
+    entry = {**told, "reader": "files", "access": "public", "files": [file]}
     _write(root / "data/registry.yaml", {"fetched": ["d"], "datasets": {"d": entry}})
     fetching = _read(ROOT / "dvc.yaml")
     fetch = {"fetch": fetching["stages"]["fetch"]}  # no benchmark waits for training
@@ -99,7 +97,6 @@ def build(
         (root / file).parent.mkdir(parents=True, exist_ok=True)
         (root / file).write_text(content, encoding="utf-8")
     shown = {table.name: table for table in (LEADERBOARD, CERTIFICATES)}
-    whole = Benchmark.model_validate({**sample, **own})
     shown |= dict.fromkeys(files_in(whole, RESPONSES.name), RESPONSES)
     for file, table in shown.items():
         (root / "empty").mkdir(exist_ok=True)
@@ -123,23 +120,15 @@ def _with_command(stages: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _code(
-    params: dict[str, Any], dag: dict[str, Any], benchmarks: list[str]
-) -> dict[str, Any]:
-    def version(name: str) -> str:
-        return hashlib.sha256(name.encode()).hexdigest()[:16]
-
+def _versions(params: dict[str, Any], dag: dict[str, Any]) -> dict[str, Any]:
+    """versions.yaml: all is of version 1."""
     blocks = {
         block: params[block] or {}
         for block in params
         if isinstance(params[block], dict)
     }
     blocks |= {"stages": [*dag["stages"], "fetch"], "datasets": ["d"]}
-    blocks |= dict.fromkeys(JOINT, benchmarks)
-    return {
-        block: {name: version(block if block in JOINT else name) for name in names}
-        for block, names in blocks.items()
-    }
+    return {block: dict.fromkeys(names, 1) for block, names in blocks.items()}
 
 
 def _read(path: Path) -> dict[str, Any]:

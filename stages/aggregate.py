@@ -41,9 +41,8 @@ from stages.setup import setup_of
 
 @program
 def main(io: StageIO) -> None:
-    blocks = io.shared("questions")
     questions = {
-        name: parse(Questions, blocks[name], where=f"params.yaml > questions > {name}")
+        name: io.options(Questions, f"questions.{name}")
         for name in io.param("questions")
     }
     setup = setup_of(io, questions)
@@ -63,10 +62,10 @@ def main(io: StageIO) -> None:
         criteria, pairs[graded], judgments, setup.segmentation, setup.version
     )
     scores = pd.concat([judged, by_rubric, io.read(MEASUREMENTS)], ignore_index=True)
-    blocks = io.shared("combinations")
-    combinations = {
-        name: parse_combination(blocks, name) for name in io.param("combinations")
+    blocks = {
+        name: io.shared(f"combinations.{name}") for name in io.param("combinations")
     }
+    combinations = {name: parse_combination(blocks, name) for name in blocks}
     metrics = {
         **descriptions(),
         **user_descriptions(io.project, io.benchmark),

@@ -17,12 +17,8 @@ def connect(io: StageIO, chosen: Chosen, repeated: Iterable[str]) -> Session:
     Raises BadInput if the kind asks a model and the access class of that text is in
     doubt.
     """
-    declared = {key: io.shared(key) for key in ("endpoints", "models")}
-    shared, benchmark = (
-        io.project.model_copy(update=declared),
-        io.project.evaluations[io.benchmark],
-    )
-    return open_session(shared, benchmark, chosen, repeated)
+    benchmark = io.project.evaluations[io.benchmark]
+    return open_session(io.project, benchmark, chosen, repeated)
 
 
 def check_folder(io: StageIO, chosen: Chosen, lists: Lists) -> None:

@@ -17,11 +17,11 @@ from metassay.core.stages import (
     TRAINING,
     Stage,
     Stages,
-    dag_problem,
-    entry,
+    differing_stages,
     figures,
-    fill_template,
+    instances,
     stages_of,
+    watched_params,
 )
 from metassay.datasets.registry import is_closed, load_registry
 
@@ -32,9 +32,10 @@ class Entry:
 
     `params`: keys (`judges.lexical`) by file. `deps` and `outs`: paths as DVC names
     them. `closed`: whether its outputs are for their owner only. `stages`: all of its
-    dvc.yaml. `project`: for permissions only, such as a dataset's class, the cap on
-    costs or how many answers may be missing: read each time, these change no number, so
-    dvc.yaml does not declare them.
+    dvc.yaml. `project`: for permissions, such as a dataset's class, the cap on costs or
+    how many answers may be missing: read each time, these change no number, so dvc.yaml
+    does not declare them. And for the settings of language models: versions.yaml has
+    those that an answer depends on.
     """
 
     name: str
@@ -61,39 +62,47 @@ def find_entry(module: str, arguments: list[str]) -> Entry:
             [f"{word!r}: {problem}" for word, problem in problems if problem]
         )
     first = "".join(arguments[:1])
-    root = [FETCH, *TRAINING, *(_figures(first) if module == "figures" else ())]
-    file, stages, values = Path(DAG), Stages(), dict[str, Any]()
-    if module in [stage.module for stage in root]:
+    of_root = [FETCH, *TRAINING, *(_figures(first) if module == "figures" else ())]
+    if module in [stage.module for stage in of_root]:
+        folder = None
+        file = Path(DAG)
         values = {
             FETCH.each: [name for name, dataset in registry.items() if dataset.files]
         }
-    elif folder := params.every.get(first):
-        file, stages, values = (
-            BENCHMARKS / first / DAG,
-            stages_of(folder),
-            folder.model_dump(by_alias=True),
-        )
+    else:
+        folder = params.every.get(first)
+        file = BENCHMARKS / first / DAG
+        values = folder.model_dump(by_alias=True) if folder else {}
+    stages = stages_of(folder) if folder else tuple(of_root)
     words = ["python", "-m", f"stages.{module}", *arguments]
-    for stage in (stage for stage in stages or root if stage.module == module):
-        for name, block in _instances(stage, stages, values):
-            if shlex.split(block["cmd"]) == words:
-                if problem := dag_problem(
-                    str(file), strict_yaml.load(file), (stage,), stages
-                ):
-                    raise BadInput(problem)
-                params_file = file.with_name(PARAMS.name).as_posix()
-                return Entry(
-                    name,
-                    params_file,
-                    *_watched(block),
-                    is_closed(first, registry),
-                    stages,
-                    params,
+    for stage in (stage for stage in stages if stage.module == module):
+        for name, block in instances(stage, folder, values):
+            if shlex.split(block["cmd"]) != words:
+                continue
+            if differing_stages(strict_yaml.load(file), [stage], folder):
+                raise BadInput(
+                    f"{file} > stages > {stage.name}: is not what this version of Metassay runs;"
+                    " bring it up to date (`metassay update`)"
                 )
+            return Entry(
+                name=name,
+                params_file=file.with_name(PARAMS.name).as_posix(),
+                deps=frozenset(block.get("deps", ())),
+                outs=frozenset(map(_path, (*block["outs"], *block.get("metrics", ())))),
+                params=watched_params(block),
+                closed=is_closed(first, registry),
+                stages=stages if folder else (),
+                project=params,
+            )
     raise BadInput(
         f"no dvc.yaml has the command {shlex.join(words)!r}; name a benchmark, and what its"
         " params.yaml lists"
     )
+
+
+def _path(out: str | Mapping[str, Any]) -> str:
+    """Return the path of an output, which may have flags."""
+    return out if isinstance(out, str) else next(iter(out))
 
 
 def _figures(paper: str) -> Iterator[Stage]:
@@ -102,33 +111,3 @@ def _figures(paper: str) -> Iterator[Stage]:
     block = root["stages"].get(f"figures_{paper}")
     if block:
         yield figures(paper, block["deps"])
-
-
-def _instances(
-    stage: Stage, stages: Stages, values: Mapping[str, Any]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    words = {key: value for key, value in values.items() if isinstance(value, str)}
-    template = entry(stage, stages)
-    if not stage.each:
-        yield stage.name, fill_template(template, words)
-        return
-    names = values[stage.each]
-    for name in names:
-        more = {"element": name, "value": names[name] if stage.over_mapping else ""}
-        yield f"{stage.name}@{name}", fill_template(template, words | more)
-
-
-def _watched(
-    block: Mapping[str, Any],
-) -> tuple[frozenset[str], frozenset[str], dict[str, tuple[str, ...]]]:
-    outs = [*block["outs"], *block.get("metrics", [])]
-    params = {
-        str(PARAMS): tuple(key for key in block["params"] if isinstance(key, str))
-    }
-    for by_file in (item for item in block["params"] if isinstance(item, dict)):
-        params |= {file: tuple(keys) for file, keys in by_file.items()}
-    return (
-        frozenset(block.get("deps", [])),
-        frozenset(out if isinstance(out, str) else next(iter(out)) for out in outs),
-        {file: keys for file, keys in params.items() if keys},
-    )

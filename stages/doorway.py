@@ -19,12 +19,13 @@ from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS, AnyOptions, Criterion, parse
 from metassay.core.params import TUNED, Params
 from metassay.core.stages import files_in, files_of
+from metassay.core.versions import FILE, find_stale
 from metassay.core.work import WORK, close, lock_file, owner_alone, restrict_work
-from metassay.datasets.registry import REGISTRY, Dataset, place_problems
+from metassay.datasets.registry import REGISTRY, Dataset, load_registry, place_problems
+from metassay.llm.endpoints import Models, parse_models
 from metassay.tables import parquet
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import Table
-from metassay.versions.code_yaml import FILE, STAGES, find_stale
 from stages.declared import Entry, find_entry
 
 BAD_INPUT = 78  # EX_CONFIG of sysexits.h: running the stage again cannot help
@@ -62,7 +63,7 @@ class StageIO:
 
     @property
     def project(self) -> Params:
-        """All params, for permissions and names of metrics only."""
+        """All params, for what `Entry` says alone."""
         assert self.entry.project is not None
         return self.entry.project
 
@@ -78,10 +79,17 @@ class StageIO:
         block = self._value(str(REGISTRY), f"datasets.{name}")
         return parse(Dataset, block, where=f"{REGISTRY} > datasets > {name}")
 
+    def reader(self) -> str:
+        """Return the name of the reader of the benchmark's dataset."""
+        name = self.param("dataset")
+        return str(self._value(str(REGISTRY), f"datasets.{name}.reader"))
+
     def raw(self, reader_problem: str | None = None) -> Path:
         """Return the folder of raw files; raises BadInput if it is of another dataset."""
         raw = self.path(self.param("raw"))
-        problems = place_problems(self.param("dataset"), self.dataset(), raw)
+        name = self.param("dataset")
+        # Where a dataset lies changes no number, so dvc.yaml does not declare it.
+        problems = place_problems(name, load_registry()[name], raw)
         problems = [f"raw: {problem}" for problem in problems]
         problems += [f"dataset: {reader_problem}"] if reader_problem else []
         if problems:
@@ -100,10 +108,12 @@ class StageIO:
 
     def choose(self, index: Mapping[str, str], block: str, name: str) -> Chosen:
         """Return the record and options of a named block, such as `lexical` of `judges`."""
-        key = f"{block}.{name}"
-        watched_alone = key in self.entry.params.get(str(PARAMS), ())
-        settings = self.shared(key) if watched_alone else self.shared(block)[name]
+        settings = self.shared(f"{block}.{name}")
         return choose(index, settings, where=f"{PARAMS} > {block} > {name}")
+
+    def models(self) -> Models:
+        """Return all language models and endpoints."""
+        return parse_models(self.project.endpoints, self.project.models)
 
     def path(self, name: str) -> Path:
         """Return a declared file or folder."""
@@ -240,7 +250,7 @@ def enter(main: Main) -> None:
         ):
             for out in entry.outs:  # of a killed run: DVC hashes whole folders
                 remove_leftovers(Path(out))
-            check_code(entry, stage)
+            check_versions(entry)
             main(StageIO(entry, arguments))
     except BadInput as error:
         for problem in strict_yaml.add_lines(error.problems):
@@ -267,11 +277,10 @@ def _access(entry: Entry, benchmark: str) -> contextlib.AbstractContextManager[N
     return owner_alone() if entry.closed else contextlib.nullcontext()
 
 
-def check_code(entry: Entry, stage: str) -> None:
-    """Raise BadInput if code.yaml is not of this code: DVC would reuse stale results."""
-    keys = [key.split(".", 1) for key in entry.params.get(FILE, ())]
-    blocks = [(block, name) for block, name in keys if block != STAGES]
-    raise_problems(find_stale(Path(), stage, blocks))
+def check_versions(entry: Entry) -> None:
+    """Raise BadInput if versions.yaml has others than are declared: DVC would reuse old results."""
+    assert entry.project is not None
+    raise_problems(find_stale(Path(), entry.project, entry.params.get(FILE, ())))
 
 
 @contextlib.contextmanager

@@ -4,9 +4,9 @@ import logging
 from pathlib import Path
 
 from metassay.core.errors import BadInput
+from metassay.core.stages import FIGURES_VERSION
 from metassay.paper_figures import draw
 from metassay.paper_figures.index import find_records
-from metassay.versions.code_yaml import module_version
 from stages.doorway import StageIO, program
 
 _log = logging.getLogger("metassay.figures")  # which the doorway prints as notes
@@ -25,9 +25,8 @@ def main(io: StageIO) -> None:
         lambda file: io.path(f"{draw.PUBLISHED}/{file}"),
     )
     out = io.path(f"{draw.FIGURES}/{paper}")
-    version = module_version(Path(), draw.DRAWS)
     outcome = draw.draw_paper(
-        papers[paper], inputs, out, store=draw.STORE, version=version
+        papers[paper], inputs, out, store=draw.STORE, version=str(FIGURES_VERSION)
     )
     for line in draw.summary(outcome):
         _log.warning(line)

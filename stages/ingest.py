@@ -15,9 +15,7 @@ from stages.doorway import StageIO, program
 
 @program
 def main(io: StageIO) -> None:
-    ingested = ingest(
-        io.dataset().reader, io.raw(), io.criteria(), dataset=io.param("dataset")
-    )
+    ingested = ingest(io.reader(), io.raw(), io.criteria(), dataset=io.param("dataset"))
     io.note(ingested.warnings)
     io.write(SOURCES, ingested.sources)
     io.write(SEGMENTS, ingested.segments)

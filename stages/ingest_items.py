@@ -14,7 +14,7 @@ from stages.doorway import StageIO, program
 
 @program
 def main(io: StageIO) -> None:
-    reader = str(io.dataset().reader)
+    reader = io.reader()
     test = chosen_test(
         io.param("test"), io.param("options"), where=io.entry.params_file
     )

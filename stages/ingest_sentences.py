@@ -11,7 +11,7 @@ from stages.doorway import StageIO, program
 
 @program
 def main(io: StageIO) -> None:
-    reader = str(io.dataset().reader)
+    reader = io.reader()
     options = segment_options(io.param("options"), where=io.entry.params_file)
     ingested = ingest_sentences(
         reader, io.raw(reader_problem(SEGMENTATION, reader)), options

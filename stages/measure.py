@@ -1,7 +1,6 @@
 """measure: parts -> scores of metrics that need no judge: all cheap ones, or one costly one."""
 
 from metassay.core.options import CHEAP
-from metassay.llm.endpoints import parse_models
 from metassay.metrics import METRICS
 from metassay.metrics.measure import measure
 from metassay.tables.documents import SOURCES
@@ -19,13 +18,12 @@ def main(io: StageIO) -> None:
     names = [io.item] if io.item else io.param("metrics")
     io.watch_tuned()
     segmentation = io.choose(SEGMENTATIONS, "segmentations", io.param("segmentation"))
-    models = parse_models(io.shared("endpoints"), io.shared("models"))
     with executor(io) as over:
         measured = measure(
             io.read(SOURCES),
             io.read(PARTS),
             [io.choose(METRICS, block, name) for name in names],
-            segmentation=recipe_of(segmentation, models),
+            segmentation=recipe_of(segmentation, io.models()),
             executor=over,
         )
     io.note(measured.warnings)

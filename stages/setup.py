@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from metassay import __version__
-from metassay.llm.endpoints import parse_models
 from metassay.scoring.aggregation.judged import Setup
 from metassay.scoring.pairing.questions import Questions
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
@@ -17,7 +16,7 @@ def setup_of(io: StageIO, questions: Mapping[str, Questions]) -> Setup:
     (name,) = [*io.param("decompositions"), *io.param("released_claims")]
     decomposition = io.choose(DECOMPOSITIONS, "decompositions", name)
     segmentation = io.choose(SEGMENTATIONS, "segmentations", io.param("segmentation"))
-    models = parse_models(io.shared("endpoints"), io.shared("models"))
+    models = io.models()
     return Setup(
         segmentation=recipe_of(segmentation, models),
         decomposition=recipe_of(decomposition, models),

@@ -27,6 +27,6 @@ def report_fields(
         "seen": describe_seen(io.param("seen"), names, shown_as),
         "responses": io.read_each(RESPONSES),
         "notes": io.read_each(NOTES),
-        "models": parse_models(io.shared("endpoints"), io.shared("models")).models,
+        "models": parse_models(io.project.endpoints, io.shared("models")).models,
         "tables": {table.name: io.read(table) for table in tables},
     }

@@ -23,7 +23,7 @@ FLOORS = (
     ("concepts",),
     ("metrics",),
     ("scoring", "datasets"),
-    ("units", "studies", "versions"),
+    ("units", "studies"),
     ("judges", "generation", "labelled", "tuning"),
     ("reporting",),
     ("paper_figures", "api", "tracking", "imports"),

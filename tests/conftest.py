@@ -7,13 +7,11 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from metassay.versions import closure
 
 ROOT = Path(__file__).parent.parent
 
@@ -52,33 +50,6 @@ def _only_loopback() -> Any:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", guarded)
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _code_is_read_once() -> Iterator[None]:
-    """What was read of this checkout's code is handed on to each project: seconds, every time.
-
-    It holds for a file's time and size, as what a project has kept for itself does.
-    """
-    read: dict[object, Any] = {}
-    get = closure.FileCache.get
-
-    def get_once(
-        self: closure.FileCache, key: str, state: list[int], make: Callable[[], Any]
-    ) -> Any:
-        at = key, *state, closure._versions  # which a test may replace
-
-        def read_once() -> Any:
-            if at not in read:
-                read[at] = make()
-            return read[at]
-
-        ours = key.startswith("installed ") or f" {ROOT}/" in key
-        return get(self, key, state, read_once if ours else make)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(closure.FileCache, "get", get_once)
         yield
 
 

@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 import yaml
 
+from metassay.project.refresh import refresh as refresh_code
 from metassay.tables.documents import SOURCES
 from metassay.tables.parquet import empty, write
 from metassay.tables.parts import SEGMENTS
-from metassay.versions.code_yaml import refresh as refresh_code
 from stages.doorway import enter
 
 ROOT = Path(__file__).parent.parent

@@ -100,7 +100,7 @@ def test_a_stage_on_a_full_disk_says_one_line_and_is_not_tried_again(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["note.py", "one"])
     monkeypatch.setattr(doorway, "find_entry", lambda *_: entry)
-    monkeypatch.setattr(doorway, "check_code", lambda *_: None)
+    monkeypatch.setattr(doorway, "check_versions", lambda *_: None)
     with pytest.raises(SystemExit) as ended:
         doorway.enter(run)
     assert ended.value.code == doorway.BAD_INPUT
@@ -114,12 +114,12 @@ def test_a_command_says_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def failing(*_: object) -> None:
-        raise OSError(errno.EROFS, "Read-only file system", "code.yaml")
+        raise OSError(errno.EROFS, "Read-only file system", "versions.yaml")
 
     monkeypatch.setattr("metassay.cli.init.refresh", failing)
     assert main(["update"]) == 1
     err = capsys.readouterr().err
-    assert err.startswith("code.yaml: this disk cannot be written to; ")
+    assert err.startswith("versions.yaml: this disk cannot be written to; ")
     assert err.count("\n") == 1
 
 

@@ -178,7 +178,7 @@ def test_dvc_lock_has_the_bytes_that_dvc_itself_writes(
     before = locks(project)
     for root in (project, twin):
         change(root / "params.yaml", "judges.j0.threshold", 0.25)
-        change(root / "code.yaml", "stages.segment", "'quoted': # \n")
+        change(root / "versions.yaml", "stages.segment", "'quoted': # \n")
         (root / "seed").write_text("1\n")
     assert run(project, "b00", "--no-prefect").returncode == 0
     dvc(twin, "repro", "benchmarks/b00/dvc.yaml")  # b01 has the same stages
@@ -383,15 +383,15 @@ def test_dvc_itself_says_why_a_stage_failed(
     for number in range(256):  # where DVC would keep what is new
         if not (cache / f"{number:02x}").exists():
             (cache / f"{number:02x}").touch()
-    code = yaml.safe_load((project / "code.yaml").read_text(encoding="utf-8"))
+    code = yaml.safe_load((project / "versions.yaml").read_text(encoding="utf-8"))
     del code["stages"]["segment"]
-    (project / "code.yaml").write_text(yaml.safe_dump(code), encoding="utf-8")
+    (project / "versions.yaml").write_text(yaml.safe_dump(code), encoding="utf-8")
     before = locks(project)
     expected = {
         "report": r"reports/published: No such file or directory; put it back, or run what .*",
         "align@rouge_topk": r"nearly done\noutput 'data/tables/b00/alignments/\S+' does not exist",
         "judge@j0": r"\.dvc/cache/files/md5/\w\w/\w+: a file is where a folder .*",
-        "segment": r"Parameters 'stages.segment' are missing from 'code.yaml'; .*update.*",
+        "segment": r"Parameters 'stages.segment' are missing from 'versions.yaml'; .*update.*",
     }
     with (project / ".work/held").open("w") as open_file:
         workers = Workers(project, [open_file.fileno()])

@@ -82,7 +82,7 @@ def test_private_text_stays_where_it_may_be(tmp_path) -> None:
     ]
     logs = [
         f
-        for f in [*files, root / "code.yaml"]
+        for f in [*files, root / "versions.yaml"]
         if f.is_file() and "ledger" not in f.name
     ]
     logs = [f for f in logs if not set(tables).intersection(f.relative_to(root).parts)]

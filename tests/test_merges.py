@@ -104,11 +104,11 @@ def test_validate_names_all_of_them(
 ) -> None:
     root = Path(shutil.copytree(clone, tmp_path / "project", symlinks=True))
     monkeypatch.chdir(root)
-    for name in ("code.yaml", LOCK):
+    for name in ("versions.yaml", LOCK):
         file = root / name
         file.write_text(conflict(file.read_text(encoding="utf-8")), encoding="utf-8")
     assert main(["validate"]) == 2
     err = capsys.readouterr().err
     assert f"{LOCK}: line 4: a merge left both sides in the file; keep one" in err
-    assert "code.yaml: line 4: a merge left both sides in the file; keep one" in err
+    assert "versions.yaml: line 4: a merge left both sides in the file; keep one" in err
     assert "`metassay update` writes it again" in err

@@ -19,6 +19,7 @@ from metassay.project.validation import table_problems
 from metassay.reporting.contract_page import TABLES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import read
+from tests.locks import read_lock, unversioned_changes
 from tests.stage_setup import take_from_run_cache
 from tests.studies.round_trip import study_to_certificate
 from tests.support.planted_verdicts import check_verdicts
@@ -27,7 +28,6 @@ from tests.test_core import PROJECT, closure, plain
 ROOT = Path(__file__).parent.parent
 
 
-LOCKS = ("benchmarks/sample/dvc.lock", "benchmarks/sample_claims/dvc.lock")
 OF_JUDGE_TESTS = {"gold", "given_verdicts", "verdicts"}
 OF_TRAINING = {"corruptions"}
 OF_SEGMENT_TESTS = {"sentences", "segmented", "segment_scores", "confusions"}
@@ -58,12 +58,15 @@ sys.meta_path.insert(0, Hider())
 """
 
 
-def git_diff(root: Path) -> str:
-    command = ["git", "diff", "--exit-code", "--", *LOCKS]
-    done = subprocess.run(
-        command, cwd=root, capture_output=True, text=True, check=False
-    )
-    return done.stdout
+def other_outputs(root: Path, *names: str) -> list[str]:
+    """What benchmarks write in a clone that their committed locks do not say."""
+    return [
+        line
+        for name in names
+        for line in unversioned_changes(
+            name, read_lock(ROOT, name), read_lock(root, name)
+        )
+    ]
 
 
 def hidden() -> str:
@@ -122,7 +125,7 @@ def test_make_run_in_a_fresh_clone_with_an_empty_home(fresh_clone: FreshClone) -
     """What the extra `pipeline` brings runs the sample and reproduces the committed dvc.lock."""
     project, _, done = fresh_clone
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert git_diff(project) == ""
+    assert other_outputs(project, "sample") == []
     status = subprocess.run(
         ["git", "status", "--porcelain"],
         cwd=project,
@@ -146,6 +149,46 @@ def test_make_run_in_a_fresh_clone_with_an_empty_home(fresh_clone: FreshClone) -
     others = OF_JUDGE_TESTS | OF_SEGMENT_TESTS | OF_COMMANDS | OF_TRAINING
     assert built == set(TABLES) - others
     assert table_problems(project / "data/tables") == []
+
+
+@pytest.mark.slow
+def test_a_metric_that_changed_without_a_version_is_named(
+    fresh_clone: FreshClone, tmp_path: Path
+) -> None:
+    project = Path(
+        shutil.copytree(fresh_clone.project, tmp_path / "project", symlinks=True)
+    )
+    rouge = project / "metassay/metrics/rouge.py"
+    code = rouge.read_text(encoding="utf-8")
+    assert code.count("2 * precision * recall") == 1
+    rouge.write_text(
+        code.replace("2 * precision * recall", "1.9 * precision * recall"), "utf-8"
+    )
+    path = fresh_clone.environment["PYTHONPATH"].replace(
+        str(fresh_clone.project), str(project)
+    )
+    programs = f"{Path(sys.executable).parent}:{fresh_clone.environment['PATH']}"
+    address = "benchmarks/sample/dvc.yaml:measure"
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "dvc",
+            "repro",
+            "--single-item",
+            "--force",
+            "--quiet",
+            address,
+        ],
+        cwd=project,
+        env=fresh_clone.environment | {"PYTHONPATH": path, "PATH": programs},
+        check=True,
+    )
+    (line,) = other_outputs(project, "sample")
+    assert line.startswith(
+        "sample: measure writes something else under the same version"
+    )
+    assert "VERSION in metassay/metrics/rouge.py" in line
 
 
 @pytest.mark.slow
@@ -198,7 +241,7 @@ def test_killed_at_random_moments_it_finishes_with_the_same_bytes(
         command, cwd=project, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert git_diff(project) == ""
+    assert other_outputs(project, *names) == []
     assert not list((project / "data/tables").rglob(".*"))
     built = {path.stem for path in (project / "data/tables/sample_claims").iterdir()}
     assert built > OF_JUDGE_TESTS

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from metassay.cli.project import check_project
-from metassay.cli.running import refresh_code_yaml, run_flows
+from metassay.cli.running import refresh_project, run_flows
 from metassay.core.errors import BadInput
 from metassay.core.exit_codes import DONE, FAILED, INCOMPLETE
 from metassay.core.options import BENCHMARKS, PARAMS
+from metassay.core.stages import FIGURES_VERSION
 from metassay.paper_figures import FORMATS
 from metassay.paper_figures.derived_tables import needed_tables
 from metassay.paper_figures.draw import (
-    DRAWS,
     FIGURES,
     LOCK,
     STORE,
@@ -29,13 +29,12 @@ from metassay.paper_figures.draw import (
 )
 from metassay.paper_figures.index import find_records
 from metassay.paper_figures.record import Record
-from metassay.versions.code_yaml import module_version
 
 
 def figures(args: argparse.Namespace) -> int:
     """Bring the figures of papers up to date; return the exit code."""
     check_project([])
-    refresh_code_yaml()
+    refresh_project()
     every = find_records(Path())
     papers = list(dict.fromkeys(args.paper or every))
     records = {paper: every[paper] for paper in papers}
@@ -102,7 +101,7 @@ def _draw_here(
             inputs_in(Path()),
             Path(FIGURES, paper),
             store=STORE,
-            version=module_version(Path(), DRAWS),
+            version=str(FIGURES_VERSION),
             formats=formats,
         )
     for line in summary(outcome):

@@ -8,14 +8,15 @@ from pathlib import Path
 
 from metassay.cli.terminal import page
 from metassay.cli.tool_files import propose_import
+from metassay.core.atomic import write_if_changed
 from metassay.core.errors import BadInput
 from metassay.core.exit_codes import DONE, REFUSED
 from metassay.core.naming import name_problem
 from metassay.core.params import BESIDE_REPORTS
-from metassay.project.kit import is_own_repository, own_dags, upgrade
+from metassay.core.stages import DAG
+from metassay.project.kit import is_own_repository, own_root_dag, upgrade
 from metassay.project.make import Content, check_place, example, make, name_of
-from metassay.versions.code_yaml import FILE as CODE
-from metassay.versions.code_yaml import refresh, write_if_changed
+from metassay.project.refresh import refresh
 
 
 def init(args: argparse.Namespace) -> int:
@@ -46,16 +47,10 @@ def init(args: argparse.Namespace) -> int:
 
 def update(_: argparse.Namespace) -> int:
     """Bring the project in this folder up to date, and print what changed."""
-    if is_own_repository(Path()):  # its dvc.yaml files and code.yaml
-        dags = [
-            str(file)
-            for file, text in own_dags(Path()).items()
-            if write_if_changed(Path(file), text)
-        ]
-        print(f"dvc.yaml: {', '.join(dags) or 'all are up to date'}")
-        print(
-            f"{CODE} {'was updated; commit it' if refresh(Path()) else 'is up to date'}"
-        )
+    if is_own_repository(Path()):  # which has no kit but itself
+        changed = write_if_changed(Path(DAG), own_root_dag(Path()))
+        lines = [*refresh(Path()), *([f"{DAG}: updated"] if changed else [])]
+        print("\n".join(lines) or "up to date")
         return DONE
     print("\n".join(upgrade(Path())))
     return DONE

@@ -17,6 +17,8 @@ from metassay.core.kinds import choose, is_path
 from metassay.core.merges import dvc_problems, file_problems
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import Evaluation, Params, load
+from metassay.core.stages import VERSIONS, used_blocks
+from metassay.core.versions import DATASETS
 from metassay.core.work import owner_alone
 from metassay.datasets.croissant import write_croissant
 from metassay.datasets.fetch import fetch
@@ -31,8 +33,6 @@ from metassay.project.validation import (
     raw_problems,
     table_problems,
 )
-from metassay.versions.code_yaml import DATASETS, used_blocks
-from metassay.versions.code_yaml import FILE as CODE
 
 
 def list_all(args: argparse.Namespace) -> int:
@@ -146,9 +146,10 @@ def validate(_: argparse.Namespace) -> int:
     # Files that DVC and `metassay update` write, and a merge may have broken.
     names = sorted(file.parent.name for file in BENCHMARKS.glob(f"*/{PARAMS.name}"))
     problems += dvc_problems(Path(), names)
-    if Path(CODE).exists():  # else the next run writes it
+    versions = Path(VERSIONS)
+    if versions.exists():  # else the next run writes it
         remedy = "; `metassay update` writes it again"
-        problems += [problem + remedy for problem in file_problems(Path(), Path(CODE))]
+        problems += [line + remedy for line in file_problems(Path(), versions)]
     problems += table_problems(Path("data/tables"))
     for line in unchecked:
         print(f"note: {line}", file=sys.stderr)
@@ -183,12 +184,12 @@ def datasets_in(folder: Evaluation, params: Params) -> list[str]:
     """Return the datasets whose texts the tables of a benchmark may hold: its own, and
     those of examples and claims in the prompts of its systems, judges and other kinds.
     """
-    used = used_blocks([folder])
+    used = used_blocks(folder)
     kinds = [
         choose(
             index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}"
         )
         for block, index in KINDS.items()
-        for name in used[block]
+        for name in used.get(block, ())
     ]
     return sorted({*used[DATASETS], *all_datasets(kinds)})

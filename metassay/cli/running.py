@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 
         params.append(check_project(args.names))
         warn_of_exposure(args.names, params[0], args.dask)
-        refresh_code_yaml()
+        refresh_project()
 
     words, environment = words_of(args)
     if args.only:
@@ -55,15 +55,12 @@ def run(args: argparse.Namespace) -> int:
     return print_summary(args.names, *params)
 
 
-def refresh_code_yaml() -> None:
-    """Bring code.yaml up to date, and tell the user if it was not."""
-    from metassay.versions.code_yaml import FILE, refresh
+def refresh_project() -> None:
+    """Bring versions.yaml and dvc.yaml files up to date, and tell the user what changed."""
+    from metassay.project.refresh import refresh
 
-    if refresh(Path()):
-        print(
-            f"{FILE} was updated since code or a named block changed; commit it",
-            file=sys.stderr,
-        )
+    for line in refresh(Path()):
+        print(line, file=sys.stderr)
 
 
 def warn_of_exposure(names: list[str], params: "Params", dask: str | None) -> None:

@@ -10,13 +10,14 @@ from rich.console import Console
 from rich.text import Text
 
 from metassay.cli.project import check_project, datasets_in, load_params
-from metassay.cli.running import refresh_code_yaml, run_flows, words_of
+from metassay.cli.running import refresh_project, run_flows, words_of
 from metassay.cli.terminal import folded
 from metassay.core.errors import BadInput, Unfinished, collect_problems, raise_problems
 from metassay.core.exit_codes import DONE, DRIFTED, FAILED, INCOMPLETE, WORSE
 from metassay.core.kinds import choose
 from metassay.core.options import PARAMS
 from metassay.core.params import Params, load
+from metassay.core.versions import DATASETS
 from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import REGISTRY, Dataset, load_registry
 from metassay.llm.endpoints import PUBLIC
@@ -28,7 +29,6 @@ from metassay.tracking.reevaluation import outcome
 from metassay.tracking.reevaluation.outcome import accepted_file
 from metassay.tracking.sentinel import anchors, checking
 from metassay.tracking.sentinel.checking import DriftResult, FixedAnchors
-from metassay.versions.code_yaml import DATASETS
 
 _ACCEPT = "accept what is there now: `metassay watch accept {}`"
 
@@ -49,7 +49,7 @@ def reevaluate(args: argparse.Namespace) -> int:
                 )
             outcome.load(Path(), name)
     raise_problems(problems)
-    refresh_code_yaml()
+    refresh_project()
     words, environment = words_of(args)
     passed_on = (INCOMPLETE, WORSE, DRIFTED)
     return run_flows(words, environment, module="flows.reevaluate", passed_on=passed_on)

@@ -82,6 +82,15 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             raise
 
 
+def write_if_changed(path: Path, text: str) -> bool:
+    """Write a file unless it has this text already; return whether it was written."""
+    if path.exists() and path.read_bytes() == text.encode():
+        return False
+    with whole_file(path) as file:
+        file.write(text.encode())
+    return True
+
+
 def out_file(word: str) -> Path:
     """Return the output file of a command-line word; `-` is stdout."""
     return STDOUT if word == "-" else Path(word)

@@ -6,12 +6,13 @@ that is not in an index can be the dotted path of a user's record, `mylab.metric
 `mylab.metrics:NEGATIONS`, in the project's folder or installed.
 """
 
+import contextlib
 import importlib
 import os
 import re
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,6 +85,35 @@ def object_at(path: str, default: str, *, where: str) -> Any:
             " path (module:NAME)"
         )
     return getattr(imported, name or default)
+
+
+@contextlib.contextmanager
+def imports_from(root: Path) -> Iterator[None]:
+    """Import kinds of the user's own from the project in `root`.
+
+    If that is not the working folder, its modules are forgotten afterwards: another
+    project may have modules of these names, and a new project is still to be moved to
+    its place.
+    """
+    if root.resolve() == Path.cwd():
+        yield
+        return
+    folder = root.resolve()
+    path = [*sys.path]
+    before = set(sys.modules)
+    try:
+        with contextlib.chdir(root):
+            yield
+    finally:
+        sys.path[:] = path
+        for name in set(sys.modules) - before:
+            module = sys.modules[name]
+            places = [
+                getattr(module, "__file__", None) or "",
+                *getattr(module, "__path__", ()),
+            ]
+            if any(Path(place).is_relative_to(folder) for place in places):
+                del sys.modules[name]
 
 
 def _user_record(index: Mapping[str, str], kind: str, where: str) -> Any:

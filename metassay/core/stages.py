@@ -1,11 +1,11 @@
 """The table of stages: what each reads and writes.
 
-It determines dvc.yaml files, file names, what a stage may access, code.yaml and
+It determines dvc.yaml files, file names, what a stage may access, versions and
 docs/map.md.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from string import Template
@@ -28,26 +28,27 @@ from metassay.core.params import (
 from metassay.core.strict_yaml import LOADER
 
 MODELS = "data/models"  # trained by tuning
-TABLES, REGISTRY, CODE, DAG = (
-    "data/tables",
-    "data/registry.yaml",
-    "code.yaml",
-    "dvc.yaml",
-)
+TABLES = "data/tables"
+REGISTRY = "data/registry.yaml"
+DAG = "dvc.yaml"
+VERSIONS = "versions.yaml"  # what stages and kinds declare (versions.py)
 HEADLINE = "benchmarks/${name}/headline.json"
 PUBLISHED = "reports/published"
 ELEMENT = "${element}"  # the current element of a stage's list or mapping
 _HOLE = re.compile(r"\$\{(\w+)\}")
+_OF_ENTRY = ("name", "element")  # known before the benchmark's lists are
 _VALUE = "${value}"  # the value of a mapping's element: a file or folder
 _IN_GIT = {"cache": False}
 _HEAD = """\
-# {what}, in the order of the data: generated from metassay/core/stages.yaml by
-# `metassay update`, and the same in every such folder. docs/tables.md says what tables mean,
-# code.yaml has versions of the code, and `meta` says how Prefect runs a stage.
+# {what}, in the order of the data: `metassay update` writes it from
+# metassay/core/stages.yaml and the params.yaml beside it. docs/tables.md says what
+# tables mean, versions.yaml has declared versions, and `meta`, which stays as you write
+# it, says how Prefect runs a stage.
 """
 _ROOT_HEAD = """\
-# What belongs to no single benchmark; each one's own DAG is benchmarks/<name>/dvc.yaml. Generated
-# from metassay/core/stages.yaml by `metassay update`. `meta` says how Prefect runs a stage.
+# What belongs to no single benchmark; each one's own DAG is benchmarks/<name>/dvc.yaml.
+# Generated from metassay/core/stages.yaml by `metassay update`. `meta` says how Prefect
+# runs a stage.
 """
 
 
@@ -55,19 +56,22 @@ _ROOT_HEAD = """\
 class Stage:
     """A stage of a dvc.yaml; `${key}` is replaced by a value of the benchmark's params.yaml.
 
-    Fields are lists separated by blanks. `reads` and `writes` are tables: `parts` is a
-    file, `texts/` a folder whose files several stages write, `texts/given` one of
-    these. `files` are further dependencies, `outs` further outputs. `kinds` are named
-    blocks whose options and code the stage uses; `shared`, `params` and `code` further
-    keys of the root's params.yaml (or the registry), of the benchmark's, and of
-    code.yaml. `each`: the list that the stage repeats over; with a mapping it also
-    depends on the values. `program`: its module in stages/, if not its name. `tags`,
-    `retries` and `delay` (seconds) are Prefect's. `git`: outputs are in git, not in
-    DVC's cache.
+    `version` is raised by whoever changes what the stage writes, so that DVC runs it
+    again. Fields are lists separated by blanks. `reads` and `writes` are tables:
+    `parts` is a file, `texts/` a folder whose files several stages write, `texts/given`
+    one of these. `files` are further dependencies, `outs` further outputs. `kinds` are
+    named blocks whose options and versions the stage uses; `shared`, `params` and
+    `versions` further keys of the root's params.yaml (or the registry), of the
+    benchmark's, and of versions.yaml. There, `metrics.${metrics}` is a key for each
+    name of that list. `each`: the list that the stage repeats over; with a mapping it
+    also depends on the values. `program`: its module in stages/, if not its name.
+    `tags`, `retries` and `delay` (seconds) are Prefect's. `git`: outputs are in git,
+    not in DVC's cache.
     """
 
     name: str
     _: KW_ONLY
+    version: int
     program: str = ""
     tags: str = "tables"
     each: str = ""
@@ -76,7 +80,7 @@ class Stage:
     kinds: str = ""
     shared: str = ""
     params: str = ""
-    code: str = ""
+    versions: str = ""
     writes: str = ""
     outs: str = ""
     argument: str = "${name}"
@@ -112,12 +116,14 @@ def _read() -> dict[str, Stages]:
 
 _TABLE = _read()
 FETCH, *TRAINING = _TABLE["root"]  # other projects get trained models
+FIGURES_VERSION = 1  # raised by whoever changes how a paper's figures are drawn
 
 
 def figures(paper: str, files: Iterable[str]) -> Stage:
     """Return the stage that makes a paper's tables and figures from these files."""
     return Stage(
         f"figures_{paper}",
+        version=FIGURES_VERSION,
         program="figures",
         argument=paper,
         files=" ".join(files),
@@ -147,6 +153,13 @@ SORTS: Mapping[type[Folder], tuple[Stages, str, tuple[str, ...]]] = {
 def stages_of(folder: Folder) -> Stages:
     """Return the stages of a folder of benchmarks/."""
     return SORTS[type(folder)][0]
+
+
+def stage_versions() -> dict[str, int]:
+    """Return the version of each stage, by its module in stages/."""
+    stages = [stage for stages in _TABLE.values() for stage in stages]
+    versions = {stage.module: stage.version for stage in stages}
+    return dict(sorted({**versions, "figures": FIGURES_VERSION}.items()))
 
 
 # ---- files and lists --------------------------------------------------------------------------
@@ -180,25 +193,49 @@ def files_in(folder: Folder, table: str) -> list[str]:
 def names_of(folder: Folder, stage: Stage, key: str) -> list[str]:
     """Return the names that a key such as `judges.${element}` has in a folder of benchmarks/."""
     names = getattr(
-        folder, stage.each if key.endswith(ELEMENT) else key.split("${")[1][:-1]
+        folder, stage.each if key.endswith(ELEMENT) else _HOLE.findall(key)[0]
     )
     return [names] if isinstance(names, str) else list(names)
+
+
+def used_blocks(folder: Folder) -> dict[str, list[str]]:
+    """Return the named blocks whose kinds the stages of a folder use: block -> sorted names."""
+    used: dict[str, set[str]] = {}
+    for stage in stages_of(folder):
+        for key in (*stage.kinds.split(), *stage.versions.split()):
+            used.setdefault(key.partition(".")[0], set()).update(
+                names_of(folder, stage, key)
+            )
+    return {block: sorted(names) for block, names in sorted(used.items())}
 
 
 # ---- dvc.yaml ---------------------------------------------------------------------------------
 
 
-def entry(stage: Stage, stages: Stages = ()) -> dict[str, Any]:
-    """Return the entry of a stage in a dvc.yaml, with placeholders for the element's name."""
-    settings = f"{BENCHMARKS}/${{name}}/{PARAMS.name}"
+def entry(stage: Stage, folder: Folder | None = None) -> dict[str, Any]:
+    """Return the entry of a stage in a dvc.yaml, with placeholders for the element's name.
+
+    `folder` is that of benchmarks/ which the stage belongs to; None: it belongs to no
+    benchmark.
+    """
+    stages = stages_of(folder) if folder else ()
     arguments = dict.fromkeys([stage.argument, *([ELEMENT] if stage.each else [])])
     quoted = [f"'{word}'" if "$" in word else word for word in arguments]
-    keys = (*stage.kinds.split(), *stage.shared.split())
-    registered = [key for key in keys if key.startswith("datasets.")]
+    kinds = _name_lists(stage.kinds, folder)
+    keys = [*kinds, *_name_lists(stage.shared, folder)]
+    # Of a dataset whose files are read, only the reader changes what the stage writes.
+    registered = [
+        f"{key}.reader" if key in kinds else key for key in keys if _is_dataset(key)
+    ]
+    settings = f"{BENCHMARKS}/${{name}}/{PARAMS.name}"
     by_file = {
         settings: _settings_keys(stage, stages) if stages else [],
         REGISTRY: registered,
-        CODE: [f"stages.{stage.module}", *stage.kinds.split(), *stage.code.split()],
+        VERSIONS: [
+            f"stages.{stage.module}",
+            *kinds,
+            *_name_lists(stage.versions, folder),
+        ],
     }
     deps = [
         *([_VALUE] if stage.over_mapping else []),
@@ -211,7 +248,7 @@ def entry(stage: Stage, stages: Stages = ()) -> dict[str, Any]:
         "cmd": " ".join(["python", "-m", f"stages.{stage.module}", *quoted]),
         "deps": deps,
         "params": [
-            *(key for key in keys if key not in registered),
+            *(key for key in keys if not _is_dataset(key)),
             *({file: names} for file, names in by_file.items() if names),
         ],
         "outs": [{out: _IN_GIT} for out in outs] if stage.git else outs,
@@ -225,6 +262,23 @@ def entry(stage: Stage, stages: Stages = ()) -> dict[str, Any]:
     return {key: value for key, value in block.items() if value}
 
 
+def _is_dataset(key: str) -> bool:
+    return key.startswith("datasets.")
+
+
+def _name_lists(keys: str, folder: Folder | None) -> list[str]:
+    """Return keys, with one for each name where a list of the folder is meant."""
+    named = list[str]()
+    for key in keys.split():
+        holes = [hole for hole in _HOLE.findall(key) if hole not in _OF_ENTRY]
+        value = getattr(folder, holes[0]) if holes else ""
+        if isinstance(value, str):  # DVC fills it in
+            named.append(key)
+        else:
+            named += [key.replace(f"${{{holes[0]}}}", name) for name in value]
+    return list(dict.fromkeys(named))
+
+
 def _path(table: str) -> str:
     folder = f"{TABLES}/${{name}}/"
     return folder + (table[:-1] if table.endswith("/") else f"{table}.parquet")
@@ -232,7 +286,7 @@ def _path(table: str) -> str:
 
 def _settings_keys(stage: Stage, stages: Stages) -> list[str]:
     fields = f"{stage.files} {stage.kinds} {stage.shared}"
-    keys = [key for key in _HOLE.findall(fields) if key not in ("name", "element")]
+    keys = [key for key in _HOLE.findall(fields) if key not in _OF_ENTRY]
     keys += [f"{stage.each}.{ELEMENT}"] if stage.over_mapping else []
     for folder in (table[:-1] for table in stage.reads.split() if table.endswith("/")):
         keys += [
@@ -257,9 +311,9 @@ def fill_template(template: Any, values: Mapping[str, str]) -> Any:
     return template
 
 
-def dvc_entry(stage: Stage, stages: Stages = ()) -> dict[str, Any]:
+def dvc_entry(stage: Stage, folder: Folder | None = None) -> dict[str, Any]:
     """Return the entry of dvc.yaml: a stage, or a loop over the elements of its list."""
-    block = entry(stage, stages)
+    block = entry(stage, folder)
     if not stage.each:
         return block
     # DVC calls elements of a list `item`; keys of a mapping `key` and its values
@@ -271,11 +325,49 @@ def dvc_entry(stage: Stage, stages: Stages = ()) -> dict[str, Any]:
     return {"foreach": f"${{{stage.each}}}", "do": fill_template(block, names)}
 
 
-def dag(sort: type[Folder]) -> str:
-    """Return the dvc.yaml of all folders of benchmarks/ of this sort."""
-    stages, title, plots = SORTS[sort]
+def instances(
+    stage: Stage, folder: Folder | None, values: Mapping[str, Any]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each instance of a stage: its name in DVC, and its entry with nothing left to fill in.
+
+    `values` has the lists and names of the folder's params.yaml, or of the root's
+    dvc.yaml.
+    """
+    words = {key: value for key, value in values.items() if isinstance(value, str)}
+    template = entry(stage, folder)
+    if not stage.each:
+        yield stage.name, fill_template(template, words)
+        return
+    names = values[stage.each]
+    for name in names:
+        more = {"element": name, "value": names[name] if stage.over_mapping else ""}
+        yield f"{stage.name}@{name}", fill_template(template, words | more)
+
+
+def watched_params(block: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the keys that the entry of an instance watches, by their file."""
+    params = {
+        str(PARAMS): tuple(key for key in block["params"] if isinstance(key, str))
+    }
+    for by_file in (item for item in block["params"] if isinstance(item, dict)):
+        params |= {file: tuple(keys) for file, keys in by_file.items()}
+    return {file: keys for file, keys in params.items() if keys}
+
+
+def dag(folder: Folder, present: object = None) -> str:
+    """Return the dvc.yaml of a folder of benchmarks/.
+
+    `present` is the content of the file that it replaces: `meta` of its stages stays,
+    and so do stages of the user's own.
+    """
+    stages, title, plots = SORTS[type(folder)]
+    blocks = {stage.name: dvc_entry(stage, folder) for stage in stages}
+    for name, former in _entries(present).items():
+        if name in blocks:
+            _body(blocks[name]).update(_meta(former))
+        elif not _is_ours(former):
+            blocks[name] = former
     plot_files = [f"../../reports/${{name}}/figures/{plot}.svg" for plot in plots]
-    blocks = {stage.name: dvc_entry(stage, stages) for stage in stages}
     content = {"stages": blocks, "plots": plot_files}
     return _HEAD.format(what=title) + _text(
         {key: value for key, value in content.items() if value}
@@ -293,31 +385,44 @@ def _text(content: dict[str, Any]) -> str:
     return re.sub(r"^(?=  \w+:$)", "\n", text, flags=re.MULTILINE)
 
 
-def dag_problem(
-    file: str, content: object, checked: Stages, stages: Stages = ()
-) -> str:
-    """Describe what is wrong with a dvc.yaml's entries of the stages `checked`; "" if nothing.
+def has_own_dag(content: object) -> bool:
+    """Whether a dvc.yaml is its owner's alone: it has stages, and none runs Metassay."""
+    entries = _entries(content)
+    return bool(entries) and not any(map(_is_ours, entries.values()))
 
-    Users may change a stage's `meta`, and files without commands of Metassay are not
-    checked.
+
+def differing_stages(
+    content: object, stages: Iterable[Stage], folder: Folder | None
+) -> list[str]:
+    """Return the stages of a dvc.yaml that are not as `metassay update` writes them.
+
+    `meta` and the order of lists don't count.
     """
-    entries = content.get("stages") if isinstance(content, dict) else None
-    entries = entries if isinstance(entries, dict) else {}
-    if entries and not any(
-        "python -m stages." in str(entry) for entry in entries.values()
-    ):
-        return ""
-    stale = [
+    present = _entries(content)
+    return [
         stage.name
-        for stage in checked
-        if _plain(entries.get(stage.name)) != _plain(dvc_entry(stage, stages))
+        for stage in stages
+        if _plain(present.get(stage.name)) != _plain(dvc_entry(stage, folder))
     ]
-    if not stale:
-        return ""
-    return (
-        f"{file} > stages > {', '.join(stale)}: is not what this version of Metassay runs; bring it"
-        " up to date (`metassay update`)"
-    )
+
+
+def _entries(content: object) -> dict[str, Any]:
+    entries = content.get("stages") if isinstance(content, dict) else None
+    return entries if isinstance(entries, dict) else {}
+
+
+def _is_ours(block: object) -> bool:
+    return "python -m stages." in str(block)
+
+
+def _body(block: dict[str, Any]) -> dict[str, Any]:
+    body: dict[str, Any] = block.get("do", block)
+    return body
+
+
+def _meta(block: object) -> dict[str, Any]:
+    body = _body(block) if isinstance(block, dict) else {}
+    return {"meta": body["meta"]} if "meta" in body else {}
 
 
 def _plain(template: Any) -> Any:

@@ -47,6 +47,8 @@ from metassay.tabular.rows import (
     to_json,
 )
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 _STATUS_REMEDY = (
     'where a system failed, leave "text" out and give a status, such as "error"'
 )

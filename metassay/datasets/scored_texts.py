@@ -34,6 +34,8 @@ from metassay.tabular.rows import (
 )
 from metassay.text.patterns import read_pairs
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 # ---- FRANK
 
 FRANK_HUMAN = "human_annotations.json"

@@ -12,6 +12,8 @@ from metassay.llm.messages import Ask, ChatRequest, Reply, replies_to
 from metassay.llm.needs import Requests, Resources, Use
 from metassay.llm.prompts import PROMPTS, Decoding
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 
 class ChatOptions(prompted.Style):
     """A chat model that writes; `max_tokens` null: the number of params.yaml > models."""

@@ -13,6 +13,8 @@ from metassay.text.citations import parse
 from metassay.text.sentences import sentences
 from metassay.text.tokens import words
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 
 class CopyOptions(Options):
     """The number of passages to copy."""

@@ -50,6 +50,8 @@ from metassay.models.outputs import STORE, Task, outputs
 from metassay.models.rows import compute_outputs
 from metassay.tables.names import FULL
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 METHOD = 1  # part of the store's keys; raise it with every change of texts
 
 _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p")

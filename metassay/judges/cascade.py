@@ -19,6 +19,8 @@ from metassay.judges.protocol import Band, Judge, JudgeKind, Judgment, Pair
 from metassay.llm.needs import with_members
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels, Level
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 FIRST, THEN = "first", "then"
 
 

@@ -16,6 +16,8 @@ from metassay.judges.make import Member, choose_members, prefix_notes, total_tok
 from metassay.judges.protocol import Judge, JudgeKind, Judgment, Pair, Status
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 _GRAVITY: tuple[Status, ...] = get_args(Status)  # from ok to error
 _ROUNDING = 1e-9
 _LABELS = {

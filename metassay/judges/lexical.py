@@ -29,6 +29,8 @@ from metassay.judges.reading import (
 )
 from metassay.scoring.pairing.instruments import SUPPORT, SUPPORT_GRADE
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 _IGNORED = NEGATIONS | SUBJECTS
 
 # Pairs are grouped by premise, so few premises need caching. A claim, which is short,

@@ -17,6 +17,8 @@ from metassay.models.likelihood import Likelihoods, likelihoods
 from metassay.models.loading import NetworkOptions
 from metassay.models.rows import Limits, recipe_of
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 
 class BartscoreOptions(NetworkOptions, Limits):
     """An encoder-decoder, and the combination of both directions.

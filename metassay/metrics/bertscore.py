@@ -35,6 +35,8 @@ from metassay.models.matching import (
 from metassay.models.outputs import STORE, text_hash
 from metassay.models.rows import Scores, compute_outputs
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 METHOD = 3  # part of the store's keys; raise it with every change of matches
 _Three = Annotated[
     list[Annotated[float, Field(lt=1)]], Field(min_length=3, max_length=3)

@@ -14,6 +14,8 @@ from metassay.core.options import Options
 from metassay.metrics.describe import OVERLAP, Description, Measured, Metric, ratio
 from metassay.text.tokens import words
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 _describe = partial(
     Description,
     better="lower",

@@ -20,6 +20,8 @@ from metassay.metrics.describe import OVERLAP, Description, Measured, Metric, ra
 from metassay.tabular.decoding import UNREAD, json_lines
 from metassay.tabular.rows import Findings
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 _RADGRAPH = "run: pip install radgraph, or give `annotations`"
 
 

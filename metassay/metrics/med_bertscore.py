@@ -41,6 +41,8 @@ from metassay.models.matching import (
 from metassay.models.outputs import STORE
 from metassay.models.rows import Scores, recipe_of
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 NAME, WINDOW_NAME = "med_bertscore", "med_bertscore_window"
 METHOD = 2  # part of the store's keys; raise it with every change of matches
 

@@ -24,6 +24,8 @@ from metassay.metrics.describe import (
     ratio,
 )
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 
 class MedconOptions(Options):
     """`rule`: `sets` of concepts are compared, or, as the released code does, terms: `released`."""

@@ -36,7 +36,6 @@ FIGURES = "reports/figures"
 STORE = Path(".work/figures")
 # of the process that draws a paper; its stage has it, too
 LOCK = ".work/locks/figures-{}"
-DRAWS = "metassay.paper_figures.draw"  # the code that draws a record
 
 # Tables that are folders, since several stages write them.
 _FOLDERS = {

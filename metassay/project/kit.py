@@ -6,19 +6,19 @@ folders. `.metassay.yaml` records the hashes of what was written.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from metassay import __version__
 from metassay.core import strict_yaml
-from metassay.core.atomic import whole_file
+from metassay.core.atomic import whole_file, write_if_changed
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.naming import name_problems
 from metassay.core.options import BENCHMARKS, PARAMS
-from metassay.core.params import BESIDE_REPORTS, folder_type, load
-from metassay.core.stages import CODE, DAG, TRAINING, dag, figures, root_dag
-from metassay.versions.code_yaml import refresh, write_if_changed
+from metassay.core.params import BESIDE_REPORTS
+from metassay.core.stages import DAG, TRAINING, figures, root_dag
+from metassay.project.refresh import refresh
 
 _HERE = Path(__file__).parent
 IGNORED = ".gitignore"
@@ -38,8 +38,9 @@ One CSV per table of a paper. A benchmark names them under `published` in its pa
 """
 RECORD = Path(".metassay.yaml")
 _HEADER = """\
-# Written by `metassay init` and `metassay update`; commit it. What they wrote, by hash: a file
-# that is as they wrote it may be replaced by an upgrade, one that you edited never is.
+# Written by `metassay init` and `metassay update`; commit it. What they wrote, by hash:
+# a file that is as they wrote it may be replaced by an upgrade, one that you edited
+# never is.
 """
 
 
@@ -48,25 +49,22 @@ def file(name: str) -> bytes:
     return (_root() / name).read_bytes()
 
 
-def files(params: Mapping[str, object]) -> dict[str, bytes]:
-    """Return what a project has and `metassay update` may replace, by path.
+def files(benchmarks: Iterable[str]) -> dict[str, bytes]:
+    """Return what a project with these benchmarks has and `metassay update` may replace, by path.
 
-    `params`: by folder of benchmarks/, the content of its params.yaml.
+    versions.yaml and the dvc.yaml of each benchmark are written by every run.
     """
     contents = {"constraints.txt": file("constraints.txt")}
     for folder, pattern in _FOLDERS.items():
         contents |= _read_folder(_root(), folder, pattern)
     contents[DAG] = root_dag().encode("utf-8")  # what we train comes trained
-    for name, content in params.items():
-        contents[f"{BENCHMARKS}/{name}/{DAG}"] = dag(folder_type(content)).encode(
-            "utf-8"
-        )
     workflow = (
         (_HERE / "workflow.yml")
         .read_text(encoding="utf-8")
         .replace("VERSION", __version__)
     )
-    contents[WORKFLOW] = workflow.replace("BENCHMARK", " ".join(params)).encode("utf-8")
+    workflow = workflow.replace("BENCHMARK", " ".join(benchmarks))
+    contents[WORKFLOW] = workflow.encode("utf-8")
     contents["reports/published/README.md"] = _PRINTED.encode("utf-8")
     return contents
 
@@ -76,16 +74,15 @@ def is_own_repository(root: Path) -> bool:
     return (root / "metassay" / "project").is_dir()
 
 
-def own_dags(root: Path) -> dict[str, str]:
-    """Return every dvc.yaml of Metassay's own repository, by path."""
+def own_root_dag(root: Path) -> str:
+    """Return the root's dvc.yaml of Metassay's own repository."""
     from metassay.paper_figures.draw import paths
     from metassay.paper_figures.index import find_records
 
-    inputs = {paper: paths(records) for paper, records in find_records(root).items()}
-    stages = [figures(paper, files) for paper, files in inputs.items() if files]
-    folders = load(root).every.values()
-    dags = {f"benchmarks/{folder.name}/{DAG}": dag(type(folder)) for folder in folders}
-    return {DAG: root_dag([*TRAINING, *stages]), **dags}
+    every = find_records(root).items()
+    inputs = {paper: paths(records) for paper, records in every}
+    drawing = [figures(paper, files) for paper, files in inputs.items() if files]
+    return root_dag([*TRAINING, *drawing])
 
 
 def example_params() -> str:
@@ -160,7 +157,8 @@ def upgrade(root: Path) -> list[str]:
     """
     latest = _latest_files(root)
     before = read_record(root)
-    hashes = dict(before.files) if before else {}
+    recorded = before.files if before else {}
+    hashes = {name: digits for name, digits in recorded.items() if name in latest}
     changed: dict[str, str] = {}
     beside, removed = list[str](), list[str]()
     for name, new in latest.items():
@@ -176,21 +174,17 @@ def upgrade(root: Path) -> list[str]:
     for name in LINES:
         if n_new := _add_lines(root / name, file(name).decode("utf-8")):
             changed[name] = f"{n_new} lines added"
-    load(root)
+    refreshed = refresh(root)
     if write_if_changed(root / RECORD, record(hashes).decode("utf-8")):
         changed[str(RECORD)] = "updated"
-    if refresh(root):
-        changed[CODE] = "updated"
-    lines = [f"{what}: {name}" for name, what in sorted(changed.items())]
+    lines = [f"{what}: {name}" for name, what in sorted(changed.items())] + refreshed
     lines += [f"kept as you edited it: {n}; the new version is {n}.new" for n in beside]
     lines += [f"not restored, since you removed it: {name}" for name in removed]
     was = f", from {f'Metassay {before.version}' if before else 'before there was a record'}"
     is_same = before is not None and before.version == __version__
     lines.append(f"up to date with Metassay {__version__}{'' if is_same else was}")
-    return [
-        *lines,
-        *(["review with `git diff`, then commit"] if changed or beside else []),
-    ]
+    to_review = changed or beside or refreshed
+    return [*lines, *(["review with `git diff`, then commit"] if to_review else [])]
 
 
 def _latest_files(root: Path) -> dict[str, bytes]:
@@ -208,8 +202,7 @@ def _latest_files(root: Path) -> dict[str, bytes]:
     raise_problems(
         f"{BENCHMARKS}/{line}" for line in name_problems(names, BESIDE_REPORTS)
     )
-    settings = {name: root / BENCHMARKS / name / PARAMS.name for name in names}
-    return files({name: strict_yaml.load(path) for name, path in settings.items()})
+    return files(names)
 
 
 def _replace(path: Path, new: bytes, before: str | None) -> str:

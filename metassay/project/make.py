@@ -17,7 +17,7 @@ from metassay.core.params import BESIDE_REPORTS
 from metassay.core.work import owner_alone, restrict_work
 from metassay.datasets.registry import REGISTRY
 from metassay.project import kit
-from metassay.versions.code_yaml import refresh
+from metassay.project.refresh import refresh
 
 _COMMIT = "A Metassay project, made by metassay init"
 _NO_GIT = "    no_scm = true\n"  # DVC's setting for a folder without git
@@ -142,7 +142,7 @@ def _move_in(folder: Path) -> None:
 
 def _write(root: Path, folder: Path, content: Content) -> list[str]:
     """Write all files to `root`, which becomes `folder` when it is whole."""
-    replaceable = kit.files({content.name: {}})
+    replaceable = kit.files([content.name])
     lines = {name: kit.file(name) for name in kit.LINES}
     lines[kit.IGNORED] += "".join(f"{line}\n" for line in content.ignored).encode(
         "utf-8"

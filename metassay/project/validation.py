@@ -2,13 +2,11 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from metassay.core import strict_yaml
 from metassay.core.errors import BadInput, collect_problems, hint, raise_problems
 from metassay.core.kinds import Chosen, choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, Block, Options, parse
@@ -22,7 +20,9 @@ from metassay.core.params import (
     SegmentTest,
     load,
 )
-from metassay.core.stages import DAG, MODELS, dag_problem, stages_of
+from metassay.core.stages import MODELS, used_blocks
+from metassay.core.versions import DATASETS, index_of
+from metassay.core.versions import KINDS as BLOCKS
 from metassay.datasets.ingest import ingest
 from metassay.datasets.own_data import score_metrics
 from metassay.datasets.readers import (
@@ -69,7 +69,6 @@ from metassay.tracking.comparison.differences import ComparisonOptions
 from metassay.tracking.sentinel.checking import SentinelOptions
 from metassay.tuning.options import BLOCKS as TUNING_BLOCKS
 from metassay.tuning.options import parse_block
-from metassay.versions.code_yaml import BLOCKS, DATASETS, used_blocks
 
 
 def raw_problems(
@@ -133,8 +132,8 @@ def not_installed(params: Params) -> list[str]:
     """
     lines: list[str] = []
     for name, folder in params.evaluations.items():
-        for block, names in used_blocks([folder]).items():
-            for entry in sorted(names) if block in KINDS else ():
+        for block, names in used_blocks(folder).items():
+            for entry in names if block in KINDS else ():
                 settings, where = getattr(params, block)[entry], f"{block} > {entry}"
                 with suppress(BadInput):  # reported already
                     lacking = packages_lacking(
@@ -223,9 +222,7 @@ def _count_absent(benchmark: Evaluation, dataset: Dataset) -> int:
 
 # Blocks of params.yaml whose entries name a kind, and the index of their kinds.
 KINDS: Mapping[str, Mapping[str, str]] = {
-    block: getattr(import_module(module), names[0])
-    for block, (module, *names) in BLOCKS.items()
-    if block != DATASETS
+    block: index_of(block) for block in BLOCKS if block != DATASETS
 }
 _METRICS = tuple(METRIC_BLOCKS)
 
@@ -276,7 +273,6 @@ def _check_params(params: Params) -> list[str]:
         *_check_tests(params),
         *_check_tunings(params, named),
         *_check_rubrics(params, named, answerable),
-        *_check_dags(params),
     ]
 
 
@@ -564,16 +560,6 @@ def _check_tunings(params: Params, named: Named) -> list[str]:
                 f" {rule.criterion!r} of which the {rule.better} is better; correct one of the two"
             )
     return problems
-
-
-def _check_dags(params: Params) -> Iterator[str]:
-    for name, folder in params.every.items():
-        file, stages = BENCHMARKS / name / DAG, stages_of(folder)
-        with suppress(BadInput):  # absent, or no YAML: reported elsewhere
-            if problem := dag_problem(
-                str(file), strict_yaml.load(file), stages, stages
-            ):
-                yield problem
 
 
 def _dataset(

@@ -77,8 +77,7 @@ def add_readings(
 def user_descriptions(params: Params, benchmark: str) -> dict[str, Description]:
     """Describe the benchmark's metrics whose kind is a dotted path, by name.
 
-    Their code and kind are in code.yaml, as `metrics_of`, `costly_metrics_of` and
-    `statement_metrics_of` of the benchmark.
+    versions.yaml has the versions of their kinds.
     """
     records = [
         choose(

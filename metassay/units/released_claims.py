@@ -23,6 +23,8 @@ from metassay.text.headings import SECTIONS
 from metassay.units.record import Decomposed, Decomposition
 from metassay.units.statements import EMPTY_SECTION, clauses, unit_rows, units_of
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 DATASET = "doclens_aci_claims"
 FILE = "ACI-Bench-TestSet-1_clean.claim_min1max30.json"
 

@@ -42,6 +42,8 @@ from metassay.units.roles import (
     sequence,
 )
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 _CONCLUSION = "conclusion"
 _BECOMES = ("result", "other")  # the labels of conclusions in the training data
 _METHOD = 1  # part of the store's keys; raise it with every change of vectors

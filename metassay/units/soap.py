@@ -10,6 +10,8 @@ from metassay.text.headings import divide as divide_note
 from metassay.units.record import BETWEEN_PARTS, OK, Divided, Part, Segmentation, Text
 from metassay.units.statements import EMPTY_SECTION, LINE_BREAK
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 
 class SoapOptions(Options):
     """Options of SOAP sections; `doclens-table24` keeps the artefacts of that table."""

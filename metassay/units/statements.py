@@ -17,6 +17,8 @@ from metassay.text.sentences import sentences
 from metassay.text.tokens import content_tokens
 from metassay.units.record import Decomposed, Decomposition
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 # DocLens's marks in the texts that its Table 24 scores (compat doclens-table24).
 EMPTY_SECTION = "#####EMPTY#####"  # in place of an absent section
 LINE_BREAK = "__lf1__"  # in place of a newline inside a section

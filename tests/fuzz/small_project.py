@@ -58,7 +58,7 @@ STAGES = (
 
 def make(root: Path, documents: int = 2) -> None:
     """The sample's shortest documents, with a model in the params."""
-    for name in ("data/registry.yaml", "dvc.yaml", "dvc.lock", "code.yaml"):
+    for name in ("data/registry.yaml", "dvc.yaml", "dvc.lock", "versions.yaml"):
         (root / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, root / name)
     for name in ("prompts", "rubrics", "benchmarks/sample", "data/sample"):

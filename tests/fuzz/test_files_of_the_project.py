@@ -1,4 +1,4 @@
-"""params, registry, prompts, code.yaml and DVC's files: each problem is named before a run.
+"""params, registry, prompts, versions.yaml and DVC's files: each problem is named before a run.
 
 What is not named goes through the stages, over two documents of the sample.
 """
@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from metassay.core.merges import dvc_problems
 from metassay.core.params import load as load_params
+from metassay.core.versions import find_stale
 from metassay.llm.prompts import load, render
 from metassay.project.validation import configuration_problems
-from metassay.versions.code_yaml import find_stale
 from tests.fuzz.mutations import (
     ACCIDENTS,
     CHANGES,
@@ -78,14 +78,16 @@ def check_dvc() -> None:
         assert ";" in line
 
 
-ALIGNED = "align", [("alignments", "rouge_topk")]
+ALIGNED = ["stages.align", "alignments.rouge_topk"]
 CHECKS: dict[str, Callable[[], object]] = {
     **dict.fromkeys(
         ("params.yaml", "benchmarks/sample/params.yaml", "data/registry.yaml"),
         check_config,
     ),
     "prompts/claims.yaml": check_prompt,
-    "code.yaml": lambda: handled(lambda: find_stale(Path(), *ALIGNED)),
+    "versions.yaml": lambda: handled(
+        lambda: find_stale(Path(), load_params(), ALIGNED)
+    ),
     **dict.fromkeys(
         ("dvc.lock", "benchmarks/sample/dvc.lock", "benchmarks/sample/dvc.yaml"),
         check_dvc,

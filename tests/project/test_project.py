@@ -13,11 +13,12 @@ import yaml
 from metassay.cli.main import main
 from metassay.core.errors import BadInput
 from metassay.core.params import load
+from metassay.core.versions import read as read_versions
+from metassay.core.versions import versions
 from metassay.datasets.own_data import score_metrics
 from metassay.datasets.registry import load_registry
 from metassay.project import kit, make
 from metassay.project.make import name_of
-from metassay.versions.code_yaml import read_versions, versions
 from tests.conftest import ROOT
 from tests.project.spreadsheets.sheets import LONG, RATINGS, SCORES, files, put
 from tests.project.wheel import wheel
@@ -73,7 +74,7 @@ def test_a_project_from_spreadsheets_is_valid_and_private(here):
     registry = yaml.safe_load(Path("data/registry.yaml").read_text("utf-8"))
     assert registry["datasets"]["Koeln_Sued"]["access"] == "private"
     staged = git(here, "ls-files").splitlines()
-    assert {"benchmarks/Koeln_Sued/params.yaml", "code.yaml"} <= {*staged}
+    assert {"benchmarks/Koeln_Sued/params.yaml", "versions.yaml"} <= {*staged}
     assert not [name for name in staged if name.startswith(("data/Koeln", ".work"))]
     workflow = yaml.safe_load(Path(".github/workflows/metassay.yml").read_text("utf-8"))
     last = workflow["jobs"]["reports"]["steps"][-1]
@@ -96,15 +97,13 @@ def test_others_of_the_machine_see_no_data_and_reach_no_cache(tmp_path, example)
 
 
 def test_the_wheel_has_what_a_project_is_made_of(here, tmp_path, monkeypatch):
-    """The same of it as a checkout, to the byte, and code of the same versions."""
-    hashes = versions(here)
-    assert read_versions(here) == hashes
+    """The same of it as a checkout, to the byte, and the same versions."""
+    assert read_versions(here) == versions(here, load(here))
     both = shutil.copytree(here, tmp_path / "both")
     with zipfile.ZipFile(wheel(tmp_path)) as packed:
         packed.extractall(both)  # as they would lie in site-packages, but found first
     assert (both / "metassay/project/files/params.yaml").exists()
-    assert versions(both) == hashes
-    folders = {"a": {}, "b": {"test": "segmentation"}, "c": {"test": "claim_labels"}}
+    folders = ["a", "b"]
     from_checkout = {**kit.files(folders), **kit.example_files()}
     monkeypatch.setattr(kit, "_HERE", both / "metassay/project")
     assert {**kit.files(folders), **kit.example_files()} == from_checkout
@@ -180,7 +179,6 @@ def test_a_project_whose_last_step_was_killed_is_whole_at_the_next_try(
     assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == names
 
 
-@pytest.mark.usefixtures("no_refresh")
 def test_the_example_in_the_folder_where_one_stands(tmp_path, monkeypatch, capsys):
     """Also without git, which is said, and DVC is told."""
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
@@ -262,7 +260,7 @@ def test_an_upgrade_of_what_is_up_to_date_does_nothing(here, capsys):
     assert capsys.readouterr().out.startswith("up to date with Metassay")
     after = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
     changed = {path for path in before | after if before.get(path) != after.get(path)}
-    assert changed <= {here / ".work/code.json"}
+    assert not changed
 
 
 def test_a_hash_that_looks_like_a_number_is_read_back(tmp_path):
@@ -307,7 +305,7 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(here, capsys):
     Path("data/registry.yaml").write_bytes(contents["data/registry.yaml"])
     assert main(["update"]) == 0
     output = capsys.readouterr().out
-    ours = kit.files({})
+    ours = kit.files([])
     for name in ("prompts/facets.yaml", "dvc.yaml", "prompts/judge-scale.yaml"):
         assert Path(name).read_bytes() == ours[name]
     assert Path("prompts/claims.yaml").read_bytes() == edited
@@ -316,17 +314,19 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(here, capsys):
     assert ignored.read_text("utf-8").startswith("/mine/\n")
     assert "\n/dist/\n" in ignored.read_text("utf-8")
     assert "threshold: 0.7" in params.read_text("utf-8")
-    assert (sort / "dvc.yaml").read_bytes() == (facets / "dvc.yaml").read_bytes()
+    assert (sort / "dvc.yaml").read_bytes() == (
+        facets / "dvc.yaml"
+    ).read_bytes()  # by its sort
     assert {name: Path(name).read_bytes() for name in contents} == contents
     for line in (
         "kept as you edited it: prompts/claims.yaml; the new version is prompts/claims.yaml.new",
         "updated: prompts/facets.yaml",
-        "added: benchmarks/tried/dvc.yaml",
+        "benchmarks/tried/dvc.yaml: updated",
         "1 lines added: .gitignore",
         "not restored, since you removed it: rubrics/bmrc.yaml",
     ):
         assert line in output, output
-    assert read_versions(here) == versions(here)
+    assert read_versions(here) == versions(here, load(here))
     assert main(["update"]) == 0
     again = capsys.readouterr().out.splitlines()
     assert [

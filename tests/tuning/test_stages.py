@@ -19,6 +19,7 @@ from flows import dag
 from metassay.cli.main import main
 from metassay.cli.run_summary import print_summary
 from metassay.core.params import Tuning, load, parse_folder
+from metassay.core.versions import FILE
 from metassay.metrics.faithfulness.record import Case
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.corruptions import CORRUPTIONS
@@ -31,7 +32,6 @@ from metassay.tables.scores import MEASUREMENTS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tables.units import UNITS
 from metassay.tuning.options import DEFAULTS, parse_block
-from metassay.versions.code_yaml import FILE
 from stages import declared, doorway
 from stages.doorway import StageIO
 from tests.stage_setup import ROOT, SETTINGS, refresh_code, sources, tiny_project

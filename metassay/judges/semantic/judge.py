@@ -39,6 +39,8 @@ from metassay.models.outputs import STORE, device_kind
 from metassay.models.rows import PACKAGES, Scores, compute_outputs, task_of
 from metassay.models.words import Text, encode, words
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 BLOCK = 16_384  # words that are read at once
 UNLIKELY = 0.5  # a word with less than this probability of support is listed
 CACHED = 49_152  # words whose vectors stay in memory for later pairs

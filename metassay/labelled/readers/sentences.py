@@ -13,6 +13,8 @@ from metassay.labelled.records import Documents, files, of_sentences, parsed_lin
 from metassay.tabular.decoding import read_text
 from metassay.tabular.rows import Place
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 SEE = "docs/benchmarks.md has the format"
 PUBMED_LABELS = {
     "BACKGROUND": "background",

@@ -17,6 +17,8 @@ from metassay.models.loading import Network, NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
 from metassay.text.tokens import STOPWORDS
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 NAME = "ctc_consistency"
 METHOD = 1  # part of the store's keys; raise it with every change of the result
 # tokens of an input, half of them for the text with the first special token

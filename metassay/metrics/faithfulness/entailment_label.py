@@ -19,6 +19,8 @@ from metassay.models.pair_inputs import (
 )
 from metassay.models.pair_scores import METHOD, Output, load_encoder_decoder
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 NAME = "entailment_label"
 RELEASED = 256  # tokens of an input, in the released code
 

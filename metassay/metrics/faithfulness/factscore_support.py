@@ -13,6 +13,8 @@ from metassay.models.loading import NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
 from metassay.models.pair_scores import CONTRADICTED, ENTAILED, THREE, labels_of, shares
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 NAME = "factscore_support"
 METHOD = 1  # part of the store's keys; raise it with every change of the result
 

@@ -13,6 +13,8 @@ from metassay.models.loading import NetworkOptions, load
 from metassay.models.pair_inputs import Wording
 from metassay.models.pair_scores import decode_plainly, reader_of
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 NAME = "redress"
 METHOD = 1  # part of the store's keys; raise it with every change of revisions
 

@@ -23,16 +23,15 @@ from pydantic import BaseModel, TypeAdapter
 from metassay.core import strict_yaml
 from metassay.core.errors import BadInput, raise_problems, refusal, shown
 from metassay.core.options import BENCHMARKS, PARAMS
-from metassay.core.params import Benchmark
-from metassay.core.stages import SORTS
+from metassay.core.params import Benchmark, load
+from metassay.core.stages import SORTS, VERSIONS
+from metassay.core.versions import to_yaml, versions
 from metassay.core.work import DVC_REMEDY
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.documents import DOCUMENT_CLUSTERS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import Table, empty, read_file
 from metassay.tables.scores import SCORES
-from metassay.versions.code_yaml import FILE as CODE
-from metassay.versions.code_yaml import to_yaml, versions
 
 Lock = Mapping[str, Any]
 
@@ -127,7 +126,7 @@ def inputs_of(lock: Lock) -> dict[str, str]:
 
 
 def differing_params(lock: Lock, read: Callable[[str], str | None]) -> list[str]:
-    """List the params that differ from what the stages read, once each: `code.yaml > judges.mini`.
+    """List the params that differ from what the stages read, once each: `params.yaml > models`.
 
     `read` returns the text of a file of the project at that state; None if there is
     none.
@@ -398,10 +397,10 @@ def _load_folder(folder: Path, name: str, benchmark: str) -> Side:
     project = full.parents[2]
     texts: dict[str, str] = {}
     if name == HERE:
-        # code.yaml may be older than the last edit of code or a prompt. The next run
-        # reports what cannot be read.
+        # versions.yaml may be older than the last edit of a prompt or a version. The
+        # next run reports what cannot be read.
         with contextlib.suppress(BadInput):
-            texts[CODE] = to_yaml(versions(project))
+            texts[VERSIONS] = to_yaml(versions(project, load(project)))
 
     def text(path: str) -> str | None:
         file = project / path

@@ -9,6 +9,8 @@ from metassay.concepts import linkers
 from metassay.core.options import Options
 from metassay.units.record import Aligned, Alignment, Statements, Tally
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 NAME = "entity_chain"
 
 

@@ -18,6 +18,8 @@ from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.units.record import Aligned, Alignment, Passages, Statements
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 

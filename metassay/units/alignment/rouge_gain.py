@@ -19,6 +19,8 @@ from metassay.core.options import Options
 from metassay.units.alignment.rouge import Integers, Reals, f1, rouge_tokens
 from metassay.units.record import Aligned, Alignment, Statements
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 FEWEST = 2  # distinct remaining words that a second passage must have, by `lebanoff`
 
 Pair = tuple[str, str]

@@ -25,6 +25,8 @@ from metassay.text.tokens import STOPWORDS
 from metassay.units.alignment.rouge import Reals, best
 from metassay.units.record import Aligned, Alignment, Statements, Tally
 
+VERSION = 1  # raised by whoever changes results of this module's kinds
+
 MEAN_GAIN, HIGHEST_GAIN = 0.01, 0.05  # a passage is chosen if its gain reaches either
 LEAST_WEIGHT = 1e-4
 METHOD = 1  # part of the store's keys; raise it with every change of the result

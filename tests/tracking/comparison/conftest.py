@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from metassay.core.versions import read
 from metassay.tracking.comparison import sides
-from metassay.versions.code_yaml import read_versions
 from tests.tracking.comparison.states import Project, scores
 
 
@@ -25,5 +25,5 @@ def two(template, tmp_path, monkeypatch):
     root = Path(shutil.copytree(template, tmp_path / "project"))
     monkeypatch.chdir(root)
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(sides, "versions", read_versions)
+    monkeypatch.setattr(sides, "versions", lambda folder, _: read(folder))
     return Project(root)

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from metassay.core.versions import answering
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.documents import DOCUMENT_CLUSTERS
 from metassay.tables.leaderboard import LEADERBOARD
@@ -111,14 +112,22 @@ def base_lock() -> Lock:
     text = re.sub(r"\blexical\b", "reader", text)
     lock: Lock = yaml.load(text, Loader=yaml.CSafeLoader)
     del lock["stages"]["judge@lexical_strict"]  # which asks no model
-    for stage in lock["stages"].values():
-        shared = stage.get("params", {}).get("params.yaml", {})
-        blocks = {"models": MODELS, "endpoints": ENDPOINTS, "judges.reader": READER}
-        shared.update(
-            {k: copy.deepcopy(block) for k, block in blocks.items() if k in shared}
-        )
-    params_of(lock, "judge@reader", "code.yaml")["judges.reader"] = "c0de+a5c"
+    shared = params_of(lock, "judge@reader")
+    shared["judges.reader"] = copy.deepcopy(READER)
+    params_of(lock, "judge@reader", "versions.yaml")["judges.reader"] = (
+        version_of_reader()
+    )
+    params_of(lock, "report")["models"] = copy.deepcopy(MODELS)
     return lock
+
+
+def version_of_reader() -> dict[str, Any]:
+    """The version of the judge: of its kind, its prompts, and the model that it asks."""
+    return {
+        "version": 1,
+        "prompts": {"prompts/judge.yaml": "a5c"},
+        "models": {"mini": answering(MODELS, ENDPOINTS, "mini")},
+    }
 
 
 def params_of(lock: Lock, stage: str, file: str = "params.yaml") -> dict[str, Any]:
@@ -142,9 +151,7 @@ def rerun(lock: Lock, hashes: Mapping[str, str] | None = None) -> Lock:
                 dep["md5"] = (
                     inside[path] if path in inside else _hash(sorted(inside.items()))
                 )
-        unused = () if "judge" in name else ("models", "endpoints")  # it asks nothing
-        params = (stage.get("params") or {}).values()
-        read = [{k: v for k, v in keys.items() if k not in unused} for keys in params]
+        read = list((stage.get("params") or {}).values())
         for out in stage["outs"]:
             went_in = [dep["md5"] for dep in stage.get("deps") or ()], read
             out["md5"] = (hashes or {}).get(out["path"]) or _hash(

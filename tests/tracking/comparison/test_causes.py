@@ -1,7 +1,6 @@
 """Why numbers differ: one planted change each, named right; what changes no number is not named."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -15,24 +14,29 @@ from tests.tracking.comparison.states import (
     params_of,
     rerun,
     scores,
+    version_of_reader,
 )
 
-JUDGE, CODE, SETTINGS = "judge@reader", "code.yaml", "benchmarks/sample/params.yaml"
+JUDGE = "judge@reader"
+VERSIONS = "versions.yaml"
+SETTINGS = "benchmarks/sample/params.yaml"
 Plant = Callable[[Lock], object]
 Root = tuple[str, str, str]
 
 
-def models(lock: Lock) -> list[dict[str, Any]]:
-    """The models as every stage of a lock read them."""
-    params = [
-        stage.get("params", {}).get("params.yaml", {})
-        for stage in lock["stages"].values()
-    ]
-    return [shared["models"] for shared in params if "models" in shared]
-
-
-def put(stage: str, key: str, value: object, file: str = CODE) -> Plant:
+def put(stage: str, key: str, value: object, file: str = VERSIONS) -> Plant:
     return lambda lock: params_of(lock, stage, file).update({key: value})
+
+
+def put_reader(part: str, name: str, value: object) -> Plant:
+    """Another prompt or model setting behind the judge."""
+
+    def plant(lock: Lock) -> None:
+        version = version_of_reader()
+        version[part][name] = value
+        params_of(lock, JUDGE, VERSIONS)["judges.reader"] = version
+
+    return plant
 
 
 def put_dependency(path: str) -> Plant:
@@ -45,49 +49,42 @@ def all_of(*plants: Plant) -> Plant:
 
 
 def add_unused(lock: Lock) -> None:
-    """What has no part in a number: another model, prices, how fast it is asked."""
-    for block in models(lock):
-        block["other"]["model"] = "other-2"
-        block["mini"]["prices"] = {"input": 2}
-        block["new"] = {"endpoint": "here", "model": "new-1"}
-    for stage in lock["stages"].values():
-        shared = stage.get("params", {}).get("params.yaml", {})
-        if "endpoints" in shared:
-            shared["endpoints"]["here"]["concurrency"] = 2
+    """What has no part in a number: another model, prices."""
+    models = params_of(lock, "report")["models"]
+    models["other"]["model"] = "other-2"
+    models["mini"]["prices"] = {"input": 2}
+    models["new"] = {"endpoint": "here", "model": "new-1"}
 
 
-OTHER_PROMPT = put(JUDGE, "judges.reader", "c0de+b6d")
-# Of the joint version both stages read; that of more metrics is no other code.
-METRICS = [
-    put(stage, "metrics_of.sample", "abcdef") for stage in ("measure", "aggregate")
-]
+OTHER_PROMPT = put_reader("prompts", "prompts/judge.yaml", "b6d")
+OTHER_MODEL = {**version_of_reader()["models"]["mini"], "model": "mini-2"}
+# The stage that measures and the one that pools both watch it.
+METRICS = [put(stage, "metrics.rouge", 2) for stage in ("measure", "aggregate")]
 FAR = all_of(
     lambda lock: params_of(lock, "certify")["certification"].update(useful=0.4),
-    put("report", "stages.report", "other"),
+    put("report", "stages.report", 2),
 )
 PLANTED: dict[str, tuple[Plant, list[Root]]] = {
     "prompt": (OTHER_PROMPT, [("prompt", JUDGE, "prompts of judges.reader")]),
     "model": (
-        lambda lock: [block["mini"].update(model="mini-2") for block in models(lock)],
-        [("model", JUDGE, "models.mini > model")],
+        put_reader("models", "mini", OTHER_MODEL),
+        [("model", JUDGE, "models > mini > model")],
     ),
     "data": (
         lambda lock: lock["stages"]["ingest"]["deps"][0].update(md5="0" * 32),
         [("data", "ingest", "data/sample")],
     ),
-    "code": (all_of(*METRICS), [("code", "measure", "code of metrics")]),
+    "code": (all_of(*METRICS), [("code", "measure", "code of metrics.rouge")]),
 }
 MORE: dict[str, tuple[Plant, list[Root]]] = {
     "far from scores": (all_of(FAR, OTHER_PROMPT), PLANTED["prompt"][1]),
     "a metric more": (
         all_of(
-            *METRICS,
-            put("certify", "metrics_of.sample", "abcdef"),
+            put("measure", "metrics.bertscore", 1),
+            put("aggregate", "metrics.bertscore", 1),
+            put("measure", "metrics.bertscore", {"kind": "bertscore"}, "params.yaml"),
             lambda lock: params_of(lock, "measure", SETTINGS)["metrics"].append(
                 "bertscore"
-            ),
-            lambda lock: params_of(lock, "measure")["metrics"].update(
-                bertscore={"kind": "b"}
             ),
         ),
         [("settings", "measure", f"{SETTINGS} > metrics")],
@@ -151,23 +148,12 @@ def test_what_did_not_move_the_scores_is_no_cause():
     assert causes(before, before) == []
 
 
-def test_a_joint_version_yields_to_the_name_that_changed():
-    locks = []
-    for version in ("c+p", "c+q"):
-        locks.append(base_lock())
-        put("decompose@clauses", "decompositions.clauses", version)(locks[-1])
-        put("aggregate", "decomposition_of.sample", version)(locks[-1])
-    (root,) = causes(*map(rerun, locks))
-    assert tuple(root) == (
-        "prompt",
-        "decompose@clauses",
-        "prompts of decompositions.clauses",
-    )
-
-
 A, B = (
     {"kind": "jury", "members": {"a": {"model": model}}} for model in ("mini", "other")
 )
+
+
+JURY = {"version": 1, "members": {"first": 1}}
 
 
 @pytest.mark.parametrize(
@@ -177,11 +163,19 @@ A, B = (
         ("params.yaml", {"shots": 0}, {"shots": 1}, ("settings", " > shots")),
         ("params.yaml", {"style": "json"}, {"style": "cot"}, ("prompt", " > style")),
         ("params.yaml", A, B, ("model", " > members > a > model")),
-        (CODE, "0ld", "c0de+a5c", ("code", "")),  # of a lock before prompts had a hash
+        (VERSIONS, 1, {"version": 1, "prompts": {"a": "0"}}, ("prompt", "")),
+        (VERSIONS, JURY, {**JURY, "members": {"first": 2}}, ("code", " > first")),
+        (
+            "code.yaml",
+            "0ld",
+            "c0de+a5c",
+            ("code", ""),
+        ),  # of a lock before versions were declared
     ],
 )
 def test_settings_of_a_block(file, before, after, wanted):
     kind, place = wanted
     ours, theirs = ({file: {"judges.reader": block}} for block in (before, after))
-    what = f"{'code of ' if file == CODE else ''}judges.reader{place}"
+    of = {"code": "code of ", "prompt": "prompts of "} if file != "params.yaml" else {}
+    what = f"{of.get(kind, '')}judges.reader{place}"
     assert changed_params(ours, theirs) == [(kind, what)]

@@ -1,1 +1,0 @@
-"""code.yaml: the version of the code behind every stage and every named block."""

@@ -1,0 +1,103 @@
+"""The committed locks are of this code, so that a fresh clone has nothing stale."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from metassay.core.params import load
+from tests.conftest import ROOT
+from tests.locks import read_lock, stale_stages, unversioned_changes, watched
+
+FOLDERS = load(ROOT).every
+SAMPLES = [name for name in FOLDERS if name == "sample" or name.startswith("sample_")]
+# Folders whose results changed since `make release` last ran them all. At a release
+# there are none.
+WAITING = {
+    "aci_bench",
+    "aci_bench_table24",
+    "clinical_bleurt",
+    "csabstruct_dev",
+    "frank",
+    "hospital_bartscore",
+    "hospital_course",
+    "hospital_course_training",
+    "hospital_ctc",
+    "hospital_distilled",
+    "invented_notes",
+    "invented_notes_second",
+    "longeval_pubmed",
+    "longsciverify",
+    "medec_validation",
+    "minimal_pairs_aci",
+    "minimal_pairs_aci_notes",
+    "mts_dialog",
+    "scholarsum_arxiv",
+    "scholarsum_facets",
+    "sfres",
+    "topical_chat",
+    "wice_dev",
+    "wice_heldout",
+    "xsum_factuality",
+    "xsum_hallucination",
+}
+
+
+@pytest.mark.parametrize("name", sorted(FOLDERS.keys() - WAITING))
+def test_a_committed_lock_is_current(name: str) -> None:
+    stale = stale_stages(ROOT, FOLDERS[name])
+    assert not stale, (
+        f"benchmarks/{name}/dvc.lock is of other settings or versions: {', '.join(stale)};"
+        f" `{'make samples' if name in SAMPLES else 'make release'}`, and commit what changed"
+    )
+
+
+def test_no_sample_waits() -> None:
+    assert not WAITING & set(SAMPLES)
+    assert FOLDERS.keys() >= WAITING
+
+
+# ---- what changed without a version --------------------------------------------------------------
+
+
+@pytest.fixture
+def lock() -> Any:
+    """The stages of the sample's committed lock, to change."""
+    return copy.deepcopy(dict(read_lock(ROOT, "sample")))
+
+
+def changes(lock: Any) -> list[str]:
+    return list(unversioned_changes("sample", read_lock(ROOT, "sample"), lock))
+
+
+def test_another_output_of_the_same_version_is_named_with_its_remedy(lock: Any) -> None:
+    (out, _) = lock["measure"]["outs"]
+    out["md5"] = "0"
+    # What reads it writes something else, too, and is not named.
+    for dependency in lock["aggregate"]["deps"]:
+        if dependency["path"].endswith("/measurements"):
+            dependency["md5"] = "1"
+    lock["aggregate"]["outs"][0]["md5"] = "2"
+    (line,) = changes(lock)
+    assert line.startswith(
+        "sample: measure writes something else under the same version:"
+        " data/tables/sample/measurements/metrics.parquet. If results are meant to change, raise"
+        " `version` of measure in metassay/core/stages.yaml, or VERSION in"
+    )
+    assert "VERSION in metassay/metrics/rouge.py" in line
+    assert "metassay/judges" not in line
+
+
+def test_an_output_of_a_raised_version_wants_another_run(lock: Any) -> None:
+    lock["certify"]["outs"][0]["md5"] = "0"
+    lock["certify"]["params"]["versions.yaml"]["stages.certify"] = 99
+    (line,) = changes(lock)
+    assert line == (
+        "sample: certify was run with other settings or versions; `metassay run --no-prefect"
+        " sample` and commit benchmarks/sample"
+    )
+
+
+def test_what_is_as_it_was_is_not_named(lock: Any) -> None:
+    assert changes(lock) == []
+    assert set(watched(FOLDERS["sample"])) == set(lock)
