@@ -96,10 +96,12 @@ def check_request(
     settings["confounds"] = list(dict.fromkeys(request.confounds))
     fields = [name for name in CertificationOptions.model_fields if name in settings]
     certifying = {name: settings.pop(name) for name in fields}
-    with collect_problems(problems):
-        options = parse(MetaOptions, settings, where="meta-eval")
-    with collect_problems(problems):
-        certification = parse(CertificationOptions, certifying, where="meta-eval")
+    of_options: list[str] = []
+    with collect_problems(of_options):
+        options = parse(MetaOptions, settings, where=_OPTIONS)
+    with collect_problems(of_options):
+        certification = parse(CertificationOptions, certifying, where=_OPTIONS)
+    problems += map(_name_option, of_options)
     raise_problems(problems)
     by_criterion = ratings.table.groupby("criterion")["value"]
     low, high = by_criterion.min().to_dict(), by_criterion.max().to_dict()
@@ -126,6 +128,15 @@ def check_request(
         *notes,
     ]
     return EvalSettings(better, criteria, options, certification, notes)
+
+
+_OPTIONS = "options"
+
+
+def _name_option(problem: str) -> str:
+    """Write a problem of a setting as one of the option that sets it."""
+    option = problem.removeprefix(f"{_OPTIONS} > ")
+    return f"--{option.replace('Input should be', 'must be')}"
 
 
 def _directions_of(scores: InputTable | None, problems: list[str]) -> dict[str, str]:

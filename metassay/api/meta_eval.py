@@ -38,7 +38,7 @@ _ARGUMENTS = {"confound": "confounds"}
 # An option, and the value that may follow it: parts of a value may be in quotes, and it
 # ends before punctuation. A word of the sentence is no value.
 _OPTION = re.compile(
-    r"--([a-z]+)(?: (?!(?:and|or|if|names)\b)"
+    r"--([a-z_]+)(?: (?!(?:and|or|if|names)\b)"
     r"((?:'[^']*'|[^\s';:,()]|[,.](?=\S))*(?:'[^']*'|[^\s';:,.()]|\.{3})))?"
 )
 

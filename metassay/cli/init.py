@@ -91,8 +91,11 @@ def _confirm(command: str) -> bool:
     """Ask once; without a terminal, raise BadInput with the command that confirms."""
     if not sys.stdin.isatty():
         raise BadInput(
-            "the guesses need a confirmation, and there is no terminal; nothing was made. Correct"
-            f" this command and run it: {command}"
+            [
+                "the guesses need a confirmation, and there is no terminal; nothing was"
+                " made. Correct this command and run it:",
+                f"  {command}",
+            ]
         )
     if input("Is all of this right? [y/n] ").strip().lower() in ("y", "yes"):
         return True

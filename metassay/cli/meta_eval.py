@@ -144,9 +144,12 @@ def _files(args: argparse.Namespace) -> tuple[list[Path], list[Path]]:
         )
     if not named and not 1 <= len(files) <= 2:
         raise BadInput(
-            f"meta-eval takes two files, SCORES RATINGS, or RATINGS alone; there are {len(files)}."
-            " Name several of a kind by --scores FILE FILE and --ratings FILE FILE."
-            " metassay meta-eval --example DIR writes a pair to start from"
+            [
+                "meta-eval takes two files, SCORES RATINGS, or RATINGS alone; there are"
+                f" {len(files)}. Name several of a kind by --scores FILE FILE and"
+                " --ratings FILE FILE. This command writes a pair to start from:",
+                "  metassay meta-eval --example study",
+            ]
         )
     if named and not ratings:
         raise BadInput(

@@ -110,12 +110,13 @@ def whole_folder(folder: Path, where: str, *, replace: bool = False) -> Iterator
     Raises BadInput, starting with `where`, if `folder` is a file, is not empty, or
     cannot be created. With `replace` its content is replaced.
     """
+    named = folder  # as the user wrote it
     folder = Path(os.path.realpath(folder))
     if folder.exists() and not folder.is_dir():
-        raise BadInput(f"{where} {folder}: is a file; name a folder")
+        raise BadInput(f"{where} {named}: is a file; name a folder")
     if not replace and folder.is_dir() and any(folder.iterdir()):
         raise BadInput(
-            f"{where} {folder}: holds something already; empty it or name another one"
+            f"{where} {named}: holds something already; empty it or name another one"
         )
     temporary, former = _hidden(folder), None
     try:
@@ -125,7 +126,7 @@ def whole_folder(folder: Path, where: str, *, replace: bool = False) -> Iterator
         mode = stat.S_IMODE(temporary.stat().st_mode)  # by the umask
         temporary.chmod(_OWNER_ALONE)
     except OSError as error:
-        raise BadInput(f"{where} {folder}: cannot be made: {error.strerror}") from error
+        raise BadInput(f"{where} {named}: cannot be made: {error.strerror}") from error
     try:
         with _name_errors(folder), _locked(temporary):
             yield temporary

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from metassay.core.errors import shown
+from metassay.core.errors import hint, shown
 from metassay.tabular.rows import Findings, Place
 
 UNREAD = object()  # a value that could not be read; its problem is recorded
@@ -108,11 +108,20 @@ def is_readable(path: Path, problems: Findings, *, remedy: str) -> bool:
             return True
     except FileNotFoundError:
         where = f"in {path.parent}" if path.parent != Path() else "in this folder"
-        problems.add(at, f"is not {where}", remedy)
+        problems.add(at, f"is not {where}", f"{remedy}{_similar_file(path)}")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         problems.add(at, f"cannot be read: {reason.lower()}", remedy)
     return False
+
+
+def _similar_file(path: Path) -> str:
+    """Return a hint at a file of the folder with a similar name, or an empty text."""
+    try:
+        names = sorted(entry.name for entry in path.parent.iterdir())
+    except OSError:
+        return ""
+    return hint(path.name, names)
 
 
 def check_names(paths: Sequence[Path], problems: Findings) -> None:

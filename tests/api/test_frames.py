@@ -180,7 +180,7 @@ def test_what_is_wrong_with_a_frame(frames, change, message: str) -> None:
 def test_ratings_are_needed_and_options_known(frames) -> None:
     assert "meta_eval(ratings=...)" in problems(frames[1])[0]
     (line,) = problems(*frames, resample_count=3)
-    assert "meta-eval > resample_count: unknown key; remove it" in line
+    assert "resample_count=: unknown key; remove it" in line
     assert "did you mean 'resample'?" in line
     lines = problems(
         *frames, confounds=["words", "good", "noise"], lower=["words", "gud"]

@@ -1,17 +1,17 @@
-"""Follow what a refusal prints, in the form in which it is printed."""
+"""Refusals, and what a person does who reads one: the printed remedy, in the printed form."""
 
 import re
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
 from metassay.cli.main import main
 
-# A command on a line of its own, and an option with its value inside a sentence.
+# A command on a line of its own.
 _COMMAND = re.compile(r"^(?:  |next: )metassay (.+)$", re.MULTILINE)
-_OPTION = re.compile(r"--[a-z][a-z-]*(?:[ =](?:'[^']*'|\"[^\"]*\"|[^\s;,:()'\"])+)?")
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,9 @@ class Done:
         lines = _COMMAND.findall(f"{self.out}\n{self.err}")
         return [shlex.split(line) for line in lines]
 
-    @property
-    def options(self) -> list[str]:
-        """The options that it printed inside its sentences, each with its value."""
-        return [match.rstrip(".") for match in _OPTION.findall(self.err)]
-
 
 class Terminal:
-    """A terminal in a folder: runs commands, and what they print."""
+    """A terminal in a folder: runs commands, and has what they print."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self.capsys = capsys
@@ -64,12 +59,108 @@ class Terminal:
             assert last.code == 0, f"{shlex.join(words)}\n{last.err}"
         return last
 
-    def add_option(self, done: Done, option: str, names: Mapping[str, str]) -> Done:
-        """Repeat a command with an option that was printed, with names for its placeholders."""
-        printed = [text for text in done.options if text.startswith(option)]
-        assert printed, f"{option} was not printed:\n{done.err}"
-        text = printed[0]
+
+# ---- what a person does: each step takes the words of the command, and returns those to run
+
+
+Step = Callable[[list[str], Done], list[str]]
+
+
+def add(option: str, **names: str) -> Step:
+    """Add an option that was printed, with a name in the place of each placeholder."""
+
+    def step(words: list[str], refused: Done) -> list[str]:
+        assert option in refused.err, f"{option} was not printed:\n{refused.err}"
+        text = option
         for placeholder, name in names.items():
-            assert placeholder in text, f"{placeholder} is not in {text}"
+            assert placeholder in text
             text = text.replace(placeholder, shlex.quote(name))
-        return self.run([*done.words, *shlex.split(text)])
+        return [*words, *shlex.split(text)]
+
+    return step
+
+
+def retype(old: str, new: str) -> Step:
+    """Type the command again with other words in a place."""
+
+    def step(words: list[str], refused: Done) -> list[str]:  # noqa: ARG001
+        line = shlex.join(words)
+        assert old in line, f"{old} is not in: {line}"
+        return shlex.split(line.replace(old, new))
+
+    return step
+
+
+def edit(name: str, old: str, new: str) -> Step:
+    """Correct a file."""
+
+    def step(words: list[str], refused: Done) -> list[str]:  # noqa: ARG001
+        path = Path(name)
+        content = path.read_text("utf-8")
+        assert old in content, f"{old!r} is not in {name}"
+        path.write_text(content.replace(old, new), encoding="utf-8")
+        return words
+
+    return step
+
+
+def write(name: str, content: str) -> Step:
+    """Write a file anew, as the remedy says."""
+
+    def step(words: list[str], refused: Done) -> list[str]:  # noqa: ARG001
+        Path(name).write_text(content, encoding="utf-8")
+        return words
+
+    return step
+
+
+def rename(old: str, new: str) -> Step:
+    """Rename a file, and name it so."""
+
+    def step(words: list[str], refused: Done) -> list[str]:  # noqa: ARG001
+        Path(old).rename(new)
+        return [new if word == old else word for word in words]
+
+    return step
+
+
+def run_printed(words: list[str], refused: Done) -> list[str]:  # noqa: ARG001
+    """Run the command that was printed on a line of its own."""
+    (command,) = refused.commands
+    return command
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A refusal: the command and its files, what is printed, and how a person follows it.
+
+    `says` and `remedy` are parts of what is printed, as it is printed.
+    """
+
+    command: str
+    files: Mapping[str, str | bytes]
+    says: str
+    remedy: str
+    steps: tuple[Step, ...] = field(default=())
+
+    def provoke(self, terminal: Terminal, folder: Path) -> Done:
+        """Write the files, and run the command, which must refuse them."""
+        for name, content in self.files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, bytes):
+                path.write_bytes(content)
+            else:
+                path.write_text(content, encoding="utf-8")
+        refused = terminal.type(self.command)
+        assert refused.code == 2, refused
+        assert self.says in refused.err, refused.err
+        assert self.remedy in refused.err, refused.err
+        return refused
+
+    def follow(self, terminal: Terminal, refused: Done) -> Done:
+        """Do what the refusal says, and run the command again."""
+        words = refused.words
+        for step in self.steps:
+            words = step(words, refused)
+        return terminal.run(words)

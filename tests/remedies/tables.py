@@ -1,0 +1,79 @@
+"""Small tables that every command reads, to be damaged."""
+
+DOCUMENTS = ("d1", "d2", "d3", "d4")
+SYSTEMS = ("m", "n")
+RATERS = ("ann", "ben")
+
+
+def _table(header: str, rows: list[str]) -> str:
+    return "\n".join([header, *rows]) + "\n"
+
+
+def _value(*names: str) -> int:
+    """A grade from 1 to 5 that depends on nothing but the names."""
+    return sum(map(ord, "".join(names))) * 7 % 5 + 1
+
+
+RATINGS = _table(
+    "doc_id,system,rater,fluency",
+    [
+        f"{doc},{system},{rater},{_value(doc, system, rater)}"
+        for doc in DOCUMENTS
+        for system in SYSTEMS
+        for rater in RATERS
+    ],
+)
+# A row per text, without raters.
+PLAIN = _table(
+    "doc_id,system,fluency",
+    [
+        f"{doc},{system},{_value(doc, system)}"
+        for doc in DOCUMENTS
+        for system in SYSTEMS
+    ],
+)
+SCORES = PLAIN.replace("fluency", "good")
+LONG_SCORES = _table(
+    "doc_id,system,metric,value",
+    [
+        f"{doc},{system},good,{_value(doc, system, 'x')}"
+        for doc in DOCUMENTS
+        for system in SYSTEMS
+    ],
+)
+TEXTS = _table(
+    "doc_id,system,text",
+    [
+        f"{doc},{system},The text of {system} about {doc} is this."
+        for doc in DOCUMENTS
+        for system in SYSTEMS
+    ],
+)
+VERDICTS = _table(
+    "id,judge,human",
+    [
+        f"i{n},{'pass' if n % 3 else 'fail'},{'pass' if n % 4 else 'fail'}"
+        for n in range(12)
+    ],
+)
+# A row per text and rater.
+LABELS = _table(
+    "doc,rater,judge,human",
+    [
+        f"i{n},{rater},{'pass' if n % 3 else 'fail'},{'pass' if (n + place) % 4 else 'fail'}"
+        for n in range(12)
+        for place, rater in enumerate(RATERS)
+    ],
+)
+
+
+def column(table: str, name: str, cells: str) -> str:
+    """A table with one column more, all of whose cells are equal."""
+    header, *rows = table.splitlines()
+    return _table(f"{header},{name}", [f"{row},{cells}" for row in rows])
+
+
+def one_more_row(table: str) -> str:
+    """A table whose last row is there twice."""
+    last = table.splitlines()[-1]
+    return f"{table}{last}\n"

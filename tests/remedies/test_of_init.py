@@ -1,0 +1,272 @@
+"""The refusals of `init`: each printed remedy is followed to a project."""
+
+import pytest
+
+from metassay.cli import init
+from tests.remedies.following import (
+    Refusal,
+    add,
+    edit,
+    retype,
+    run_printed,
+    write,
+)
+from tests.remedies.tables import PLAIN, RATINGS, SCORES, TEXTS, column, one_more_row
+
+FILES = {"t.csv": TEXTS, "r.csv": RATINGS, "s.csv": SCORES}
+RATED = "init study --texts t.csv --ratings r.csv --yes"
+SCORED = "init study --texts t.csv --scores s.csv --yes"
+LONG = "A patient came with a cough of three days."
+REFERENCES = TEXTS.replace(",n,", ",gold,")
+# Texts of two systems side by side, one called after what it is.
+SIDE_BY_SIDE = f"doc_id,summary,gpt4\nd1,{LONG},{LONG} Yes.\nd2,{LONG} No.,{LONG} Oh.\n"
+TWO_TEXTS = (
+    f"doc_id,system,first,second\nd1,m,{LONG},{LONG} Yes.\nd2,m,{LONG} No.,{LONG} Oh.\n"
+)
+VARIANTS = f"doc_id,variant,text\nd1,x,{LONG}\nd1,y,{LONG} Yes.\nd2,x,{LONG} No.\nd2,y,{LONG} Oh.\n"
+
+REFUSALS: dict[str, Refusal] = {
+    # ---- the command
+    "ratings without texts": Refusal(
+        "init study --ratings r.csv --yes",
+        FILES,
+        "--texts is missing: ratings and scores are of texts",
+        "name their file",
+        (retype("--ratings", "--texts t.csv --ratings"),),
+    ),
+    "a folder that holds something": Refusal(
+        RATED,
+        {**FILES, "study/notes.txt": "mine"},
+        "study: holds something already, and nothing was changed",
+        "name a new folder",
+        (retype("init study", "init study2"),),
+    ),
+    "a file in the place of the folder": Refusal(
+        RATED.replace("init study", "init t.csv"),
+        FILES,
+        "t.csv: is a file; name a new folder",
+        "name a new folder",
+        (retype("init t.csv", "init study"),),
+    ),
+    "a name that no benchmark can have": Refusal(
+        f"{RATED} --name my.study",
+        FILES,
+        "--name 'my.study'",
+        "use letters, digits, _ and - of ASCII alone",
+        (retype("my.study", "my_study"),),
+    ),
+    "a confirmation without a terminal": Refusal(
+        "init study --texts t.csv --ratings r.csv",
+        FILES,
+        "the guesses need a confirmation, and there is no terminal",
+        "Correct this command and run it:",
+        (run_printed,),
+    ),
+    "a misspelt option": Refusal(
+        RATED.replace("--ratings", "--ratngs"),
+        FILES,
+        "no option --ratngs",
+        "did you mean '--ratings'?",
+        (retype("--ratngs", "--ratings"),),
+    ),
+    # ---- columns
+    "a role of a file that is not there": Refusal(
+        f"{SCORED} --columns ratings.doc=doc_id",
+        FILES,
+        "--columns 'ratings.doc=doc_id': write ROLE=COLUMN, or FILE.ROLE=COLUMN for one of",
+        "texts, scores",
+        (retype("ratings.doc", "scores.doc"),),
+    ),
+    "a column that is not there": Refusal(
+        f"{RATED} --columns ratings.rater=who",
+        FILES,
+        "there is no column 'who'",
+        "--columns: takes names of the first row: 'doc_id', 'system', 'rater', 'fluency'",
+        (retype("rater=who", "rater=rater"),),
+    ),
+    "texts of a kind and of a system": Refusal(
+        "init study --texts t.csv --yes",
+        {"t.csv": SIDE_BY_SIDE},
+        "'summary' may be a system's text, like others in the row, or a reference or source",
+        "--columns texts.systems=summary,gpt4",
+        (add("--columns texts.systems=summary,gpt4"),),
+    ),
+    "two columns of texts": Refusal(
+        "init study --texts t.csv --yes",
+        {"t.csv": TWO_TEXTS},
+        "'first', 'second' all hold texts",
+        "--columns texts.text=COLUMN",
+        (add("--columns texts.text=COLUMN", COLUMN="first"),),
+    ),
+    "texts of nobody": Refusal(
+        "init study --texts t.csv --yes",
+        {"t.csv": VARIANTS},
+        "documents have several texts, and no column clearly names the system of each",
+        "--columns texts.system=COLUMN",
+        (add("--columns texts.system=COLUMN", COLUMN="variant"),),
+    ),
+    "references that may be a system's": Refusal(
+        "init study --texts t.csv --yes",
+        {"t.csv": REFERENCES.replace(",gold,", ",gold_model,")},
+        "'gold_model' may be a system, or have written the references",
+        "--reference gold_model",
+        (add("--reference gold_model"),),
+    ),
+    "references of nobody": Refusal(
+        "init study --texts t.csv --reference golden --yes",
+        {"t.csv": REFERENCES},
+        "--reference: no system is called 'golden'",
+        "there are 'm', 'gold'",
+        (retype("golden", "gold"),),
+    ),
+    "raters or criteria": Refusal(
+        RATED,
+        {
+            **FILES,
+            "r.csv": PLAIN.replace("fluency", "ann,ben")
+            .replace(",m,", ",m,3,")
+            .replace(",n,", ",n,4,"),
+        },
+        "'ann', 'ben': raters or criteria",
+        "--columns ratings.raters=ann,ben",
+        (add("--columns ratings.raters=ann,ben"),),
+    ),
+    "grades in words": Refusal(
+        RATED,
+        {
+            **FILES,
+            "r.csv": "doc_id,system,fluency\nd1,m,good\nd1,n,poor\nd2,m,fair\nd2,n,good\n",
+        },
+        "column 'fluency' has grades in words",
+        "--scale 'fluency=poor<fair<good'",
+        (add("--scale 'fluency=poor<fair<good'"),),
+    ),
+    # ---- options about names
+    "a direction of nothing": Refusal(
+        f"{RATED} --lower tone",
+        FILES,
+        "--lower: nothing is called 'tone'",
+        "there are 'fluency'",
+        (retype("--lower tone", "--lower fluency"),),
+    ),
+    "a scale of nothing": Refusal(
+        f"{RATED} --scale tone=1..5",
+        FILES,
+        "--scale: no criterion is called 'tone'",
+        "there are 'fluency'",
+        (retype("tone=", "fluency="),),
+    ),
+    "a metric whose direction is not clear": Refusal(
+        SCORED,
+        {**FILES, "s.csv": SCORES.replace("good", "error_free")},
+        "the name 'error_free' does not tell whether more is better",
+        "say --higher error_free",
+        (add("--higher error_free"),),
+    ),
+    "two directions": Refusal(
+        f"{RATED} --lower fluency --higher fluency",
+        FILES,
+        "'fluency' is named by --lower and --higher",
+        "name it by one of them",
+        (retype(" --lower fluency", ""),),
+    ),
+    "metrics that would have one name": Refusal(
+        SCORED,
+        {
+            **FILES,
+            "s.csv": SCORES.replace("good", "a b,a_b")
+            .replace(",m,", ",m,3,")
+            .replace(",n,", ",n,4,"),
+        },
+        "would be called as another one, a_b",
+        "rename it",
+        (edit("s.csv", "a b", "c"),),
+    ),
+    # ---- rows
+    "ratings of an unknown system": Refusal(
+        RATED,
+        {**FILES, "r.csv": RATINGS.replace(",n,", ",gpt4,")},
+        "system 'gpt4' is not in t.csv",
+        "rename it or add its texts",
+        (edit("r.csv", "gpt4", "n"),),
+    ),
+    "ratings of an unknown document": Refusal(
+        RATED,
+        {**FILES, "r.csv": RATINGS.replace("d4,", "d9,")},
+        "d9",
+        "correct",
+        (edit("r.csv", "d9,", "d4,"),),
+    ),
+    "documents without their zeros": Refusal(
+        RATED,
+        {"t.csv": TEXTS.replace("\nd", "\n00"), "r.csv": RATINGS.replace("\nd", "\n")},
+        "names documents as the texts do, but for zeros, case or .0",
+        "write them alike",
+        (write("r.csv", RATINGS.replace("\nd", "\n00")),),
+    ),
+    "a code for no answer": Refusal(
+        RATED,
+        {**FILES, "r.csv": RATINGS + "d4,m,cem,99\n"},
+        "'fluency' has the value 99",
+        "leave the cell empty if nobody rated",
+        (edit("r.csv", "cem,99", "cem,"),),
+    ),
+    "a row twice": Refusal(
+        RATED,
+        {**FILES, "r.csv": one_more_row(RATINGS)},
+        "is there twice",
+        "keep one of the two",
+        (write("r.csv", RATINGS),),
+    ),
+    "ratings of nobody": Refusal(
+        RATED,
+        {**FILES, "r.csv": RATINGS.replace("rater", "who")},
+        "rates a text again, and no column says who rated",
+        "ratings.rater",
+        (add("--columns ratings.rater=COLUMN", COLUMN="who"),),
+    ),
+    "a source that differs": Refusal(
+        "init study --texts t.csv --yes",
+        {
+            "t.csv": column(TEXTS, "source", "A dialogue of two.").replace(
+                "d1,m,The text of m about d1 is this.,A dialogue",
+                "d1,m,The text of m about d1 is this.,The dialogue",
+            )
+        },
+        "the source differs from an earlier row's",
+        "make them equal",
+        (edit("t.csv", "The dialogue", "A dialogue"),),
+    ),
+    "a grade beyond the scale": Refusal(
+        f"{RATED} --scale fluency=1..5",
+        {**FILES, "r.csv": RATINGS + "d4,m,cem,7\n"},
+        "7",
+        "scale",
+        (edit("r.csv", "cem,7", "cem,5"),),
+    ),
+    "preferences": Refusal(
+        RATED,
+        {
+            **FILES,
+            "r.csv": "case,annotator,system_a,system_b,preference\nc1,ann,m,n,A\n",
+        },
+        "r.csv: contains preferences between two texts",
+        "metassay import preferences r.csv --out imported",
+        (run_printed,),
+    ),
+}
+
+
+@pytest.fixture
+def no_project(monkeypatch) -> None:
+    """Making the project takes ten seconds, and is tested elsewhere."""
+    monkeypatch.setattr(init, "make", lambda folder, content: [])
+
+
+@pytest.mark.usefixtures("no_project")
+@pytest.mark.parametrize("case", REFUSALS)
+def test_a_printed_remedy_works(terminal, tmp_path, case: str) -> None:
+    refusal = REFUSALS[case]
+    refused = refusal.provoke(terminal, tmp_path)
+    done = refusal.follow(terminal, refused)
+    assert done.code == 0, done.err

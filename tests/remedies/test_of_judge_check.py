@@ -1,0 +1,158 @@
+"""The refusals of `judge-check`: each printed remedy is followed to an answer."""
+
+import pytest
+
+from tests.remedies.following import Refusal, add, edit, retype, run_printed, write
+from tests.remedies.tables import LABELS, VERDICTS, column, one_more_row
+
+GRADES = VERDICTS.replace("pass", "4").replace("fail", "2")
+THIRD_WORD = VERDICTS.replace("i3,fail", "i3,unsure")
+
+REFUSALS: dict[str, Refusal] = {
+    "no file": Refusal(
+        "judge-check",
+        {"v.csv": VERDICTS},
+        "the following arguments are required: FILE",
+        "FILE",
+        (retype("judge-check", "judge-check v.csv"),),
+    ),
+    "no column of a judge": Refusal(
+        "judge-check v.csv",
+        {"v.csv": VERDICTS.replace("judge", "first").replace("human", "second")},
+        "no column is clearly that of a judge's verdicts",
+        "--human COLUMN",
+        (add("--judge COLUMN", COLUMN="first"), add("--human COLUMN", COLUMN="second")),
+    ),
+    "a column that is not there": Refusal(
+        "judge-check v.csv --judge gpt",
+        {"v.csv": VERDICTS},
+        "there is no column 'gpt'",
+        "name one of these: 'id', 'judge', 'human'",
+        (retype("gpt", "judge"),),
+    ),
+    "a column for both sides": Refusal(
+        "judge-check v.csv --judge judge --human judge",
+        {"v.csv": VERDICTS},
+        "column 'judge' is named as judge and as human",
+        "name one",
+        (retype("--human judge", "--human human"),),
+    ),
+    "words of two meanings": Refusal(
+        "judge-check v.csv",
+        {"v.csv": VERDICTS.replace("pass", "entailed").replace("fail", "not entailed")},
+        "holds 'entailed', 'not entailed'",
+        "--pass WORD",
+        (add("--pass WORD", WORD="entailed"),),
+    ),
+    "a third word": Refusal(
+        "judge-check v.csv",
+        {"v.csv": THIRD_WORD},
+        "'unsure'",
+        "--missing",
+        (add("--missing WORD", WORD="unsure"),),
+    ),
+    "grades": Refusal(
+        "judge-check v.csv",
+        {"v.csv": GRADES},
+        "column 'human' has numbers from 2 to 4",
+        "--pass-from NUMBER",
+        (add("--pass-from NUMBER", NUMBER="3"),),
+    ),
+    "a row per rater, of no item": Refusal(
+        "judge-check v.csv",
+        {"v.csv": LABELS.replace("doc,", "passage,")},
+        "has a row per rater ('rater'), and no column that names the item",
+        "--columns doc=COLUMN",
+        (add("--columns doc=COLUMN", COLUMN="passage"),),
+    ),
+    "an item twice by a rater": Refusal(
+        "judge-check v.csv",
+        {"v.csv": one_more_row(LABELS)},
+        "the same item a second time by the same rater",
+        "keep one row",
+        (write("v.csv", LABELS),),
+    ),
+    "a judge that differs from itself": Refusal(
+        "judge-check v.csv",
+        {"v.csv": LABELS.replace("i1,ann,pass", "i1,ann,fail")},
+        "column 'judge' differs between rows of the same item",
+        "give each item one verdict",
+        (edit("v.csv", "i1,ann,fail", "i1,ann,pass"),),
+    ),
+    "raters in rows and in columns": Refusal(
+        "judge-check v.csv --columns rater=rater --human human second",
+        {"v.csv": column(LABELS, "second", "pass")},
+        "column 'rater' names raters, and 'human', 'second' hold labels",
+        "--human COLUMN",
+        (retype("--human human second", "--human human"),),
+    ),
+    "a row without a document": Refusal(
+        "judge-check v.csv --columns doc=topic",
+        {
+            "v.csv": column(VERDICTS, "topic", "a").replace(
+                "i1,pass,pass,a", "i1,pass,pass,"
+            )
+        },
+        "column 'topic' is empty",
+        "fill it in, or name another column: --columns doc=COLUMN",
+        (edit("v.csv", "i1,pass,pass,", "i1,pass,pass,a"),),
+    ),
+    "too many slices": Refusal(
+        "judge-check v.csv --by id",
+        {
+            "v.csv": "id,judge,human,ward\n"
+            + "".join(
+                f"i{n},pass,{'pass' if n % 3 else 'fail'},w{n % 2}\n" for n in range(30)
+            )
+        },
+        "column 'id' has 30 values, more than 20 slices",
+        "slice by another column",
+        (retype("--by id", "--by ward"),),
+    ),
+    "a requirement that is none": Refusal(
+        "judge-check v.csv --require recall=.5",
+        {"v.csv": VERDICTS},
+        "--require recall=0.5: write one of sensitivity, specificity",
+        "write one of sensitivity",
+        (retype("recall=.5", "sensitivity=.01"),),
+    ),
+    "a requirement without a number": Refusal(
+        "judge-check v.csv --require sensitivity",
+        {"v.csv": VERDICTS},
+        "write it as sensitivity=.9",
+        "sensitivity=.9",
+        (retype("--require sensitivity", "--require sensitivity=.01"),),
+    ),
+    "a confidence in percent": Refusal(
+        "judge-check v.csv --confidence 95",
+        {"v.csv": VERDICTS},
+        "--confidence 95: write a number between 0 and 1",
+        "between 0 and 1",
+        (retype("--confidence 95", "--confidence .95"),),
+    ),
+    "no verdict": Refusal(
+        "judge-check v.csv --judge judge",
+        {"v.csv": "id,judge,human\na,,pass\nb,,fail\n"},
+        "no judge has a verdict",
+        "name a column with verdicts",
+        (edit("v.csv", "a,,pass", "a,pass,pass"),),
+    ),
+    "results of promptfoo": Refusal(
+        "judge-check r.json",
+        {
+            "r.json": '{"evalId": "e", "results": {"results": [{"testIdx": 0, "promptIdx": 0,'
+            ' "provider": "m", "success": true, "score": 1, "gradingResult": {}}]}}'
+        },
+        "r.json: contains results of promptfoo",
+        "metassay import promptfoo r.json --out imported",
+        (run_printed,),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_a_printed_remedy_works(terminal, tmp_path, case: str) -> None:
+    refusal = REFUSALS[case]
+    refused = refusal.provoke(terminal, tmp_path)
+    done = refusal.follow(terminal, refused)
+    assert done.code == 0, done.err

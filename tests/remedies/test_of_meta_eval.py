@@ -1,0 +1,386 @@
+"""The refusals of `meta-eval`: each printed remedy is followed to an answer."""
+
+import pytest
+
+from tests.remedies.following import (
+    Refusal,
+    add,
+    edit,
+    retype,
+    run_printed,
+    write,
+)
+from tests.remedies.tables import (
+    LONG_SCORES,
+    PLAIN,
+    RATINGS,
+    SCORES,
+    column,
+    one_more_row,
+)
+
+BOTH = {"s.csv": SCORES, "r.csv": RATINGS}
+FEW = "--resamples 20 --permutations 20"
+WORDS = "doc_id,system,fluency\nd1,m,good\nd1,n,poor\nd2,m,fair\nd2,n,good\n"
+TWO_COLUMNS = "doc_id,system,ann,ben\nd1,m,1,2\nd1,n,2,2\nd2,m,3,1\nd2,n,1,2\n"
+TWO_PARTS = (
+    "doc_id,system,tone_ann,tone_ben,style_ann,style_ben\nd1,m,1,2,3,4\nd1,n,2,2,1,1\n"
+)
+
+REFUSALS: dict[str, Refusal] = {
+    # ---- files on the command line
+    "no file": Refusal(
+        "meta-eval",
+        {},
+        "takes two files, SCORES RATINGS, or RATINGS alone; there are 0",
+        "metassay meta-eval --example study",
+        (run_printed,),
+    ),
+    "three files": Refusal(
+        f"meta-eval s.csv a.csv b.csv {FEW}",
+        {"s.csv": SCORES, "a.csv": PLAIN, "b.csv": PLAIN},
+        "there are 3",
+        "--scores FILE FILE and --ratings FILE FILE",
+        (retype("s.csv a.csv b.csv", "--scores s.csv --ratings a.csv b.csv"),),
+    ),
+    "scores alone": Refusal(
+        f"meta-eval --scores s.csv {FEW}",
+        BOTH,
+        "--ratings FILE: is missing",
+        "--ratings FILE",
+        (add("--ratings FILE", FILE="r.csv"),),
+    ),
+    "files in two ways": Refusal(
+        f"meta-eval r.csv --scores s.csv {FEW}",
+        BOTH,
+        "r.csv: cannot be combined with --scores or --ratings",
+        "name all files by these options",
+        (retype("r.csv --scores", "--ratings r.csv --scores"),),
+    ),
+    "one file in two places": Refusal(
+        f"meta-eval r.csv r.csv {FEW}",
+        {"r.csv": RATINGS},
+        "r.csv: is given as SCORES and as RATINGS",
+        "put the columns with metrics and those with ratings in two files",
+        (write("s.csv", SCORES), retype("r.csv r.csv", "s.csv r.csv")),
+    ),
+    "an example beside files": Refusal(
+        "meta-eval r.csv --example study",
+        {"r.csv": RATINGS},
+        "--example DIR: takes no files",
+        "it writes them",
+        (retype("r.csv ", ""),),
+    ),
+    "a file in the place of a name": Refusal(
+        f"meta-eval s.csv --lower r.csv {FEW}",
+        BOTH,
+        "--lower: takes names; r.csv is a file",
+        "write --lower NAME r.csv",
+        (retype("--lower r.csv", "--lower good r.csv"),),
+    ),
+    "a folder that holds something": Refusal(
+        "meta-eval r.csv --out study",
+        {"r.csv": RATINGS, "study/notes.txt": "mine"},
+        "--out study: holds something already",
+        "empty it or name another one",
+        (retype("--out study", "--out results"),),
+    ),
+    "a file in the place of a folder": Refusal(
+        "meta-eval r.csv --out notes.txt",
+        {"r.csv": RATINGS, "notes.txt": "mine"},
+        "--out notes.txt: is a file",
+        "name a folder",
+        (retype("--out notes.txt", "--out results"),),
+    ),
+    # ---- options
+    "a misspelt option": Refusal(
+        f"meta-eval s.csv r.csv --lowr good {FEW}",
+        BOTH,
+        "no option --lowr",
+        "did you mean '--lower'?",
+        (retype("--lowr", "--lower"),),
+    ),
+    "a misspelt metric": Refusal(
+        f"meta-eval s.csv r.csv --lower godo {FEW}",
+        BOTH,
+        "--lower 'godo': no metric or criterion has this name; there are: 'good', 'fluency'",
+        "did you mean 'good'?",
+        (retype("godo", "good"),),
+    ),
+    "a number of draws that is none": Refusal(
+        "meta-eval s.csv r.csv --permutations 20 --resamples many",
+        BOTH,
+        "--resamples",
+        "invalid int value: 'many'",
+        (retype("many", "20"),),
+    ),
+    "a confidence above 1": Refusal(
+        f"meta-eval s.csv r.csv --confidence 95 {FEW}",
+        BOTH,
+        "--confidence: must be",
+        "must be less than or equal to 0.9999",
+        (retype("--confidence 95", "--confidence .95"),),
+    ),
+    "a scale without a criterion": Refusal(
+        "meta-eval r.csv --scale 1..5",
+        {"r.csv": RATINGS},
+        "--scale 1..5: write CRITERION=SCALE",
+        "CRITERION=SCALE",
+        (retype("1..5", "fluency=1..5"),),
+    ),
+    "a scale that is none": Refusal(
+        "meta-eval r.csv --scale fluency=five",
+        {"r.csv": RATINGS},
+        "--scale 'fluency=five': no such scale",
+        "such as fluency=1..5",
+        (retype("fluency=five", "fluency=1..5"),),
+    ),
+    "a scale of a criterion that is not there": Refusal(
+        "meta-eval r.csv --scale fluent=1..5",
+        {"r.csv": RATINGS},
+        "--scale 'fluent': no metric or criterion has this name",
+        "did you mean 'fluency'?",
+        (retype("fluent=", "fluency="),),
+    ),
+    "metrics beside ratings alone": Refusal(
+        f"meta-eval r.csv --primary good {FEW}",
+        BOTH,
+        "are about metrics",
+        "name SCORES before RATINGS",
+        (retype("meta-eval r.csv", "meta-eval s.csv r.csv"),),
+    ),
+    "every metric a confound": Refusal(
+        f"meta-eval s.csv r.csv --confound good {FEW}",
+        BOTH,
+        "--confound: every column of scores is a confound",
+        "leave a metric",
+        (retype("--confound good ", ""),),
+    ),
+    "a confound with a direction": Refusal(
+        f"meta-eval s.csv r.csv --confound words --higher words {FEW}",
+        {
+            **BOTH,
+            "s.csv": SCORES.replace("good", "words,good")
+            .replace(",m,", ",m,3,")
+            .replace(",n,", ",n,4,"),
+        },
+        "--confound 'words': --higher names it, too",
+        "remove one of the two",
+        (retype("--higher words ", ""),),
+    ),
+    "a role that is none": Refusal(
+        "meta-eval r.csv --columns document=doc_id",
+        {"r.csv": RATINGS},
+        "--columns 'document=doc_id': write ROLE=COLUMN",
+        "roles are",
+        (retype("document=", "doc="),),
+    ),
+    "a column that is not there": Refusal(
+        "meta-eval r.csv --columns doc=case",
+        {"r.csv": RATINGS},
+        "--columns doc='case': there is no such column",
+        "name one of them",
+        (retype("doc=case", "doc=doc_id"),),
+    ),
+    "a slice that is not there": Refusal(
+        "meta-eval r.csv --by site",
+        {"r.csv": column(RATINGS, "ward", "a")},
+        "--by 'site': there is no such column",
+        "'ward'",
+        (retype("--by site", "--by ward"),),
+    ),
+    "a column for two roles": Refusal(
+        "meta-eval r.csv --columns doc=doc_id system=doc_id",
+        {"r.csv": RATINGS},
+        "column 'doc_id' is named for two of document, system, rater and --by",
+        "name it once",
+        (retype(" system=doc_id", ""),),
+    ),
+    # ---- columns that are not clear
+    "no column of documents": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": RATINGS.replace("doc_id", "topic")},
+        "column 'doc_id' is missing",
+        "--columns doc=COLUMN",
+        (add("--columns doc=COLUMN", COLUMN="topic"),),
+    ),
+    "no column of systems": Refusal(
+        f"meta-eval s.csv r.csv {FEW}",
+        {"s.csv": "doc_id,good\nd1,1\nd2,2\nd3,3\n", "r.csv": RATINGS},
+        "s.csv: line 1: column 'system' is missing",
+        "add it, or say which column it is: --columns system=COLUMN",
+        (write("s.csv", SCORES),),
+    ),
+    "two columns of systems": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": column(RATINGS, "author", "x")},
+        "has both of the columns 'system' and 'author'",
+        "remove one, or rename it",
+        (edit("r.csv", "author", "writer"),),
+    ),
+    "a long file without values": Refusal(
+        f"meta-eval s.csv r.csv {FEW}",
+        {"s.csv": LONG_SCORES.replace("value", "number"), "r.csv": RATINGS},
+        "column 'value' is missing",
+        "name it in the header",
+        (edit("s.csv", "number", "value"),),
+    ),
+    "grades in words": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": WORDS},
+        "column 'fluency' has grades in words",
+        "--scale 'fluency=poor<fair<good'",
+        (add("--scale 'fluency=poor<fair<good'"),),
+    ),
+    "raters or criteria": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": TWO_COLUMNS},
+        "'ann', 'ben': raters or criteria",
+        "--columns ratings.raters=ann,ben",
+        (add("--columns ratings.raters=ann,ben"),),
+    ),
+    "names of two parts": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": TWO_PARTS},
+        "the names seem to have two parts each",
+        "--columns 'ratings.wide={criterion}_{rater}'",
+        (add("--columns 'ratings.wide={criterion}_{rater}'"),),
+    ),
+    "preferences": Refusal(
+        "meta-eval r.csv",
+        {
+            "r.csv": "case,annotator,system_a,system_b,preference\nc1,ann,m,n,A\nc1,ben,m,n,B\n"
+        },
+        "r.csv: contains preferences between two texts",
+        "metassay import preferences r.csv --out imported",
+        (run_printed,),
+    ),
+    "a metric whose direction is not clear": Refusal(
+        f"meta-eval s.csv r.csv {FEW}",
+        {"s.csv": SCORES.replace("good", "error_free"), "r.csv": RATINGS},
+        "the name 'error_free' does not tell whether more is better",
+        "say --higher error_free",
+        (add("--higher error_free"),),
+    ),
+    "a criterion that is no judgment": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": RATINGS.replace("fluency", "length")},
+        "'length' is a criterion, and nothing tells whether more of it is better",
+        "--higher length or --lower length",
+        (add("--lower length"),),
+    ),
+    # ---- cells
+    "a word among numbers": Refusal(
+        "meta-eval r.csv",
+        {
+            "r.csv": RATINGS.replace("d1,m,ann,1", "d1,m,ann,good")
+            .replace("d1,m,ann,2", "d1,m,ann,good")
+            .replace("d1,m,ann,3", "d1,m,ann,good")
+            .replace("d1,m,ann,4", "d1,m,ann,good")
+            .replace("d1,m,ann,5", "d1,m,ann,good")
+        },
+        "'fluency' is not a finite number",
+        "or nothing, NaN or NA if there is none",
+        (edit("r.csv", "d1,m,ann,good", "d1,m,ann,"),),
+    ),
+    "a number beyond all bounds": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": RATINGS + "d5,m,ann,1e200\n"},
+        "'fluency' is beyond 1e+100",
+        "correct it, or leave the cell empty",
+        (edit("r.csv", "1e200", ""),),
+    ),
+    "a row twice": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": one_more_row(RATINGS)},
+        "the same doc_id, system, rater a second time",
+        "keep one row",
+        (write("r.csv", RATINGS),),
+    ),
+    "ratings of nobody": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": RATINGS.replace("rater", "who")},
+        "the same doc_id, system a second time",
+        "call the column that says who rated 'rater'",
+        (edit("r.csv", "who", "rater"),),
+    ),
+    "texts of no system": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": PLAIN.replace("system", "variant")},
+        "the same doc_id a second time",
+        "add a column 'system'",
+        (edit("r.csv", "variant", "system"),),
+    ),
+    "an empty key": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": RATINGS.replace("d1,m,ann", ",m,ann")},
+        "'doc_id' is empty",
+        "fill it in, or remove the row",
+        (edit("r.csv", "\n,m,ann", "\nd1,m,ann"),),
+    ),
+    "a name that stands for all": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": RATINGS.replace("ann", "(all)")},
+        "is (all), which stands for all of them",
+        "rename it",
+        (edit("r.csv", "(all)", "ann"),),
+    ),
+    "ratings of claims": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": column(RATINGS, "unit", "text") + "d5,m,ann,1,claim:3\n"},
+        "'unit' is not 'text'",
+        "leave the row out",
+        (edit("r.csv", "d5,m,ann,1,claim:3\n", ""),),
+    ),
+    "a judge that is a number": Refusal(
+        f"meta-eval s.csv r.csv {FEW}",
+        {
+            "s.csv": SCORES.replace("good", "judge,good")
+            .replace(",m,", ",m,1,")
+            .replace(",n,", ",n,2,"),
+            "r.csv": RATINGS,
+        },
+        "'judge' must name the judge, but holds numbers",
+        "rename it if it is a metric",
+        (edit("s.csv", "judge", "entailment"),),
+    ),
+    "no text in both files": Refusal(
+        f"meta-eval s.csv r.csv {FEW}",
+        {"s.csv": SCORES.replace("\nd", "\nD-0"), "r.csv": RATINGS},
+        "nothing to compare: no text (doc_id, system, part) is in both files",
+        "write them alike in both",
+        (write("s.csv", SCORES),),
+    ),
+    "no value at all": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": "doc_id,system,fluency\nd1,m,\nd1,n,NA\n"},
+        "holds no value at all",
+        "docs/meta-eval.md shows how the two files are written",
+        (write("r.csv", PLAIN),),
+    ),
+    "files of one kind with other columns": Refusal(
+        "meta-eval --ratings a.csv b.csv",
+        {
+            "a.csv": PLAIN,
+            "b.csv": PLAIN.replace("fluency", "tone").replace("doc_id", "case"),
+        },
+        "b.csv: has no column 'doc_id', which holds the doc in other files",
+        "add it, or call the column as they do",
+        (edit("b.csv", "case", "doc_id"),),
+    ),
+    "a direction that is none": Refusal(
+        f"meta-eval s.csv r.csv {FEW}",
+        {"s.csv": column(LONG_SCORES, "better", "up"), "r.csv": RATINGS},
+        "column 'better' has 'up'",
+        "write higher, lower, neither or nothing",
+        (write("s.csv", column(LONG_SCORES, "better", "higher")),),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_a_printed_remedy_works(terminal, tmp_path, case: str) -> None:
+    refusal = REFUSALS[case]
+    refused = refusal.provoke(terminal, tmp_path)
+    done = refusal.follow(terminal, refused)
+    assert done.code == 0, done.err
