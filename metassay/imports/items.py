@@ -238,7 +238,7 @@ def unpack(value: object) -> Any:
     """Parse a value that a table holds as JSON; other text stays text."""
     try:
         return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON, or too deep
         return value
 
 

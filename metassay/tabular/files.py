@@ -116,9 +116,8 @@ def read_sheets(paths: Sequence[Path], problems: Findings, page: str) -> Sheet |
 def _refuse(path: Path, problems: Findings, remedy: str) -> None:
     if is_readable(path, problems, remedy=remedy):
         what = _REFUSED[path.suffix.lower()]
-        fix = next(
-            (fix for word, fix in _REMEDIES.items() if word in what.split()), _AS_CSV
-        )
+        words = re.findall(r"\w+", what)
+        fix = next((fix for word, fix in _REMEDIES.items() if word in words), _AS_CSV)
         problems.add(Place(path.name), what, fix)
 
 

@@ -504,10 +504,9 @@ def _ask_system(guess: Guess) -> None:
     named = [system, *others] if system else others
     if len(named) > 1 and len(keys) > 1:
         guess.ask(
-            f"{listed(named)} all name systems, as where two texts are compared; a spreadsheet of"
-            " those is not read",
-            "leave it out, and write data/NAME/ratings.csv as docs/own-data.md has it (unit"
-            f" versus:AUTHOR); or say what is rated: --columns {guess.kind}.{Role.SYSTEM}=COLUMN",
+            f"{listed(named)} all name systems, as where two texts are compared",
+            "metassay import preferences FILE --out DIR reads comparisons; or say whose text is"
+            f" rated: --columns {guess.kind}.{Role.SYSTEM}=COLUMN",
         )
 
 
@@ -519,8 +518,8 @@ def _ask_preferences(guess: Guess) -> None:
         guess.ask(
             f"{listed([*sides, *winners])} say which of two texts is preferred, and a rating is of"
             " one text",
-            "write a row per document and system, with the share of its comparisons that it won; a"
-            " tie counts .5",
+            "metassay import preferences FILE --out DIR reads them, as the share of its comparisons"
+            " that each text won",
         )
 
 

@@ -83,7 +83,7 @@ def add(option: str, **names: str) -> Step:
 def retype(old: str, new: str) -> Step:
     """Type the command again with other words in a place."""
 
-    def step(words: list[str], refused: Done) -> list[str]:  # noqa: ARG001
+    def step(words: list[str], refused: Done) -> list[str]:
         line = shlex.join(words)
         assert old in line, f"{old} is not in: {line}"
         return shlex.split(line.replace(old, new))
@@ -94,7 +94,7 @@ def retype(old: str, new: str) -> Step:
 def edit(name: str, old: str, new: str) -> Step:
     """Correct a file."""
 
-    def step(words: list[str], refused: Done) -> list[str]:  # noqa: ARG001
+    def step(words: list[str], refused: Done) -> list[str]:
         path = Path(name)
         content = path.read_text("utf-8")
         assert old in content, f"{old!r} is not in {name}"
@@ -107,7 +107,7 @@ def edit(name: str, old: str, new: str) -> Step:
 def write(name: str, content: str) -> Step:
     """Write a file anew, as the remedy says."""
 
-    def step(words: list[str], refused: Done) -> list[str]:  # noqa: ARG001
+    def step(words: list[str], refused: Done) -> list[str]:
         Path(name).write_text(content, encoding="utf-8")
         return words
 
@@ -117,14 +117,14 @@ def write(name: str, content: str) -> Step:
 def rename(old: str, new: str) -> Step:
     """Rename a file, and name it so."""
 
-    def step(words: list[str], refused: Done) -> list[str]:  # noqa: ARG001
+    def step(words: list[str], refused: Done) -> list[str]:
         Path(old).rename(new)
         return [new if word == old else word for word in words]
 
     return step
 
 
-def run_printed(words: list[str], refused: Done) -> list[str]:  # noqa: ARG001
+def run_printed(words: list[str], refused: Done) -> list[str]:
     """Run the command that was printed on a line of its own."""
     (command,) = refused.commands
     return command

@@ -1,6 +1,8 @@
 """The refusals of `import`: each printed remedy is followed to tables."""
 
+import io
 import json
+import zipfile
 
 import pytest
 
@@ -18,6 +20,14 @@ def lines(*records: dict[str, object]) -> str:
 
 def answer(doc: object, text: str, **more: object) -> dict[str, object]:
     return {"doc_id": doc, "resps": [[text]], "metrics": ["acc"], "acc": 1, **more}
+
+
+def archive(sample: str) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as log_archive:
+        log_archive.writestr("header.json", '{"eval": {"task": "t", "model": "m"}}')
+        log_archive.writestr("samples/1_epoch_1.json", sample)
+    return data.getvalue()
 
 
 NAMELESS = [{**answer(None, "Yes."), "doc": {"key": "q1"}}]
@@ -86,6 +96,47 @@ REFUSALS: dict[str, Refusal] = {
         "log.json: is not valid JSON",
         "write it again, or correct it",
         (write("log.json", LOG),),
+    ),
+    "a damaged log": Refusal(
+        "import inspect log.eval --out imported",
+        {"log.eval": b"PK\3\4 no archive", "log.json": LOG},
+        "log.eval: is damaged, or no log of Inspect",
+        "write it again, or correct it",
+        (retype("log.eval", "log.json"),),
+    ),
+    "a damaged sample": Refusal(
+        "import inspect log.eval --out imported",
+        {"log.eval": archive("no JSON"), "log.json": LOG},
+        "log.eval: sample 1: is damaged",
+        "write it again, or correct it",
+        (retype("log.eval", "log.json"),),
+    ),
+    "a damaged table": Refusal(
+        "import phoenix a.parquet --out imported",
+        {
+            "a.parquet": b"PAR1PAR1",
+            "a.csv": "span_id,annotator_kind,name,score\ns,HUMAN,ok,1\n",
+        },
+        "a.parquet: is damaged or no Parquet file",
+        "write it again, or correct it",
+        (retype("a.parquet", "a.csv"),),
+    ),
+    "JSON that is too deep": Refusal(
+        "import inspect log.json --out imported",
+        {"log.json": "[" * 100_000},
+        "log.json: is not readable as JSON",
+        "write it again, or correct it",
+        (write("log.json", LOG),),
+    ),
+    "bytes of another encoding": Refusal(
+        "import lm-eval samples_t.jsonl --out imported",
+        {
+            "samples_t.jsonl": lines(answer(1, "Yes.")).encode()
+            + b'{"doc_id": "\xff"}\n'
+        },
+        "samples_t.jsonl: line 2: is not UTF-8",
+        "write it again, or correct it",
+        (write("samples_t.jsonl", lines(answer(1, "Yes."))),),
     ),
     "a record that does not fit": Refusal(
         "import inspect log.json --out imported",

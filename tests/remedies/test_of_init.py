@@ -131,6 +131,81 @@ REFUSALS: dict[str, Refusal] = {
         "--columns ratings.raters=ann,ben",
         (add("--columns ratings.raters=ann,ben"),),
     ),
+    "two columns of documents": Refusal(
+        RATED,
+        {
+            **FILES,
+            "r.csv": RATINGS.replace("doc_id,", "first,second,")
+            .replace("\nd1,", "\nd1,d2,")
+            .replace("\nd2,", "\nd2,d3,")
+            .replace("\nd3,", "\nd3,d4,")
+            .replace("\nd4,", "\nd4,d1,"),
+        },
+        "'first', 'second' all hold document ids",
+        "--columns ratings.doc=COLUMN",
+        (add("--columns ratings.doc=COLUMN", COLUMN="first"),),
+    ),
+    "two columns of systems": Refusal(
+        RATED,
+        {
+            **FILES,
+            "r.csv": RATINGS.replace("system,", "system,other,")
+            .replace(",m,", ",m,n,")
+            .replace(",n,ann", ",n,m,ann")
+            .replace(",n,ben", ",n,m,ben")
+            .replace(",m,n,m,", ",m,n,"),
+        },
+        "all name systems, as where two texts are compared",
+        "--columns ratings.system=COLUMN",
+        (add("--columns ratings.system=COLUMN", COLUMN="system"),),
+    ),
+    "an expert who may be a rater": Refusal(
+        RATED,
+        {
+            **FILES,
+            "r.csv": PLAIN.replace("fluency", "fluency,expert")
+            .replace("\n", ",3\n")
+            .replace("expert,3", "expert"),
+        },
+        "column 'expert' may say who rated, or be a rating itself",
+        "--columns ratings.rater=expert",
+        (add("--columns ratings.rater=expert"),),
+    ),
+    "ratings without a system": Refusal(
+        RATED,
+        {**FILES, "r.csv": "doc_id,rater,fluency\nd1,ann,3\nd2,ann,4\n"},
+        "no column says which system's text each row is about",
+        "--columns system=COLUMN",
+        (write("r.csv", RATINGS),),
+    ),
+    "a metric that cannot be a name": Refusal(
+        SCORED,
+        {**FILES, "s.csv": SCORES.replace("good", "good " * 50)},
+        "cannot be a name",
+        "rename it: has 249 characters; shorten it to 200",
+        (edit("s.csv", "good " * 50, "good"),),
+    ),
+    "a criterion that cannot be a name": Refusal(
+        RATED,
+        {**FILES, "r.csv": RATINGS.replace("fluency", "fluency " * 30)},
+        "criterion",
+        "rename it",
+        (edit("r.csv", "fluency " * 30, "fluency"),),
+    ),
+    "no column of ratings": Refusal(
+        RATED,
+        {**FILES, "r.csv": "doc_id,system,remark\nd1,m,So.\nd1,n,No.\nd2,m,Ay.\n"},
+        "no column of numbers is clearly the value of the ratings",
+        "--columns ratings.value=COLUMN",
+        (write("r.csv", RATINGS),),
+    ),
+    "a word among grades": Refusal(
+        f"{RATED} --columns ratings.criteria=fluency",
+        {**FILES, "r.csv": RATINGS + "d4,m,cem,fine\n"},
+        "r.csv: line 18",
+        "write",
+        (edit("r.csv", "cem,fine", "cem,"),),
+    ),
     "grades in words": Refusal(
         RATED,
         {

@@ -47,9 +47,9 @@ REFUSALS: dict[str, Refusal] = {
     "a third word": Refusal(
         "judge-check v.csv",
         {"v.csv": THIRD_WORD},
-        "'unsure'",
-        "--missing",
-        (add("--missing WORD", WORD="unsure"),),
+        "column 'judge' has 1 cell that is neither a pass nor a fail: 1 'unsure'",
+        "--missing unsure",
+        (add("--missing unsure"),),
     ),
     "grades": Refusal(
         "judge-check v.csv",
@@ -96,6 +96,35 @@ REFUSALS: dict[str, Refusal] = {
         "column 'topic' is empty",
         "fill it in, or name another column: --columns doc=COLUMN",
         (edit("v.csv", "i1,pass,pass,", "i1,pass,pass,a"),),
+    ),
+    "a rater's row without an item": Refusal(
+        "judge-check v.csv",
+        {"v.csv": LABELS.replace("i1,ann", ",ann")},
+        "column 'doc' is empty",
+        "fill it in, or remove the row",
+        (edit("v.csv", "\n,ann", "\ni1,ann"),),
+    ),
+    "yes and no of neither end": Refusal(
+        "judge-check v.csv --judge judge_length --human human_length",
+        {
+            "v.csv": VERDICTS.replace("judge,human", "judge_length,human_length")
+            .replace("pass", "yes")
+            .replace("fail", "no")
+        },
+        "does not tell which of",
+        "say it: --pass no or --pass yes",
+        (add("--pass yes"),),
+    ),
+    "yes and no of two ends": Refusal(
+        "judge-check v.csv --judge toxic --human human",
+        {
+            "v.csv": VERDICTS.replace("judge", "toxic")
+            .replace("pass", "yes")
+            .replace("fail", "no")
+        },
+        "by its name, less of 'toxic' is better",
+        "say it for all columns: --pass",
+        (add("--pass no"),),
     ),
     "too many slices": Refusal(
         "judge-check v.csv --by id",

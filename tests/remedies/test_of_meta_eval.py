@@ -6,6 +6,7 @@ from tests.remedies.following import (
     Refusal,
     add,
     edit,
+    rename,
     retype,
     run_printed,
     write,
@@ -255,6 +256,20 @@ REFUSALS: dict[str, Refusal] = {
         "metassay import preferences r.csv --out imported",
         (run_printed,),
     ),
+    "preferences whose columns are named": Refusal(
+        "meta-eval r.csv --columns doc=case",
+        {
+            "r.csv": "case,annotator,system_a,system_b,preference\nc1,ann,m,n,1\nc1,ben,m,n,2\n"
+        },
+        "'system_a', 'system_b', 'preference' say which of two texts is preferred",
+        "metassay import preferences FILE --out DIR",
+        (
+            retype(
+                "meta-eval r.csv --columns doc=case",
+                "import preferences r.csv --out imported",
+            ),
+        ),
+    ),
     "a metric whose direction is not clear": Refusal(
         f"meta-eval s.csv r.csv {FEW}",
         {"s.csv": SCORES.replace("good", "error_free"), "r.csv": RATINGS},
@@ -367,6 +382,88 @@ REFUSALS: dict[str, Refusal] = {
         "b.csv: has no column 'doc_id', which holds the doc in other files",
         "add it, or call the column as they do",
         (edit("b.csv", "case", "doc_id"),),
+    ),
+    "a slice by a key": Refusal(
+        "meta-eval r.csv --by doc_id",
+        {"r.csv": column(RATINGS, "ward", "a")},
+        "column 'doc_id' is a key or a number, and cannot label texts",
+        "name another column",
+        (retype("--by doc_id", "--by ward"),),
+    ),
+    "a criterion with an endless name": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": RATINGS.replace("fluency", "fluency " * 30)},
+        "the name of column 4 has 239 characters",
+        "shorten it to 200",
+        (edit("r.csv", "fluency " * 30, "fluency"),),
+    ),
+    "scores of no metric": Refusal(
+        f"meta-eval s.csv r.csv {FEW}",
+        {"s.csv": "doc_id,system\nd1,m\nd1,n\n", "r.csv": RATINGS},
+        "no column is a metric",
+        "name it in the header",
+        (write("s.csv", SCORES),),
+    ),
+    "a file called as no rater can be": Refusal(
+        "meta-eval --ratings 'ann .csv' ben.csv",
+        {"ann .csv": PLAIN, "ben.csv": PLAIN},
+        "its name stands for who rated, and use printable characters, without blanks around them",
+        "rename it",
+        (rename("ann .csv", "ann.csv"),),
+    ),
+    "a document in two groups": Refusal(
+        "meta-eval r.csv --columns cluster=ward",
+        {
+            "r.csv": column(RATINGS, "ward", "a")
+            .replace("d1,m,ann,1,a", "d1,m,ann,1,b")
+            .replace("d1,m,ann,2,a", "d1,m,ann,2,b")
+            .replace("d1,m,ann,3,a", "d1,m,ann,3,b")
+            .replace("d1,m,ann,4,a", "d1,m,ann,4,b")
+            .replace("d1,m,ann,5,a", "d1,m,ann,5,b")
+        },
+        "'ward' differs from another row of the same document",
+        "give each document one value",
+        (edit("r.csv", ",b\n", ",a\n"),),
+    ),
+    "files of one kind without common criteria": Refusal(
+        "meta-eval --ratings a.csv b.csv",
+        {"a.csv": PLAIN, "b.csv": "doc_id,system,remark\nd1,m,So so.\n"},
+        "b.csv: has none of the columns that hold ratings in other files",
+        "leave the file out",
+        (retype("a.csv b.csv", "a.csv"),),
+    ),
+    "two directions of a metric": Refusal(
+        f"meta-eval s.csv r.csv {FEW}",
+        {
+            "s.csv": column(LONG_SCORES, "better", "higher") + "d5,m,good,1,lower\n",
+            "r.csv": RATINGS,
+        },
+        "column 'better' says of 'good' lower, and before higher",
+        "write the same in all rows of a metric",
+        (edit("s.csv", ",lower", ",higher"),),
+    ),
+    "a form of names that is none": Refusal(
+        "meta-eval r.csv --columns ratings.wide={tone}_{rater}",
+        {"r.csv": TWO_PARTS},
+        "is not a form of names",
+        "{criterion}",
+        (retype("{tone}", "{criterion}"),),
+    ),
+    "a form of names that none has": Refusal(
+        "meta-eval r.csv --columns 'ratings.wide={criterion} by {rater}'",
+        {"r.csv": TWO_PARTS},
+        "no name of a column of numbers has the form '{criterion} by {rater}'",
+        "--columns: takes the form of these: 'doc_id', 'system', 'tone_ann'",
+        (retype("{criterion} by {rater}", "{criterion}_{rater}"),),
+    ),
+    "a column half of numbers": Refusal(
+        "meta-eval r.csv",
+        {
+            "r.csv": "doc_id,system,fluency,tone\nd1,m,1,2\nd1,n,2,good\nd2,m,3,4\nd2,n,2,bad\n"
+        },
+        "column 'tone' has numbers in 50% of its cells, words in others",
+        "write numbers, or leave cells empty",
+        (edit("r.csv", ",good", ","), edit("r.csv", ",bad", ",")),
     ),
     "a direction that is none": Refusal(
         f"meta-eval s.csv r.csv {FEW}",
