@@ -211,7 +211,7 @@ def test_words_that_fit_nothing_are_told_at_once(here, frames, capsys) -> None:
         "--scale 'grade=fine': no such scale; choose from nominal, ordinal, interval"
         in lines
     )
-    assert "resamples: Input should be greater than or equal to 1" in lines
+    assert "--resamples: must be greater than or equal to 1" in lines
 
 
 def test_texts_in_one_file_alone_are_counted(here, frames, capsys) -> None:
