@@ -7,7 +7,7 @@ half. It says how a text compares with those it was compared with, and with no o
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from metassay.core.errors import shown
+from metassay.core.errors import quoted
 from metassay.format.numbers import counted, short
 from metassay.imports.database import Database, add_number
 from metassay.imports.items import PERSON
@@ -116,7 +116,7 @@ def comparison_lines(database: Database) -> Iterator[str]:
         yield f"{counted(n, 'preference')} by {by}{more}"
         won = database.run(_WON, (person,)).fetchall()
         shares = [
-            f"{shown(name)} {short(share)} of {count:,}" for name, share, count in won
+            f"{quoted(name)} {short(share)} of {count:,}" for name, share, count in won
         ]
         rest = (
             f" and {len(shares) - _SHOWN} more systems" if len(shares) > _SHOWN else ""

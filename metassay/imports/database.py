@@ -7,7 +7,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from metassay.core.errors import shown
+from metassay.core.errors import quoted, shown
 from metassay.format.numbers import counted
 from metassay.imports.items import (
     PERSON,
@@ -258,7 +258,7 @@ class Database:
                 words = ", ".join(map(shown, strange))
                 grades = ", ".join(letters)
                 odd.append(
-                    f"{shown(name)}: {many} with {words}, and no grade ({grades}): missing"
+                    f"{quoted(name)}: {many} with {words}, and no grade ({grades}): missing"
                 )
         return unread, odd
 
@@ -282,13 +282,20 @@ def _numbers_of(
 ) -> dict[str, float]:
     """Return the number of each word; {} if the words of a scorer are no numbers.
 
-    With the letters of both right and wrong answers, other words are odd ones among grades.
+    `labels` counts the cells with each word. A tool's letters are grades, and other
+    words odd ones among them, if both right and wrong answers occur, or if most cells
+    are grades and no other word is a single letter: of answers A to D, C is no grade.
     """
-    by_letter = {
+    grades = {
         label: letters[label.upper()] for label in labels if label.upper() in letters
     }
-    if letters and (len(by_letter) == len(labels) or {"C", "I"} <= labels.keys()):
-        return by_letter
+    others = [label for label in labels if label not in grades]
+    if grades:
+        n_others = sum(labels[label] for label in others)
+        words = all(len(label) > 1 for label in others)
+        mostly = words and 2 * n_others < sum(labels.values())
+        if not others or {"C", "I"} <= labels.keys() or mostly:
+            return grades
     read_as = find_format(labels, semicolons=False)
     numbers = {label: read_as.number(label) for label in labels}
     known = {label: value for label, value in numbers.items() if value is not None}

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from metassay.core.errors import shown
+from metassay.core.errors import quoted
 from metassay.imports.answers import count_spans, is_span, parse_answer
 from metassay.imports.items import (
     TEXTS,
@@ -56,9 +56,9 @@ def read(task: Task) -> Iterator[Item]:
             yield _min_item(place, record, questions)
     for kind, count in unread.items():
         fix = "rate by choices, a rating or a number, or mark spans"
-        task.note(count, "result", f"of type {shown(kind)} not read: no rating", fix)
+        task.note(count, "result", f"of type {quoted(kind)} not read: no rating", fix)
     for name, count in unanswered.items():
-        task.note(count, "annotation", f"without an answer to {shown(name)}")
+        task.note(count, "annotation", f"without an answer to {quoted(name)}")
 
 
 def _tasks(task: Task) -> Iterator[Record]:

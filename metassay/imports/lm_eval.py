@@ -38,7 +38,7 @@ def read(task: Task) -> Iterator[Item]:
         doc = line.get("doc_id")
         filter_name = str(line.get("filter") or "none")
         question = ""
-        if "filter" not in line and "metrics" not in line:
+        if "filter" not in line:
             question = filters.number(line)
         judgments = [*_judgments(line, filter_name, question)]
         yield Item(
@@ -59,11 +59,12 @@ class _UnnamedFilters:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.lines: Counter[str] = Counter()
+        self.lines: Counter[int] = Counter()
 
     def number(self, line: Object) -> str:
         """Return the number of a line among those of the same answer, as `filter 1`."""
-        answer = digest([line.get("doc_id"), line.get("resps")])
+        # As a number: a log may have millions of lines.
+        answer = int(digest([line.get("doc_id"), line.get("resps")]), 16)
         self.lines[answer] += 1
         return f"filter {self.lines[answer]}"
 

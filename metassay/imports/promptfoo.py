@@ -24,6 +24,7 @@ from metassay.imports.items import (
     field_of,
     first,
     key,
+    missing_judgment,
     number,
     objects,
     parse_rating,
@@ -128,7 +129,9 @@ def _overall(
     row: Object, judges: Sequence[Object], *, rated: bool
 ) -> Iterator[Judgment]:
     """Yield the judge's verdict on the whole output, if there is one."""
-    if any(map(_grader_failed, judges)) or (rated and judges):
+    if not judges and _grader_failed(row.get("gradingResult") or {}):
+        yield missing_judgment(_OVERALL)
+    elif any(map(_grader_failed, judges)) or (rated and judges):
         yield from _recompute(judges, number(field_of(row, "testCase.threshold")))
     elif not rated and row.get("failureReason") != _FAILED:
         grading = row.get("gradingResult") or {}
@@ -147,7 +150,10 @@ def _question(judge: Object) -> str:
 
 
 def _grader_failed(judge: Object) -> bool:
-    return field_of(judge, "metadata.graderError") is True
+    """Whether the grader of an assertion, or of one in a set of assertions, gave no verdict."""
+    if field_of(judge, "metadata.graderError") is True:
+        return True
+    return any(map(_grader_failed, objects(judge.get("componentResults"))))
 
 
 def _recompute(judges: Sequence[Object], threshold: float | None) -> Iterator[Judgment]:

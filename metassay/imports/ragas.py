@@ -1,11 +1,12 @@
 """Ragas: experiments as CSV; annotations as {metric: [{metric_input, metric_output, target}]}."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 
+from metassay.core.errors import quoted
 from metassay.imports.items import (
     Item,
     Judgment,
@@ -29,6 +30,7 @@ from metassay.tabular.sheet import Sheet
 _QUESTION, _ANSWER = ("user_input", "question"), ("response", "answer")
 _CONTEXTS = ("retrieved_contexts", "contexts")
 _REFERENCE = ("reference", "ground_truth", "ground_truths")
+_GRADES = 11  # different words of a person's labels, at most
 _TEXTS = {*_QUESTION, *_ANSWER, *_CONTEXTS, *_REFERENCE, "id", "index", "row_id"}
 
 
@@ -44,10 +46,14 @@ def _experiment(task: Task) -> Iterator[Item]:
     sheet = read_sheet(task.path, task.problems)
     if sheet is None:
         return
-    rater = next((name for name in sheet.columns if fold_name(name) in RATERS), "")
-    people = [name for name in sheet.columns if _is_person(sheet, name)]
-    metrics = [name for name in sheet.columns if name not in people]
-    metrics = [name for name in metrics if _is_metric(sheet, name, task)]
+    named = {name for names in task.columns.values() for name in names}
+    waiting = [name for name in sheet.columns if name not in {*_TEXTS, *named}]
+    rater = next((name for name in waiting if _names_raters(sheet, name)), "")
+    people = [name for name in waiting if _is_person(sheet, name)]
+    metrics = [
+        name for name in waiting if name not in people and _is_metric(sheet, name)
+    ]
+    _note_unread(task, {*waiting} - {rater, *people, *metrics}, sheet)
     for place, row in sheet.rows:
         scores = [parse_value(name, row[name]) for name in metrics]
         by = row.get(rater, "")
@@ -55,24 +61,28 @@ def _experiment(task: Task) -> Iterator[Item]:
         yield _item(place, row, chain.from_iterable([*scores, *ratings]))
 
 
+def _names_raters(sheet: Sheet, name: str) -> bool:
+    """Whether a column says who rated; of numbers, `expert` has an expert's ratings."""
+    return fold_name(name) in RATERS and sheet.share_of_numbers(name) <= 0.5
+
+
 def _is_person(sheet: Sheet, name: str) -> bool:
     """Whether a column has a person's ratings: of the same names as in `metassay judge-check`."""
-    if name in _TEXTS or fold_name(name) in RATERS:
+    if _names_raters(sheet, name) or scorer_of(name) != "human":
         return False
-    return scorer_of(name) == "human" and not _is_text(sheet, name)
+    # A reference by another name is different in each row.
+    return len(sheet.cells(name)) <= _GRADES or sheet.share_of_numbers(name) > 0.5
 
 
-def _is_metric(sheet: Sheet, name: str, task: Task) -> bool:
+def _is_metric(sheet: Sheet, name: str) -> bool:
     """Whether a column has numbers, or the name of a judge's labels."""
-    if name in {*_TEXTS, task.named("doc"), task.named("system")}:
-        return False
     return name.endswith("_label") or sheet.share_of_numbers(name) > 0.5
 
 
-def _is_text(sheet: Sheet, name: str) -> bool:
-    cells = sheet.cells(name)
-    words = sum(len(cell.split()) for cell in cells)
-    return bool(cells) and words >= 3 * len(cells)
+def _note_unread(task: Task, names: Collection[str], sheet: Sheet) -> None:
+    listed = ", ".join(quoted(name) for name in sheet.columns if name in names)
+    fix = "if it has verdicts, say --columns judge=FIELD or human=FIELD"
+    task.note(len(names), "column", f"not read: {listed}", fix)
 
 
 def _item(place: Place, row: Object, judgments: Iterable[Judgment]) -> Item:

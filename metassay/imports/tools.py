@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from metassay.core.errors import shown
+from metassay.core.errors import quoted
 from metassay.imports import (
     argilla,
     deepeval,
@@ -105,7 +105,7 @@ def describe_file(path: Path, kind: str, names: list[str]) -> tuple[str, str]:
     form = (
         "a table" if table else "JSON Lines" if path.suffix.lower() in LINES else "JSON"
     )
-    fields = ", ".join(map(shown, names[:5])) or "nothing that can be read"
+    fields = ", ".join(map(quoted, names[:5])) or "nothing that can be read"
     reads = "metassay judge-check, meta-eval and init read tables as they are"
     what = f"is {form} with {fields}, and not {TOOLS[kind].what}"
     return what, reads if table else "docs/importing.md has what is read of each tool"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from pathlib import Path
 
-from metassay.core.errors import shown
+from metassay.core.errors import quoted
 from metassay.core.naming import LONGEST, name_problem
 from metassay.imports.comparisons import (
     comparison_lines,
@@ -75,7 +75,7 @@ def write(
         "less is better, by the name": [name for name in lower if name not in by_tool],
     }
     lines = [
-        f"{what}: {', '.join(map(shown, names))}"
+        f"{what}: {', '.join(map(quoted, names))}"
         for what, names in notes.items()
         if names
     ]

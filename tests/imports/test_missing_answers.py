@@ -34,6 +34,12 @@ def rubric(question: str, passed: bool, kind: str = "llm-rubric") -> dict[str, A
         ),
         ([FAILED, HUMAN], {}, ""),
         ([FAILED, component("contains", False, 0.0), HUMAN], {}, "fail"),
+        # In a set of assertions, too.
+        (
+            [component("assert-set", False, 0.0) | {"componentResults": [FAILED]}],
+            {"success": False, "score": 0},
+            "",
+        ),
         # With a threshold the mean decides, which is unknown.
         (
             [FAILED, component("contains", False, 0.0)],
@@ -52,8 +58,9 @@ def test_promptfoo_a_failed_grader_is_missing(
     done = importer(
         "promptfoo", write_json(tmp_path / "r.json", {"results": {"results": rows}})
     )
-    verdicts = done.column("verdicts.csv", "llm-rubric", "overall")
-    assert verdicts == [("", overall), ("pass", "pass")]
+    first = components[0]["assertion"]["type"]
+    assert done.column("verdicts.csv", first, "overall")[0] == ("", overall)
+    assert done.column("verdicts.csv", "llm-rubric", "overall")[1] == ("pass", "pass")
     assert any("1 assertion without a verdict" in line for line in done.lines)
 
 
@@ -257,6 +264,18 @@ def test_ragas_people_are_those_of_judge_check(
     assert done.lines[0].startswith(f"2 records, {1 if person else 2} scorer")
 
 
+def test_ragas_columns_that_are_no_verdicts_are_named(importer, tmp_path) -> None:
+    rows = [f"q{n},r{n},{n % 2},Answer {n},so,{n % 3 // 2}" for n in range(12)]
+    header = "user_input,response,faithfulness,gold_answer,remark,expert"
+    (tmp_path / "r.csv").write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    done = importer("ragas", tmp_path / "r.csv")
+    assert {name for (name,) in done.column("ratings.csv", "criterion")} == {"expert"}
+    (line,) = [line for line in done.lines if "not read" in line]
+    assert "2 columns not read: 'gold_answer', 'remark'" in line
+    done = importer("ragas", tmp_path / "r.csv", "--columns", "judge=remark")
+    assert done.column("verdicts.csv", "remark")[0] == ("so",)
+
+
 # ---- lm-eval: filters without a name
 
 
@@ -299,6 +318,32 @@ def test_lm_eval_two_runs_in_a_file_are_refused(importer, tmp_path) -> None:
 
 
 # ---- Inspect: a grade that is none
+
+
+@pytest.mark.parametrize(
+    ("grades", "values"),
+    [
+        (["C", "C", "P", "no answer given"], ["1", "1", "0.5", ""]),
+        (["C", "I", "X"], ["1", "0", ""]),
+        (["C", "A", "D", "B"], None),  # answers to a question, and no grades
+        (["C", "good", "bad"], None),
+    ],
+)
+def test_inspect_letters_are_grades_where_other_words_are_odd(
+    importer, tmp_path, grades, values
+) -> None:
+    samples = [
+        inspect_sample(n, scores={"graded": {"value": grade}})
+        for n, grade in enumerate(grades)
+    ]
+    done = importer("inspect", write_json(tmp_path / "log.json", log(*samples)))
+    if values is None:
+        assert (
+            "words that are no numbers, in verdicts.csv alone: 'graded'" in done.lines
+        )
+        assert "scores.csv" not in done.tables
+    else:
+        assert [value for (value,) in done.column("scores.csv", "value")] == values
 
 
 def test_inspect_an_odd_grade_takes_out_its_cell_alone(importer, tmp_path) -> None:

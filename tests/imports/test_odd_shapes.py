@@ -9,8 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from metassay.cli.main import main
+from tests.imports.test_annotation_tools import ARGILLA, MARK, OPTIONS, prodigy
 from tests.imports.test_corrections import CORRECTED, PROMPTFOO, TRACES, log
 from tests.imports.test_corrections import sample as inspect_sample
+from tests.imports.test_preferences import alpaca, bench
 from tests.imports.test_tools import CASES, GENERATED, SCORES, SPANS, TASKS
 
 WHOLE: dict[str, Any] = {
@@ -25,6 +27,15 @@ WHOLE: dict[str, Any] = {
     "phoenix": [{"span_id": name, **row} for name, row in SPANS],
     "mlflow": TRACES,
     "label-studio": TASKS,
+    "argilla": ARGILLA,
+    "prodigy": [
+        prodigy(1, "ann", label="X"),
+        prodigy(2, "ben", options=OPTIONS, accept=["good"]),
+        prodigy(3, "cem", spans=[MARK]),
+    ],
+    "doccano": [{"id": 1, "text": "One", "label": [[0, 2, "error"]], "Comments": []}],
+    "spans": [{"id": 1, "text": "One", "spans": [{**MARK, "annotator": "ann"}]}],
+    "preferences": [bench(81, "author_0", "model_a"), alpaca("a", 1.5, 3)],
 }
 ODD = st.sampled_from(
     [None, True, -1, 1e308, 10**400, "", "x\ud800y", "C", [], {}, [[1]], {"a": {}}]
