@@ -98,7 +98,13 @@ def _next_commands(
             by_scorer.setdefault(column.name, []).append(name)
     both = [scorer for scorer in by_scorer if scorer in judged]
     if both:
-        options = ["--judge", judged[both[0]], "--human", *by_scorer[both[0]]]
+        judge, people = judged[both[0]], by_scorer[both[0]]
+    elif len(judged) == len(by_scorer) == 1:  # whatever both are called
+        (judge,), (people,) = judged.values(), by_scorer.values()
+    else:
+        judge, people = "", []
+    if judge:
+        options = ["--judge", judge, "--human", *people]
         yield command("judge-check", str(folder / "verdicts.csv"), *options)
     if is_judged_and_rated(database):
         words = (str(folder / "comparisons.csv"), "--pass", "A", "--missing", "tie")

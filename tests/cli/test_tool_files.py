@@ -93,6 +93,14 @@ def test_a_table_of_judge_and_person_is_read_as_it_is_where_that_is_right(
     assert terminal.type(f"meta-eval r.csv {columns}").code == 0
 
 
+def test_a_judge_and_a_person_of_other_names_are_compared(terminal, tmp_path) -> None:
+    write(tmp_path, "r.csv", RAGAS)
+    done = terminal.type("import ragas r.csv --out imported")
+    options = ["--judge", "faithfulness", "--human", "human_label"]
+    assert ["judge-check", "imported/verdicts.csv", *options] in done.commands
+    assert terminal.follow_commands(done).code == 0
+
+
 def test_annotations_in_a_table_are_read_as_they_are(terminal, tmp_path) -> None:
     added = ("marks", "faults", "year")
     rows = [

@@ -62,7 +62,7 @@ def changed(value: Any, way: tuple[Any, ...], odd: Any) -> Any:
 
 @pytest.mark.parametrize("kind", WHOLE)
 @settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
