@@ -81,8 +81,10 @@ def _criteria(benchmark: Benchmark, facets: Mapping[str, Sequence[str]]) -> list
     for rubric in benchmark.rubrics:
         with suppress(BadInput):  # reported elsewhere
             of_rubric = load_rubric(RUBRICS / f"{rubric}.yaml")
-            own = facets.get(benchmark.segmentation, ())
-            names += criteria_table(expand_facets(of_rubric, own))["metric"].tolist()
+            of_segmentation = facets.get(benchmark.segmentation, ())
+            names += criteria_table(expand_facets(of_rubric, of_segmentation))[
+                "metric"
+            ].tolist()
     return names
 
 
