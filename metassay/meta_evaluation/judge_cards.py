@@ -3,6 +3,7 @@
 Tables `judge_cards`, `calibration` and `corrected`.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -219,7 +220,8 @@ def _weighted_estimates(
     statistics["rogan_gladen_pass_rate"] = rate if youden > 0 else undefined
     for name in LabelsNeeded._fields:
         now = rate if name == PASS_RATE else numbers[name]
-        labels_in_all = n + _more_labels(rows, name, now, options)
+        ratio = _labels_per_label(rows, name, now, options)
+        labels_in_all = math.ceil(n * ratio) if np.isfinite(ratio) else np.nan
         statistics[f"labels_{name}"] = Estimate(labels_in_all, np.nan, np.nan, n, worth)
     return statistics
 
@@ -233,17 +235,18 @@ class WeighedLabels(NamedTuple):
     cluster: Clusters
 
 
-def _more_labels(
+def _labels_per_label(
     rows: WeighedLabels, name: str, now: Estimate, options: MetaOptions
 ) -> float:
-    """Return how many more labels, drawn at random, make an interval as narrow as wanted.
+    """Return how many times as many labels make an interval as wide as wanted.
 
-    As many as lie between its width now and the width wanted; NaN where undefined.
+    The ratio of the labels that the width wanted takes and those that its width now
+    does, both of rows drawn at random; NaN where undefined.
     """
     if not np.isfinite(now.low):
         return np.nan
-    wanted, needed = options.label_width, []
-    for width in (wanted, min(max(now.high - now.low, wanted), WIDEST)):
+    needed = []
+    for width in (options.label_width, min(now.high - now.low, WIDEST)):
         labels = labels_needed(
             rows.verdict,
             rows.people,
@@ -253,7 +256,7 @@ def _more_labels(
             weight=rows.weight,
         )
         needed.append(float(getattr(labels, name)))
-    return needed[0] - needed[1]
+    return needed[0] / needed[1]
 
 
 def _bins(curve: Calibration) -> list[Row]:

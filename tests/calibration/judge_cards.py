@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from metassay.meta_evaluation.judge_cards import Judgments, estimates
+from metassay.meta_evaluation.options import MetaOptions
 from metassay.statistics.classification import (
     COEFFICIENTS,
     auroc,
@@ -19,10 +21,10 @@ from metassay.statistics.classification import (
     judge_card,
     three_way,
 )
-from metassay.statistics.shares import labels_needed, pass_rates
 from tests.calibration.simulations import Rate
 
 CONFIDENCE = 0.95
+OPTIONS = MetaOptions(resamples=1, seed=0, confidence=CONFIDENCE, label_width=0.1)
 JUDGES = ((0.9, 0.8), (0.97, 0.95), (0.7, 0.6), (0.95, 0.5))  # sensitivity, specificity
 SIZES = (20, 50, 200)
 PREVALENCES = (0.1, 0.3, 0.5, 0.9)
@@ -63,8 +65,7 @@ class World(NamedTuple):
             **{name: float(of(table)) for name, of in COEFFICIENTS.items()},
             "judge": a + b,
             "people": self.passing,
-            "rogan_gladen": self.passing,
-            "prediction_powered": self.passing,
+            "corrected": self.passing,
         }
 
 
@@ -130,9 +131,31 @@ def clustered_cover(documents, systems, strength, world, *, informed=True, runs,
         }
         card = judge_card(judge, people, **options).estimates
         seen = np.where(of < documents // 3, people, np.nan)
-        return {**card, **pass_rates(judge, seen, **options)._asdict()}
+        cluster = of if informed else np.arange(of.size)
+        return {**card, **rates_of_some(judge, seen, cluster)}
 
     return coverages(runs, world.truth, draw)
+
+
+def _estimates(judge, people, options, cluster=None):
+    judged = Judgments(
+        judge=judge,
+        people=people,
+        cluster=np.arange(judge.size) if cluster is None else cluster,
+        split=np.zeros(judge.size, dtype=bool),
+        probability=None,
+        thresholded=False,
+    )
+    return estimates(judged, options, [])
+
+
+def rates_of_some(judge, people, cluster):
+    """People's pass rate, and the corrected one, where some texts have no label."""
+    numbers = _estimates(judge, people, OPTIONS, cluster)
+    return {
+        "people": numbers["people_pass_rate"],
+        "corrected": numbers["prediction_powered_pass_rate"],
+    }
 
 
 def pass_rates_cover(rated, judged, world, *, runs, seed):
@@ -141,7 +164,7 @@ def pass_rates_cover(rated, judged, world, *, runs, seed):
     def draw():
         judge, people = drawn(rng, world, judged)
         people[rated:] = np.nan
-        return pass_rates(judge, people, confidence=CONFIDENCE, rng=rng)._asdict()
+        return rates_of_some(judge, people, np.arange(judged))
 
     return coverages(runs, world.truth, draw)
 
@@ -217,29 +240,26 @@ def three_way_covers(n, shares, right, *, runs=500, seed):
 
 
 def widths_with_labels(pilot, judged, world, width, *, runs, seed):
-    """Mean width of each interval at the labels that a pilot asks for, over the width asked."""
+    """Mean width of each interval at the labels that a pilot asks for, over the width asked.
+
+    The pilot has some texts labelled of those that are judged.
+    """
     rng = np.random.default_rng([seed, 15])
     ratios = defaultdict(list)
+    options = OPTIONS.model_copy(update={"label_width": width})
     for _ in range(runs):
         judge, people = drawn(rng, world, judged)
         seen = np.where(np.arange(judged) < pilot, people, np.nan)
-        needed = labels_needed(
-            judge, seen, confidence=CONFIDENCE, width=width
-        )._asdict()
-        for name, labels in needed.items():
+        needed = _estimates(judge, seen, options)
+        for name in ("pass_rate", "sensitivity", "specificity"):
+            labels = needed[f"labels_{name}"].value
             if not labels > 0:
                 continue
-            more = max(int(labels), judged)
-            judge, people = drawn(
-                rng, world, more if name == "pass_rate" else int(labels)
-            )
+            judge, people = drawn(rng, world, max(int(labels), judged))
             people[int(labels) :] = np.nan
-            options = {"confidence": CONFIDENCE, "rng": rng}
-            interval = (
-                pass_rates(judge, people, **options).prediction_powered
-                if name == "pass_rate"
-                else judge_card(judge, people, **options).estimates[name]
-            )
+            rate = "prediction_powered_pass_rate"
+            of_name = rate if name == "pass_rate" else name
+            interval = _estimates(judge, people, options)[of_name]
             if np.isfinite(interval.low):
                 ratios[name].append((interval.high - interval.low) / width)
     return {name: float(np.mean(values)) for name, values in ratios.items()}
@@ -283,12 +303,12 @@ def rates() -> list[Rate]:
     for rated, judged in ((20, 200), (50, 500), (200, 400)):
         of_size = partial(pass_rates_cover, rated, judged, runs=1000)
         cases = [of_size(world, seed=k) for k, world in enumerate(worlds)]
-        names = ("people", "rogan_gladen", "prediction_powered")
+        names = ("people", "corrected")
         add(f"pass rate, {rated} of {judged} texts rated", cases, names, (0.91, 1.0))
     for documents, systems in ((30, 4), (60, 3)):
         of_size = partial(clustered_cover, documents, systems, 0.7, runs=500)
         cases = [of_size(world, seed=k) for k, world in enumerate(worlds[4:])]
-        names = (*NAMES, "people", "rogan_gladen", "prediction_powered")
+        names = (*NAMES, "people", "corrected")
         add(
             f"{systems} texts of each of {documents} documents",
             cases,
@@ -351,7 +371,7 @@ def label_ratios():
     worlds = (World(0.7, 0.9, 0.8), World(0.5, 0.8, 0.7), World(0.85, 0.95, 0.6))
     return {
         (pilot, judged, world): widths_with_labels(
-            pilot, judged, world, 0.15, runs=200, seed=pilot
+            pilot, judged, world, 0.1, runs=200, seed=pilot
         )
         for pilot, judged, world in product((100, 400), (2000,), worlds)
     }
