@@ -22,7 +22,7 @@ from metassay.api.verdict_table import Choices, Verdicts, read_verdicts
 from metassay.core.errors import BadInput, raise_problems
 from metassay.format.frames import records
 from metassay.format.numbers import counted, short, short_interval
-from metassay.meta_evaluation.judge_cards import weigh_labels
+from metassay.meta_evaluation.card_numbers import weigh_labels
 from metassay.meta_evaluation.label_warnings import (
     warn_of_choice,
     warn_of_few_labels,

@@ -8,7 +8,7 @@ import pandas as pd
 
 from metassay.api.verdict_table import BY, Choices, Verdicts
 from metassay.format.numbers import short
-from metassay.meta_evaluation.judge_cards import (
+from metassay.meta_evaluation.card_numbers import (
     Estimates,
     Judgments,
     Row,
@@ -20,13 +20,12 @@ from metassay.meta_evaluation.label_warnings import (
     has_probabilities,
     verdict_factors,
 )
-from metassay.meta_evaluation.options import MetaOptions
 from metassay.statistics import shares
 from metassay.statistics.classification import PRIOR, gwet_ac1
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.label_weights import Chosen, find_chosen
+from metassay.statistics.random_numbers import generator
 from metassay.statistics.raters import annotator_test, by_agreement, latent_classes
-from metassay.statistics.resampling import generator
 from metassay.statistics.shares import THRESHOLD, Estimate, judgments
 from metassay.statistics.weighted_cards import AC1, constant_card, labels_lacking
 
@@ -38,6 +37,15 @@ _RATES = {
     "rogan_gladen_pass_rate": "corrected by sensitivity and specificity",
     "people_pass_rate": "people alone",
 }
+
+
+class _Options(NamedTuple):
+    """What a card depends on; the options of benchmarks take longer to import."""
+
+    confidence: float
+    threshold: float
+    label_width: float
+    seed: int
 
 
 class SliceCard(NamedTuple):
@@ -210,8 +218,11 @@ def make_card(name: str, part: str, verdicts: Verdicts, here: Mask) -> SliceCard
     """Return a judge's card with AC1, and the card of giving every text the commoner label."""
     choices = verdicts.choices
     precision: Any = {"confidence": choices.confidence}
-    options = MetaOptions(
-        resamples=1, seed=choices.seed, label_width=choices.width, **precision
+    options = _Options(
+        confidence=choices.confidence,
+        threshold=THRESHOLD,
+        label_width=choices.width,
+        seed=choices.seed,
     )
     judged = judge_on(name, verdicts, here)
     numbers = estimates(judged, options, [name, part])

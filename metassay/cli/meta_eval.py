@@ -1,7 +1,6 @@
 """The command lines of `metassay.meta_eval` and `metassay.judge_check`."""
 
 import argparse
-import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,16 +14,13 @@ from rich.text import Text
 from metassay.api.columns import Roles
 from metassay.api.eval_request import EvalRequest
 from metassay.api.example import write_example
-from metassay.api.judge_check import check_sheet
 from metassay.api.meta_eval import evaluate_sheets
 from metassay.api.reading import EVERYBODY, find_faults, read_file
-from metassay.api.verdict_table import Choices
-from metassay.cli.parsing import ROLES, roles_in
+from metassay.cli.parsing import ROLES
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.cli.tool_files import propose_import
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
-from metassay.core.exit_codes import DONE, WORSE
 from metassay.core.progress import bars
 from metassay.format.frames import records
 from metassay.format.numbers import (
@@ -42,7 +38,6 @@ from metassay.reporting.certificates import best, ranked
 from metassay.reporting.names import Row
 from metassay.tables.names import FULL, metric_label
 from metassay.tabular.decoding import check_names
-from metassay.tabular.files import read_sheet
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
 
@@ -344,30 +339,3 @@ def _agreement_lines(agreement: pd.DataFrame) -> Iterator[str]:
             " ,", ","
         )
     yield ""
-
-
-def judge_check(args: argparse.Namespace) -> int:
-    """Print what a file shows of a judge; with --out, write the page and all tables."""
-    choices = {
-        name: value for name, value in vars(args).items() if name in Choices._fields
-    }
-    choices |= {
-        name: tuple(value) for name, value in choices.items() if isinstance(value, list)
-    }
-    choices |= roles_in(args.columns, ("doc", "system", "rater"))
-    choices |= {"mark": "--", "require": dict(args.require)}
-    named = bool(args.columns or args.judge or args.human)
-    with propose_import([args.file], named=named):
-        faults = Findings()
-        sheet = read_sheet(args.file, faults)
-        results = check_sheet(sheet, Choices(**choices), faults)
-    print("\n".join(results.screen))
-    for note in results.further_notes:
-        print(textwrap.fill(f"note: {note}", 80, subsequent_indent="  "))
-    if args.out:
-        with whole_folder(args.out, "--out") as folder:
-            results.write(folder)
-        print(
-            f"written to {args.out}: {', '.join(f'{name}.csv' for name in results.tables)}"
-        )
-    return WORSE if results.unmet else DONE

@@ -8,7 +8,7 @@ import pandas as pd
 
 from metassay.core.errors import BadInput, shown
 from metassay.labelled import records
-from metassay.meta_evaluation.judge_cards import (
+from metassay.meta_evaluation.card_numbers import (
     Estimates,
     Judgments,
     Row,
@@ -25,7 +25,7 @@ from metassay.meta_evaluation.study import frame_of
 from metassay.statistics.classification import three_way
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.label_weights import LEVEL, find_chosen
-from metassay.statistics.resampling import generator
+from metassay.statistics.random_numbers import generator
 from metassay.statistics.shares import share
 from metassay.tables.data_warnings import DataWarning
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS

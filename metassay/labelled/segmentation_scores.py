@@ -12,7 +12,7 @@ from metassay.labelled import records
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.statistics import classification, shares
 from metassay.statistics.exact_sums import Array, Mask
-from metassay.statistics.resampling import generator
+from metassay.statistics.random_numbers import generator
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
 
 ALL = "all"

@@ -24,7 +24,7 @@ from metassay.statistics.correlation import Coefficient as Correlation
 from metassay.statistics.document_means import NO_CLUSTERS, Resampling, means
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.layout import factorize_by
-from metassay.statistics.resampling import generator
+from metassay.statistics.random_numbers import generator
 from metassay.tables.columns import table
 from metassay.tables.names import REFERENCE
 

@@ -20,13 +20,8 @@ from metassay.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, c
 from metassay.statistics.exact_sums import Array, mean_without_gaps, quotient
 from metassay.statistics.jackknife import Over, interval, leave_out, leave_out_all
 from metassay.statistics.layout import Index, factorize
-from metassay.statistics.resampling import (
-    Draws,
-    correlate_resamples,
-    draw,
-    generator,
-    percentiles,
-)
+from metassay.statistics.random_numbers import generator
+from metassay.statistics.resampling import Draws, correlate_resamples, draw, percentiles
 from metassay.tables.columns import ONE_SIDED, ORIENTED, OTHERS, table
 from metassay.tables.evidence import DESIGNS, STRATA
 from metassay.tables.names import EACH_PART

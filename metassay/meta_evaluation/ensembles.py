@@ -12,7 +12,7 @@ from metassay.meta_evaluation.study import MetricScores, Study, frame_of
 from metassay.statistics.ensembles import best_subset, in_ensembles
 from metassay.statistics.ensembles import ensembles as every_subset
 from metassay.statistics.exact_sums import Array, Mask
-from metassay.statistics.resampling import generator
+from metassay.statistics.random_numbers import generator
 from metassay.tables.columns import ORIENTED, table
 
 ENSEMBLES = table(

@@ -27,7 +27,7 @@ from metassay.statistics.jackknife import (
 )
 from metassay.statistics.layout import Layout
 from metassay.statistics.pairs import calibrate, calibrated_chance, pairwise_accuracy
-from metassay.statistics.resampling import generator
+from metassay.statistics.random_numbers import generator
 from metassay.tables.evidence import EVIDENCE
 
 DEALINGS = 100  # of a metric's scores, for the accuracy that chance alone reaches

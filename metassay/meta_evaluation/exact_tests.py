@@ -34,7 +34,7 @@ from metassay.statistics.independence import (
 )
 from metassay.statistics.jackknife import LeaveOneOut, leave_out
 from metassay.statistics.layout import Part, family_means, family_sets
-from metassay.statistics.resampling import generator
+from metassay.statistics.random_numbers import generator
 
 EQUAL = 1e-9  # shares of orders can equal the level exactly: 6 of 120
 

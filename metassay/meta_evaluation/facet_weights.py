@@ -15,7 +15,8 @@ from metassay.statistics.document_means import NO_CLUSTERS, worth
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.facet_weights import Method, fit, mean_squared_error
 from metassay.statistics.layout import factorize_by
-from metassay.statistics.resampling import draw, expanded_percentiles, generator
+from metassay.statistics.random_numbers import generator
+from metassay.statistics.resampling import draw, expanded_percentiles
 from metassay.tables.columns import table
 
 FACET_WEIGHTS = table(

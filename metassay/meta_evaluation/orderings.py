@@ -29,7 +29,7 @@ from metassay.statistics.correlation import TIE
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.pairs import disagreements as all_disagreements
 from metassay.statistics.pairs import draw_disagreements, preference_agreement
-from metassay.statistics.resampling import generator
+from metassay.statistics.random_numbers import generator
 from metassay.tables.columns import table
 from metassay.tables.names import REFERENCE, metric_label
 from metassay.tables.parquet import Table, empty

@@ -14,7 +14,9 @@ from metassay.meta_evaluation.study import Study, frame_of
 from metassay.statistics.components import rests_on
 from metassay.statistics.correlation import LEVELS, Coefficient, Level
 from metassay.statistics.layout import Index, Layout
-from metassay.statistics.resampling import Draws, draw, generator
+from metassay.statistics.multiple_tests import benjamini_hochberg, holm
+from metassay.statistics.random_numbers import generator
+from metassay.statistics.resampling import Draws, draw
 from metassay.statistics.significance import (
     Bootstrap,
     PairedBootstrap,
@@ -22,10 +24,8 @@ from metassay.statistics.significance import (
     Trios,
     Williams,
     all_pairs,
-    benjamini_hochberg,
     bootstrap_pair,
     draw_swaps,
-    holm,
     paired_differences,
     permutation_tests,
     resample_by_document,

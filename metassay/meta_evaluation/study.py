@@ -16,7 +16,7 @@ from metassay.meta_evaluation.options import MetaOptions
 from metassay.statistics.correlation import TIE, tie_near
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.layout import Layout
-from metassay.statistics.resampling import generator
+from metassay.statistics.random_numbers import generator
 from metassay.tables.names import (
     REFERENCE,
     STATEMENT,

@@ -17,11 +17,8 @@ from metassay.format.frames import records
 from metassay.format.numbers import counted, short, short_interval
 from metassay.format.terms import DECISIONS
 from metassay.meta_evaluation.analysis import Analysis, Evaluation
-from metassay.meta_evaluation.judge_cards import (
-    find_choices,
-    judged_metrics,
-    weigh_labels,
-)
+from metassay.meta_evaluation.card_numbers import weigh_labels
+from metassay.meta_evaluation.judge_cards import find_choices, judged_metrics
 from metassay.meta_evaluation.label_warnings import warn_of_choice, warn_of_few_labels
 from metassay.meta_evaluation.options import BELOW_OTHERS
 from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS, OF_NO_OTHERS, PROMISING

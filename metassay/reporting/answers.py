@@ -17,7 +17,7 @@ from metassay.reporting.contract import (
     Line,
     Rating,
 )
-from metassay.reporting.names import part_rank
+from metassay.reporting.keys import part_rank
 from metassay.reporting.page import texts
 from metassay.scoring.pairing.instruments import Grade
 from metassay.scoring.pairing.measures import MEASURES, Question

@@ -11,11 +11,11 @@ from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
 from metassay.meta_evaluation import verdicts as v
 from metassay.meta_evaluation.study_warnings import too_small
 from metassay.reporting.contract import GridCell, GridRow
+from metassay.reporting.keys import criterion_title
 from metassay.reporting.names import (
     Row,
     best_first,
     by_criterion,
-    criterion_title,
     metric_name,
     short_estimate,
 )

@@ -29,13 +29,8 @@ from metassay.reporting.facets import (
     marks_of,
     what_lacks,
 )
-from metassay.reporting.names import (
-    Metric,
-    criterion_rank,
-    criterion_title,
-    part_rank,
-    sorted_metrics,
-)
+from metassay.reporting.keys import criterion_title, part_rank
+from metassay.reporting.names import Metric, criterion_rank, sorted_metrics
 from metassay.reporting.shell import PageFolder, put_texts, utf16
 from metassay.scoring.aggregation.statements import number_statements
 from metassay.tables.names import FULL, metric_label, sorted_authors

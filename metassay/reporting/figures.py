@@ -25,13 +25,12 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from metassay.format.frames import records, rows
 from metassay.format.numbers import short
 from metassay.format.terms import COEFFICIENT_NAMES
+from metassay.reporting.keys import Key, criterion_title
 from metassay.reporting.names import (
     ARROWS,
-    Key,
     Metric,
     Row,
     by_criterion,
-    criterion_title,
     grouped,
     headline_metrics,
     metric_name,

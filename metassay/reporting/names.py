@@ -19,26 +19,14 @@ from metassay.core.errors import raise_problems
 from metassay.format.frames import records
 from metassay.format.numbers import short, short_interval
 from metassay.metrics.describe import FAMILIES, Description
+from metassay.reporting.keys import Key, key_of, part_rank
 from metassay.scoring.catalogue import descriptions
 from metassay.scoring.rubrics.ask import rubric_descriptions
-from metassay.tables.names import EACH_PART, FULL, STATEMENT, base_metric, metric_label
+from metassay.tables.names import base_metric, metric_label
 
 ARROWS = {"higher": "↑", "lower": "↓", "neither": ""}
 
-_PARTS = (
-    FULL,
-    "subjective",
-    "objective_exam",
-    "objective_results",
-    "assessment_and_plan",
-    "background",
-    "method",
-    "result",
-    "conclusion",
-)
-
 Metric = tuple[str, str]  # metric, judge
-Key = tuple[str, str, str]  # study, criterion, part
 Row = dict[str, Any]
 K = TypeVar("K")
 
@@ -82,24 +70,10 @@ def sorted_parts(parts: Iterable[str]) -> list[str]:
     return sorted(set(parts), key=part_rank)
 
 
-def part_rank(part: str) -> tuple[int, str]:
-    """Return the sorting key of one part."""
-    return (_PARTS.index(part) if part in _PARTS else len(_PARTS), part)
-
-
 def criterion_rank(criterion: str) -> tuple[int, str]:
     """Return the sorting key of a criterion: its place in `known_names`, others by name."""
     rated = _RATED.get()
     return (rated.index(criterion) if criterion in rated else len(rated), criterion)
-
-
-def criterion_title(criterion: str, part: str) -> str:
-    """Name the criterion, with the part where that isn't the whole text."""
-    if part == EACH_PART:
-        return f"{criterion}, within each part"
-    if part == STATEMENT:
-        return f"{criterion}, by statement"
-    return criterion if part == FULL else f"{criterion}, {part}"
 
 
 def _description(metric: str) -> Description | None:
@@ -147,7 +121,6 @@ def grouped(rows: Iterable[Row], key: Callable[[Row], K]) -> dict[K, list[Row]]:
     return groups
 
 
-key_of = itemgetter("study", "criterion", "part")  # of a row: its Key
 metric_of = itemgetter("metric", "judge")
 
 

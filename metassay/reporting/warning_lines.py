@@ -8,7 +8,7 @@ import pandas as pd
 
 from metassay.format.frames import records
 from metassay.reporting.contract import Problem
-from metassay.reporting.names import Key, criterion_title, key_of, part_rank
+from metassay.reporting.keys import Key, criterion_title, key_of, part_rank
 from metassay.tables.data_warnings import KINDS, WARNINGS
 from metassay.tables.evidence import DESIGNS
 from metassay.tables.names import FULL

@@ -24,7 +24,6 @@ from metassay.statistics.exact_sums import (
     mean_without_gaps,
     quotient,
 )
-from metassay.statistics.resampling import draw
 from metassay.statistics.shares import (
     THRESHOLD,
     UNDEFINED,
@@ -96,6 +95,8 @@ def resample_tables(counts: Array, *, n: int, rng: np.random.Generator) -> Array
 
     Sentences of a document are correlated, so documents are drawn, not sentences.
     """
+    from metassay.statistics.resampling import draw  # a judge's card needs none of it
+
     times = draw((1, len(counts)), resample="documents", n=n, rng=rng).documents
     # Whole numbers below 2**53: exact in any order.
     sums: Array = times.astype(np.float64) @ counts.reshape(len(counts), -1)

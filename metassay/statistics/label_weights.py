@@ -17,8 +17,8 @@ import scipy.special
 from numpy.typing import ArrayLike
 
 from metassay.statistics.exact_sums import Array, Index, Mask, quotient
+from metassay.statistics.multiple_tests import holm
 from metassay.statistics.shares import Clusters
-from metassay.statistics.significance import holm
 
 # Labels below which a cell of verdict and factor is joined with others: a single label
 # would speak for all rows of its cell. With 5, as is usual, the cells that are joined

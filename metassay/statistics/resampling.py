@@ -9,7 +9,6 @@ take these counts as weights, all resamples at once. The result is that of `corr
 for the matrix with its rows and columns repeated.
 """
 
-import hashlib
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
@@ -47,15 +46,6 @@ class Draws(NamedTuple):
         return Draws(
             self.resample, self.systems[:, part.rows], self.documents[:, part.columns]
         )
-
-
-def generator(seed: int, *key: str) -> np.random.Generator:
-    """Return a random generator that depends on the seed and the key alone."""
-    digest = hashlib.sha256("\x1f".join(key).encode()).digest()
-    words = [
-        int.from_bytes(digest[i : i + 4], "little") for i in range(0, len(digest), 4)
-    ]
-    return np.random.default_rng([seed, *words])
 
 
 def draw(

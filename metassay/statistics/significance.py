@@ -654,37 +654,3 @@ def bootstrap_pair(
     side = min(np.count_nonzero(defined <= EQUAL), np.count_nonzero(defined >= -EQUAL))
     p = min(1.0, 2.0 * (1 + side) / (1 + defined.size))
     return PairedBootstrap(sampled.value, float(low), float(high), p, *counts)
-
-
-def holm(p: ArrayLike) -> Array:
-    """Return Holm's adjusted p values (n,), which bound the chance of any false finding.
-
-    NaN (a test without a value) is not a member of the family and stays NaN. Source:
-    Holm 1979, A simple sequentially rejective multiple test procedure.
-    """
-    values, order, adjusted = _family(p)
-    factor = np.arange(values.size, 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(values * factor), 1.0)
-    return adjusted
-
-
-def benjamini_hochberg(p: ArrayLike) -> Array:
-    """Return Benjamini and Hochberg's adjusted p values (n,), which bound the false discovery rate.
-
-    NaN as for `holm`. Source: Benjamini and Hochberg 1995, Controlling the false
-    discovery rate.
-    """
-    values, order, adjusted = _family(p)
-    raised = values * values.size / np.arange(1, values.size + 1)
-    adjusted[order] = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1.0)
-    return adjusted
-
-
-def _family(p: ArrayLike) -> tuple[Array, Index, Array]:
-    # The p values in ascending order, their places, and an array for the adjusted ones.
-    values = np.asarray(p, dtype=np.float64)
-    if values.ndim != 1 or np.any((values < 0) | (values > 1)):
-        raise ValueError("want a one-dimensional array of p values between 0 and 1")
-    defined = np.flatnonzero(~np.isnan(values))
-    order = defined[np.argsort(values[defined], kind="stable")]
-    return values[order], order, np.full(values.shape, np.nan)

@@ -8,12 +8,14 @@ by the name.
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from metassay.core.errors import shown
-from metassay.core.options import SCALES, Criterion
 from metassay.tabular.column_synonyms import pattern
 from metassay.tabular.decoding import finite_number
+
+if TYPE_CHECKING:
+    from metassay.core.options import Criterion
 
 _WORSE, _TURNED, _NEITHER = map(pattern, ("worse", "turned", "neither"))
 _ENDS = re.compile(r"(?<![\d.])(\d+)\s*(?:-|–|\.\.|to|bis)\s*(\d+)(?![\d.])")
@@ -99,6 +101,8 @@ class Scales(NamedTuple):
 
 def parse_scales(options: Iterable[tuple[str, str]], problems: list[str]) -> Scales:
     """Read the values of `--scale` for each criterion; faults are added to `problems`."""
+    from metassay.core.options import SCALES  # slow; who wants a direction needs none
+
     scales = Scales({}, {}, {})
     for name, value in options:
         ends = _RANGE.fullmatch(value)
@@ -137,12 +141,14 @@ def ends_in_name(name: str, values: Sequence[float]) -> tuple[float, float] | No
 
 def guess_scale(
     values: Sequence[float], ends: tuple[float, float] | None, *, lower: bool
-) -> Criterion:
+) -> "Criterion":
     """Return a scale with these ends, or else from the lowest to the highest value.
 
     Whole numbers are grades (ordinal) up to 10 apart, and kinds (nominal) from 0 to 1.
     If all values are equal, the other end is the next whole number below, or 1 above 0.
     """
+    from metassay.core.options import Criterion
+
     low, high = ends or (min(values, default=0.0), max(values, default=1.0))
     if low == high:
         low, high = (0.0, 1.0) if low in (0.0, 1.0) else (low - 1, high)

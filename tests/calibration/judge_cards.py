@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from metassay.meta_evaluation.judge_cards import Judgments, estimates
+from metassay.meta_evaluation.card_numbers import Judgments, estimates
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.statistics.classification import (
     COEFFICIENTS,

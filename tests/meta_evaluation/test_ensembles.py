@@ -7,7 +7,7 @@ import scipy.stats
 
 from metassay.meta_evaluation.ensembles import ensembles
 from metassay.statistics.ensembles import best_subset
-from metassay.statistics.resampling import generator
+from metassay.statistics.random_numbers import generator
 from tests.meta_evaluation.invented_study import (
     OPTIONS,
     only,

@@ -6,7 +6,7 @@ from nlpstats.correlations import williams as nlpstats_williams
 from statsmodels.stats.multitest import multipletests
 
 from metassay.meta_evaluation.significance import SIGNIFICANCE, significance
-from metassay.statistics.resampling import generator
+from metassay.statistics.random_numbers import generator
 from tests.meta_evaluation.invented_study import (
     OPTIONS,
     only,

@@ -19,14 +19,13 @@ from metassay.statistics.correlation import (
     LEVELS,
     correlate,
 )
+from metassay.statistics.multiple_tests import benjamini_hochberg, holm
 from metassay.statistics.resampling import draw
 from metassay.statistics.significance import (
     Swaps,
-    benjamini_hochberg,
     bootstrap_pair,
     common,
     draw_swaps,
-    holm,
     permutation_test,
     permuted_differences,
     resample_by_document,

@@ -1,0 +1,40 @@
+"""The command line of `metassay.judge_check`."""
+
+import argparse
+import textwrap
+
+from metassay.api.judge_check import check_sheet
+from metassay.api.verdict_table import Choices
+from metassay.cli.parsing import roles_in
+from metassay.cli.tool_files import propose_import
+from metassay.core.atomic import whole_folder
+from metassay.core.exit_codes import DONE, WORSE
+from metassay.tabular.files import read_sheet
+from metassay.tabular.rows import Findings
+
+
+def judge_check(args: argparse.Namespace) -> int:
+    """Print what a file shows of a judge; with --out, write the page and all tables."""
+    choices = {
+        name: value for name, value in vars(args).items() if name in Choices._fields
+    }
+    choices |= {
+        name: tuple(value) for name, value in choices.items() if isinstance(value, list)
+    }
+    choices |= roles_in(args.columns, ("doc", "system", "rater"))
+    choices |= {"mark": "--", "require": dict(args.require)}
+    named = bool(args.columns or args.judge or args.human)
+    with propose_import([args.file], named=named):
+        faults = Findings()
+        sheet = read_sheet(args.file, faults)
+        results = check_sheet(sheet, Choices(**choices), faults)
+    print("\n".join(results.screen))
+    for note in results.further_notes:
+        print(textwrap.fill(f"note: {note}", 80, subsequent_indent="  "))
+    if args.out:
+        with whole_folder(args.out, "--out") as folder:
+            results.write(folder)
+        print(
+            f"written to {args.out}: {', '.join(f'{name}.csv' for name in results.tables)}"
+        )
+    return WORSE if results.unmet else DONE
