@@ -63,6 +63,7 @@ def make_tables(verdicts: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]
     precision: Any = {"confidence": choices.confidence, "cluster": verdicts.cluster}
     options: Any = {"epsilon": choices.epsilon, "level": 1 - choices.confidence}
     whole = np.ones(len(verdicts.items), dtype=np.bool_)
+    chosen = bool(find_choices(verdicts))
     for name, verdict in verdicts.judges.items():
         judged = judgments(verdict)
         # Raters label the rows that have any label, split ones as well.
@@ -94,7 +95,7 @@ def make_tables(verdicts: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]
         del replacement["contests"]
         for table, new in {
             "card": _card_rows(cards),
-            "pass_rates": _pass_rates(cards, refused=bool(unmet)),
+            "pass_rates": _pass_rates(cards, refused=bool(unmet), chosen=chosen),
             "labels": _labels(card, choices),
             "replacement": [{**replacement, "base_rate_passes": base.passes}],
             "contests": [
@@ -319,14 +320,18 @@ def _card_rows(cards: Mapping[str, SliceCard]) -> Iterator[Row]:
                 yield {**row, "base_rate": card.base_rate[name], "why_blank": why}
 
 
-def _pass_rates(cards: Mapping[str, SliceCard], *, refused: bool) -> Iterator[Row]:
+def _pass_rates(
+    cards: Mapping[str, SliceCard], *, refused: bool, chosen: bool
+) -> Iterator[Row]:
+    """Yield the pass rates of each slice; `chosen`: whether labels were chosen."""
     for part, card in cards.items():
         for statistic, method in _RATES.items():
             row: Row = card.numbers[statistic]._asdict()
-            corrected = method.startswith("corrected")
-            why = card.why_uncorrected if corrected else ""
-            if corrected and refused:
-                why = "a requirement is not met"
+            corrected, why = method.startswith("corrected"), ""
+            if corrected:
+                why = "a requirement is not met" if refused else card.why_uncorrected
+            elif statistic == "people_pass_rate" and chosen:
+                why = "labels were chosen: the labelled rows are not like the others"
             row |= dict.fromkeys(("value", "low", "high"), np.nan) if why else {}
             key: Row = {"slice": part, "method": method}
             yield {**key, **row, "refused": corrected and refused, "why_blank": why}

@@ -275,6 +275,9 @@ def test_labels_chosen_by_the_verdict_are_weighted_and_said():
     assert rates.loc["corrected", "value"] == pytest.approx(rate)
     assert rates.loc["corrected", "low"] < rate < rates.loc["corrected", "high"]
     assert rates.loc["as judged", "value"] == pytest.approx(0.8)
+    # The share of the labelled rows that pass would speak for nobody.
+    assert np.isnan(rates.loc["people alone", "value"])
+    assert rates.loc["people alone", "why_blank"].startswith("labels were chosen")
     (line,) = results.warnings
     assert line.startswith(
         "Labels were chosen. People labelled 100% of the rows that judge fails (60 of 60) and"
