@@ -35,7 +35,8 @@ lint: $(VENV)/dev.stamp
 docs: $(VENV)/dev.stamp
 	$(VENV)/bin/python -m metassay.reporting.contract_page docs/tables.md
 	$(VENV)/bin/python -m metassay.scoring.catalogue docs/metrics.md
-	$(VENV)/bin/python -m metassay.paper_figures.page docs/figures.md
+	$(VENV)/bin/python -m papers.dag
+	$(VENV)/bin/python -m papers.page docs/figures.md
 	$(VENV)/bin/python -m metassay.api.reference docs/api.md
 	$(VENV)/bin/python -m metassay.format.glossary docs/glossary.md
 	PYTHONPATH=. $(VENV)/bin/python website/stage_diagrams.py docs/map.md

@@ -2,13 +2,14 @@
 
 `--ask-again` runs stages that lack answers of language models, although nothing
 changed. `--only report` is for `metassay run --only report`: that stage alone, although
-nothing changed. `--figures` is for `metassay figures`: then names are of papers.
+nothing changed. With `--dag FILE`, names are of stages in this dvc.yaml, which belong to no
+benchmark; what they need is not run.
 """
 
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import cache, partial
@@ -21,6 +22,7 @@ from metassay.core import parent_watch
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.exit_codes import FAILED
 from metassay.core.options import BENCHMARKS, PARAMS
+from metassay.core.stages import TABLES
 
 if TYPE_CHECKING:
     from flows.dag import Plan
@@ -46,7 +48,7 @@ def main(then: Then = lambda _args, _plan, failed: FAILED if failed else 0) -> i
     parser.add_argument("--ask-again", action="store_true")
     parser.add_argument("--only", choices=["report"], help="without Prefect")
     parser.add_argument(
-        "--figures", action="store_true", help="of papers, which NAME names"
+        "--dag", metavar="FILE", help="a dvc.yaml whose stages NAME names"
     )
     parser.add_argument(
         "--wait", action="store_true", help="until a byte comes on stdin"
@@ -75,7 +77,7 @@ def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> 
     )
 
     unused = set_up(root, keep=CREDENTIALS if chosen.prefect_api else ())
-    names = () if chosen.figures else chosen.names
+    names = () if chosen.dag else chosen.names
     with lock_project(root) as locks, ExitStack() as stack:
         server: Callable[[], Server] = cache(
             lambda: _server(root, locks, unused, ending, stack)
@@ -142,9 +144,11 @@ def _print_start(chosen: argparse.Namespace) -> None:
 def _plan(root: Path, chosen: argparse.Namespace) -> "Plan":
     from flows import dag
 
-    if chosen.figures:
-        _warn_of_stale(root, chosen.names)
-        return dag.plan(root, [], more=[f"figures_{paper}" for paper in chosen.names])
+    if chosen.dag:
+        more = [f"{chosen.dag}:{name}" for name in chosen.names]
+        plan = dag.plan(root, [], more=more)
+        _warn_of_stale(root, plan)
+        return plan
     full = dag.plan(root, chosen.names, ask=not chosen.only, again=chosen.ask_again)
     if not chosen.only:
         return full
@@ -189,30 +193,30 @@ def _check_packages(root: Path, plan: "Plan") -> None:
     raise_problems(problems)
 
 
-def _warn_of_stale(root: Path, papers: Iterable[str]) -> None:
-    """Name the benchmarks whose tables are shown in these papers and are not up to date.
+def _warn_of_stale(root: Path, plan: "Plan") -> None:
+    """Name the benchmarks whose tables these stages read and that are not up to date.
 
-    No table is made for a figure, since that may take hours or money.
+    No table is made for such a stage, since that may take hours or money.
     """
     from flows import dag
-    from metassay.paper_figures.derived_tables import needed_tables
-    from metassay.paper_figures.draw import inputs_in, missing_tables
-    from metassay.paper_figures.index import find_records
 
-    inputs, every = inputs_in(root), find_records(root)
-    records = [
-        r for paper in papers for r in every[paper] if not missing_tables(r, inputs)
-    ]
-    read = {benchmark for record in records for benchmark, _ in needed_tables(record)}
+    tables = Path(TABLES)
+    paths = [Path(path) for stage in plan.stages.values() for path in stage.reads]
+    read = {
+        path.relative_to(tables).parts[0] for path in paths if tables in path.parents
+    }
     names = sorted(
         name for name in read if (root / BENCHMARKS / name / PARAMS.name).exists()
     )
-    plan = dag.plan(root, names, ask=False) if names else dag.Plan({}, frozenset())
-    stale = sorted({plan.stages[address].benchmark for address in plan.stale} - {""})
-    if stale:
+    if not names:
+        return
+    of_benchmarks = dag.plan(root, names, ask=False)
+    stale = {of_benchmarks.stages[address].benchmark for address in of_benchmarks.stale}
+    shown = " ".join(sorted(stale - {""}))
+    if shown:
         print(
-            f"drawn from tables that are not up to date: {', '.join(stale)};"
-            f" `metassay run {' '.join(stale)}` brings them up to date",
+            f"drawn from tables that are not up to date: {shown.replace(' ', ', ')};"
+            f" `metassay run {shown}` brings them up to date",
             file=sys.stderr,
         )
 

@@ -51,8 +51,9 @@ class Stage:
 
     @property
     def benchmark(self) -> str:
-        """The benchmark that it belongs to; empty for a stage of the root's dvc.yaml."""
-        return Path(self.address.rpartition(":")[0]).parent.name
+        """The benchmark that it belongs to; empty for a stage of another dvc.yaml."""
+        folder = Path(self.address.rpartition(":")[0]).parent
+        return folder.name if folder.parent == BENCHMARKS else ""
 
     @property
     def name(self) -> str:
@@ -121,7 +122,7 @@ def plan(
 ) -> Plan:
     """Return the stages of these benchmarks with all that they need, and which of them are stale.
 
-    `more`: stages of the root's dvc.yaml to add, whoever makes what they read. With
+    `more`: addresses of further stages, whoever makes what they read. With
     `ask`, a stage that lacks answers of language models that may come if asked again is
     stale, too; with `again`, a stage that lacks any answer runs although nothing
     changed. Only these benchmarks' dvc.yaml and the root's are read, and those of
@@ -138,6 +139,7 @@ def plan(
     raise_problems(dvc_problems(root, names))
     read = [*names, *_training_sources(root, names)]
     files = ["dvc.yaml", *(str(BENCHMARKS / name / "dvc.yaml") for name in read)]
+    files += sorted({address.rpartition(":")[0] for address in more})
     # DVC reads params.yaml from the working folder, whatever its root.
     with contextlib.chdir(root), explain_dvc_errors(), repository() as repo:
         print_if_busy(repo)
@@ -149,7 +151,12 @@ def plan(
             chosen = {
                 stage for stages in loaded[1 : len(names) + 1] for stage in stages
             }
-            chosen |= {stage for stage in loaded[0] if stage.name in more}
+            chosen |= {
+                stage
+                for stages in loaded[len(read) + 1 :]
+                for stage in stages
+                if stage.addressing in more
+            }
             needed = chosen.union(
                 *(networkx.descendants(graph, stage) for stage in chosen)
             )

@@ -1,7 +1,7 @@
 """What a stage may read and write: its entry in dvc.yaml, which DVC watches."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,8 @@ from metassay.core.stages import (
     DAG,
     FETCH,
     TRAINING,
-    Stage,
     Stages,
     differing_stages,
-    figures,
     instances,
     stages_of,
     watched_params,
@@ -62,7 +60,7 @@ def find_entry(module: str, arguments: list[str]) -> Entry:
             [f"{word!r}: {problem}" for word, problem in problems if problem]
         )
     first = "".join(arguments[:1])
-    of_root = [FETCH, *TRAINING, *(_figures(first) if module == "figures" else ())]
+    of_root = [FETCH, *TRAINING]
     if module in [stage.module for stage in of_root]:
         folder = None
         file = Path(DAG)
@@ -103,11 +101,3 @@ def find_entry(module: str, arguments: list[str]) -> Entry:
 def _path(out: str | Mapping[str, Any]) -> str:
     """Return the path of an output, which may have flags."""
     return out if isinstance(out, str) else next(iter(out))
-
-
-def _figures(paper: str) -> Iterator[Stage]:
-    """Yield the stage of a paper, whose dependencies are in dvc.yaml."""
-    root: Any = strict_yaml.load(Path(DAG))
-    block = root["stages"].get(f"figures_{paper}")
-    if block:
-        yield figures(paper, block["deps"])

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("metassay", "stages", "flows")
+PACKAGES = ("metassay", "stages", "flows", "papers")
 
 # Floors, lowest first. A room imports from lower floors alone.
 FLOORS = (
@@ -26,10 +26,11 @@ FLOORS = (
     ("units", "studies"),
     ("judges", "generation", "labelled", "tuning"),
     ("reporting",),
-    ("paper_figures", "api", "tracking", "imports"),
+    ("api", "tracking", "imports"),
     ("project",),
     ("cli", "stages"),
     ("flows",),
+    ("papers",),
 )
 ROOT_MODULE = Path("metassay/__init__.py")  # every import passes it
 FLOOR = {room: number for number, rooms in enumerate(FLOORS, start=1) for room in rooms}

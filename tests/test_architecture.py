@@ -36,6 +36,22 @@ def test_statistics_know_nothing_of_the_project() -> None:
     ]
 
 
+def test_papers_use_what_users_use() -> None:
+    """Public names of the package alone: no stage, no flow, and no name with _."""
+    names = [
+        (file, name)
+        for file in sources("papers")
+        for name in imports(file)
+        if not name.startswith("papers")
+    ]
+    assert names
+    assert not [
+        f"{file} imports {name}"
+        for file, name in names
+        if not name.startswith("metassay.") or "._" in name
+    ]
+
+
 def lines_of_imports(file: Path) -> int:
     body = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
     imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]

@@ -31,7 +31,6 @@ from stages import declared, doorway
 from stages.declared import Entry
 from stages.doorway import BAD_INPUT, UNFINISHED, StageIO
 from tests.dag_setup import (
-    FIGURES,
     FORMS,
     FORMS_OF_SEGMENTING,
     FORMS_OF_TESTS,
@@ -49,7 +48,6 @@ from tests.stage_setup import KEY, ROOT, refresh_code
 # In the order of the data, those of tests among the others.
 EVERY_FORM = [
     "fetch",
-    FIGURES,
     "ingest_items",
     *list(FORMS)[:-1],
     "examine",

@@ -14,9 +14,11 @@ from metassay.core.errors import BadInput
 from metassay.core.params import Params, load
 from metassay.core.stages import (
     SORTS,
+    TRAINING,
     dag,
     differing_stages,
     has_own_dag,
+    root_dag,
     stage_versions,
     stages_of,
     used_blocks,
@@ -32,7 +34,6 @@ from metassay.core.versions import (
     version_of,
     versions,
 )
-from metassay.project.kit import own_root_dag
 from metassay.project.refresh import refresh
 from tests.conftest import ROOT
 
@@ -57,7 +58,7 @@ ENDPOINT = {"kind": "openai", "base_url": "http://localhost:1/v1", "concurrency"
 
 def test_the_committed_files_are_true() -> None:
     assert refresh(ROOT) == [], "run `metassay update` and commit what it writes"
-    assert (ROOT / "dvc.yaml").read_text(encoding="utf-8") == own_root_dag(ROOT)
+    assert (ROOT / "dvc.yaml").read_text(encoding="utf-8") == root_dag(TRAINING)
 
 
 def test_every_kind_declares_a_version() -> None:

@@ -13,8 +13,8 @@ from metassay.core.errors import BadInput
 from metassay.core.exit_codes import DONE, REFUSED
 from metassay.core.naming import name_problem
 from metassay.core.params import BESIDE_REPORTS
-from metassay.core.stages import DAG
-from metassay.project.kit import is_own_repository, own_root_dag, upgrade
+from metassay.core.stages import DAG, TRAINING, root_dag
+from metassay.project.kit import is_own_repository, upgrade
 from metassay.project.make import Content, check_place, example, make, name_of
 from metassay.project.refresh import refresh
 
@@ -48,7 +48,7 @@ def init(args: argparse.Namespace) -> int:
 def update(_: argparse.Namespace) -> int:
     """Bring the project in this folder up to date, and print what changed."""
     if is_own_repository(Path()):  # which has no kit but itself
-        changed = write_if_changed(Path(DAG), own_root_dag(Path()))
+        changed = write_if_changed(Path(DAG), root_dag(TRAINING))
         lines = [*refresh(Path()), *([f"{DAG}: updated"] if changed else [])]
         print("\n".join(lines) or "up to date")
         return DONE
@@ -110,7 +110,13 @@ def _run(folder: Path, name: str) -> int:
     before = Path.cwd()
     os.chdir(folder)
     try:
-        unused = {"prefect_api": None, "mirror": None, "ask_again": False, "only": None}
+        unused = {
+            "prefect_api": None,
+            "mirror": None,
+            "ask_again": False,
+            "only": None,
+            "dask": None,
+        }
         code = run(argparse.Namespace(names=[name], jobs=2, no_prefect=True, **unused))
         if page(name).exists():
             print(f"open {page(name).resolve().as_uri()}")

@@ -12,7 +12,6 @@ import yaml
 from metassay.core.atomic import out_file
 from metassay.core.errors import BadInput, hint
 from metassay.core.strict_yaml import LOADER
-from metassay.paper_figures import FORMATS, NAMES
 from metassay.studies import FORM_NAMES
 from metassay.studies import FORMATS as SHEET_FORMATS
 
@@ -40,7 +39,7 @@ _FORMER_OPTIONS = {
 LARGEST = 2**31 - 1  # for counts, such as seconds
 # An option that takes several words, and may be repeated.
 SEVERAL: Final[dict[str, Any]] = {"nargs": "+", "action": "extend", "default": []}
-_CHOICES = {"papers": NAMES, "forms": FORM_NAMES, "sheets": list(SHEET_FORMATS)}
+_CHOICES = {"forms": FORM_NAMES, "sheets": list(SHEET_FORMATS)}
 _ENDINGS = (".csv", ".tsv", ".parquet", ".xlsx", ".json", ".jsonl")
 
 
@@ -206,16 +205,6 @@ def _least(word: str) -> tuple[str, float]:
         ) from None
 
 
-def _formats(text: str) -> tuple[str, ...]:
-    formats = tuple(dict.fromkeys(text.split(",")))
-    unknown = [name for name in formats if name not in FORMATS]
-    if unknown:
-        raise argparse.ArgumentTypeError(
-            f"{', '.join(map(repr, unknown))}: choose from {', '.join(FORMATS)}"
-        )
-    return formats
-
-
 _TYPES: Final[Mapping[str, Callable[[str], Any]]] = {
     "path": Path,
     "out_file": out_file,
@@ -223,7 +212,6 @@ _TYPES: Final[Mapping[str, Callable[[str], Any]]] = {
     "float": float,
     "names": _names,
     "url": _url,
-    "formats": _formats,
     "count": _whole(1, LARGEST),
     "few": _whole(1, 20),
     "seed": _whole(0, 2**63),

@@ -116,22 +116,6 @@ def _read() -> dict[str, Stages]:
 
 _TABLE = _read()
 FETCH, *TRAINING = _TABLE["root"]  # other projects get trained models
-FIGURES_VERSION = 1  # raised by whoever changes how a paper's figures are drawn
-
-
-def figures(paper: str, files: Iterable[str]) -> Stage:
-    """Return the stage that makes a paper's tables and figures from these files."""
-    return Stage(
-        f"figures_{paper}",
-        version=FIGURES_VERSION,
-        program="figures",
-        argument=paper,
-        files=" ".join(files),
-        outs=f"reports/figures/{paper}",
-        tags="figures",
-        retries=0,
-        delay=0,
-    )
 
 
 # Stages, title and figures for DVC of each sort of folder of benchmarks/.
@@ -158,8 +142,7 @@ def stages_of(folder: Folder) -> Stages:
 def stage_versions() -> dict[str, int]:
     """Return the version of each stage, by its module in stages/."""
     stages = [stage for stages in _TABLE.values() for stage in stages]
-    versions = {stage.module: stage.version for stage in stages}
-    return dict(sorted({**versions, "figures": FIGURES_VERSION}.items()))
+    return dict(sorted((stage.module, stage.version) for stage in stages))
 
 
 # ---- files and lists --------------------------------------------------------------------------

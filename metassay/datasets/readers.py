@@ -27,6 +27,8 @@ READERS = {
     "frank": "metassay.datasets.scored_texts:read_frank",
     "longeval": "metassay.datasets.scored_texts:read_longeval",
     "longsciverify": "metassay.datasets.scored_texts:read_longsciverify",
+    "meqsum": "metassay.datasets.questions:read_meqsum",
+    "mimic_reports": "metassay.datasets.reports:read_mimic_reports",
     "mts_dialog": "metassay.datasets.consultations:read_mts_dialog",
     "primock57": "metassay.datasets.consultations:read_primock57",
     "scholarsum": "metassay.datasets.scored_texts:read_scholarsum",

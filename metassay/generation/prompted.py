@@ -4,8 +4,6 @@ Every document is one request, or every section if sections are written one by o
 Passages are numbered from 0, so that `[n]` cites passages[n].
 """
 
-import contextlib
-import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,7 +33,6 @@ from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import csv_records
 from metassay.tabular.rows import Findings
-from metassay.text.boundaries import boundaries
 from metassay.text.citations import parse
 from metassay.text.headings import SECTIONS, divide
 from metassay.text.sentences import sentences
@@ -134,33 +131,19 @@ def _aci_bench_train(raw: Path, dataset: str, split: str) -> list[Example]:
 def _meqsum(raw: Path, dataset: str, split: str) -> list[Example]:
     """Read MeQSum's questions (Ben Abacha and Demner-Fushman 2019), all `train`, by File."""
     _split(dataset, split, ("train",))
-    path = raw / dataset / "MeQSum_ACL2019_BenAbacha_Demner-Fushman.xlsx"
-    if not path.exists():
-        raise BadInput(f"{path.name}: is not in {path.parent}; {_FETCH}")
-    # Imported here, since it is slow and few systems show questions.
-    import openpyxl
+    # Imported here, since openpyxl is slow and few systems show questions.
+    from metassay.datasets.questions import read_questions
 
-    with contextlib.closing(
-        openpyxl.load_workbook(path, read_only=True, data_only=True)
-    ) as book:
-        header, *rows = book.worksheets[0].iter_rows(max_col=3, values_only=True)
-    if header != ("File", "CHQ", "Summary"):
-        raise BadInput(
-            f"{path.name}: line 1 must name the columns File, CHQ, Summary; {_FETCH}"
+    return [
+        Example(
+            name=f"{dataset}/{split}/{question.name}",
+            task="question",
+            passages=question.passages,
+            speakers=[""] * len(question.passages),
+            text=question.summary,
         )
-    examples = []
-    for doc_id, question, summary in rows:
-        parts: list[str] = []
-        for line in str(question).splitlines():
-            ends = [0, *boundaries(line), len(line)]
-            parts += [line[a:b].strip() for a, b in itertools.pairwise(ends)]
-        passages = [*filter(None, parts)]
-        speakers = [""] * len(passages)
-        name = f"{dataset}/{split}/{doc_id}"
-        examples.append(
-            Example(name, "question", passages, speakers, str(summary).strip())
-        )
-    return examples
+        for question in read_questions(raw / dataset)
+    ]
 
 
 def _read_own_data(raw: Path, dataset: str, split: str) -> list[Example]:

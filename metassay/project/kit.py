@@ -17,7 +17,7 @@ from metassay.core.errors import BadInput, raise_problems
 from metassay.core.naming import name_problems
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import BESIDE_REPORTS
-from metassay.core.stages import DAG, TRAINING, figures, root_dag
+from metassay.core.stages import DAG, root_dag
 from metassay.project.refresh import refresh
 
 _HERE = Path(__file__).parent
@@ -72,17 +72,6 @@ def files(benchmarks: Iterable[str]) -> dict[str, bytes]:
 def is_own_repository(root: Path) -> bool:
     """Whether this is Metassay's own repository rather than a project."""
     return (root / "metassay" / "project").is_dir()
-
-
-def own_root_dag(root: Path) -> str:
-    """Return the root's dvc.yaml of Metassay's own repository."""
-    from metassay.paper_figures.draw import paths
-    from metassay.paper_figures.index import find_records
-
-    every = find_records(root).items()
-    inputs = {paper: paths(records) for paper, records in every}
-    drawing = [figures(paper, files) for paper, files in inputs.items() if files]
-    return root_dag([*TRAINING, *drawing])
 
 
 def example_params() -> str:

@@ -196,6 +196,8 @@ def duplicate_items(scores: Array) -> Index:
     least `BY_CHANCE` equal items are expected by chance.
     """
     n = scores.shape[2]
+    if not scores.size:
+        return np.arange(n)  # nothing says that any two are equal
     profiles = np.ascontiguousarray(scores.reshape(-1, n).T)
     profiles = np.where(np.isnan(profiles), np.nan, profiles + 0.0)  # one NaN, no -0
     number = factorize([row.tobytes() for row in profiles])

@@ -185,9 +185,6 @@ def test_outside_a_project(tmp_path, monkeypatch, capsys):
         ),
         ("study exprot", "metassay study --help lists all; did you mean 'export'?"),
         ("run sample --onyl report", "no option --onyl; did you mean '--only'?"),
-        ("figures --paper doclen", "did you mean 'doclens'?"),
-        ("figures --paper rubric", "there is no 'rubric'; choose from"),
-        ("figures --format gif", "'gif': choose from"),
         ("compare --benchmark a", "--benchmark is now BENCHMARK without an option"),
         ("meta-eval --doc id a.csv", "--doc is now --columns doc=COLUMN"),
         (

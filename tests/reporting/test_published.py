@@ -20,7 +20,6 @@ from metassay.datasets.scored_texts import FACETS
 from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
 from metassay.metrics import rouge
-from metassay.paper_figures.index import PAPERS
 from metassay.reporting.page import ExtraTables
 from metassay.reporting.published.cells import Ours, agrees
 from metassay.reporting.published.index import (
@@ -33,6 +32,7 @@ from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
+from papers.index import PAPERS
 from tests.reporting.invented_report import PUBLISHED, lines
 
 CRITERIA = {

@@ -146,6 +146,12 @@ def test_doubles_are_equal_throughout():
     assert duplicate_items(turned.transpose(0, 2, 1)).tolist() == [0, 1, 2, 1]
 
 
+def test_items_without_scores_are_no_doubles():
+    """As in a study whose texts are not there: ratings alone, and no metric."""
+    assert duplicate_items(np.empty((0, 1, 3))).tolist() == [0, 1, 2]
+    assert duplicate_items(np.empty((0, 0, 0))).tolist() == []
+
+
 @pytest.mark.parametrize("shape", [(1, 60), (2, 60), (3, 60)])
 def test_coarse_scores_that_meet_by_chance_are_no_doubles(shape):
     luck = rng(1)
