@@ -11,7 +11,7 @@ from metassay.meta_evaluation.study import Better
 from metassay.scoring.catalogue import descriptions
 from metassay.statistics.limits import CRITERIA, LARGEST, TESTED
 from metassay.tabular.columns import directions_in
-from metassay.tabular.infer_columns import listed
+from metassay.tabular.guess import listed
 from metassay.tabular.rows import Findings
 from metassay.tabular.scales import Scales, direction, direction_lines
 

@@ -21,6 +21,7 @@ from metassay.meta_evaluation.analysis import Evaluation, Progress
 from metassay.meta_evaluation.evaluate import RESULT_TABLES, evaluate, evaluate_raters
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
+from metassay.meta_evaluation.study import NAMELESS
 from metassay.reporting.certificates import advice, best_of
 from metassay.reporting.sentences import make_certificates
 from metassay.tables.certificates import CERTIFICATES
@@ -352,7 +353,7 @@ def _concat(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def _notes(inputs: _Inputs, request: EvalRequest) -> Iterator[str]:
     files = [file for file in (inputs.scores, inputs.ratings) if file is not None]
-    if all("author" not in file.keys for file in files):
+    if all((file.table["author"] == NAMELESS).all() for file in files):
         where = (
             "neither file has" if len(files) > 1 else f"{files[0].name} does not have"
         )

@@ -24,7 +24,7 @@ from metassay.tables.names import REFERENCE, is_reference
 from metassay.tabular.column_synonyms import Role
 from metassay.tabular.columns import SPREADS
 from metassay.tabular.decoding import csv_bytes
-from metassay.tabular.infer_columns import listed, numeric_columns
+from metassay.tabular.guess import listed, numeric_columns
 from metassay.tabular.rows import Findings, Rows
 from metassay.text.citations import parse
 from metassay.text.headings import divide
@@ -38,6 +38,7 @@ _EACH |= {
     Role.METRIC: "the scores of one metric",
 }
 _SHOWN = 12  # names in a line; the rest is counted
+_FEW = 3  # names of one form
 _LONGEST = 120  # characters of a name
 
 
@@ -313,7 +314,8 @@ def _head(kind: str, table: Table) -> Iterator[str]:
     sheet, columns = table.sheet, table.columns
     roles = [f"{role} = {quoted(column)}" for role, column in columns.roles.items()]
     if columns.pattern:
-        roles.append(f"columns called {columns.pattern} = {_quoted(columns.spread)}")
+        names = listed(columns.spread, _FEW)
+        roles.append(f"columns called {columns.pattern} = {names}")
     elif columns.spread:
         (each,) = columns.name_roles
         names = (
