@@ -189,8 +189,8 @@ def find_template(
 
 def _is_trivial(template: Template, fields: Sequence[_Field]) -> bool:
     """Whether each column is only a criterion or metric, or nothing tells what it is."""
-    told = not template.unclear or bool(fields[0].before or fields[0].after)
-    return len(fields) == 1 and not (template.roles - {*_THINGS} and told)
+    clear = not template.unclear or bool(fields[0].before or fields[0].after)
+    return len(fields) == 1 and not (template.roles - {*_THINGS} and clear)
 
 
 def _tokens(name: str, atoms: Sequence[str], *, split_digits: bool) -> list[str]:
@@ -254,17 +254,39 @@ def _fields(
     for number, group in enumerate(groups):
         start = groups[number - 1][-1] if number else 0
         end = groups[number + 1][0] if number + 1 < len(groups) else len(literals)
-        fields.append(
-            _Field(
-                values={
-                    name: _joined(of_name, literals, group)
-                    for name, of_name in gaps.items()
-                },
-                before="".join(literals[start : group[0]]),
-                after="".join(literals[group[-1] : end]),
-            )
-        )
+        values = {name: _joined(gaps[name], literals, group) for name in gaps}
+        before = "".join(literals[start : group[0]])
+        after = "".join(literals[group[-1] : end])
+        fields.append(_trimmed(_Field(values=values, before=before, after=after)))
     return fields
+
+
+def _trimmed(field: _Field) -> _Field:
+    """Move blanks and marks at the ends of all values to the literals around them."""
+    values = field.different
+    start = _count_marks(values)
+    end = _count_marks([value[::-1] for value in values])
+    if not start and not end:
+        return field
+    first = values[0]
+    return _Field(
+        values={
+            name: value[start : len(value) - end]
+            for name, value in field.values.items()
+        },
+        before=field.before + first[:start],
+        after=first[len(first) - end :] + field.after,
+    )
+
+
+def _count_marks(values: Sequence[str]) -> int:
+    """Count the blanks and marks with which all values begin."""
+    count = 0
+    for characters in zip(*values, strict=False):
+        if len({*characters}) > 1 or characters[0].isalnum():
+            break
+        count += 1
+    return count
 
 
 def _gaps(tokens: Sequence[str], literals: Sequence[str]) -> list[str]:
