@@ -20,7 +20,7 @@ KEYS = Keys(CASES, SYSTEMS)
 FEW = ["--resamples", "20", "--permutations", "20"]
 
 
-def found(
+def template_of(
     names: Collection[str], keys: Keys = NO_KEYS, allowed: Collection[str] = ALL
 ) -> Template:
     template = find_template(list(names), keys, allowed)
@@ -51,7 +51,7 @@ def crossed(form: str) -> list[str]:
 def test_a_column_per_text_and_criterion(form: str) -> None:
     """The texts' keys tell what differs; each name is read as it was made."""
     names = crossed(form)
-    template = found(names, KEYS)
+    template = template_of(names, KEYS)
     assert template.pattern == form
     assert not template.unclear
     assert [tuple(parts.values()) for parts in template.names.values()] == [
@@ -66,10 +66,12 @@ def order(form: str) -> list[str]:
 
 
 def test_words_before_the_fields_tell_what_they_are() -> None:
-    template = found(crossed("Case: {doc} System: {system} - {criterion}"))
+    template = template_of(crossed("Case: {doc} System: {system} - {criterion}"))
     assert template.pattern == "Case: {doc} System: {system} - {criterion}"
     assert not template.unclear
-    unclear = found(crossed("Please rate summary {doc} by {system} [{criterion}]"))
+    unclear = template_of(
+        crossed("Please rate summary {doc} by {system} [{criterion}]")
+    )
     assert unclear.unclear.keys() == {"doc", "system"}
     assert unclear.unclear["doc"] == CASES
 
@@ -88,7 +90,7 @@ def test_words_before_the_fields_tell_what_they_are() -> None:
     ],
 )
 def test_raters_with_numbers_are_certain(names: list[str], pattern: str) -> None:
-    template = found(names, allowed=("criterion", "rater"))
+    template = template_of(names, allowed=("criterion", "rater"))
     assert template.pattern == pattern
     assert not template.unclear
 
@@ -113,7 +115,7 @@ def test_raters_with_numbers_are_certain(names: list[str], pattern: str) -> None
 def test_names_of_people_are_a_proposal(
     names: list[str], pattern: str, unclear: set[str]
 ) -> None:
-    template = found(names, allowed=("criterion", "rater"))
+    template = template_of(names, allowed=("criterion", "rater"))
     assert template.pattern == pattern
     assert template.unclear.keys() & unclear
 
@@ -121,7 +123,7 @@ def test_names_of_people_are_a_proposal(
 def test_keys_with_marks_in_them_are_whole() -> None:
     systems = ["gpt-4o", "gpt-3.5", "llama-2"]
     names = [f"{system}_{metric}" for system in systems for metric in ("rouge", "bleu")]
-    template = found(names, Keys(["d1"], systems), ("system", "metric"))
+    template = template_of(names, Keys(["d1"], systems), ("system", "metric"))
     assert template.pattern == "{system}_{metric}"
     assert {parts["system"] for parts in template.names.values()} == {*systems}
 
@@ -189,17 +191,17 @@ def test_qualtrics_loop_and_merge_takes_one_command(
 ) -> None:
     """The first row numbers the columns, the second has the questions, the third ids."""
     monkeypatch.chdir(tmp_path)
-    asked = crossed("Case: {doc} System: {system} Please rate - {criterion}")
-    numbered = [f"{n // 2 + 1}_Q2_{n % 2 + 1}" for n in range(len(asked))]
+    questions = crossed("Case: {doc} System: {system} Please rate - {criterion}")
+    numbered = [f"{n // 2 + 1}_Q2_{n % 2 + 1}" for n in range(len(questions))]
     beside = ["StartDate", "Progress", "ResponseId"]
-    ids = [f'{{"ImportId":"QID{n}"}}' for n in range(len(beside) + len(asked))]
-    rows = [["2026-03-01", 100, f"R_{n}", *[n + 1] * len(asked)] for n in range(3)]
+    ids = [f'{{"ImportId":"QID{n}"}}' for n in range(len(beside) + len(questions))]
+    rows = [["2026-03-01", 100, f"R_{n}", *[n + 1] * len(questions)] for n in range(3)]
     with Path("survey.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([beside + numbered, beside + asked, ids, *rows])
+        csv.writer(file).writerows([beside + numbered, beside + questions, ids, *rows])
     assert main(["meta-eval", "survey.csv", *FEW]) == 0
     output = " ".join(capsys.readouterr().out.split())
     assert "rater = 'ResponseId'" in output
-    assert f"{len(asked)} columns called Case: {{doc}} System: {{system}}" in output
+    assert f"{len(questions)} columns called Case: {{doc}} System: {{system}}" in output
     assert "R_2" in output
 
 
