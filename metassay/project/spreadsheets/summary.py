@@ -270,6 +270,11 @@ def command(folder: Path, inputs: Inputs, data: OwnData, more: Iterable[str]) ->
         )
     if inputs.primary is not None:
         words += _option("--primary", [inputs.primary])
+    if inputs.primary_criterion is not None:
+        words += _option("--primary-criterion", [inputs.primary_criterion])
+    if inputs.tried > 1:
+        words += ["--tried", str(inputs.tried)]
+    words += _option("--fitted", inputs.fitted)
     ends = [
         f"{name}={'<'.join(_grades(data, name)) or f'{scale.low:g}..{scale.high:g}'}"
         for name, scale in data.criteria.items()
@@ -368,6 +373,12 @@ def _design(data: OwnData) -> Iterator[str]:
         yield f"  {counted(len(design.families), 'system')} of {n} families, which count as one"
     if design.primary:
         yield f"  primary metric: {quoted(design.primary)}"
+    if design.primary_criterion:
+        yield f"  primary criterion: {quoted(design.primary_criterion)}"
+    if design.tried > 1:
+        yield f"  each metric is the best of {design.tried} that were tried elsewhere"
+    if design.fitted:
+        yield f"  fitted on these ratings, so without a verdict: {_quoted(design.fitted)}"
 
 
 def _quoted(names: Iterable[str]) -> str:
