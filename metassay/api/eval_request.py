@@ -47,8 +47,8 @@ class EvalRequest(NamedTuple):
 
     def named(self, setting: str) -> list[str]:
         """Return the names that a setting gives."""
-        given = self.settings.get(setting) or []
-        return [given] if isinstance(given, str) else list(given)
+        value = self.settings.get(setting) or []
+        return [value] if isinstance(value, str) else list(value)
 
 
 class EvalSettings(NamedTuple):

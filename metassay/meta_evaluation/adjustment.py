@@ -90,7 +90,7 @@ def adjust(
         for place, (test, mask) in enumerate(zip(tests, family, strict=True)):
             if test is not None and mask.any():
                 by_orders.setdefault(test.n_orders, []).append(place)
-        p = [np.full(_shape(study, test), np.nan) for study, test in pairs]
+        p: list[Array] = [np.full(_shape(study, test), np.nan) for study, test in pairs]
         for places in by_orders.values():
             rows = [_statistics(tests[place], family[place]) for place in places]
             shrink = next(test.shrink for test in tests if test is not None)
@@ -100,6 +100,8 @@ def adjust(
             ends = np.cumsum([len(some) for some in rows])[:-1]
             for place, some in zip(places, np.split(together, ends), strict=True):
                 p[place][family[place]] = some.reshape(-1, p[place].shape[1])
+        if options.tried == 1:  # as they are, to the last digit
+            return p
         return [1.0 - (1.0 - some) ** options.tried for some in p]
 
     pairs = list(zip(studies, tests, strict=True))
@@ -137,7 +139,7 @@ def together(
             moves.append((block, deviations(left.take(chosen))))
         stacked = _in_blocks(moves)
         sure = joint_confidence(stacked, confidence=options.confidence, rng=rng())
-        sure **= 1.0 / options.tried
+        sure **= 1.0 / options.tried  # which leaves it as it is where nothing was tried
         return [np.where(mask, sure, np.nan) for mask in family]
 
     return _last_of(studies, options, of_family)

@@ -153,9 +153,9 @@ def find_convenient_choices(run: Evaluation) -> Iterator[DataWarning]:
     evidence = run.tables["evidence"]
     keys = ["study", "criterion", "part"]
     for key, of_study in evidence[evidence["level"] == "global"].groupby(keys):
-        known = of_study[of_study["value"].notna()]
-        best = known.loc[known["value"].idxmax()] if len(known) > 1 else None
-        if best is not None and best["primary"]:
+        known = records(of_study[of_study["value"].notna()])
+        best = max(known, key=lambda row: float(row["value"]), default=None)
+        if best is not None and best["primary"] and len(known) > 1:
             label = metric_label(best["metric"], best["judge"])
             yield DataWarning(
                 kind="chosen",

@@ -74,7 +74,7 @@ def honest_criteria(rng, shape: Shape, n, *, r: float, alike, primary=None) -> O
     return claims(studies, options(primary_criterion=primary), watched=(0, 0))
 
 
-def best_elsewhere(rng, shape: Shape, n, *, tried: int, said: bool) -> Outcome:
+def best_elsewhere(rng, shape: Shape, n, *, tried: int, declared: bool) -> Outcome:
     """Metrics that know nothing, each the best of so many on these very ratings."""
     ratings = rated(rng, effects(rng, shape, PLAIN), PLAIN)
     human = ratings.mean(axis=0)
@@ -84,7 +84,7 @@ def best_elsewhere(rng, shape: Shape, n, *, tried: int, said: bool) -> Outcome:
         return max(every, key=lambda m: float(value_at(m, human, "global", "pearson")))
 
     study = study_of([best() for _ in range(n)], ratings)
-    return claims([study], options(tried=tried if said else 1))
+    return claims([study], options(tried=tried if declared else 1))
 
 
 DOUBTS = (
@@ -93,12 +93,12 @@ DOUBTS = (
     Doubt("6 criteria, all the same", partial(null_criteria, alike=1.0)),
     Doubt(
         "best of 20 elsewhere, `--tried 20`",
-        partial(best_elsewhere, tried=20, said=True),
+        partial(best_elsewhere, tried=20, declared=True),
         metrics=(1, 3),
     ),
     Doubt(
         "best of 20 elsewhere, not said",
-        partial(best_elsewhere, tried=20, said=False),
+        partial(best_elsewhere, tried=20, declared=False),
         metrics=(1, 3),
     ),
     Doubt(
