@@ -12,7 +12,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export METASSAY_MIRROR ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: run models test check lint docs page site bench samples clean
+.PHONY: run models test check lint docs page site bench samples release clean
 
 run: $(VENV)/pipeline.stamp
 	$(VENV)/bin/metassay run sample
@@ -58,6 +58,10 @@ bench: $(VENV)/dev.stamp
 # Rerun the samples, whose dvc.lock files tests hold the code to, after a version was raised.
 samples: $(VENV)/dev.stamp
 	$(VENV)/bin/metassay run --no-prefect $(notdir $(wildcard benchmarks/sample benchmarks/sample_*))
+
+# Run every benchmark, and refuse while a committed dvc.lock is not of this code.
+release: $(VENV)/dev.stamp
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m tests.release
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'

@@ -2,8 +2,8 @@
 
     python -m tests.locks [NAME ...]
 
-Lists, by benchmark, the stages that the settings and versions in its dvc.lock are not
-of.
+Lists, by folder of benchmarks/, the stages whose settings or versions its dvc.lock does
+not have.
 """
 
 import sys
@@ -12,48 +12,72 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
 from dvc.utils.serialize import load_yaml  # type: ignore[import-untyped]
 
 from metassay.core.params import Folder, load
-from metassay.core.stages import instances, stages_of, watched_params
-from metassay.core.versions import FILE, KINDS, STAGES, index_of
+from metassay.core.stages import (
+    FETCH,
+    REGISTRY,
+    TRAINING,
+    instances,
+    stages_of,
+    watched_params,
+)
+from metassay.core.versions import FILE, STAGES
 from tests.conftest import ROOT
 
 Entry = Mapping[str, Any]  # of a stage in a dvc.lock
 ABSENT = object()
+SAME_VERSION = "writes something else under the same version"
+ROOT_DAG = "the root"  # its dvc.yaml, which fetches and trains for all benchmarks
 
 
 def read_lock(root: Path, name: str) -> Mapping[str, Entry]:
-    """The stages of a benchmark's dvc.lock; none if it was never run."""
-    file = root / "benchmarks" / name / "dvc.lock"
+    """The stages of a benchmark's dvc.lock, or of the root's; none if it was never run."""
+    file = root / "benchmarks" / name / "dvc.lock" if name else root / "dvc.lock"
     if not file.exists():
         return {}
     stages: Mapping[str, Entry] = load_yaml(file)["stages"]
     return stages
 
 
-def stale_stages(root: Path, folder: Folder) -> list[str]:
-    """The stages of a folder that its lock lacks, or has with other settings or versions."""
-    lock = read_lock(root, folder.name)
+def stale_stages(root: Path, folder: Folder | None) -> list[str]:
+    """The stages that a lock lacks, or has with other settings or versions.
+
+    `folder` is one of benchmarks/; None: the root's dvc.yaml.
+    """
+    lock = read_lock(root, folder.name if folder else "")
+    return [
+        stage
+        for stage, settings in settings_of(root, folder).items()
+        if stage not in lock or lock[stage].get("params") != settings
+    ]
+
+
+def settings_of(root: Path, folder: Folder | None) -> dict[str, dict[str, Any]]:
+    """The settings and versions that each stage depends on, as a lock has them."""
     read = cache(lambda file: load_yaml(root / file))
-    stale = []
-    for name, keys in watched(folder).items():
-        params = {
+    return {
+        stage: {
             file: {key: value_at(read(file), key) for key in of_file}
             for file, of_file in keys.items()
         }
-        if name not in lock or lock[name].get("params") != params:
-            stale.append(name)
-    return stale
+        for stage, keys in watched(root, folder).items()
+    }
 
 
-def watched(folder: Folder) -> dict[str, dict[str, tuple[str, ...]]]:
-    """The keys that each stage of a folder watches, by file."""
-    values = folder.model_dump(by_alias=True)
+def watched(root: Path, folder: Folder | None) -> dict[str, dict[str, tuple[str, ...]]]:
+    """The keys that each stage watches, by file."""
+    if folder is None:
+        registry = load_yaml(root / REGISTRY)
+        stages = (FETCH, *TRAINING)
+        values = {FETCH.each: registry[FETCH.each]}
+    else:
+        stages = stages_of(folder)
+        values = folder.model_dump(by_alias=True)
     return {
         name: watched_params(block)
-        for stage in stages_of(folder)
+        for stage in stages
         for name, block in instances(stage, folder, values)
     }
 
@@ -66,16 +90,23 @@ def value_at(content: Any, key: str) -> Any:
 
 
 def unversioned_changes(
-    name: str, before: Mapping[str, Entry], after: Mapping[str, Entry]
+    name: str,
+    before: Mapping[str, Entry],
+    after: Mapping[str, Entry],
+    remedy: str = "",
 ) -> Iterator[str]:
     """Say which stages write something else, although nothing that went in has changed.
 
     `before` is the committed lock of the benchmark `name`, `after` that of a run of all
     its stages. What differs because an earlier stage wrote something else is not named.
+    `remedy`: what records the new outputs.
     """
+    remedy = (
+        remedy or f"`metassay run --no-prefect {name}` and commit benchmarks/{name}"
+    )
     for stage, entry in after.items():
         if stage not in before:
-            yield f"{name}: {stage} is not in its dvc.lock; {remedy(name)}"
+            yield f"{name}: {stage} is not in its lock; {remedy}"
             continue
         changed = sorted(
             hashes(entry, "outs").items() - hashes(before[stage], "outs").items()
@@ -83,20 +114,15 @@ def unversioned_changes(
         if not changed or hashes(entry, "deps") != hashes(before[stage], "deps"):
             continue
         if entry.get("params") != before[stage].get("params"):
-            yield f"{name}: {stage} was run with other settings or versions; {remedy(name)}"
+            yield f"{name}: {stage} was run with other settings or versions; {remedy}"
             continue
         files = ", ".join(path for path, _ in changed)
         places = ", or ".join(declared_at(entry["params"].get(FILE, {})))
         yield (
-            f"{name}: {stage} writes something else under the same version: {files}. If results"
-            f" are meant to change, raise {places}; say so in CHANGELOG; and {remedy(name)}. Else"
+            f"{name}: {stage} {SAME_VERSION}: {files}. If results"
+            f" are meant to change, raise {places}; say so in CHANGELOG; and {remedy}. Else"
             " undo what changed them"
         )
-
-
-def remedy(name: str) -> str:
-    """What brings a lock up to date."""
-    return f"`metassay run --no-prefect {name}` and commit benchmarks/{name}"
 
 
 def hashes(entry: Entry, key: str) -> dict[str, str]:
@@ -106,31 +132,32 @@ def hashes(entry: Entry, key: str) -> dict[str, str]:
 
 def declared_at(versions: Iterable[str]) -> Iterator[str]:
     """Where the versions are declared that a stage watches."""
-    params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
-    registry = yaml.safe_load((ROOT / "data/registry.yaml").read_text(encoding="utf-8"))
     for key in sorted(versions, key=lambda key: not key.startswith(STAGES)):
         block, _, name = key.partition(".")
         if block == STAGES:
             yield f"`version` of {name} in metassay/core/stages.yaml"
-        elif block in KINDS:
-            named = registry[block] if block == "datasets" else params[block]
-            kind = named[name].get("kind") or named[name].get("reader")
-            module = index_of(block)[kind].partition(":")[0]
-            yield f"VERSION in {module.replace('.', '/')}.py"
+        else:
+            yield f"VERSION of the kind of {block} > {name}"
+
+
+def stale_by_folder(names: Iterable[str] = ()) -> dict[str, str]:
+    """What is stale in each folder, in words; the root's dvc.yaml is called ROOT."""
+    folders: dict[str, Folder | None] = {**load(ROOT).every, ROOT_DAG: None}
+    stale = {name: stale_stages(ROOT, folders[name]) for name in names or folders}
+    return {
+        name: f"{len(stages)} of {len(watched(ROOT, folders[name]))} stages are stale:"
+        f" {', '.join(stages)}"
+        for name, stages in stale.items()
+        if stages
+    }
 
 
 def main(names: list[str]) -> int:
     """Print what is stale; 1 if anything is."""
-    folders = load(ROOT).every
-    n_stale = 0
-    for name in names or folders:
-        stale = stale_stages(ROOT, folders[name])
-        n_stale += bool(stale)
-        if stale:
-            print(
-                f"{name}: {len(stale)} of {len(watched(folders[name]))} stages: {', '.join(stale)}"
-            )
-    return int(n_stale > 0)
+    stale = stale_by_folder(names)
+    for name, words in stale.items():
+        print(f"{name}: {words}")
+    return int(bool(stale))
 
 
 if __name__ == "__main__":

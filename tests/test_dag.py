@@ -5,6 +5,7 @@ of stage. Each instance runs where nothing lies but what it declares.
 """
 
 import contextlib
+import hashlib
 import importlib
 import re
 import shlex
@@ -21,6 +22,7 @@ from metassay.core.errors import BadInput
 from metassay.core.params import Benchmark, Folder, JudgeTest, SegmentTest
 from metassay.core.stages import files_in
 from metassay.core.versions import FILE
+from metassay.core.versions import read as read_versions
 from metassay.datasets.fetch import FetchError
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.notes import NOTES as TABLE_OF_NOTES
@@ -39,7 +41,9 @@ from tests.dag_setup import (
     make_project,
     write_yaml,
 )
+from tests.golden_outputs import COMMAND, WRITE, record, recorded
 from tests.llm.scripted_server import ScriptedServer
+from tests.locks import SAME_VERSION, unversioned_changes, value_at
 from tests.stage_setup import KEY, ROOT, refresh_code
 
 # ---- dvc.yaml --------------------------------------------------------------------------------
@@ -208,11 +212,17 @@ def entry_of(root: Path, cmd: str) -> Entry:
 
 
 class Ran(NamedTuple):
-    """An instance that was run alone: what it says that it used, and the files that it wrote."""
+    """An instance that was run alone: what it says that it used, and the files that it wrote.
+
+    With the hashes of what it read and wrote, and the versions that it was run under.
+    """
 
     entry: Entry
     used: set[str | tuple[str, str]]
     wrote: set[str]
+    read_hashes: dict[str, str]
+    written_hashes: dict[str, str]
+    versions: dict[str, Any]
 
 
 CONFIGURATION = (
@@ -251,12 +261,26 @@ def run_alone(patch: pytest.MonkeyPatch, home: Path, cmd: str) -> Ran:
     for name in (*CONFIGURATION, "lab", *entry.deps):
         copy(home / name, room / name)
     before = files_below(room)
+    read_hashes = {dep: hash_of(room / dep) for dep in entry.deps}
     io = run(patch, room, cmd)
     wrote = files_below(room) - before
+    written_hashes = {out: hash_of(room / out) for out in entry.outs}
+    versions = read_versions(room)
     for name in wrote:
         copy(room / name, home / name)
     shutil.rmtree(room)
-    return Ran(entry, io.used, wrote)
+    return Ran(entry, io.used, wrote, read_hashes, written_hashes, versions)
+
+
+def hash_of(path: Path) -> str:
+    """The MD5 of a file, or of the files of a folder and their names."""
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    digest = hashlib.md5(usedforsecurity=False)
+    for file in files:
+        if file.is_file():
+            digest.update(file.relative_to(path.parent).as_posix().encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def copy(path: Path, to: Path) -> None:
@@ -300,7 +324,7 @@ def test_a_doorway_reads_and_writes_what_dvc_yaml_declares(
     """The code's versions are read by who checks them, not by the doorway."""
     for address in ran:
         if form_of(address) == form:
-            entry, used, wrote = ran[address]
+            entry, used, wrote, *_ = ran[address]
             keys = {
                 (file, key)
                 for file, of in entry.params.items()
@@ -323,6 +347,40 @@ def test_a_doorway_reads_and_writes_what_dvc_yaml_declares(
             assert all(
                 any(Path(f).is_relative_to(o) for o in entry.outs) for f in wrote
             )
+
+
+def test_every_stage_writes_what_its_version_promises(ran: Mapping[str, Ran]) -> None:
+    """What is fetched is checked by its hash, so nothing of that is recorded."""
+    now = {
+        address: lock_entry(its)
+        for address, its in ran.items()
+        if form_of(address) != "fetch"
+    }
+    before = recorded("stages")
+    changes = list(unversioned_changes("the tiny project", before, now, COMMAND))
+    if WRITE:
+        assert [line for line in changes if SAME_VERSION in line] == []
+        record("stages", now)
+    else:
+        assert changes == []
+        assert before.keys() == now.keys()
+
+
+def lock_entry(ran: Ran) -> dict[str, Any]:
+    """An instance as a dvc.lock has it, with the versions alone."""
+    sides = {"deps": ran.read_hashes, "outs": ran.written_hashes}
+    entry: dict[str, Any] = {
+        side: [{"path": path, "md5": md5} for path, md5 in sorted(hashes.items())]
+        for side, hashes in sides.items()
+    }
+    watched = ran.entry.params[str(FILE)]
+    versions = {key: plain_version(value_at(ran.versions, key)) for key in watched}
+    return {**entry, "params": {str(FILE): versions}}
+
+
+def plain_version(version: Any) -> Any:
+    """The version of a kind, without the model and prompts of this project."""
+    return version["version"] if isinstance(version, dict) else version
 
 
 def test_only_permissions_are_read_beside_what_is_declared() -> None:

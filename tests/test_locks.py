@@ -1,13 +1,23 @@
 """The committed locks are of this code, so that a fresh clone has nothing stale."""
 
 import copy
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from metassay.core.params import load
+from metassay.project.refresh import refresh
+from tests import edits
 from tests.conftest import ROOT
-from tests.locks import read_lock, stale_stages, unversioned_changes, watched
+from tests.locks import (
+    read_lock,
+    settings_of,
+    stale_stages,
+    unversioned_changes,
+    watched,
+)
 
 FOLDERS = load(ROOT).every
 SAMPLES = [name for name in FOLDERS if name == "sample" or name.startswith("sample_")]
@@ -29,6 +39,7 @@ WAITING = {
     "longeval_pubmed",
     "longsciverify",
     "medec_validation",
+    "meqsum",
     "minimal_pairs_aci",
     "minimal_pairs_aci_notes",
     "mts_dialog",
@@ -82,10 +93,10 @@ def test_another_output_of_the_same_version_is_named_with_its_remedy(lock: Any) 
     assert line.startswith(
         "sample: measure writes something else under the same version:"
         " data/tables/sample/measurements/metrics.parquet. If results are meant to change, raise"
-        " `version` of measure in metassay/core/stages.yaml, or VERSION in"
+        " `version` of measure in metassay/core/stages.yaml, or VERSION of the kind of"
     )
-    assert "VERSION in metassay/metrics/rouge.py" in line
-    assert "metassay/judges" not in line
+    assert "VERSION of the kind of metrics > rouge" in line
+    assert "judges" not in line
 
 
 def test_an_output_of_a_raised_version_wants_another_run(lock: Any) -> None:
@@ -100,4 +111,39 @@ def test_an_output_of_a_raised_version_wants_another_run(lock: Any) -> None:
 
 def test_what_is_as_it_was_is_not_named(lock: Any) -> None:
     assert changes(lock) == []
-    assert set(watched(FOLDERS["sample"])) == set(lock)
+    assert set(watched(ROOT, FOLDERS["sample"])) == set(lock)
+
+
+# ---- what an edit makes stale --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def edited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the settings of the edits' project are in, with nothing built; not to be changed."""
+    root = tmp_path_factory.mktemp("edits") / "project"
+    shutil.copytree(ROOT / "prompts", root / "prompts")
+    for name in (edits.SHARED, edits.SETTINGS, "data/registry.yaml"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, root / name)
+    edits.make_settings(root, "http://127.0.0.1:9/v1")
+    refresh(root)
+    return root
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in edits.EDITS if not case.of_code],
+    ids=lambda case: case.name,
+)
+def test_an_edit_makes_stale_what_it_can_change(
+    case: edits.Edit, edited: Path, tmp_path: Path
+) -> None:
+    """`python -m tests.edits` runs them, with those of Metassay's own code."""
+    root = Path(shutil.copytree(edited, tmp_path / "project"))
+    before = settings_of(root, load(root).every[edits.NAME])
+    case.make(root)
+    refresh(root)
+    after = settings_of(root, load(root).every[edits.NAME])
+    assert {
+        stage for stage in after if after[stage] != before.get(stage)
+    } == case.stages

@@ -52,9 +52,6 @@ SETTINGS = (
     "digits",
     "seed",
     "primary",
-    "primary_criterion",
-    "tried",
-    "fitted",
 )
 
 
@@ -113,11 +110,9 @@ def _request(args: argparse.Namespace) -> EvalRequest:
         for scale in args.scale
         if "=" not in scale
     ]
-    of_metrics = args.compared or args.confound or args.primary or args.fitted
-    if not _files(args)[0] and of_metrics:
+    if not _files(args)[0] and (args.compared or args.confound or args.primary):
         problems.append(
-            "--compared, --confound, --primary, --fitted: are about metrics; name SCORES before"
-            " RATINGS"
+            "--compared, --confound, --primary: are about metrics; name SCORES before RATINGS"
         )
     raise_problems(problems)
     pairs = [word.partition("=") for word in args.columns]
