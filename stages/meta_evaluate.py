@@ -22,7 +22,7 @@ def main(io: StageIO) -> None:
     planned = parse(
         Design, io.param("design"), where=f"{io.entry.params_file} > design"
     )
-    chosen = {**io.shared("meta_evaluation"), "primary": planned.primary}
+    chosen = {**io.shared("meta_evaluation"), **planned.choices}
     options = parse(MetaOptions, chosen, where=where)
     board = io.read(LEADERBOARD)
     better = dict(zip(board["metric"], board["better"], strict=True))

@@ -345,6 +345,19 @@ def test_questions_that_a_judge_cannot_answer_are_told(refused):
     assert any(words in line for line in refused())
 
 
+def test_a_test_of_three_labels_refuses_a_judge_of_two(refused):
+    """Before its run would, after it has ingested the items."""
+    settings = Path("benchmarks/three/params.yaml")
+    settings.parent.mkdir()
+    shutil.copy(ROOT / "papers/benchmarks/mednli_3way/params.yaml", settings)
+    put("name", "three", str(settings))
+    put("judges", ["lexical"], str(settings))
+    words = (
+        "judges > lexical: cannot answer instrument 'three_way', which this test asks"
+    )
+    assert any(words in line for line in refused())
+
+
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize(
     ("content", "words"),

@@ -11,11 +11,11 @@ from metassay.tables.names import FULL, NO_JUDGE
 from metassay.tabular.column_synonyms import Role
 from metassay.tabular.columns import ROLES, Keys, check_files, parse_columns
 from metassay.tabular.columns import Columns as Inferred
+from metassay.tabular.guess import Guess, listed
 from metassay.tabular.infer_columns import (
-    Guess,
     complete_guess,
     find_keys,
-    listed,
+    names_documents,
     start_guess,
 )
 from metassay.tabular.numbers import order_grades
@@ -104,6 +104,7 @@ class Columns(NamedTuple):
     values: dict[str, dict[str, str]]
     labels: list[str]  # columns that slice or group texts
     unread: list[str]
+    pattern: str = ""  # the form of names that say several keys
 
 
 # other roles are keys of the same name
@@ -145,8 +146,8 @@ def find_columns(
     inferred = None
     if guess is not None:
         find_keys(guess)
-        by_documents = kind == "ratings" and keys.documents
-        if Role.DOC in guess.roles or not guess.free or not by_documents:
+        guess.by_name(Role.RATER)
+        if Role.DOC in guess.roles or not names_documents(guess):
             _check_needed(guess, other, roles)
         _take_unreadable(guess, shape)
         inferred = None if faults else complete_guess(guess)
@@ -173,7 +174,7 @@ def find_columns(
         number = sheet.columns.index(column) + 1
         what = f"the name of column {number} has {len(column):,} characters"
         faults.add(sheet.head, what, f"shorten it to {MOST}")
-    return Columns(columns_by_key, values, labels, unread)
+    return Columns(columns_by_key, values, labels, unread, inferred.pattern)
 
 
 def _named_columns(

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple, cast
 
 from metassay.api.columns import LISTED, InputTable, Roles
 from metassay.core.errors import collect_problems, hint, quoted, raise_problems
-from metassay.core.options import Criterion, parse
+from metassay.core.options import Criterion, choice_problems, parse
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better
 from metassay.scoring.catalogue import descriptions
 from metassay.statistics.limits import CRITERIA, LARGEST, TESTED
 from metassay.tabular.columns import directions_in
-from metassay.tabular.infer_columns import listed
+from metassay.tabular.guess import listed
 from metassay.tabular.rows import Findings
 from metassay.tabular.scales import Scales, direction, direction_lines
 
@@ -41,8 +41,14 @@ class EvalRequest(NamedTuple):
         """The names of columns, with the metrics and criteria that options name."""
         names = [name for names in self.better.values() for name in names]
         names += [*self.scale, *(self.compared or ()), *self.confounds]
-        primary = self.settings.get("primary")
-        return self.roles._replace(values=(*names, *([primary] if primary else [])))
+        names += [*self.named("primary"), *self.named("primary_criterion")]
+        names += self.named("fitted")
+        return self.roles._replace(values=tuple(names))
+
+    def named(self, setting: str) -> list[str]:
+        """Return the names that a setting gives."""
+        value = self.settings.get(setting) or []
+        return [value] if isinstance(value, str) else list(value)
 
 
 class EvalSettings(NamedTuple):
@@ -99,6 +105,8 @@ def check_request(
     of_options: list[str] = []
     with collect_problems(of_options):
         options = parse(MetaOptions, settings, where=_OPTIONS)
+        chosen_so = options.primary, options.tried, options.fitted
+        of_options += (f"{_OPTIONS} > {line}" for line in choice_problems(*chosen_so))
     with collect_problems(of_options):
         certification = parse(CertificationOptions, certifying, where=_OPTIONS)
     problems += map(_name_option, of_options)
@@ -162,9 +170,10 @@ def _check_names(
         problems += _unknown(f"--{option}", names, [*metrics, *criteria])
     problems += _unknown("--scale", request.scale, criteria)
     problems += _unknown("--confound", request.confounds, metrics)
-    problems += _unknown(
-        "--primary", filter(None, [request.settings.get("primary")]), metrics
-    )
+    problems += _unknown("--primary", request.named("primary"), metrics)
+    of_criterion = request.named("primary_criterion")
+    problems += _unknown("--primary-criterion", of_criterion, criteria)
+    problems += _unknown("--fitted", request.named("fitted"), metrics)
     fix = "a confound is neither better nor worse, so remove one of the two"
     problems += [
         f"--confound {quoted(name)}: --{option} names it, too; {fix}"

@@ -21,6 +21,7 @@ from metassay.meta_evaluation.analysis import Evaluation, Progress
 from metassay.meta_evaluation.evaluate import RESULT_TABLES, evaluate, evaluate_raters
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
+from metassay.meta_evaluation.study import NAMELESS
 from metassay.reporting.certificates import advice, best_of
 from metassay.reporting.sentences import make_certificates
 from metassay.tables.certificates import CERTIFICATES
@@ -38,7 +39,7 @@ _ARGUMENTS = {"confound": "confounds"}
 # An option, and the value that may follow it: parts of a value may be in quotes, and it
 # ends before punctuation. A word of the sentence is no value.
 _OPTION = re.compile(
-    r"--([a-z_]+)(?: (?!(?:and|or|if|names)\b)"
+    r"--([a-z][a-z_-]*)(?: (?!(?:and|or|if|names)\b)"
     r"((?:'[^']*'|[^\s';:,()]|[,.](?=\S))*(?:'[^']*'|[^\s';:,.()]|\.{3})))?"
 )
 
@@ -125,6 +126,9 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     cluster: str = "",
     family: str = "",
     primary: str | None = None,
+    primary_criterion: str | None = None,
+    tried: int = 1,
+    fitted: str | Sequence[str] = (),
     lower: str | Sequence[str] = (),
     higher: str | Sequence[str] = (),
     columns: str | Sequence[str] = (),
@@ -156,6 +160,15 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     primary : str, optional
         The one metric that was named before anybody saw results; it is not adjusted for
         the others.
+    primary_criterion : str, optional
+        The one criterion that was named before anybody saw results; it is not adjusted
+        for the other criteria.
+    tried : int
+        Each metric is the best of so many that were tried on these ratings elsewhere,
+        such as prompts of a judge; p and intervals are adjusted for all of them.
+    fitted : str or sequence of str
+        Metrics that were fitted, tuned or trained on these ratings; they get no
+        verdict.
     lower, higher : str or sequence of str
         Metrics and criteria of which less, or more, is better, if their names do not
         tell or tell the opposite.
@@ -207,7 +220,13 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
         dict(scale or {}),
         None if compared is None else as_tuple(compared),
         as_tuple(confounds),
-        {**options, "primary": primary},
+        {
+            **options,
+            "primary": primary,
+            "primary_criterion": primary_criterion,
+            "tried": tried,
+            "fitted": list(as_tuple(fitted)),
+        },
     )
     try:
         results = evaluate_sheets(
@@ -352,7 +371,7 @@ def _concat(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def _notes(inputs: _Inputs, request: EvalRequest) -> Iterator[str]:
     files = [file for file in (inputs.scores, inputs.ratings) if file is not None]
-    if all("author" not in file.keys for file in files):
+    if all((file.table["author"] == NAMELESS).all() for file in files):
         where = (
             "neither file has" if len(files) > 1 else f"{files[0].name} does not have"
         )
@@ -396,7 +415,7 @@ def _with_arguments(message: str) -> str:
 
 def _argument(match: re.Match[str]) -> str:
     option, value = match[1], "".join(shlex.split(match[2] or ""))
-    name = _ARGUMENTS.get(option, option)
+    name = _ARGUMENTS.get(option, option.replace("-", "_"))
     first, equals, second = value.partition("=")
     if option == "columns" and equals and first in _ROLES:
         return f"{first}={second!r}"

@@ -33,6 +33,7 @@ from metassay.tables.scores import SCORES
 from metassay.tabular.column_synonyms import fold_key
 from metassay.tabular.columns import SPREADS, Keys, roles_in
 from metassay.tabular.files import read_sheet
+from metassay.tabular.guess import listed
 from metassay.tabular.infer_columns import join_by_text
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, combine_sheets, to_keys
@@ -130,7 +131,8 @@ def _read(
     )
     if not faults:
         rows = pd.DataFrame(
-            {k: to_keys(sheet.frame[name]) for k, name in columns.keys.items()}
+            {k: to_keys(sheet.frame[name]) for k, name in columns.keys.items()},
+            index=pd.RangeIndex(len(sheet.lines)),
         )
         _check_keys(sheet, rows, columns, faults)
         judge = columns.keys.get("judge") if shape.what not in columns.keys else None
@@ -189,7 +191,7 @@ def _add_values(
     names = list(filled[shape.what].unique())
     if not names:
         problems.append(f"{file.name}: holds no value at all; {REMEDY}")
-    notes = [*sheet.notes, *_unread(sheet, columns, shape)]
+    notes = [*sheet.notes, *_read_as(columns), *_unread(sheet, columns, shape)]
     empty = [name for name in table[shape.what].unique() if name not in set(names)]
     notes += [f"{shape.what} {quoted(name)} has no value: left out" for name in empty]
     if missing := len(table) - len(filled):
@@ -206,13 +208,30 @@ def _add_values(
     return file._replace(table=filled, names=names, notes=notes, texts=texts)
 
 
+def _read_as(columns: Columns) -> Iterator[str]:
+    """Say what columns were taken for, where their names differ from those of the docs."""
+    names = {"author": ("system", "author")}
+    guesses = [
+        f"{names.get(key, (key,))[0]} = {quoted(column)}"
+        for key, column in columns.keys.items()
+        if column not in names.get(key, (key,))
+    ]
+    if columns.pattern:
+        guesses.append(f"{len(columns.values)} columns called {columns.pattern}")
+    if guesses:
+        yield f"read as: {'; '.join(guesses)}"
+
+
 def _unread(sheet: Sheet, columns: Columns, shape: Shape) -> Iterator[str]:
-    for name in columns.unread:
-        if sheet.share_of_numbers(name) == 1:
-            option = f"--columns {shape.kind}.{SPREADS[shape.kind][0]}=..."
-            yield f"column {quoted(name)} of numbers is not read (name it to read it: {option})"
-        else:
-            yield f"column {quoted(name)} is not read"
+    """Name the columns that are not read, those of numbers with the option that reads them."""
+    numbers = [name for name in columns.unread if sheet.share_of_numbers(name) == 1]
+    others = [name for name in columns.unread if name not in numbers]
+    if others:
+        yield f"columns that are not read: {listed(others, len(others))}"
+    if numbers:
+        option = f"--columns {shape.kind}.{SPREADS[shape.kind][0]}=..."
+        names = listed(numbers, len(numbers))
+        yield f"columns of numbers that are not read: {names} (to read them: {option})"
 
 
 def _check_keys(

@@ -23,7 +23,7 @@ from metassay.tabular.column_synonyms import (
     names_quality,
     scorer_of,
 )
-from metassay.tabular.infer_columns import listed
+from metassay.tabular.guess import listed
 from metassay.tabular.numbers import NumberFormat, is_blank
 from metassay.tabular.rows import Findings
 from metassay.tabular.scales import guess_direction

@@ -69,7 +69,7 @@ def _content(args: argparse.Namespace, name: str) -> Content | None:
     from metassay.project.spreadsheets.read import KINDS, Inputs, read_all
 
     files = {kind: getattr(args, kind) for kind in KINDS if getattr(args, kind)}
-    names = ("columns", "reference", "lower", "higher", "neither", "primary")
+    names = [name for name in Inputs._fields if name not in {"files", "scales"}]
     options = {name: getattr(args, name) for name in names}
     request = Inputs(files=files, scales=args.scale, **options)
     tables = [*args.texts, *args.scores]

@@ -52,6 +52,9 @@ SETTINGS = (
     "digits",
     "seed",
     "primary",
+    "primary_criterion",
+    "tried",
+    "fitted",
 )
 
 
@@ -110,9 +113,11 @@ def _request(args: argparse.Namespace) -> EvalRequest:
         for scale in args.scale
         if "=" not in scale
     ]
-    if not _files(args)[0] and (args.compared or args.confound or args.primary):
+    of_metrics = args.compared or args.confound or args.primary or args.fitted
+    if not _files(args)[0] and of_metrics:
         problems.append(
-            "--compared, --confound, --primary: are about metrics; name SCORES before RATINGS"
+            "--compared, --confound, --primary, --fitted: are about metrics; name SCORES before"
+            " RATINGS"
         )
     raise_problems(problems)
     pairs = [word.partition("=") for word in args.columns]

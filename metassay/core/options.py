@@ -1,13 +1,13 @@
 """Checked mappings: the base of all options classes, and the places of params files."""
 
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from metassay.core.errors import BadInput, hint
+from metassay.core.errors import BadInput, hint, shown
 from metassay.core.naming import name_problem, words_problem
 
 Block = dict[str, Any]
@@ -90,19 +90,48 @@ SCALES: tuple[str, ...] = get_args(Criterion.model_fields["scale"].annotation)
 
 
 class Design(Options):
-    """Which documents and systems of a benchmark belong together, and the planned primary metric.
+    """Which documents and systems of a benchmark belong together, and what was chosen how.
 
     `strata`, `cluster`: attributes of the sources. Documents are compared only within a
     stratum; documents of a cluster (a patient, a topic) are correlated; with `doc_id`
     each document is a cluster. `families`: system -> family (versions of a system).
     `primary`: the metric, by name or label, that was chosen before anybody saw the
-    data; it is not adjusted for the others.
+    data; it is not adjusted for the others. `primary_criterion`: the same of criteria.
+    `tried`: each metric is the best of so many that were tried on the ratings
+    elsewhere. `fitted`: metrics that were fitted on the ratings; they get no verdict.
     """
 
     strata: str = ""
     cluster: str = ""
     families: dict[str, str] = Field(default_factory=dict)
     primary: str | None = None
+    primary_criterion: str | None = None
+    tried: int = Field(default=1, ge=1)
+    fitted: list[str] = Field(default_factory=list)
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """How metrics and criteria were chosen, by the names of MetaOptions."""
+        names = "primary", "primary_criterion", "tried", "fitted"
+        return {name: getattr(self, name) for name in names}
+
+
+def choice_problems(
+    primary: str | None, tried: int, fitted: Collection[str]
+) -> Iterator[str]:
+    """Yield a line, without a place, for each two choices that cannot both be true."""
+    if primary is None:
+        return
+    if tried > 1:
+        yield (
+            f"primary {shown(primary)}: it was named before anybody saw results, and tried"
+            f" {tried} says that it is the best of {tried}; remove one of the two"
+        )
+    if primary in fitted:
+        yield (
+            f"primary {shown(primary)}: fitted names it, too, and a metric that was fitted"
+            " on these ratings has no verdict; remove one of the two"
+        )
 
 
 def parse(model: type[AnyOptions], block: object, *, where: str) -> AnyOptions:

@@ -44,6 +44,16 @@ class IngestedItems(NamedTuple):
     warnings: tuple[str, ...]
 
 
+def count_labels(test: Test) -> int:
+    """Return from how many labels judges choose in a test."""
+    return getattr(test.options, "ways", 2)
+
+
+def asked_instrument(test: Test) -> str:
+    """Return the name of the instrument by which a test asks judges."""
+    return INSTRUMENTS[count_labels(test)]
+
+
 def ingest_items(
     test: Test, reader: str, raw: Path, *, dataset: str, judges: Collection[str] = ()
 ) -> IngestedItems:
@@ -58,10 +68,9 @@ def ingest_items(
     )
     read = check_type(reader_of(reader, index)(raw), result, reader)
     items = test.kind.make(read, test.options)
-    n_labels = getattr(test.options, "ways", 2)  # that judges choose from
-    check(items, n_labels, judges)
+    check(items, count_labels(test), judges)
     raise_problems(items.problems.lines())
-    instrument, recipe = INSTRUMENTS[n_labels], f"given|reader:{reader}"
+    instrument, recipe = asked_instrument(test), f"given|reader:{reader}"
     votes: dict[str, list[bool]] = {}
     for row in items.labels:
         if row.entailed is not None:

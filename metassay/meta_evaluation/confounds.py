@@ -7,7 +7,12 @@ import numpy as np
 import pandas as pd
 
 from metassay.meta_evaluation.analysis import Analysis
-from metassay.meta_evaluation.exact_tests import StudyTests, reorder, require_all
+from metassay.meta_evaluation.exact_tests import (
+    StudyTests,
+    conclude,
+    reorder,
+    require_all,
+)
 from metassay.meta_evaluation.options import (
     ANY_SHAPE,
     MEASURED,
@@ -251,11 +256,14 @@ def _p_of_rest(
     if not gone.any():
         return none
     rests = np.stack([less(study.metrics[place].oriented) for place in places])
-    reordered = reorder(study, (rests, less(study.oriented)), level, options)
-    if not reordered:
-        return none
     every = np.ones(len(places), dtype=bool)
-    adjusted, signs = require_all(reordered, lambda test: test.adjusted(every))
+    results = [
+        conclude(study, each, each.test.adjusted(every))
+        for each in reorder(study, (rests, less(study.oriented)), level, options)
+    ]
+    if not results:
+        return none
+    adjusted, signs = require_all(results, [each.p_adjusted for each in results])
     # A rest of the opposite sign does not count.
     usable = (signs == np.sign(plain)[:, None]) & ~np.isnan(adjusted)
     smallest = np.min(np.where(usable, adjusted, np.inf), axis=1)

@@ -2,10 +2,12 @@
 
 import math
 import sys
+from collections.abc import Collection, Iterable, Iterator
 
 import pandas as pd
 
 from metassay.core.errors import BadInput, raise_problems, shown
+from metassay.core.options import choice_problems
 from metassay.meta_evaluation import (
     agreement,
     confounds,
@@ -21,6 +23,7 @@ from metassay.meta_evaluation import (
 from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.study import rounding_notes
 from metassay.statistics.limits import SYSTEMS, TEXTS
+from metassay.tables.names import base_metric
 from metassay.tables.parquet import Table
 
 ANALYSES = (
@@ -51,12 +54,12 @@ RESULT_TABLES: dict[str, Table] = {
 def evaluate(evaluation: Evaluation) -> dict[str, pd.DataFrame]:
     """Return the tables of RESULT_TABLES by name, without verdicts.
 
-    Raises BadInput for undeclared criteria, mixed recipes and an unknown primary
-    metric.
+    Raises BadInput for undeclared criteria, mixed recipes, unknown names
+    of what was chosen or fitted, and choices that cannot both be true.
     """
     _check_size(evaluation.scores)
     _check_directions(evaluation)
-    _check_primary(evaluation)
+    _check_choices(evaluation)
     if evaluation.progress is not None:
         _tell_pairs(evaluation.scores)
     for line in dict.fromkeys(
@@ -111,13 +114,34 @@ def _check_directions(evaluation: Evaluation) -> None:
     )
 
 
-def _check_primary(evaluation: Evaluation) -> None:
-    primary, studies = evaluation.options.primary, evaluation.studies
-    directed = [metric for study in studies for metric in study.directed]
-    names = {name for metric in directed for name in (metric.metric, metric.label)}
-    if primary is not None and studies and primary not in names:
-        listed = ", ".join(shown(name) for name in sorted(names)) or "none"
-        raise BadInput(
-            f"primary metric {shown(primary)}: no metric is called that; there are: {listed}."
-            " Correct the name where the primary metric is set"
-        )
+def _check_choices(evaluation: Evaluation) -> None:
+    """Check the names of what was chosen or fitted, and that the choices can all be true."""
+    options, studies = evaluation.options, evaluation.studies
+    raise_problems(choice_problems(options.primary, options.tried, options.fitted))
+    if not studies:
+        return
+    metrics = [metric for study in studies for metric in study.directed]
+    labels = {name for metric in metrics for name in (metric.metric, metric.label)}
+    bases = labels | {base_metric(metric.metric) for metric in metrics}
+    criteria = {study.criterion for study in studies}
+    raise_problems(
+        [
+            *_unknown("primary metric", "metric", [options.primary], labels),
+            *_unknown(
+                "primary criterion", "criterion", [options.primary_criterion], criteria
+            ),
+            *_unknown("fitted metric", "metric", options.fitted, bases),
+        ]
+    )
+
+
+def _unknown(
+    what: str, kind: str, names: Iterable[str | None], known: Collection[str]
+) -> Iterator[str]:
+    listed = ", ".join(shown(name) for name in sorted(known)) or "none"
+    for name in names:
+        if name is not None and name not in known:
+            yield (
+                f"{what} {shown(name)}: no {kind} is called that; there are: {listed}."
+                f" Correct the name where the {what} is set"
+            )

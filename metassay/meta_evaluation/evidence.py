@@ -108,17 +108,21 @@ def numbers(
     study, at_level, layout = tests.study, tests.levels[level], tests.study.layout
     metrics, left = study.directed, at_level.left.take(study.places)
     sides = study.values(metrics), study.oriented
-    # A metric chosen before seeing the data is not the best of many.
+    # A metric chosen before seeing the data is not the best of many, and one that was
+    # fitted on the ratings is none of them.
     primary = np.array(
         [options.is_primary(m.metric, m.label) for m in metrics], dtype=bool
     )
-    rng = generator(options.seed, "together", *study.key.values(), level)
+    fitted = np.array(
+        [options.is_fitted(m.metric, m.label) for m in metrics], dtype=bool
+    )
+    together = at_level.together[study.places]
     columns: dict[str, object] = {
         **correlate_at(*sides, level, options.coefficient, layout)._asdict(),
         "n_tied": _tied(*sides) if level == "document" else 0,
         **_sizes(study, sides[0]),
-        **_intervals(study, left, primary, level, options, rng),
-        **_against(study, sides[0], left, primary, level, options, rng),
+        **_intervals(study, left, primary, together, level, options),
+        **_against(tests, sides[0], left, primary, level, options),
     }
     rows = study.rows(
         metrics,
@@ -127,6 +131,8 @@ def numbers(
         coefficient=options.coefficient,
         confidence=options.confidence,
         primary=primary,
+        fitted=fitted,
+        n_tried=np.nan_to_num(at_level.n_tried[study.places]).astype(np.intp),
         **columns,
         smallest_p=at_level.smallest_p,
         recipe=[metric.recipe for metric in metrics],
@@ -166,9 +172,9 @@ def _intervals(
     study: Study,
     left: LeaveOneOut,
     primary: Mask,
+    together: Array,
     level: Level,
     options: MetaOptions,
-    rng: np.random.Generator,
 ) -> dict[str, object]:
     # Without other systems, texts are a sample of documents.
     over: Over = "documents" if study.design in OF_NO_OTHERS else "both"
@@ -176,16 +182,14 @@ def _intervals(
         interval(left, confidence=options.confidence, over=these)
         for these in ("both", over, "documents")
     )
-    defined = np.flatnonzero(~np.isnan(left.value))
+    defined = np.flatnonzero(~np.isnan(left.value + together))
     metrics = left.take(defined)
     moves = deviations(metrics)
-    together = joint_confidence(moves, confidence=options.confidence, rng=rng)
-    sure = np.where(primary, options.confidence, together)
     corrected: Array = np.full(len(primary), np.nan)
     corrected[defined] = correct_for_choice(metrics.value, moves)
     corrected = np.where(primary, left.value, corrected)
     moderate = moderator(between_systems(metrics), moves, alone=level == "system")
-    joint = interval(left, confidence=sure, over=over, moderate=moderate)
+    joint = interval(left, confidence=together, over=over, moderate=moderate)
     return {
         "low": ends.low,
         "high": ends.high,
@@ -193,7 +197,7 @@ def _intervals(
         "high_these_systems": these.high,
         "variance_systems": whole.of_systems,
         "variance_documents": whole.of_documents,
-        "joint_confidence": sure,
+        "joint_confidence": together,
         "corrected": corrected,
         "corrected_low": np.minimum(np.minimum(joint.low, ends.low), corrected),
         "corrected_high": np.maximum(np.maximum(joint.high, ends.high), corrected),
@@ -285,14 +289,14 @@ def _pairs(both: Array, level: Level) -> int:
 
 
 def _against(
-    study: Study,
+    tests: StudyTests,
     metrics: Array,
     left: LeaveOneOut,
     primary: Mask,
     level: Level,
     options: MetaOptions,
-    rng: np.random.Generator,
 ) -> dict[str, object]:
+    study = tests.study
     if len(study.raters) < 2:
         return {"n_raters": 0, "n_against_rater": 0}
     raters = -study.raters if study.better == "lower" else study.raters
@@ -301,11 +305,14 @@ def _against(
     )
     defined = comparison.difference.take(~np.isnan(left.value))
     gaps = deviations(defined, difference=True)
-    together = joint_confidence(gaps, confidence=options.confidence, rng=rng)
+    rng = generator(options.seed, "together", *study.key.values(), level)
+    # For every criterion at once, too.
+    alone = 1.0 - (1.0 - options.confidence) / tests.levels[level].n_criteria
+    together = joint_confidence(gaps, confidence=alone, rng=rng)
     variances = between_systems(defined, difference=True)
     ends = interval(
         comparison.difference,
-        confidence=np.where(primary, options.confidence, together),
+        confidence=np.where(primary, alone, together),
         difference=True,
         moderate=moderator(variances, gaps, alone=level == "system"),
     )

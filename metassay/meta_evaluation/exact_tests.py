@@ -11,11 +11,12 @@ docs/calibration.md has the error rates.
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import factorial, prod
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from metassay.executor.record import LOCAL, Executor
+from metassay.meta_evaluation.adjustment import adjust, count_tried, together
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Study
 from metassay.statistics.components import BETWEEN, PARTS_OF_LEVEL, Relation, rests_on
@@ -61,13 +62,25 @@ class Reordering(NamedTuple):
     decisive: bool
 
 
+class Result(NamedTuple):
+    """What a test says; arrays are (metrics, relations)."""
+
+    plan: Plan
+    decisive: bool
+    smallest_p: float  # the smallest p that the number of orders allows
+    p: Array  # of each metric and relation alone
+    p_adjusted: Array  # for all that was tried; NaN for metrics that are not adjusted
+    signs: Array  # 1 where metric and people agree, -1 where they disagree
+    unbeaten: Mask  # whether no order fits better than the data's own
+
+
 class LevelTests(NamedTuple):
     """One level of a study. Arrays have a row per metric of `Study.metrics`, in that order."""
 
     relations: tuple[Relation, ...]  # the level first, then its components
     left: LeaveOneOut  # of the level, by options.coefficient
     p: Array  # (metrics, relations) of each relation alone
-    # (metrics, relations) for all directed metrics; NaN for the others
+    # (metrics, relations) for all that was tried; NaN for metrics that are not adjusted
     p_adjusted: Array
     # (metrics, relations) 1 where metric and people agree, -1 where they disagree
     signs: Array
@@ -75,6 +88,10 @@ class LevelTests(NamedTuple):
     smallest_p: float
     # p_adjusted of each test, required or not
     p_alone: Mapping[Exchange, Array]
+    # (metrics,) confidence at which the intervals of all that was tried hold at once
+    together: Array
+    n_tried: Array  # (metrics,) how many metrics and criteria that is
+    n_criteria: int  # how many criteria and parts that is
 
 
 class StudyTests(NamedTuple):
@@ -93,30 +110,39 @@ def run_tests(
 ) -> list[StudyTests]:
     """Run tests and leave-outs of all studies. `progress(done, total)` counts study and level.
 
-    A remote executor shows its own progress instead.
+    The criteria and parts of a study are adjusted together. A remote executor shows its
+    own progress instead.
     """
-    families = [(study, level) for study in studies for level in LEVELS]
+    by_name: dict[str, list[int]] = {}
+    for place, study in enumerate(studies):
+        by_name.setdefault(study.study, []).append(place)
+    groups = [[studies[place] for place in places] for places in by_name.values()]
+    pieces = [(group, level) for group in groups for level in LEVELS]
     shards = executor.map(
-        run_levels, families, options, None if executor.remote else progress
+        run_levels, pieces, options, None if executor.remote else progress
     )
-    levels = (tests for shard in shards for tests in shard)
-    return [
-        StudyTests(study, {level: next(levels) for level in LEVELS})
-        for study in studies
-    ]
+    of_pieces = (tests for shard in shards for tests in shard)
+    levels: list[dict[Level, LevelTests]] = [{} for _ in studies]
+    for places in by_name.values():
+        for level in LEVELS:
+            for place, tests in zip(places, next(of_pieces), strict=True):
+                levels[place][level] = tests
+    return [StudyTests(*pair) for pair in zip(studies, levels, strict=True)]
 
 
 def run_levels(
-    shard: Sequence[tuple[Study, Level]],
+    shard: Sequence[tuple[Sequence[Study], Level]],
     options: MetaOptions,
     progress: Callable[[int, int], None] | None = None,
-) -> list[LevelTests]:
-    """Run the tests of some levels of some studies."""
+) -> list[list[LevelTests]]:
+    """Run the tests of some levels of some studies, each with all its criteria and parts."""
+    done, total = 0, sum(len(group) for group, _ in shard)
     tests = []
-    for study, level in shard:
-        tests.append(run_level(study, level, options))
+    for group, level in shard:
+        tests.append(run_level(group, level, options))
+        done += len(group)
         if progress is not None:
-            progress(len(tests), len(shard))
+            progress(done, total)
     return tests
 
 
@@ -128,75 +154,147 @@ def relations_of(study: Study, level: Level) -> tuple[Relation, ...]:
     return (level, *parts)
 
 
-def run_level(study: Study, level: Level, options: MetaOptions) -> LevelTests:
-    """Run the tests of one level of one study."""
+def run_level(
+    studies: Sequence[Study], level: Level, options: MetaOptions
+) -> list[LevelTests]:
+    """Run the tests of one level of a study's criteria and parts, adjusted together."""
+    lefts = [
+        leave_out(
+            study.values(study.metrics),
+            study.oriented,
+            level,
+            options.coefficient,
+            study.layout,
+        )
+        for study in studies
+    ]
+    results = _run_plans(studies, level, options)
+    first = studies[0].key.values()
+    rng = partial(generator, options.seed, "together", *first, level)
+    return [
+        _of_level(study, level, left, of_study)._replace(
+            together=confidence,
+            n_tried=n_tried,
+            n_criteria=count_criteria(studies, study, options),
+        )
+        for study, left, of_study, confidence, n_tried in zip(
+            studies,
+            lefts,
+            results,
+            together(studies, lefts, options, rng),
+            count_tried(studies, options),
+            strict=True,
+        )
+    ]
+
+
+def count_criteria(studies: Sequence[Study], study: Study, options: MetaOptions) -> int:
+    """Return for how many criteria and parts of its group a study is adjusted."""
+    if study.criterion != options.primary_criterion:
+        return len(studies)
+    return sum(other.criterion == study.criterion for other in studies)
+
+
+def _run_plans(
+    studies: Sequence[Study], level: Level, options: MetaOptions
+) -> list[list[Result]]:
+    """Run each plan of each study; those of one kind are adjusted together."""
+    results: list[list[Result]] = [[] for _ in studies]
+    for exchange in get_args(Exchange):  # one at a time: all statistics take memory
+        tests = [
+            _reorder_by(study, _sides(study), level, options, exchange)
+            for study in studies
+        ]
+        halved = [
+            _between_systems(each) if each and _counts_alone(study, exchange) else None
+            for study, each in zip(studies, tests, strict=True)
+        ]
+        for same in (tests, halved):
+            adjusted = adjust(studies, [each and each.test for each in same], options)
+            for place, each in enumerate(same):
+                if each is not None:
+                    result = conclude(studies[place], each, adjusted[place])
+                    results[place].append(result)
+    return results
+
+
+def _sides(study: Study) -> tuple[Array, Array]:
+    return study.values(study.metrics), study.oriented
+
+
+def conclude(study: Study, tests: Reordering, adjusted: Array) -> Result:
+    """Return what a test says, with p adjusted for all that was tried."""
+    return Result(
+        plan=tests.plan,
+        decisive=tests.decisive,
+        smallest_p=_smallest_p(study, tests),
+        p=tests.test.p,
+        p_adjusted=adjusted,
+        signs=tests.test.signs,
+        unbeaten=tests.test.unbeaten,
+    )
+
+
+def _of_level(
+    study: Study, level: Level, left: LeaveOneOut, results: Sequence[Result]
+) -> LevelTests:
+    """Put a study's results together."""
     relations = relations_of(study, level)
-    metrics = study.values(study.metrics)
-    left = leave_out(metrics, study.oriented, level, options.coefficient, study.layout)
-    tests = reorder(study, (metrics, study.oriented), level, options)
-    adjusted = np.full((len(study.metrics), len(relations)), np.nan)
-    if not tests:
-        return LevelTests(relations, left, adjusted, adjusted, adjusted, np.nan, {})
-    p, signs = require_all(tests, lambda test: test.p)
-    plain = [each for each in tests if each.plan.role != "enough"]
-    alone = {each.plan.exchange: adjusted.copy() for each in plain}
-    for chosen in _families(study, options):
-        adjusted[chosen] = require_all(tests, partial(_adjusted_in, chosen))[0][chosen]
-        for each in plain:
-            agrees = each.test.signs == np.sign(left.value)[:, None]
-            of_test = np.where(agrees[chosen], each.test.adjusted(chosen), np.nan)
-            alone[each.plan.exchange][chosen] = of_test
+    plain = [each for each in results if each.plan.role != "enough"]
     required = [each for each in plain if each.plan.role == "required"]
-    decisive = [each for each in required if each.decisive]
-    smallest = max(_smallest_p(study, each) for each in decisive or required)
-    return LevelTests(relations, left, p, adjusted, signs, smallest, alone)
-
-
-def _families(study: Study, options: MetaOptions) -> list[Mask]:
-    """Return sets of metrics (metrics,) that are adjusted together; later ones hold.
-
-    A metric chosen before seeing the data is not the best of many.
-    """
-    directed = np.isin(np.arange(len(study.metrics)), study.places)
-    primary = [options.is_primary(m.metric, m.label) for m in study.metrics]
-    places = np.flatnonzero(directed & primary)
-    alone = [np.arange(len(directed)) == place for place in places]
-    return [directed, *alone] if directed.any() else []
-
-
-def _adjusted_in(chosen: Mask, test: Independence) -> Array:
-    adjusted: Array = np.full(test.statistics.shape[:2], np.nan)
-    adjusted[chosen] = test.adjusted(chosen)
-    return adjusted
+    decisive = [each for each in required if each.decisive] or required
+    p: Array = np.full((len(study.metrics), len(relations)), np.nan)
+    p_adjusted, signs = p, p
+    if required:
+        p, signs = require_all(results, [each.p for each in results])
+        p_adjusted, _ = require_all(results, [each.p_adjusted for each in results])
+    agrees = np.sign(left.value)[:, None]
+    return LevelTests(
+        relations=relations,
+        left=left,
+        p=p,
+        p_adjusted=p_adjusted,
+        signs=signs,
+        smallest_p=max((each.smallest_p for each in decisive), default=np.nan),
+        p_alone={
+            each.plan.exchange: np.where(each.signs == agrees, each.p_adjusted, np.nan)
+            for each in plain
+        },
+        together=np.full(len(study.metrics), np.nan),
+        n_tried=np.full(len(study.metrics), np.nan),
+        n_criteria=1,
+    )
 
 
 def require_all(
-    tests: Sequence[Reordering], p_of: Callable[[Independence], Array]
+    results: Sequence[Result], p_of_each: Sequence[Array]
 ) -> tuple[Array, Array]:
     """Return the p and signs (metrics, relations) of relations that must show in each test.
 
-    p is the largest `p_of` any required test, 1 where two of them point in opposite
+    p is the largest of the p of required tests, 1 where two of them point in opposite
     directions. A test with too few orders for a small p asks instead that no order fits
     better than the data's own. NaN where a required test cannot show a relation: none
     between systems shows where documents are reordered alone.
     """
-    required = [each for each in tests if each.plan.role == "required"]
-    decisive = [each.test for each in required if each.decisive]
-    others = [each.test for each in required if not each.decisive]
+    pairs = list(zip(results, p_of_each, strict=True))
+    required = [pair for pair in pairs if pair[0].plan.role == "required"]
+    decisive = [pair for pair in required if pair[0].decisive]
+    others = [pair for pair in required if not pair[0].decisive]
     if not decisive:  # too few systems and documents for any p: no test decides
         decisive, others = others, []
-    signs = decisive[0].signs
-    p = p_of(decisive[0])
-    for test in decisive[1:]:
-        largest = np.maximum(p, p_of(test))  # NaN where one of them is NaN
-        p = np.where(test.signs == signs, largest, np.maximum(largest, 1.0))
-    for test in others:
-        p = np.where(test.unbeaten & (test.signs == signs), p, np.maximum(p, 1.0))
-        p = np.where(test.signs == 0, np.nan, p)
-    for each in tests:
-        if each.plan.role == "enough":
-            signs = np.where(np.isnan(p), each.test.signs, signs)
-            p = np.where(each.test.signs == signs, np.fmin(p, p_of(each.test)), p)
+    first, p = decisive[0]
+    signs = first.signs
+    for result, p_of_result in decisive[1:]:
+        largest = np.maximum(p, p_of_result)  # NaN where one of them is NaN
+        p = np.where(result.signs == signs, largest, np.maximum(largest, 1.0))
+    for result, _ in others:
+        fits_best = result.unbeaten & (result.signs == signs)
+        p = np.where(fits_best, p, np.maximum(p, 1.0))
+        p = np.where(result.signs == 0, np.nan, p)
+    for result, p_of_result in pairs:
+        if result.plan.role == "enough":
+            signs = np.where(np.isnan(p), result.signs, signs)
+            p = np.where(result.signs == signs, np.fmin(p, p_of_result), p)
     return p, signs
 
 
@@ -217,9 +315,8 @@ def plans(study: Study, level: Level, options: MetaOptions) -> list[Plan]:
     # With too few of one kind to decide, a relation must show in the other test, too.
     by_systems = not groups.documents_named or few_documents
     by_documents = not groups.systems_named or few_systems
-    if (
-        study.nested
-    ):  # systems have no document in common: only their means are reordered
+    # Then systems have no document in common, and only their means are reordered.
+    if study.nested:
         by_systems, by_documents = False, True
     return [
         Plan("systems", relations, "required" if by_systems else "hint"),
@@ -242,18 +339,39 @@ def reorder(
     their means.
     """
     tests = []
-    for plan in plans(study, level, options) if len(sides[0]) else ():
-        test = _test(study, sides, level, options, plan)
-        if test is None:
-            continue
-        # Between systems there is no other test that could decide.
-        decisive = level == "system" or _is_decisive(study, plan.exchange, options)
-        tests.append(Reordering(plan, test, decisive))
-        groups = study.grouping
-        apart = not groups.systems_named and not groups.systems_clump
-        if plan.exchange == "systems" and apart:
-            tests.append(_between_systems(tests[-1]))
+    for exchange in get_args(Exchange):
+        test = _reorder_by(study, sides, level, options, exchange)
+        if test is not None:
+            tests.append(test)
+            if _counts_alone(study, exchange):
+                tests.append(_between_systems(test))
     return tests
+
+
+def _reorder_by(
+    study: Study,
+    sides: tuple[Array, Array],
+    level: Level,
+    options: MetaOptions,
+    exchange: Exchange,
+) -> Reordering | None:
+    """Run the test that exchanges these; None if the plans have none."""
+    for plan in plans(study, level, options) if len(sides[0]) else ():
+        test = None
+        if plan.exchange == exchange:
+            test = _test(study, sides, level, options, plan)
+        if test is not None:
+            # Between systems there is no other test that could decide.
+            decisive = level == "system" or _is_decisive(study, exchange, options)
+            return Reordering(plan, test, decisive)
+    return None
+
+
+def _counts_alone(study: Study, exchange: Exchange) -> bool:
+    """Whether what shows between systems alone may count, if it would with half of them."""
+    groups = study.grouping
+    apart = not groups.systems_named and not groups.systems_clump
+    return exchange == "systems" and apart
 
 
 def _between_systems(tests: Reordering) -> Reordering:
@@ -275,9 +393,9 @@ def _test(
     """Run one test, each stratum by itself; None where there is nothing to reorder."""
     layout = study.layout
     parts = layout.parts(np.isfinite(study.human))
-    key = (*study.key.values(), level, plan.exchange)
-    # All metrics and confounds share these orders, so that another one changes no
-    # result.
+    # All metrics, confounds and criteria share these orders, so that another one changes
+    # no result, and what is alike in two criteria is tried once.
+    key = study.study, level, plan.exchange
     rng = generator(options.seed, "orders", *key)
     if layout.n_strata == 1:
         return _test_part(study, parts[0], sides, options, plan, rng)

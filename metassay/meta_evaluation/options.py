@@ -31,7 +31,11 @@ class MetaOptions(Options):
     scores and ratings; with 17 they count as written, with 12 values that differ by
     rounding alone are ties. `threshold`: the probability of passing from which a
     judge's card counts a text as passed. `label_width`: the width of the interval for
-    which the card gives the number of labels needed.
+    which the card gives the number of labels needed. `primary`, `primary_criterion`:
+    the one metric, and the one criterion, that were named before anybody saw results;
+    they are not adjusted for the others. `tried`: each metric is the best of so many
+    that were tried on these ratings elsewhere. `fitted`: metrics that were fitted on
+    these ratings, by name or label; they get no verdict.
     """
 
     resamples: Draws
@@ -43,6 +47,9 @@ class MetaOptions(Options):
     confounds: list[str] = Field(default_factory=list)
     compared: list[str] = Field(default_factory=list)
     primary: str | None = None
+    primary_criterion: str | None = None
+    tried: int = Field(default=1, ge=1)
+    fitted: list[str] = Field(default_factory=list)
     largest_ensemble: int = Field(default=LARGEST, ge=1, le=LARGEST)
     digits: int = Field(default=17, ge=1, le=17)
     folds: int = Field(default=5, ge=2)
@@ -54,6 +61,10 @@ class MetaOptions(Options):
     def is_primary(self, metric: str, label: str) -> bool:
         """Whether a metric was chosen before seeing the data; `label` has its judge too."""
         return self.primary is not None and self.primary in (metric, label)
+
+    def is_fitted(self, metric: str, label: str) -> bool:
+        """Whether a metric was fitted on the ratings; `label` has its judge too."""
+        return bool({metric, label, base_metric(metric)} & set(self.fitted))
 
     def compares(self, metric: str, label: str) -> bool:
         """Whether a metric is to be compared with others; `label` has its judge too."""

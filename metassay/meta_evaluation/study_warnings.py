@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from metassay.core.errors import shown
 from metassay.format.frames import records
 from metassay.format.numbers import counted, short, short_interval
 from metassay.format.terms import DECISIONS
@@ -24,7 +25,7 @@ from metassay.meta_evaluation.options import BELOW_OTHERS
 from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS, OF_NO_OTHERS, PROMISING
 from metassay.statistics import shares
 from metassay.tables.data_warnings import WARNINGS, DataWarning, warnings_table
-from metassay.tables.names import STATEMENT
+from metassay.tables.names import STATEMENT, metric_label
 
 Check = Callable[[Evaluation], Iterator[DataWarning]]
 Row = Mapping[str, Any]
@@ -147,11 +148,33 @@ def find_chosen_labels(run: Evaluation) -> Iterator[DataWarning]:
         yield from (replace(warning, **key) for warning in warnings)
 
 
+def find_convenient_choices(run: Evaluation) -> Iterator[DataWarning]:
+    """Yield primary metrics that are also the best of the metrics, which invites a doubt."""
+    evidence = run.tables["evidence"]
+    keys = ["study", "criterion", "part"]
+    for key, of_study in evidence[evidence["level"] == "global"].groupby(keys):
+        known = records(of_study[of_study["value"].notna()])
+        best = max(known, key=lambda row: float(row["value"]), default=None)
+        if best is not None and best["primary"] and len(known) > 1:
+            label = metric_label(best["metric"], best["judge"])
+            yield DataWarning(
+                kind="chosen",
+                finding=(
+                    f"The primary metric {shown(label)} also has the highest correlation of the"
+                    f" {counted(len(known), 'metric')} in this study. Its p and interval hold"
+                    " only if it was named before anybody saw these ratings."
+                ),
+                remedy="If it was not, remove `primary`.",
+                **dict(zip(keys, map(str, key), strict=True)),
+            )
+
+
 OF_RATINGS: tuple[Check, ...] = (find_outlying_raters,)  # need no scores
 CHECKS: tuple[Check, ...] = (
     find_groups,
     *OF_RATINGS,
     find_chosen_labels,
+    find_convenient_choices,
     find_small_sizes,
 )
 

@@ -16,6 +16,7 @@ CANNOT_TELL: Final = "cannot tell"
 TOO_WEAK: Final = "too weak"
 EXPLAINED: Final = "explained by"  # and the confound's name
 CONTRARY: Final = "contrary"
+FITTED: Final = "fitted"  # on these ratings, which then say nothing of it
 UNDEFINED: Final = "undefined"
 
 # From most trusted to unknown; pages and terminals keep this order.
@@ -27,6 +28,7 @@ VERDICTS: Final = (
     EXPLAINED,
     TOO_WEAK,
     CONTRARY,
+    FITTED,
     UNDEFINED,
 )
 TRUSTED: Final = (USE, THESE_SYSTEMS)
@@ -46,6 +48,7 @@ _ADVICE: Final = {
     USE: "use it",
     THESE_SYSTEMS: "use here only",
     CONTRARY: "check its direction",
+    FITTED: "test it on other ratings",
     UNDEFINED: "nothing to compare",
 }
 
@@ -171,6 +174,8 @@ def find_verdict(  # noqa: PLR0911 - one return per rung of the ladder
     """
     if np.isnan(row["value"]):
         return UNDEFINED
+    if row["fitted"]:
+        return FITTED
     if is_shown(row) and row["value"] < 0:
         return CONTRARY
     if row["high"] < options.useful:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from metassay.core.errors import BadInput, hint
-from metassay.core.options import BENCHMARKS, PARAMS, parse
+from metassay.core.options import BENCHMARKS, PARAMS, choice_problems, parse
 from metassay.core.params import Benchmark, Params
 from metassay.datasets.own_data import score_metrics
 from metassay.metrics.describe import RELEASED
@@ -37,8 +37,13 @@ def name_problems(
     for name, benchmark in params.benchmarks.items():
         labels = _labels(params, benchmark, measured, facets)
         file = BENCHMARKS / name / PARAMS
-        primary = benchmark.design.primary
-        names = {f"{file} > design > primary": [primary] if primary else []}
+        design = benchmark.design
+        names = {
+            f"{file} > design > primary": [design.primary] if design.primary else [],
+            f"{file} > design > fitted": design.fitted,
+        }
+        for line in choice_problems(design.primary, design.tried, design.fitted):
+            yield f"{file} > design > {line}"
         for combination in benchmark.combinations:
             place = f"{file} > combinations > {combination}"
             names[place] = params.combinations[combination].get("metrics", [])

@@ -40,7 +40,7 @@ from metassay.datasets.registry import (
 )
 from metassay.datasets.study import ingest_study
 from metassay.judges.make import example_problems, instruments_of
-from metassay.labelled.ingest import ingest_items
+from metassay.labelled.ingest import asked_instrument, ingest_items
 from metassay.labelled.segmentations import ingest_sentences
 from metassay.labelled.types import TESTS, chosen_test, reader_problem, segment_options
 from metassay.llm.endpoints import Models, parse_models
@@ -270,7 +270,7 @@ def _check_params(params: Params) -> list[str]:
         *_check_models(params, named),
         *_check_metrics(params, named),
         *_check_benchmarks(params, named, answerable),
-        *_check_tests(params),
+        *_check_tests(params, answerable),
         *_check_tunings(params, named),
         *_check_rubrics(params, named, answerable),
     ]
@@ -516,11 +516,19 @@ def _check_published(
             yield f"{file} > published: {table!r} is not known; choose from {known}"
 
 
-def _check_tests(params: Params) -> list[str]:
+def _check_tests(params: Params, judges: Answerable) -> list[str]:
     problems: list[str] = []
     for name, test in params.judge_tests.items():
+        file = _params_file(name)
         with collect_problems(problems):
-            chosen_test(test.test, test.options, where=_params_file(name))
+            chosen = chosen_test(test.test, test.options, where=file)
+            instrument = asked_instrument(chosen)
+            problems += [
+                f"{file} > judges > {judge}: cannot answer instrument {instrument!r}, which"
+                " this test asks; choose another judge"
+                for judge in test.judges
+                if judge in judges and instrument not in judges[judge]
+            ]
         problems += _check_published(
             _params_file(name), test.published, JUDGE_COMPARISONS
         )

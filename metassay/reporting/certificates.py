@@ -36,7 +36,13 @@ class Best(NamedTuple):
 
     @property
     def choice(self) -> str:
-        """What it was chosen from: `best of 20 metrics`."""
+        """What it was chosen from: `best of 20 metrics`, or `best of 120 tried`.
+
+        Tried are metrics by criteria, and what was tried elsewhere.
+        """
+        n_tried = int(self.row["n_tried"])
+        if n_tried > len(self.rows):
+            return f"best of {n_tried:,} tried"
         return f"best of {counted(len(self.rows), 'metric')}"
 
     @property
@@ -231,13 +237,14 @@ def _sentence(answer: str, choices: list[Chosen], decision: str, n: int) -> str:
 
 
 def _r(row: Row) -> str:
-    """Write the correlation, corrected for the choice of the metric, in brackets."""
+    """Write the correlation, corrected for the choice, and how many were tried, in brackets."""
     name = (
         "r"
         if row["coefficient"] == "pearson"
         else COEFFICIENT_NAMES[row["coefficient"]]
     )
-    return f" ({name} {short_estimate(row, 'corrected', 'corrected_')})"
+    tried = f", {row['n_tried']:,} tried" if row["n_tried"] > 1 else ""
+    return f" ({name} {short_estimate(row, 'corrected', 'corrected_')}{tried})"
 
 
 def _listed(names: list[str]) -> str:

@@ -60,6 +60,8 @@ def _why(row: Row, options: CertificationOptions) -> str:
     of = f"{metric} and {criterion}"
     if v.kind_of(row["verdict"]) == v.UNDEFINED:
         return f"for {decision}, {of} have no correlation to compute."
+    if row["verdict"] == v.FITTED:
+        return f"{metric} was fitted on these ratings of {criterion}; only others can test it."
     plain = f"{COEFFICIENT_NAMES[row['coefficient']]} {short(row['value'])}"
     value = f"{plain} {short_interval(row['low'], row['high'])}".strip()
     least = short(row["corrected_low"])

@@ -26,6 +26,7 @@ class Role:
     STRATA = "strata"
     CLUSTER = "cluster"
     FAMILY = "family"
+    PART = "part"
 
 
 WORDS: Any = strict_yaml.load(Path(__file__).with_name("words.yaml"))
@@ -67,6 +68,8 @@ _SCORERS = (
     ("judge", pattern("judge")),
     ("human", pattern("label")),
 )
+# Columns with an id of each respondent of a survey, the most telling first.
+RESPONDENTS = tuple(WORDS["respondents"].split())
 _RATER_FIELDS = RATERS | set(WORDS["rater_fields"].split())
 _QUESTION = re.compile(r"q_?\d+")
 # A system, as well as a judge.
@@ -78,6 +81,11 @@ MAY_RATE = re.compile("expert|judge|reviewer|evaluator|reader|user")
 def fold_name(name: str) -> str:
     """Write a name in small letters, digits and single underscores."""
     return re.sub(r"[\W_]+", "_", name.casefold()).strip("_")
+
+
+def last_step(name: str) -> str:
+    """Write the last step of a nested field's name, `metadata.model`, as `fold_name` does."""
+    return fold_name(name.rpartition(".")[2])
 
 
 def is_called(name: str, names: re.Pattern[str]) -> bool:

@@ -1,12 +1,11 @@
 """Roles of a spreadsheet's columns, and the option `--columns` that names them."""
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
 from metassay.core.errors import quoted
-from metassay.tabular.column_synonyms import A_RATER, Role
+from metassay.tabular.column_synonyms import Role
 from metassay.tabular.numbers import is_blank
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, to_keys
@@ -46,29 +45,8 @@ SPREADS = {
 MAY_LACK = ("source", "reference", "strata", "cluster", "family")
 THINGS = {
     "ratings": ("doc", "system", "criterion", "rater"),
-    "scores": ("system", "metric"),
+    "scores": ("doc", "system", "metric"),
 }
-_FIELD = re.compile(r"\{(\w+)\}")
-_SEPARATORS = ("_", " - ", " | ", ": ", ".", "-", "/", " ")
-# Orders of the parts of names that are tried, those with most parts first; a thing is a
-# criterion or a metric.
-_ORDERS = (
-    "system thing rater",
-    "system rater thing",
-    "rater system thing",
-    "thing system rater",
-    "thing rater",
-    "rater thing",
-    "system thing",
-    "thing system",
-    "system rater",
-    "rater system",
-    "doc system thing",
-    "doc system",
-    "doc thing",
-)
-_FEW = 2  # the fewest raters or systems for which names are taken as theirs
-
 Named = Mapping[str, Mapping[str, str]]  # the parts of each column's name, by role
 
 
@@ -188,129 +166,3 @@ def check_files(kind: str, sheet: Sheet, columns: Columns, problems: Findings) -
             problems.add(
                 Place(name), what, "call them as they do, or leave the file out"
             )
-
-
-# ---- names of columns that have two or three parts, `fluency_r1`, `gpt4 - fluency`
-
-
-def is_pattern(pattern: str, allowed: Collection[str]) -> bool:
-    """Whether a pattern has fields, all different and all of them `allowed`."""
-    fields = _FIELD.findall(pattern)
-    return bool(fields) and len(set(fields)) == len(fields) and {*fields} <= {*allowed}
-
-
-def read_names(pattern: str, columns: Sequence[str], keys: Keys) -> Named:
-    """Return the parts of the columns' names that match the pattern.
-
-    A document and a system are among `keys`. A rater has a number (`r1`, `Rater 2`) if
-    any column's does; otherwise the criterion is as much of the name as possible.
-    """
-    strict = _matches(pattern, columns, keys, A_RATER)
-    return strict or _matches(pattern, columns, keys, ".+?")
-
-
-def guess_names(
-    columns: Sequence[str], keys: Keys, roles: Collection[str], allowed: Collection[str]
-) -> tuple[str, Named]:
-    """Return the pattern that all names match, and their parts; ("", {}) if there is none.
-
-    `roles` have columns of their own; `allowed` are the roles that parts of names can
-    have.
-    """
-    for pattern in _patterns(Role.METRIC if Role.METRIC in allowed else Role.CRITERION):
-        fields = set(_FIELD.findall(pattern))
-        by_name = Role.DOC in fields  # a study of one system need not name it
-        if (
-            not fields <= {*allowed} - {*roles}
-            or by_name == (Role.DOC in roles)
-            or (
-                (Role.SYSTEM in fields) == (Role.SYSTEM in roles)
-                and not (by_name and len(keys.systems) <= 1)
-            )
-        ):
-            continue
-        names = _matches(pattern, columns, keys, A_RATER)
-        repeated = fields & {Role.RATER, Role.SYSTEM, Role.DOC}
-        counts = [len({parts[role] for parts in names.values()}) for role in repeated]
-        if len(names) == len(columns) and min(counts) >= _FEW:
-            return pattern, names
-    return "", {}
-
-
-def are_crossed(columns: Sequence[str]) -> bool:
-    """Whether the names are all pairs of two sets, `a_x, a_y, b_x, b_y`, or differ by a number."""
-    stems = {re.sub(r"[ _.-]?\d+$", "", name) for name in columns}
-    numbers = [
-        name
-        for name in columns
-        if re.search(r"\d$", name) and not re.match(r"(?i)q\d", name)
-    ]
-    if (
-        len(columns) > 1
-        and len(numbers) == len(columns)
-        and 0 < len(stems) < len(columns)
-    ):
-        return True
-    for separator in _SEPARATORS:
-        for split in (str.rpartition, str.partition):
-            parts = [split(name, separator) for name in columns]
-            first, _, last = map(set, zip(*parts, strict=True))
-            all_pairs = len(first) * len(last) == len(columns)
-            if (
-                all_pairs
-                and "" not in first | last
-                and min(len(first), len(last)) >= _FEW
-            ):
-                return True
-    return False
-
-
-def _patterns(thing: str) -> Iterator[str]:
-    for document in ("{doc} {system}", "{doc} - {system}", "{doc}"):
-        yield f"{document} [{{{thing}}}]"
-        yield f"{{{thing}}} [{document}]"
-    for order in _ORDERS:
-        for separator in _SEPARATORS:
-            yield separator.join(
-                f"{{{role}}}" for role in order.replace("thing", thing).split()
-            )
-    yield from (
-        f"{{{thing}}} ({{rater}})",
-        f"{{{thing}}} ({{system}})",
-        "{system}",
-        "{doc}",
-    )
-
-
-def _matches(
-    pattern: str, columns: Sequence[str], keys: Keys, rater: str
-) -> dict[str, dict[str, str]]:
-    patterns = {
-        role: "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-        for role, names in ((Role.DOC, keys.documents), (Role.SYSTEM, keys.systems))
-        if f"{{{role}}}" in pattern
-    }
-    patterns |= {Role.CRITERION: ".+", Role.METRIC: ".+", Role.RATER: rater}
-    parts = _FIELD.split(pattern)  # literals and fields in turn
-    regex = "".join(
-        f"(?P<{part}>{patterns[part] or '(?!)'})" if n % 2 else re.escape(part)
-        for n, part in enumerate(parts)
-    )
-    flags = re.IGNORECASE if rater == A_RATER else 0
-    matches = {column: re.fullmatch(regex, column, flags) for column in columns}
-    return {
-        column: _as_written(match.groupdict(), keys)
-        for column, match in matches.items()
-        if match
-    }
-
-
-def _as_written(parts: dict[str, str], keys: Keys) -> dict[str, str]:
-    """Write the document and the system in the case of the texts."""
-    for role, names in ((Role.DOC, keys.documents), (Role.SYSTEM, keys.systems)):
-        if role in parts and parts[role] not in names:
-            alike = (
-                name for name in names if name.casefold() == parts[role].casefold()
-            )
-            parts[role] = next(alike, parts[role])
-    return parts

@@ -6,24 +6,23 @@ option as its remedy.
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-
-import numpy as np
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from metassay.core.errors import quoted
+from metassay.tabular.column_questions import (
+    ask_rater_or_criterion,
+    check_rest,
+    propose_template,
+)
 from metassay.tabular.column_synonyms import (
     KIND_OF_TEXT,
-    MAY_RATE,
     NO_SYSTEM,
-    OF_TWO,
+    RESPONDENTS,
     USUAL,
-    WINNERS,
     Role,
     fold_name,
     is_called,
-    is_metadata,
     is_rater_name,
     looks_like_criterion,
 )
@@ -35,176 +34,32 @@ from metassay.tabular.columns import (
     WIDE,
     Columns,
     Keys,
-    Named,
-    are_crossed,
-    guess_names,
-    is_pattern,
-    read_names,
     roles_in,
 )
-from metassay.tabular.numbers import is_blank, order_grades
+from metassay.tabular.guess import (
+    SHARE,
+    Guess,
+    has_texts,
+    key_column,
+    listed,
+    share_known,
+)
+from metassay.tabular.name_templates import (
+    Template,
+    find_template,
+    is_pattern,
+    read_names,
+)
+from metassay.tabular.numbers import is_blank
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, combine_sheets, to_keys
 
-# of a column's keys that must be those of the texts for it to be their column
-SHARE = 0.5
 _OF_IDS = re.compile(
     r"(?:^|[^a-zA-Z])(?:id|ids|key|uuid|nr|no|item|text|output|sample|example|case)(?:[^a-zA-Z]|$)"
     r"|(?:text|item|case|sample|example|output|note|answer)ids?$",
     re.IGNORECASE,
 )
-_WORDS = 3  # the smallest mean number of words of cells that are texts
-NUMERIC = 0.9  # the smallest share of numbers in a column of numbers
-# the smallest share of numbers in a column that is probably one of numbers
-_MIXED = 0.5
-_COUNTED = 10  # the fewest rows whose numbering is no rating
-
-
-@dataclass
-class Guess:
-    """The roles found so far; `free` are columns without a role. Finders fill in role by role."""
-
-    kind: str
-    sheet: Sheet
-    roles: dict[str, str]
-    spread: Named
-    free: list[str]
-    keys: Keys
-    options: Collection[str]  # roles and words of SPREADS that the user named
-    problems: Findings
-    pattern: str = ""
-    metrics: Collection[str] = ()  # columns that the user named as metrics
-
-    def take(self, role: str, column: str | None) -> None:
-        """Give a free column a role that has none."""
-        if role not in self.roles and column in self.free:
-            self.roles[role] = column
-            self.free.remove(column)
-
-    def by_name(self, role: str) -> None:
-        """Give a role the free column with a usual name."""
-        if role not in self.roles:
-            by_name = {fold_name(column): column for column in reversed(self.free)}
-            self.take(
-                role, next((by_name[n] for n in USUAL[role] if n in by_name), None)
-            )
-
-    def thing_by_name(self, role: str) -> None:
-        """Give a role a column as `by_name`, except columns of grades, which are criteria."""
-        free, numbers = self.free, numeric_columns(self.sheet, self.free)
-        named = {fold_name(column) for column in numbers} & set(USUAL[Role.VALUE])
-        texts = [
-            column for column in free if self.sheet.frame[column].dtype.kind != "f"
-        ]
-        rated = [column for column in texts if order_grades(self.sheet.cells(column))]
-        rated += [] if named else numbers
-        self.free = [column for column in free if column not in rated]
-        self.by_name(role)
-        self.free = [column for column in free if column != self.roles.get(role)]
-
-    def spread_over(self, role: str, columns: Sequence[str]) -> None:
-        """Take the names of columns side by side as values of the role."""
-        self.set_spread({column: {role: column} for column in columns})
-
-    def set_spread(self, named: Named, pattern: str = "") -> None:
-        """Take columns side by side, with the parts of their names."""
-        self.spread, self.pattern = named, pattern
-        self.free = [column for column in self.free if column not in named]
-
-    def numbers(self) -> list[str]:
-        """Return free columns of numbers that can be ratings or scores."""
-        redcap = any(
-            fold_name(c).startswith(("redcap_", "record_id"))
-            for c in self.sheet.columns
-        )
-        is_other = partial(is_metadata, ratings=self.kind == "ratings", redcap=redcap)
-        return [
-            name
-            for name in numeric_columns(self.sheet, self.free)
-            if name in self.metrics
-            or not (is_other(name) or _counts_rows(self.sheet, name))
-        ]
-
-    def ask(self, what: str, fix: str) -> None:
-        """Add a problem of the file."""
-        self.problems.add(Place(self.sheet.name), what, fix)
-
-    def columns(self, *needed: str) -> Columns | None:
-        """Return the columns; None, with problems, if a needed role has none."""
-        lacks = [
-            role for role in needed if role not in {*self.roles, *roles_in(self.spread)}
-        ]
-        if self.spread:
-            lacks = [role for role in lacks if role not in (Role.TEXT, Role.VALUE)]
-        for role in lacks:
-            numbers = " of numbers" if role == Role.VALUE else ""
-            what = f"no column{numbers} is clearly the {role} of the {self.kind}"
-            fix = f"say which: --columns {self.kind}.{role}=COLUMN, of {listed(self.sheet.columns)}"
-            if role == Role.VALUE and self.kind == "ratings":
-                fix += "; or, of grades in words, their order: --scale COLUMN=WORST<...<BEST"
-            self.ask(what, fix)
-        return None if lacks else Columns(self.roles, self.spread, self.pattern)
-
-
-def key_column(guess: Guess) -> str | None:
-    """Return a column of short keys, unique per system; None if there is none."""
-    frame, system = guess.sheet.frame, [*filter(None, [guess.roles.get(Role.SYSTEM)])]
-    for column in guess.free:
-        whole = not frame.duplicated([column, *system]).any() and all(
-            to_keys(frame[column])
-        )
-        if whole and not has_texts(guess.sheet, column):
-            return column
-    return None
-
-
-def share_known(sheet: Sheet, column: str, keys: Collection[str]) -> float:
-    """Return the share of a column's different cells that are among the keys."""
-    column_cells = sheet.frame[column]
-    # With more numbers than twice the keys, the share is too small to be worth the
-    # conversion.
-    many = column_cells.dtype.kind == "f" and column_cells.nunique() > len(keys) / SHARE
-    cells = set(sheet.cells(column)) if keys and not many else set()
-    return len(cells & set(keys)) / len(cells) if cells else 0.0
-
-
-def numeric_columns(sheet: Sheet, columns: Sequence[str]) -> list[str]:
-    """Return the columns of numbers; the few other cells in them become problems later."""
-    return [column for column in columns if sheet.share_of_numbers(column) >= NUMERIC]
-
-
-def has_texts(sheet: Sheet, column: str) -> bool:
-    """Whether a column has texts, not keys or numbers."""
-    counts = sheet.counts(column)
-    words = sum(len(str(cell).split()) * n for cell, n in counts.items())
-    return words / max(int(counts.sum()), 1) >= _WORDS and not numeric_columns(
-        sheet, [column]
-    )
-
-
-def listed(names: Iterable[str], most: int = 12) -> str:
-    """List the first names of columns, systems or raters, each of them in full.
-
-    >>> listed(["Fluency - Anna", "Fluency - Ben", "Errors - Anna"], 2)
-    "'Fluency - Anna', 'Fluency - Ben' and 1 more"
-    """
-    first = [*names]
-    more = f" and {len(first) - most} more" if len(first) > most else ""
-    return ", ".join(map(quoted, first[:most])) + more
-
-
-def _counts_rows(sheet: Sheet, column: str) -> bool:
-    """Whether a column numbers the rows of each file, from any start, if there are many rows."""
-    for part in sheet.parts or (sheet,):
-        if column in part.columns:
-            for sample in (replace(part, frame=part.frame.head(_COUNTED)), part):
-                values = sample.values(column)
-                enough = len(values) >= _COUNTED
-                if not enough or not np.array_equal(
-                    values, values[0] + np.arange(len(values))
-                ):
-                    return False
-    return True
+_QUESTION = re.compile(r"(?i)q[ _]?\d+")
 
 
 def find_columns(
@@ -313,19 +168,44 @@ def join_by_text(sheet: Sheet, other: Sheet, doc: str, system: str) -> Sheet:
 
 
 def _apply_wide(guess: Guess, pattern: str) -> bool:
+    """Take the columns whose names have a form that the user gave."""
     allowed = THINGS[guess.kind]
     if not is_pattern(pattern, allowed):
         fields = ", ".join(f"{{{role}}}" for role in allowed)
         what = f"--columns {WIDE}={quoted(pattern)} is not a form of names"
         guess.ask(what, f"write it of {fields}")
         return False
-    guess.set_spread(read_names(pattern, guess.numbers(), guess.keys), pattern)
+    _take_form(guess, pattern)
     if not guess.spread:
         what = f"no name of a column of numbers has the form {quoted(pattern)}"
         guess.ask(
             what, f"--columns: takes the form of these: {listed(guess.sheet.columns)}"
         )
     return bool(guess.spread)
+
+
+def _take_form(guess: Guess, pattern: str) -> None:
+    """Take the columns of a form that hold ratings, or nothing; others of it are asked about.
+
+    Another one is of the form for sure if all that its name says, other names say, too.
+    """
+    names = read_names(pattern, guess.free, guess.keys)
+    ratings = guess.like_ratings()
+    values = {pair for name in ratings if name in names for pair in names[name].items()}
+    same = [name for name in guess.free if {*names.get(name, {}).items()} <= values]
+    of_form = [name for name in guess.free if name in names]
+    for name in same:
+        if name in of_form and name not in ratings and guess.sheet.cells(name):
+            what = (
+                f"column {quoted(name)} has the form {quoted(pattern)}, but no numbers"
+            )
+            guess.ask(what, "write numbers, or leave its cells empty")
+    taken = [
+        name
+        for name in of_form
+        if name in ratings or (name in same and not guess.sheet.cells(name))
+    ]
+    guess.set_spread({name: names[name] for name in taken}, pattern)
 
 
 def _of_texts(guess: Guess) -> Columns | None:
@@ -382,6 +262,8 @@ def _of_values(guess: Guess) -> Columns | None:
         guess.thing_by_name(thing)
     if not guess.spread and Role.VALUE not in guess.roles:
         _find_values(guess, thing)
+    if Role.DOC in roles_in(guess.spread) and thing == Role.CRITERION:
+        _find_respondents(guess)
     return guess.columns(Role.DOC, Role.VALUE) if check_rest(guess) else None
 
 
@@ -394,10 +276,9 @@ def _find_values(guess: Guess, thing: str) -> None:
             guess.take(Role.VALUE, numbers[0])
     if Role.VALUE in guess.roles or not numbers or Role.METRIC in guess.roles:
         return
-    pattern, names = guess_names(numbers, guess.keys, guess.roles, THINGS[guess.kind])
-    if pattern:
-        guess.set_spread(names, pattern)
-    elif thing == Role.METRIC:
+    if _by_template(guess):
+        return
+    if thing == Role.METRIC:
         guess.spread_over(Role.METRIC, numbers)
     elif thing in guess.roles or (
         Role.RATER not in guess.roles and all(map(is_rater_name, numbers))
@@ -407,6 +288,60 @@ def _find_values(guess: Guess, thing: str) -> None:
         guess.spread_over(Role.CRITERION, numbers)
         if Role.RATER not in guess.roles and len(numbers) > 1:
             ask_rater_or_criterion(guess, numbers)
+
+
+def _by_template(guess: Guess) -> bool:
+    """Take columns whose names say several things, or propose it; whether there are such."""
+    columns = guess.like_ratings()
+    open_roles = {*THINGS[guess.kind]} - {*guess.roles}
+    template = find_template(columns, guess.keys, open_roles)
+    if template is None:
+        return False
+    without_doc = Role.DOC not in guess.roles
+    if template.unclear:
+        if not _is_likely(template, columns, guess):
+            return False
+        propose_template(guess, template)
+    elif without_doc and Role.DOC not in template.roles:
+        return False
+    _take_form(guess, template.pattern)
+    return True
+
+
+def _find_respondents(guess: Guess) -> None:
+    """Take ids of respondents for raters, where each row has all that one rater answered."""
+    if Role.RATER in {*guess.roles, *roles_in(guess.spread)}:
+        return
+    by_name = {fold_name(column): column for column in guess.free}
+    for name in RESPONDENTS:
+        cells = to_keys(guess.sheet.frame[by_name[name]]) if name in by_name else None
+        if cells is not None and cells.is_unique and not cells.map(is_blank).any():
+            guess.take(Role.RATER, by_name[name])
+
+
+def names_documents(guess: Guess) -> bool:
+    """Whether names of columns seem to say of which document their cells are."""
+    if Role.DOC in roles_in(guess.spread):
+        return True
+    open_roles = {*THINGS[guess.kind]} - {*guess.roles}
+    template = find_template(guess.like_ratings(), guess.keys, open_roles)
+    return template is not None and Role.DOC in template.roles
+
+
+def _is_likely(template: Template, columns: Sequence[str], guess: Guess) -> bool:
+    """Whether a form of names that is not certain is worth a question."""
+    if Role.DOC not in guess.roles:
+        return Role.DOC in template.roles
+    if guess.kind == "scores" or all(_QUESTION.fullmatch(name) for name in columns):
+        return False
+    differing = [
+        role
+        for role in template.roles
+        if len({parts[role] for parts in template.names.values()}) > 1
+    ]
+    glued = "}{" in template.pattern  # fluency1, fluency2
+    several = len(differing) > 1 or glued
+    return several or not any(map(looks_like_criterion, columns))
 
 
 def find_keys(guess: Guess) -> None:
@@ -456,28 +391,6 @@ def _several(option: str, sheet: Sheet) -> list[str]:
     return names
 
 
-def check_rest(guess: Guess) -> bool:
-    """Ask about free columns that might be ignored or misread; whether there was no question."""
-    if set(SPREADS[guess.kind]) & set(guess.options):
-        return True
-    n_problems = len(guess.problems.lines())
-    if Role.SYSTEM not in guess.options:
-        _ask_system(guess)
-    if guess.kind == "ratings":
-        _ask_preferences(guess)
-        _ask_words(guess)
-        _ask_rater(guess)
-    for column in () if Role.VALUE in guess.roles else guess.free:
-        share = guess.sheet.share_of_numbers(column)
-        if _MIXED <= share < NUMERIC and not is_metadata(column, ratings=True):
-            guess.ask(
-                f"column {quoted(column)} has numbers in {share:.0%} of its cells, words in others",
-                "write numbers, or leave cells empty; or name the columns to be read: --columns"
-                f" {guess.kind}.{SPREADS[guess.kind][0]}=...",
-            )
-    return len(guess.problems.lines()) == n_problems
-
-
 def check_authors(guess: Guess) -> bool:
     """Ask for the system where documents have several texts; whether there was no question."""
     doc = guess.roles.get(Role.DOC)
@@ -495,81 +408,3 @@ def check_authors(guess: Guess) -> bool:
         f"name it: --columns texts.{Role.SYSTEM}=COLUMN, of {listed(guess.free)}",
     )
     return False
-
-
-def _ask_system(guess: Guess) -> None:
-    """Ask which of two columns of systems is rated, as in comparisons of two texts."""
-    system, keys = guess.roles.get(Role.SYSTEM), guess.keys.systems
-    others = [c for c in guess.free if share_known(guess.sheet, c, keys) >= SHARE]
-    named = [system, *others] if system else others
-    if len(named) > 1 and len(keys) > 1:
-        guess.ask(
-            f"{listed(named)} all name systems, as where two texts are compared",
-            "metassay import preferences FILE --out DIR reads comparisons; or say whose text is"
-            f" rated: --columns {guess.kind}.{Role.SYSTEM}=COLUMN",
-        )
-
-
-def _ask_preferences(guess: Guess) -> None:
-    """Refuse comparisons of two texts."""
-    sides = [column for column in guess.sheet.columns if is_called(column, OF_TWO)]
-    winners = [column for column in guess.sheet.columns if fold_name(column) in WINNERS]
-    if len(sides) > 1 and winners:
-        guess.ask(
-            f"{listed([*sides, *winners])} say which of two texts is preferred, and a rating is of"
-            " one text",
-            "metassay import preferences FILE --out DIR reads them, as the share of its comparisons"
-            " that each text won",
-        )
-
-
-def _ask_words(guess: Guess) -> None:
-    """Ask for the order of grades in words."""
-    for column in guess.free:
-        grades = order_grades(guess.sheet.cells(column))
-        if grades and not numeric_columns(guess.sheet, [column]):
-            option = shlex.quote(f"{column}={'<'.join(grades)}")
-            guess.ask(
-                f"column {quoted(column)} has grades in words",
-                f"say their order, the first counts 1, with those that nobody gave: --scale"
-                f" {option}; or which columns to read: --columns {guess.kind}.criteria=...",
-            )
-
-
-def _ask_rater(guess: Guess) -> None:
-    """Ask whether a column `expert` of numbers names raters, or has an expert's ratings."""
-    roles, frame = guess.roles, guess.sheet.frame
-    rater = roles.get(Role.RATER, "")
-    if (
-        Role.RATER in guess.options
-        or Role.DOC not in roles
-        or not is_called(rater, MAY_RATE)
-    ):
-        return
-    keys = {
-        roles[role] for role in (Role.DOC, Role.SYSTEM, Role.CRITERION) if role in roles
-    }
-    once = not frame.duplicated([*keys]).any() and not frame[rater].is_unique
-    if once and numeric_columns(guess.sheet, [rater]):
-        guess.ask(
-            f"column {quoted(rater)} may say who rated, or be a rating itself",
-            f"say which: --columns {shlex.quote(f'ratings.rater={rater}')}, or"
-            " ratings.raters=... or ratings.criteria=... with all columns of ratings",
-        )
-
-
-def ask_rater_or_criterion(guess: Guess, numbers: Sequence[str]) -> None:
-    """Ask whether columns are of raters (Ann, Ben), criteria, or both (a_x, a_y, b_x, b_y)."""
-    if are_crossed(numbers):
-        guess.ask(
-            f"{listed(numbers)}: the names seem to have two parts each",
-            "say which: --columns 'ratings.wide={criterion}_{rater}' (or {system}), as they are"
-            " written, or ratings.criteria=... if each is a criterion of its own",
-        )
-    elif not any(map(looks_like_criterion, numbers)):
-        joined = ",".join(numbers)
-        guess.ask(
-            f"{listed(numbers)}: raters or criteria",
-            f"say which: --columns {shlex.quote(f'ratings.raters={joined}')}, or"
-            f" {shlex.quote(f'ratings.criteria={joined}')}",
-        )

@@ -163,6 +163,59 @@ def test_a_primary_metric_is_not_adjusted_for_the_others() -> None:
     assert_frame_equal(*others)
 
 
+def test_how_metrics_and_criteria_were_chosen_is_said_by_options(here, capsys) -> None:
+    scores, ratings = study("abcdefgh", 20, "d", 7)
+    rng = np.random.default_rng(1)
+    ratings["tone"] = rng.integers(1, 6, len(ratings))
+
+    def row(**choices: Any) -> pd.Series:
+        results = metassay.meta_eval(scores, ratings, **choices, **FEW)
+        chosen = dict(results.choices)["options"]
+        assert all(
+            chosen[name] == (value if name != "fitted" else [value])
+            for name, value in choices.items()
+        )
+        table = results.certificates.set_index(["metric", "criterion", "level"])
+        return table.loc["good", "grade", "global"]
+
+    plain = row()
+    metrics = scores.columns.difference(["doc_id", "system", "author", "words"]).size
+    assert plain["n_tried"] == 2 * metrics
+    named = row(primary_criterion="grade")
+    assert named["n_tried"] == metrics
+    assert named["corrected_low"] > plain["corrected_low"]
+    many = row(tried=40)
+    assert many["n_tried"] == 40 * 2 * metrics
+    assert many["p"] > plain["p"]
+    assert many["corrected_low"] < plain["corrected_low"]
+    fitted = row(fitted="good")
+    assert (fitted["verdict"], fitted["advice"]) == (
+        "fitted",
+        "test it on other ratings",
+    )
+    assert fitted["sentence"] == (
+        "Fitted: good was fitted on these ratings of grade; only others can test it."
+    )
+    # The answer says how many were tried.
+    words = put(scores, ratings)
+    assert main([*words, "--tried", "40", "--higher", "grade,tone"]) == 0
+    assert f"best of {40 * 2 * metrics} tried" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    wrong = ["--primary-criterion", "fluency", "--fitted", "best", "--primary", "good"]
+    assert main([*words, *wrong, "--higher", "grade,tone"]) == 2
+    refused = capsys.readouterr().err
+    assert (
+        "--primary-criterion 'fluency': no metric or criterion has this name" in refused
+    )
+    assert "--fitted 'best': no metric or criterion has this name" in refused
+    both = [*words, "--primary", "good", "--tried", "2", "--higher", "grade,tone"]
+    assert main(both) == 2
+    assert "--primary 'good': it was named before" in capsys.readouterr().err
+    with pytest.raises(BadInput, match="primary_criterion='x': no metric or criterion"):
+        metassay.meta_eval(scores, ratings, primary_criterion="x")
+
+
 def test_what_columns_and_names_must_be(here, two, capsys) -> None:
     scores, ratings = two[0], two[1].copy()
     ratings.loc[3, "dataset"] = "z"

@@ -132,7 +132,7 @@ def test_a_mark_crlf_author_and_a_quoted_line_break_are_read(here) -> None:
     assert line.startswith("scores.csv: line 4: 'value' is not a finite number")
     scores = read_scores(text.replace(",x,", ",2,"))
     assert scores.table["author"].tolist() == ["a", "b"]
-    assert scores.notes == ["scores.csv: column 'remark' is not read"]
+    assert scores.notes == ["scores.csv: columns that are not read: 'remark'"]
 
 
 @pytest.mark.parametrize(

@@ -77,9 +77,9 @@ class Cell(NamedTuple):
 def sections() -> list[Section]:
     """All sections, in the order of the page."""
     # They import this module.
-    from tests.calibration import chosen_labels, classes, unnamed
+    from tests.calibration import chosen_labels, classes, many, unnamed
 
-    return [classes.SECTION, chosen_labels.SECTION, unnamed.SECTION]
+    return [classes.SECTION, chosen_labels.SECTION, unnamed.SECTION, many.SECTION]
 
 
 def cells(chosen: Sequence[Section]) -> Iterator[Cell]:

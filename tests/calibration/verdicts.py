@@ -70,7 +70,7 @@ def false_claims(
 
 def claims_at(study, level, chosen, true=0) -> Claims:
     """What is claimed of the metrics but the first `true`; all claims need a p below .05."""
-    tests = run_level(study, level, chosen)
+    (tests,) = run_level([study], level, chosen)
     if not np.any(tests.p_adjusted < 0.05):
         return Claims(False, False, False)
     return claims_of(certified(study, chosen, (level,))[level][true:])

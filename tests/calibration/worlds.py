@@ -169,21 +169,27 @@ def certified(study, chosen, levels, *, raters=False):
 
     `raters`: whether metrics are compared with the raters, too.
     """
-    by_level = {}
     rated = study if raters else study._replace(raters=study.raters[:1])
+    return {level: certified_together([rated], chosen, level)[0] for level in levels}
+
+
+def certified_together(studies, chosen, level):
+    """The same of several criteria of a study, adjusted for all of them; a list per criterion."""
     unknown = dict.fromkeys(
         ("given_confound", "given_confound_p", "against_rater_low"), np.nan
     )
-    for level in levels:
-        tests = StudyTests(rated, {level: run_level(rated, level, chosen)})
+    by_criterion = []
+    for study, tests in zip(studies, run_level(studies, level, chosen), strict=True):
         rows = []
-        for numbers in evidence.numbers(tests, level, chosen):
+        for numbers in evidence.numbers(
+            StudyTests(study, {level: tests}), level, chosen
+        ):
             row = {**unknown, **numbers, "confound": None}
             row["verdict"] = find_verdict(row, CertificationOptions())
             row["as_good_as_rater"] = as_good_as_rater(row, CertificationOptions())
             rows.append(row)
-        by_level[level] = rows
-    return by_level
+        by_criterion.append(rows)
+    return by_criterion
 
 
 @cache

@@ -29,6 +29,8 @@ DESIGN = {
     "strata": "clinic",
     "cluster": "patient",
     "primary": "good",
+    "primary_criterion": "grade",
+    "fitted": ["noise"],
     "families": {"a": "house", "b": "house"},
 }
 
@@ -108,6 +110,8 @@ def test_a_benchmark_and_a_file_say_the_same(project, texts, monkeypatch) -> Non
         cluster="patient",
         family="family",
         primary="good",
+        primary_criterion="grade",
+        fitted="noise",
         **FEW,
         higher=("noise",),
     )
@@ -134,6 +138,9 @@ def test_a_benchmark_and_a_file_say_the_same(project, texts, monkeypatch) -> Non
         "metric == 'good'"
     )
     assert first["primary"].all()
+    assert (first["n_tried"] == 1).all()
+    every = read(CERTIFICATES, TABLES / "certificates.parquet")
+    assert set(every.query("metric == 'noise'")["verdict"]) == {"fitted"}
 
 
 def test_what_no_source_or_rating_has_is_told_at_once(

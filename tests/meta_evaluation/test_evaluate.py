@@ -162,7 +162,7 @@ ADJUSTED = {
         "given_confound_p",
         "within_systems_p",
     }
-    | {"shown_by", "rests_on"},
+    | {"shown_by", "rests_on", "n_tried"},
 }
 
 

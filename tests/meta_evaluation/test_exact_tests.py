@@ -5,7 +5,7 @@ import pytest
 
 from metassay.meta_evaluation.exact_tests import (
     Plan,
-    Reordering,
+    Result,
     plans,
     reorder,
     require_all,
@@ -41,6 +41,11 @@ def studied(shape, metrics=1, seed=0, **named):
     rng = np.random.default_rng(seed)
     each = [noise(rng, shape) for _ in range(metrics)]
     return study_of(each, noise(rng, shape)[None], groups=apart(shape, **named))
+
+
+def run_one(study, level):
+    (tests,) = run_level([study], level, OPTIONS)
+    return tests
 
 
 def planned(study, level):
@@ -86,20 +91,21 @@ def test_each_document_by_one_system_is_reordered_within_it():
     assert planned(study, "global") == {"systems": "hint", "documents": "required"}
 
 
-def reordering(exchange, statistics, role="required", *, decisive=True):
+def result(exchange, statistics, role="required", *, decisive=True):
     test = Independence(np.array(statistics, dtype=float)[None], False)
-    return Reordering(Plan(exchange, ("global",), role), test, decisive)
+    plan = Plan(exchange, ("global",), role)
+    return Result(plan, decisive, NAN, test.p, test.p, test.signs, test.unbeaten)
 
 
 def test_all_required_tests_have_to_agree_by_hand():
     """p of the first is 2/5, of the second 4/5; the third is of the opposite sign."""
-    first = reordering("systems", [[4, 1, 1, 1, 1]])
-    second = reordering("documents", [[4, 5, 1, 1, 1]])
-    opposite = reordering("documents", [[1, 5, 5, 5, 5]])
-    still = reordering("documents", [[2, 2, 2, 2, 2]])
+    first = result("systems", [[4, 1, 1, 1, 1]])
+    second = result("documents", [[4, 5, 1, 1, 1]])
+    opposite = result("documents", [[1, 5, 5, 5, 5]])
+    still = result("documents", [[2, 2, 2, 2, 2]])
 
-    def largest(*tests):
-        p, signs = require_all(tests, lambda test: test.p)
+    def largest(*results):
+        p, signs = require_all(results, [each.p for each in results])
         return p.tolist(), signs.tolist()
 
     assert largest(first) == ([[pytest.approx(0.4)]], [[1]])
@@ -107,14 +113,14 @@ def test_all_required_tests_have_to_agree_by_hand():
     assert largest(first, opposite) == ([[1]], [[1]])
     assert np.isnan(largest(first, still)[0]).all()
     # A test with too few orders only asks that none fits better.
-    undecided = [test._replace(decisive=False) for test in (first, second)]
+    undecided = [each._replace(decisive=False) for each in (first, second)]
     assert largest(first, undecided[0]) == ([[pytest.approx(0.4)]], [[1]])
     assert largest(first, undecided[1]) == ([[1]], [[1]])
     # What is enough stands for what is required; a hint changes nothing.
-    enough = reordering("systems", [[4, 1, 1, 1, 1]], "enough")
+    enough = result("systems", [[4, 1, 1, 1, 1]], "enough")
     assert largest(second, enough) == ([[pytest.approx(0.4)]], [[1]])
     assert largest(still, enough) == ([[pytest.approx(0.4)]], [[1]])
-    hint = reordering("systems", [[1, 5, 1, 1, 1]], "hint")
+    hint = result("systems", [[1, 5, 1, 1, 1]], "hint")
     assert largest(second, hint) == ([[pytest.approx(0.8)]], [[1]])
 
 
@@ -136,7 +142,7 @@ def falsely(draw, shape, level, runs=60, **named):
     for run in range(runs):
         scorer = draw(np.random.default_rng(run), shape)
         study = study_of([scorer()], scorer()[None], groups=apart(shape, **named))
-        hits += bool(np.nanmin(run_level(study, level, OPTIONS).p_adjusted) < 0.05)
+        hits += bool(np.nanmin(run_one(study, level).p_adjusted) < 0.05)
     return hits / runs
 
 
@@ -158,13 +164,13 @@ def test_what_systems_show_alone_counts_if_it_would_with_half_of_them():
     rng = np.random.default_rng(3)
     level = np.linspace(-2, 2, 16)[:, None]
     metric, people = (level + 0.5 * rng.normal(size=(16, 30)) for _ in range(2))
-    tests = run_level(study_of([metric], people[None]), "system", OPTIONS)
+    tests = run_one(study_of([metric], people[None]), "system")
     assert tests.p_adjusted[0, 0] < 0.05
     # Of six systems no order is rare enough; the texts would have to agree, too.
     few = study_of([metric[::3]], people[None, ::3])
-    tests = run_level(few, "system", OPTIONS)
+    tests = run_one(few, "system")
     assert tests.p_adjusted[0, 0] > 0.05 > tests.p_alone["systems"][0, 0]
     named = study_of(
         [metric[::3]], people[None, ::3], groups=apart((6, 30), systems=True)
     )
-    assert run_level(named, "system", OPTIONS).p_adjusted[0, 0] < 0.05
+    assert run_one(named, "system").p_adjusted[0, 0] < 0.05

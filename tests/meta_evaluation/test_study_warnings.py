@@ -8,6 +8,7 @@ import pytest
 
 from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.study_warnings import (
+    find_convenient_choices,
     find_outlying_raters,
     find_small_sizes,
 )
@@ -48,6 +49,30 @@ def test_equal_warnings_stand_once_in_order_of_their_kinds():
     assert table["position"].tolist() == [0, 1]
     assert alike.sentence == "Alike. Name a column."
     assert dataclasses.replace(few, study="t").study == "t"
+
+
+def test_a_primary_metric_that_is_also_the_best_invites_a_doubt():
+    rows = [
+        {**WHERE, "metric": name, "judge": "none", "level": level, "value": value}
+        | {"primary": name == "bleu"}
+        for name, value in (("bleu", 0.5), ("rouge", 0.4), ("none", np.nan))
+        for level in ("global", "system")
+    ]
+    (line,) = find_convenient_choices(run_of(evidence=pd.DataFrame(rows)))
+    assert (line.kind, line.criterion) == ("chosen", "grade")
+    assert line.sentence == (
+        "The primary metric 'bleu' also has the highest correlation of the 2 metrics in this"
+        " study. Its p and interval hold only if it was named before anybody saw these ratings."
+        " If it was not, remove `primary`."
+    )
+    # Another is better; or it is alone; or none was named.
+    better = [
+        {**row, "value": row["value"] + (row["metric"] == "rouge")} for row in rows
+    ]
+    alone = [row for row in rows if row["metric"] == "bleu"]
+    unnamed = [{**row, "primary": False} for row in rows]
+    for others in (better, alone, unnamed):
+        assert not [*find_convenient_choices(run_of(evidence=pd.DataFrame(others)))]
 
 
 def test_a_careless_rater_is_named_and_a_lenient_one_is_not():

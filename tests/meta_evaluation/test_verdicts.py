@@ -34,6 +34,7 @@ GOOD = {
     "n": 40,
     "n_tied": 0,
     "n_families": 8,
+    "fitted": False,
 }
 CONFOUNDED = {"confound": "words", "given_confound": 0.1}
 SHOWN_REST = {"confound": "words", "given_confound": 0.3, "given_confound_p": 0.01}
@@ -67,6 +68,8 @@ CASES = [
     ("too weak", {"value": 0.2, "high": 0.29, "corrected_low": 0.1}),
     ("too weak", {"value": 0.2, "high": 0.29, "corrected_low": 0.1, **CONFOUNDED}),
     ("too weak", {"value": -0.3, "high": -0.1, "corrected_low": -0.5, "p": NAN}),
+    ("fitted", {"fitted": True}),
+    ("fitted", {"fitted": True, "value": -0.4, "p": NAN}),
     ("contrary", {"value": -0.4, "high": -0.1, "corrected_low": -0.6}),
     ("contrary", {"value": -0.4, "high": NAN, "corrected_low": NAN, **CONFOUNDED}),
     ("undefined", {"value": NAN}),
@@ -115,6 +118,7 @@ def rows(draw):
         "n": draw(st.integers(1, 50)),
         "n_tied": draw(st.integers(0, 50)),
         "n_families": draw(st.integers(1, 12)),
+        "fitted": False,
     }
 
 

@@ -305,6 +305,8 @@ class Invented:
             "shown_by": "document",
             "n": 70,
             "n_systems": 6,
+            "fitted": False,
+            "n_tried": 1,
         }
         shared |= {
             "n_documents": 12,

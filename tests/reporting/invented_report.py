@@ -115,6 +115,8 @@ def certificates() -> Rows:
     counts |= {
         "as_good_as_rater": False,
         "only_between_systems": False,
+        "fitted": False,
+        "n_tried": 1,
         "recipe": "invented",
     }
     return [

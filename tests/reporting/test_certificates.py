@@ -27,6 +27,7 @@ ROW = {
     "as_good_as_rater": False,
     "only_between_systems": False,
     "rests_on": None,
+    "n_tried": 1,
     "needed_systems": 12_000.0,
     "needed_documents": 3400.0,
     "given_confound": 0.004,

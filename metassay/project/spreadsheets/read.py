@@ -2,7 +2,7 @@
 
 import shlex
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -13,7 +13,7 @@ import pandas as pd
 
 from metassay.core.errors import BadInput, quoted, raise_problems, shown
 from metassay.core.naming import LONGEST, name_problem, words_problem
-from metassay.core.options import Criterion, Design
+from metassay.core.options import Criterion, Design, choice_problems
 from metassay.core.params import bad_criteria
 from metassay.datasets.checks import check
 from metassay.metrics.describe import RELEASED
@@ -80,6 +80,9 @@ class Inputs(NamedTuple):
     neither: Sequence[str] = ()  # metrics that say nothing of how good a text is
     scales: Sequence[str] = ()  # "fluency=1..5", "clarity=poor<fair<good"
     primary: str | None = None  # the metric that was named before anybody looked
+    primary_criterion: str | None = None
+    tried: int = 1  # how many metrics each was the best of, elsewhere
+    fitted: Sequence[str] = ()  # metrics that were fitted on the ratings
 
     @property
     def directions(self) -> dict[str, Sequence[str]]:
@@ -165,7 +168,14 @@ def read_all(inputs: Inputs) -> OwnData:
         role: role if role in roles else "" for role in (Role.STRATA, Role.CLUSTER)
     }
     primary = renamed.get(inputs.primary, inputs.primary) if inputs.primary else None
-    design = Design(**labels, families=texts.families, primary=primary)
+    design = Design(
+        **labels,
+        families=texts.families,
+        primary=primary,
+        primary_criterion=inputs.primary_criterion,
+        tried=inputs.tried,
+        fitted=[renamed.get(name, name) for name in inputs.fitted],
+    )
     lines = [
         *direction_lines(of_metrics, "metrics"),
         *direction_lines(of_criteria, "criteria"),
@@ -313,12 +323,20 @@ def _build_criteria(
 
 def _check_names(
     inputs: Inputs,
-    criteria: Iterable[str],
+    criteria: Collection[str],
     renamed: Mapping[str, str],
     problems: Findings,
 ) -> None:
-    """Record names in options of direction that no metric and no criterion has."""
+    """Record names in options that no metric and no criterion has, and contradictions."""
     names = {*criteria, *renamed}
+    of_criterion = inputs.primary_criterion
+    if of_criterion is not None and of_criterion not in criteria:
+        what = f"--primary-criterion: no criterion is called {quoted(of_criterion)}"
+        fix = f"there are {', '.join(map(shown, sorted(criteria))) or 'none'}"
+        problems.add(Place("the files"), what, fix)
+    for line in choice_problems(inputs.primary, inputs.tried, inputs.fitted):
+        what, _, fix = line.rpartition("; ")
+        problems.add(Place("the files"), f"--{what}", fix)
     for option, values in inputs.directions.items():
         for name in values:
             if name not in names | {*renamed.values()}:

@@ -24,7 +24,7 @@ from metassay.tables.names import REFERENCE, is_reference
 from metassay.tabular.column_synonyms import Role
 from metassay.tabular.columns import SPREADS
 from metassay.tabular.decoding import csv_bytes
-from metassay.tabular.infer_columns import listed, numeric_columns
+from metassay.tabular.guess import listed, numeric_columns
 from metassay.tabular.rows import Findings, Rows
 from metassay.text.citations import parse
 from metassay.text.headings import divide
@@ -38,6 +38,7 @@ _EACH |= {
     Role.METRIC: "the scores of one metric",
 }
 _SHOWN = 12  # names in a line; the rest is counted
+_FEW = 3  # names of one form
 _LONGEST = 120  # characters of a name
 
 
@@ -269,6 +270,11 @@ def command(folder: Path, inputs: Inputs, data: OwnData, more: Iterable[str]) ->
         )
     if inputs.primary is not None:
         words += _option("--primary", [inputs.primary])
+    if inputs.primary_criterion is not None:
+        words += _option("--primary-criterion", [inputs.primary_criterion])
+    if inputs.tried > 1:
+        words += ["--tried", str(inputs.tried)]
+    words += _option("--fitted", inputs.fitted)
     ends = [
         f"{name}={'<'.join(_grades(data, name)) or f'{scale.low:g}..{scale.high:g}'}"
         for name, scale in data.criteria.items()
@@ -313,7 +319,8 @@ def _head(kind: str, table: Table) -> Iterator[str]:
     sheet, columns = table.sheet, table.columns
     roles = [f"{role} = {quoted(column)}" for role, column in columns.roles.items()]
     if columns.pattern:
-        roles.append(f"columns called {columns.pattern} = {_quoted(columns.spread)}")
+        names = listed(columns.spread, _FEW)
+        roles.append(f"columns called {columns.pattern} = {names}")
     elif columns.spread:
         (each,) = columns.name_roles
         names = (
@@ -366,6 +373,12 @@ def _design(data: OwnData) -> Iterator[str]:
         yield f"  {counted(len(design.families), 'system')} of {n} families, which count as one"
     if design.primary:
         yield f"  primary metric: {quoted(design.primary)}"
+    if design.primary_criterion:
+        yield f"  primary criterion: {quoted(design.primary_criterion)}"
+    if design.tried > 1:
+        yield f"  each metric is the best of {design.tried} that were tried elsewhere"
+    if design.fitted:
+        yield f"  fitted on these ratings, so without a verdict: {_quoted(design.fitted)}"
 
 
 def _quoted(names: Iterable[str]) -> str:

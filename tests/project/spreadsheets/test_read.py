@@ -326,12 +326,20 @@ TOGETHER = [
 
 def test_the_project_says_what_the_sheet_says(tmp_path):
     tables = files(tmp_path, texts=TOGETHER, ratings=RATINGS, scores=SCORES)
-    inputs = Inputs(tables, ("cluster=patient",), primary="bleu")
+    inputs = Inputs(
+        tables,
+        ("cluster=patient",),
+        primary="bleu",
+        primary_criterion="fluency",
+        fitted=("TER",),
+    )
     data = read_all(inputs)
     content = project_of("study", data, ["texts.csv"])
     benchmark = parse_folder(yaml.safe_load(content.benchmark), where="params.yaml")
     # The sheets' bleu is called otherwise, as there is one of Metassay's own.
     assert benchmark.design.primary == "own_bleu"
+    assert benchmark.design.primary_criterion == "fluency"
+    assert (benchmark.design.tried, benchmark.design.fitted) == (1, ["TER"])
     folder = tmp_path / "raw"
     folder.mkdir()
     for path, data_of in content.data.items():
@@ -347,11 +355,13 @@ def test_the_project_says_what_the_sheet_says(tmp_path):
         "documents of one 'patient' count as one",
         "2 systems of 1 families, which count as one",
         "primary metric: 'own_bleu'",
+        "primary criterion: 'fluency'",
+        "fitted on these ratings, so without a verdict: 'TER'",
     ):
         assert words in output
     again = command(tmp_path / "new", inputs, data, ())
     assert "cluster=patient" in again
-    assert "--primary bleu" in again
+    assert "--primary bleu --primary-criterion fluency --fitted TER" in again
     # Two values for one document or system are a fault.
     rows = [list(row) for row in TOGETHER]
     rows[2][-3], rows[3][-2], rows[4][-1] = "east", "p9", "other"
