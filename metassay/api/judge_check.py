@@ -368,7 +368,7 @@ def _cards(tables: _Tables) -> Iterator[str]:
     for judge in tables["card"]["judge"].unique():
         card, rates = _cells(tables, judge)
         numbers = ", ".join(f"{name} {cell}" for name, cell in card.items())
-        shares = ", ".join(f"{cell} {method}" for method, cell in rates.items())
+        shares = ", ".join(f"{method} {cell}" for method, cell in rates.items())
         yield f"{judge}: {numbers}. Pass rate: {shares}."
 
 
