@@ -541,7 +541,9 @@ def test_slices_systems_and_files(tmp_path):
     head = json.loads(call.removeprefix('metassay("head",').removesuffix(")"))
     (card,) = [row for row in head["answer"] if row.startswith("judge: sensitivity ")]
     assert f" {value(results, 'specificity'):.2f}".replace("0.", ".") in card
-    assert "Pass rate: as judged .77 [" in card  # of all 60 rows, 46 of which the judge passes
+    assert (
+        "Pass rate: as judged .77 [" in card
+    )  # of all 60 rows, 46 of which the judge passes
     assert {table["name"] for table in head["tables"]} == {*results.tables}
 
 

@@ -24,6 +24,12 @@ class Promise(NamedTuple):
     table: int | None = None
 
 
+_LABELS = (
+    "sensitivity / specificity / precision / NPV, after",
+    "accuracy / F1 / balanced, after",
+    "kappa / AC1 / MCC, after",
+    "pass rate, after",
+)
 _CLAIMED = ("`promising` or `use`, global", "...")
 _SHAPED = tuple(
     f"{shape}, {level}" for shape in ("8 x 40", "16 x 100") for level in LEVELS[:2]
@@ -144,6 +150,13 @@ PROMISES = (
         "Which labels next?",
         ("covers, suited chances",),
         min,
+    ),
+    Promise(
+        "Intervals of `judge-check` miss the truth where labels were chosen",
+        "at most 7",
+        "Studies that are not as verdicts suppose",
+        _LABELS,
+        max,
     ),
     Promise(
         "Intervals of a judge's card hold the truth, mean of worlds",
