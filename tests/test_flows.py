@@ -340,6 +340,7 @@ def test_a_stage_that_lacks_answers_is_run_again_and_after_it_only_what_changed(
     params["models"] = {"m": {"endpoint": "here", "model": "m-1", "max_tokens": 9}}
     path.write_text(yaml.safe_dump(params), encoding="utf-8")
     answers_of(project, "decompose", "ok", "timeout")
+    change(project / "versions.yaml", "stages.decompose", 99)  # so that it runs
     assert run(project, "b00", "--no-prefect").returncode == 0
     assert stale(project, "b00") == {"b00: decompose@clauses"} | AFTER_UNITS
     whole = locks(project)

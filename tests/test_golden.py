@@ -452,8 +452,8 @@ def test_a_kind_gives_what_its_version_promises(
     file = f"{path.partition(':')[0].replace('.', '/')}.py"
     assert same(now["output"], before["output"]), (
         f"{key} gives something else under version {version}. If results are meant to"
-        f" change, raise VERSION in {file}, say so in CHANGELOG, and {COMMAND}; else"
-        " undo what changed them"
+        f" change, raise VERSION in {file} (and METHOD where it keeps what it computed),"
+        f" say so in CHANGELOG, and {COMMAND}; else undo what changed them"
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from metassay.core.options import Criterion
+from metassay.core.options import Criterion, Design
 from metassay.datasets.registry import Dataset
 from metassay.project.validation import not_fetched, raw_problems
 
@@ -27,7 +27,7 @@ def dataset(**changed: object) -> Dataset:
 def benchmark(raw: Path, **changed: Any) -> Any:
     """As much of a benchmark as is needed to read its raw files."""
     fields = {"dataset": "mine", "raw": str(raw), "criteria": {"grade": GRADE}}
-    fields |= {"studies": {}, "writers": []}
+    fields |= {"studies": {}, "writers": [], "design": Design()}
     return SimpleNamespace(**(fields | changed))
 
 

@@ -158,7 +158,9 @@ def declared_version(path: str, where: str) -> int | str:
 
 def _reader(name: str, index: Mapping[str, str]) -> str:
     registry: Any = strict_yaml.load(Path(REGISTRY))
-    block = (registry.get(DATASETS) or {}).get(name)
+    if not isinstance(registry, dict) or not registry.get(DATASETS):
+        raise BadInput(f"{REGISTRY}: has no {DATASETS}; restore the file")
+    block = registry[DATASETS].get(name)
     reader = str(block.get("reader")) if isinstance(block, dict) else "nothing"
     if reader not in index and not is_path(reader):
         raise BadInput(

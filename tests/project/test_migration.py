@@ -57,10 +57,28 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_lock_is_as_a_run_would_write_it(project: Path) -> None:
+def first_versions(version: Any) -> Any:
+    """A version with the number 1 wherever the code declares a number."""
+    if isinstance(version, int):
+        return 1
+    if not isinstance(version, dict):
+        return version
+    first = {**version, "version": 1}
+    if "members" in version:
+        members = version["members"].items()
+        first["members"] = {name: first_versions(member) for name, member in members}
+    return first
+
+
+def test_a_lock_is_as_a_run_of_the_first_versions_would_write_it(project: Path) -> None:
     lines = refresh(project)
     assert f"{LOCK}: 14 of 14 stages keep their results" in lines
-    assert (project / LOCK).read_bytes() == (ROOT / LOCK).read_bytes()
+    expected = load_yaml(ROOT / LOCK)
+    for stage in expected["stages"].values():
+        versions = stage["params"]["versions.yaml"]
+        for key, version in versions.items():
+            versions[key] = first_versions(version)
+    assert (project / LOCK).read_text("utf-8") == dumps_yaml(expected)
     assert not (project / "code.yaml").exists()
     assert refresh(project) == []
 

@@ -241,7 +241,7 @@ def test_odd_names_of_files_and_criteria_come_through_the_command_that_confirms(
     words = ["init", "odd", "--texts", texts.name, "--lower=-x"]
     words += ["--ratings", put(tmp_path / "ratings.csv", odd).name]
     assert main(words) == 2
-    command = capsys.readouterr().err.partition("run it: metassay ")[2]
+    command = capsys.readouterr().err.partition("run it:\n  metassay ")[2]
     assert main(shlex.split(command)) == 0
     criteria = load(tmp_path / "odd").benchmarks["odd"].criteria
     assert {name: c.better for name, c in criteria.items()} == {

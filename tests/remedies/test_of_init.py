@@ -26,6 +26,21 @@ TWO_TEXTS = (
 VARIANTS = f"doc_id,variant,text\nd1,x,{LONG}\nd1,y,{LONG} Yes.\nd2,x,{LONG} No.\nd2,y,{LONG} Oh.\n"
 
 REFUSALS: dict[str, Refusal] = {
+    # ---- what was chosen before the results
+    "a primary criterion that no file has": Refusal(
+        f"{RATED} --primary-criterion fluidity",
+        FILES,
+        "--primary-criterion: no criterion is called 'fluidity'",
+        "there are 'fluency'",
+        (retype("fluidity", "fluency"),),
+    ),
+    "a primary metric that is the best of several": Refusal(
+        f"{SCORED} --primary good --tried 3",
+        FILES,
+        "--primary 'good': it was named before anybody saw results",
+        "remove one of the two",
+        (retype(" --tried 3", ""),),
+    ),
     # ---- the command
     "ratings without texts": Refusal(
         "init study --ratings r.csv --yes",

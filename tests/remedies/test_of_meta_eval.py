@@ -243,9 +243,19 @@ REFUSALS: dict[str, Refusal] = {
     "names of two parts": Refusal(
         "meta-eval r.csv",
         {"r.csv": TWO_PARTS},
-        "the names seem to have two parts each",
+        "seem to say several things each",
         "--columns 'ratings.wide={criterion}_{rater}'",
         (add("--columns 'ratings.wide={criterion}_{rater}'"),),
+    ),
+    "a column of a form without numbers": Refusal(
+        "meta-eval r.csv --columns 'ratings.wide={criterion}_{rater}'",
+        {
+            "r.csv": "doc_id,system,tone_ann,tone_ben,style_ann,style_ben\n"
+            "d1,m,1,2,3,see the note below\nd1,n,2,2,1,as Ann said\n"
+        },
+        "column 'style_ben' has the form '{criterion}_{rater}', but no numbers",
+        "write numbers, or leave its cells empty",
+        (edit("r.csv", "see the note below", "4"), edit("r.csv", "as Ann said", "1")),
     ),
     "preferences": Refusal(
         "meta-eval r.csv",
