@@ -5,13 +5,13 @@ code and read what passes. So either only this machine reaches them, or both sid
 certificates (TLS).
 """
 
+import errno
 import ipaddress
 import socket
 from urllib.parse import urlsplit
 
 _ENCRYPTED = ("tls", "wss")
 _PORT = 8786  # of a scheduler, unless its address has another
-_SECONDS = 0.5  # in which this machine answers itself
 
 
 def exposure(address: str) -> str:
@@ -26,9 +26,9 @@ def exposure(address: str) -> str:
         return ""
     if not _is_loopback(host):
         return f"{address} is reached over a network without TLS"
-    other = _other_address()
-    if other and _answers(other, port):
-        return f"the scheduler at {address} also listens at {other}, without TLS"
+    for other in _other_addresses():
+        if _is_taken(other, port):
+            return f"the scheduler at {address} also listens at {other}, without TLS"
     return ""
 
 
@@ -40,23 +40,27 @@ def _is_loopback(host: str) -> bool:
     return all(ipaddress.ip_address(entry[4][0]).is_loopback for entry in addresses)
 
 
-def _other_address() -> str:
-    """Return this machine's address in its network; empty if it has none.
+def _other_addresses() -> list[str]:
+    """Return this machine's IPv4 addresses in its networks."""
+    import psutil
 
-    Connecting a UDP socket only chooses an interface: nothing is sent.
-    """
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as chosen:
+    addresses = []
+    for interface in psutil.net_if_addrs().values():
+        for entry in interface:
+            if entry.family != socket.AF_INET:
+                continue
+            if not ipaddress.ip_address(entry.address).is_loopback:
+                addresses.append(entry.address)
+    return sorted(addresses)
+
+
+def _is_taken(address: str, port: int) -> bool:
+    """Return whether a program of this machine listens there. Nothing is sent."""
+    is_v6 = ipaddress.ip_address(address).version == 6
+    family = socket.AF_INET6 if is_v6 else socket.AF_INET
+    with socket.socket(family) as tried:
         try:
-            chosen.connect(("192.0.2.1", 9))  # of RFC 5737, which belongs to nobody
-        except OSError:
-            return ""
-        address = str(chosen.getsockname()[0])
-    return "" if ipaddress.ip_address(address).is_loopback else address
-
-
-def _answers(host: str, port: int) -> bool:
-    try:
-        socket.create_connection((host, port), timeout=_SECONDS).close()
-    except OSError:
-        return False
-    return True
+            tried.bind((address, port))
+        except OSError as error:
+            return error.errno == errno.EADDRINUSE
+    return False

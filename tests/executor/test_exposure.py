@@ -26,7 +26,7 @@ PUBLIC = load_registry(ROOT / "data/registry.yaml")["sample"]
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """A port at 127.0.0.1 alone; this machine's other address is ::1."""
-    monkeypatch.setattr(module, "_other_address", lambda: "::1")
+    monkeypatch.setattr(module, "_other_addresses", lambda: ["::1"])
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield int(listening.getsockname()[1])
 

@@ -16,7 +16,6 @@ import pytest
 import yaml
 
 from metassay.datasets.workers import DASK
-from metassay.executor import exposure
 from metassay.llm import client
 from metassay.llm.ledger import Ledger
 from metassay.llm.session import LEDGER
@@ -129,8 +128,6 @@ def machines(project: Path) -> Iterator[Machines]:
 def _quick(monkeypatch: pytest.MonkeyPatch, server: ScriptedServer) -> None:
     monkeypatch.setenv(KEY, "k")
     monkeypatch.setattr(client, "Policy", lambda: QUICK)
-    # Tests reach loopback alone: tests/executor/test_exposure.py
-    monkeypatch.setattr(exposure, "_other_address", lambda: "")
     server.calls.clear()
 
 
