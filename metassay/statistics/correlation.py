@@ -45,6 +45,7 @@ Counts = NDArray[np.int64]
 LEVELS: tuple[Level, ...] = ("global", "document", "system")
 TIE = 1e-12  # system means closer than this, relative to the largest score, are equal
 LONG_ROW = 256  # items above which sorting is faster than comparing all pairs
+LONG_GROUP = 128  # the same for a single group, which is sorted by itself
 
 
 class Correlation(NamedTuple):
@@ -531,8 +532,16 @@ def _long_counts_without(
     )
     for number in np.flatnonzero(np.bincount(group, minlength=groups) > 1):
         members = group == number
-        remaining[:, number] += concordance(x[members], y[members]).sum(axis=1)
+        remaining[:, number] += _count_pairs(x[members], y[members])
     return np.asarray(remaining[:, None])
+
+
+def _count_pairs(x: Array, y: Array) -> Array:
+    # (3,): the counts of `concordance` over all ordered pairs of finite items (n,).
+    if x.size > LONG_GROUP:
+        return np.asarray(concordance(x, y).sum(axis=1), dtype=np.float64)
+    sign_x, sign_y = (np.sign(side[:, None] - side) for side in (x, y))
+    return np.array([np.sum(sign_x * sign_y), *map(np.count_nonzero, (sign_x, sign_y))])
 
 
 def _distinct_without(x: Array, present: Mask, group: Index, groups: int) -> Array:

@@ -17,6 +17,7 @@ empirical Bayes methods for assessing differential expression in microarray expe
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -26,6 +27,7 @@ from numpy.typing import ArrayLike
 from metassay.statistics.components import (
     Relation,
     correlate_at,
+    rests_on,
     strata_weights,
     value_at,
 )
@@ -122,17 +124,23 @@ def leave_out(
 
         def of_part(part: Part) -> tuple[LeaveOneOut, Any]:
             sides = part.of(a), part.of(b)
+            left = _leave_out(*sides, relation, coefficient, part.layout)
             # One stratum needs no weight, and counting costs as much as a correlation.
-            n = (
-                correlate_at(*sides, relation, coefficient).n
-                if groups.n_strata > 1
-                else 0
-            )
-            return _leave_out(*sides, relation, coefficient, part.layout), n
+            n: Any = 0
+            if groups.n_strata > 1:
+                n = _count(*sides, relation, coefficient)
+            return left, n
 
         return over_strata(of_part, present, groups, relation)
 
     return map_cells(leave_out_group, *_present(metric, human))
+
+
+def _count(a: Array, b: Array, relation: Relation, coefficient: Coefficient) -> Array:
+    """Return n of `correlate_at`, (metrics,): only that of documents needs coefficients."""
+    if relation == "document":
+        return np.asarray(correlate_at(a, b, relation, coefficient).n)
+    return np.full(len(a), rests_on(np.isfinite(a[0]), relation))
 
 
 def leave_out_all(
@@ -140,27 +148,39 @@ def leave_out_all(
 ) -> dict[Coefficient, LeaveOneOut]:
     """Compute `leave_out` by every coefficient; the two taus share their counts."""
     a, b = _present(metric, human)
-    layout = layout or default_layout(a.shape)
-    # Taus of all texts of one stratum rest on the same counts.
-    shared = TAUS if level == "global" and layout.n_strata == 1 else ()
+    # Taus of all texts rest on the same counts.
+    shared = TAUS if level == "global" else ()
     by_name: dict[Coefficient, LeaveOneOut] = {
         coefficient: leave_out(a, b, level, coefficient, layout)
         for coefficient in get_args(Coefficient)
         if coefficient not in shared
     }
-    units = units_of(layout)
 
     def both_taus(a: Array, b: Array, present: Mask) -> tuple[Any, ...]:
-        lefts = [
-            _mask_unusable(value_at(a, b, level, tau), without, present, level, units)
-            for tau, without in _pooled_taus(a, b, units).items()
-        ]
-        return tuple(side for left in lefts for side in left[:3])
+        groups = layout or default_layout(present.shape)
+        of_parts: dict[int, dict[Coefficient, Without]] = {}
+
+        def of_part(part: Part, tau: Coefficient) -> tuple[LeaveOneOut, Any]:
+            sides, units = (part.of(a), part.of(b)), units_of(part.layout)
+            if part.number not in of_parts:
+                of_parts[part.number] = _pooled_taus(*sides, units)
+            without = of_parts[part.number][tau]
+            value, cells = value_at(*sides, level, tau), part.of(present)
+            left = _mask_unusable(value, without, cells, level, units)
+            return left, _count(*sides, level, tau)
+
+        first, second = (
+            over_strata(partial(of_part, tau=tau), present, groups, level)
+            for tau in TAUS
+        )
+        return (*first, *second)
 
     if shared:
         sides = map_cells(both_taus, a, b)
+        n = len(LeaveOneOut._fields)
         by_name |= {
-            tau: LeaveOneOut(*sides[3 * i : 3 * i + 3]) for i, tau in enumerate(TAUS)
+            tau: LeaveOneOut(*some)
+            for tau, some in zip(TAUS, (sides[:n], sides[n:]), strict=True)
         }
     return by_name
 

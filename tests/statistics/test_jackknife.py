@@ -77,7 +77,9 @@ def test_every_leave_out_is_that_of_the_smaller_study(
     assert left.documents == pytest.approx(documents, nan_ok=True, abs=1e-9)
 
 
-@pytest.mark.parametrize(("items", "n"), [(9, 4), (9, 9), (300, 7), (300, 300)])
+@pytest.mark.parametrize(
+    ("items", "n"), [(9, 4), (9, 9), (300, 2), (300, 7), (300, 300)]
+)
 def test_taus_without_each_group_are_scipys_of_the_rest(items, n):
     rng = np.random.default_rng(items + n)
     x, y = rng.integers(0, 6, (2, 3, items)).astype(float)
