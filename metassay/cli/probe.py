@@ -25,7 +25,12 @@ from metassay.llm import http
 from metassay.llm.endpoints import Models, find_model, variables
 from metassay.llm.messages import Ask, ChatRequest, Reply
 from metassay.llm.needs import Resources, with_members
-from metassay.llm.server_errors import WATCHED, Exchange, refused_parameters
+from metassay.llm.server_errors import (
+    WATCHED,
+    Exchange,
+    refused_parameters,
+    without_secrets,
+)
 from metassay.llm.session import Session, model_problems
 from metassay.scoring.pairing.instruments import ENTAILMENT
 
@@ -63,9 +68,12 @@ def probe(args: argparse.Namespace) -> int:
         raise_problems(model_problems(judge, session.models, where=where))
         questions: list[_Question] = []
         judgment, start = None, time.time()
+        notes: list[str] = []
         problems: tuple[str, ...] = ()
         try:
-            judgment = _judge_pair(judge, session, questions, logprobs=args.logprobs)
+            judgment = _judge_pair(
+                judge, session, questions, notes, logprobs=args.logprobs
+            )
         except BadInput as error:
             if not any(question.exchanges for question in questions):
                 raise
@@ -78,7 +86,7 @@ def probe(args: argparse.Namespace) -> int:
             values = {f"{name} ": getattr(judgment, name) for name in fields}
             values["repaired "] = "yes" if judgment.repaired else None
             took = f"it took {time.time() - start:.2f} s"
-            lines += ["", f"judgment: {judgment.status}{_join(values)}; {took}"]
+            lines += ["", f"judgment: {judgment.status}{_join(values)}; {took}", *notes]
         if not questions and any(
             j.record.requests is not None for j in with_members(judge)
         ):
@@ -95,9 +103,7 @@ def probe(args: argparse.Namespace) -> int:
             secret for name in names if (secret := os.environ.get(name, "").strip())
         ]
         for line in [*lines, *(advice or problems)]:
-            for secret in secrets:
-                line = line.replace(secret, "(not shown)")  # noqa: PLW2901
-            print(one_line(line))
+            print(one_line(without_secrets(line, secrets)))
     return (
         0 if judgment is not None and judgment.status in ("ok", "abstained") else FAILED
     )
@@ -132,9 +138,18 @@ def _judge(name: str, params: Params, models: Models) -> tuple[Chosen, str]:
 
 
 def _judge_pair(
-    judge: Chosen, session: Session, questions: list[_Question], *, logprobs: bool
+    judge: Chosen,
+    session: Session,
+    questions: list[_Question],
+    notes: list[str],
+    *,
+    logprobs: bool,
 ) -> Judgment:
-    """Return the judgment of PAIR; add the questions to language models to `questions`."""
+    """Return the judgment of PAIR.
+
+    Adds the questions to language models to `questions`, and what the judge says of
+    their answers to `notes`, such as why one could not be read.
+    """
     if ENTAILMENT.name not in instruments_of(judge):
         raise BadInput(
             f"a judge of kind {judge.kind!r} cannot be asked about entailment"
@@ -149,7 +164,9 @@ def _judge_pair(
         ask = _ask_once(resources.model.ask, name, questions, logprobs=logprobs)
         return resources._replace(model=resources.model._replace(ask=ask))
 
-    (judgment,) = make_judge(judge, provide).judge([PAIR])
+    judging = make_judge(judge, provide)
+    (judgment,) = judging.judge([PAIR])
+    notes.extend(judging.notes)
     assert judgment is not None  # only questions about citations may need no judgment
     return judgment
 

@@ -54,6 +54,7 @@ from metassay.judges.protocol import JudgeKind, Judgment, Pair, Status
 from metassay.judges.protocol import Probability as Share
 from metassay.llm import structured
 from metassay.llm.endpoints import Length
+from metassay.llm.groups import Answer, Group, Item, number_items
 from metassay.llm.messages import Ask, ChatRequest, Message
 from metassay.llm.needs import PromptFile, Requests, Use
 from metassay.llm.prompts import (
@@ -114,18 +115,14 @@ class Wording:
         canonical = json.dumps(texts, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:8]
 
-    def messages(
-        self, call: Call, items: Sequence[structured.Item]
-    ) -> tuple[Message, ...]:
+    def messages(self, call: Call, items: Sequence[Item]) -> tuple[Message, ...]:
         """Return the messages of a call about some of its questions, with examples."""
         shots = [*self._examples.get(call.form, ())]
         for number, content in items if call.criteria else ():
             criterion = call.criteria[number - 1]
             for example in criterion.examples[: self._shots]:
                 texts = {"against": example.against or None, "text": example.text}
-                shots.append(
-                    self._render(call.form, texts, [structured.Item(1, content)])[-1]
-                )
+                shots.append(self._render(call.form, texts, [Item(1, content)])[-1])
                 shots.append(
                     Message("assistant", solve_example(criterion, example, self._style))
                 )
@@ -136,7 +133,7 @@ class Wording:
         self,
         form: Form,
         material: Mapping[str, object],
-        items: Sequence[structured.Item],
+        items: Sequence[Item],
     ) -> tuple[Message, ...]:
         listed = [{"number": item.number, **item.content} for item in items]
         return render(
@@ -149,7 +146,7 @@ class Wording:
     def _solved_examples(self, form: Form, single: bool) -> Iterator[Message]:
         for example in self._prompts[form].examples[: self._shots]:
             items = example["items"][: 1 if single else None]
-            questions = structured.number_items(
+            questions = number_items(
                 [{name: item[name] for name in form.asks} for item in items]
             )
             material = example[form.material]
@@ -192,7 +189,7 @@ def _example_problems(form: Form, prompt: Prompt, shots: int) -> Iterator[str]:
             )
 
 
-def _is_valid(item: Any, model: type[structured.Answer]) -> bool:
+def _is_valid(item: Any, model: type[Answer]) -> bool:
     try:
         model.model_validate({"number": 1, **item})
     except (ValidationError, TypeError):
@@ -352,7 +349,7 @@ class LlmJudge:
         self,
         call: Call,
         number: int,
-        results: Sequence[structured.ItemResult[structured.Answer]],
+        results: Sequence[structured.ItemResult[Answer]],
     ) -> tuple[Judgment, Sequence[int]]:
         """Return the result of all answers to a question, and the passages that they name."""
         options, labels = self._options, [str(value) for value in call.form.values]
@@ -404,7 +401,7 @@ class LlmJudge:
 
     def _token_shares(
         self,
-        result: structured.ItemResult[structured.Answer],
+        result: structured.ItemResult[Answer],
         number: int,
         labels: Sequence[str],
     ) -> Shares | None:
@@ -475,7 +472,7 @@ def requests(
 
 def _groups(
     pairs: Sequence[Pair], options: LlmOptions, decoding: Decoding, wording: Wording
-) -> tuple[list[Call], list[list[structured.Group[structured.Answer]]]]:
+) -> tuple[list[Call], list[list[Group[Answer]]]]:
     """Return the calls, and for each call its groups: one, or one per sample."""
     most = 1 if options.per_call == "claim" else options.most
     calls = calls_of((*FORMS, *reversed(CRITERIA_FORMS)), pairs, most)
@@ -499,21 +496,17 @@ def _decodings(call: Call, options: LlmOptions, decoding: Decoding) -> list[Deco
 
 def _group(
     call: Call, options: LlmOptions, decoding: Decoding, wording: Wording
-) -> structured.Group[structured.Answer]:
+) -> Group[Answer]:
     """Return a call as a group of items; each criterion has an answer model of its own."""
     style = options.style
     models = {
         number: criterion_model(criterion, number, style)
         for number, criterion in enumerate(call.criteria, start=1)
     }
-    answer = (
-        structured.Answer
-        if models
-        else answer_model(call.form, style, len(call.passages))
-    )
+    answer = Answer if models else answer_model(call.form, style, len(call.passages))
     logprobs = call.form.field == "label" and options.probability == "logprobs"
 
-    def build(items: list[structured.Item]) -> ChatRequest:
+    def build(items: list[Item]) -> ChatRequest:
         kinds = dict.fromkeys(models.get(item.number, answer) for item in items)
         schema = structured.schema_of(*kinds) if style in JSON_STYLES else None
         request = decoding.request(wording.messages(call, items), schema)
@@ -522,10 +515,10 @@ def _group(
         return request
 
     items, entries = (
-        structured.number_items(call.questions),
+        number_items(call.questions),
         entries_of(call.form, style),
     )
-    return structured.Group(items, build, answer, entries, models)
+    return Group(items, build, answer, entries, models)
 
 
 def _spread(

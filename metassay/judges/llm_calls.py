@@ -29,9 +29,9 @@ from metassay.judges.criteria import RUBRIC, Criterion, Penalties, Scale, criter
 from metassay.judges.lazy_citations import leaves_out
 from metassay.judges.protocol import Pair
 from metassay.llm.answers import json_entries
+from metassay.llm.groups import Answer, Entries
 from metassay.llm.lines import MARK, last_lines, lines_below
 from metassay.llm.prompts import Kind
-from metassay.llm.structured import Answer, Entries
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Grade, Labels
 from metassay.scoring.rubrics.record import Example
 

@@ -30,6 +30,7 @@ class Reading(NamedTuple):
     among: tuple[str, ...] = ()
     same_line: bool = False
     reasoned: bool = False
+    problem: str = ""
 
     @property
     def is_alone(self) -> bool:
@@ -127,8 +128,8 @@ def json_entries(text: str, *, lenient: bool = False) -> Reading:
     'Sure!\\n'
     """
     parts = _one_value(text, lenient=lenient)
-    if parts is None:
-        return Reading([])
+    if isinstance(parts, str):
+        return Reading([], problem=parts)
     value, before, after = parts
     entries, among = _unwrap(value) if lenient else (_requested(value), [])
     fence_before = _FENCE_BEFORE.search(before)
@@ -137,8 +138,15 @@ def json_entries(text: str, *, lenient: bool = False) -> Reading:
     after = after[fence_after.end() :] if fence_after else after
     line_before = "" if fence_before else before.rpartition("\n")[2]
     line_after = "" if fence_after else after.partition("\n")[0]
-    same_line = bool(line_before.strip() or line_after.strip())
-    return Reading(entries, before, after, tuple(among), same_line)
+    lacks_items = isinstance(value, dict) and list(entries) in ([], [value])
+    return Reading(
+        entries,
+        before,
+        after,
+        tuple(among),
+        same_line=bool(line_before.strip() or line_after.strip()),
+        problem="`items` is missing" if lacks_items else "",
+    )
 
 
 def _requested(value: Any) -> Sequence[Any]:
@@ -148,11 +156,15 @@ def _requested(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else []
 
 
-def _one_value(text: str, *, lenient: bool) -> tuple[Any, str, str] | None:
+_Value = tuple[Any, str, str]  # with the text before and after it
+_NO_JSON = "the reply is not JSON"
+
+
+def _one_value(text: str, *, lenient: bool) -> _Value | str:
     """Return the one JSON object, or list of objects, in a reply, with the text around it.
 
-    None if there is none, if there are two, if it is in quotation marks, or if the
-    brackets around it do not match. Duplicate keys, NaN and infinities make values that
+    Or the reason why there is none: no value, two values, quotation marks around it, or
+    brackets that do not match. Duplicate keys, NaN and infinities make values that
     validate as nothing.
     """
     try:
@@ -166,13 +178,13 @@ def _one_value(text: str, *, lenient: bool) -> tuple[Any, str, str] | None:
                 return _find(written, read, lenient=True)
     except RecursionError:  # a thousand nested brackets, or _STARTS broken ones
         pass
-    return None
+    return _NO_JSON
 
 
-def _find(text: str, read: _ReadValue, *, lenient: bool) -> tuple[Any, str, str] | None:
+def _find(text: str, read: _ReadValue, *, lenient: bool) -> _Value | str:
     first = _next(text, 0, read)
     if first is None:
-        return None
+        return _NO_JSON
     value, start, end = first
     more = _next(text, end, read)
     while lenient and more is not None and more[0] == value:
@@ -181,9 +193,13 @@ def _find(text: str, read: _ReadValue, *, lenient: bool) -> tuple[Any, str, str]
         end = more[2]
         more = _next(text, end, read)
     before, after = text[:start], text[end:]
-    if more is not None or before.endswith(_QUOTATION):
-        return None
-    return (value, before, after) if _balanced(before) and _balanced(after) else None
+    if more is not None:
+        return "the reply has several JSON values"
+    if before.endswith(_QUOTATION):
+        return "the reply's JSON is in quotation marks"
+    if not (_balanced(before) and _balanced(after)):
+        return "the reply's JSON is a part of something broken"
+    return value, before, after
 
 
 def _next(text: str, start: int, read: _ReadValue) -> tuple[Any, int, int] | None:

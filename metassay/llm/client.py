@@ -16,14 +16,14 @@ import json
 import logging
 import time
 import uuid
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, one_line
 from metassay.core.progress import bar
 from metassay.llm.budget import Billed, Budget, of_request
 from metassay.llm.endpoints import (
@@ -111,6 +111,8 @@ class SingleRun:
         blocks = set(self._blocks.values())
         self._untried = blocks - self.ledger.tried_blocks(blocks)
         self._known_failures = self.ledger.failures(self.requests)
+        self._pages: dict[str, Failure] = {}  # questions in a row that got a page
+        self._other_models: Counter[str] = Counter()  # that answered instead
         self._refused: list[Failure] = []  # refusals in a row
         self._refusal = ""  # their kind
 
@@ -125,6 +127,16 @@ class SingleRun:
                 "%d answers came without a plausible count of tokens: each is booked at the most"
                 " that it can have cost",
                 self._uncounted,
+            )
+        if self._other_models and self.endpoint.options.kind != "azure":
+            named = ", ".join(
+                f"{name!r} {n:,}" for name, n in self._other_models.items()
+            )
+            log.warning(
+                "%d answers are of another model than %r, which was asked: %s",
+                self._other_models.total(),
+                self.model.model,
+                one_line(named),
             )
         if self._dead_end:
             answered = sum(reply.status != "error" for reply in self._replies.values())
@@ -229,7 +241,10 @@ class SingleRun:
             code = outcome.code
             if outcome.message is not None and not self._dead_end:
                 self._note_refusal(key, outcome)
-            if not outcome.retry or attempt == self.policy.attempts or self._dead_end:
+            tries = min(outcome.tries or self.policy.attempts, self.policy.attempts)
+            if outcome.page is not None and not self._dead_end:
+                self._note_page(key, outcome)
+            if not outcome.retry or attempt >= tries or self._dead_end:
                 self._failures_in_a_row += outcome.retry or code == "http_403"
                 break
             wait = self.policy.wait(attempt, outcome.wait, self._generator)
@@ -288,7 +303,10 @@ class SingleRun:
             counts = (outcome.entry.prompt_tokens, outcome.entry.completion_tokens)
             self.budget.settle(number, outcome.code, outcome.billed, *counts)
             self._uncounted += outcome.billed == "yes" and None in counts
+            if outcome.model is not None:
+                self._other_models[outcome.model] += 1
             self._refused.clear()
+            self._pages.clear()
             if self._blocks[key] in self._untried:
                 self._untried.discard(self._blocks[key])
                 self.ledger.note_tried(self._blocks[key])
@@ -323,6 +341,29 @@ class SingleRun:
             f"{self.budget.where}: {self.endpoint} refuses {questions}, with HTTP {status}, and"
             f" says {outcome.message}. `metassay probe {name}` asks one question and shows all that"
             " is sent and comes back. Correct the block, or its endpoint's, then run again"
+        )
+        self._stop(BadInput(message))
+
+    def _note_page(self, key: str, outcome: "Outcome") -> None:
+        """Stop the run after several questions in a row that got a page: no answer will come.
+
+        Those that got one in a run before do not count: something in them may be why.
+        """
+        before = self._known_failures.get(key)
+        if before is not None and before.code == outcome.code:
+            return
+        canonical = self.requests[key].canonical
+        self._pages[key] = Failure(key, outcome.code, canonical)
+        if len(self._pages) < IN_A_ROW:
+            return
+        self.ledger.note_failures(self._pages.values())
+        name = self.budget.where.rpartition(" > ")[2]
+        message = (
+            f"{self.budget.where}: {self.endpoint} answers {len(self._pages)} questions in a"
+            f" row with a page: the reply is HTML, not JSON, and begins {outcome.page}. A"
+            " login page or a proxy may stand at this address: check base_url, proxy and"
+            f" the key. `metassay probe {name}` asks one question and shows all that is"
+            " sent and comes back"
         )
         self._stop(BadInput(message))
 

@@ -14,7 +14,7 @@ import ssl
 import time
 import zlib
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -44,6 +44,7 @@ _FINISHED: dict[str, EntryStatus] = {
 }
 _BROKEN = ("error", "abort")  # OpenRouter and vLLM: the request ended without an answer
 _THOUGHTS = ("thinking", "reasoning")  # parts of a message outside the answer
+_LONGEST_TOKEN = 32  # characters, on average over a text: about four in English
 _LONGEST_REASON = 64  # characters; APIs have a few short reasons
 
 
@@ -122,7 +123,11 @@ def _ascii(text: str) -> str:
 def _counts(
     usage: Any, request: ChatRequest, text: str
 ) -> tuple[int | None, int | None]:
-    """Return the tokens read and written; None if unknown, or more than was reserved."""
+    """Return the tokens read and written; None if unknown or impossible.
+
+    That is more than was reserved, or so few that a token would have to be longer than
+    those of any vocabulary are on average.
+    """
     counts = usage if isinstance(usage, dict) else {}
 
     def count(name: str, least: int, most: int) -> int | None:
@@ -134,8 +139,10 @@ def _counts(
         )
         return int(number) if valid else None
 
-    read = count("prompt_tokens", 1, at_most(request))
-    return read, count("completion_tokens", 1 if text else 0, request.max_tokens)
+    length = sum(len(message.content) for message in request.messages)
+    read = count("prompt_tokens", max(1, length // _LONGEST_TOKEN), at_most(request))
+    least = min(request.max_tokens, max(1, len(text) // _LONGEST_TOKEN)) if text else 0
+    return read, count("completion_tokens", least, request.max_tokens)
 
 
 def _logprobs_of(choice: dict[str, Any], text: str) -> tuple[TokenLogprobs, ...] | None:
@@ -195,6 +202,16 @@ _OMITTED = (
     "OpenAI-Organization",
     "OpenAI-Project",
 )
+_READ_OF_PAGE = (
+    4096  # bytes of a reply without an answer, and words that are shown of it
+)
+_FIRST_WORDS = 12
+_MARKUP = re.compile(
+    r"<(?:script|style)\b.*?(?:</(?:script|style)>|\Z)|<[^>]*>?",
+    re.DOTALL | re.IGNORECASE,
+)
+_SERVED = re.compile(rb'(?<!\\)"model"\s*:\s*"([^"\\]{1,200})"')
+_VERSION = re.compile(r"[-@:.](?:v?\d[\w.-]*|latest|preview|exp)(?:[-.:]\w+)*")
 _TOO_LONG = ("maximum context length", "context window", "context length")
 STOPPING = {
     401: "it does not accept the key",
@@ -231,6 +248,8 @@ class Outcome:
 
     `retry`: it may succeed another time, after `wait` seconds if the server asks for
     that. `pause`: a quota is used up, and nothing may be sent for so many seconds.
+    `tries`: sent so often, nothing is gained any more. `page`: the first words of a
+    reply in HTML. `model`: the one that answered, if it is not the one that was asked.
     `stop`: the reason why no request to this endpoint can succeed; `retired`: none to
     this model. `message` and `kind`: the words and the code of a server that refuses
     this request for good.
@@ -241,6 +260,9 @@ class Outcome:
     retry: bool = False
     wait: float | None = None
     pause: float = 0.0
+    tries: int | None = None
+    page: str | None = None
+    model: str | None = None
     stop: str | None = None
     retired: bool = False
     message: str | None = None
@@ -301,16 +323,53 @@ async def send(
         code = "too_large" if large else "connection"
         return Outcome(error=code, retry=not large, billed=_billed_if_sent(error))
     except openai.APIStatusError as error:
-        secrets = [client.api_key, *map(str, client.default_headers.values())]
-        return outcome_of_error(error, request, key, sent, secrets)
+        return outcome_of_error(error, request, key, sent, _secrets_of(client))
     except openai.OpenAIError:
         return Outcome(error="client")
     latency = time.monotonic() - start
     entry = read_answer(response.content, request, key)
     if entry is None:
-        return Outcome(error="bad_reply", retry=True, billed="perhaps")
-    pause = quota_pause(response.headers)
-    return Outcome(entry=entry, billed="yes", latency=latency, pause=pause)
+        secrets = _secrets_of(client)
+        return _unread(response.content, sent, secrets)
+    return Outcome(
+        entry=entry,
+        billed="yes",
+        latency=latency,
+        pause=quota_pause(response.headers),
+        model=other_model(response.content, request.model),
+    )
+
+
+def _secrets_of(client: openai.AsyncOpenAI) -> list[str]:
+    return [client.api_key, *map(str, client.default_headers.values())]
+
+
+def _unread(content: bytes, sent: bytes, secrets: list[str]) -> Outcome:
+    """Return the outcome of a reply with status 200 that has no answer."""
+    text = content[:_READ_OF_PAGE].decode("utf-8", "replace").strip()
+    outcome = Outcome(error="bad_reply", retry=True, billed="perhaps")
+    if not text.startswith("<"):  # JSON that was cut off may be whole the next time
+        return outcome
+    first = " ".join(_MARKUP.sub(" ", text).split()[:_FIRST_WORDS])
+    page = words(200, {"message": first}, sent, secrets)
+    return replace(outcome, page=page, tries=2)
+
+
+def other_model(content: bytes, asked: str) -> str | None:
+    """Return the model that a reply names if it is not the one that was asked; None if it is.
+
+    Providers name a dated version for a name without a date, and some put a path before
+    it.
+    """
+    match = _SERVED.search(content)
+    served = match[1].decode("utf-8", "replace") if match else ""
+    ours, theirs = (
+        name.rpartition("/")[2].casefold().removesuffix("-latest")
+        for name in (asked, served)
+    )
+    rest = theirs.removeprefix(ours)
+    same = theirs.startswith(ours) and (not rest or _VERSION.fullmatch(rest))
+    return None if not theirs or same else served
 
 
 def _client(

@@ -63,7 +63,9 @@ def last_lines(text: str, read: Read, *, lenient: bool = False) -> Reading:
         lines = _only_answer(lines)
         start, end = _block(lines)
     entries = _entries(lines[start:end], read, lenient=lenient)
-    return Reading(entries, _join(lines[:start]), _join(lines[end:]))
+    problem = "" if entries else _lines_problem(lines)
+    before, after = _join(lines[:start]), _join(lines[end:])
+    return Reading(entries, before, after, problem=problem)
 
 
 def lines_below(text: str, read: Read, *, lenient: bool = False) -> Reading:
@@ -81,14 +83,15 @@ def lines_below(text: str, read: Read, *, lenient: bool = False) -> Reading:
         if _is_mark(line.text, lenient=lenient)
     ]
     if len(marks) != 1:
-        return Reading([])
+        times = "several times" if marks else "missing"
+        return Reading([], problem=f"the line {MARK} is {times}")
     above, below = lines[: marks[0]], lines[marks[0] + 1 :]
     start, end = _block(below)
     if lenient and len(below) == 1 and start == end:
         below = [below[0]._replace(value=_without_markup(below[0].text))]
         start, end = 0, 1
     if start:
-        return Reading([])  # words between the mark and the answers
+        return Reading([], problem=f"words stand between {MARK} and the answers")
     reasons = _reasons(above)
     if end == 1:
         reasons.setdefault(below[0].number, _join(above) or None)
@@ -99,7 +102,9 @@ def lines_below(text: str, read: Read, *, lenient: bool = False) -> Reading:
     # The form asks for paragraphs that begin with numbers; other words are read with
     # more care.
     reasoned = not above or above[0].number is not None
-    return Reading(entries, _join(above), _join(below[end:]), reasoned=reasoned)
+    problem = "" if entries else _lines_problem(below)
+    before, after = _join(above), _join(below[end:])
+    return Reading(entries, before, after, reasoned=reasoned, problem=problem)
 
 
 def value_starts(text: str) -> dict[int | None, int]:
@@ -145,6 +150,13 @@ def _block(lines: Sequence[_Line]) -> tuple[int, int]:
     if not places or places[-1] - places[0] + 1 != len(places):
         return 0, 0
     return places[0], places[-1] + 1
+
+
+def _lines_problem(lines: Sequence[_Line]) -> str:
+    """Return why there is no block of answers."""
+    if any(line.value is not None for line in lines):
+        return "the reply has answers in several places"
+    return "no line of the reply begins with a number and a colon"
 
 
 def _only_answer(lines: Sequence[_Line]) -> list[_Line]:

@@ -6,11 +6,14 @@ other word is not shown at all. Retired models have status 404, 410 or 400 and a
 body; wrong URLs lack it.
 """
 
+import base64
+import contextlib
 import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +22,12 @@ from metassay.core.errors import BadInput
 if TYPE_CHECKING:
     import httpx2
 
-_LONGEST = 300  # characters of a message
+_LONGEST = 300  # characters of a message that are shown
+_READ = 2_000  # and that are looked at: more of it takes time, and says no more
+_MOST = 20  # messages of a body
+_WINDOW = 10  # characters of a secret by which a part of it is recognised
+_UNSHOWN = "(not shown)"
+_OPAQUE = re.compile(r"[A-Za-z0-9+/_-]{13,}={0,2}")  # ten bytes in base64 take so many
 _DEEPEST = 6
 _NAMED = ("code", "type", "param", "loc")
 _SPOKEN = ("message", "msg", "detail", "raw")
@@ -41,6 +49,7 @@ _PLAIN = frozenset(
 
 def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str:
     """Return the words of an error body, without `secrets`; `sent`: the request's body."""
+    secrets = list(secrets)
     request = json.loads(sent)
     texts = [message["content"] for message in request.pop("messages")]
     form = request.pop("response_format", {"type": ""})
@@ -48,13 +57,18 @@ def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str
     quotable = _plain("\n".join([*texts, *secrets]))
     parts: list[str] = []
     hidden = False
-    for name, text in dict.fromkeys(strings(body)):
+    for name, text in dict.fromkeys(islice(strings(body), _MOST)):
         if not text.strip() or text == str(status):
             continue
-        if bool(_ESCAPED.search(text)) or any(
-            word not in allowed and word in quotable
-            for word in _WORD.findall(_plain(text))
-            if len(word) > 1 and not (word.isdigit() and len(word) <= _SHORT_NUMBER)
+        encoded = without_secrets(text, secrets) != text
+        if (
+            encoded
+            or bool(_ESCAPED.search(text))
+            or any(
+                word not in allowed and word in quotable
+                for word in _WORD.findall(_plain(text))
+                if len(word) > 1 and not (word.isdigit() and len(word) <= _SHORT_NUMBER)
+            )
         ):
             hidden = True
         else:
@@ -63,6 +77,36 @@ def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str
     if hidden:
         parts.append("words that quote what was sent, which are not shown here")
     return ", ".join(parts) or "nothing"
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """Return a text without these secrets, also where they stand in base64 or in hexadecimals."""
+    windows: set[bytes] = set()
+    for secret in secrets:
+        text = text.replace(secret, _UNSHOWN) if len(secret) >= _WINDOW else text
+        content = secret.encode("utf-8")
+        ends = range(_WINDOW, len(content) + 1)
+        windows.update(content[end - _WINDOW : end] for end in ends)
+
+    def hide(run: re.Match[str]) -> str:
+        is_secret = any(
+            window in content for content in _decoded(run[0]) for window in windows
+        )
+        return _UNSHOWN if is_secret else run[0]
+
+    return _OPAQUE.sub(hide, text)
+
+
+def _decoded(run: str) -> Iterator[bytes]:
+    """Yield what a run of letters and digits may stand for, from each place in a group."""
+    for start in range(4):
+        part = run[start:].rstrip("=")
+        part = part[: len(part) - (len(part) % 4 == 1)]
+        padded = part + "=" * (-len(part) % 4)
+        with contextlib.suppress(ValueError):
+            yield base64.b64decode(padded.replace("-", "+").replace("_", "/"))
+    with contextlib.suppress(ValueError):
+        yield bytes.fromhex(run[: len(run) // 2 * 2])
 
 
 def _plain(text: str) -> str:
@@ -74,24 +118,30 @@ def _plain(text: str) -> str:
 def strings(
     body: object, name: str = "message", depth: int = 0
 ) -> Iterator[tuple[str, str]]:
-    """Yield the strings of an error body with the names of their members, codes before words."""
+    """Yield the strings of an error body with the names of their members, codes before words.
+
+    Of each the beginning.
+    """
     if name == "raw":  # OpenRouter passes on the provider's body
         body, name = _parse(body), "message"
+    if name == "loc" and isinstance(body, list):
+        body = ".".join(map(str, body[:_MOST]))
     if depth > _DEEPEST:
         return
     if isinstance(body, Mapping):
         for member in (*_NAMED, *_INSIDE):
             if member in body:
                 yield from strings(body[member], member, depth + 1)
-    elif isinstance(body, list) and name == "loc":
-        yield name, ".".join(map(str, body))
     elif isinstance(body, list):
         for item in body:
             yield from strings(item, name, depth + 1)
-    elif isinstance(body, str | int) and not str(body).lstrip().startswith(
-        "<"
-    ):  # a page of HTML
-        yield name, str(body)
+    elif isinstance(body, str | int):
+        yield from _unless_page(name, str(body)[:_READ])
+
+
+def _unless_page(name: str, text: str) -> Iterator[tuple[str, str]]:
+    if not text.lstrip().startswith("<"):
+        yield name, text
 
 
 def _parse(text: object) -> object:
@@ -130,7 +180,7 @@ def is_retired(status: int, body: object, model: str) -> bool:
         return True
     if not isinstance(body, Mapping | list) or status not in (400, _NOT_FOUND):
         return False
-    texts = [text for _, text in strings(body)]
+    texts = [text for _, text in islice(strings(body), _MOST)]
     if any(text.lower() in _CODES for text in texts):
         return True
     # Name and word must be close: an error can quote a prompt that has a short name in

@@ -1,37 +1,39 @@
 """Ask about numbered items and validate the answers; a problem with an item is its status.
 
-Values are read only from validated fields under the number of an item of the question.
-An answer in another form than the requested one, or with words around it, is read if it
-can mean only one thing and is the model's own (module `quoting`), and marked as
-repaired. Unreadable answers are asked for again, a bounded number of times, with the
-fault at the end of the user's message: at temperature 0 the same question has the same
-answer.
+Module `groups` reads the replies. Unreadable answers are asked for again, a bounded
+number of times, with the fault at the end of the user's message: at temperature 0 the
+same question has the same answer.
 """
 
 import functools
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, Literal, NamedTuple, TypeVar, Union
+from typing import Any, Generic, Literal, NamedTuple, Union
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import ConfigDict, Field, create_model
 
-from metassay.llm.answers import Reading, json_entries, strings
+from metassay.llm.groups import (
+    Answer,
+    AnyAnswer,
+    Fault,
+    Group,
+    Item,
+    Problem,
+    read_answers,
+)
 from metassay.llm.messages import Ask, ChatRequest, Reply, Status, replies_to
 from metassay.llm.prompts import PROMPTS, Kind, file_of, load, render
-from metassay.llm.quoting import is_own, names_another, stands_in, unescaped
-from metassay.llm.repair import choices, repair, whole
-from metassay.llm.thoughts import has_thought_end, without_any_thoughts
 
 # After a round that reads none of so many, less than 14 % are readable (95 %
 # confidence): stop.
 ENOUGH = 20
 
-Fault = Literal["form", "numbers", "missing", "twice", "value", "quoted", "truncated"]
-Faults = Mapping[int, Fault | None]  # by number; None: the model is told nothing
+# by number; None: the model is told nothing
+Faults = Mapping[int, Problem | None]
 ItemStatus = Status | Literal["unparsed"]
 AGAIN_FILLED: Mapping[str, Kind] = {"fault": "text", "attempt": "text"}
 AGAIN_FILE = file_of("answer-again")
@@ -66,9 +68,9 @@ class Again:
     def request(self, first: ChatRequest, faults: Faults, turn: int) -> ChatRequest:
         """Return the question of round `turn`, with the faults before; its key differs."""
         by_fault: dict[Fault, list[int]] = {}
-        for number, fault in faults.items():
-            if fault is not None:
-                by_fault.setdefault(fault, []).append(number)
+        for number, problem in faults.items():
+            if problem is not None:
+                by_fault.setdefault(problem.fault, []).append(number)
         if not by_fault:
             return replace(first, repeat=turn)
         message = "; ".join(
@@ -103,31 +105,26 @@ class RoundTally:
 
     def __init__(self, rounds: int) -> None:
         self._rounds = rounds
-        # attempts, status, repaired, quoted
-        self._results: Counter[tuple[int, str, bool, bool]] = Counter()
+        # attempts, status, repaired, why
+        self._results: Counter[tuple[int, str, bool, str]] = Counter()
 
     def add(self, results: "Iterable[ItemResult[Any]]") -> None:
         """Count results of `ask_groups`."""
-        self._results.update(
-            (r.attempts, r.status, r.repaired, r.quoted) for r in results
-        )
+        self._results.update((r.attempts, r.status, r.repaired, r.why) for r in results)
 
     @property
     def notes(self) -> list[str]:
         """Notes about rounds and repairs; none if all first answers were in the right form."""
         sent, won = Counter[int](), Counter[int]()
-        given_up = repaired = quoted = 0
-        for (
-            attempts,
-            status,
-            was_repaired,
-            was_quoted,
-        ), number in self._results.items():
+        given_up = repaired = 0
+        reasons = Counter[str]()
+        for (attempts, status, was_repaired, why), number in self._results.items():
             sent.update(dict.fromkeys(range(attempts), number))
             won[attempts - 1] += number * (status == "ok")
             given_up += number * (status == "unparsed" and attempts <= self._rounds)
             repaired += number * was_repaired
-            quoted += number * (status == "unparsed" and was_quoted)
+            if status == "unparsed":
+                reasons[why] += number
         lines = []
         if len(sent) > 1:
             by_round = ", ".join(
@@ -145,53 +142,10 @@ class RoundTally:
                 f"{repaired:,} of {won.total():,} answers were not in the requested form, but could"
                 " be read (repaired)"
             )
-        if quoted:
-            lines.append(
-                f"{quoted:,} questions have no answer, since the reply may only quote one: it"
-                " stands in the text under evaluation, or among words that take it back"
-            )
+        if reasons:
+            listed = "; ".join(f"{why} ({n:,})" for why, n in reasons.most_common())
+            lines.append(f"{reasons.total():,} answers could not be read: {listed}")
         return lines
-
-
-class Answer(BaseModel):
-    """Base of answers about one item: its number, and the fields of a subclass.
-
-    Models write fields in their order, so declare reasons before judgments.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    number: int
-
-
-AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
-
-
-class Item(NamedTuple):
-    """The subject of one question: its number, unique within a group, and its content."""
-
-    number: int
-    content: Any
-
-
-# Finds the entries of a reply, in the requested form; if `lenient` also in others, and
-# a single one without its number. Called as entries(text, lenient=True).
-Entries = Callable[..., Reading]
-
-
-@dataclass(frozen=True)
-class Group(Generic[AnyAnswer]):
-    """Items that fit one request; `build` makes the request of some or all of them.
-
-    `entries` reads a reply's entries: mappings with an item's `number` and the fields
-    of `answer`, or of the item's model in `models`, which validate them.
-    """
-
-    items: Sequence[Item]
-    build: Callable[[list[Item]], ChatRequest]
-    answer: type[AnyAnswer]
-    entries: Entries = json_entries
-    models: Mapping[int, type[AnyAnswer]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -200,8 +154,8 @@ class ItemResult(Generic[AnyAnswer]):
 
     `attempts` counts the requests about it, including those that the ledger answered;
     `tokens` is its share of theirs, None if unknown. `repaired`: the answer was not in
-    the requested form. `quoted`: the last reply had an answer that may not be the
-    model's own. `reply` is the reply with the answer.
+    the requested form. `why`: the reason why an answer could not be read. `reply` is
+    the reply with the answer.
     """
 
     status: ItemStatus = "unparsed"
@@ -209,7 +163,7 @@ class ItemResult(Generic[AnyAnswer]):
     attempts: int = 0
     tokens: int | None = None
     repaired: bool = False
-    quoted: bool = False
+    why: str = ""
     reply: Reply | None = field(default=None, compare=False, repr=False)
 
 
@@ -219,20 +173,9 @@ class _Batch(NamedTuple):
     group: int
     items: list[Item]
     status: ItemStatus = "ok"
-    faults: Mapping[int, Fault | None] = {}
+    faults: Mapping[int, Problem | None] = {}
 
 
-# Answers by number, each with whether it was repaired, and the faults of the other
-# items.
-_Read = tuple[dict[int, tuple[AnyAnswer, bool]], dict[int, Fault | None]]
-
-
-def number_items(contents: Sequence[Any]) -> list[Item]:
-    """Number the contents from 1."""
-    return [Item(number, content) for number, content in enumerate(contents, start=1)]
-
-
-# pydantic takes a millisecond, and a judge asks thousands
 @functools.lru_cache(maxsize=256)
 def schema_of(*item_models: type[Answer]) -> str:
     """Return the JSON schema of a reply about items of these models: `{"items": [...]}`."""
@@ -310,9 +253,7 @@ def _take(
     states: dict[int, ItemResult[AnyAnswer]],
     group: Group[AnyAnswer],
 ) -> list[_Batch]:
-    answers, faults = _answers(
-        request, reply, {item.number for item in batch.items}, group
-    )
+    answers = read_answers(request, reply, {item.number for item in batch.items}, group)
     status: ItemStatus = "unparsed" if reply.status == "ok" else reply.status
     counts = [
         n for n in (reply.prompt_tokens, reply.completion_tokens) if n is not None
@@ -320,7 +261,8 @@ def _take(
     share, more = divmod(sum(counts), len(batch.items))
     for place, item in enumerate(batch.items):
         before = states[item.number]
-        value, was_repaired = answers.get(item.number, (None, False))
+        value = answers.values.get(item.number)
+        problem = answers.problems.get(item.number)
         states[item.number] = ItemResult(
             status=status if value is None else "ok",
             value=value,
@@ -328,135 +270,25 @@ def _take(
             tokens=(before.tokens or 0) + share + (place < more)
             if counts
             else before.tokens,
-            repaired=was_repaired,
-            quoted=faults.get(item.number) == "quoted",
+            repaired=item.number in answers.repaired,
+            why="" if value is not None or problem is None else problem.why,
             reply=None if value is None else reply,
         )
-    left = [item for item in batch.items if item.number not in answers]
+    left = [item for item in batch.items if item.number not in answers.values]
     alone = len(left) == 1 and status in ("refused", "truncated")
     if not left or alone or status == "error":
         return []
-    middle = len(left) if answers else (len(left) + 1) // 2
+    middle = len(left) if answers.values else (len(left) + 1) // 2
     return [
         _Batch(
             batch.group,
             half,
             status,
-            {item.number: faults.get(item.number) for item in half},
+            {item.number: answers.problems.get(item.number) for item in half},
         )
         for half in (left[:middle], left[middle:])
         if half
     ]
-
-
-def _answers(
-    request: ChatRequest, reply: Reply, numbers: set[int], group: Group[AnyAnswer]
-) -> _Read[AnyAnswer]:
-    if reply.status != "ok" or reply.text is None:
-        by_status: Mapping[str, Fault] = {"truncated": "truncated", "ok": "form"}
-        return {}, dict.fromkeys(numbers, by_status.get(reply.status))
-    question = request.messages[-1].content
-    text: str | None = reply.text
-    reading = group.entries(text)
-    if not reading.is_alone or reading.before:
-        text = without_any_thoughts(reply.text)
-        if text is None:  # an answer in thoughts that do not end is none
-            return {}, dict.fromkeys(numbers, "form")
-        reading = group.entries(text)
-    strict, faults = _read(reading, question, numbers, group)
-    if len(strict) == len(numbers):
-        return strict, faults
-    assert text is not None
-    reading = group.entries(text, lenient=True)
-    lenient, faults = _read(reading, question, numbers, group, lenient=True)
-    return lenient | strict, faults
-
-
-def _read(
-    reading: Reading,
-    question: str,
-    numbers: set[int],
-    group: Group[AnyAnswer],
-    *,
-    lenient: bool = False,
-) -> _Read[AnyAnswer]:
-    """Return the valid answers; none if the reply has an unknown number."""
-    by_number: dict[int, list[Any]] = {}
-    entries = [entry for entry in reading.entries if isinstance(entry, dict)]
-    only = min(numbers) if lenient and len(numbers) == len(entries) == 1 else None
-    for entry in entries:
-        number = whole(entry.get("number", only))
-        if number is not None:
-            entry = entry | {"number": number} if lenient else entry  # noqa: PLW2901
-            by_number.setdefault(number, []).append(entry)
-    if not by_number.keys() <= numbers:
-        return {}, dict.fromkeys(numbers, "numbers")
-    answers: dict[int, tuple[AnyAnswer, bool]] = {}
-    faults: dict[int, Fault | None] = dict.fromkeys(
-        numbers, "missing" if by_number else "form"
-    )
-    for number, of_number in by_number.items():
-        model = group.models.get(number, group.answer)
-        values = [
-            _valid(repair(entry, model) if lenient else entry, model)
-            for entry in of_number
-        ]
-        several = len(values) > 1 and not (
-            lenient and all(v == values[0] for v in values)
-        )
-        faults[number] = "twice" if several else "value"
-        if several or values[0] is None:
-            continue
-        if _is_own(reading, of_number[0], values[0], question):
-            answers[number] = (values[0], lenient or not reading.is_alone)
-        else:
-            faults[number] = "quoted"
-    return answers, faults
-
-
-def _is_own(
-    reading: Reading, entry: Mapping[str, Any], answer: Answer, question: str
-) -> bool:
-    """Return whether an answer is the model's own, by the words around it (module `quoting`)."""
-    allowed = choices(type(answer))
-    fields = answer.model_dump(by_alias=True)
-    beside = {name: value for name, value in entry.items() if name not in fields}
-    # Models repeat the question in members of their own; that says nothing of their
-    # answer.
-    among = [
-        word
-        for word in (*reading.among, *strings(beside))
-        if word not in unescaped(question)
-    ]
-    reading = reading._replace(among=tuple(among))
-    if names_another(reading, fields, allowed, question):
-        return False
-    # A quoted end of thoughts can make a quotation look like the whole reply.
-    is_bare = not (reading.before or reading.after or reading.among)
-    if is_bare and not has_thought_end(question):
-        return True
-    return is_own(reading) and not stands_in(question, fields, allowed)
-
-
-def _valid(entry: Any, model: type[AnyAnswer]) -> AnyAnswer | None:
-    try:
-        answer = model.model_validate(entry)
-        # JSON allows lone surrogates, but files cannot hold them.
-        json.dumps(entry, ensure_ascii=False, default=str).encode("utf-8")
-    except (ValidationError, UnicodeEncodeError):
-        return None
-    return answer if _same_types(answer.model_dump(), entry) else None
-
-
-def _same_types(value: Any, source: Any) -> bool:
-    """Return whether a value has the types of its source: pydantic accepts true for Literal[1]."""
-    if isinstance(value, dict) and isinstance(source, dict):
-        return all(
-            _same_types(value[name], v) for name, v in source.items() if name in value
-        )
-    if isinstance(value, list) and isinstance(source, list):
-        return all(map(_same_types, value, source))
-    return type(value) is type(source)
 
 
 def _without_titles(schema: Any) -> Any:

@@ -24,6 +24,7 @@ from pydantic import (
 from metassay.core.errors import raise_problems
 from metassay.core.options import Name, Options
 from metassay.llm.endpoints import Length
+from metassay.llm.groups import Answer, Group, Item, number_items
 from metassay.llm.messages import Ask, ChatRequest, Message
 from metassay.llm.needs import PromptFile, Requests, Resources, Use
 from metassay.llm.prompts import Decoding, Kind, Prompt, file_of, load, render
@@ -31,14 +32,10 @@ from metassay.llm.structured import (
     AGAIN_FILE,
     AGAIN_FILLED,
     Again,
-    Answer,
-    Group,
-    Item,
     ItemResult,
     RoundTally,
     ask_groups,
     first_requests,
-    number_items,
     schema_of,
 )
 from metassay.tables.names import FULL

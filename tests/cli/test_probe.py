@@ -201,6 +201,24 @@ def test_a_refused_parameter_is_named_with_what_to_write_instead(
         ),
         (whole("<html>\x1b[31mno\n</html>"), "  <html>\\x1b[31mno\n  </html>\n"),
         (answer_with("I think so."), "judgment: unparsed; it took"),
+        (answer_with("I think so."), "could not be read: the reply is not JSON (1)\n"),
+        (answer_with('{"so": 1}'), "could not be read: `items` is missing (1)\n"),
+        (
+            answer_with('{"items": [{"number": 1}]}'),
+            "could not be read: `label` is missing (1)\n",
+        ),
+        (
+            answer_with('{"items": [{"number": 1, "label": "yes"}]}'),
+            "`label` is none of the values that are allowed (1)\n",
+        ),
+        (
+            answer_with('{"items": [{"number": 2, "label": "entailed"}]}'),
+            "the reply has numbers that were not asked about (1)\n",
+        ),
+        (
+            answer_with(f"The text says:\n{RIGHT}"),
+            "the reply may only quote an answer, takes it back or refuses (1)\n",
+        ),
         (hang(), "nothing came back\n\nstatus of the answer: error, timeout\n"),
     ],
 )

@@ -23,10 +23,11 @@ from metassay.judges.llm import LlmJudge, LlmOptions
 from metassay.judges.llm_calls import PerCall, Style
 from metassay.llm.client import asker
 from metassay.llm.endpoints import EndpointOptions, ModelOptions, clear, parse_models
+from metassay.llm.groups import Answer
 from metassay.llm.ledger import Ledger
 from metassay.llm.messages import ChatRequest, Message, Reply
 from metassay.llm.prompts import Decoding
-from metassay.llm.structured import Answer, schema_of
+from metassay.llm.structured import schema_of
 from metassay.units import DECOMPOSITIONS
 from metassay.units.llm import LlmClaimOptions
 from tests.llm import providers

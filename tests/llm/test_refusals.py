@@ -1,13 +1,15 @@
 """A wrong parameter costs one request and ends in the server's own words, but in none of a text."""
 
+import base64
 import dataclasses
 import json
+import time
 from typing import Any
 
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.llm.server_errors import Retired, is_retired, words
+from metassay.llm.server_errors import Retired, is_retired, without_secrets, words
 from tests.llm.batch_setup import asking, missing, request, requests
 from tests.llm.scripted_server import Answer, Call, echo, failed, too_long, whole
 
@@ -113,6 +115,35 @@ def test_what_quotes_the_texts_or_the_key_is_not(quoting: str) -> None:
 
 def refusing(body: object, status: int = 400) -> Answer:
     return whole({"error": body}, status=f"{status} x")
+
+
+KEY_OF_A_SERVER = "sk-proj-Ab3dEf6hIj9kLmNoPq2s"
+
+
+@pytest.mark.parametrize(
+    "encoded",
+    [
+        base64.b64encode(KEY_OF_A_SERVER.encode()),
+        base64.b64encode(b"user:" + KEY_OF_A_SERVER.encode()),
+        base64.urlsafe_b64encode(b"??" + KEY_OF_A_SERVER.encode()),
+        base64.b64encode(KEY_OF_A_SERVER.encode()[3:20]),
+        KEY_OF_A_SERVER.encode().hex().encode(),
+    ],
+)
+def test_a_key_is_not_shown_in_another_alphabet_either(encoded: bytes) -> None:
+    text = f"bad header {encoded.decode()} of the request req_011CSHoEeqs5C35K2UUqR7Fy"
+    assert encoded.decode() not in words(400, text, SENT.encode(), [KEY_OF_A_SERVER])
+    shown = without_secrets(text, [KEY_OF_A_SERVER])
+    assert shown == "bad header (not shown) of the request req_011CSHoEeqs5C35K2UUqR7Fy"
+
+
+def test_a_long_message_takes_no_longer_than_a_short_one() -> None:
+    start = time.monotonic()
+    body = {"error": {"message": "no such thing " * 400_000}}
+    many = {"error": [{"message": f"no {n}"} for n in range(200_000)]}
+    for error in (body, many):
+        assert len(words(400, error, SENT.encode(), [])) < 2_000
+    assert time.monotonic() - start < 5
 
 
 def test_the_first_question_with_a_new_block_goes_alone(server, ledger) -> None:

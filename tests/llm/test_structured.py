@@ -13,20 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.llm.answers import json_entries
+from metassay.llm.groups import Answer, Fault, Group, Item, Problem, number_items
 from metassay.llm.messages import ChatRequest, Message, Reply
 from metassay.llm.structured import (
     ENOUGH,
     Again,
-    Answer,
-    Fault,
-    Group,
-    Item,
     ItemResult,
     RoundTally,
     ask_groups,
     first_requests,
     most_requests,
-    number_items,
     schema_of,
 )
 
@@ -331,7 +327,8 @@ def test_recipes_name_rounds_and_wording_and_no_question_gets_longer_than_is_pro
     assert AGAIN.signature(0) == "rounds:0"
     kinds: tuple[Fault, ...] = get_args(Fault)
     first = build([])
-    longer = AGAIN.request(first, {n: kinds[n % len(kinds)] for n in range(10_000)}, 98)
+    problems = {n: Problem(kinds[n % len(kinds)], "") for n in range(10_000)}
+    longer = AGAIN.request(first, problems, 98)
     added = len(longer.messages[-1].content.encode()) - len(
         first.messages[-1].content.encode()
     )
