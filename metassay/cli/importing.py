@@ -1,8 +1,12 @@
 """`metassay import KIND PATH... --out DIR`: read what another tool wrote as own data."""
 
 import argparse
+import errno
+import os
 import shlex
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from metassay.cli.parsing import roles_in
@@ -12,9 +16,10 @@ from metassay.core.work import owner_alone
 from metassay.imports.comparisons import is_judged_and_rated
 from metassay.imports.database import Column, Database
 from metassay.imports.items import Task, Tool
-from metassay.imports.records import names_in
+from metassay.imports.records import FIX, names_in
 from metassay.imports.tools import TOOLS, describe_file, tools_of
 from metassay.imports.writing import write
+from metassay.tabular.decoding import is_readable
 from metassay.tabular.rows import Findings, Place
 
 _ROLES = ("doc", "system", "judge", "human")
@@ -29,7 +34,11 @@ def import_files(args: argparse.Namespace) -> int:
         for role, field in roles_in([word], _ROLES).items():
             columns[role] = (*columns.get(role, ()), field)
     # What is imported may be private: it is its owner's alone, as a project is.
-    with owner_alone(), whole_folder(args.out, "--out") as folder:
+    with (
+        _disk_errors(args.out),
+        owner_alone(),
+        whole_folder(args.out, "--out") as folder,
+    ):
         file = folder / "read.sqlite"
         database = Database(file)
         for path, named in _files(args.files, tool.patterns):
@@ -51,6 +60,21 @@ def import_files(args: argparse.Namespace) -> int:
     return 0
 
 
+@contextmanager
+def _disk_errors(out: Path) -> Iterator[None]:
+    """Turn an error of SQLite on a full disk into that of the disk."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in (
+            sqlite3.SQLITE_FULL,
+            sqlite3.SQLITE_IOERR,
+        ):
+            raise
+        reason = os.strerror(errno.ENOSPC)
+        raise OSError(errno.ENOSPC, reason, str(out)) from error
+
+
 def _written(folder: Path) -> list[str]:
     return sorted(str(file.relative_to(folder)) for file in folder.rglob("*.*"))
 
@@ -58,12 +82,14 @@ def _written(folder: Path) -> list[str]:
 def _read_file(task: Task, tool: Tool, database: Database, *, named: bool) -> None:
     """Add a file's items; problems or notes where it is not the tool's. `named`: by the user."""
     path, problems = task.path, task.problems
+    if not is_readable(path, problems, remedy=FIX):
+        return
     names, before = names_in(path), (database.records, problems.lines())
     matches = tool.name in tools_of(path, names)
     try:
         for item in tool.read(task) if matches or not names else ():
             database.add(item, task)
-    except (TypeError, AttributeError, ValueError, LookupError):
+    except (TypeError, AttributeError, ValueError, LookupError, RecursionError):
         n, what = database.records - before[0], f"that does not fit {tool.what}"
         fix = "docs/importing.md has the fields; correct the record or remove it"
         problems.add(Place(path.name), f"has a record, after {n} others, {what}", fix)

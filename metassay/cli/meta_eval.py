@@ -1,6 +1,7 @@
 """The command lines of `metassay.meta_eval` and `metassay.judge_check`."""
 
 import argparse
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -161,11 +162,11 @@ def _files(args: argparse.Namespace) -> tuple[list[Path], list[Path]]:
 def _read(
     scores: Sequence[Path], ratings: Sequence[Path], roles: Roles
 ) -> tuple[list[Sheet], list[Sheet]]:
-    both = {path.resolve() for path in scores} & {path.resolve() for path in ratings}
+    both = {*map(os.path.realpath, scores)} & {*map(os.path.realpath, ratings)}
     if both:
         raise BadInput(
-            f"{min(both).name}: is given as SCORES and as RATINGS; put the columns with metrics and"
-            " those with ratings in two files"
+            f"{Path(min(both)).name}: is given as SCORES and as RATINGS; put the columns"
+            " with metrics and those with ratings in two files"
         )
     faults = Findings()
     for paths in (scores, ratings):

@@ -28,6 +28,8 @@ from metassay.imports.items import (
     text,
 )
 from metassay.imports.records import FIX, Record, is_list, parts, records
+from metassay.tabular.decoding import is_readable
+from metassay.tabular.limits import SPLIT, unpacked_problem
 from metassay.tabular.rows import Findings, Place
 
 _ZSTD = 93  # compression of a member, which Python's zipfile reads since 3.14
@@ -39,6 +41,8 @@ _SAMPLE = re.compile(
 
 def read(task: Task) -> Iterator[Item]:
     """Yield the samples of a log."""
+    if not is_readable(task.path, task.problems, remedy=FIX):
+        return
     zipped = task.path.suffix == ".eval" or zipfile.is_zipfile(task.path)
     model, samples = _archive(task) if zipped else _json_log(task)
     for place, sample in samples:
@@ -87,6 +91,9 @@ def _json_log(task: Task) -> tuple[object, Iterator[Record]]:
 def _archive(task: Task) -> tuple[object, Iterator[Record]]:
     try:
         with zipfile.ZipFile(task.path) as archive:
+            if too_large := unpacked_problem(archive):
+                task.problems.add(Place(task.path.name), too_large, SPLIT)
+                return None, iter(())
             names = archive.namelist()
             head = next(name for name in _HEADS if name in names)
             model = field_of(_member(task.path, archive, head), "eval.model")
@@ -117,7 +124,7 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
         file.seek(info.header_offset + 26)
         file.seek(sum(struct.unpack("<HH", file.read(4))), 1)
         packed = pa.BufferReader(file.read(info.compress_size))
-    data = pa.CompressedInputStream(packed, "zstd").read()
+    data = pa.CompressedInputStream(packed, "zstd").read(info.file_size)
     if zlib.crc32(data) != info.CRC:
         raise zipfile.BadZipFile(name)
     return json.loads(data)

@@ -22,6 +22,7 @@ from metassay.tables.parquet_file import load
 from metassay.tabular.decoding import is_readable
 from metassay.tabular.files import read_sheet
 from metassay.tabular.grid import find_separator
+from metassay.tabular.limits import SPLIT, parquet_problem
 from metassay.tabular.rows import Findings, Place
 
 Steps = tuple[str, ...]  # the names of fields that lead to a value
@@ -216,6 +217,8 @@ def names_in(path: Path) -> list[str]:
 
     Of a text whose first line names its format, that line is the only name.
     """
+    if not is_readable(path, Findings(), remedy=FIX):
+        return []
     if first_line := _format_line(path):
         return [first_line]
     if path.suffix.lower() in TABLES:
@@ -234,11 +237,12 @@ def header_of(path: Path) -> tuple[list[str], bool]:
     Workbooks have none: no tool writes them.
     """
     ending = path.suffix.lower()
-    if first_line := _format_line(path):
+    readable = is_readable(path, Findings(), remedy=FIX)
+    if readable and (first_line := _format_line(path)):
         return [first_line], True
-    if ending in (".csv", ".tsv"):
+    if readable and ending in (".csv", ".tsv"):
         return _first_row(path), False
-    if ending in SHEETS:
+    if not readable or ending in SHEETS:
         return [], False
     if ending == ".parquet":
         with suppress(OSError, pa.ArrowException):
@@ -272,6 +276,9 @@ def _format_line(path: Path) -> str:
 
 
 def _parquet(path: Path, problems: Findings) -> Iterator[Part]:
+    if too_large := parquet_problem(path):
+        problems.add(Place(path.name), too_large, SPLIT)
+        return
     try:
         for batch in load(path).to_batches(_BATCH):
             yield from (Part((), row, is_element=True) for row in batch.to_pylist())

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import math
+import os
 import re
 import stat
 from collections import Counter
@@ -16,7 +17,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from metassay.core.errors import hint, shown
+from metassay.core.errors import BadInput, hint, shown
+from metassay.tabular.limits import SPLIT, rows_problem, size_problem
 from metassay.tabular.rows import Findings, Place
 
 UNREAD = object()  # a value that could not be read; its problem is recorded
@@ -89,9 +91,9 @@ def read_bytes(path: Path, problems: Findings, *, remedy: str) -> bytes | None:
 
 
 def is_readable(path: Path, problems: Findings, *, remedy: str) -> bool:
-    """Whether the path is a file that can be opened; a problem if not.
+    """Whether the path is a file that can be opened and is not too large; a problem if not.
 
-    Pipes are refused: reading one can block for ever.
+    Pipes and devices are refused: reading one can take for ever.
     """
     at = Place(path.name)
     whole = at if path.suffix else Place(str(path))  # 63, of /dev/fd/63, is no name
@@ -103,6 +105,8 @@ def is_readable(path: Path, problems: Findings, *, remedy: str) -> bool:
             problems.add(
                 whole, "is a pipe or device, not a file", "save its content in a file"
             )
+        elif too_large := size_problem(path):
+            problems.add(at, too_large, SPLIT)
         else:
             path.open("rb").close()
             return True
@@ -126,7 +130,7 @@ def _similar_file(path: Path) -> str:
 
 def check_names(paths: Sequence[Path], problems: Findings) -> None:
     """Check that files are different and have different names, which identify them and raters."""
-    files = Counter(path.resolve() for path in paths)
+    files = Counter(Path(os.path.realpath(path)) for path in paths)
     for path, n in files.items():
         if n > 1:
             problems.add(Place(path.name), "is named twice", "name it once")
@@ -265,13 +269,18 @@ def csv_records(
 def csv_lines(
     text: str, name: str, problems: Findings, separator: str = ","
 ) -> Iterator[tuple[Place, list[str]]]:
-    """Yield each record's place and cells, or blank line; invalid CSV ends it with a problem."""
+    """Yield each record's place and cells, or blank line; invalid CSV ends it with a problem.
+
+    Raises BadInput if there are more records than any table may have.
+    """
     # the default, 131,072 characters, is too few for sources
     csv.field_size_limit(_LONGEST)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     line = 1
     try:
-        for cells in reader:
+        for number, cells in enumerate(reader):
+            if too_many := rows_problem(number):  # beside the header
+                raise BadInput(f"{name}: {too_many}; {SPLIT}")
             yield Place(name, line), cells
             line = reader.line_num + 1
     except csv.Error as error:

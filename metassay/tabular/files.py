@@ -14,6 +14,7 @@ from metassay.tabular.decoding import check_names, csv_lines, is_readable, read_
 from metassay.tabular.encodings import Decoded, read_any_text
 from metassay.tabular.grid import HEAD, Lines, find_separator, rows_sheet
 from metassay.tabular.json_tables import read_json
+from metassay.tabular.limits import SPLIT, parquet_problem
 from metassay.tabular.numbers import looks_numeric
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import (
@@ -161,6 +162,9 @@ def _of_json(
 
 def _of_parquet(path: Path, problems: Findings, remedy: str) -> Sheet | None:
     if not is_readable(path, problems, remedy=remedy):
+        return None
+    if too_large := parquet_problem(path):
+        problems.add(Place(path.name), too_large, SPLIT)
         return None
     try:
         table = load(path)

@@ -27,10 +27,10 @@ from openpyxl.xml.functions import iterparse
 
 from metassay.core.errors import shown
 from metassay.tabular.decoding import is_readable
+from metassay.tabular.limits import UNPACKED, unpacked_problem
 from metassay.tabular.rows import Findings, Place
 
 _MB = 1_000_000
-_MOST = 100 * _MB  # bytes of a workbook when unpacked
 _TAGS = 10_000_000  # of each part with cells or texts: read in half a minute
 _BESIDE = 500_000  # of each other part: styles, links, properties
 _CELLS = 20_000_000  # of a page, as wide as its widest row
@@ -249,10 +249,8 @@ def _check_size(path: Path) -> None:
             raise _RefusedError(
                 "is protected by a password", "save it as XLSX without a password"
             )
-        if sum(part.file_size for part in parts) > _MOST:
-            raise _RefusedError(
-                f"is more than {_MOST // _MB} MB when unpacked", _AS_CSV
-            )
+        if too_large := unpacked_problem(packed, UNPACKED):
+            raise _RefusedError(too_large, _AS_CSV)
         for part in parts:
             content = part.filename.casefold().lstrip("/").startswith(_CONTENT)
             most = _TAGS if content else _BESIDE

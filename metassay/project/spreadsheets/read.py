@@ -1,5 +1,6 @@
 """Read spreadsheets of own data whole: every problem at once, or what the files contain."""
 
+import os
 import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -128,7 +129,8 @@ def read_all(inputs: Inputs) -> OwnData:
         inputs.reference, systems, rows.problems, tables["texts"]
     )
     real = {
-        kind: {path.resolve() for path in paths} for kind, paths in inputs.files.items()
+        kind: {os.path.realpath(path) for path in paths}
+        for kind, paths in inputs.files.items()
     }
     again = real["texts"] & (real.get("ratings", set()) | real.get("scores", set()))
     texts = add_texts(tables["texts"], references, rows, again=bool(again))
