@@ -58,7 +58,7 @@ def main(then: Then = lambda _args, _plan, failed: FAILED if failed else 0) -> i
     parent_watch.watch(ending.interrupt)
     chosen = parser.parse_args()
     try:
-        return exit_code(lambda: _run(Path.cwd(), chosen, ending, then))
+        return ending.finish(exit_code(lambda: _run(Path.cwd(), chosen, ending, then)))
     except _Stopped:
         ending.leave()
         raise
@@ -108,7 +108,7 @@ def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> 
             failed: list[str] = []
             if plan.stale:
                 _check_packages(root, plan)
-                with _runner(chosen, server) as run:
+                with _runner(chosen, server, ending) as run:
                     failed = _run_stages(
                         ending,
                         workers,
@@ -245,13 +245,13 @@ def _server(
 
 
 def _runner(
-    chosen: argparse.Namespace, server: Callable[[], "Server"]
+    chosen: argparse.Namespace, server: Callable[[], "Server"], ending: Ending
 ) -> "AbstractContextManager[RunStages]":
     """Return what runs the stages: a function of the root, the workers, the watch and `jobs`."""
     from flows import plain, prefect_server
 
     if chosen.prefect_api and not (chosen.no_prefect or chosen.only):
-        return prefect_server.run_at(chosen.prefect_api)
+        return prefect_server.run_at(chosen.prefect_api, ending.drop_reports)
     return (
         prefect_server.run_with(server())
         if _has_server(chosen)

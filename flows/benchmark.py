@@ -6,7 +6,9 @@ failed. A flow and its tasks have no arguments but names of stages: Prefect's se
 gets them.
 """
 
+import contextlib
 import os
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +21,13 @@ from prefect import Task, flow, get_run_logger, task
 from prefect.artifacts import create_link_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
 from prefect.events.worker import EventsWorker
 from prefect.futures import PrefectFuture, wait
 from prefect.logging.handlers import APILogWorker
+from prefect.runtime import flow_run
 from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
-from prefect.states import Completed, Failed, State
+from prefect.states import Completed, Crashed, Failed, State
 from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.tasks import exponential_backoff
 
@@ -53,12 +57,37 @@ def flush_reports() -> None:
         waiting.drain_all(timeout=10)
 
 
+def mark_lost(note: Path) -> None:
+    """Mark the flow run that a note names as crashed, with its task runs; remove the note.
+
+    It has lost the server, or was killed, so that the server holds it for running.
+    """
+    if not note.exists():
+        return
+    crashed = Crashed(message="The run lost this server, or was killed.")
+    with contextlib.suppress(Exception), get_client(sync_client=True) as client:
+        number = uuid.UUID(note.read_text(encoding="ascii"))
+        only = FlowRunFilter(id=FlowRunFilterId(any_=[number]))
+        for task_run in client.read_task_runs(flow_run_filter=only):
+            if task_run.state is None or not task_run.state.is_final():
+                client.set_task_run_state(task_run.id, crashed, force=True)
+        client.set_flow_run_state(number, crashed, force=True)
+    note.unlink(missing_ok=True)
+
+
 def run(
-    root: Path, workers: Workers, watch: Watch, *, jobs: int, notes: bool
+    root: Path,
+    workers: Workers,
+    watch: Watch,
+    *,
+    jobs: int,
+    notes: bool,
+    note: Path | None = None,
 ) -> list[str]:
     """Bring the stale stages up to date, `jobs` at a time; return those that did not succeed.
 
     `notes`: whether Prefect may have what stages print; else only the number of notes.
+    `note`: the file that gets the flow run's id.
     """
 
     names = dict.fromkeys(stage.benchmark for stage in watch.plan.stages.values())
@@ -70,6 +99,8 @@ def run(
         persist_result=False,
     )
     def benchmark() -> State[Any]:
+        if note is not None:
+            note.write_text(str(flow_run.id), encoding="ascii")
         return _run_stale(root, workers, watch, notes=notes)
 
     state: State[Any] = benchmark(return_state=True)

@@ -83,6 +83,10 @@ class Plan:
         """Return the stale stages that this one needs."""
         return [need for need in self.stages[address].needs if need in self.stale]
 
+    def without(self, done: Collection[str]) -> "Plan":
+        """Return the plan in which these stages are not stale any more."""
+        return replace(self, stale=self.stale.difference(done))
+
     def after(self, failed: Collection[str]) -> list[str]:
         """Return the stages, all stale, that need one of these, directly or not."""
         reached = _with_downstream(self.stages, failed).difference(failed)

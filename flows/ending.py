@@ -25,6 +25,7 @@ class Ending:
 
     def __init__(self) -> None:
         self.code = 0
+        self._reports = True
         self._message = ""
         self._workers: Workers | None = None
 
@@ -41,6 +42,18 @@ class Ending:
     def in_order(self, workers: "Workers") -> None:
         """From now on, kill these workers' stages before the run ends."""
         self._workers = workers
+
+    def drop_reports(self) -> None:
+        """End without what waits to be reported: Prefect tries each report for seconds."""
+        self._reports = False
+
+    def finish(self, code: int) -> int:
+        """Return the exit code, or end with it at once if reports are dropped."""
+        if not self._reports:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+        return code
 
     def interrupt(self) -> None:
         """End since the user wants it, or the parent process is gone; the second time at once."""

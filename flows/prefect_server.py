@@ -6,6 +6,7 @@ outlive a killed run.
 """
 
 import contextlib
+import hashlib
 import http.client
 import os
 import re
@@ -21,12 +22,16 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from flows import history
 from metassay.core import parent_watch
 from metassay.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from flows.watch import Watch
+    from flows.workers import Workers
 
 RunStages = Callable[..., list[str]]
 LOST = (
@@ -62,27 +67,85 @@ def run_with(server: "Server") -> Iterator[RunStages]:
 
 
 @contextmanager
-def run_at(url: str) -> Iterator[RunStages]:
-    """Run with the server at `url`; raises NoPrefect if there is none."""
+def run_at(url: str, lost: Callable[[], None]) -> Iterator[RunStages]:
+    """Run with the server at `url`; raises NoPrefect if there is none.
+
+    All work is done here, so a run goes on without a server that goes away: then `lost`
+    is called.
+    """
     connect(url)
     from flows import benchmark
 
+    benchmark.mark_lost(_note_of(url))
+    yield partial(_run_or_go_on, url, lost)
+
+
+def _run_or_go_on(
+    url: str,
+    lost: Callable[[], None],
+    root: Path,
+    workers: "Workers",
+    watch: "Watch",
+    *,
+    jobs: int,
+) -> list[str]:
+    """Run the stages with the server; if it goes away, run the rest without it."""
+    from flows import benchmark, plain
+    from flows.workers import Interrupted
+
+    note = _note_of(url)
     try:
-        yield partial(benchmark.run, notes=False)
-    finally:
+        failed = benchmark.run(root, workers, watch, jobs=jobs, notes=False, note=note)
+        problem = failed and benchmark.connection_problem()
+    except Interrupted:
+        raise
+    except Exception:
+        problem = benchmark.connection_problem()
+        if not problem:
+            raise
+    if not problem:
+        note.unlink(missing_ok=True)
         benchmark.flush_reports()
+        return failed
+    lost()
+    print(
+        f"Prefect's server at {_place(url)} does not answer any more ({problem}); the run"
+        " goes on without it",
+        file=sys.stderr,
+    )
+    before = list(watch.failures)
+    after = watch.plan.after(before)
+    watch.plan = watch.plan.without([*watch.ended, *before, *after])
+    return [*before, *after, *plain.run(root, workers, watch, jobs=jobs)]
+
+
+def _note_of(url: str) -> Path:
+    """Return the file that names the flow run at a server, as long as it lasts."""
+    name = hashlib.sha256(url.encode()).hexdigest()[:16]
+    return Path(os.environ["PREFECT_HOME"]) / f"run-at-{name}"
+
+
+def _place(url: str) -> str:
+    place = urlsplit(url)
+    return f"{place.scheme}://{place.hostname}"
 
 
 def connect(url: str) -> None:
     """Let Prefect in this process report to the server at `url`; raises NoPrefect without one."""
-    os.environ |= {"PREFECT_API_URL": url, "PREFECT_LOGGING_TO_API_ENABLED": "false"}
+    os.environ |= {
+        "PREFECT_API_URL": url,
+        "PREFECT_LOGGING_TO_API_ENABLED": "false",
+        # The run says itself what goes wrong.
+        "PREFECT_LOGGING_LEVEL": "CRITICAL",
+        "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
+        "PREFECT_CLIENT_MAX_RETRIES": "1",  # seconds, in place of minutes
+    }
     with without_settings_files():
         from flows import benchmark
     reason = benchmark.connection_problem()
     if reason:
-        place = urlsplit(url)
         raise NoPrefect(
-            f"no Prefect server answers at {place.scheme}://{place.hostname} ({reason}); see that"
+            f"no Prefect server answers at {_place(url)} ({reason}); see that"
             " --prefect-api names its API, as http://HOST:4200/api does, and that"
             " PREFECT_API_KEY or PREFECT_API_AUTH_STRING is right if it wants one"
         )

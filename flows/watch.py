@@ -50,7 +50,7 @@ class Watch:
         self.failures: dict[str, StageFailed] = {}
         self.plan = plan
         self._running: list[Stage] = []
-        self._ended: set[str] = set()
+        self.ended: set[str] = set()
         self._progress = Progress(
             TextColumn("[bold]stages"),
             BarColumn(20),
@@ -77,7 +77,7 @@ class Watch:
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
-        for address in sorted(self.plan.stale - self._ended):
+        for address in sorted(self.plan.stale - self.ended):
             if address.endswith(":report"):
                 page = Path(
                     "reports", self.plan.stages[address].benchmark, "index.html"
@@ -98,7 +98,7 @@ class Watch:
 
         def ended(outcome: Outcome) -> None:
             self.failures.pop(stage.address, None)
-            self._ended.add(stage.address)
+            self.ended.add(stage.address)
             self._progress.advance(self._bar)
             name, took = escape(stage.name), time.perf_counter() - start
             if outcome.ran:

@@ -9,8 +9,9 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -243,3 +244,66 @@ def test_another_prefect_server_is_told_keys_and_numbers_only(
         assert b"CANARY" not in before
         assert str(project).encode() not in before
     assert not history.database(project).exists()
+
+
+@contextmanager
+def their_server(folder: Path) -> Iterator[Server]:
+    """A Prefect server that is not the run's; it can be killed."""
+    (folder / ".work").mkdir(parents=True, exist_ok=True)
+    with (folder / "held").open("w") as lock, pytest.MonkeyPatch.context() as patch:
+        for name, value in environment(folder).items():
+            patch.setenv(name, value)
+        server = Server(folder, [lock.fileno()], lambda: None)
+        server.wait_until_it_serves()
+        yield server
+        server._closing = True
+        server._process.kill()
+        server._process.wait()
+        assert server._process.stdin is not None
+        server._process.stdin.close()
+        server._output.close()
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_without_a_server_that_goes_away_and_the_next_marks_it(
+    project: Path, tmp_path: Path
+) -> None:
+    change(project / "params.yaml", "alignments.rouge_topk.k", 2)
+    began, go = tmp_path / "began", tmp_path / "go"
+    wait = f"touch {began}; while [ ! -e {go} ]; do sleep .1; done"
+    hook(project, "align-b00-rouge_topk", wait)
+    hook(project, "align-b01-rouge_topk", "echo ratings.csv: mend it >&2", "exit 78")
+    theirs = tmp_path / "theirs"
+    done: list[subprocess.CompletedProcess[str]] = []
+    with their_server(theirs) as server:
+        words = ("b00", "b01", "--prefect-api", server.url)
+        running = threading.Thread(target=lambda: done.append(run(project, *words)))
+        running.start()
+        while not began.exists():
+            time.sleep(0.05)
+    go.touch()
+    running.join()
+    (lost,) = done
+    assert lost.returncode == 1, lost.stderr  # of the stage that failed, nothing else
+    assert lost.stderr.count("does not answer any more") == 1
+    for words_of_prefect in ("Traceback", "ERROR", "EventsWorker", "httpx"):
+        assert words_of_prefect not in lost.stderr
+    assert stale(project, "b00") == set()
+    assert stale(project, "b01") != set()
+    assert lost.stderr.count("✗ b01: align@rouge_topk") == 1  # and not a second time
+    assert [row[0] for row in prefect(theirs, "select state_type from flow_run")] == [
+        "RUNNING"
+    ]
+
+    hook(project, "align-b01-rouge_topk", "true")
+    (note,) = (project / ".work/prefect").glob("run-at-*")
+    with their_server(theirs) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PREFECT_HOME", str(note.parent))
+        note.rename(prefect_server._note_of(server.url))  # as if at the same port
+        again = run(project, "b00", "b01", "--prefect-api", server.url)
+        assert again.returncode == 0, again.stderr
+    states = prefect(theirs, "select state_type from flow_run order by created")
+    assert [state for (state,) in states] == ["CRASHED", "COMPLETED"]
+    assert not list((project / ".work/prefect").glob("run-at-*"))
+    open_ = "state_type not in ('COMPLETED', 'FAILED', 'CRASHED') and state_name <> 'NotReady'"
+    assert prefect(theirs, f"select name from task_run where {open_}") == []
