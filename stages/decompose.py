@@ -7,6 +7,7 @@ from metassay.tables.responses import RESPONSES
 from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS
 from metassay.units.record import take_apart
+from metassay.units.statements import lead_in_notes
 from stages.connect import check_folder, connect
 from stages.doorway import StageIO, program
 from stages.workers import executor
@@ -27,6 +28,6 @@ def main(io: StageIO) -> None:
             parts, sources, decomposition, session.provide(decomposition), over
         )
         answers = session.finish()
-    io.note([*decomposed.warnings, *answers.notes])
+    io.note([*decomposed.warnings, *lead_in_notes(parts), *answers.notes])
     io.write(UNITS, decomposed.units)
     io.write(RESPONSES, answers.responses, "decompose")

@@ -12,7 +12,7 @@ from metassay.llm.messages import Ask, ChatRequest, Reply, replies_to
 from metassay.llm.needs import Requests, Resources, Use
 from metassay.llm.prompts import PROMPTS, Decoding
 
-VERSION = 1  # raised by whoever changes results of this module's kinds
+VERSION = 2  # raised by whoever changes results of this module's kinds
 
 
 class ChatOptions(prompted.Style):

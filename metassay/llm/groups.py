@@ -176,9 +176,9 @@ def _is_own(
     fields = answer.model_dump(by_alias=True)
     beside = {name: value for name, value in entry.items() if name not in fields}
     # Models repeat the question in members of their own, which tells nothing.
-    asked = unescaped(question)
+    plain = unescaped(question)
     words = [*reading.among, *strings(beside)]
-    among = tuple(word for word in words if word not in asked)
+    among = tuple(word for word in words if word not in plain)
     reading = reading._replace(among=among)
     if names_another(reading, fields, allowed, question):
         return False

@@ -355,7 +355,7 @@ def _unread(content: bytes, sent: bytes, secrets: list[str]) -> Outcome:
     return replace(outcome, page=page, tries=2)
 
 
-def other_model(content: bytes, asked: str) -> str | None:
+def other_model(content: bytes, model: str) -> str | None:
     """Return the model that a reply names if it is not the one that was asked; None if it is.
 
     Providers name a dated version for a name without a date, and some put a path before
@@ -365,7 +365,7 @@ def other_model(content: bytes, asked: str) -> str | None:
     served = match[1].decode("utf-8", "replace") if match else ""
     ours, theirs = (
         name.rpartition("/")[2].casefold().removesuffix("-latest")
-        for name in (asked, served)
+        for name in (model, served)
     )
     rest = theirs.removeprefix(ours)
     same = theirs.startswith(ours) and (not rest or _VERSION.fullmatch(rest))

@@ -16,6 +16,7 @@ from typing import Any, Generic, Literal, NamedTuple, Union
 
 from pydantic import ConfigDict, Field, create_model
 
+from metassay.format.numbers import counted
 from metassay.llm.groups import (
     Answer,
     AnyAnswer,
@@ -144,7 +145,8 @@ class RoundTally:
             )
         if reasons:
             listed = "; ".join(f"{why} ({n:,})" for why, n in reasons.most_common())
-            lines.append(f"{reasons.total():,} answers could not be read: {listed}")
+            total = counted(reasons.total(), "answer")
+            lines.append(f"{total} could not be read: {listed}")
         return lines
 
 

@@ -6,8 +6,9 @@ Definition of a sentence:
   "2. ") is not part of its item, and markdown around a line not part of the line.
 - A line that is only a known heading ("CHIEF COMPLAINT", "Results:", "## Plan") is no
   sentence. A line that only introduces others ("Blood pressure:", "**Diabetes**") is
-  one only if the text has no other. A section heading before its content ("Exam: normal
-  gait.") is removed.
+  one only if the text has no other; `lead_ins` returns those that are none. A line that
+  states something ("No skull fracture:") is a sentence. A section heading before its
+  content ("Exam: normal gait.") is removed.
 - A sentence includes the citations after its full stop.
 
 Every letter and digit outside headings, lead-ins and markers is in exactly one
@@ -21,6 +22,7 @@ from functools import lru_cache
 from metassay.text import citations
 from metassay.text.boundaries import STOPS, boundaries
 from metassay.text.headings import section_heading, stands_alone
+from metassay.text.lead_ins import states_something
 from metassay.text.spans import BREAKS, MARKS, Span, strip_span
 
 _LINE = re.compile(rf"[^{BREAKS}]+")
@@ -41,21 +43,42 @@ def sentences(text: str) -> list[Span]:
 
     Returns an empty list if there are none. Never fails, for any characters.
     """
+    spans, introducing = _spans(text)
+    return spans or introducing
+
+
+def lead_ins(text: str) -> list[Span]:
+    """Return the lines that only introduce others and so are no sentences.
+
+    >>> lead_ins("Blood pressure:\\n120/80")
+    [Span(start=0, end=15)]
+    """
+    spans, introducing = _spans(text)
+    return introducing if spans else []
+
+
+def _spans(text: str) -> tuple[list[Span], list[Span]]:
+    """Return the sentences, and the spans of lines that only introduce others."""
     spans: list[Span] = []
-    lead_ins: list[Span] = []
+    introducing: list[Span] = []
     for match in _LINE.finditer(text):
         start, end = _content(match.group())
         content = text[match.start() + start : match.start() + end]
-        short = len(content.split()) <= _LONGEST_LEAD_IN
-        leads_in = _MARKDOWN.fullmatch(match[0]) or (
-            short and _LEAD_IN.fullmatch(content)
-        )
-        target = lead_ins if leads_in else spans
+        target = introducing if _leads_in(match[0], content) else spans
         target.extend(
             Span(match.start() + start + s, match.start() + start + e)
             for s, e in _split(content)
         )
-    return spans or lead_ins
+    return spans, introducing
+
+
+def _leads_in(line: str, content: str) -> bool:
+    """Return whether a line only introduces others; a heading of Markdown always does."""
+    if _MARKDOWN.fullmatch(line):
+        return line.lstrip().startswith("#") or not states_something(content)
+    is_short = len(content.split()) <= _LONGEST_LEAD_IN
+    ends_in_colon = is_short and _LEAD_IN.fullmatch(content)
+    return bool(ends_in_colon) and not states_something(content)
 
 
 def _content(line: str) -> Span:

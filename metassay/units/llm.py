@@ -59,7 +59,7 @@ from metassay.units.statements import (
     units_of,
 )
 
-VERSION = 1  # raised by whoever changes results of this module's kinds
+VERSION = 2  # raised by whoever changes results of this module's kinds
 
 Groups = Sequence[Group[Answer] | None]  # of one item each; None: nothing to ask
 

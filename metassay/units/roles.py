@@ -24,7 +24,7 @@ from metassay.text.spans import Span
 from metassay.units.facets import Facet, facet_part
 from metassay.units.record import OK, Divided, Part, Segmentation, Text
 
-VERSION = 1  # raised by whoever changes results of this module's kinds
+VERSION = 2  # raised by whoever changes results of this module's kinds
 
 Role = Literal["background", "objective", "method", "result", "conclusion", "other"]
 ROLES: tuple[Role, ...] = get_args(Role)

@@ -13,7 +13,7 @@ from metassay.tables.checks import check_sources, rows_of, without_further_refer
 from metassay.tables.units import UNITS
 from metassay.text.citations import GROUP, parse, strip_citations
 from metassay.text.patterns import Patterns
-from metassay.text.sentences import sentences
+from metassay.text.sentences import lead_ins, sentences
 from metassay.text.tokens import content_tokens
 from metassay.units.record import Decomposed, Decomposition
 
@@ -45,6 +45,21 @@ def statements(text: str) -> list[Statement]:
     spans = sentences(plain_lines(text, same_length=True))
     read = [Statement(*parse(text[start:end]), start, end) for start, end in spans]
     return [statement for statement in read if any(map(str.isalnum, statement.text))]
+
+
+def lead_in_notes(parts: pd.DataFrame) -> list[str]:
+    """Return a note on the lines of leaf parts that introduce others and so are not judged."""
+    counts: Counter[str] = Counter()
+    for _, author, _, text in leaves(parts):
+        if lines := len(lead_ins(plain_lines(text, same_length=True))):
+            counts[author] += lines
+    if not counts:
+        return []
+    listed = ", ".join(f"{author} {n:,}" for author, n in sorted(counts.items()))
+    return [
+        f'{counts.total():,} lines only introduce others, as "Blood pressure:" does, and are'
+        f" not judged: {listed}"
+    ]
 
 
 def plain_lines(text: str, *, same_length: bool = False) -> str:

@@ -83,7 +83,7 @@ def test_json_without_an_answer_is_asked_again_before_it_counts(server, ledger) 
 
 
 @pytest.mark.parametrize(
-    ("asked", "served", "same"),
+    ("model_name", "served", "same"),
     [
         ("gpt-4o-mini", "gpt-4o-mini-2024-07-18", True),
         ("gpt-4o", "gpt-4o-mini", False),
@@ -100,17 +100,15 @@ def test_json_without_an_answer_is_asked_again_before_it_counts(server, ledger) 
     ],
 )
 def test_another_model_is_counted_and_said(
-    asked, served, same, server, ledger, caplog
+    model_name, served, same, server, ledger, caplog
 ) -> None:
     server.script = lambda _: whole(completion(model=served))
-    ask = asking(server, ledger, of=model(model=asked))
+    ask = asking(server, ledger, of=model(model=model_name))
     with caplog.at_level(logging.WARNING, "metassay.llm"):
-        ask([replace(request(n), model=asked) for n in range(3)])
-    said = [record.getMessage() for record in caplog.records]
-    expected = (
-        f"3 answers are of another model than {asked!r}, which was asked: {served!r} 3"
-    )
-    assert said == ([] if same else [expected])
+        ask([replace(request(n), model=model_name) for n in range(3)])
+    messages = [record.getMessage() for record in caplog.records]
+    expected = f"3 answers are of another model than {model_name!r}, which was asked: {served!r} 3"
+    assert messages == ([] if same else [expected])
 
 
 def test_a_token_for_a_page_is_not_believed(server, ledger) -> None:

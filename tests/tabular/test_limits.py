@@ -42,7 +42,7 @@ def large(path: Path) -> None:
     os.truncate(path, 5 * 2**30)
 
 
-MADE: dict[str, tuple[Callable[[Path], object], str]] = {
+ENDLESS: dict[str, tuple[Callable[[Path], object], str]] = {
     "5 GB": (large, "is larger than 500 MB; split it"),
     "a device": (lambda path: path.symlink_to("/dev/zero"), "is a pipe or device"),
     "itself": (lambda path: path.symlink_to(path), "symbolic links"),
@@ -50,20 +50,20 @@ MADE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("ending", ["json", "jsonl", "csv", "xlsx", "parquet", "eval"])
-@pytest.mark.parametrize("sort", MADE)
+@pytest.mark.parametrize("sort", ENDLESS)
 def test_what_has_no_end_is_refused_at_once(
     tmp_path: Path, ending: str, sort: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    make, words = MADE[sort]
+    make, words = ENDLESS[sort]
     path = tmp_path / f"samples_x.{ending}"
     make(path)
     began = time.monotonic()
     for command in commands(path):
         capsys.readouterr()
         assert main(command) == 2, command
-        said = capsys.readouterr().err
-        assert path.name in said
-        assert words in said, (command, said)
+        error = capsys.readouterr().err
+        assert path.name in error
+        assert words in error, (command, error)
     assert time.monotonic() - began < 60
     assert not [p for p in tmp_path.iterdir() if p != path]
 
@@ -95,9 +95,9 @@ def test_a_table_of_too_many_rows_is_refused(
             lines = ["text,judge,human", *["same,pass,pass"] * number]
             Path("t.csv").write_text("\n".join(lines), encoding="utf-8")
         main(["judge-check", f"t.{ending}", "--judge", "judge", "--human", "human"])
-        said = capsys.readouterr().err
-        assert words in said
-        assert ("more than" in said) == bool(words)
+        error = capsys.readouterr().err
+        assert words in error
+        assert ("more than" in error) == bool(words)
 
 
 def test_an_archive_that_unpacks_to_more_is_refused(

@@ -131,9 +131,9 @@ def test_an_unsound_answer_is_asked_for_again_and_then_unknown(wrong: Any) -> No
     assert (result.name, result.text) == ("result", "The change was cheap.")
     (parts,), notes = divided(lambda *_: wrong)
     assert parts == [Part(name, None, [], "unparsed") for name in BMRC]
-    assert notes == (
-        "questions that were answered: at first 0 of 1, in round 1 0 of 1",
-    )
+    rounds, reasons = notes
+    assert rounds == "questions that were answered: at first 0 of 1, in round 1 0 of 1"
+    assert reasons.startswith("1 answer could not be read: ")
 
 
 @pytest.mark.parametrize("status", ["refused", "truncated", "error"])
