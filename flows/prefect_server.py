@@ -115,6 +115,7 @@ def _run_or_go_on(
     )
     before = list(watch.failures)
     after = watch.plan.after(before)
+    watch.report_skipped(after)
     watch.plan = watch.plan.without([*watch.ended, *before, *after])
     return [*before, *after, *plain.run(root, workers, watch, jobs=jobs)]
 

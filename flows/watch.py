@@ -51,6 +51,10 @@ class Watch:
         self.plan = plan
         self._running: list[Stage] = []
         self.ended: set[str] = set()
+        self._to_do = (
+            plan.stale
+        )  # at first: the plan changes if the run loses its server
+        self._skipped: set[str] = set()
         self._progress = Progress(
             TextColumn("[bold]stages"),
             BarColumn(20),
@@ -77,7 +81,7 @@ class Watch:
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
-        for address in sorted(self.plan.stale - self.ended):
+        for address in sorted(self._to_do - self.ended):
             if address.endswith(":report"):
                 page = Path(
                     "reports", self.plan.stages[address].benchmark, "index.html"
@@ -133,6 +137,9 @@ class Watch:
     def report_skipped(self, addresses: Iterable[str]) -> None:
         """Name the stages that could not run because a stage that they need failed."""
         for address in addresses:
+            if address in self._skipped:
+                continue
+            self._skipped.add(address)
             name = escape(self.plan.stages[address].name)
             self._print(f"[yellow]– {name} was not run: a stage that it needs failed")
 

@@ -130,7 +130,7 @@ class SingleRun:
             )
         if self._other_models and self.endpoint.options.kind != "azure":
             named = ", ".join(
-                f"{name!r} {n:,}" for name, n in self._other_models.items()
+                f"{name!r} {n:,}" for name, n in self._other_models.most_common(3)
             )
             log.warning(
                 "%d answers are of another model than %r, which was asked: %s",

@@ -50,6 +50,8 @@ _PLAIN = frozenset(
 def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str:
     """Return the words of an error body, without `secrets`; `sent`: the request's body."""
     secrets = list(secrets)
+    # Short headers, such as "true", are in many messages.
+    keys = [secret for secret in secrets if len(secret) >= _WINDOW]
     request = json.loads(sent)
     texts = [message["content"] for message in request.pop("messages")]
     form = request.pop("response_format", {"type": ""})
@@ -60,9 +62,8 @@ def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str
     for name, text in dict.fromkeys(islice(strings(body), _MOST)):
         if not text.strip() or text == str(status):
             continue
-        encoded = without_secrets(text, secrets) != text
         if (
-            encoded
+            without_secrets(text, keys) != text
             or bool(_ESCAPED.search(text))
             or any(
                 word not in allowed and word in quotable
@@ -83,7 +84,7 @@ def without_secrets(text: str, secrets: Iterable[str]) -> str:
     """Return a text without these secrets, also where they stand in base64 or in hexadecimals."""
     windows: set[bytes] = set()
     for secret in secrets:
-        text = text.replace(secret, _UNSHOWN) if len(secret) >= _WINDOW else text
+        text = text.replace(secret, _UNSHOWN)
         content = secret.encode("utf-8")
         ends = range(_WINDOW, len(content) + 1)
         windows.update(content[end - _WINDOW : end] for end in ends)

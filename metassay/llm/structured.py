@@ -178,6 +178,7 @@ class _Batch(NamedTuple):
     faults: Mapping[int, Problem | None] = {}
 
 
+# pydantic takes a millisecond, and a judge asks thousands
 @functools.lru_cache(maxsize=256)
 def schema_of(*item_models: type[Answer]) -> str:
     """Return the JSON schema of a reply about items of these models: `{"items": [...]}`."""
