@@ -186,7 +186,9 @@ def _is_own(
     is_bare = not (reading.before or reading.after or reading.among)
     if is_bare and not has_thought_end(question):
         return True
-    return is_own(reading) and not stands_in(question, fields, allowed)
+    # A form without labels asks for lists, which what leads to an answer may name.
+    asked = () if allowed else [name for name in fields if name != "number"]
+    return is_own(reading, asked) and not stands_in(question, fields, allowed)
 
 
 def _valid(entry: Any, model: type[AnyAnswer]) -> AnyAnswer | str:

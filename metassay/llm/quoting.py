@@ -18,7 +18,7 @@ words.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,12 @@ Choices = Mapping[str, Sequence[Value]]  # by field of an answer, all that it ca
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?…])\s+|\n")
 
 
-def is_own(reading: Reading) -> bool:
-    """Return whether the words around the answers of a reply leave them the model's own."""
+def is_own(reading: Reading, asked: Collection[str] = ()) -> bool:
+    """Return whether the words around the answers of a reply leave them the model's own.
+
+    `asked` are the names of the lists that the form asks for, such as "claims": what
+    leads to an answer may name them ("Here are the claims:").
+    """
     before = reading.before.strip()
     after = _OFFER.sub("", reading.after).strip()
     if reading.same_line and reading.after.partition("\n")[0].strip():
@@ -46,7 +50,7 @@ def is_own(reading: Reading) -> bool:
     )
     is_sentence = bool(ends) and not reading.same_line
     if not is_sentence:
-        if lead and not _announces(lead):
+        if lead and not _announces(lead, asked):
             return False
         lead = ""
     if _GOES_ON.match(after):
@@ -92,14 +96,14 @@ _LEADS_ON = re.compile(
 _GOES_ON = re.compile(r"[a-z,;:?…–—]|\.\.\.|-\s")
 
 
-def _announces(line: str) -> bool:
+def _announces(line: str, asked: Collection[str]) -> bool:
     """Return whether the words of a line say only that an answer comes."""
     if _RULE.fullmatch(line):
         return True
     if line.lstrip().startswith((">", "|", "<!")):  # a quotation, a table, a comment
         return False
     words = {word.casefold() for word in _WORD.findall(_ABOUT_MATERIAL.sub("", line))}
-    return bool(words) and words <= _ANNOUNCING
+    return bool(words) and words <= _ANNOUNCING.union(asked)
 
 
 # ---- words that take an answer back, or refuse to give one

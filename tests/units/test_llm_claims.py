@@ -54,6 +54,17 @@ def claims(units: pd.DataFrame) -> list[tuple[str, int, str | None, str]]:
     return [(d, n, t if isinstance(t, str) else None, s) for d, n, t, s in rows]
 
 
+@pytest.mark.parametrize(
+    "lead", ["Here are the claims:", "Sure! The claims of each text:", "Claims:"]
+)
+def test_words_that_lead_to_claims_may_name_them(lead: str) -> None:
+    answer = json.dumps({"items": [{"number": 1, "claims": ["The knee hurts."]}]})
+    ask = FakeAsk(lambda text, _: f"{lead}\n{answer}")
+    units = decomposed(parts("Knee pain."), ask)
+    assert claims(units) == [("d0", 0, "The knee hurts.", "ok")]
+    assert len(ask.requests) == 1
+
+
 def test_a_request_for_each_part_and_a_row_for_each_claim() -> None:
     rows = pd.concat(
         [
