@@ -1,14 +1,14 @@
 """Keep the results of a project whose code was hashed: its locks get declared versions instead.
 
 Before versions were declared, code.yaml had hashes of the code, and every dvc.lock
-names those that its results were made with. Where these are the last ones, the results
-are those of version 1.
+names those that its results were made with. Where these are of a state in `CHANGED`, the
+results are those of version 1, but for what that state says.
 """
 
 import copy
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,27 @@ from metassay.core.versions import (
 
 OLD = "code.yaml"
 LOCK = "dvc.lock"
-# Of the stages in the last code.yaml; a project with others is of an older Metassay.
-LAST_STAGES = "6727e91812ae9b5a"
 FIRST = 1  # the version that a stage or a kind had when versions were first declared
+ASKING = "models"  # stands for all kinds that ask a language model
+# By the hash of the stages in a project's code.yaml: stages and kinds whose results were
+# changed after that and before versions were declared. A project with another hash is of
+# another Metassay.
+CHANGED: Mapping[str, frozenset[str]] = {
+    "6727e91812ae9b5a": frozenset(),  # of 28 November, the last with hashes
+    "668184cea05075d4": frozenset(  # of 27 November
+        {
+            "meta_evaluate",
+            "certify",
+            "examine",
+            "ingest_study",
+            "report",
+            "report_judges",
+            "report_segmentations",
+            "bleu",
+            ASKING,
+        }
+    ),
+}
 
 Hashes = Mapping[
     str, Mapping[str, str]
@@ -42,7 +60,8 @@ def migrate_locks(root: Path, params: Params, declared: Versions) -> list[str]:
     """Rewrite the locks of a project; return a line for each on what it keeps.
 
     `declared` are the versions of now. A stage keeps its results if code.yaml has the
-    hashes that its lock names, and its prompts and learnt files are as they were then.
+    hashes that its lock names, its prompts and learnt files are as they were then, and
+    `CHANGED` does not name it.
     Results of kinds of the user's own stay, too: whether their code was edited since,
     nobody can tell.
     """
@@ -50,7 +69,7 @@ def migrate_locks(root: Path, params: Params, declared: Versions) -> list[str]:
     from dvc.utils.serialize import dumps_yaml, load_yaml  # type: ignore[import-untyped]
 
     old: Any = strict_yaml.load(root / OLD)
-    is_last = _hash(json.dumps(old.get(STAGES))) == LAST_STAGES
+    changed = CHANGED.get(_hash(json.dumps(old.get(STAGES))))
     lines = []
     for folder in (None, *params.every.values()):
         file = BENCHMARKS / folder.name / LOCK if folder else Path(LOCK)
@@ -58,11 +77,12 @@ def migrate_locks(root: Path, params: Params, declared: Versions) -> list[str]:
             continue
         lock: Any = load_yaml(root / file)
         n_kept = 0
-        for name, keys in _watched(root, folder) if is_last else ():
+        for name, keys in _watched(root, folder) if changed is not None else ():
             entry = lock["stages"].get(name)
-            migrated = entry and _migrate(
-                entry.get("params") or {}, keys, root, old, declared
-            )
+            if entry is None or name.partition("@")[0] in changed:
+                continue
+            before = entry.get("params") or {}
+            migrated = _migrate(before, keys, root, old, declared, changed)
             if migrated:
                 entry["params"] = migrated
                 n_kept += 1
@@ -93,6 +113,7 @@ def _migrate(
     root: Path,
     old: Hashes,
     declared: Versions,
+    changed: Collection[str],
 ) -> dict[str, dict[str, Any]] | None:
     """Return what a stage watches now, with its values then; None if its results are others'."""
     for key, value in before.get(OLD, {}).items():
@@ -102,6 +123,8 @@ def _migrate(
     for file in sorted(keys, key=lambda file: (file != str(PARAMS), file)):
         values: dict[str, Any] = {}
         for key in sorted(keys[file]):
+            if file == FILE and _is_changed(key, before, declared, changed):
+                return None
             if file == FILE:
                 values[key] = _first_version(key, before, root, old, declared)
             else:
@@ -119,6 +142,30 @@ def _value(values: Mapping[str, Any], key: str) -> Any:
     block, _, name = key.rpartition(".")
     above = _value(values, block) if block else None
     return above.get(name) if isinstance(above, Mapping) else None
+
+
+def _is_changed(
+    key: str,
+    before: Mapping[str, Mapping[str, Any]],
+    declared: Versions,
+    changed: Collection[str],
+) -> bool:
+    """Return whether a named block is of a kind that was changed, or asks a model."""
+    block, _, name = key.partition(".")
+    if block == STAGES:
+        return False
+    if ASKING in changed and _asks(declared[block][name]):
+        return True
+    settings = _value(before.get(str(PARAMS), {}), key)
+    return isinstance(settings, Mapping) and settings.get("kind") in changed
+
+
+def _asks(version: Version) -> bool:
+    """Return whether a kind, or one inside it, asks a language model."""
+    if not isinstance(version, dict):
+        return False
+    members = version.get("members", {}).values()
+    return ASKING in version or any(_asks(member) for member in members)
 
 
 def _first_version(

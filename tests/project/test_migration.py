@@ -53,7 +53,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "code.yaml").write_text(yaml.safe_dump(hashes), encoding="utf-8")
     stages = yaml.safe_load(yaml.safe_dump(hashes))["stages"]
     last = hashlib.sha256(json.dumps(stages).encode()).hexdigest()[:16]
-    monkeypatch.setattr(migration, "LAST_STAGES", last)
+    monkeypatch.setattr(migration, "CHANGED", {last: frozenset()})
     return tmp_path
 
 
@@ -102,10 +102,45 @@ def test_a_stage_of_other_code_is_computed_again(project: Path) -> None:
 def test_a_project_of_an_older_metassay_keeps_nothing(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migration, "LAST_STAGES", "of others")
+    monkeypatch.setattr(migration, "CHANGED", {})
     before = (project / LOCK).read_bytes()
     assert f"{LOCK}: 0 of 14 stages keep their results" in refresh(project)
     assert (project / LOCK).read_bytes() == before
+
+
+def change_since(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Say that these stages and kinds were changed since the project's last run."""
+    (state,) = migration.CHANGED
+    monkeypatch.setattr(migration, "CHANGED", {state: frozenset(names)})
+
+
+def test_a_stage_that_was_changed_before_versions_is_computed_again(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_since(monkeypatch, "meta_evaluate", "judge")
+    assert f"{LOCK}: 11 of 14 stages keep their results" in refresh(project)
+
+
+def test_a_kind_that_was_changed_before_versions_is_computed_again(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_since(monkeypatch, "rouge")
+    refresh(project)
+    stages = load_yaml(project / LOCK)["stages"]
+    kept = {name for name in stages if "versions.yaml" in stages[name]["params"]}
+    assert stages.keys() - kept == {"measure"}
+
+
+def test_answers_of_models_that_were_read_otherwise_are_read_again(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_since(monkeypatch, migration.ASKING)
+    asking = {"version": 1, "models": {"a-model": {}}}
+    jury = {"version": 1, "members": {"first": 1, "second": asking}}
+    assert migration._asks(asking)
+    assert migration._asks(jury)
+    assert not migration._asks({"version": 1, "members": {"first": 1}})
+    assert f"{LOCK}: 14 of 14 stages keep their results" in refresh(project)
 
 
 def test_a_file_with_coefficients_that_is_another_one_counts(project: Path) -> None:
