@@ -77,9 +77,10 @@ def migrate_locks(root: Path, params: Params, declared: Versions) -> list[str]:
             continue
         lock: Any = load_yaml(root / file)
         n_kept = 0
-        for name, keys in _watched(root, folder) if changed is not None else ():
+        for name, keys in _watched(root, folder):
             entry = lock["stages"].get(name)
-            if entry is None or name.partition("@")[0] in changed:
+            # of another Metassay, not run yet, or changed since
+            if changed is None or entry is None or name.partition("@")[0] in changed:
                 continue
             before = entry.get("params") or {}
             migrated = _migrate(before, keys, root, old, declared, changed)

@@ -127,8 +127,8 @@ def test_a_kind_that_was_changed_before_versions_is_computed_again(
     change_since(monkeypatch, "rouge")
     refresh(project)
     stages = load_yaml(project / LOCK)["stages"]
-    kept = {name for name in stages if "versions.yaml" in stages[name]["params"]}
-    assert stages.keys() - kept == {"measure"}
+    rewritten = {name for name in stages if "versions.yaml" in stages[name]["params"]}
+    assert stages.keys() - rewritten == {"measure"}
 
 
 def test_answers_of_models_that_were_read_otherwise_are_read_again(
