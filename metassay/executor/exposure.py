@@ -42,7 +42,7 @@ def _is_loopback(host: str) -> bool:
 
 def _other_addresses() -> list[str]:
     """Return this machine's IPv4 addresses in its networks."""
-    import psutil
+    import psutil  # type: ignore[import-untyped]
 
     addresses = []
     for interface in psutil.net_if_addrs().values():

@@ -187,8 +187,8 @@ def _is_own(
     if is_bare and not has_thought_end(question):
         return True
     # A form without labels asks for lists, which what leads to an answer may name.
-    asked = () if allowed else [name for name in fields if name != "number"]
-    return is_own(reading, asked) and not stands_in(question, fields, allowed)
+    list_names = () if allowed else [name for name in fields if name != "number"]
+    return is_own(reading, list_names) and not stands_in(question, fields, allowed)
 
 
 def _valid(entry: Any, model: type[AnyAnswer]) -> AnyAnswer | str:

@@ -30,10 +30,10 @@ Choices = Mapping[str, Sequence[Value]]  # by field of an answer, all that it ca
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?…])\s+|\n")
 
 
-def is_own(reading: Reading, asked: Collection[str] = ()) -> bool:
+def is_own(reading: Reading, list_names: Collection[str] = ()) -> bool:
     """Return whether the words around the answers of a reply leave them the model's own.
 
-    `asked` are the names of the lists that the form asks for, such as "claims": what
+    `list_names` are the names of the lists that the form asks for, such as "claims": what
     leads to an answer may name them ("Here are the claims:").
     """
     before = reading.before.strip()
@@ -50,7 +50,7 @@ def is_own(reading: Reading, asked: Collection[str] = ()) -> bool:
     )
     is_sentence = bool(ends) and not reading.same_line
     if not is_sentence:
-        if lead and not _announces(lead, asked):
+        if lead and not _announces(lead, list_names):
             return False
         lead = ""
     if _GOES_ON.match(after):
@@ -96,14 +96,14 @@ _LEADS_ON = re.compile(
 _GOES_ON = re.compile(r"[a-z,;:?…–—]|\.\.\.|-\s")
 
 
-def _announces(line: str, asked: Collection[str]) -> bool:
+def _announces(line: str, list_names: Collection[str]) -> bool:
     """Return whether the words of a line say only that an answer comes."""
     if _RULE.fullmatch(line):
         return True
     if line.lstrip().startswith((">", "|", "<!")):  # a quotation, a table, a comment
         return False
     words = {word.casefold() for word in _WORD.findall(_ABOUT_MATERIAL.sub("", line))}
-    return bool(words) and words <= _ANNOUNCING.union(asked)
+    return bool(words) and words <= _ANNOUNCING.union(list_names)
 
 
 # ---- words that take an answer back, or refuse to give one
