@@ -1,5 +1,6 @@
 """Test metrics against people: `meta_eval` of two frames, `evaluate_sheets` of two files."""
 
+import importlib.util
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from metassay.api.eval_request import EvalRequest, EvalSettings, check_request
 from metassay.api.reading import count_overlap, rater_means, read_both, warn_of_names
 from metassay.api.results import Results, as_tuple
 from metassay.api.slices import Slice, find_groups, find_slices
+from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.analysis import Evaluation, Progress
@@ -92,10 +94,25 @@ class MetaEvaluation(Results):
     def _repr_html_(self) -> str:
         return "".join(f"<p>{escape(line)}</p>" for line in repr(self).splitlines())
 
-    def _write_page(self, folder: Path) -> None:
-        # Here, because Matplotlib takes a second to import and a call without pages
-        # needs none.
+    def save(self, folder: str | Path, *, figures: bool = False) -> None:
+        """Write the page `index.html`, every table as CSV, `choices.json` and `notes.txt`.
+
+        With `figures`, also figures/forest.svg and .png for a paper: each metric's
+        correlation by criterion, with intervals. Matplotlib draws them. The folder must
+        be new or empty, and appears whole or not at all; else BadInput. Tables have all
+        their digits; a missing number is an empty cell.
+        """
+        if figures:
+            check_drawing("figures")
+        with whole_folder(Path(folder), "save") as partial:
+            self.write(partial, figures=figures)
+
+    def write(self, folder: Path, *, figures: bool = False) -> None:
+        """Write the same files to an existing, empty folder."""
+        self.write_tables(folder)
+        # Here, because a call without pages needs none of it.
         from metassay.reporting.meta_page import write_meta_page
+        from metassay.reporting.page import draw_figures
 
         names = [
             str(self.choices[key]) for key in ("scores", "ratings") if self.choices[key]
@@ -111,6 +128,17 @@ class MetaEvaluation(Results):
             title=" and ".join(names),
             command=call,
             notes=self.notes,
+        )
+        if figures and "certificates" in self.tables:
+            useful = self.certification.useful
+            draw_figures(folder, self.tables["certificates"], {"forest": ""}, useful)
+
+
+def check_drawing(option: str) -> None:
+    """Raise BadInput about this option if Matplotlib, which draws figures, is missing."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise BadInput(
+            f"{option}: needs matplotlib, which is not installed; run: pip install matplotlib"
         )
 
 

@@ -72,6 +72,11 @@ class Results:
 
     def write(self, folder: Path) -> None:
         """Write the same files to an existing, empty folder."""
+        self.write_tables(folder)
+        self._write_page(folder)
+
+    def write_tables(self, folder: Path) -> None:
+        """Write these files but the page."""
         contents = {f"{name}.csv": to_csv(table) for name, table in self.tables.items()}
         contents["choices.json"] = (
             f"{json.dumps(self.choices, indent=2, ensure_ascii=False)}\n"
@@ -80,7 +85,6 @@ class Results:
             contents[name] = "".join(f"{line}\n" for line in lines)
         for name, text in contents.items():
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
-        self._write_page(folder)
 
     def _texts(self) -> Mapping[str, Iterable[str]]:
         return {

@@ -15,13 +15,13 @@ from rich.text import Text
 from metassay.api.columns import Roles
 from metassay.api.eval_request import EvalRequest
 from metassay.api.example import write_example
-from metassay.api.meta_eval import evaluate_sheets
+from metassay.api.meta_eval import check_drawing, evaluate_sheets
 from metassay.api.reading import EVERYBODY, find_faults, read_file
 from metassay.cli.parsing import ROLES
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.cli.tool_files import propose_import
 from metassay.core.atomic import whole_folder
-from metassay.core.errors import BadInput, raise_problems
+from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.core.progress import bars
 from metassay.format.frames import records
 from metassay.format.numbers import (
@@ -85,7 +85,7 @@ def meta_eval(args: argparse.Namespace) -> int:
         with bars() as progress:
             results = evaluate_sheets(scores, ratings, request, progress)
         if folder is not None:
-            results.write(folder)
+            results.write(folder, figures=args.figures)
     # First, because no verdict below should be read without them.
     for line in results.warning_lines:
         limit = line.kind == "size"
@@ -114,12 +114,17 @@ def _request(args: argparse.Namespace) -> EvalRequest:
         for scale in args.scale
         if "=" not in scale
     ]
-    of_metrics = args.compared or args.confound or args.primary or args.fitted
-    if not _files(args)[0] and of_metrics:
+    of_metrics = [args.compared, args.confound, args.primary, args.fitted, args.figures]
+    if not _files(args)[0] and any(of_metrics):
         problems.append(
-            "--compared, --confound, --primary, --fitted: are about metrics; name SCORES before"
-            " RATINGS"
+            "--compared, --confound, --primary, --fitted, --figures: are about metrics; name SCORES"
+            " before RATINGS"
         )
+    if args.figures:
+        if args.out is None:
+            problems.append("--figures: add --out DIR, where they are written")
+        with collect_problems(problems):
+            check_drawing("--figures")
     raise_problems(problems)
     pairs = [word.partition("=") for word in args.columns]
     roles = {role: column for role, _, column in pairs if role in ROLES and column}

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import jinja2
-
 from metassay.core.errors import BadInput
 from metassay.models.loading import places, tokenizer_limit
 
@@ -134,6 +132,8 @@ class Reader:
             )
             content = fill_template(wording.template, premise, hypothesis)
             messages.append({"role": "user", "content": content})
+            import jinja2  # slow, and descriptions of metrics import this module
+
             try:
                 encoded = self.tokenizer.apply_chat_template(
                     messages, add_generation_prompt=True

@@ -66,7 +66,7 @@ def write_meta_page(
     command: str,
     notes: Sequence[str],
 ) -> None:
-    """Write index.html, page/ and figures/ to a folder that is there.
+    """Write index.html and page/ to a folder that is there.
 
     `tables`: those of `evaluate`, `certificates` and `raters`, or `agreement`, `raters`
     and `warnings` alone. The page links to the tables as CSV beside it, which the
@@ -86,7 +86,6 @@ def write_meta_page(
         "meta-eval",
         tables,
         command,
-        useful=options.useful,
         name=title,
         about=about,
         problems=problems,

@@ -175,6 +175,10 @@ def write_page(
         for group in (words.get("tables", {}), blocks or {})
     )
     all_blocks = {**of_kind, **_blocks(), **of_kind, **more}
+    if not words.get("figures", True):
+        all_blocks = {
+            name: {**block, "figures": {}} for name, block in all_blocks.items()
+        }
     evidence = [
         _put_table(page, name, tables[name], all_blocks[name], command, useful)
         for name in sorted(tables, key=list(all_blocks).index)
@@ -199,7 +203,7 @@ def _put_table(
     command: str,
     useful: float,
 ) -> c.TableInfo:
-    figures = _draw(page.folder, frame, block.get("figures", {}), useful)
+    figures = draw_figures(page.folder, frame, block.get("figures", {}), useful)
     frame = frame.drop(columns=LISTS, errors="ignore")
     contract = {**TABLES, **SUMMARIES}.get(name)
     columns = SHARED if contract is None else contract.columns
@@ -221,13 +225,13 @@ def _put_table(
     )
 
 
-def _draw(
+def draw_figures(
     folder: Path, frame: pd.DataFrame, titles: Mapping[str, str], useful: float
 ) -> dict[str, str]:
     """Write figures/NAME.svg and .png where there is something to draw; return their titles."""
     if not titles:
         return {}
-    # slow; most pages draw nothing
+    # slow, and most pages draw nothing: Matplotlib is no package of the core install
     from metassay.reporting.figures import draw, figures
 
     pictures = {name: draw(figures(useful)[name], frame) for name in titles}

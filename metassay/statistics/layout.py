@@ -166,12 +166,18 @@ def blocks_of(present: Mask) -> tuple[Index, Index]:
 
 def _components(x: Index, y: Index, shape: tuple[int, int] | None = None) -> Index:
     # The component of each number of `x`, then of each of `y`; (x, y) are the edges.
-    from scipy.sparse import coo_array  # slow to import, and few studies need it
-    from scipy.sparse.csgraph import connected_components
-
     a, b = shape or (int(x.max(initial=-1)) + 1, int(y.max(initial=-1)) + 1)
-    edges = coo_array((np.ones(x.size), (x, y + a)), shape=(a + b, a + b))
-    return factorize(connected_components(edges, directed=False)[1])
+    lowest = np.arange(a + b)  # a member of its component, lower in each round
+    y = y + a
+    while True:
+        before = lowest.copy()
+        of_edge = np.minimum(lowest[x], lowest[y])
+        # the member that stands for either end takes the lower one, too
+        for ends in (lowest[x], lowest[y], x, y):
+            np.minimum.at(lowest, ends, of_edge)
+        lowest = lowest[lowest]
+        if np.array_equal(lowest, before):
+            return factorize(lowest)
 
 
 # expected number of equal items by chance, below which equals are doubles
@@ -323,12 +329,13 @@ def clumps(sides: Sequence[Array], rng: np.random.Generator) -> Clumps:
     components. Source: Liu et al. 2008, Statistical significance of clustering for
     high-dimension, low-sample size data.
     """
-    from scipy.cluster.hierarchy import fcluster, linkage  # slow to import, as above
-
     means = [_normal_scores(side) for side in sides]
     informative = [scores for scores in means if scores is not None]
     if len(informative) < 3 or informative[0].size < 12:
         return Clumps(0.0, np.arange(sides[0].shape[1]))
+    # slow to import, and many studies end above
+    from scipy.cluster.hierarchy import fcluster, linkage
+
     n = informative[0].size
     rows = np.linspace(0, n - 1, min(n, 400)).astype(np.intp)
     points = np.stack(informative, axis=1)
@@ -412,8 +419,6 @@ def _normal_scores(side: Array) -> Array | None:
 
 def differ_by_group(side: Array, group: Index) -> float:
     """Return p that documents' means differ by group (Kruskal and Wallis); 1 if undefined."""
-    from scipy.stats import kruskal  # slow to import, as in exact_sums.rankdata
-
     means = document_means(side)
     defined = ~np.isnan(means)
     samples = [
@@ -422,7 +427,21 @@ def differ_by_group(side: Array, group: Index) -> float:
     samples = [sample for sample in samples if sample.size > 1]
     if len(samples) < 2 or np.ptp(np.concatenate(samples)) == 0:
         return 1.0
-    return float(kruskal(*samples).pvalue)
+    return _kruskal(samples)
+
+
+def _kruskal(samples: Sequence[Array]) -> float:
+    # p of scipy.stats.kruskal, to the last bit; scipy.stats takes most of a second to
+    # import. H is corrected for ties, and p is that of chi squared.
+    values = np.concatenate(samples)
+    n = values.size
+    ties = np.unique(values, return_counts=True)[1].astype(np.float64)
+    ends = np.cumsum([sample.size for sample in samples])[:-1]
+    by_sample = np.split(rankdata(values), ends)
+    between = sum(float(np.sum(ranks)) ** 2 / ranks.size for ranks in by_sample)
+    h = 12.0 / (n * (n + 1)) * between - 3 * (n + 1)
+    h /= 1 - float(np.sum(ties**3 - ties)) / (n**3 - n)
+    return float(scipy.special.chdtrc(len(samples) - 1, h))
 
 
 def in_blocks(documents: int) -> Index:

@@ -23,14 +23,15 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_page_has_the_answer_every_table_and_figures(written: Path) -> None:
+def test_the_page_has_the_answer_and_every_table(written: Path) -> None:
     head = page_data.head(written)
     assert (head["kind"], head["texts"], head["systems"]) == ("meta-eval", None, None)
     assert len(head["answer"]) == len(head["grid"]) == 1
     assert list(head["decisions"]) == ["global", "document", "system"]
     names = {info["name"] for info in head["tables"]}
     assert {"certificates", "correlations", "agreement", "raters"} <= names
-    assert page_data.figures(head) == ["forest"]
+    assert page_data.figures(head) == []
+    assert not (written / "figures").exists()
     for info in head["tables"]:
         assert (written / info["csv"]).is_file()
         assert info["command"] == "meta_eval(scores, ratings)"
@@ -56,6 +57,21 @@ def test_equal_input_gives_an_equal_page(written: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="holds something already"):
         results.save(written)
     assert {path: path.stat().st_mtime_ns for path in written.rglob("*")} == before
+
+
+def test_figures_are_drawn_for_who_asks(tmp_path: Path) -> None:
+    metassay.meta_eval(*frames(), **FEW).save(tmp_path / "out", figures=True)
+    files = {file.name for file in (tmp_path / "out/figures").iterdir()}
+    assert files == {"forest.svg", "forest.png"}
+
+
+def test_figures_without_matplotlib_say_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    results = metassay.meta_eval(ratings=frames()[1], **FEW)
+    with pytest.raises(BadInput, match=r"figures: needs matplotlib.*pip install"):
+        results.save(tmp_path / "out", figures=True)
 
 
 def test_ratings_alone_have_a_page_too(tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ ELSEWHERE = {
     "tabular/decoding.py:is_readable",
     "tabular/statistics_files.py:read_labelled",
     "tabular/workbook.py:_read_others",
+    "api/meta_eval.py:check_drawing",
     "project/make.py:check_place",
     "core/atomic.py:whole_folder",
 }

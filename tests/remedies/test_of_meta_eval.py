@@ -150,6 +150,13 @@ REFUSALS: dict[str, Refusal] = {
         "name SCORES before RATINGS",
         (retype("meta-eval r.csv", "meta-eval s.csv r.csv"),),
     ),
+    "figures without a folder": Refusal(
+        f"meta-eval s.csv r.csv --figures {FEW}",
+        BOTH,
+        "--figures: add --out DIR",
+        "add --out DIR",
+        (retype("--figures", "--figures --out results"),),
+    ),
     "every metric a confound": Refusal(
         f"meta-eval s.csv r.csv --confound good {FEW}",
         BOTH,
