@@ -22,7 +22,7 @@ from metassay.core.errors import shown as quoted
 from metassay.core.exit_codes import DONE, INCOMPLETE, WORSE
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import load
-from metassay.format.frames import records, to_csv
+from metassay.format.frames import to_csv
 from metassay.format.numbers import counted, probability, shown
 from metassay.tracking.comparison import words
 from metassay.tracking.comparison.differences import (
@@ -33,10 +33,14 @@ from metassay.tracking.comparison.differences import (
     compare_systems,
     comparison_options,
 )
+from metassay.tracking.comparison.headlines import compare_headlines
 from metassay.tracking.comparison.sides import (
     FOLDER,
+    HERE,
     LOCK,
     OF_ACCEPTED,
+    REVISION,
+    NoTables,
     State,
     state_of,
 )
@@ -91,11 +95,9 @@ def _of_sides(args: argparse.Namespace, options: ComparisonOptions) -> list[Comp
     problems: list[str] = []
     for name in names:
         with collect_problems(problems):
-            before, after = (side.load(name) for side in sides)
-            comparison = compare(
-                before, after, options, parts=args.parts, n_benchmarks=len(names)
+            comparisons.append(
+                _of_benchmark(sides, name, options, args.parts, len(names))
             )
-            comparisons.append(comparison)
     # fewer than the user named are compared only if they say so
     if problems and comparisons:
         possible = " ".join(comparison.benchmark for comparison in comparisons)
@@ -106,14 +108,37 @@ def _of_sides(args: argparse.Namespace, options: ComparisonOptions) -> list[Comp
     return comparisons
 
 
+def _of_benchmark(
+    sides: Sequence[State],
+    benchmark: str,
+    options: ComparisonOptions,
+    parts: bool,
+    n_benchmarks: int,
+) -> Comparison:
+    """Compare the tables of a benchmark, or what git keeps of them where they are not there."""
+    try:
+        before, after = (side.load(benchmark) for side in sides)
+    except NoTables:
+        in_git = all(side.kind in (HERE, REVISION) for side in sides)
+        before_state, after_state = sides
+        comparison = None
+        if in_git:
+            comparison = compare_headlines(before_state, after_state, benchmark)
+        if comparison is None:
+            raise
+        return comparison
+    return compare(before, after, options, parts=parts, n_benchmarks=n_benchmarks)
+
+
 def _print(comparison: Comparison, console: Console) -> None:
     changes = words.sort_changes(comparison.differences.changes)
-    rows = [row for row in records(changes) if row["verdict"] in words.SHOWN]
+    rows = words.rows_in_full(comparison)
     title = f"{comparison.benchmark}: {comparison.before} -> {comparison.after}"
     say(console, f"{title}: {words.verdict_counts(changes)}", wrap=False)
     if rows:
         console.print(_table(rows[:ROWS]))
     lines = _more(len(rows) - ROWS, "rows")
+    lines += words.headline_lines(comparison)
     documents = words.documents_of_regressed(comparison)
     if documents:
         keys = ", ".join(
@@ -187,6 +212,10 @@ def _exit_code(comparisons: Sequence[Comparison], fail_on: str) -> int:
     lacking = [c.benchmark for c in comparisons if c.differences.lacking]
     if lacking:
         print(f"answers are missing: {', '.join(lacking)}", file=sys.stderr)
+    untested = [c.benchmark for c in comparisons if c.untested]
+    if untested:
+        print(f"tables are missing: {', '.join(untested)}", file=sys.stderr)
+    lacking += untested
     return INCOMPLETE if lacking or any(c.outdated[1] for c in comparisons) else DONE
 
 

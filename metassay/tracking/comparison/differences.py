@@ -468,7 +468,8 @@ class Comparison(NamedTuple):
     None where they are unknown, since a side has no lock, and for systems. `outdated`:
     settings, code and data of `before`, and of `after`, that changed since its run.
     `certificates`: the columns DECISION, and verdicts `before` and `after`, empty if
-    there is none.
+    there is none. `by_headline`: whether tables were not there, so that headline
+    numbers and locks are compared instead.
     """
 
     benchmark: str
@@ -479,6 +480,14 @@ class Comparison(NamedTuple):
     causes: list[Cause] | None
     certificates: pd.DataFrame
     outdated: tuple[tuple[str, ...], tuple[str, ...]]
+    by_headline: bool = False
+
+    @property
+    def untested(self) -> bool:
+        """Return whether scores differ, and tables that a test needs are not there."""
+        return self.by_headline and bool(
+            (self.differences.changes["verdict"] == UNKNOWN).any()
+        )
 
 
 def compare(

@@ -38,6 +38,10 @@ Lock = Mapping[str, Any]
 _ABSENT = object()
 
 
+class NoTables(BadInput):
+    """Tables of a state are not there, and nothing is wrong with those that are."""
+
+
 class _File(BaseModel):
     path: str
 
@@ -204,7 +208,7 @@ class State(NamedTuple):
             path = Path(self.word)
             return _load_folder(path, str(path), path.resolve().name)
         where = (BENCHMARKS / benchmark / LOCK).as_posix()
-        text = self._text(where)
+        text = self.text(where)
         if text is None:
             raise BadInput(
                 f"{self.word}: has no {where}; name a revision in which {shown(benchmark)} was run"
@@ -212,7 +216,7 @@ class State(NamedTuple):
             )
         lock = parse_lock(text, f"{self.word}:{where}")
         side = _load_locked(Path(), lock, f"{self.word}:{where}", benchmark, self.word)
-        return replace(side, changed=tuple(differing_params(lock, self._text)))
+        return replace(side, changed=tuple(differing_params(lock, self.text)))
 
     def benchmarks(self) -> set[str]:
         """Return the benchmarks whose lock has scores; not for a folder of a single benchmark."""
@@ -234,7 +238,7 @@ class State(NamedTuple):
             lead = f"{self.word}:"
         else:
             lead, files = "", [*BENCHMARKS.glob(f"*/{FILES[self.kind]}")]
-        texts = {file: self._text(file.as_posix()) for file in files}
+        texts = {file: self.text(file.as_posix()) for file in files}
         return {
             file.parent.name
             for file, text in texts.items()
@@ -247,7 +251,7 @@ class State(NamedTuple):
             return Path(self.word).resolve() == Path(other.word).resolve()
         return (self.kind, self.commit) == (other.kind, other.commit)
 
-    def _text(self, file: str) -> str | None:
+    def text(self, file: str) -> str | None:
         """Return a file's text; None if this state has no such file."""
         if self.kind != REVISION:
             return lock_text(Path(file))
@@ -331,7 +335,7 @@ def load_locked(root: Path, file: Path, benchmark: str, name: str) -> Side:
 
 def has_scores(text: str, benchmark: str, where: str) -> bool:
     """Return whether a lock names scores: locks of judge and segmentation tests do not."""
-    return _path(benchmark, SCORES) in outs_of(parse_lock(text, where))
+    return table_path(benchmark, SCORES) in outs_of(parse_lock(text, where))
 
 
 def _git(*arguments: str) -> "subprocess.CompletedProcess[bytes]":
@@ -340,7 +344,7 @@ def _git(*arguments: str) -> "subprocess.CompletedProcess[bytes]":
 
 def _load_locked(root: Path, lock: Lock, where: str, benchmark: str, name: str) -> Side:
     outs = _require_outs(lock, where, benchmark)
-    paths = {table.name: _path(benchmark, table) for table in (*NEEDED, *MORE)}
+    paths = {table.name: table_path(benchmark, table) for table in (*NEEDED, *MORE)}
     hashes = {path: outs[path] for path in paths.values() if path in outs}
     files = fetch_tables(root, hashes, name=name, benchmark=benchmark)
     return _side(
@@ -353,7 +357,7 @@ def _require_outs(lock: Lock, where: str, benchmark: str) -> dict[str, str]:
     outs = outs_of(lock)
     missing = [
         path
-        for path in (_path(benchmark, table) for table in NEEDED)
+        for path in (table_path(benchmark, table) for table in NEEDED)
         if path not in outs
     ]
     if missing:
@@ -384,11 +388,13 @@ def _load_folder(folder: Path, name: str, benchmark: str) -> Side:
             missing.append(f"{name}: {file} is not there; {remedy}")
             continue
         md5 = hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
-        if outs and md5 != outs[_path(benchmark, table)]:
+        if outs and md5 != outs[table_path(benchmark, table)]:
             remedy = f"`metassay run {benchmark}` there"
             problems.append(
                 f"{file} is not the one that {lock_path} beside it names; {remedy}"
             )
+    if missing and not problems:
+        raise NoTables(missing)
     raise_problems([*problems, *missing])
     present = {key: path if path.is_file() else None for key, path in files.items()}
     side = _side(name, benchmark, lock, present)
@@ -432,10 +438,11 @@ def _side(
 
 def tables_of(benchmark: str) -> list[str]:
     """Return the paths of the tables that a comparison reads."""
-    return [_path(benchmark, table) for table in (*NEEDED, *MORE)]
+    return [table_path(benchmark, table) for table in (*NEEDED, *MORE)]
 
 
-def _path(benchmark: str, table: Table) -> str:
+def table_path(benchmark: str, table: Table) -> str:
+    """Return the path of a benchmark's table, as locks name it."""
     return (TABLES / benchmark / f"{table.name}.parquet").as_posix()
 
 
@@ -490,7 +497,7 @@ def fetch_tables(
         raise BadInput(f"{name}: {reason}") from error
     missing = sorted(path for path, file in files.items() if not file.is_file())
     if missing:
-        raise BadInput(
+        raise NoTables(
             f"{name}: missing tables, neither in DVC's cache nor in a remote: {', '.join(missing)};"
             f" `metassay push {benchmark} --to REMOTE` where they were made, or check that state"
             f" out in another clone, `metassay run {benchmark}` there, and compare with that"

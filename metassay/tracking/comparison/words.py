@@ -175,11 +175,38 @@ def certificate_lines(certificates: pd.DataFrame) -> Iterator[str]:
     """Yield a line per decision that has another verdict than before."""
     for row in records(certificates):
         study, criterion, part, metric, judge, level = (row[name] for name in DECISION)
-        where = f"{criterion} ({study}), {level}" + (
+        of_study = f" ({study})" if study else ""
+        where = f"{criterion}{of_study}, {level}" + (
             "" if part == FULL else f", {part}"
         )
         old, new = (row[side] or "no verdict" for side in ("before", "after"))
         yield f"{metric_label(metric, judge)} for {where}: {old} -> {new}"
+
+
+def rows_in_full(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return the sorted rows that are shown; of headline numbers, those that moved."""
+    rows = records(sort_changes(comparison.differences.changes))
+    if comparison.by_headline:
+        return [row for row in rows if row["before"] != row["after"]]
+    return [row for row in rows if row["verdict"] in SHOWN]
+
+
+def headline_lines(comparison: Comparison) -> Iterator[str]:
+    """Yield what to know of a comparison without tables."""
+    if not comparison.by_headline:
+        return
+    if not comparison.untested:
+        yield "Tables are not there; both locks name the same scores."
+        return
+    name = comparison.benchmark
+    yield (
+        "Tables are not there, so headline numbers and locks are compared: no difference"
+        " is tested."
+    )
+    yield (
+        f"To test them, bring the tables of both states: `metassay push {name} --to"
+        f" REMOTE` where they were made, `dvc pull benchmarks/{name}/dvc.yaml` here"
+    )
 
 
 def missing_answers(changes: pd.DataFrame) -> str:
@@ -239,9 +266,9 @@ def _page(comparison: Comparison) -> Iterator[str]:
     behind = documents_behind(comparison)
     rows = [
         readable_row(row, " ".join(behind.get(tuple(row[name] for name in ROW), ())))
-        for row in records(changes)
-        if row["verdict"] in SHOWN
+        for row in rows_in_full(comparison)
     ]
+    yield from (f"{escape_markdown(line)}\n" for line in headline_lines(comparison))
     yield from sections(rows[:ROWS], comparison.certificates)
     if len(rows) > ROWS:
         yield from (f"And {len(rows) - ROWS:,} more rows: `--csv FILE` has all.", "")
