@@ -128,11 +128,9 @@ class StageIO:
             if key in self.entry.params.get(self.entry.params_file, ()):
                 self.path(self.param(key))
 
-    def headline(self) -> Path:
-        """Return the file of headline numbers, beside the benchmark's params.yaml."""
-        return self.path(
-            Path(self.entry.params_file).with_name("headline.json").as_posix()
-        )
+    def beside_params(self, name: str) -> Path:
+        """Return an output beside the benchmark's params.yaml, such as `headline.json`."""
+        return self.path(Path(self.entry.params_file).with_name(name).as_posix())
 
     def benchmark_io(self, benchmark: str) -> "StageIO":
         """Return the same for the tables of another benchmark, whose params name their files."""

@@ -3,7 +3,11 @@
 from metassay.core.stages import PUBLISHED
 from metassay.meta_evaluation.evaluate import RESULT_TABLES
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.reporting.headline import evaluation_numbers, write_numbers
+from metassay.reporting.headline import (
+    evaluation_numbers,
+    evaluation_plots,
+    write_numbers,
+)
 from metassay.reporting.names import ShownAs
 from metassay.reporting.published.cells import Ours
 from metassay.reporting.published.index import compare_all
@@ -69,8 +73,8 @@ def main(io: StageIO) -> None:
         shown_as=ShownAs.of(shown_as, writers, judges),
     )
     write_report(report, io.path(f"reports/{io.benchmark}"))
-    tables = (
+    tables = [
         report.tables[name] for name in ("leaderboard", "certificates", "criteria")
-    )
+    ]
     numbers = evaluation_numbers(*tables, models_table(report.responses, {}))
-    write_numbers(numbers, io.headline())
+    write_numbers(numbers, evaluation_plots(*tables), io.beside_params)

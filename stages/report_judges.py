@@ -2,7 +2,7 @@
 
 from metassay.core.stages import PUBLISHED
 from metassay.labelled.results import cards_of
-from metassay.reporting.headline import judge_numbers, write_numbers
+from metassay.reporting.headline import judge_numbers, judge_plots, write_numbers
 from metassay.reporting.judge_test import JudgeTestReport, write_judge_test
 from metassay.reporting.names import ShownAs
 from metassay.reporting.published.index import compare_judges
@@ -31,7 +31,6 @@ def main(io: StageIO) -> None:
         shown_as=ShownAs.of(shown_as, [], judges),
     )
     write_judge_test(report, io.path(f"reports/{io.benchmark}"))
-    numbers = judge_numbers(
-        report.tables["judge_cards"], models_table(report.responses, {})
-    )
-    write_numbers(numbers, io.headline())
+    table = report.tables["judge_cards"]
+    numbers = judge_numbers(table, models_table(report.responses, {}))
+    write_numbers(numbers, judge_plots(table), io.beside_params)

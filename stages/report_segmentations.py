@@ -1,6 +1,10 @@
 """report_segmentations: tables of a test of segmentations -> reports/<test>/: a page, numbers."""
 
-from metassay.reporting.headline import segmentation_numbers, write_numbers
+from metassay.reporting.headline import (
+    segmentation_numbers,
+    segmentation_plots,
+    write_numbers,
+)
 from metassay.reporting.responses import models_table
 from metassay.reporting.segment_test import SegmentTestReport, write_segment_test
 from metassay.tables.documents import TEXTS
@@ -19,7 +23,6 @@ def main(io: StageIO) -> None:
         **report_fields(io, SHOWN, segmentations, {}), segmentations=segmentations
     )
     write_segment_test(report, io.path(f"reports/{io.benchmark}"))
-    calls = models_table(report.responses, {})
-    write_numbers(
-        segmentation_numbers(report.tables["segment_scores"], calls), io.headline()
-    )
+    scores = report.tables["segment_scores"]
+    numbers = segmentation_numbers(scores, models_table(report.responses, {}))
+    write_numbers(numbers, segmentation_plots(scores), io.beside_params)

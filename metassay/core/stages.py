@@ -33,6 +33,8 @@ REGISTRY = "data/registry.yaml"
 DAG = "dvc.yaml"
 VERSIONS = "versions.yaml"  # what stages and kinds declare (versions.py)
 HEADLINE = "benchmarks/${name}/headline.json"
+METRICS = "benchmarks/${name}/metrics.json"  # the few of them that DVC's table shows
+PLOTS = "benchmarks/${name}/plots"
 PUBLISHED = "reports/published"
 ELEMENT = "${element}"  # the current element of a stage's list or mapping
 _HOLE = re.compile(r"\$\{(\w+)\}")
@@ -118,15 +120,15 @@ _TABLE = _read()
 FETCH, *TRAINING = _TABLE["root"]  # other projects get trained models
 
 
-# Stages, title and figures for DVC of each sort of folder of benchmarks/.
+# Stages, title and plots for DVC of each sort of folder of benchmarks/.
 SORTS: Mapping[type[Folder], tuple[Stages, str, tuple[str, ...]]] = {
     Benchmark: (
         _TABLE["evaluation"],
         "The evaluation of one benchmark",
         ("leaderboard", "forest"),
     ),
-    JudgeTest: (_TABLE["judge_test"], "A test of judges", ("reliability",)),
-    SegmentTest: (_TABLE["segment_test"], "A test of segmentations", ("confusions",)),
+    JudgeTest: (_TABLE["judge_test"], "A test of judges", ("judges",)),
+    SegmentTest: (_TABLE["segment_test"], "A test of segmentations", ("segmentations",)),
     BartscoreTuning: (_TABLE["bartscore_tuning"], "Tuning of BARTScore", ()),
     CtcTuning: (_TABLE["ctc_tuning"], "Tuning of CTC", ()),
     QualityTuning: (_TABLE["quality_tuning"], "Tuning on quality", ()),
@@ -226,6 +228,9 @@ def entry(stage: Stage, folder: Folder | None = None) -> dict[str, Any]:
         *map(_path, stage.reads.split()),
     ]
     outs = [*stage.outs.split(), *map(_path, stage.writes.split())]
+    is_report = folder is not None and stage.name == "report"
+    plots = SORTS[type(folder)][2] if folder else ()
+    in_git = [HEADLINE, *(f"{PLOTS}/{plot}.csv" for plot in plots)] if is_report else []
     block = {
         "wdir": "../.." if stages else "",
         "cmd": " ".join(["python", "-m", f"stages.{stage.module}", *quoted]),
@@ -234,8 +239,11 @@ def entry(stage: Stage, folder: Folder | None = None) -> dict[str, Any]:
             *(key for key in keys if not _is_dataset(key)),
             *({file: names} for file, names in by_file.items() if names),
         ],
-        "outs": [{out: _IN_GIT} for out in outs] if stage.git else outs,
-        "metrics": [{HEADLINE: _IN_GIT}] if stage.name == "report" else [],
+        "outs": [
+            *([{out: _IN_GIT} for out in outs] if stage.git else outs),
+            *({file: dict(_IN_GIT)} for file in in_git),  # a copy each: no YAML anchors
+        ],
+        "metrics": [{METRICS: dict(_IN_GIT)}] if is_report else [],
         "meta": {
             "retries": stage.retries,
             "delay": stage.delay,
@@ -350,11 +358,24 @@ def dag(folder: Folder, present: object = None) -> str:
             _body(blocks[name]).update(_meta(former))
         elif not _is_ours(former):
             blocks[name] = former
-    plot_files = [f"../../reports/${{name}}/figures/{plot}.svg" for plot in plots]
-    content = {"stages": blocks, "plots": plot_files}
+    content = {"stages": blocks, "plots": [{plot: _plot(plot)} for plot in plots]}
     return _HEAD.format(what=title) + _text(
         {key: value for key, value in content.items() if value}
     )
+
+
+def _plot(name: str) -> dict[str, Any]:
+    """Return a plot of DVC's: the values of a file's rows, with their intervals.
+
+    The files are in git, so that DVC shows those of any revision; it shows no plot at
+    all where one lies in a folder that its cache lacks.
+    """
+    return {
+        "title": f"${{name}}: {name}",
+        "template": "intervals",  # .dvc/plots/intervals.json
+        "x": "value",
+        "y": {f"plots/{name}.csv": "row"},
+    }
 
 
 def root_dag(more: Iterable[Stage] = ()) -> str:

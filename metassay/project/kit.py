@@ -25,6 +25,7 @@ IGNORED = ".gitignore"
 WORKFLOW = ".github/workflows/metassay.yml"
 LINES = (IGNORED, ".dvcignore", ".dvc/.gitignore")  # their owner's own lines stay
 _FOLDERS = {  # only what their readers read, whatever else a checkout has there
+    ".dvc/plots": "*.json",
     "prompts": "*.yaml",
     "rubrics": "*.yaml",
     "data/judges": "*.json",

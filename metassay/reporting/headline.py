@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pandas as pd
 
@@ -318,11 +319,115 @@ def segmentation_numbers(scores: pd.DataFrame, answers: pd.DataFrame) -> Numbers
     return {"segmentations": dict(sorted(by_name.items())), "answers": _counts(answers)}
 
 
-def write_numbers(numbers: Numbers, path: Path) -> None:
-    """Write them, a number per line, whole or not at all."""
-    text = json.dumps(numbers, indent=1, ensure_ascii=False, allow_nan=False)
-    with whole_file(path) as file:
-        file.write(f"{text}\n".encode())
+def write_numbers(
+    numbers: Numbers, plots: Mapping[str, pd.DataFrame], place: Callable[[str], Path]
+) -> None:
+    """Write what git keeps: all numbers, the few of them for DVC's table, and plots.
+
+    `place` gives the path of each file; each is written whole or not at all.
+    """
+    for name, content in (
+        ("headline.json", numbers),
+        ("metrics.json", few_numbers(numbers)),
+    ):
+        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+        with whole_file(place(name)) as file:
+            file.write(f"{text}\n".encode())
+    for name, plot in plots.items():
+        with whole_file(place(f"plots/{name}.csv")) as file:
+            plot.to_csv(file, index=False, lineterminator="\n")
+
+
+def few_numbers(numbers: Numbers) -> Numbers:
+    """Return the numbers of a benchmark that fit one line of `dvc metrics show`.
+
+    Of an evaluation: how many metrics have which verdict, over all criteria and
+    decisions; of a test: the best accuracy, with the lower end of its interval. Of
+    both: how many answers of language models are missing.
+
+    >>> few_numbers({"certificates": {"use": 1, "too weak": 3}, "answers": {"missing": 2}})
+    {'use': 1, 'promising': 0, 'tested': 4, 'missing': 2}
+    """
+    missing_answers = numbers["answers"]["missing"]
+    if "certificates" in numbers:
+        verdicts = numbers["certificates"]
+        return {
+            "use": verdicts.get("use", 0),
+            "promising": verdicts.get("promising", 0),
+            "tested": sum(verdicts.values()),
+            "missing": missing_answers,
+        }
+    tested = [row["accuracy"] for row in numbers.get("segmentations", {}).values()]
+    for sets in numbers.get("judges", {}).values():
+        tested += [card["agreement"] for card in sets.values()]
+    known = [accuracy for accuracy in tested if not missing(accuracy["value"])]
+    best = max(known, key=lambda accuracy: accuracy["value"], default={})
+    return {
+        "accuracy": best.get("value"),
+        "low": best.get("low"),
+        "missing": missing_answers,
+    }
+
+
+# The plots of DVC: a row per value, with the ends of its interval. DVC puts those of
+# two revisions side by side by the names of the rows.
+
+_PLOT = ["row", "metric", "value", "low", "high"]
+
+
+def evaluation_plots(
+    leaderboard: pd.DataFrame, certificates: pd.DataFrame, criteria: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """Return the means of systems, and the correlation of the best metric per decision."""
+    means = means_of(leaderboard, criteria)
+    whole = leaderboard[leaderboard["part"] == FULL]
+    by_name = {
+        (metric_label(row["metric"], row["judge"]), row["author"]): row
+        for row in records(whole)
+    }
+    systems = [
+        _plotted(f"{label}, {author}", label, by_name[label, author], "macro", "")
+        for label, mean in means.items()
+        for author in sorted(mean)
+    ]
+    best = [
+        _plotted(
+            f"{criterion}, {DECISIONS[level]}",
+            choice.metric,
+            choice.row,
+            "corrected",
+            "corrected_",
+        )
+        for criterion, level, choice in best_of(certificates)
+    ]
+    return {
+        "leaderboard": pd.DataFrame(systems, columns=_PLOT),
+        "forest": pd.DataFrame(best, columns=_PLOT),
+    }
+
+
+def judge_plots(cards: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the accuracy of each judge on each set of items."""
+    lines = [
+        _plotted(f"{judge}, {study}", judge, card["agreement"], "value", "")
+        for judge, study, card in main_cards(cards)
+    ]
+    return {"judges": pd.DataFrame(lines, columns=_PLOT)}
+
+
+def segmentation_plots(scores: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the accuracy of each segmentation."""
+    accuracies = scores[(scores["of"] == "all") & (scores["statistic"] == "accuracy")]
+    lines = [
+        _plotted(row["segmentation"], row["segmentation"], row, "value", "")
+        for row in records(accuracies)
+    ]
+    return {"segmentations": pd.DataFrame(lines, columns=_PLOT)}
+
+
+def _plotted(name: str, metric: str, row: Row, value: str, prefix: str) -> list[Any]:
+    ends = [rounded(row[f"{prefix}{end}"]) for end in ("low", "high")]
+    return [name, metric, rounded(row[value]), *ends]
 
 
 def _with_ends(row: Numbers) -> Numbers:

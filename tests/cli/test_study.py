@@ -18,8 +18,7 @@ from tests.studies.test_sheets import cells_of, put
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def there(tmp_path, monkeypatch):
+def study_project(root):
     """A project whose benchmark `one` has run."""
     sample = yaml.safe_load((ROOT / "benchmarks/sample/params.yaml").read_text("utf-8"))
     entry = {"reader": "files", "title": "t", "licence": "none", "folder": "raw"}
@@ -31,17 +30,23 @@ def there(tmp_path, monkeypatch):
         ),
         ("data/registry.yaml", {"fetched": [], "datasets": {"one": entry}}),
     ):
-        (tmp_path / name).parent.mkdir(parents=True)
-        (tmp_path / name).write_text(yaml.safe_dump(content), encoding="utf-8")
-    shutil.copy(ROOT / "params.yaml", tmp_path)
+        (root / name).parent.mkdir(parents=True)
+        (root / name).write_text(yaml.safe_dump(content), encoding="utf-8")
+    shutil.copy(ROOT / "params.yaml", root)
     read = invented_tables.tables()
     for name in ("sources", "parts", "units", "scores"):
         write(
             TABLES[name],
             read(TABLES[name]),
-            tmp_path / f"data/tables/one/{name}.parquet",
+            root / f"data/tables/one/{name}.parquet",
         )
-    (tmp_path / "rubrics").symlink_to(ROOT / "rubrics")
+    (root / "rubrics").symlink_to(ROOT / "rubrics")
+
+
+@pytest.fixture
+def there(tmp_path, monkeypatch):
+    """The project, in which a test stands."""
+    study_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
