@@ -130,7 +130,8 @@ class StageIO:
 
     def beside_params(self, name: str) -> Path:
         """Return an output beside the benchmark's params.yaml, such as `headline.json`."""
-        return self.path(Path(self.entry.params_file).with_name(name).as_posix())
+        folder = Path(self.entry.params_file).parent
+        return self.path((folder / name).as_posix())
 
     def benchmark_io(self, benchmark: str) -> "StageIO":
         """Return the same for the tables of another benchmark, whose params name their files."""

@@ -346,7 +346,7 @@ def few_numbers(numbers: Numbers) -> Numbers:
     both: how many answers of language models are missing.
 
     >>> few_numbers({"certificates": {"use": 1, "too weak": 3}, "answers": {"missing": 2}})
-    {'use': 1, 'promising': 0, 'tested': 4, 'missing': 2}
+    {'use': 1, 'promising': 0, 'missing': 2}
     """
     missing_answers = numbers["answers"]["missing"]
     if "certificates" in numbers:
@@ -354,7 +354,6 @@ def few_numbers(numbers: Numbers) -> Numbers:
         return {
             "use": verdicts.get("use", 0),
             "promising": verdicts.get("promising", 0),
-            "tested": sum(verdicts.values()),
             "missing": missing_answers,
         }
     tested = [row["accuracy"] for row in numbers.get("segmentations", {}).values()]
