@@ -151,9 +151,7 @@ class Killed:
         number, target = self.chance.choice(SIGNALS), self.chance.choice(TARGETS)
         what = f"{self.name}: {number.name} {target} at {steps}"
         before = self.half_written()
-        run = start(
-            self.root, command=self._command(), **writing(HALF_WRITTEN, steps)
-        )
+        run = start(self.root, command=self._command(), **writing(HALF_WRITTEN, steps))
         reached = wait_until(run, lambda: bool(stopped(run)), timeout=300)
         if reached:
             kill(run, target, number)
@@ -172,7 +170,9 @@ class Killed:
                 self.problems.append(f"{what}: others may read {path}")
         there = self.written()
         partly = {name: self.whole.get(name) for name in there}
-        if there != partly or (len(self.case.out) == 1 and there not in ({}, self.whole)):
+        if there != partly or (
+            len(self.case.out) == 1 and there not in ({}, self.whole)
+        ):
             self.problems.append(f"{what}: other files than in an undisturbed run")
         if there:
             self.remove()
@@ -220,7 +220,9 @@ class Killed:
         return sys.executable, "-m", "metassay.cli", *self.words
 
 
-def kill_cluster(folder: Path, most: int, chance: random.Random) -> tuple[int, list[str]]:
+def kill_cluster(
+    folder: Path, most: int, chance: random.Random
+) -> tuple[int, list[str]]:
     """Kill workers and the scheduler of a cluster that works; how often, and what did not hold."""
     numbers = list(range(80))
     log, storage = folder / "log", folder / "shards"
@@ -259,7 +261,9 @@ def kill_cluster(folder: Path, most: int, chance: random.Random) -> tuple[int, l
         problems.append("dask: its storage is not empty")
     again = Counter(number for number, _ in work.noted(log)).total() - len(numbers)
     if again > 2 * kills:  # each of the two workers had one in hand
-        problems.append(f"dask: {again} pieces were worked on again after {kills} kills")
+        problems.append(
+            f"dask: {again} pieces were worked on again after {kills} kills"
+        )
     return kills, problems
 
 
@@ -281,19 +285,19 @@ def main() -> None:
             for number, name in enumerate(chosen.of)
             if name in CASES
         ]
-        shares = [one.case.share for one in killed]
+        shares = [each.case.share for each in killed]
         of_cluster = chosen.number // 8 if "dask" in chosen.of else 0
         left_to_do = chosen.number - of_cluster
-        while killed and sum(one.kills.total() for one in killed) < left_to_do:
-            (one,) = chance.choices(killed, shares)
-            one.once()
-            total = sum(other.kills.total() for other in killed)
-            print(time.strftime("%H:%M:%S"), total, one.name, flush=True)
+        while killed and sum(each.kills.total() for each in killed) < left_to_do:
+            (command,) = chance.choices(killed, shares)
+            command.once()
+            total = sum(each.kills.total() for each in killed)
+            print(time.strftime("%H:%M:%S"), total, command.name, flush=True)
         problems = []
-        for one in killed:
-            one.complete()
-            problems += one.problems
-            print(f"{one.kills.total():4} {one.name}: {dict(one.kills)}")
+        for command in killed:
+            command.complete()
+            problems += command.problems
+            print(f"{command.kills.total():4} {command.name}: {dict(command.kills)}")
         if of_cluster:
             kills, wrong = kill_cluster(Path(folder) / "dask", of_cluster, chance)
             problems += wrong

@@ -32,7 +32,6 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (ROOT / "benchmarks/sample/dvc.yaml").read_text(encoding="utf-8")
     )
     report = ours["stages"]["report"]
-    folder = tmp_path / "benchmarks" / NAME
     for name in (NAME, NEVER_RUN, LOST):
         place = f"benchmarks/{name}"
         copying = (

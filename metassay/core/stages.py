@@ -128,7 +128,11 @@ SORTS: Mapping[type[Folder], tuple[Stages, str, tuple[str, ...]]] = {
         ("leaderboard", "forest"),
     ),
     JudgeTest: (_TABLE["judge_test"], "A test of judges", ("judges",)),
-    SegmentTest: (_TABLE["segment_test"], "A test of segmentations", ("segmentations",)),
+    SegmentTest: (
+        _TABLE["segment_test"],
+        "A test of segmentations",
+        ("segmentations",),
+    ),
     BartscoreTuning: (_TABLE["bartscore_tuning"], "Tuning of BARTScore", ()),
     CtcTuning: (_TABLE["ctc_tuning"], "Tuning of CTC", ()),
     QualityTuning: (_TABLE["quality_tuning"], "Tuning on quality", ()),

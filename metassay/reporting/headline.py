@@ -360,7 +360,7 @@ def few_numbers(numbers: Numbers) -> Numbers:
     for sets in numbers.get("judges", {}).values():
         tested += [card["agreement"] for card in sets.values()]
     known = [accuracy for accuracy in tested if not missing(accuracy["value"])]
-    best = max(known, key=lambda accuracy: accuracy["value"], default={})
+    best: Numbers = max(known, key=lambda accuracy: accuracy["value"], default={})
     return {
         "accuracy": best.get("value"),
         "low": best.get("low"),

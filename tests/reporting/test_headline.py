@@ -137,14 +137,25 @@ def test_of_tests_it_has_what_was_not_judged_and_what_got_no_label() -> None:
 
 def test_order_of_rows_does_not_move_the_file(tmp_path: Path) -> None:
     for name, step in (("one", 1), ("two", -1)):
-        turned = LEADERS.iloc[::step], CERTIFIED.iloc[::step]
+        turned = LEADERS.iloc[::step], CERTIFIED.iloc[::step], empty(CRITERIA)
         headline.write_numbers(
-            headline.evaluation_numbers(*turned, empty(CRITERIA), NOBODY),
-            tmp_path / name,
+            headline.evaluation_numbers(*turned, NOBODY),
+            headline.evaluation_plots(*turned),
+            (tmp_path / name).joinpath,
         )
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    assert (tmp_path / "one").read_bytes().startswith(b'{\n "certificates": {\n  "use"')
-    assert (tmp_path / "one").read_bytes().endswith(b"}\n")
+    written, again = (
+        {file.name: file.read_bytes() for file in (tmp_path / name).rglob("*.*")}
+        for name in ("one", "two")
+    )
+    assert written == again
+    assert written["headline.json"].startswith(b'{\n "certificates": {\n  "use"')
+    assert written["headline.json"].endswith(b"}\n")
+    assert set(written) == {
+        "headline.json",
+        "metrics.json",
+        "leaderboard.csv",
+        "forest.csv",
+    }
 
 
 @pytest.mark.parametrize(
