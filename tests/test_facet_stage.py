@@ -153,11 +153,12 @@ def test_every_fault_is_a_status_of_all_facets_and_a_clone_repeats_it_to_the_byt
     assert (
         notes[0] == "questions that were answered: at first 2 of 7, in round 1 1 of 2"
     )
-    assert notes[1].startswith(
+    assert notes[1] == "1 answer could not be read: the reply is not JSON (1)"
+    assert notes[2].startswith(
         "the model returned 7 segments for 3 text(s): 3 are in their text"
     )
-    assert notes[2] == "segments that are made up, by author: given_system 2 of 7"
-    assert "1 of 9 answers are missing (http_503 1)" in notes[3]
+    assert notes[3] == "segments that are made up, by author: given_system 2 of 7"
+    assert "1 of 9 answers are missing (http_503 1)" in notes[4]
     assert "knee" not in "".join(capfd.readouterr())
     assert len(read(RESPONSES, first / OUTPUTS[1])) == 9  # two were asked about again
 

@@ -82,4 +82,7 @@ def test_two_commands_from_the_wheel_lead_to_the_report(tmp_path):
     status = ["git", "status", "--porcelain", "--untracked-files=all"]
     left = subprocess.check_output(status, cwd=project, text=True)
     new = {line[3:] for line in left.splitlines() if line.startswith("??")}
-    assert new <= {"benchmarks/study/dvc.lock", "benchmarks/study/headline.json"}
+    numbers = ("headline.json", "metrics.json")
+    plots = ("plots/leaderboard.csv", "plots/forest.csv")
+    names = ("dvc.lock", *numbers, *plots)
+    assert new <= {f"benchmarks/study/{name}" for name in names}
