@@ -110,7 +110,8 @@ def _figures(root: Path) -> Sequence[str]:
         if folder.name not in read:
             shutil.rmtree(folder)
     feed(root, of_doclens)
-    return "figures", "--paper", "doclens"
+    # of some formats: what DVC draws, it takes from its cache the next time
+    return "figures", "--paper", "doclens", "--format", "md,tex"
 
 
 STUDY = ("studies/one/pilot/ratings.csv", "studies/one/pilot/comments.csv")
@@ -121,7 +122,7 @@ CASES = {
     "judge-check": Case(_judge_check),
     "study import": Case(_study, STUDY),
     # most of its numbers are not in these tables: exit code 3
-    "figures": Case(_figures, ("reports/figures", "papers/dvc.lock"), 3, share=1),
+    "figures": Case(_figures, ("reports/figures",), 3, share=1),
 }
 
 
