@@ -7,6 +7,7 @@ import pandas as pd
 
 from metassay.core.errors import quoted
 from metassay.core.naming import MOST
+from metassay.tables.data_warnings import DataWarning
 from metassay.tables.names import FULL, NO_JUDGE
 from metassay.tabular.column_synonyms import Role
 from metassay.tabular.columns import ROLES, Keys, check_files, parse_columns
@@ -71,6 +72,7 @@ class InputTable(NamedTuple):
     cells: Sheet
     texts: pd.DataFrame  # TEXT of each `row` of `cells`, and its labels
     keys: dict[str, str]  # each key in the file, with its column's name there
+    warnings: tuple[DataWarning, ...] = ()
 
 
 UNIT = "unit"

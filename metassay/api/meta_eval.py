@@ -283,7 +283,7 @@ def evaluate_sheets(
     `meta_eval`.
     """
     inputs = _read_all(scores, ratings, request)
-    notes, warnings = list[str](), list[DataWarning]()
+    notes, warnings = list[str](), list(inputs.ratings.warnings)
     if inputs.scores is not None:
         both, scored, rated = count_overlap(inputs.scores, inputs.ratings)
         notes.append(
@@ -327,7 +327,7 @@ def _read_all(
     problems: list[str] = []
     scales = parse_scales(request.scale.items(), problems)
     ratings = [replace(sheet, words=scales.words) for sheet in ratings]
-    of_scores, of_ratings = read_both(scores, ratings, request.all_names)
+    of_scores, of_ratings = read_both(scores, ratings, request.all_names, scales)
     files = [file for file in (of_scores, of_ratings) if file is not None]
     with collect_problems(problems):
         settings = check_request(of_scores, of_ratings, request, scales)

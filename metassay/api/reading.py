@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,20 +27,24 @@ from metassay.core.naming import MOST, words_problem
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.study import NAMELESS
 from metassay.statistics.exact_sums import Array
+from metassay.tables.data_warnings import DataWarning
 from metassay.tables.names import REFERENCE
 from metassay.tables.parquet import round_trip
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from metassay.tabular.column_synonyms import fold_key
 from metassay.tabular.columns import SPREADS, Keys, roles_in
+from metassay.tabular.far_ratings import check_ratings, describe_levels
 from metassay.tabular.files import read_sheet
 from metassay.tabular.guess import listed
 from metassay.tabular.infer_columns import join_by_text
-from metassay.tabular.rows import Findings
+from metassay.tabular.rows import Findings, Place
+from metassay.tabular.scales import UNDECLARED, Scales
 from metassay.tabular.sheet import Sheet, combine_sheets, to_keys
 
 EVERYBODY = "(all)"  # what `raters` calls all raters or all systems together
 
+_UNORDERED = ("count", "nominal")  # scales on which a large number is nothing odd
 _LARGEST = 1e100
 _NAMES = 10  # that only one file has; each gets a warning of its own
 
@@ -53,12 +58,15 @@ def read_file(path: Path, problems: list[str]) -> Sheet | None:
 
 
 def read_both(
-    scores: Sequence[Sheet], ratings: Sequence[Sheet], roles: Roles
+    scores: Sequence[Sheet],
+    ratings: Sequence[Sheet],
+    roles: Roles,
+    scales: Scales = UNDECLARED,
 ) -> tuple[InputTable | None, InputTable]:
     """Return both as tables; raise BadInput with every fault of all files.
 
     Several files are read as one. Without a column for the rater, each file is one
-    rater's.
+    rater's. `scales`: those that the user declared.
     """
     problems: list[str] = []
     of_scores, of_ratings = (
@@ -86,11 +94,47 @@ def read_both(
             )
             keys = Keys(documents, systems - {NAMELESS})
     rated = _read(of_ratings, RATINGS_FILE, roles, of_scores, keys, problems)
+    if not problems:
+        rated = _check_values(rated, scales, problems)
     raise_problems(problems)
     rated = rated._replace(
         table=round_trip(RATINGS, rated.table[list(RATINGS.columns)])
     )
     return (_as_scores(scored) if scored else None), rated
+
+
+def _check_values(
+    ratings: InputTable, scales: Scales, problems: list[str]
+) -> InputTable:
+    """Check the values of each criterion against its scale, or else against each other.
+
+    Returns the file with a note on the levels of each criterion, and warnings.
+    """
+    faults, doubts, notes = Findings(), Findings(), list(ratings.notes)
+    for name in ratings.names:
+        of_criterion = ratings.table[ratings.table["criterion"] == name]
+        values = of_criterion["value"].tolist()
+        lines = of_criterion["row"].tolist()
+        notes.append(describe_levels(name, values))
+        if name in scales.ranges:
+            low, high = scales.ranges[name]
+            what = f"{quoted(name)} is outside its scale of {low:g} to {high:g}"
+            for value, line in zip(values, lines, strict=True):
+                if not low <= value <= high:
+                    fix = "correct it, or the ends of the scale in --scale"
+                    faults.add(ratings.cells.at(line), what, fix, f"value {value:g}")
+        elif name not in scales.words and scales.kinds.get(name) not in _UNORDERED:
+            place_of = partial(_place_of, ratings.cells, lines)
+            check_ratings(name, values, place_of, faults, doubts)
+    problems += faults.lines()
+    warnings = [
+        DataWarning(kind="ratings", finding=f"{line}.") for line in doubts.lines()
+    ]
+    return ratings._replace(notes=notes, warnings=tuple(warnings))
+
+
+def _place_of(sheet: Sheet, lines: Sequence[int], place: int) -> Place:
+    return sheet.at(lines[place])
 
 
 def find_faults(sheet: Sheet, *, scores: bool, roles: Roles) -> list[str]:

@@ -99,6 +99,9 @@ class Scales(NamedTuple):
     kinds: dict[str, str]  # nominal, ordinal, interval, count
 
 
+UNDECLARED = Scales({}, {}, {})
+
+
 def parse_scales(options: Iterable[tuple[str, str]], problems: list[str]) -> Scales:
     """Read the values of `--scale` for each criterion; faults are added to `problems`."""
     from metassay.core.options import SCALES  # slow; who wants a direction needs none

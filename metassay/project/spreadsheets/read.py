@@ -3,7 +3,7 @@
 import os
 import shlex
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -41,9 +41,10 @@ from metassay.tabular.columns import (
     directions_in,
     parse_columns,
 )
+from metassay.tabular.far_ratings import check_ratings
 from metassay.tabular.files import read_sheets
 from metassay.tabular.infer_columns import find_columns, join_by_text
-from metassay.tabular.rows import Findings, Place, Rows
+from metassay.tabular.rows import Findings, Place, RatingRow, Rows
 from metassay.tabular.scales import (
     BY_USER,
     Direction,
@@ -62,11 +63,9 @@ _LOW = -0.3  # Spearman's correlation below which a direction is doubted
 _TEXTS = 10  # fewer texts say nothing
 # of the correlation times the root of the number of texts: one in 200 by chance
 _SURE = -2.6
-# What studies write where nobody rated, beside grades that are few and far below or
-# above.
-_CODES = (-1.0, -8.0, -9.0, -88.0, -99.0, -999.0, 77.0, 88.0, 99.0, 999.0, 9999.0)
-# grades that are further apart, or so near to a code, are of one scale with it
-_GRADES = 10
+_ENDS = "ends"
+# What the user says of a scale on which no number is odd.
+_DECLARED = (_ENDS, "count", "nominal")
 
 
 class Inputs(NamedTuple):
@@ -159,7 +158,7 @@ def read_all(inputs: Inputs) -> OwnData:
     criteria = _build_criteria(of_criteria, scales, rows)
     _check_names(inputs, criteria, renamed, rows.problems)
     check(rows, criteria)
-    _check_silent_errors(rows, scales.ranges)
+    _check_silent_errors(rows, {**scales.kinds, **dict.fromkeys(scales.ranges, _ENDS)})
     raise_problems(rows.problems.lines())
     guessed = {name for name, end in of_criteria.items() if end.why != BY_USER}
     guessed |= {renamed[name] for name, end in of_metrics.items() if end.why != BY_USER}
@@ -350,10 +349,10 @@ def _check_names(
 # ---- errors that would stay silent, and numbers that contradict a guess -------------------------
 
 
-def _check_silent_errors(rows: Rows, scales: Collection[str]) -> None:
+def _check_silent_errors(rows: Rows, scales: Mapping[str, str]) -> None:
     """Record keys that a program changed, and codes that count as grades.
 
-    `scales`: criteria whose scale the user gave.
+    `scales`: what the user declared of the scale of criteria.
     """
     documents = {source.doc_id for source in rows.sources}
     similar = {fold_key(doc): doc for doc in documents}
@@ -365,31 +364,15 @@ def _check_silent_errors(rows: Rows, scales: Collection[str]) -> None:
                 fix = "write them alike; programs for tables take 007 for 7 unless told it is text"
                 example = f"doc {shown(doc)}, in the texts {shown(like)}"
                 rows.problems.add(Place(at.file), what, fix, example)
-    values: dict[str, dict[float, Place]] = defaultdict(dict)
+    ratings: dict[str, list[RatingRow]] = defaultdict(list)
     for row in rows.ratings:
-        if row.value is not None and row.criterion not in scales:
-            values[row.criterion].setdefault(row.value, row.at)
-    for criterion, places in values.items():
-        where = (
-            "as where nobody rated"
-            if places.keys() <= {*_CODES}
-            else "far from all others"
-        )
-        for code in _codes(places):
-            what = f"{quoted(criterion)} has the value {code:g}, {where}"
-            fix = "leave the cell empty if nobody rated; if it is a grade, say --scale"
-            rows.problems.add(places[code], what, fix)
-
-
-def _codes(values: Collection[float]) -> Iterator[float]:
-    """Yield values that seem to stand for none: far from the grades, or where there are none."""
-    grades = [value for value in values if value not in _CODES]
-    if not grades:
-        yield from values
-    elif max(grades) - min(grades) <= _GRADES:
-        low, high = min(grades) - 1, max(grades) + _GRADES
-        yield from (
-            value for value in values if value in _CODES and not low <= value <= high
+        if row.value is not None and scales.get(row.criterion) not in _DECLARED:
+            ratings[row.criterion].append(row)
+    for criterion, of_criterion in ratings.items():
+        values = [row.value for row in of_criterion if row.value is not None]
+        places = [row.at for row in of_criterion]
+        check_ratings(
+            criterion, values, places.__getitem__, rows.problems, rows.warnings
         )
 
 

@@ -24,6 +24,7 @@ from metassay.tables.names import REFERENCE, is_reference
 from metassay.tabular.column_synonyms import Role
 from metassay.tabular.columns import SPREADS
 from metassay.tabular.decoding import csv_bytes
+from metassay.tabular.far_ratings import list_levels
 from metassay.tabular.guess import listed, numeric_columns
 from metassay.tabular.rows import Findings, Rows
 from metassay.text.citations import parse
@@ -220,6 +221,9 @@ def lines(data: OwnData, settings: Settings) -> Iterator[str]:
             better = "more" if scale.better == "higher" else "less"
             ends = f"from {scale.low:g} to {scale.high:g} ({scale.scale})"
             yield f"  {_quoted([name])}: {ends}, {better} is better{words}"
+            values = [r.value for r in data.rows.ratings if r.criterion == name]
+            if levels := [value for value in values if value is not None]:
+                yield f"    {list_levels(levels)}"
     if "scores" in data.tables:
         yield from _head("scores", data.tables["scores"])
         pairs = [(old, new) for old, new in data.renamed.items() if old != new]
