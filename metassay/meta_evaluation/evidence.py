@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from metassay.meta_evaluation.analysis import Analysis
-from metassay.meta_evaluation.exact_tests import LevelTests, StudyTests
+from metassay.meta_evaluation.classes import classes_at
+from metassay.meta_evaluation.exact_tests import LevelTests, StudyTests, run_level
 from metassay.meta_evaluation.options import ANY_SHAPE, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study, frame_of
 from metassay.meta_evaluation.verdicts import OF_NO_OTHERS
@@ -105,6 +106,25 @@ def numbers(
     tests: StudyTests, level: Level, options: MetaOptions
 ) -> Iterator[dict[str, object]]:
     """Yield the rows of a level without accuracies and confounds, one per directed metric."""
+    rows = list(_plain_numbers(tests, level, options))
+    more = classes_at(tests.study, level, rows, options, _numbers_alone)
+    for row, of_classes in zip(rows, more, strict=True):
+        yield {**row, **of_classes}
+
+
+def _numbers_alone(
+    study: Study, level: Level, options: MetaOptions
+) -> list[dict[str, object]]:
+    """Return the numbers of a part of a study, without comparing metrics with raters."""
+    study = study._replace(raters=study.raters[:1])
+    (of_level,) = run_level([study], level, options)
+    tests = StudyTests(study, {level: of_level})
+    return list(_plain_numbers(tests, level, options))
+
+
+def _plain_numbers(
+    tests: StudyTests, level: Level, options: MetaOptions
+) -> Iterator[dict[str, object]]:
     study, at_level, layout = tests.study, tests.levels[level], tests.study.layout
     metrics, left = study.directed, at_level.left.take(study.places)
     sides = study.values(metrics), study.oriented
@@ -297,9 +317,10 @@ def _against(
     options: MetaOptions,
 ) -> dict[str, object]:
     study = tests.study
-    if len(study.raters) < 2:
+    compared = compared_raters(study)
+    if len(compared) < 2:
         return {"n_raters": 0, "n_against_rater": 0}
-    raters = -study.raters if study.better == "lower" else study.raters
+    raters = -compared if study.better == "lower" else compared
     comparison = against_rater(
         metrics, raters, level, options.coefficient, layout=study.layout
     )
@@ -326,6 +347,18 @@ def _against(
         "n_raters": comparison.n,
         "n_against_rater": comparison.n_compared,
     }
+
+
+def compared_raters(study: Study) -> Array:
+    """Return the ratings (raters, systems, documents) with which metrics are compared.
+
+    Nobody's while a rater seems turned round: agreement with the others' mean then says
+    nothing. Raters who agree less than the others are left out.
+    """
+    if study.doubted.turned:
+        return study.raters[:0]
+    kept = [i for i in range(len(study.raters)) if i not in study.doubted.apart]
+    return study.raters[kept]
 
 
 def _confound(rests: list[dict[Any, Any]], plain: float) -> dict[str, object]:

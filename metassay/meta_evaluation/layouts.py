@@ -29,6 +29,8 @@ from metassay.statistics.layout import (
 )
 from metassay.tables.data_warnings import DataWarning
 
+_FEWEST_OF_SET = 5  # documents of a set of raters that is a stratum
+_SETS_DIFFER = 0.05  # significance level for the ratings of such sets
 # standard deviations by which documents clump beyond chance
 SURE, SUSPICIOUS = 5.0, 3.5
 # the same of systems, below which none counts as a version of another
@@ -53,6 +55,10 @@ _VERSIONS = (
     "Systems fall into groups with similar means, as versions of one system do. What"
     " shows between systems alone does not count as a relation."
 )
+_ASK_STRATA = (
+    "If sets should be compared only within themselves, name them by `strata`: a column of"
+    " a file, or an attribute of a benchmark's sources."
+)
 _DIGITS = re.compile(r"(\d+)")
 _LAST_NUMBER = re.compile(r"[\W_]*\d+$")
 
@@ -70,6 +76,13 @@ class Groups(NamedTuple):
 NO_GROUPS = Groups({}, {}, {})
 
 
+class Raters(NamedTuple):
+    """Who rated what."""
+
+    names: tuple[str, ...]
+    ratings: Array  # (raters, systems, documents)
+
+
 class Grouping(NamedTuple):
     """A layout, the names of its strata, and findings on groups that the user did not label."""
 
@@ -80,6 +93,8 @@ class Grouping(NamedTuple):
     systems_named: bool  # the same of systems
     # whether systems' means fall into groups, as those of versions do
     systems_clump: bool
+    # (systems,) numbers, different for systems that share no rater
+    owners: Index
 
 
 def layout_of(
@@ -89,18 +104,25 @@ def layout_of(
     metrics: Sequence[Array],
     groups: Groups,
     rng: np.random.Generator,
+    raters: Raters,
 ) -> Grouping:
     """Find the layout of a study from (systems, documents) matrices `human` and `metrics`.
 
     The user's labels always count. So do documents, and systems, whose scores are all
     equal. Where there are no labels, unconnected sets of systems and documents are
-    strata, and near-copies of systems are families. Clusters are documents whose names
+    strata, and so are documents that share no rater if their ratings differ;
+    near-copies of systems are families. Clusters are documents whose names
     begin alike, neighbours in the order of names, or groups with similar scores, if
     scores and ratings show it.
     """
     findings: list[DataWarning] = []
     scores = np.stack(metrics) if metrics else np.empty((0, *human.shape))
     stratum, names = _strata(systems, documents, human, groups, findings)
+    if len(names) == 1 and not groups.strata:
+        stratum, names = _strata_of_raters(human, raters, findings)
+    owners: Index = np.zeros(len(systems), dtype=np.intp)
+    if len(names) == 1:
+        owners = _owners_of_systems(systems, raters, findings)
     family = _families(systems, human, scores, groups, findings)
     equal = duplicate_items(scores) if metrics else np.arange(len(documents))
     _report_equal(documents, equal, "documents", findings)
@@ -137,6 +159,7 @@ def layout_of(
         documents_named=bool(groups.clusters),
         systems_named=bool(groups.families),
         systems_clump=beyond > APART,
+        owners=owners,
     )
 
 
@@ -169,8 +192,7 @@ def _strata(
             systems[i]
             for i in np.flatnonzero(present[:, stratum == number].any(axis=1))
         ]
-        several = f"{', '.join(members[:3])} and {len(members) - 3} more"
-        names.append(", ".join(members) if len(members) <= 4 else several)
+        names.append(listed(members))
         sizes.append(
             f"{len(members)} systems on {np.count_nonzero(stratum == number):,} documents"
         )
@@ -180,6 +202,87 @@ def _strata(
     )
     findings.append(DataWarning(kind="groups", finding=finding))
     return stratum, tuple(names)
+
+
+def _strata_of_raters(
+    human: Array, raters: Raters, findings: list[DataWarning]
+) -> tuple[Index, tuple[str, ...]]:
+    """Return sets of documents that share no rater, if their ratings differ; else one."""
+    one = np.zeros(human.shape[1], dtype=np.intp), ("",)
+    # (raters, documents)
+    rated = np.asarray(np.isfinite(raters.ratings).any(axis=1))
+    sets = blocks_of(rated)[1]
+    size = np.bincount(sets)
+    if size.size < 2:
+        return one
+    small = size < _FEWEST_OF_SET
+    if small.any():
+        # Sets of few documents are one set, or a part of the smallest other one.
+        target = int(np.argmax(small))
+        if size[small].sum() < _FEWEST_OF_SET and not small.all():
+            target = int(np.argmin(np.where(small, size.max() + 1, size)))
+        sets = np.where(small[sets], target, sets)
+    sets = factorize(sets)
+    n = int(sets.max()) + 1
+    if n < 2:
+        return one
+    names = []
+    for number in range(n):
+        members = np.flatnonzero(rated[:, sets == number].any(axis=1))
+        names.append(listed([raters.names[i] for i in members]))
+    sizes = [
+        f"{name} on {np.count_nonzero(sets == number):,} documents"
+        for number, name in enumerate(names)
+    ]
+    shares = (
+        f"The documents fall into {n} sets that share no rater ({'; '.join(sizes)})."
+    )
+    if differ_by_group(human, sets) >= _SETS_DIFFER:
+        finding = f"{shares} The sets' ratings do not differ, so they count as one set."
+        remedy = _ASK_STRATA
+        findings.append(DataWarning(kind="groups", finding=finding, remedy=remedy))
+        return one
+    finding = (
+        f"{shares} The sets' ratings differ, by the documents or by the raters."
+        " Correlations are of what varies within each set, averaged over the sets."
+    )
+    findings.append(DataWarning(kind="groups", finding=finding))
+    return sets, tuple(names)
+
+
+def _owners_of_systems(
+    systems: Sequence[str], raters: Raters, findings: list[DataWarning]
+) -> Index:
+    """Return (systems,) numbers, different for systems that share no rater."""
+    # (raters, systems)
+    rated = np.asarray(np.isfinite(raters.ratings).any(axis=2))
+    owners = blocks_of(rated)[1]
+    n = int(owners.max(initial=0)) + 1
+    shared = np.isfinite(raters.ratings).any(axis=0).sum(axis=0).max(initial=0) > 1
+    if n < 2 or not shared:
+        return np.zeros(len(systems), dtype=np.intp)
+    sets = []
+    for number in range(n):
+        by = [
+            raters.names[i]
+            for i in np.flatnonzero(rated[:, owners == number].any(axis=1))
+        ]
+        of = [systems[i] for i in np.flatnonzero(owners == number)]
+        sets.append(f"{listed(by)} rated {listed(of)}")
+    finding = (
+        f"The systems fall into {n} sets that share no rater ({'; '.join(sets)})."
+        " Differences between the sets may be the raters'."
+    )
+    remedy = "Let some raters rate texts of all systems."
+    findings.append(DataWarning(kind="groups", finding=finding, remedy=remedy))
+    return owners
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return up to four names, or three and how many more there are."""
+    if len(names) <= 4:
+        return ", ".join(names)
+    return f"{', '.join(names[:3])} and {len(names) - 3} more"
 
 
 def _families(

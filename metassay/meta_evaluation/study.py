@@ -11,11 +11,22 @@ import pandas as pd
 
 from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.core.options import Criterion
-from metassay.meta_evaluation.layouts import NO_GROUPS, Grouping, Groups, layout_of
+from metassay.meta_evaluation.layouts import (
+    NO_GROUPS,
+    Grouping,
+    Groups,
+    Raters,
+    layout_of,
+)
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.statistics.correlation import TIE, tie_near
-from metassay.statistics.exact_sums import Array
-from metassay.statistics.layout import Layout
+from metassay.statistics.doubted_raters import (
+    NOBODY,
+    DoubtedRaters,
+    find_doubted_raters,
+)
+from metassay.statistics.exact_sums import Array, Mask
+from metassay.statistics.layout import Layout, factorize
 from metassay.statistics.random_numbers import generator
 from metassay.tables.names import (
     REFERENCE,
@@ -77,6 +88,8 @@ class Study(NamedTuple):
     raters: Array  # (raters, systems, documents): each rater's ratings
     metrics: tuple[MetricScores, ...]  # sorted by metric and judge
     grouping: Grouping  # which systems and documents belong together
+    rater_names: tuple[str, ...] = ()
+    doubted: DoubtedRaters = NOBODY  # places of raters who are not as the others
 
     @property
     def key(self) -> dict[str, str]:
@@ -142,6 +155,37 @@ class Study(NamedTuple):
         for metric, *row in zip(metrics, *wide, strict=True):
             yield {**self.key, **metric.key, **dict(zip(columns, row, strict=True))}
 
+    def without(self, which: Mask, axis: int) -> "Study":
+        """Return the study without some systems (`axis` -2) or documents (-1).
+
+        Documents, or systems, of which nobody rated what is left are left out, too.
+        """
+        kept = ~which[:, None] if axis == -2 else ~which[None, :]
+        rated = np.isfinite(self.human) & kept
+        rows, columns = (np.flatnonzero(rated.any(axis=other)) for other in (1, 0))
+        cells = np.ix_(rows, columns)
+
+        def select(values: Array) -> Array:
+            return np.where(kept, values, np.nan)[cells]
+
+        layout = Layout(
+            factorize(self.layout.stratum[columns]),
+            factorize(self.layout.cluster[columns]),
+            factorize(self.layout.family[rows]),
+        )
+        metrics = [m._replace(values=select(m.values)) for m in self.metrics]
+        raters = [select(ratings) for ratings in self.raters]
+        return self._replace(
+            systems=self.systems[rows],
+            documents=self.documents[columns],
+            human=select(self.human),
+            raters=np.array(raters).reshape(len(raters), len(rows), len(columns)),
+            metrics=tuple(metrics),
+            grouping=self.grouping._replace(
+                layout=layout, owners=factorize(self.grouping.owners[rows])
+            ),
+        )
+
     def compared(self, options: MetaOptions) -> list[MetricScores]:
         """The directed metrics to compare with each other, without those that scored no text."""
         return [
@@ -187,9 +231,10 @@ def studies(
         systems = pd.Index(sorted(group["author"].unique()))
         documents = pd.Index(sorted(group["doc_id"].unique()))
         rows = of_raters[(of_raters[_STUDIED] == list(names)).all(axis=1)]
-        by_rater = np.stack(
-            [matrix(r, systems, documents) for _, r in rows.groupby("rater")]
-        )
+        of_rater = {
+            str(rater): matrix(r, systems, documents)
+            for rater, r in rows.groupby("rater")
+        }
         human = matrix(group, systems, documents)
         human = tie_rounding(human) if group["several"].any() else tie_constant(human)
         texts = part, *systems, "", *documents
@@ -197,16 +242,33 @@ def studies(
             scored = of_part.get(part, scores[:0])
             of_texts[texts] = _metric_scores(scored, part, systems, documents, better)
         metrics = of_texts[texts]
-        values, rng = (
+        ratings_by = np.stack(list(of_rater.values()))
+        if rows["several"].any():
+            ratings_by = tie_rounding(ratings_by)
+        grouping = layout_of(
+            list(systems),
+            list(documents),
+            human,
             [metric.values for metric in metrics],
+            groups,
             generator(0, "layout", *key),
+            Raters(tuple(of_rater), ratings_by),
         )
-        grouping = layout_of(list(systems), list(documents), human, values, groups, rng)
-        raters = tie_rounding(by_rater) if rows["several"].any() else by_rater
-        direction = criteria[criterion].better
-        result.append(
-            Study(*key, direction, systems, documents, human, raters, metrics, grouping)
+        study = Study(
+            study=key[0],
+            criterion=criterion,
+            part=part,
+            better=criteria[criterion].better,
+            systems=systems,
+            documents=documents,
+            human=human,
+            raters=ratings_by,
+            metrics=metrics,
+            grouping=grouping,
+            rater_names=tuple(of_rater),
+            doubted=find_doubted_raters(ratings_by, grouping.layout),
         )
+        result.append(study)
     return result
 
 

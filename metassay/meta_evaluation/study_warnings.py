@@ -19,11 +19,16 @@ from metassay.format.numbers import counted, short, short_interval
 from metassay.format.terms import DECISIONS
 from metassay.meta_evaluation.analysis import Analysis, Evaluation
 from metassay.meta_evaluation.card_numbers import weigh_labels
+from metassay.meta_evaluation.classes import apart_of, units_of
 from metassay.meta_evaluation.judge_cards import find_choices, judged_metrics
 from metassay.meta_evaluation.label_warnings import warn_of_choice, warn_of_few_labels
+from metassay.meta_evaluation.layouts import listed
 from metassay.meta_evaluation.options import BELOW_OTHERS
+from metassay.meta_evaluation.study import Study
 from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS, OF_NO_OTHERS, PROMISING
 from metassay.statistics import shares
+from metassay.statistics.copies import count_copied, equal_pairs
+from metassay.statistics.exact_sums import Array
 from metassay.tables.data_warnings import WARNINGS, DataWarning, warnings_table
 from metassay.tables.names import STATEMENT, metric_label
 
@@ -40,25 +45,140 @@ def find_groups(run: Evaluation) -> Iterator[DataWarning]:
             yield replace(finding, **study.key)
 
 
-def find_outlying_raters(run: Evaluation) -> Iterator[DataWarning]:
-    """Yield who agrees less with the other raters than these do with each other."""
+def find_doubted_raters(run: Evaluation) -> Iterator[DataWarning]:
+    """Yield raters whose scale seems reversed, and those who agree less than the others."""
+    for study in run.studies:
+        if study.doubted.turned:
+            yield _reversed_scale(study)
+        for place in study.doubted.apart:
+            yield _disagreeing_rater(study.rater_names[place], study.key)
     agreement = run.tables["agreement"]
-    rows = records(
-        agreement[(agreement["coefficient"] == BELOW_OTHERS) & (agreement["low"] > 0)]
-    )
-    for row in sorted(rows, key=lambda row: -row["value"]):
+    rows = agreement[
+        (agreement["coefficient"] == BELOW_OTHERS) & (agreement["low"] > 0)
+    ]
+    known = {
+        (study.study, study.criterion, study.rater_names[place])
+        for study in run.studies
+        for place in study.doubted.turned + study.doubted.apart
+    }
+    for row in sorted(records(rows), key=lambda row: -row["value"]):
+        if (row["study"], row["criterion"], row["rater_a"]) in known:
+            continue
         gap = f"{short(row['value'])} {short_interval(row['low'], row['high'])}"
+        finding = (
+            f"Rater {row['rater_a']} agrees less than the others: the mean Spearman"
+            f" correlation with another rater is {gap} below that of the others with each"
+            " other."
+        )
         yield DataWarning(
             kind="raters",
+            finding=finding,
+            remedy="Look at this rater’s ratings before you use the mean of all.",
             study=row["study"],
             criterion=row["criterion"],
-            finding=(
-                f"Rater {row['rater_a']} agrees less than the others: the mean Spearman"
-                f" correlation with another rater is {gap} below that of the others with each"
-                " other."
-            ),
-            remedy="Look at this rater’s ratings before you use the mean of all.",
         )
+
+
+def _reversed_scale(study: Study) -> DataWarning:
+    names = [study.rater_names[place] for place in study.doubted.turned]
+    others = [name for name in study.rater_names if name not in names]
+    r = short(study.doubted.agreement)
+    if len(study.rater_names) == 2:
+        who = f"Raters {' and '.join(study.rater_names)} disagree (Spearman {r})"
+        question = "is the scale of one of them reversed?"
+    elif len(names) == 1:
+        who = f"Rater {names[0]} disagrees with everyone (mean Spearman {r})"
+        question = "reversed scale?"
+    else:
+        who = (
+            f"Raters {listed(names)} disagree with {listed(others)} (mean Spearman {r}),"
+            " and agree with each other"
+        )
+        question = "are their scales reversed, or those of the others?"
+    finding = (
+        f"{who}: {question} Their ratings cancel out in the mean of all raters. No metric"
+        " is compared with raters until this is resolved."
+    )
+    remedy = (
+        "If a scale is reversed, turn these ratings round: on a scale of 1 to 5, 6 less"
+        " the rating. Otherwise leave them out."
+    )
+    return DataWarning(kind="raters", finding=finding, remedy=remedy, **study.key)
+
+
+def _disagreeing_rater(name: str, key: Mapping[str, str]) -> DataWarning:
+    finding = (
+        f"Rater {name} agrees less with the other raters than they do with each other."
+        " The comparison of metrics with raters leaves this rater out; the mean of all"
+        " raters does not."
+    )
+    remedy = "Look at this rater’s ratings before you use the mean of all."
+    return DataWarning(kind="raters", finding=finding, remedy=remedy, **key)
+
+
+def find_copies(run: Evaluation) -> Iterator[DataWarning]:
+    """Yield raters whose ratings equal another's, and metrics that equal a rater's."""
+    for study in run.studies:
+        tables = study.raters.reshape(len(study.raters), -1)
+        names = study.rater_names
+        for a, b, n in equal_pairs(tables):
+            finding = (
+                f"Raters {names[a]} and {names[b]} gave the same rating in all"
+                f" {n:,} texts that both rated: is one a copy of the other? A copy makes"
+                " raters look as if they agreed."
+            )
+            remedy = "If it is a copy, leave it out."
+            yield DataWarning(
+                kind="copies", finding=finding, remedy=remedy, **study.key
+            )
+        for metric in study.directed:
+            n, who = _copied_ratings(metric.values, study)
+            if n:
+                finding = (
+                    f"Metric {metric.label} equals {who} in all {n:,} texts, or follows"
+                    " from it on another scale: it is compared with itself."
+                )
+                remedy = "Leave the metric out, or that rater."
+                yield DataWarning(
+                    kind="copies", finding=finding, remedy=remedy, **study.key
+                )
+
+
+def _copied_ratings(values: Array, study: Study) -> tuple[int, str]:
+    """Return how many texts a metric shares with the ratings that it equals, and whose."""
+    sides = [
+        (f"the ratings of {name}", study.raters[i])
+        for i, name in enumerate(study.rater_names)
+    ]
+    sides.append(("the mean of all raters", study.human))
+    for who, ratings in sides:
+        n = count_copied(values.ravel(), ratings.ravel())
+        if n:
+            return n, who
+    return 0, ""
+
+
+def find_classes(run: Evaluation) -> Iterator[DataWarning]:
+    """Yield which systems or documents raters set apart."""
+    for study in run.studies:
+        for units in units_of(study, "global"):
+            apart = apart_of(study, units)
+            if apart is None:
+                continue
+            labels = study.systems if units.axis == -2 else study.documents
+            names = listed([str(label) for label in labels[apart.which]])
+            finding = (
+                f"Ratings set {apart.which.sum():,} of {len(labels):,} {units.name} apart"
+                f" ({names}). A metric that only notices these correlates with people,"
+                " though it may know nothing of the others."
+            )
+            remedy = (
+                f"Certificates say what is left without them; to trust a metric among the"
+                f" others, rate more {units.name} like those."
+            )
+            yield DataWarning(
+                kind="classes", finding=finding, remedy=remedy, **study.key
+            )
 
 
 def find_small_sizes(run: Evaluation) -> Iterator[DataWarning]:
@@ -169,10 +289,12 @@ def find_convenient_choices(run: Evaluation) -> Iterator[DataWarning]:
             )
 
 
-OF_RATINGS: tuple[Check, ...] = (find_outlying_raters,)  # need no scores
+OF_RATINGS: tuple[Check, ...] = (find_doubted_raters, find_copies)  # need no scores
 CHECKS: tuple[Check, ...] = (
     find_groups,
-    *OF_RATINGS,
+    find_doubted_raters,
+    find_copies,
+    find_classes,
     find_chosen_labels,
     find_convenient_choices,
     find_small_sizes,

@@ -19,6 +19,13 @@ CONTRARY: Final = "contrary"
 FITTED: Final = "fitted"  # on these ratings, which then say nothing of it
 UNDEFINED: Final = "undefined"
 
+# What the column `classes` of `evidence` says, in a verdict.
+CLASSES: Final = {
+    "systems": "classes of systems",
+    "documents": "classes of documents",
+    "raters": "raters",
+}
+
 # From most trusted to unknown; pages and terminals keep this order.
 VERDICTS: Final = (
     USE,
@@ -43,6 +50,7 @@ MORE_OF_BOTH: Final = "rate more systems and documents"
 NAME_FAMILIES: Final = "say which systems are versions, by family"
 NAME_CLUSTERS: Final = "say which documents are alike, by cluster"
 _NAME: Final = {"systems": NAME_FAMILIES, "documents": NAME_CLUSTERS}
+MORE_OF_A_CLASS: Final = "rate more of one class"
 _ADVICE: Final = {
     **dict.fromkeys(VERDICTS, "do not use"),
     USE: "use it",
@@ -60,8 +68,11 @@ def certify(evidence: pd.DataFrame, options: CertificationOptions) -> pd.DataFra
     those of `jackknife.smallest_study`, where more systems or documents can change the
     verdict; else NaN.
     """
-    confounds = [None if pd.isna(name) else name for name in evidence["confound"]]
-    rows = evidence.assign(confound=pd.Series(confounds, evidence.index, dtype=object))
+    names = {
+        column: evidence[column].astype(object).where(evidence[column].notna(), None)
+        for column in ("confound", "classes", "apart")
+    }
+    rows = evidence.assign(**names)
     decisions = [_decide(row, options) for row in rows.to_dict("records")]
     columns = pd.DataFrame(decisions, columns=list(_DECISIONS), index=evidence.index)
     return pd.concat([evidence, columns], axis=1)
@@ -73,6 +84,8 @@ _DECISIONS: Final = (
     "trusted",
     "as_good_as_rater",
     "only_between_systems",
+    "rests_on_classes",
+    "verdict_without_apart",
     "needed_systems",
     "needed_documents",
 )
@@ -84,11 +97,23 @@ def _decide(
     verdict = find_verdict(row, options)
     systems, documents = _needed(verdict, row, options)
     advice, as_good = (
-        _advice(verdict, row, systems, documents),
+        _advice(verdict, row, systems, documents, options),
         as_good_as_rater(row, options),
     )
     only = verdict in (*TRUSTED, PROMISING) and _only_between_systems(row, options)
-    return verdict, advice, verdict in TRUSTED, as_good, only, systems, documents
+    without = None if row["apart"] is None else verdict_without_apart(row, options)
+    on_classes = verdict == PROMISING and rests_on_classes(row, options)
+    return (
+        verdict,
+        advice,
+        verdict in TRUSTED,
+        as_good,
+        only,
+        on_classes,
+        without,
+        systems,
+        documents,
+    )
 
 
 def _needed(
@@ -102,8 +127,8 @@ def _needed(
     ).tolist()
     confidence = row["confidence"]
     if verdict == PROMISING:
-        if row["confound"] is not None:
-            # more texts do not separate a metric from its confound
+        if row["confound"] is not None or rests_on_classes(row, options):
+            # more texts do not separate a metric from its confound, or from classes
             return np.nan, np.nan
         target, confidence = likely - useful, row["joint_confidence"]
     elif row["value"] >= options.useful:
@@ -126,13 +151,19 @@ def _needed(
 
 
 def _advice(
-    verdict: str, row: Mapping[str, Any], systems: float, documents: float
+    verdict: str,
+    row: Mapping[str, Any],
+    systems: float,
+    documents: float,
+    options: CertificationOptions,
 ) -> str:
     """Return what to do, in a few words."""
     if verdict not in (CANNOT_TELL, PROMISING):
         return _ADVICE[kind_of(verdict)]
     if verdict == PROMISING and row["confound"] is not None:
         return f"balance {row['confound']} first"
+    if verdict == PROMISING and rests_on_classes(row, options):
+        return MORE_OF_A_CLASS
     if rests_on(row) is not None:
         return _NAME[row["rests_on"]]
     if row["design"] in OF_NO_OTHERS:
@@ -163,9 +194,9 @@ def find_verdict(  # noqa: PLR0911 - one return per rung of the ladder
     """Return the verdict on a metric, criterion and level.
 
     `row`: a row of the table `evidence`. It uses value, high, p, confidence,
-    corrected_low, confound, given_confound, given_confound_p, n, n_tied, n_families and
-    design; NaN, or None for confound, where unknown. Unknown never counts in a metric's
-    favour.
+    corrected_low, confound, given_confound, given_confound_p, n, n_tied, n_families,
+    design, level and what is left without classes; NaN, or None for names, where
+    unknown. Unknown never counts in a metric's favour.
 
     With the same value, a wider interval never gives a better verdict; with the same
     width, a larger value never gives a worse one. `use` and `these systems only` are
@@ -182,17 +213,64 @@ def find_verdict(  # noqa: PLR0911 - one return per rung of the ladder
         return TOO_WEAK
     if not is_shown(row):
         return CANNOT_TELL
-    explained = row["confound"] is not None
-    rest = row["given_confound"], row["given_confound_p"]
-    if explained and not is_promising(*rest, row["confidence"], options):
-        return f"{EXPLAINED} {row['confound']}"
+    explanation = _explanation(row, options)
+    if explanation is not None:
+        return f"{EXPLAINED} {explanation}"
     tells_apart = row["n"] >= row["n_tied"]  # most texts
-    if not explained and row["corrected_low"] >= options.useful and tells_apart:
+    confounded = row["confound"] is not None
+    doubted = confounded or not tells_apart or rests_on_classes(row, options)
+    if row["corrected_low"] >= options.useful and not doubted:
         if row["design"] in OF_NO_OTHERS:
             return THESE_SYSTEMS
         if row["n_families"] >= FEWEST_SYSTEMS:
             return USE
     return PROMISING if row["value"] >= options.useful else CANNOT_TELL
+
+
+def _explanation(row: Mapping[str, Any], options: CertificationOptions) -> str | None:
+    """Return the confound, or the classes, that explain the correlation; None if neither does.
+
+    A confound does if what is left with it held constant is not promising, and classes
+    if they leave less than is useful.
+    """
+    rest = row["given_confound"], row["given_confound_p"]
+    confounded = row["confound"] is not None
+    if confounded and not is_promising(*rest, row["confidence"], options):
+        return str(row["confound"])
+    if row["classes"] is not None and not row["given_classes"] >= options.useful:
+        return CLASSES[row["classes"]]
+    return None
+
+
+def rests_on_classes(row: Mapping[str, Any], options: CertificationOptions) -> bool:
+    """Whether a good value may come from classes of systems or documents alone.
+
+    Between systems: if classes explain the metric better than people's means do.
+    Between texts: if what is left without some classes is not useful. And wherever the
+    verdict is not `use` without the systems or documents that raters set apart.
+    """
+    if row["level"] == "system":
+        by_classes = row["classes"] is not None
+    else:
+        by_classes = not row["weakest"] >= options.useful
+    return by_classes or (
+        row["apart"] is not None and verdict_without_apart(row, options) not in TRUSTED
+    )
+
+
+def verdict_without_apart(row: Mapping[str, Any], options: CertificationOptions) -> str:
+    """Return the verdict without the systems or documents that raters set apart."""
+    rest = {
+        "value": row["without_apart"],
+        "weakest": row["without_apart"],
+        "high": row["without_apart_high"],
+        "p": row["without_apart_p"],
+        "corrected_low": row["without_apart_low"],
+        "n_families": row["n_without_apart"],
+        "classes": None,
+        "apart": None,
+    }
+    return find_verdict({**row, **rest}, options)
 
 
 def is_shown(row: Mapping[str, Any]) -> bool:

@@ -35,6 +35,9 @@ def sentence(row: Row, options: CertificationOptions) -> str:
         sentences.append("It agrees with raters as well as a rater does.")
     if row["only_between_systems"]:
         sentences.append("It tells systems apart, not two texts of one system.")
+    if row["apart"] is not None:
+        without = f"{short(row['without_apart'])} ({row['verdict_without_apart']})"
+        sentences.append(f"Without {row['apart']} it is {without}.")
     if state_of(row["verdict"]) == "confirm":
         sentences.append(to_do(row))
     return " ".join(sentences)
@@ -83,8 +86,7 @@ def _why(row: Row, options: CertificationOptions) -> str:
         f" {_doubt(row, options)}.",
         v.CANNOT_TELL: f"for {decision}, {of} are not shown to be related ({value}, {p}), but a"
         f" useful {useful} is possible.",
-        v.EXPLAINED: f"for {decision}, {of} correlate ({plain}), but only"
-        f" {short(row['given_confound'])} is left among texts of equal {row['confound']}.",
+        v.EXPLAINED: f"for {decision}, {of} correlate ({plain}), but only {_left(row)}.",
         v.TOO_WEAK: f"for {decision}, {of} correlate less than the useful {useful} ({value}).",
         v.CONTRARY: f"for {decision}, {metric} goes against {criterion} ({value}, {p}).",
     }[v.kind_of(row["verdict"])]
@@ -104,11 +106,27 @@ def _only_if_apart(units: str | None, subject: str, value: str) -> str:
     )
 
 
+def _left(row: Row) -> str:
+    """Say how much a confound, or classes of systems or documents, leave of a correlation."""
+    among = {
+        "systems": "within classes of systems",
+        "documents": "within classes of documents",
+        "raters": "among systems of the same raters",
+    }
+    if row["verdict"] == f"{v.EXPLAINED} {row['confound']}":
+        left = short(row["given_confound"])
+        return f"{left} is left among texts of equal {row['confound']}"
+    left = "nothing" if missing(row["given_classes"]) else short(row["given_classes"])
+    return f"{left} is left {among.get(row['classes'], '')}"
+
+
 def _doubt(row: Row, options: CertificationOptions) -> str:
     """Say why a promising metric is not one to use."""
     if row["confound"] is not None:
         left = short(row["given_confound"])
         return f"among texts of equal {row['confound']} only {left} is left"
+    if row["rests_on_classes"]:
+        return _doubt_of_classes(row, options)
     if missing(row["corrected_low"]):
         return "nothing shows how much less it is elsewhere"
     if row["corrected_low"] < options.useful:
@@ -116,6 +134,17 @@ def _doubt(row: Row, options: CertificationOptions) -> str:
     if row["n"] < row["n_tied"]:
         return "it cannot tell the texts of most documents apart"
     return f"{counted(row['n_families'], 'system')} say too little of others"
+
+
+def _doubt_of_classes(row: Row, options: CertificationOptions) -> str:
+    """Say which classes of systems or documents a promising metric may rest on."""
+    if row["level"] == "system" and row["classes"] is not None:
+        return f"{v.CLASSES[row['classes']]} explain it better than people's ratings do"
+    if row["level"] != "system" and row["weakest"] < options.useful:
+        return (
+            f"with some classes of texts removed only {short(row['weakest'])} is left"
+        )
+    return "it is not shown without those that raters set apart"
 
 
 def to_do(row: Row) -> str:

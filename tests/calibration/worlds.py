@@ -12,11 +12,12 @@ import pandas as pd
 
 from metassay.meta_evaluation import evidence
 from metassay.meta_evaluation.exact_tests import StudyTests, run_level
-from metassay.meta_evaluation.layouts import NO_GROUPS, Groups, layout_of
+from metassay.meta_evaluation.layouts import NO_GROUPS, Groups, Raters, layout_of
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study, tie_rounding
 from metassay.meta_evaluation.verdicts import as_good_as_rater, find_verdict
 from metassay.statistics.components import value_at
+from metassay.statistics.doubted_raters import find_doubted_raters
 
 N_METRICS = 20
 USEFUL = CertificationOptions().useful
@@ -147,15 +148,28 @@ def study_of(
     systems = [f"s{i:02d}" for i in np.flatnonzero(rows)]
     documents = [f"d{i:05d}" for i in np.flatnonzero(columns)]
     rng = np.random.default_rng(seed)
+    names = tuple(f"r{k}" for k in range(len(ratings)))
+    ratings = tie_rounding(ratings)
+    grouping = layout_of(
+        systems, documents, human, values, groups, rng, Raters(names, ratings)
+    )
     return Study(
-        f"study {seed}", "quality", "full", "higher",
-        pd.Index(systems), pd.Index(documents), human, tie_rounding(ratings),
-        tuple(
+        study=f"study {seed}",
+        criterion="quality",
+        part="full",
+        better="higher",
+        systems=pd.Index(systems),
+        documents=pd.Index(documents),
+        human=human,
+        raters=ratings,
+        metrics=tuple(
             MetricScores(f"m{k:02d}", "none", "higher", "simulated", scores)
             for k, scores in enumerate(values)
         ),
-        layout_of(systems, documents, human, values, groups, rng),
-    )  # fmt: skip
+        grouping=grouping,
+        rater_names=names,
+        doubted=find_doubted_raters(ratings, grouping.layout),
+    )
 
 
 def options(**more) -> MetaOptions:

@@ -8,7 +8,13 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Design
-from metassay.meta_evaluation.layouts import NO_GROUPS, Groups, groups_of, layout_of
+from metassay.meta_evaluation.layouts import (
+    NO_GROUPS,
+    Groups,
+    Raters,
+    groups_of,
+    layout_of,
+)
 
 NAN = np.nan
 PLACE = np.arange(40)
@@ -30,12 +36,18 @@ def moved(sides, steps):
     return [side + steps[min(n, 1)] if n < 3 else side for n, side in enumerate(sides)]
 
 
-def grouping(sides, groups=NO_GROUPS, documents=None):
+def grouping(sides, groups=NO_GROUPS, documents=None, raters=None):
     human, *metrics = sides
-    systems = [f"s{i}" for i in range(len(human))]
-    documents = documents or [f"d{i}" for i in range(human.shape[1])]
+    ratings = human[None] if raters is None else raters
+    names = tuple("abcdefgh"[: len(ratings)])
     return layout_of(
-        systems, documents, human, metrics, groups, np.random.default_rng(0)
+        [f"s{i}" for i in range(len(human))],
+        documents or [f"d{i}" for i in range(human.shape[1])],
+        human,
+        metrics,
+        groups,
+        np.random.default_rng(0),
+        Raters(names, ratings),
     )
 
 
@@ -85,6 +97,49 @@ def test_unconnected_sets_are_strata():
     layout = grouping(world(), Groups(parity, labels(lambda i: i // 4), {})).layout
     assert layout.n_clusters == 20
     assert len(set(zip(layout.stratum, layout.cluster, strict=True))) == 20
+
+
+def owned(human, owner, axis):
+    """Ratings (raters, systems, documents) in which each rater has some rows or columns."""
+    n = owner.max() + 1
+    own = owner == np.arange(n)[:, None]
+    own = own[:, :, None] if axis == -2 else own[:, None, :]
+    return np.where(own, human, NAN)
+
+
+def test_documents_that_share_no_rater_are_strata_if_their_ratings_differ():
+    sides, owner = world(), PLACE // 20
+    same = grouping(sides, raters=owned(sides[0], owner, -1))
+    assert same.layout.n_strata == 1
+    (line,) = sentences(same)
+    assert "2 sets that share no rater (a on 20 documents; b on 20 documents)" in line
+    assert "do not differ" in line
+    assert "`strata`" in line
+    sides[0] = sides[0] + 3.0 * owner
+    apart = grouping(sides, raters=owned(sides[0], owner, -1))
+    assert apart.layout.stratum.tolist() == owner.tolist()
+    assert apart.strata == ("a", "b")
+    assert "what varies within each set" in sentences(apart)[0]
+    # One document that both rated connects them; sets of few documents are one.
+    both = owned(sides[0], owner, -1)
+    both[1, :, 3] = both[0, :, 3]
+    assert grouping(sides, raters=both).findings == ()
+    few = grouping(
+        sides, raters=owned(sides[0], np.where(PLACE > 37, PLACE - 36, 0), -1)
+    )
+    assert few.findings == ()
+
+
+def test_systems_that_share_no_rater_are_told():
+    sides = world()
+    owner = np.arange(6) // 3
+    told = grouping(sides, raters=owned(sides[0], owner, -2))
+    assert told.owners.tolist() == owner.tolist()
+    assert "a rated s0, s1, s2; b rated s3, s4, s5" in sentences(told)[0]
+    # Raters who share the systems out by document are no owners.
+    mixed = (np.arange(6)[:, None] + PLACE) % 2
+    shared = np.stack([np.where(mixed == r, sides[0], NAN) for r in (0, 1)])
+    assert not grouping(sides, raters=shared).owners.any()
 
 
 def test_equal_documents_and_systems_count_as_one_though_their_ratings_differ():

@@ -9,12 +9,14 @@ import pytest
 from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.study_warnings import (
     find_convenient_choices,
-    find_outlying_raters,
+    find_doubted_raters,
     find_small_sizes,
 )
 from metassay.tables.data_warnings import DataWarning, warnings_table
 from metassay.tables.evidence import EVIDENCE
-from tests.meta_evaluation.invented_study import CRITERIA, OPTIONS
+from metassay.tables.parquet import empty
+from metassay.tables.scores import SCORES
+from tests.meta_evaluation.invented_study import CRITERIA, OPTIONS, ratings_of
 from tests.meta_evaluation.test_agreement import agreed, rated
 
 WHERE = {"study": "s", "criterion": "grade", "part": "full"}
@@ -35,7 +37,7 @@ def run_of(confidence=0.95, **tables):
         criteria=CRITERIA,
         better={},
         options=OPTIONS.model_copy(update={"confidence": confidence}),
-        tables=tables,
+        tables={**tables},
     )
 
 
@@ -82,14 +84,18 @@ def test_a_careless_rater_is_named_and_a_lenient_one_is_not():
         np.clip(quality + more + rng.choice([0, 0, 0, 1, -1], 40), 1, 6)
         for more in (0, 1, 0)
     )
-    careless = agreed(
-        *rated("grade", amy=careful, bob=lenient, cat=rng.integers(1, 6, 40))
-    )
-    (warning,) = find_outlying_raters(run_of(agreement=careless))
+    careless = rng.integers(1, 6, 40)
+    (warning,) = of_raters(amy=careful, bob=lenient, cat=careless)
     assert "cat agrees less than the others" in warning.finding
     assert (warning.criterion, warning.part) == ("grade", "")
-    equal = agreed(*rated("grade", amy=careful, bob=lenient, cat=other))
-    assert list(find_outlying_raters(run_of(agreement=equal))) == []
+    assert of_raters(amy=careful, bob=lenient, cat=other) == []
+
+
+def of_raters(**grades):
+    rows = rated("grade", **grades)
+    run = run_of(agreement=agreed(*rows))
+    run = dataclasses.replace(run, ratings=ratings_of(*rows), scores=empty(SCORES))
+    return list(find_doubted_raters(run))
 
 
 # ---- what a study is too small for -----------------------------------------------------------

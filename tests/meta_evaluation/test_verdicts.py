@@ -13,6 +13,7 @@ from metassay.meta_evaluation.verdicts import (
     as_good_as_rater,
     find_verdict,
     kind_of,
+    verdict_without_apart,
 )
 
 NAN = np.nan
@@ -35,7 +36,27 @@ GOOD = {
     "n_tied": 0,
     "n_families": 8,
     "fitted": False,
+    "level": "document",
+    "weakest": 0.5,
+    "classes": None,
+    "given_classes": NAN,
+    "apart": None,
+    "without_apart": NAN,
+    "without_apart_low": NAN,
+    "without_apart_high": NAN,
+    "without_apart_p": NAN,
+    "n_without_apart": NAN,
 }
+# The verdict without two systems that raters set apart is `use`, too.
+APART = {
+    "apart": "the 2 systems that raters like least",
+    "without_apart": 0.5,
+    "without_apart_low": 0.31,
+    "without_apart_high": 0.7,
+    "without_apart_p": 0.01,
+    "n_without_apart": 6,
+}
+CLASSES = {"classes": "systems", "given_classes": 0.2}
 CONFOUNDED = {"confound": "words", "given_confound": 0.1}
 SHOWN_REST = {"confound": "words", "given_confound": 0.3, "given_confound_p": 0.01}
 ALONE = {"design": "one system", "n_families": 1}
@@ -53,6 +74,22 @@ CASES = [
     ("promising", {"n": 19, "n_tied": 20}),  # it ties the texts of most documents
     ("promising", {"value": 0.3, "corrected_low": -0.8}),
     ("promising", SHOWN_REST),
+    ("use", APART),
+    ("promising", {**APART, "n_without_apart": 5}),
+    ("promising", {**APART, "without_apart_low": 0.29}),
+    ("promising", {**APART, "without_apart_p": 0.3}),
+    ("promising", {**APART, "without_apart": NAN}),
+    ("promising", {"weakest": 0.29}),
+    ("promising", {"weakest": NAN}),
+    ("use", {"weakest": 0.1, "level": "system"}),  # of means, cuts leave few
+    ("use", {**CLASSES, "given_classes": 0.3}),
+    ("promising", {**CLASSES, "given_classes": 0.3, "level": "system"}),
+    ("explained by classes of systems", CLASSES),
+    ("explained by classes of systems", {**CLASSES, "given_classes": NAN}),
+    ("explained by classes of documents", {**CLASSES, "classes": "documents"}),
+    ("explained by raters", {**CLASSES, "classes": "raters", "level": "system"}),
+    ("explained by words", {**CONFOUNDED, **CLASSES}),
+    ("cannot tell", {"p": 0.2, **CLASSES}),
     ("explained by words", CONFOUNDED),
     ("explained by words", {**SHOWN_REST, "given_confound_p": 0.05}),
     ("explained by words", {**SHOWN_REST, "given_confound_p": NAN}),
@@ -99,7 +136,20 @@ def rows(draw):
     value = draw(st.floats(-1, 1))
     low, high = value - draw(shares), value + draw(shares)
     confound = draw(st.sampled_from([None, "words"]))
+    classes = draw(st.sampled_from([None, "systems", "documents", "raters"]))
+    apart = draw(st.sampled_from([None, "the 2 systems that raters like best"]))
+    maybe = st.floats(-1, 1) | st.just(NAN)
     return {
+        "level": draw(st.sampled_from(["global", "document", "system"])),
+        "weakest": draw(maybe),
+        "classes": classes,
+        "given_classes": draw(maybe) if classes else NAN,
+        "apart": apart,
+        "without_apart": draw(maybe) if apart else NAN,
+        "without_apart_low": draw(maybe) if apart else NAN,
+        "without_apart_high": draw(maybe) if apart else NAN,
+        "without_apart_p": draw(st.sampled_from([0.001, 0.2, NAN])) if apart else NAN,
+        "n_without_apart": draw(st.integers(1, 12)) if apart else NAN,
         "value": value,
         "low": low,
         "high": high,
@@ -135,8 +185,17 @@ def test_how_verdicts_move_with_the_numbers(row, below, above, more):
         name: row[name] + more for name in ("value", "low", "high", "corrected_low")
     }
     assert worth(row | moved) >= worth(row)
-    for name in ("low", "high", "corrected_low", "p", "given_confound_p"):
+    unknown = ("low", "high", "corrected_low", "p", "given_confound_p", "weakest")
+    for name in (*unknown, "given_classes", "without_apart", "without_apart_low"):
         assert worth(row | {name: NAN}) <= worth(row)
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(rows())
+def test_use_is_never_above_what_holds_without_those_that_raters_set_apart(row):
+    if row["apart"] is not None:
+        alone = verdict_without_apart(row, OPTIONS)
+        assert worth(row) < 2 or alone in TRUSTED
 
 
 def test_as_good_as_a_rater_is_what_may_be_used():

@@ -117,6 +117,7 @@ def certificates() -> Rows:
         "only_between_systems": False,
         "fitted": False,
         "n_tried": 1,
+        "rests_on_classes": False,
         "recipe": "invented",
     }
     return [

@@ -28,6 +28,8 @@ ROW = {
     "only_between_systems": False,
     "rests_on": None,
     "n_tried": 1,
+    "rests_on_classes": False,
+    "verdict_without_apart": None,
     "needed_systems": 12_000.0,
     "needed_documents": 3400.0,
     "given_confound": 0.004,
