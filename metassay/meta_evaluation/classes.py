@@ -83,8 +83,8 @@ def _units(name: str, axis: int, of: Index, people: Array) -> Units:
     means = units.means_of(people)
     # Texts of a unit differ by the other side's levels, which are no error of its mean.
     other = mean_without_gaps(people, axis=axis, keepdims=True)
-    own = means[of][:, None] if axis == -2 else means[of][None, :]
-    rests = people - own - other
+    of_unit = means[of][:, None] if axis == -2 else means[of][None, :]
+    rests = people - of_unit - other
     rests = rests[np.isfinite(rests)]
     n_units = int(np.isfinite(means).sum())
     freedom = rests.size - sum(people.shape) + 1
@@ -186,24 +186,24 @@ def _of_metric(
     owners = study.grouping.owners
     if owners.any():
         # Nothing tells the raters' severity from the quality of their systems.
-        given = value_given(owners, -2)
-        values.append(given)
-        explaining.append((-np.inf if np.isnan(given) else given, "raters"))
+        value = value_given(owners, -2)
+        values.append(value)
+        explaining.append((-np.inf if np.isnan(value) else value, "raters"))
     for unit in units:
         values += [value_given(label, unit.axis) for label in _partitions(unit, scores)]
         classes = _explaining_classes(unit, scores, n_metrics)
         if classes is not None:
             explaining.append((value_given(classes, unit.axis), unit.name))
         if unit.axis == -2 and layout.n_strata == 1:
-            kept = _without_lowest(unit)
-            values += [value_of(scores[rows], people[rows]) for rows in kept]
-    name, given = None, np.nan
+            rests = _without_lowest(unit)
+            values += [value_of(scores[rows], people[rows]) for rows in rests]
+    name, left = None, np.nan
     if explaining and (level == "system" or min(explaining)[0] <= VANISHES * values[0]):
-        given, name = min(explaining)
-        given = given if np.isfinite(given) else np.nan
-    defined = [value for value in (*values, given) if not np.isnan(value)]
+        left, name = min(explaining)
+        left = left if np.isfinite(left) else np.nan
+    defined = [value for value in (*values, left) if not np.isnan(value)]
     weakest = min(defined, default=np.nan)
-    return {"weakest": weakest, "classes": name, "given_classes": given}
+    return {"weakest": weakest, "classes": name, "given_classes": left}
 
 
 def _known(unit: Units, scores: Array) -> tuple[Mask, Array]:
@@ -245,9 +245,9 @@ def _without_lowest(unit: Units) -> Iterator[Index]:
     order = np.argsort(np.where(np.isfinite(unit.means), unit.means, np.inf))
     n = int(np.isfinite(unit.means).sum())
     for k in range(1, n // 2 + 1):
-        kept = np.flatnonzero(~np.isin(unit.of, order[:k]))
-        if kept.size >= LEFT:
-            yield kept
+        rest = np.flatnonzero(~np.isin(unit.of, order[:k]))
+        if rest.size >= LEFT:
+            yield rest
 
 
 def _without(place: int, without: Sequence[tuple[str, Rows]]) -> dict[str, object]:

@@ -357,8 +357,8 @@ def compared_raters(study: Study) -> Array:
     """
     if study.doubted.turned:
         return study.raters[:0]
-    kept = [i for i in range(len(study.raters)) if i not in study.doubted.apart]
-    return study.raters[kept]
+    places = range(len(study.raters))
+    return study.raters[[i for i in places if i not in study.doubted.apart]]
 
 
 def _confound(rests: list[dict[Any, Any]], plain: float) -> dict[str, object]:

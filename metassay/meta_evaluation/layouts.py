@@ -208,13 +208,13 @@ def _strata_of_raters(
     human: Array, raters: Raters, findings: list[DataWarning]
 ) -> tuple[Index, tuple[str, ...]]:
     """Return sets of documents that share no rater, if their ratings differ; else one."""
-    one = np.zeros(human.shape[1], dtype=np.intp), ("",)
+    whole = np.zeros(human.shape[1], dtype=np.intp), ("",)
     # (raters, documents)
     rated = np.asarray(np.isfinite(raters.ratings).any(axis=1))
     sets = blocks_of(rated)[1]
     size = np.bincount(sets)
     if size.size < 2:
-        return one
+        return whole
     small = size < _FEWEST_OF_SET
     if small.any():
         # Sets of few documents are one set, or a part of the smallest other one.
@@ -225,7 +225,7 @@ def _strata_of_raters(
     sets = factorize(sets)
     n = int(sets.max()) + 1
     if n < 2:
-        return one
+        return whole
     names = []
     for number in range(n):
         members = np.flatnonzero(rated[:, sets == number].any(axis=1))
@@ -241,7 +241,7 @@ def _strata_of_raters(
         finding = f"{shares} The sets' ratings do not differ, so they count as one set."
         remedy = _ASK_STRATA
         findings.append(DataWarning(kind="groups", finding=finding, remedy=remedy))
-        return one
+        return whole
     finding = (
         f"{shares} The sets' ratings differ, by the documents or by the raters."
         " Correlations are of what varies within each set, averaged over the sets."

@@ -160,13 +160,13 @@ class Study(NamedTuple):
 
         Documents, or systems, of which nobody rated what is left are left out, too.
         """
-        kept = ~which[:, None] if axis == -2 else ~which[None, :]
-        rated = np.isfinite(self.human) & kept
+        remains = ~which[:, None] if axis == -2 else ~which[None, :]
+        rated = np.isfinite(self.human) & remains
         rows, columns = (np.flatnonzero(rated.any(axis=other)) for other in (1, 0))
         cells = np.ix_(rows, columns)
 
         def select(values: Array) -> Array:
-            return np.where(kept, values, np.nan)[cells]
+            return np.where(remains, values, np.nan)[cells]
 
         layout = Layout(
             factorize(self.layout.stratum[columns]),

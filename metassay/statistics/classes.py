@@ -85,10 +85,10 @@ def best_classes(means: Array, n: int, error: float = 0.0) -> Classes:
 def _within(weight: Array, first: Array, second: Array) -> Array:
     """Return (size + 1, size + 1) sums of squares within blocks i to j - 1; inf elsewhere."""
     totals = [np.concatenate(([0.0], np.cumsum(x))) for x in (weight, first, second)]
-    n, one, two = (total[None, :] - total[:, None] for total in totals)
+    n, sums, squares = (total[None, :] - total[:, None] for total in totals)
     filled = n > 0
-    sums = two - np.divide(one**2, n, out=np.zeros_like(n), where=filled)
-    return np.where(filled, np.maximum(sums, 0.0), np.inf)
+    within = squares - np.divide(sums**2, n, out=np.zeros_like(n), where=filled)
+    return np.where(filled, np.maximum(within, 0.0), np.inf)
 
 
 def set_apart(means: Array, error: float = 0.0) -> Mask:

@@ -105,12 +105,12 @@ def _stands_apart(whole: Array, without: Array, rater: int) -> bool:
     n = len(whole)
     if n < 3:
         return False
-    own = np.zeros((n, n), dtype=bool)
-    own[rater] = np.arange(n) != rater
+    with_rater = np.zeros((n, n), dtype=bool)
+    with_rater[rater] = np.arange(n) != rater
     others = np.triu(np.ones((n, n), dtype=bool), 1)
     others[rater] = others[:, rater] = False
-    gap = _mean_of(whole[None], others) - _mean_of(whole[None], own)
-    gaps = _mean_of(without, others) - _mean_of(without, own)
+    gap = _mean_of(whole[None], others) - _mean_of(whole[None], with_rater)
+    gaps = _mean_of(without, others) - _mean_of(without, with_rater)
     reach = _reach(gaps, LEVEL / n)
     return bool(gap[0] - reach > 0)
 

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from metassay.meta_evaluation.layouts import Groups
 from metassay.statistics.correlation import LEVELS
 from tests.calibration.doubts import Doubt, Outcome, Section, Shape
 from tests.calibration.worlds import (
@@ -16,6 +17,14 @@ from tests.calibration.worlds import (
     rated,
     study_of,
 )
+
+
+def alone(shape: Shape) -> Groups:
+    """The user says that no system is a version of another, and no two documents alike."""
+    documents = {f"d{i:05d}": f"d{i:05d}" for i in range(shape[1])}
+    systems = {f"s{i:02d}": f"s{i:02d}" for i in range(shape[0])}
+    return Groups({}, documents, systems)
+
 
 CLAIMED = ("promising", "use")
 
@@ -65,9 +74,10 @@ def classes_of_systems(
         start += size
     metrics = [effects(rng, shape, PLAIN) + shift for _ in range(n)]
     ratings = rated(rng, effects(rng, shape, PLAIN) + shift, PLAIN)
-    return claims(
-        study_of(metrics, ratings, seed=int(rng.integers(1 << 30))), options()
+    study = study_of(
+        metrics, ratings, seed=int(rng.integers(1 << 30)), groups=alone(shape)
     )
+    return claims(study, options())
 
 
 def classes_of_documents(rng, shape, n, *, share: float, by: float) -> Outcome:
@@ -76,9 +86,10 @@ def classes_of_documents(rng, shape, n, *, share: float, by: float) -> Outcome:
     shift[:, rng.permutation(shape[1])[: round(share * shape[1])]] = -by
     metrics = [effects(rng, shape, PLAIN) + shift for _ in range(n)]
     ratings = rated(rng, effects(rng, shape, PLAIN) + shift, PLAIN)
-    return claims(
-        study_of(metrics, ratings, seed=int(rng.integers(1 << 30))), options()
+    study = study_of(
+        metrics, ratings, seed=int(rng.integers(1 << 30)), groups=alone(shape)
     )
+    return claims(study, options())
 
 
 def honest(rng, shape, n, *, r: float) -> Outcome:
@@ -86,7 +97,8 @@ def honest(rng, shape, n, *, r: float) -> Outcome:
     noise = noise_for(r, shape, "global", PLAIN)
     quality = effects(rng, shape, PLAIN)
     first, *others = [effects(rng, shape, PLAIN) for _ in range(n)]
-    study = study_of([quality + noise * first, *others], rated(rng, quality, PLAIN))
+    metrics = [quality + noise * first, *others]
+    study = study_of(metrics, rated(rng, quality, PLAIN), groups=alone(shape))
     return claims(study, options(), watched=0)
 
 
@@ -106,9 +118,9 @@ def honest_spread(rng, shape, n, *, r: float, tails: str) -> Outcome:
     quality = scorer(far)
     others = [effects(rng, shape, PLAIN) for _ in range(n - 1)]
     metric = quality + noise * effects(rng, shape, PLAIN)
-    return claims(
-        study_of([metric, *others], rated(rng, quality, PLAIN)), options(), watched=0
-    )
+    people = rated(rng, quality, PLAIN)
+    study = study_of([metric, *others], people, groups=alone(shape))
+    return claims(study, options(), watched=0)
 
 
 def _noise_of_spread(shape: Shape, r: float, tails: str) -> float:
@@ -164,7 +176,8 @@ SECTION = Section(
     "Classes of systems or documents",
     """
 Systems (or documents) of two or three classes, by so many standard deviations of a text's quality
-apart for raters and metrics alike; within a class metrics are noise.
+apart for raters and metrics alike; within a class metrics are noise. The user says that no system
+is a version of another and no two documents are of one topic (in the columns before, nobody does).
 """,
     DOUBTS,
 )

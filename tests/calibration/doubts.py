@@ -77,9 +77,15 @@ class Cell(NamedTuple):
 def sections() -> list[Section]:
     """All sections, in the order of the page."""
     # They import this module.
-    from tests.calibration import chosen_labels, classes, many, unnamed
+    from tests.calibration import chosen_labels, classes, many, raters, unnamed
 
-    return [classes.SECTION, chosen_labels.SECTION, unnamed.SECTION, many.SECTION]
+    return [
+        classes.SECTION,
+        raters.SECTION,
+        chosen_labels.SECTION,
+        unnamed.SECTION,
+        many.SECTION,
+    ]
 
 
 def cells(chosen: Sequence[Section]) -> Iterator[Cell]:

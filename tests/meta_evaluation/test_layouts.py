@@ -102,9 +102,9 @@ def test_unconnected_sets_are_strata():
 def owned(human, owner, axis):
     """Ratings (raters, systems, documents) in which each rater has some rows or columns."""
     n = owner.max() + 1
-    own = owner == np.arange(n)[:, None]
-    own = own[:, :, None] if axis == -2 else own[:, None, :]
-    return np.where(own, human, NAN)
+    owns = owner == np.arange(n)[:, None]
+    owns = owns[:, :, None] if axis == -2 else owns[:, None, :]
+    return np.where(owns, human, NAN)
 
 
 def test_documents_that_share_no_rater_are_strata_if_their_ratings_differ():
@@ -133,9 +133,9 @@ def test_documents_that_share_no_rater_are_strata_if_their_ratings_differ():
 def test_systems_that_share_no_rater_are_told():
     sides = world()
     owner = np.arange(6) // 3
-    told = grouping(sides, raters=owned(sides[0], owner, -2))
-    assert told.owners.tolist() == owner.tolist()
-    assert "a rated s0, s1, s2; b rated s3, s4, s5" in sentences(told)[0]
+    apart = grouping(sides, raters=owned(sides[0], owner, -2))
+    assert apart.owners.tolist() == owner.tolist()
+    assert "a rated s0, s1, s2; b rated s3, s4, s5" in sentences(apart)[0]
     # Raters who share the systems out by document are no owners.
     mixed = (np.arange(6)[:, None] + PLACE) % 2
     shared = np.stack([np.where(mixed == r, sides[0], NAN) for r in (0, 1)])
