@@ -102,7 +102,7 @@ def _decide(
     )
     only = verdict in (*TRUSTED, PROMISING) and _only_between_systems(row, options)
     without = None if row["apart"] is None else verdict_without_apart(row, options)
-    on_classes = verdict == PROMISING and rests_on_classes(row, options)
+    on_classes = _only_classes_forbid_use(row, options)
     return (
         verdict,
         advice,
@@ -127,7 +127,7 @@ def _needed(
     ).tolist()
     confidence = row["confidence"]
     if verdict == PROMISING:
-        if row["confound"] is not None or rests_on_classes(row, options):
+        if row["confound"] is not None or _only_classes_forbid_use(row, options):
             # more texts do not separate a metric from its confound, or from classes
             return np.nan, np.nan
         target, confidence = likely - useful, row["joint_confidence"]
@@ -162,7 +162,7 @@ def _advice(
         return _ADVICE[kind_of(verdict)]
     if verdict == PROMISING and row["confound"] is not None:
         return f"balance {row['confound']} first"
-    if verdict == PROMISING and rests_on_classes(row, options):
+    if _only_classes_forbid_use(row, options):
         return MORE_OF_A_CLASS
     if rests_on(row) is not None:
         return _NAME[row["rests_on"]]
@@ -256,6 +256,16 @@ def rests_on_classes(row: Mapping[str, Any], options: CertificationOptions) -> b
     return by_classes or (
         row["apart"] is not None and verdict_without_apart(row, options) not in TRUSTED
     )
+
+
+def _only_classes_forbid_use(
+    row: Mapping[str, Any], options: CertificationOptions
+) -> bool:
+    """Whether a promising metric would be one to use if nothing were known of classes."""
+    if find_verdict(row, options) != PROMISING:
+        return False
+    unknown = {"weakest": row["value"], "classes": None, "apart": None}
+    return find_verdict({**row, **unknown}, options) in TRUSTED
 
 
 def verdict_without_apart(row: Mapping[str, Any], options: CertificationOptions) -> str:
