@@ -23,6 +23,8 @@ from tests.remedies.tables import (
 BOTH = {"s.csv": SCORES, "r.csv": RATINGS}
 FEW = "--resamples 20 --permutations 20"
 WORDS = "doc_id,system,fluency\nd1,m,good\nd1,n,poor\nd2,m,fair\nd2,n,good\n"
+FAR = f"{RATINGS.rpartition(',')[0]},30\n"
+CODE = f"{RATINGS.rpartition(',')[0]},99\n"
 TWO_COLUMNS = "doc_id,system,ann,ben\nd1,m,1,2\nd1,n,2,2\nd2,m,3,1\nd2,n,1,2\n"
 TWO_PARTS = (
     "doc_id,system,tone_ann,tone_ben,style_ann,style_ben\nd1,m,1,2,3,4\nd1,n,2,2,1,1\n"
@@ -232,6 +234,27 @@ REFUSALS: dict[str, Refusal] = {
         "column 'value' is missing",
         "name it in the header",
         (edit("s.csv", "number", "value"),),
+    ),
+    "a rating that cannot be": Refusal(
+        f"meta-eval s.csv r.csv {FEW}",
+        {"s.csv": SCORES, "r.csv": FAR},
+        "'fluency' has the value 30, far from the others",
+        "correct it, or leave the cell empty; if it is a grade, say --scale 'fluency'=1..30",
+        (add("--scale 'fluency'=1..30"),),
+    ),
+    "a rating that stands for none": Refusal(
+        f"meta-eval s.csv r.csv {FEW}",
+        {"s.csv": SCORES, "r.csv": CODE},
+        "'fluency' has the value 99, far from all others",
+        "leave the cell empty if nobody rated",
+        (edit("r.csv", ",99", ","),),
+    ),
+    "a rating beyond its scale": Refusal(
+        f"meta-eval s.csv r.csv --scale fluency=1..5 {FEW}",
+        {"s.csv": SCORES, "r.csv": FAR},
+        "'fluency' is outside its scale of 1 to 5",
+        "correct it, or the ends of the scale in --scale",
+        (edit("r.csv", ",30", ",3"),),
     ),
     "grades in words": Refusal(
         "meta-eval r.csv",
