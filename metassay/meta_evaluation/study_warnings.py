@@ -11,6 +11,7 @@ from itertools import groupby
 from math import factorial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from metassay.core.errors import shown
@@ -24,6 +25,7 @@ from metassay.meta_evaluation.judge_cards import find_choices, judged_metrics
 from metassay.meta_evaluation.label_warnings import warn_of_choice, warn_of_few_labels
 from metassay.meta_evaluation.layouts import listed
 from metassay.meta_evaluation.options import BELOW_OTHERS
+from metassay.meta_evaluation.selected_texts import warn_of_selection
 from metassay.meta_evaluation.study import Study
 from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS, OF_NO_OTHERS, PROMISING
 from metassay.statistics import shares
@@ -268,6 +270,32 @@ def find_chosen_labels(run: Evaluation) -> Iterator[DataWarning]:
         yield from (replace(warning, **key) for warning in warnings)
 
 
+def find_selected_texts(run: Evaluation) -> Iterator[DataWarning]:
+    """Yield by which metrics' scores rated texts were chosen.
+
+    Once for all criteria of a study and part that have the same rated texts.
+    """
+    texts_of: dict[tuple[str, str], set[bytes]] = {}
+    for study in run.studies:
+        texts_of.setdefault((study.study, study.part), set()).add(_texts(study))
+    for study in run.studies:
+        texts = texts_of[study.study, study.part]
+        if _texts(study) not in texts:
+            continue  # of another criterion, which had the same
+        alone = len(texts) == 1
+        scores = run.scores[run.scores["part"] == study.part]
+        for warning in warn_of_selection(study, scores):
+            yield replace(warning, criterion="") if alone else warning
+        if alone:
+            texts.clear()
+
+
+def _texts(study: Study) -> bytes:
+    """Return the same bytes for studies with the same rated texts."""
+    names = "\n".join([*map(str, study.systems), "", *map(str, study.documents)])
+    return names.encode() + np.isfinite(study.human).tobytes()
+
+
 def find_convenient_choices(run: Evaluation) -> Iterator[DataWarning]:
     """Yield primary metrics that are also the best of the metrics, which invites a doubt."""
     evidence = run.tables["evidence"]
@@ -296,6 +324,7 @@ CHECKS: tuple[Check, ...] = (
     find_copies,
     find_classes,
     find_chosen_labels,
+    find_selected_texts,
     find_convenient_choices,
     find_small_sizes,
 )

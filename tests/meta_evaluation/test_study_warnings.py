@@ -10,13 +10,21 @@ from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.study_warnings import (
     find_convenient_choices,
     find_doubted_raters,
+    find_selected_texts,
     find_small_sizes,
 )
 from metassay.tables.data_warnings import DataWarning, warnings_table
 from metassay.tables.evidence import EVIDENCE
 from metassay.tables.parquet import empty
+from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
-from tests.meta_evaluation.invented_study import CRITERIA, OPTIONS, ratings_of
+from tests.meta_evaluation.invented_study import (
+    CRITERIA,
+    HIGHER,
+    OPTIONS,
+    ratings_of,
+    table_of,
+)
 from tests.meta_evaluation.test_agreement import agreed, rated
 
 WHERE = {"study": "s", "criterion": "grade", "part": "full"}
@@ -161,3 +169,61 @@ def test_few_permutations_nested_documents_and_few_documents_are_told_apart():
         "People rated 1 system and 3 clusters of documents, too few to test a metric on any two"
         " texts."
     ]
+
+
+# ---- texts that were chosen to be rated ------------------------------------------------------
+
+
+def found_selections(choose, criteria=("grade",)):
+    """The warnings where `choose` picks the texts by bleu that people rate; rouge is noise."""
+    rng = np.random.default_rng(4)
+    texts = [(f"d{d:02d}", f"s{s}") for d in range(60) for s in range(8)]
+    bleu, rouge = rng.normal(size=(2, len(texts)))
+    by_metric = {"bleu": bleu, "rouge": rouge}
+    scores = table_of(
+        {
+            name: dict(zip(texts, values, strict=True))
+            for name, values in by_metric.items()
+        }
+    )
+    ratings = [
+        {
+            "study": "s",
+            "doc_id": doc,
+            "author": author,
+            "part": "full",
+            "unit": "text",
+            "criterion": criterion,
+            "rater": "ann",
+            "value": float(np.clip(np.rint(score + 3), 1, 5)),
+        }
+        for criterion in criteria
+        for (doc, author), score, is_rated in zip(
+            texts, bleu, choose(bleu, rng), strict=True
+        )
+        if is_rated
+    ]
+    frame = pd.DataFrame(ratings).reindex(columns=list(RATINGS.columns))
+    run = dataclasses.replace(run_of(), scores=scores, ratings=frame, better=HIGHER)
+    return [*find_selected_texts(run)]
+
+
+def test_it_is_said_by_which_scores_rated_texts_were_chosen():
+    (line,) = found_selections(lambda bleu, _: bleu > 0.5)
+    assert (line.kind, line.study, line.criterion) == ("selected", "s", "")
+    assert "They have higher scores of bleu than the 3" in line.finding
+    assert "rouge" not in line.finding
+    (line,) = found_selections(lambda bleu, _: np.abs(bleu) > 1.2)
+    assert "Their scores of bleu are more extreme than those of the" in line.finding
+    (line,) = found_selections(lambda bleu, _: np.abs(bleu) < 0.5)
+    assert "are less extreme" in line.finding
+
+
+def test_a_random_sample_and_all_texts_are_no_choice():
+    assert not found_selections(lambda bleu, rng: rng.random(bleu.size) < 0.3)
+    assert not found_selections(lambda bleu, _: bleu > -np.inf)
+
+
+def test_criteria_of_the_same_texts_have_one_warning():
+    (line,) = found_selections(lambda bleu, _: bleu > 0.5, ("grade", "errors"))
+    assert line.criterion == ""
