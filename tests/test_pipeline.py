@@ -136,7 +136,7 @@ def test_make_run_in_a_fresh_clone_with_an_empty_home(fresh_clone: FreshClone) -
     assert (project / "reports/sample/index.html").is_file()
     assert "reports/sample/index.html" in done.stdout
     assert (
-        "Use claim_recall (lexical) to compare two systems by completeness"
+        "Use claim_recall (lexical) to compare any two texts by completeness"
         in " ".join(done.stdout.split())
     )
     assert "closest: " in done.stdout
