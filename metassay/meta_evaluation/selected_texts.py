@@ -43,17 +43,17 @@ def warn_of_selection(study: Study, scores: pd.DataFrame) -> Iterator[DataWarnin
     by_metric = known.groupby(["metric", "judge"], sort=True)
     groups = [(metric_label(*map(str, key)), rows) for key, rows in by_metric]
     level = LEVEL / 2 / max(1, len(groups))
-    found = [
+    metrics = [
         chosen
         for label, rows in groups
         if (chosen := _chosen_by(label, rows, study, level)) is not None
     ]
-    if not found:
+    if not metrics:
         return
-    found.sort(key=lambda chosen: chosen.p)
-    sentences = [chosen.sentence for chosen in found[:_SHOWN]]
-    if len(found) > _SHOWN:
-        more = counted(len(found) - _SHOWN, "other metric")
+    metrics.sort(key=lambda chosen: chosen.p)
+    sentences = [chosen.sentence for chosen in metrics[:_SHOWN]]
+    if len(metrics) > _SHOWN:
+        more = counted(len(metrics) - _SHOWN, "other metric")
         sentences.append(f"The same holds for {more}.")
     finding = (
         f"The rated texts seem to be chosen by scores. {' '.join(sentences)} A correlation"
@@ -72,8 +72,8 @@ def _chosen_by(
     column = study.documents.get_indexer(pd.Index(rows["doc_id"]))
     rated = (column >= 0) & np.isfinite(study.human[system, column])
     document = pd.factorize(rows["doc_id"])[0]
-    system = np.unique(system, return_inverse=True)[1]
-    selection = compare_rated(values, rated, system, document)
+    by_system = np.unique(system, return_inverse=True)[1]
+    selection = compare_rated(values, rated, by_system, document)
     if selection is None:
         return None
     moved, spread = is_chosen(selection, level)

@@ -35,19 +35,19 @@ def test_the_difference_is_that_of_a_regression_on_systems_and_being_rated() -> 
 
 def test_texts_drawn_at_random_are_seldom_called_chosen() -> None:
     rng = np.random.default_rng(2)
-    found = [compare_rated(*texts(rng)) for _ in range(300)]
-    assert np.mean([s.p_higher < 0.05 for s in found if s is not None]) < 0.09
-    assert np.mean([s.p_wider < 0.05 for s in found if s is not None]) < 0.09
+    selections = [compare_rated(*texts(rng)) for _ in range(300)]
+    assert np.mean([s.p_higher < 0.05 for s in selections if s is not None]) < 0.09
+    assert np.mean([s.p_wider < 0.05 for s in selections if s is not None]) < 0.09
 
 
 def test_whole_documents_at_random_are_no_choice() -> None:
     rng = np.random.default_rng(3)
-    found = []
+    selections = []
     for _ in range(300):
         scores, _, system, document = texts(rng)
         rated = np.isin(document, rng.permutation(DOCUMENTS)[:12])
-        found.append(compare_rated(scores, rated, system, document))
-    assert np.mean([s.p_higher < 0.05 for s in found if s is not None]) < 0.09
+        selections.append(compare_rated(scores, rated, system, document))
+    assert np.mean([s.p_higher < 0.05 for s in selections if s is not None]) < 0.09
 
 
 def test_more_texts_of_a_better_system_are_no_choice_by_score() -> None:
@@ -73,9 +73,9 @@ def test_texts_chosen_by_score_are_found(choose, moved, spread) -> None:
     z = (scores - scores.mean()) / scores.std()
     selection = compare_rated(scores, choose(z), system, document)
     assert selection is not None
-    found = is_chosen(selection, 0.001)
-    assert found[0] is moved
-    assert spread is None or found[1] is spread
+    is_moved, is_spread = is_chosen(selection, 0.001)
+    assert is_moved is moved
+    assert spread is None or is_spread is spread
     assert (selection.higher > 0) == bool(np.mean(z[choose(z)]) > 0) or not moved
 
 
