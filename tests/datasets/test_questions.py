@@ -1,6 +1,5 @@
 """MeQSum: which questions are held out, and what a copy that is not the released one does."""
 
-import doctest
 from pathlib import Path
 
 import openpyxl
@@ -52,11 +51,6 @@ def test_another_file_is_no_release(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     with pytest.raises(BadInput, match=r"MeQSum_ACL2019.*\.xlsx: is not in"):
         ingest("meqsum", tmp_path / "b", {})
-
-
-def test_the_examples_of_its_docstrings_run() -> None:
-    assert doctest.testmod(questions).attempted == 1
-    assert not doctest.testmod(questions).failed
 
 
 def test_the_released_file_has_1000_questions(mirror: Path) -> None:

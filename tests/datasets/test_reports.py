@@ -1,7 +1,6 @@
 """Radiology reports of MIMIC-III, on an invented file of the form of NOTEEVENTS.csv."""
 
 import csv
-import doctest
 import gzip
 import json
 import shutil
@@ -101,9 +100,3 @@ def test_another_table_is_refused_with_the_column_that_it_lacks(
 )
 def test_kinds_are_those_of_the_description(description: str, kind: str) -> None:
     assert reports.kind_of_report(description) == kind
-
-
-def test_the_examples_of_its_docstrings_run() -> None:
-    outcome = doctest.testmod(reports)
-    assert outcome.attempted == 4
-    assert not outcome.failed

@@ -116,8 +116,8 @@ def test_digits(text: str, expected: str) -> None:
 
 
 def test_every_number_below_a_hundred_can_be_read() -> None:
-    ones = "one two three four five six seven eight nine".split()  # noqa: SIM905
-    tens = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
+    ones = "one two three four five six seven eight nine".split()
+    tens = "twenty thirty forty fifty sixty seventy eighty ninety".split()
     numbers = {
         f"{t} {o}": str(10 * a + b)
         for a, t in enumerate(tens, 2)

@@ -1,6 +1,5 @@
 """The records that there are: each has what it names, its stage, and its line in the docs."""
 
-import doctest
 import shutil
 import subprocess
 from dataclasses import replace
@@ -10,9 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-import papers.record
 from metassay.core.options import BENCHMARKS
-from metassay.format import prose
 from metassay.reporting.published.printed import read_printed
 from papers import NAMES, derived_tables
 from papers.cells import Cell, Cells
@@ -112,13 +109,6 @@ def test_tables_made_for_figures_are_made_of_those_of_the_contract() -> None:
     assert {
         table for name in used for table in derived_tables.source_tables(name)
     } == set(derived_tables.DRAWN_FROM)
-
-
-def test_examples_in_docstrings_run() -> None:
-    for module in (papers.record, prose):
-        outcome = doctest.testmod(module)
-        assert outcome.attempted
-        assert not outcome.failed
 
 
 def test_docs_list_every_record() -> None:

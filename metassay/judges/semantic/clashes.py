@@ -12,7 +12,8 @@ from typing import Any
 
 from metassay.judges.reading import AXES, NEGATIONS, RESTARTS, UNITS, Reading, read
 from metassay.models.words import words
-from metassay.text.vocabulary import Group, as_key, groups, terms
+from metassay.text.vocabulary import groups, terms, word_key
+from metassay.text.vocabulary.group import Group
 
 # the sides of a group are synonyms
 _SINGLE = ("drug", "diagnosis", "anatomy", "synonym")
@@ -59,7 +60,7 @@ def months(text: str) -> set[int]:
 
 def name(word: str) -> str | None:
     """Return the token of a name of the vocabulary's training half; None for others."""
-    return _table().get(as_key(word))
+    return _table().get(word_key(word))
 
 
 @lru_cache(maxsize=65536)

@@ -11,10 +11,18 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from metassay.text.edits import flips, paraphrases
-from metassay.text.edits.wording import Rule, for_both_halves, read_list
+from metassay.text.edits import (
+    circumstances,
+    exchange,
+    negations,
+    orders,
+    parts,
+    spellings,
+    values,
+)
+from metassay.text.edits.wording import Rule, ignore_half
 from metassay.text.tokens import content_tokens
-from metassay.text.vocabulary import Group, Half
+from metassay.text.vocabulary.group import Group, Half
 
 
 def identity(sentence: str) -> Iterator[str]:
@@ -23,38 +31,48 @@ def identity(sentence: str) -> Iterator[str]:
 
 
 FLIPS: dict[str, Rule] = {  # kinds after which the sentence is not entailed
-    "negation": for_both_halves(flips.negation),
-    "laterality": for_both_halves(flips.laterality),
-    "number": for_both_halves(flips.number),
-    "dose": for_both_halves(flips.dose),
-    "unit": for_both_halves(flips.unit),
-    "drug": flips.drug,
-    "anatomy": flips.anatomy,
-    "diagnosis": flips.diagnosis,
-    "opposite": flips.opposite,
-    "time": for_both_halves(flips.time),
-    "person": for_both_halves(flips.person),
-    "course": flips.course,
+    "negation": ignore_half(negations.negation),
+    "laterality": ignore_half(circumstances.laterality),
+    "number": ignore_half(values.number),
+    "dose": ignore_half(values.dose),
+    "unit": ignore_half(values.unit),
+    "drug": exchange.drug,
+    "anatomy": exchange.anatomy,
+    "diagnosis": exchange.diagnosis,
+    "opposite": exchange.opposite,
+    "time": ignore_half(circumstances.time),
+    "person": ignore_half(circumstances.person),
+    "course": exchange.course,
 }
 KEEPS: dict[str, Rule] = {  # kinds after which it is still entailed
-    "identity": for_both_halves(identity),
-    "abbreviation": paraphrases.abbreviation,
-    "list_order": for_both_halves(paraphrases.list_order),
-    "clause_order": for_both_halves(paraphrases.clause_order),
-    "numeral": for_both_halves(paraphrases.numeral),
-    "unit_spelling": for_both_halves(paraphrases.unit_spelling),
-    "subject": for_both_halves(paraphrases.subject),
-    "voice": for_both_halves(paraphrases.voice),
-    "synonym": paraphrases.synonym,
-    "dropped_detail": for_both_halves(paraphrases.dropped_detail),
-    "list_part": for_both_halves(paraphrases.list_part),
-    "form": for_both_halves(paraphrases.form),
+    "identity": ignore_half(identity),
+    "abbreviation": spellings.abbreviation,
+    "list_order": ignore_half(orders.list_order),
+    "clause_order": ignore_half(orders.clause_order),
+    "numeral": ignore_half(spellings.numeral),
+    "unit_spelling": ignore_half(spellings.unit_spelling),
+    "subject": ignore_half(orders.subject),
+    "voice": ignore_half(orders.voice),
+    "synonym": spellings.synonym,
+    "dropped_detail": ignore_half(parts.dropped_detail),
+    "list_part": ignore_half(parts.list_part),
+    "form": ignore_half(spellings.form),
 }
 KINDS = (*FLIPS, *KEEPS)
+_RULES = FLIPS | KEEPS
 
-_SUBJECTS = frozenset(read_list("subjects"))
-_NEGATIONS = frozenset(read_list("negations"))
-_NAMED = ("drug", "diagnosis")
+# Content words that name the patient, or say only that something was said.
+_SUBJECTS = frozenset(
+    """
+    patient pt he she report reported endorse endorsed state stated note noted say said have
+    """.split()
+)
+_NEGATIONS = frozenset(
+    """
+    no not never none without deny denied cannot negative absent nor neither
+    """.split()
+)
+_NAMED = ("drug", "diagnosis")  # kinds whose words have several names
 # share of the unchanged words that a sentence about the same topic must have
 _STATED = 0.5
 
@@ -86,15 +104,21 @@ def edits(
     if sentence.rstrip().endswith("?"):
         return []
     chosen = []
-    for kind in (kind for kind in KINDS if kind in kinds):
-        candidates = dict.fromkeys((FLIPS.get(kind) or KEEPS[kind])(sentence, half))
-        if fitting := [
-            text for text in candidates if _fits(kind, text, sentence, others)
-        ]:
-            digest = hashlib.sha256(f"{seed}\n{kind}\n{sentence}".encode()).digest()
-            text = fitting[int.from_bytes(digest[:8], "big") % len(fitting)]
-            chosen.append(Edit(kind, text, kind in KEEPS))
+    for kind in KINDS:
+        if kind not in kinds:
+            continue
+        candidates = dict.fromkeys(_RULES[kind](sentence, half))  # distinct, in order
+        fitting = [text for text in candidates if _fits(kind, text, sentence, others)]
+        if fitting:
+            text = fitting[_draw(seed, kind, sentence) % len(fitting)]
+            chosen.append(Edit(kind=kind, text=text, entailed=kind in KEEPS))
     return chosen
+
+
+def _draw(seed: int, kind: str, sentence: str) -> int:
+    """Return a number from 0 to 2^64 - 1 that depends on these alone."""
+    digest = hashlib.sha256(f"{seed}\n{kind}\n{sentence}".encode()).digest()
+    return int.from_bytes(digest[:8], "big")
 
 
 def _fits(kind: str, text: str, sentence: str, others: Sequence[str]) -> bool:
@@ -102,9 +126,10 @@ def _fits(kind: str, text: str, sentence: str, others: Sequence[str]) -> bool:
         return bool(text) and (kind == "identity" or text != sentence)
     if _plain(text) == _plain(sentence):
         return False
-    if kind in _NAMED and others:  # by any of its names
-        new = _named(kind, text) - _named(kind, sentence)
-        if any(new & _named(kind, other) for other in others):
+    if kind in _NAMED and others:
+        # Another sentence may state the edit by any name of the new drug or diagnosis.
+        new = _named_groups(kind, text) - _named_groups(kind, sentence)
+        if any(new & _named_groups(kind, other) for other in others):
             return False
     return not any(states(other, text, sentence) for other in others)
 
@@ -114,8 +139,13 @@ def states(other: str, text: str, sentence: str) -> bool:
 
     A removed negation counts as a new word: the other sentence must not have any. Errs
     towards true.
+
+    >>> states("A sore left knee.", "The left knee hurts.", "The right knee hurts.")
+    True
     """
-    tokens, other_tokens, before = _tokens(text), _tokens(other), _tokens(sentence)
+    tokens = _tokens(text)
+    other_tokens = _tokens(other)
+    before = _tokens(sentence)
     new = tokens - before - _NEGATIONS
     shared = (tokens & before) - _NEGATIONS
     if new and not new <= other_tokens:
@@ -126,8 +156,8 @@ def states(other: str, text: str, sentence: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def _named(kind: str, sentence: str) -> frozenset[Group]:
-    return frozenset(word.group for word in flips.find(kind, sentence))
+def _named_groups(kind: str, sentence: str) -> frozenset[Group]:
+    return frozenset(word.group for word in exchange.find(kind, sentence))
 
 
 @lru_cache(maxsize=8192)  # the sentences of a text recur with each of its edits

@@ -5,61 +5,42 @@ data. So each group of words (a drug with its brands, a pair of opposites, synon
 in one half, for good: judges can know `train`, `test` is for tests alone. Kinds with
 too few words to split are closed, in both halves, and judges can know them: negations,
 sides and directions, numbers, units, times, persons, verbs of reporting, frequencies
-(`closed.txt`).
+(`closed.py`).
 
-The words are in text files in this folder: sections in brackets, entries separated by
-semicolons, the sides of an entry by a bar, the names of a side by an equals sign. A
-name with a tilde is written in place of the others, but not matched.
+The words are in the modules of this folder, one per kind.
 """
 
-import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from metassay.text.vocabulary.inflection import plural, verb_forms
+from metassay.text.vocabulary.anatomy import SITES
+from metassay.text.vocabulary.closed import CLOSED_VERBS, CLOSED_WORDS
+from metassay.text.vocabulary.diagnoses import COUNTED_SECTIONS, DIAGNOSES
+from metassay.text.vocabulary.drugs import DRUGS
+from metassay.text.vocabulary.group import (
+    Group,
+    Half,
+    make_group,
+    make_site_group,
+    noun_forms,
+    uninflected,
+)
+from metassay.text.vocabulary.inflection import verb_forms
+from metassay.text.vocabulary.opposites import (
+    COURSE_VERBS,
+    COURSE_WORDS,
+    OPPOSITE_VERBS,
+    OPPOSITE_WORDS,
+)
+from metassay.text.vocabulary.synonyms import (
+    SYNONYMOUS_NOUNS,
+    SYNONYMOUS_VERBS,
+    SYNONYMOUS_WORDS,
+)
 
-Half = Literal["train", "test"]
-SEED = 67  # the first that splits every kind evenly; fixed for good by tests/vocabulary
 SPLIT = ("drug", "anatomy", "diagnosis", "opposite", "course", "synonym")
 CLOSED = "closed"
-_FILES = ("drugs", "anatomy", "diagnoses", "opposites", "synonyms", CLOSED)
-_KINDS = {"drugs": "drug", "diagnoses": "diagnosis", "synonyms": "synonym"}
-_HERE = Path(__file__).parent
-
-
-@dataclass(frozen=True)
-class Group:
-    """Words that are always in the same half.
-
-    `sides` are names: generic names and brands of drugs; nouns and adjectives of sites;
-    names and abbreviations of diagnoses and synonyms; the two opposites. `unread` names
-    are only written.
-    """
-
-    kind: str
-    section: str
-    sides: tuple[tuple[str, ...], ...]
-    unread: frozenset[str]
-
-    @property
-    def half(self) -> Half:
-        """The half of the group's first name."""
-        return half(self.sides[0][0])
-
-    def rows(self, side: int) -> tuple[tuple[str, ...], ...]:
-        """Return the names of a side, each in all of its forms, in the same order."""
-        names = self.sides[side]
-        if self.kind == "anatomy":
-            noun = (names[0], names[1] if len(names) > 1 else plural(names[0]))
-            return (noun,) if side == 0 else tuple((name,) for name in names)
-        if self.section.endswith("verbs"):
-            return tuple(verb_forms(name) for name in names)
-        if self.section == "nouns" or self.section.startswith("count"):
-            return tuple((name, plural(name)) for name in names)
-        return tuple((name,) for name in names)
 
 
 class Term(NamedTuple):
@@ -71,81 +52,117 @@ class Term(NamedTuple):
     slot: int
 
 
-def half(name: str) -> Half:
-    """Return the half of the group with this first name."""
-    digest = hashlib.sha256(f"{SEED}\n{name.lower()}".encode()).digest()
-    return "test" if digest[0] % 2 else "train"
-
-
 @cache
 def groups(kind: str, split: Half | None = None) -> tuple[Group, ...]:
-    """Return the groups of one of the SPLIT kinds, of a half or of both, in the files' order."""
-    return tuple(
-        group for group in _all() if group.kind == kind and split in (None, group.half)
-    )
+    """Return the groups of a kind, of a half or of both, in the order of the lists."""
+    of_kind = _all_groups()[kind]
+    if split is None:
+        return of_kind
+    return tuple(group for group in of_kind if group.half == split)
 
 
 @cache
 def terms(kind: str) -> dict[str, tuple[Term, ...]]:
-    """Return the meanings of each word of a kind, of both halves; keys as `as_key`."""
+    """Return the meanings of each word of a kind, of both halves, by `word_key`."""
     meanings: dict[str, tuple[Term, ...]] = {}
     for group in groups(kind):
-        for side in range(len(group.sides)):
-            for row, forms in enumerate(group.rows(side)):
-                for slot, form in enumerate(forms):
-                    if forms[0] not in group.unread:
-                        key = as_key(form)
-                        meanings[key] = (
-                            *meanings.get(key, ()),
-                            Term(group, side, row, slot),
-                        )
+        for term in _group_terms(group):
+            key = word_key(group.forms[term.side][term.row][term.slot])
+            meanings[key] = (*meanings.get(key, ()), term)
     return meanings
+
+
+def _group_terms(group: Group) -> Iterator[Term]:
+    """Yield each form of each name that is matched in texts."""
+    for side, names in enumerate(group.forms):
+        for row, forms in enumerate(names):
+            if forms[0] in group.unread:
+                continue
+            for slot in range(len(forms)):
+                yield Term(group=group, side=side, row=row, slot=slot)
 
 
 @cache
 def words(kind: str, split: Half) -> frozenset[str]:
     """Return all words and phrases of a half of a kind, in all forms, as keys of `terms`."""
-    meanings = terms(kind).items()
     return frozenset(
-        word for word, (first, *_) in meanings if first.group.half == split
+        word
+        for word, meanings in terms(kind).items()
+        if meanings[0].group.half == split
     )
 
 
-def as_key(word: str) -> str:
-    """Return a word's key in `terms`: in lower case, except abbreviations."""
+def word_key(word: str) -> str:
+    """Return a word's key in `terms`: in lower case, except abbreviations.
+
+    >>> word_key("Aspirin"), word_key("UTIs"), word_key("Crohn’s disease")
+    ('aspirin', 'UTIs', "crohn's disease")
+    """
     word = word.replace("\u2019", "'")
     letters = [c for c in word.removesuffix("s") if c.isalpha()]
-    short = len(word) < 7 and len(letters) > 1 and all(c.isupper() for c in letters)
-    return word if short else word.lower()
+    in_capitals = len(letters) > 1 and all(c.isupper() for c in letters)
+    return word if in_capitals and len(word) < 7 else word.lower()
 
 
 @cache
-def _all() -> tuple[Group, ...]:
-    return tuple(group for name in _FILES for group in _read(name))
+def _all_groups() -> dict[str, tuple[Group, ...]]:
+    """Return the groups of each kind."""
+    return {
+        "drug": tuple(_drug_groups()),
+        "anatomy": tuple(_site_groups()),
+        "diagnosis": tuple(_diagnosis_groups()),
+        "opposite": tuple(_opposite_groups()),
+        "course": tuple(_course_groups()),
+        "synonym": tuple(_synonym_groups()),
+        CLOSED: tuple(_closed_groups()),
+    }
 
 
-def _read(file: str) -> Iterator[Group]:
-    kind, section = _KINDS.get(file, file), ""
-    for line in (_HERE / f"{file}.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            section = line.strip("[]")
-            kind = section.split()[0] if file == "opposites" else kind
-        elif not line.startswith("#"):
-            yield from (
-                _group(kind, section, entry)
-                for entry in line.split(";")
-                if entry.strip()
-            )
+def _drug_groups() -> Iterator[Group]:
+    for dosage_form, classes in DRUGS.items():
+        for drug_class, drugs in classes.items():
+            for sides in drugs:
+                yield make_group("drug", drug_class, sides, uninflected, dosage_form)
 
 
-def _group(kind: str, section: str, entry: str) -> Group:
-    sides = [[name.strip() for name in side.split("=")] for side in entry.split("|")]
-    unread = frozenset(
-        name[1:] for side in sides for name in side if name.startswith("~")
-    )
-    return Group(
-        kind,
-        section,
-        tuple(tuple(n.lstrip("~") for n in side) for side in sides),
-        unread,
-    )
+def _site_groups() -> Iterator[Group]:
+    for section, sites in SITES.items():
+        for forms in sites:
+            yield make_site_group(section, forms)
+
+
+def _diagnosis_groups() -> Iterator[Group]:
+    for section, diagnoses in DIAGNOSES.items():
+        inflect = noun_forms if section in COUNTED_SECTIONS else uninflected
+        for sides in diagnoses:
+            yield make_group("diagnosis", section, sides, inflect)
+
+
+def _opposite_groups() -> Iterator[Group]:
+    for sides in OPPOSITE_VERBS:
+        yield make_group("opposite", "verbs", sides, verb_forms)
+    for sides in OPPOSITE_WORDS:
+        yield make_group("opposite", "words", sides, uninflected)
+
+
+def _course_groups() -> Iterator[Group]:
+    for sides in COURSE_VERBS:
+        yield make_group("course", "verbs", sides, verb_forms)
+    for sides in COURSE_WORDS:
+        yield make_group("course", "words", sides, uninflected)
+
+
+def _synonym_groups() -> Iterator[Group]:
+    for sides in SYNONYMOUS_VERBS:
+        yield make_group("synonym", "verbs", sides, verb_forms)
+    for sides in SYNONYMOUS_NOUNS:
+        yield make_group("synonym", "nouns", sides, noun_forms)
+    for sides in SYNONYMOUS_WORDS:
+        yield make_group("synonym", "words", sides, uninflected)
+
+
+def _closed_groups() -> Iterator[Group]:
+    for sides in CLOSED_VERBS:
+        yield make_group(CLOSED, "verbs", sides, verb_forms)
+    for sides in CLOSED_WORDS:
+        yield make_group(CLOSED, "words", sides, uninflected)

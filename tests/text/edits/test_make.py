@@ -2,9 +2,10 @@
 
 import pytest
 
-from metassay.text.edits.flips import find
+from metassay.text.edits.exchange import find
 from metassay.text.edits.make import FLIPS, KEEPS, KINDS, Edit, edits, states
-from metassay.text.vocabulary import Half, groups, half
+from metassay.text.vocabulary import groups
+from metassay.text.vocabulary.group import Half, half
 
 HALVES: tuple[Half, Half] = ("train", "test")
 
