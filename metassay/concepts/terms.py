@@ -15,7 +15,6 @@ from metassay.core.errors import raise_problems
 from metassay.core.options import Options
 from metassay.tabular.decoding import csv_records
 from metassay.tabular.rows import Findings
-from metassay.text.patterns import read_pairs
 from metassay.text.tokens import STOPWORDS
 from metassay.text.vocabulary.inflection import plural
 
@@ -25,7 +24,20 @@ COLUMNS = ("term", "concept", "semantic_type")
 _TOKEN = re.compile(
     r"(?<![^\W_])[^\W\d_](?:\.[^\W\d_])+(?![^\W_])\.?|[^\W_]+|[,;:!?]|\.(?!\S)"
 )
-GROUPS = read_pairs(__file__, "groups")
+# Semantic types of the UMLS by group: the groups that MEDCON keeps (Yim et al. 2023).
+# Procedures are none of them.
+GROUPS = {
+    "Anatomy": "T017 T018 T021 T022 T023 T024 T025 T026 T029 T030 T031",
+    "Chemicals & Drugs": (
+        "T103 T104 T109 T114 T116 T120 T121 T122 T123 T125 T126 T127 T129 T130 T131 "
+        "T192 T195 T196 T197 T200"
+    ),
+    "Devices": "T074 T075 T203",
+    "Disorders": "T019 T020 T033 T037 T046 T047 T048 T049 T050 T184 T190 T191",
+    "Genes & Molecular Sequences": "T028 T085 T086 T087 T088",
+    "Phenomena": "T034 T038 T067 T068 T069 T070",
+    "Physiology": "T032 T039 T040 T041 T042 T043 T044 T045 T201",
+}
 
 
 class Mention(NamedTuple):

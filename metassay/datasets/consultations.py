@@ -18,13 +18,26 @@ from metassay.tabular.rows import (
     split_turns,
     to_json,
 )
-from metassay.text.patterns import read_pairs
 
 VERSION = 1  # raised by whoever changes results of this module's kinds
 
 DIALOGUES = "clinicalnlp_taskB_test1.csv"
 METADATA = "clinicalnlp_taskB_test1_metadata.csv"
-SYSTEMS = read_pairs(__file__, "aci_bench systems")
+# The file of each system.
+SYSTEMS = {
+    "bart_large_full": "BART_large_clinicalnlp_taskB_test1_full.csv",
+    "bart_samsum_full": "bart-large-xsum-samsum_clinicalnlp_taskB_test1_full.csv",
+    "bart_samsum_section": "bart-large-xsum-samsum_clinicalnlp_taskB_test1_division_combined.csv",
+    "biobart_full": "BioBART_clinicalnlp_taskB_test1_full.csv",
+    "biobart_section": "BioBART_clinicalnlp_taskB_test1_division_combined.csv",
+    "chatgpt": "test1ChatGPT_.csv",
+    "gpt4": "test1GPT-4_.csv",
+    "led_full": "LED_clinicalnlp_taskB_test1_full.csv",
+    "led_section": "LED_clinicalnlp_taskB_test1_division_combined.csv",
+    "longest_speaker_turn": "longest_speaker_turn_clinicalnlp_taskB_test1.csv",
+    "transcript": "transcript_clinicalnlp_taskB_test1.csv",
+    "umls_similarity": "UMLS_similarity_clinicalnlp_taskB_test1.csv",
+}
 
 _KEY, _NOTE, _DIALOGUE = "encounter_id", "note", "dialogue"
 _TURN = re.compile(r"^\[([a-z_]+)\]", re.MULTILINE)
@@ -68,7 +81,14 @@ def _records(path: Path, columns: tuple[str, ...], rows: Rows) -> list[Record]:
 
 SUMMARIES = "MTS-Dialog-Automatic-Summaries-ValidationSet.csv"
 SCORES = "MTS-Dialog-Manual-Scores4CorrelationStudy.csv"
-CRITERIA = read_pairs(__file__, "mts_dialog criteria")
+CRITERIA = {
+    "FactualPrecision": "factual_precision",
+    "FactualRecall": "factual_recall",
+    "FactualF1": "factual_f1",
+    "HallucinationRate": "hallucination_rate",
+    "OmissionRate": "omission_rate",
+    "Edit Distance (Correction)": "edit_distance",
+}
 
 _COLUMNS = ("ID", "Dialogue", "Reference Summary", "Automatic Summary")
 _TAG = re.compile(r"\b(Doctor|Patient|Guest_[a-z]+(?:_\d+)?)\s*:")

@@ -32,7 +32,6 @@ from metassay.tabular.rows import (
     source_row,
     to_json,
 )
-from metassay.text.patterns import read_pairs
 
 VERSION = 1  # raised by whoever changes results of this module's kinds
 
@@ -41,7 +40,22 @@ VERSION = 1  # raised by whoever changes results of this module's kinds
 FRANK_HUMAN = "human_annotations.json"
 FRANK_SCORES = "baseline_factuality_metrics_outputs.json"
 _CORPORA = {"cnndm": "cnndm", "bbc": "xsum"}
-FRANK_ERRORS = read_pairs(__file__, "frank errors")  # columns, and kinds of error
+# Columns of the release, and our names for their kinds of error.
+FRANK_ERRORS = {
+    # Three groups of the kinds below.
+    "Semantic_Frame_Errors": "semantic_frame",
+    "Discourse_Errors": "discourse",
+    "Content_Verifiability_Errors": "content_verifiability",
+    # Single kinds.
+    "RelE": "relation",
+    "EntE": "entity",
+    "CircE": "circumstance",
+    "OutE": "out_of_article",
+    "GramE": "grammar",
+    "CorefE": "coreference",
+    "LinkE": "link",
+    "Other": "other",
+}
 FRANK_CRITERIA = {
     "Factuality": "factuality",
     **{column: f"without_{kind}" for column, kind in FRANK_ERRORS.items()},
@@ -50,7 +64,23 @@ FRANK_CRITERIA = {
         for column, kind in FRANK_ERRORS.items()
     },
 }
-FRANK_METRICS = read_pairs(__file__, "frank metrics")
+FRANK_METRICS = {
+    "Rouge 1": "frank_rouge1",
+    "Rouge 2": "frank_rouge2",
+    "Rouge L": "frank_rougeL",
+    "Bleu": "frank_bleu",
+    "Meteor": "frank_meteor",
+    "BertScore P": "frank_bertscore_precision",
+    "BertScore R": "frank_bertscore_recall",
+    "BertScore F1": "frank_bertscore_f1",
+    "BertScore P Art": "frank_bertscore_article_precision",
+    "BertScore R Art": "frank_bertscore_article_recall",
+    "BertScore F1 Art": "frank_bertscore_article_f1",
+    "FactCC": "frank_factcc",
+    "FEQA": "frank_feqa",
+    "Dep Entail": "frank_dep_entail",
+    "QAGS": "frank_qags",
+}
 
 
 @release_reader
@@ -103,11 +133,29 @@ _XSUM = "xsum_hallucination"
 XSUM_SPANS = "hallucination_annotations_xsum_summaries.csv"
 XSUM_FACTS = "factuality_annotations_xsum_summaries.csv"
 XSUM_SCORES = "eval_scores_xsum_summaries.csv"
-_XSUM_AUTHORS = read_pairs(__file__, "xsum authors")
-XSUM_METRICS = read_pairs(__file__, "xsum metrics")
+_XSUM_AUTHORS = {
+    "BERTS2S": "berts2s",
+    "TranS2S": "trans2s",
+    "PtGen": "ptgen",
+    "TConvS2S": "tconvs2s",
+    "Gold": "reference",
+}
+XSUM_METRICS = {
+    "R1": "xsum_rouge1",
+    "R2": "xsum_rouge2",
+    "RL": "xsum_rougeL",
+    "BERTScore": "xsum_bertscore",
+    "Entailment": "xsum_entailment",
+}
 
 _MEANS = {"Faithful": "faithful_released", "Factual": "factual_released"}
-_SCORED = read_pairs(__file__, "xsum scored")
+# The file of scores has other names for the systems.
+_SCORED_AUTHORS = {
+    "bert_withckpt": "berts2s",
+    "bert_nockpt": "trans2s",
+    "ptgen": "ptgen",
+    "tconvs2s": "tconvs2s",
+}
 _ANSWERS = {"yes": 1.0, "no": 0.0, "NULL": None}
 _KEY = ("bbcid", "system", "summary", "worker_id")
 _SPAN = ("hallucination_type", "hallucinated_span_start", "hallucinated_span_end")
@@ -162,7 +210,7 @@ def read_xsum_hallucination(folder: Path) -> Rows:
         rows.rate(at, (_XSUM, *key, FULL, "text", fields["worker_id"]), ratings)
     for record in records(XSUM_SCORES, "system_bbcid", *XSUM_METRICS, *_MEANS):
         system, _, article = record.fields["system_bbcid"].rpartition("_")
-        key = f"xsum_{article}", _SCORED[system]
+        key = f"xsum_{article}", _SCORED_AUTHORS[system]
         scores = {
             name: cell_number(record, column, rows)
             for column, name in XSUM_METRICS.items()
@@ -186,7 +234,14 @@ def _faithfulness(text: str, spans: list[_Span]) -> float | None:
 
 TOPICAL_CHAT = "topical_chat_result.json"
 SFRES = "sfres_result.json"
-_DECODERS = read_pairs(__file__, "unieval systems")
+_DECODERS = {
+    "Original Ground Truth": "human_original",
+    "New Human Generated": "human_new",
+    "Argmax Decoding": "argmax",
+    "Nucleus Decoding (p = 0.3)": "nucleus_0.3",
+    "Nucleus Decoding (p = 0.5)": "nucleus_0.5",
+    "Nucleus Decoding (p = 0.7)": "nucleus_0.7",
+}
 
 
 @release_reader
@@ -375,7 +430,20 @@ def _bare(article: str) -> str:
 # ---- ScholarSum
 
 FACETS = ("background", "method", "result", "conclusion")
-SCHOLARSUM_METRICS = read_pairs(__file__, "scholarsum metrics")
+SCHOLARSUM_METRICS = {
+    "newrouge1": "scholarsum_rouge1",
+    "newrouge2": "scholarsum_rouge2",
+    "newrougel": "scholarsum_rougeL",
+    "bert": "scholarsum_bertscore",
+    "delta": "scholarsum_delta",
+    "questeval": "scholarsum_questeval",
+    "acu3": "scholarsum_acu",
+    "llama": "scholarsum_fm_llama",
+    "gpt35_fm": "scholarsum_fm_gpt35",
+    "gpt4_fm": "scholarsum_fm_gpt4",
+    "gpt4": "scholarsum_gpt4",
+    "geval": "scholarsum_geval",
+}
 BY_FACET = {
     "gpt35_fm_list": "scholarsum_fm_gpt35",
     "gpt4_fm_list": "scholarsum_fm_gpt4",

@@ -14,7 +14,7 @@ SEGMENTATIONS = {
 }
 
 DECOMPOSITIONS = {
-    "clauses": "metassay.units.statements:CLAUSES",
+    "clauses": "metassay.units.clauses:CLAUSES",
     "llm": "metassay.units.llm:CLAIMS",
     "doclens_claims": "metassay.units.released_claims",
 }

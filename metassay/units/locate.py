@@ -26,7 +26,6 @@ import numpy as np
 import numpy.typing as npt
 
 from metassay.text.citations import blank_citations, ends
-from metassay.text.patterns import read_words
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
 
@@ -41,7 +40,20 @@ _NUMBER = r"(?:\d+(?:,\d{3}(?!\d))*(?:[.:/]\d+)*|(?<![\w.])\.\d+)"
 _WORD = r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f])*"
 _TOKEN = re.compile(rf"{_SIGN}?{_NUMBER}|{_WORD}|[<>%+\u00b1\u2264\u2265\u2191\u2193]")
 
-_FACTS = frozenset(read_words(__file__, "facts"))
+# Words that may not differ: negations, directions, number words, units of measure and time.
+_FACTS = frozenset(
+    """
+    no not non nor never none neither nothing without cannot t deny denies denied
+    negative absent absence lack lacks lacked fail fails failed left right both
+    bilateral up down before after above below higher lower high low more less most
+    least greater smaller fewer zero one two three four five six seven eight nine
+    ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
+    twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million
+    half twice double triple once first second third g kg mg mcg μg l dl ml mmol m
+    cm mm minute minutes hour hours day days daily week weeks weekly month months
+    monthly year years percent
+    """.split()
+)
 _FACT_STEMS = ("increas", "decreas", "improv", "worsen", "reduc")
 _NEGATING = ("un", "in", "im", "ir", "il", "non", "dis", "a", "an", "anti", "mis", "ab")
 _BETWEEN = "\x1f"  # no token has it

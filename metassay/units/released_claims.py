@@ -20,8 +20,9 @@ from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import json_list
 from metassay.tabular.rows import AGAIN, Findings, Place
 from metassay.text.headings import SECTIONS
+from metassay.units.clauses import clauses
 from metassay.units.record import Decomposed, Decomposition
-from metassay.units.statements import EMPTY_SECTION, clauses, unit_rows, units_of
+from metassay.units.statements import EMPTY_SECTION, unit_rows, units_of
 
 VERSION = 1  # raised by whoever changes results of this module's kinds
 

@@ -1,41 +1,49 @@
 """Roles of sentences by rules, and facets that are made of roles.
 
-`roles.txt` has the evidence for each role: headings, phrases with points, places,
-neighbours. The rules need no model and no network, and only know English. We chose the
-points, on a scale of logarithms: 1 makes a role about three times as likely. A
-sentence's points by phrases are added to those by its place and by the role of the
-sentence before, and the best sequence of roles is chosen.
+There is evidence of three kinds: headings (`role_headings.py`), phrases with points
+(`role_cues.py`), and places and neighbours (`role_order.py`). The rules need no model
+and no network, and only know English. A sentence's points by phrases are added to those
+by its place and by the role of the sentence before, and the best sequence of roles is
+chosen.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from pydantic import AfterValidator, Field
 
 from metassay.core.options import Options
 from metassay.llm.needs import Resources
-from metassay.text.patterns import read_patterns
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
 from metassay.units.facets import Facet, facet_part
 from metassay.units.record import OK, Divided, Part, Segmentation, Text
+from metassay.units.role_cues import (
+    GENERAL_CUES,
+    ROLES,
+    STUDY_CUES,
+    Role,
+    is_study,
+)
+from metassay.units.role_headings import read_heading
+from metassay.units.role_order import (
+    ANY_TEXT,
+    REPORT_OF_STUDY,
+    Reals,
+    find_best_sequence,
+)
 
 VERSION = 2  # raised by whoever changes results of this module's kinds
 
-Role = Literal["background", "objective", "method", "result", "conclusion", "other"]
-ROLES: tuple[Role, ...] = get_args(Role)
-
-
-TABLE = read_patterns(Path(__file__).with_suffix(".txt"))
-
 
 def _check_unique(facets: dict[str, list[Role]]) -> dict[str, list[Role]]:
-    counts = Counter(role for roles in facets.values() for role in roles)
-    if twice := [role for role in ROLES if counts[role] > 1]:
+    counts = Counter[str]()
+    for roles in facets.values():
+        counts.update(roles)
+    twice = [role for role in ROLES if counts[role] > 1]
+    if twice:
         raise ValueError(
             f"{', '.join(twice)}: a sentence has one facet; name each role once"
         )
@@ -73,23 +81,29 @@ def read(text: Text) -> Read:
     Sentences that come with the text keep headings in front of them; those that are
     split here do not. A heading applies until the next.
     """
-    full, split = text.full.text or "", text.sentences is None
+    full = text.full.text or ""
+    comes_split = text.sentences is not None
     spans: list[Span] = []
     texts: list[str] = []
     allowed: list[frozenset[str] | None] = []
-    current, previous = None, 0
+    current = None
+    previous_end = 0
     for start, end in sentences(full) if text.sentences is None else text.sentences:
-        for line in full[previous:start].splitlines():  # a heading on a separate line
-            line_heading = opening(line)
-            current = line_heading.roles if line_heading else current
-        previous = at = end
-        heading = opening(full[start:end])
-        current, at = (
-            (heading.roles, start + heading.end) if heading else (current, start)
-        )
-        if at < end or not split:
-            spans.append(Span(at if split else start, end))
-            texts.append(full[at:end] or full[start:end])
+        # a heading on a line of its own, between sentences
+        for line in full[previous_end:start].splitlines():
+            line_heading = read_heading(line)
+            if line_heading:
+                current = line_heading.roles
+        previous_end = end
+        content = start
+        heading = read_heading(full[start:end])
+        if heading:
+            current = heading.roles
+            content = start + heading.end
+        if content < end or comes_split:
+            spans.append(Span(start if comes_split else content, end))
+            # a heading may be all of a sentence that comes with the text
+            texts.append(full[content:end] or full[start:end])
             allowed.append(current)
     return Read(spans, texts, allowed)
 
@@ -111,124 +125,41 @@ def divide_by_role(
     divided: list[list[Part]] = [[] for _ in texts]
     for place, text, roles in zip(readable, reads, classify(reads), strict=True):
         counts.update(roles)
-        for facet, of_facet in facets.items():
-            spans = [
-                s for s, role in zip(text.spans, roles, strict=True) if role in of_facet
-            ]
-            if spans:
-                divided[place].append(
-                    facet_part(facet, texts[place].full.text or "", spans)
-                )
+        full = texts[place].full.text or ""
+        divided[place] = _make_parts(full, text.spans, roles, facets)
     if not counts:
         return Divided(divided)
+    return Divided(divided, (_count_roles(counts, facets),))
+
+
+def _make_parts(
+    full: str,
+    spans: Sequence[Span],
+    roles: Sequence[str],
+    facets: Mapping[str, Sequence[str]],
+) -> list[Part]:
+    """Return the facets of a text that have a sentence."""
+    parts = []
+    for facet, facet_roles in facets.items():
+        facet_spans = [
+            span for span, role in zip(spans, roles, strict=True) if role in facet_roles
+        ]
+        if facet_spans:
+            parts.append(facet_part(facet, full, facet_spans))
+    return parts
+
+
+def _count_roles(counts: Counter[str], facets: Mapping[str, Sequence[str]]) -> str:
+    """Return a note on the number of sentences by role."""
     listed = ", ".join(f"{role} {counts[role]:,}" for role in ROLES if counts[role])
-    outside = counts.total() - sum(
-        counts[role] for roles in facets.values() for role in roles
-    )
+    outside = counts.total()
+    for roles in facets.values():
+        outside -= sum(counts[role] for role in roles)
     remark = f"; {outside:,} of them are of no facet" if outside else ""
-    return Divided(
-        divided, (f"roles of {counts.total():,} sentences: {listed}{remark}",)
-    )
-
-
-_HEADINGS = {
-    name.strip(", "): role
-    for role in ROLES
-    for name in ", ".join(TABLE[f"heading {role}"].rows).split(",")
-    if name.strip()
-}
-_AND = r"\s*(?:,\s*(?:and\b|&)?|/|&|\+|\band\b)\s*"
-_NAME = "|".join(
-    re.escape(name).replace(r"\ ", r"\s+").replace("'", "['\u2019]")
-    for name in sorted(_HEADINGS, key=lambda name: (-len(name), name))
-)
-# behind markdown and brackets
-_LIST = rf"\W*(?P<names>(?:{_NAME})\b(?:{_AND}(?:{_NAME})\b)*)"
-_COLON, _DASH = r"(?P<colon>:[*_]{0,3})", r"(?P<dash>(?<=\s)[\u2013\u2014](?=\s))"
-_STOP = r"(?:\.|[-\u2013\u2014]+)(?=\s|[A-Z])"
-_LED = re.compile(rf"{_LIST}\s*[*_\])]{{0,3}}\s*(?:{_COLON}|{_DASH}|{_STOP})\s*", re.I)
-_ALONE = re.compile(rf"{_LIST}[\s:.*_#\])\u2013\u2014-]*", re.I)
-
-
-class Heading(NamedTuple):
-    """The roles under a heading, and its end in the text."""
-
-    roles: frozenset[str]
-    end: int
-
-
-def opening(text: str) -> Heading | None:
-    """Return the heading of a structured abstract at the start of a text, or None.
-
-    A name is a heading before a colon in any case; before a dash between spaces, or as
-    the whole text, with a capital; before a full stop or any other dash in capitals.
-    """
-    alone, led = _ALONE.fullmatch(text), _LED.match(text)
-    if alone and _is_heading(alone["names"], ":" in text, "." in text):
-        return Heading(_heading_roles(alone["names"]), len(text))
-    if led and _is_heading(led["names"], led["colon"] is not None, led["dash"] is None):
-        return Heading(_heading_roles(led["names"]), led.end())
-    return None
-
-
-def _is_heading(names: str, colon: bool, capitals: bool) -> bool:
-    return colon or (names.isupper() if capitals else names[0].isupper())
-
-
-def _heading_roles(names: str) -> frozenset[str]:
-    plain = " ".join(names.lower().replace("\u2019", "'").split())
-    if plain in _HEADINGS:
-        return frozenset({_HEADINGS[plain]})
-    return frozenset(
-        _HEADINGS[match[0]]
-        for match in re.finditer(_NAME, plain)
-        if match[0] in _HEADINGS
-    )
+    return f"roles of {counts.total():,} sentences: {listed}{remark}"
 
 
 # ---- roles by rules
-
-
-def _cues(before: str) -> list[tuple[int, float, re.Pattern[str]]]:
-    """Return the cues of each role: its place in ROLES, points, and pattern."""
-    cues = []
-    for place, role in enumerate(ROLES):
-        for line in TABLE[before + role].rows:
-            points, cue = line.split(" ", 1)
-            cues.append((place, float(points), re.compile(cue)))
-    return cues
-
-
-_CUES, _STUDY_CUES = _cues(""), _cues("study ")
-_STUDY, _NO_STUDY = (
-    re.compile(TABLE[""].named["study"]),
-    re.compile(TABLE[""].named["no_study"]),
-)
-_ENOUGH = 0.4  # the share of a text's sentences that must be about a study
-_AGAINST = 2  # the number of them that one sentence of another type outweighs
-
-
-class _Order(NamedTuple):
-    """Points by place and neighbour; columns are ROLES.
-
-    `at`: by fifth of the text. `first`, `last`: added for these sentences. `after`:
-    from the role of a row to that of a column, in the next sentence.
-    """
-
-    at: Any
-    first: Any
-    last: Any
-    after: Any
-
-
-def _order(name: str) -> _Order:
-    rows = np.array(
-        [[float(points) for points in row.split()] for row in TABLE[name].rows]
-    )
-    return _Order(rows[:5], rows[5], rows[6], rows[7:])
-
-
-_ANY, _STUDIES = _order("order"), _order("study order")
 
 
 def cue_roles(read: Read) -> list[str]:
@@ -238,60 +169,36 @@ def cue_roles(read: Read) -> list[str]:
     roles of ROLES is chosen. A text of one sentence has points by words only, not by
     place.
     """
-    return sequence(cue_points(read.texts), read)
+    return find_sequence(count_cue_points(read.texts), read)
 
 
-def sequence(points: Any, read: Read) -> list[str]:
-    """Return `cue_roles` of points by cues, n x 6."""
-    count = len(points)
-    if not count:
+def find_sequence(points: Reals, read: Read) -> list[str]:
+    """Return `cue_roles` of points by cues, sentences x roles."""
+    if not len(points):
         return []
-    order, total = _STUDIES if is_study(read.texts) else _ANY, points.copy()
-    if count > 1:
-        fifths = np.searchsorted(
-            [0.2, 0.4, 0.6, 0.8], np.arange(count) / (count - 1), "right"
-        )
-        place = order.at[fifths]
-        place[0] += order.first
-        place[-1] += order.last
-        total += place
-    for row, left in zip(total, read.allowed, strict=True):
-        row[[left is not None and role not in left for role in ROLES]] = -np.inf
-    return [ROLES[role] for role in _best(total, order.after)]
+    allowed_points = points.copy()
+    for row, allowed in zip(allowed_points, read.allowed, strict=True):
+        if allowed is not None:
+            row[[role not in allowed for role in ROLES]] = -np.inf
+    order = REPORT_OF_STUDY if is_study(read.texts) else ANY_TEXT
+    return [ROLES[role] for role in find_best_sequence(allowed_points, order)]
 
 
-def is_study(sentences: Sequence[str]) -> bool:
-    """Return whether a text reports a study: measurements, not a design."""
-    low = [sentence.lower() for sentence in sentences]
-    score = sum(
-        bool(_STUDY.search(s)) - _AGAINST * bool(_NO_STUDY.search(s)) for s in low
-    )
-    return score >= _ENOUGH * len(low)
+def count_cue_points(sentences: Sequence[str]) -> Reals:
+    """Return the points of each role for each sentence by its words, 0 without a cue.
 
-
-def cue_points(sentences: Sequence[str]) -> Any:
-    """Return the points of each role for each sentence, n x 6, by words only; 0 without a cue."""
-    cues = [*_CUES, *_STUDY_CUES] if is_study(sentences) else _CUES
+    Shape: sentences x roles.
+    """
+    tables = [GENERAL_CUES, STUDY_CUES] if is_study(sentences) else [GENERAL_CUES]
     points = np.zeros((len(sentences), len(ROLES)))
     for row, sentence in zip(points, sentences, strict=True):
-        low = sentence.lower().strip()
-        for role, worth, cue in cues:
-            if cue.search(low):
-                row[role] += worth
+        lower = sentence.lower().strip()
+        for cues in tables:
+            for column, role in enumerate(ROLES):
+                for cue in cues[role]:
+                    if cue.pattern.search(lower):
+                        row[column] += cue.points
     return points
-
-
-def _best(points: Any, after: Any) -> list[int]:
-    """Return the best path through n x roles (Viterbi)."""
-    total, came = points[0], []
-    for row in points[1:]:
-        ways = total[:, None] + after
-        came.append(ways.argmax(0))
-        total = ways.max(0) + row
-    path = [int(total.argmax())]
-    for back in reversed(came):
-        path.append(int(back[path[-1]]))
-    return path[::-1]
 
 
 def divide(

@@ -33,13 +33,13 @@ from metassay.models import encoders, extra
 from metassay.models.loading import NetworkOptions, identify, weights_digest
 from metassay.models.outputs import STORE, Task, outputs, text_hash
 from metassay.units.record import Divided, Segmentation, Text
+from metassay.units.role_cues import ROLES
 from metassay.units.roles import (
-    ROLES,
     Read,
     RoleOptions,
-    cue_points,
+    count_cue_points,
     divide_by_role,
-    sequence,
+    find_sequence,
 )
 
 VERSION = 2  # raised by whoever changes results of this module's kinds
@@ -121,8 +121,10 @@ class Shared(NamedTuple):
 
 def shared(read: Read) -> Shared:
     """Compute the features of a text that steps share."""
-    points = cue_points(read.texts)
-    chosen = [[role == label for label in ROLES] for role in sequence(points, read)]
+    points = count_cue_points(read.texts)
+    chosen = [
+        [role == label for label in ROLES] for role in find_sequence(points, read)
+    ]
     return Shared(
         read.texts,
         _places(read.texts),

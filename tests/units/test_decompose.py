@@ -18,7 +18,8 @@ from metassay.tables.parts import PARTS
 from metassay.tables.units import UNITS
 from metassay.text.tokens import content_tokens
 from metassay.units import DECOMPOSITIONS
-from metassay.units.statements import Statement, clauses, statements
+from metassay.units.clauses import clauses
+from metassay.units.statements import Statement, statements
 
 
 def decompose(

@@ -8,7 +8,6 @@ import itertools
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -18,17 +17,12 @@ from metassay.core.kinds import choose
 from metassay.core.options import Block
 from metassay.llm.needs import Resources
 from metassay.text.spans import Span
-from metassay.units import SEGMENTATIONS, roles
+from metassay.units import SEGMENTATIONS
 from metassay.units.record import Divided, Text
-from metassay.units.roles import (
-    ROLES,
-    Read,
-    cue_points,
-    cue_roles,
-    is_study,
-    opening,
-    read,
-)
+from metassay.units.role_cues import ROLES, is_study
+from metassay.units.role_headings import read_heading
+from metassay.units.role_order import ANY_TEXT, REPORT_OF_STUDY, Order
+from metassay.units.roles import Read, count_cue_points, cue_roles, read
 from tests.units.role_setup import agreement, development_split, text_of
 
 ROOT = Path(__file__).parents[2]
@@ -119,7 +113,7 @@ def test_pieces_of_a_facet_that_stand_apart_are_joined_by_a_blank() -> None:
     ],
 )
 def test_headings(text: str, its: str | None, rest: str) -> None:
-    heading = opening(text)
+    heading = read_heading(text)
     if its is None:
         assert heading is None
     else:
@@ -181,17 +175,17 @@ def test_roles_by_words_and_order(text: str, expected: list[str]) -> None:
 
 def test_points_are_a_sum_over_cues() -> None:
     """Little is known: 1.4; however, at the start: 1.2; and nothing else speaks for a role."""
-    (row,) = cue_points(["However, little is known here."])
+    (row,) = count_cue_points(["However, little is known here."])
     assert row.tolist() == [pytest.approx(1.2 + 1.4), *[0.0] * 5]
     assert ROLES[0] == "background"
-    assert cue_points(["Xyz."]).tolist() == [[0.0] * 6]
+    assert count_cue_points(["Xyz."]).tolist() == [[0.0] * 6]
     # To be blinded is a method's, 1.8, in reports of studies alone; and so are
     # participants that were something, 1.6, elsewhere, too.
     sentence = "Participants were blinded."
     method = ROLES.index("method")
-    among = cue_points([sentence, "It is so.", "We propose it."])[0]
+    among = count_cue_points([sentence, "It is so.", "We propose it."])[0]
     assert among[method] == pytest.approx(1.6)
-    assert cue_points([sentence])[0][method] > among[method] + 1.8
+    assert count_cue_points([sentence])[0][method] > among[method] + 1.8
 
 
 @pytest.mark.parametrize(
@@ -204,30 +198,30 @@ def test_points_are_a_sum_over_cues() -> None:
                 "It is brighter.",
                 "More light is needed.",
             ],
-            roles._ANY,
+            ANY_TEXT,
         ),
         (
             ["Falls happen.", "We used lamps.", "Half fell.", "More is needed."],
-            roles._STUDIES,
+            REPORT_OF_STUDY,
         ),
     ],
 )
 def test_the_roles_are_the_best_of_all_sequences(
-    sentences: list[str], order: Any
+    sentences: list[str], order: Order
 ) -> None:
     """Against a search through all 6^4 sequences, with places and headings."""
     allowed = [None, frozenset({"method", "result"}), None, None]
-    points = cue_points(sentences)
-    assert is_study(sentences) == (order is roles._STUDIES)
+    points = count_cue_points(sentences)
+    assert is_study(sentences) == (order is REPORT_OF_STUDY)
 
     def total(path: tuple[int, ...]) -> float:
         worth = sum(points[place, role] for place, role in enumerate(path))
         worth += sum(
-            order.at[fifth, role]
+            order.by_fifth[fifth, role]
             for fifth, role in zip((0, 1, 3, 4), path, strict=True)
         )
         worth += order.first[path[0]] + order.last[path[-1]]
-        return worth + sum(order.after[pair] for pair in itertools.pairwise(path))
+        return worth + sum(order.by_previous[pair] for pair in itertools.pairwise(path))
 
     paths = itertools.product(range(6), repeat=4)
     allowed_paths = [path for path in paths if ROLES[path[1]] in ("method", "result")]
@@ -276,7 +270,7 @@ def test_long_runs_of_cues_take_no_time() -> None:
     )
     for text in (run * 3000 for run in runs):
         read(text_of(text))
-        assert cue_points([text]).shape == (1, 6)
+        assert count_cue_points([text]).shape == (1, 6)
 
 
 def test_csabstruct_by_rules_alone(mirror: Path, tmp_path: Path) -> None:
