@@ -20,7 +20,8 @@ from metassay.reporting.contract import (
 from metassay.reporting.keys import part_rank
 from metassay.reporting.page import texts
 from metassay.scoring.pairing.instruments import Grade
-from metassay.scoring.pairing.measures import MEASURES, Question
+from metassay.scoring.pairing.measures import MEASURES
+from metassay.scoring.pairing.record import Question
 from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, base_metric
 
 FOR, AGAINST, UNKNOWN, NEUTRAL = "for", "against", "unknown", "neutral"

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.scoring.pairing.instruments import Answers, Reals
-from metassay.scoring.pairing.measures import Measure, Question
 from metassay.scoring.pairing.questions import Questions, clashes, measures_of
+from metassay.scoring.pairing.record import Measure, Question
 from metassay.tables.checks import without_further_references
 from metassay.tables.names import FULL, REFERENCE, aligned_suffixes, suffix_of
 from metassay.tables.parquet import empty, round_significant

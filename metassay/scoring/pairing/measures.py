@@ -1,250 +1,345 @@
 """The table of measures: the questions of each, and how the answers make a score.
 
-A new measure is a line in `_ASKS` and a paragraph in measures.txt, without new code, if
-its questions are about claims, statements, citations or whole texts, and their evidence
-is in `evidence.py`. Three-way labels: an instrument with three labels, and a measure
-that counts one of them ({"contradicted": 1} is a rate of contradictions). A rubric item
-or a facet: an instrument with labels or a grade.
+A new measure is an entry in `_TABLE`, without new code, if its questions are about
+claims, statements, citations or whole texts, and their evidence is in `evidence.py`.
+Three-way labels: an instrument with three labels, and a measure that counts one of them
+({"contradicted": 1} is a rate of contradictions). A rubric item or a facet: an
+instrument with labels or a grade.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from metassay.metrics.describe import JUDGED, Description
 from metassay.scoring.pairing import evidence as on
 from metassay.scoring.pairing import instruments as ask
-from metassay.scoring.pairing.evidence import CITING, Evidence
-from metassay.scoring.pairing.instruments import Instrument, Reals
-from metassay.tables.columns import entries
+from metassay.scoring.pairing.record import (
+    Extra,
+    Measure,
+    Question,
+    citation_use,
+    order_conflict,
+    order_mean,
+)
 
-
-@dataclass(frozen=True)
-class Question:
-    """A question about each unit.
-
-    name: its value in `pairs.measure`. whose, units: the claims or statements of the
-    measured text, or the claims of the reference; a citation is a statement with one of
-    its citations; text is the whole text, and a rival each other system's text of the
-    document. counts: the worth of each label, from 0 to 1, of all others 0. The worth
-    of a grade is its place on the scale. tasks: of documents of these tasks only;
-    empty: of all.
-    """
-
-    name: str
-    instrument: Instrument
-    whose: Literal["text", "reference"]
-    units: Literal["claim", "statement", "citation", "text", "rival"]
-    evidence: Evidence
-    counts: Mapping[str, float]
-    tasks: tuple[str, ...] = ()
-
-    @property
-    def compares(self) -> bool:
-        """Whether it takes a text and its reference: it is not asked about the reference."""
-        return self.whose == "reference" or self.evidence.compares
-
-    @property
-    def cites(self) -> bool:
-        """Whether it reads cited passages: it is not asked about authors who cite nowhere."""
-        return "borrow" in self.evidence.settings
-
-    @property
-    def whole(self) -> bool:
-        """Whether it is about whole texts, not about their units."""
-        return self.units in ("text", "rival")
-
-    @property
-    def kind(self) -> str:
-        """The kind of its units: as in table `units`, or statements with citations that count."""
-        return CITING if self.cites else self.units
-
-
-@dataclass(frozen=True)
-class Extra:
-    """Another question about a counted unit, whose answer goes into its worth.
-
-    absent: the worth if the question was not asked; None: it is always asked.
-    """
-
-    question: Question
-    absent: float | None = None
-
-
-def citation_use(alone: Reals, together: Reals, rest: Reals) -> Reals:
-    """Return the usefulness of a citation: together and (alone or not rest).
-
-    Each answer is in the formula once, so the bounds are exact: they differ only where
-    the failed answers could decide.
-    """
-    useful: Reals = np.minimum(together, np.maximum(alone, _negated(rest)))
-    return useful
-
-
-def _negated(worth: Reals) -> Reals:
-    """Return the bounds of 1 - worth: the lower comes from the upper."""
-    flipped: Reals = 1 - worth[::-1]
-    return flipped
-
-
-def order_mean(first: Reals, second: Reals) -> Reals:
-    """Return 1 or 0 if both answers of two orders are, else one half.
-
-    An answer is 0, one half or 1, and so is the result, which never falls if an answer
-    rises.
-    """
-    half: Reals = (
-        np.floor(np.minimum(first, second)) + np.ceil(np.maximum(first, second))
-    ) / 2
-    return half
-
-
-def order_conflict(first: Reals, second: Reals) -> Reals:
-    """Return whether the answers in two orders, each 0, one half or 1, are 0 and 1."""
-    ways = np.minimum(first, _negated(second)), np.minimum(_negated(first), second)
-    apart: Reals = np.floor(np.maximum(*ways))
-    return apart
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A metric of judges' answers.
-
-    Every row of `pairs` that asks `counted` is an item, and the score is the mean worth
-    of the items. `reduce` makes an item's worth of the answers to `counted` and, in
-    order, `also`: each an array (2, items) of the lowest and the highest possible worth
-    (equal where the answer is known, 0 and 1 where it failed), and so is the result.
-    """
-
-    description: Description
-    counted: Question
-    also: tuple[Extra, ...] = ()
-    reduce: Callable[..., Reals] = lambda counted: counted
-
-    @property
-    def questions(self) -> tuple[Question, ...]:
-        """All of its questions."""
-        return (self.counted, *(other.question for other in self.also))
-
-    @property
-    def aligned(self) -> bool:
-        """Whether it reads the passages that are aligned with statements."""
-        return "alignment" in self.counted.evidence.settings
-
-    def reading(self, suffix: str) -> "Measure":
-        """Return the measure by the alignment that adds this suffix to names."""
-        question = self.counted
-        return replace(
-            self,
-            description=replace(self.description, name=self.description.name + suffix),
-            counted=replace(
-                question,
-                name=question.name + suffix,
-                evidence=on.reading(question.evidence, suffix),
-            ),
-        )
-
+# ---- questions
 
 _YES = {"entailed": 1.0}
 CLAIM_RECALL = Question(
-    "claim_recall", ask.ENTAILMENT, "reference", "claim", on.OTHER_TEXT, _YES
+    name="claim_recall",
+    instrument=ask.ENTAILMENT,
+    whose="reference",
+    units="claim",
+    evidence=on.OTHER_TEXT,
+    counts=_YES,
 )
 CLAIM_PRECISION = Question(
-    "claim_precision", ask.ENTAILMENT, "text", "claim", on.OTHER_TEXT, _YES
+    name="claim_precision",
+    instrument=ask.ENTAILMENT,
+    whose="text",
+    units="claim",
+    evidence=on.OTHER_TEXT,
+    counts=_YES,
 )
 CITED_TOGETHER = Question(
-    "citation_recall", ask.ATTRIBUTION, "text", "statement", on.CITED, _YES
+    name="citation_recall",
+    instrument=ask.ATTRIBUTION,
+    whose="text",
+    units="statement",
+    evidence=on.CITED,
+    counts=_YES,
 )
 EACH_CITATION = Question(
-    "citation_alone", ask.ATTRIBUTION_ALONE, "text", "citation", on.CITED_ALONE, _YES
+    name="citation_alone",
+    instrument=ask.ATTRIBUTION_ALONE,
+    whose="text",
+    units="citation",
+    evidence=on.CITED_ALONE,
+    counts=_YES,
 )
 OTHER_CITATIONS = Question(
-    "citation_rest", ask.ATTRIBUTION_REST, "text", "citation", on.CITED_REST, _YES
+    name="citation_rest",
+    instrument=ask.ATTRIBUTION_REST,
+    whose="text",
+    units="citation",
+    evidence=on.CITED_REST,
+    counts=_YES,
 )
 FAITHFULNESS = Question(
-    "faithfulness", ask.ENTAILMENT, "text", "statement", on.ALIGNED, _YES
+    name="faithfulness",
+    instrument=ask.ENTAILMENT,
+    whose="text",
+    units="statement",
+    evidence=on.ALIGNED,
+    counts=_YES,
 )
 CLAIM_GRADE = Question(
-    "claim_recall_grade", ask.SUPPORT_GRADE, "reference", "claim", on.OTHER_TEXT, {}
+    name="claim_recall_grade",
+    instrument=ask.SUPPORT_GRADE,
+    whose="reference",
+    units="claim",
+    evidence=on.OTHER_TEXT,
+    counts={},  # a grade is worth its place on the scale
 )
 CONTRADICTION = Question(
-    "claim_contradiction",
-    ask.THREE_WAY,
-    "text",
-    "claim",
-    on.OTHER_TEXT,
-    {"contradicted": 1.0},
+    name="claim_contradiction",
+    instrument=ask.THREE_WAY,
+    whose="text",
+    units="claim",
+    evidence=on.OTHER_TEXT,
+    counts={"contradicted": 1.0},
 )
 SAME = Question(
-    "same_question",
-    ask.SAME_QUESTION,
-    "text",
-    "text",
-    on.WHOLE_TEXTS,
-    {"same": 1.0},
-    ("question",),
+    name="same_question",
+    instrument=ask.SAME_QUESTION,
+    whose="text",
+    units="text",
+    evidence=on.WHOLE_TEXTS,
+    counts={"same": 1.0},
+    tasks=("question",),
 )
-# The measured text comes first, then second.
-FIRST, SECOND = (
-    Question(
-        f"preference_{first}",
-        ask.PREFERENCE,
-        "text",
-        "rival",
-        order,
-        {first: 1.0, "neither": 0.5},
-    )
-    for first, order in (("first", on.OWN_FIRST), ("second", on.OWN_SECOND))
+# Two orders: the measured text comes first, then second.
+FIRST = Question(
+    name="preference_first",
+    instrument=ask.PREFERENCE,
+    whose="text",
+    units="rival",
+    evidence=on.OWN_FIRST,
+    counts={"first": 1.0, "neither": 0.5},
 )
+SECOND = Question(
+    name="preference_second",
+    instrument=ask.PREFERENCE,
+    whose="text",
+    units="rival",
+    evidence=on.OWN_SECOND,
+    counts={"second": 1.0, "neither": 0.5},
+)
+
+# ---- measures
 
 _MISSING = (
     "null if there is nothing to count or no answer; answers that failed are counted in n_failed,"
     " and low and high bound what they could change; "
 )
-_BOTH_ORDERS = (FIRST, (Extra(SECOND),))
-_OR_SAME = ((Extra(SAME, absent=0.0),), np.maximum)  # one of the two is enough
 
-# `counted` and, if it has them, `also` and `reduce`; measures.txt says what a measure
-# means.
-_ASKS: dict[str, tuple[Any, ...]] = {
-    "claim_recall": (CLAIM_RECALL,),
-    "claim_precision": (CLAIM_PRECISION,),
-    "citation_recall": (CITED_TOGETHER,),
-    # Without other citations, a citation is useful only if it entails alone.
-    "citation_precision": (
-        EACH_CITATION,
-        (Extra(CITED_TOGETHER), Extra(OTHER_CITATIONS, absent=1.0)),
-        citation_use,
+
+def _describe(
+    name: str,
+    *,
+    meaning: str,
+    source: str,
+    missing: str,
+    better: Literal["higher", "lower"] = "higher",
+    headline: bool = True,
+) -> Description:
+    """Describe a measure from 0 to 1; `missing`: what is special about it."""
+    return Description(
+        name=name,
+        meaning=meaning,
+        better=better,
+        range=(0.0, 1.0),
+        missing=_MISSING + missing,
+        source=source,
+        family=JUDGED,
+        headline=headline,
+    )
+
+
+_TABLE = (
+    Measure(
+        description=_describe(
+            "claim_recall",
+            meaning="share of the reference's claims that the text entails: completeness",
+            source="DocLens, Xie et al. 2024, section 3.1",
+            missing="null without a reference",
+        ),
+        counted=CLAIM_RECALL,
     ),
-    "faithfulness": (FAITHFULNESS,),
-    "claim_recall_grade": (CLAIM_GRADE,),
-    "claim_contradiction": (CONTRADICTION,),
-    "same_question": (SAME,),
-    "claim_recall_or_same": (CLAIM_RECALL, *_OR_SAME),
-    "claim_precision_or_same": (CLAIM_PRECISION, *_OR_SAME),
-    "preference": (*_BOTH_ORDERS, order_mean),
-    "preference_position_bias": (*_BOTH_ORDERS, order_conflict),
-}
-
-
-def _descriptions() -> Iterator[Description]:
-    text = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
-    for entry in (dict(entries(paragraph)) for paragraph in text.split("\n\n")):
-        lower, missing = entry.get("better") == "lower", _MISSING + entry["missing"]
-        yield Description(
-            entry["metric"],
-            entry["meaning"],
-            "lower" if lower else "higher",
-            (0.0, 1.0),
-            missing,
-            entry["source"],
-            JUDGED,
-            "headline" not in entry,
-        )
-
-
-DESCRIPTIONS = {description.name: description for description in _descriptions()}
-MEASURES = {name: Measure(DESCRIPTIONS[name], *asks) for name, asks in _ASKS.items()}
+    Measure(
+        description=_describe(
+            "claim_precision",
+            meaning="share of the text's claims that the reference entails: conciseness",
+            source="DocLens, Xie et al. 2024, section 3.2",
+            missing="null without a reference",
+        ),
+        counted=CLAIM_PRECISION,
+    ),
+    Measure(
+        description=_describe(
+            "citation_recall",
+            meaning=(
+                "share of the text's statements that are entailed by the passages they "
+                "cite, taken together"
+            ),
+            source="DocLens, Xie et al. 2024, section 3.3",
+            missing=(
+                "a statement without citations counts as not entailed; null for an author "
+                "who cites nowhere in the benchmark"
+            ),
+        ),
+        counted=CITED_TOGETHER,
+    ),
+    Measure(
+        description=_describe(
+            "citation_precision",
+            meaning=(
+                "share of the text's citations that are of use. The passages that a "
+                "statement cites have to entail it together. Then a citation is of use if "
+                "its passage does so alone, or if the others do not"
+            ),
+            source="DocLens, Xie et al. 2024, section 3.3, conditions (i) and (ii)",
+            missing=(
+                "a citation counts as answered if no failed answer could change its worth; "
+                "null for an author who cites nowhere in the benchmark"
+            ),
+        ),
+        counted=EACH_CITATION,
+        also=(
+            Extra(CITED_TOGETHER),
+            # Without other citations, a citation is useful only if it entails alone.
+            Extra(OTHER_CITATIONS, absent=1.0),
+        ),
+        reduce=citation_use,
+    ),
+    Measure(
+        description=_describe(
+            "faithfulness",
+            meaning=(
+                "share of the text's statements that are entailed by the source passages "
+                "aligned with them"
+            ),
+            source=(
+                "Adams et al. 2023, sections 6.1 and 6.2: entailment by aligned sentences"
+            ),
+            missing="a statement with which nothing is aligned counts as not entailed",
+        ),
+        counted=FAITHFULNESS,
+    ),
+    Measure(
+        description=_describe(
+            "claim_recall_grade",
+            meaning=(
+                "how far the text supports the reference's claims: the mean of their "
+                "grades from 0 (not at all) to 3 (fully), divided by 3"
+            ),
+            source=(
+                "DocLens's completeness (Xie et al. 2024, section 3.1) with grades in "
+                "place of entailment"
+            ),
+            missing="null without a reference",
+            headline=False,
+        ),
+        counted=CLAIM_GRADE,
+    ),
+    Measure(
+        description=_describe(
+            "claim_contradiction",
+            meaning=(
+                "share of the text's claims that the reference contradicts, by a judge "
+                "that tells this from saying nothing of them"
+            ),
+            source="DocLens's conciseness (Xie et al. 2024, section 3.2) with three labels",
+            missing="null without a reference",
+            better="lower",
+            headline=False,
+        ),
+        counted=CONTRADICTION,
+    ),
+    Measure(
+        description=_describe(
+            "same_question",
+            meaning="whether the text and its reference ask the same question",
+            source=(
+                "DocLens's evaluation of MeQSum (aggregate_scores.py of its released code)"
+            ),
+            missing="null without a reference, and for a text that is no question",
+            headline=False,
+        ),
+        counted=SAME,
+    ),
+    Measure(
+        description=_describe(
+            "claim_recall_or_same",
+            meaning=(
+                "claim_recall, where a question that asks the same as the reference has "
+                "all its claims"
+            ),
+            source=(
+                "DocLens's evaluation of MeQSum (aggregate_scores.py of its released code)"
+            ),
+            missing=(
+                "null without a reference; of a text that is no question it is claim_recall"
+            ),
+            headline=False,
+        ),
+        counted=CLAIM_RECALL,
+        also=(Extra(SAME, absent=0.0),),
+        reduce=np.maximum,  # one of the two is enough
+    ),
+    Measure(
+        description=_describe(
+            "claim_precision_or_same",
+            meaning=(
+                "claim_precision, where the reference has all claims of a question that "
+                "asks the same"
+            ),
+            source=(
+                "DocLens's evaluation of MeQSum (aggregate_scores.py of its released code)"
+            ),
+            missing=(
+                "null without a reference; of a text that is no question it is "
+                "claim_precision"
+            ),
+            headline=False,
+        ),
+        counted=CLAIM_PRECISION,
+        also=(Extra(SAME, absent=0.0),),
+        reduce=np.maximum,
+    ),
+    Measure(
+        description=_describe(
+            "preference",
+            meaning=(
+                "how the text does against each other system's text of the document, on "
+                "average: 1 where it is preferred in both orders, 0 where the other one "
+                "is, else one half"
+            ),
+            source=(
+                "DocLens, Xie et al. 2024, section 4.3 (people's preferences); both orders "
+                "as in Zheng et al. 2023 (MT-Bench), section 3.4"
+            ),
+            missing=(
+                "null where there is no other system; a comparison with an order unknown "
+                "counts as failed if that order could change its worth, and what is known "
+                "of it narrows the bounds only"
+            ),
+        ),
+        counted=FIRST,
+        also=(Extra(SECOND),),
+        reduce=order_mean,
+    ),
+    Measure(
+        description=_describe(
+            "preference_position_bias",
+            meaning=(
+                "share of the text's comparisons in which the judge prefers one text in "
+                "one order and the other one in the other order"
+            ),
+            source="Zheng et al. 2023 (MT-Bench), section 3.3",
+            missing=(
+                "null where there is no other system; a comparison with an order unknown "
+                "counts as failed if that order could change its worth, and what is known "
+                "of it narrows the bounds only"
+            ),
+            better="lower",
+            headline=False,
+        ),
+        counted=FIRST,
+        also=(Extra(SECOND),),
+        reduce=order_conflict,
+    ),
+)
+MEASURES = {measure.description.name: measure for measure in _TABLE}
+DESCRIPTIONS = {name: measure.description for name, measure in MEASURES.items()}

@@ -32,8 +32,8 @@ from metassay.scoring.pairing.evidence import (
     Unit,
     text_or_why,
 )
-from metassay.scoring.pairing.measures import Question
 from metassay.scoring.pairing.questions import Questions, questions_of
+from metassay.scoring.pairing.record import Question
 from metassay.tables.checks import rows_of, without_further_references
 from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, aligned_suffixes
 from metassay.tables.pairs import PAIRS

@@ -8,7 +8,8 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from metassay.core.options import Options
-from metassay.scoring.pairing.measures import MEASURES, Measure, Question
+from metassay.scoring.pairing.measures import MEASURES
+from metassay.scoring.pairing.record import Measure, Question
 from metassay.tables.names import aligned_suffixes
 
 

@@ -16,9 +16,10 @@ from metassay.scoring.aggregation.judged import Setup, judged_scores
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions, leaderboard
 from metassay.scoring.pairing.evidence import ALIGNED, OTHER_TEXT
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Grade, Instrument, Labels
-from metassay.scoring.pairing.measures import DESCRIPTIONS, MEASURES, Measure, Question
+from metassay.scoring.pairing.measures import DESCRIPTIONS, MEASURES
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions
+from metassay.scoring.pairing.record import Measure, Question
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.pairs import PAIRS
