@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -53,12 +54,12 @@ STATEMENT_DESCRIPTIONS = (  # of single statements, beside metrics
 @cache
 def descriptions() -> dict[str, Description]:
     """Describe judged measures, every kind of metric, and released scores, by name."""
-    records = [
-        record_of(index, kind) for index in (METRICS, FAITHFULNESS) for kind in index
-    ]
-    kinds = [description for record in records for description in record.descriptions]
-    judged = [*measures.DESCRIPTIONS.values(), *STATEMENT_DESCRIPTIONS]
-    return {d.name: d for d in [*judged, *kinds, *released.DESCRIPTIONS.values()]}
+    described = [*measures.DESCRIPTIONS.values(), *STATEMENT_DESCRIPTIONS]
+    for index in (METRICS, FAITHFULNESS):
+        for kind in index:
+            described += record_of(index, kind).descriptions
+    described += released.DESCRIPTIONS.values()
+    return {description.name: description for description in described}
 
 
 def add_readings(
@@ -88,7 +89,8 @@ def user_descriptions(params: Params, benchmark: str) -> dict[str, Description]:
         for block, name in params.benchmarks[benchmark].measured_by
         if is_path(str(getattr(params, block)[name].get("kind")))
     ]
-    return {d.name: d for record in records for d in record.descriptions}
+    described = chain.from_iterable(record.descriptions for record in records)
+    return {description.name: description for description in described}
 
 
 def check_given(criteria: pd.DataFrame) -> None:

@@ -102,9 +102,10 @@ def combined_scores(
     )
     metrics = dict(zip(labels, scores["metric"], strict=True))
     better = {label: descriptions[metric].better for label, metric in metrics.items()}
-    raise_problems(
-        line for item in combinations.items() for line in _problems(*item, better)
-    )
+    problems: list[str] = []
+    for name, block in combinations.items():
+        problems += _problems(name, block, better)
+    raise_problems(problems)
     tables = [empty(SCORES)]
     for name, block in combinations.items():
         signs = {label: SIGNS[better[label]] for label in block.metrics}

@@ -353,9 +353,9 @@ def _recipe(measure: Measure, signed: str, options: Questions, setup: Setup) -> 
         "borrow": f"borrow:{'yes' if options.borrow else 'no'}",
         "compat": f"compat:{options.compat}",
     }
-    settings = {
-        name for question in measure.questions for name in question.evidence.settings
-    }
+    settings: set[str] = set()
+    for question in measure.questions:
+        settings.update(question.evidence.settings)
     evidence = [printed[name] for name in sorted(settings)]
     units = []
     if not all(question.whole for question in measure.questions):

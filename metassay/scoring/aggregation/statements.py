@@ -6,7 +6,7 @@ where the model gave no usable answer, the statement counts as failed.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -68,8 +68,10 @@ class Read:
 
     def passages(self, suffix: str) -> list[tuple[str, ...]]:
         """Return the passages that an alignment gives each statement."""
-        pairs = zip(self.sources, self.aligned[suffix], strict=True)
-        return [tuple(source[place] for place in places) for source, places in pairs]
+        read = []
+        for source, places in zip(self.sources, self.aligned[suffix], strict=True):
+            read.append(tuple(source[place] for place in places))
+        return read
 
 
 def read_statements(
@@ -192,13 +194,11 @@ def _confounds(read: Read, setup: Setup) -> Iterator[pd.DataFrame]:
         passages = read.passages(suffix)
         evidence = ["\n".join(of_statement) for of_statement in passages]
         copied = EXTRACTIVENESS.measure(read.texts, evidence, Options())
-        values = {
-            name: [score.value for score in copied[name]]
-            for name in ("coverage", "density")
+        values: dict[str, Sequence[float | None]] = {
+            "coverage": [score.value for score in copied["coverage"]],
+            "density": [score.value for score in copied["density"]],
+            "aligned_passages": [float(len(of_statement)) for of_statement in passages],
         }
-        values["aligned_passages"] = [
-            float(len(of_statement)) for of_statement in passages
-        ]
         for name, value in values.items():
             settings = f"{EXTRACTIVENESS.recipe(Options())}|alignment:{setup.alignments[alignment]}"
             recipe = f"{name}{suffix}|{settings}|{end}"
@@ -246,7 +246,7 @@ def score_statements(
             )
             for description in metric.descriptions:
                 metric_name = description.name + suffix + (BY_TEXT if by_text else "")
-                of_each = [score for case in scored[description.name] for score in case]
+                of_each = list(chain.from_iterable(scored[description.name]))
                 recipe = f"{metric_name}|{settings}"
                 rows = _rows(
                     read,
@@ -280,7 +280,7 @@ def _cases(read: Read, suffix: str, *, by_text: bool) -> tuple[list[Case], list[
     cases = []
     for _, group in groupby(places, key=keys.__getitem__):
         of_text = list(group)
-        shared = sorted({at for place in of_text for at in aligned[place]})
+        shared = sorted(set(chain.from_iterable(aligned[place] for place in of_text)))
         against = tuple(read.sources[of_text[0]][at] for at in shared)
         cases.append(Case(against, tuple(texts[place] for place in of_text)))
     return cases, places

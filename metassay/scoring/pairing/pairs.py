@@ -76,12 +76,11 @@ def documents(
             units = units_by_document[doc_id]
             for key in [key for key in units if key[1] == CITING]:
                 units[key] = resolve_citations(units[key], source[-1], options)
-            premises = {
-                author: {
-                    part: text_or_why(text) for part, text in parts_of_author.items()
+            premises: dict[str, dict[str, Premise]] = {}
+            for author, author_parts in texts.items():
+                premises[author] = {
+                    part: text_or_why(text) for part, text in author_parts.items()
                 }
-                for author, parts_of_author in texts.items()
-            }
             about = (*source, premises, repeats, units, aligned[doc_id])
             yield str(doc_id), Document(*about)
 
@@ -95,11 +94,11 @@ def chunks(
     nothing = np.empty(0, dtype=np.int64)
     for start in range(0, len(ordered), _DOCUMENTS):
         chunk = ordered.iloc[start : start + _DOCUMENTS]
-        rows = [
-            np.concatenate([at.get(doc_id, nothing) for doc_id in chunk["doc_id"]])
-            for at in places
-        ]
-        yield chunk, [table.iloc[at] for table, at in zip(tables, rows, strict=True)]
+        chunk_tables = []
+        for table, rows_of_document in zip(tables, places, strict=True):
+            rows = [rows_of_document.get(name, nothing) for name in chunk["doc_id"]]
+            chunk_tables.append(table.iloc[np.concatenate(rows)])
+        yield chunk, chunk_tables
 
 
 def texts_of(parts: pd.DataFrame) -> dict[str, tuple[Texts, Repeats]]:

@@ -68,18 +68,25 @@ def measures_of(options: Questions, suffixes: Iterable[str] = ("",)) -> list[Mea
     A measure that reads alignments is repeated for each; `suffixes`: what these add to
     names.
     """
-    return [
-        measure.reading(suffix) if suffix else measure
-        for name, measure in MEASURES.items()
-        if name in options.measures
-        for suffix in (suffixes if measure.aligned else ("",))
-    ]
+    suffixes = list(suffixes)
+    asked = []
+    for name, measure in MEASURES.items():
+        if name not in options.measures:
+            continue
+        if not measure.aligned:
+            asked.append(measure)
+            continue
+        for suffix in suffixes:
+            asked.append(measure.reading(suffix) if suffix else measure)
+    return asked
 
 
 def questions_of(options: Questions, suffixes: Iterable[str] = ("",)) -> list[Question]:
     """Return every question that the measures of a block need, once."""
-    measures = measures_of(options, suffixes)
-    return list({q.name: q for measure in measures for q in measure.questions}.values())
+    by_name: dict[str, Question] = {}
+    for measure in measures_of(options, suffixes):
+        by_name |= {question.name: question for question in measure.questions}
+    return list(by_name.values())
 
 
 def clashes(blocks: Mapping[str, Questions], alignments: Sequence[str]) -> list[str]:
@@ -97,18 +104,11 @@ def clashes(blocks: Mapping[str, Questions], alignments: Sequence[str]) -> list[
     }
     problems = []
     for first, second in combinations(blocks, 2):
-        names, others = (
-            {
-                question.name
-                for measure in measures[block]
-                for question in measure.questions
-            }
-            for block in (first, second)
-        )
+        shared = _question_names(measures[first]) & _question_names(measures[second])
         asking = dict.fromkeys(
             measure.description.name
             for measure in [*measures[first], *measures[second]]
-            if any(question.name in names & others for question in measure.questions)
+            if shared & _question_names([measure])
         )
         if asking:
             problems.append(
@@ -116,6 +116,13 @@ def clashes(blocks: Mapping[str, Questions], alignments: Sequence[str]) -> list[
                 f" measures in one of the two only: {', '.join(asking)}"
             )
     return problems
+
+
+def _question_names(measures: Iterable[Measure]) -> set[str]:
+    names: set[str] = set()
+    for measure in measures:
+        names.update(question.name for question in measure.questions)
+    return names
 
 
 def unanswerable(
@@ -129,13 +136,14 @@ def unanswerable(
     for options in blocks.values():
         for measure in measures_of(options):
             for question in measure.questions:
-                asking.setdefault(question.instrument.name, {})[
-                    measure.description.name
-                ] = None
-    return [
-        f"judges > {judge}: cannot answer instrument {instrument!r}, which {', '.join(measures)}"
-        " asks; choose another judge, or leave out the measure"
-        for judge, instruments in judges.items()
-        for instrument, measures in asking.items()
-        if instrument not in instruments
-    ]
+                names = asking.setdefault(question.instrument.name, {})
+                names[measure.description.name] = None  # a set that keeps the order
+    problems = []
+    for judge, instruments in judges.items():
+        for instrument, measures in asking.items():
+            if instrument not in instruments:
+                problems.append(
+                    f"judges > {judge}: cannot answer instrument {instrument!r}, which"
+                    f" {', '.join(measures)} asks; choose another judge, or leave out the measure"
+                )
+    return problems

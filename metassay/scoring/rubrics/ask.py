@@ -14,7 +14,13 @@ import pandas as pd
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.options import FROM_DATASET
 from metassay.metrics.describe import RELEASED, RUBRICS, Description
-from metassay.scoring.rubrics.record import EVERY_FACET, Conditions, Criterion, Rubric
+from metassay.scoring.rubrics.record import (
+    EVERY_FACET,
+    Conditions,
+    Criterion,
+    Example,
+    Rubric,
+)
 from metassay.tables.criteria import CRITERIA
 
 Attributes = Mapping[str, Any]
@@ -67,9 +73,10 @@ def expand_facets(rubric: Rubric, facets: Sequence[str]) -> Rubric:
         for criterion in rubric.criteria
         if criterion.reads == EVERY_FACET and not facets
     ]
+    twice = {name for name in names if names.count(name) > 1}
     problems += [
         f"{at}: with the facets of the segmentation two are called {name!r}; rename one"
-        for name in sorted({name for name in names if names.count(name) > 1})
+        for name in sorted(twice)
     ]
     raise_problems(problems)
     return replace(rubric, criteria=tuple(criteria))
@@ -113,6 +120,12 @@ def not_applicable(criterion: Criterion, attributes: Attributes) -> bool:
     )
 
 
+def _dump_example(example: Example) -> dict[str, Any]:
+    """Return the fields of an example that have a value."""
+    fields = example.model_dump(exclude_none=True)
+    return {key: value for key, value in fields.items() if value != []}
+
+
 def question(criterion: Criterion, attributes: Attributes) -> str:
     """Return the criterion for `pairs.context`: canonical JSON with all that a judge must know.
 
@@ -126,12 +139,7 @@ def question(criterion: Criterion, attributes: Attributes) -> str:
         "kind": criterion.kind,
         "criterion": criterion.name,
         "asks": criterion.asks,
-        "examples": [
-            {key: value for key, value in dumped.items() if value != []}
-            for dumped in (
-                example.model_dump(exclude_none=True) for example in criterion.examples
-            )
-        ],
+        "examples": list(map(_dump_example, criterion.examples)),
     }
     if criterion.kind == "scale":
         fields["levels"] = {
