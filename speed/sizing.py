@@ -31,7 +31,7 @@ from metassay.judges import JUDGES
 from metassay.judges.llm import requests
 from metassay.judges.make import batch_of, instruments_of, make_judge
 from metassay.judges.run import batches, judge_pairs
-from metassay.llm.budget import of_request
+from metassay.llm.budget import count_request_tokens
 from metassay.llm.ledger import Ledger
 from metassay.llm.needs import Resources
 from metassay.llm.prompts import Decoding
@@ -230,7 +230,9 @@ def language_model() -> Asked:
     for batch in batches(given.pairs, chosen.record.batch):
         asked = requests(batch, chosen.options, decoding, prompts=ROOT / "prompts")
         calls += len(asked.requests)
-        read += sum(of_request(one, structured=True) for one in asked.requests)
+        read += sum(
+            count_request_tokens(one, structured=True) for one in asked.requests
+        )
         written += asked.answer_length * len({pair.pair_id for pair in batch})
     share = 1_000 / (MANY * SYSTEMS)
     return Asked(calls * share, read * share, written * share, calls * share * client())

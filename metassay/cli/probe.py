@@ -24,7 +24,7 @@ from metassay.judges.protocol import Judgment, Pair
 from metassay.llm import http
 from metassay.llm.endpoints import Models, find_model, variables
 from metassay.llm.messages import Ask, ChatRequest, Reply
-from metassay.llm.needs import Resources, with_members
+from metassay.llm.needs import Resources, list_members
 from metassay.llm.server_errors import (
     WATCHED,
     Exchange,
@@ -88,7 +88,7 @@ def probe(args: argparse.Namespace) -> int:
             took = f"it took {time.time() - start:.2f} s"
             lines += ["", f"judgment: {judgment.status}{_join(values)}; {took}", *notes]
         if not questions and any(
-            j.record.requests is not None for j in with_members(judge)
+            j.record.requests is not None for j in list_members(judge)
         ):
             lines.append(
                 "no language model was asked, since another judge was sure; probe the model itself"

@@ -67,7 +67,7 @@ def warn_of_exposure(names: list[str], params: "Params", dask: str | None) -> No
     """Warn if others can reach the workers; BadInput if the benchmarks' texts are not public."""
     from metassay.cli.project import datasets_in
     from metassay.datasets.registry import load_registry
-    from metassay.datasets.workers import exposed_to, with_address
+    from metassay.datasets.workers import exposed_to, set_address
 
     registry = load_registry()
     evaluations = [
@@ -75,7 +75,7 @@ def warn_of_exposure(names: list[str], params: "Params", dask: str | None) -> No
     ]
     datasets = {name for folder in evaluations for name in datasets_in(folder, params)}
     address = dask or os.environ.get("METASSAY_DASK")
-    options = with_address(params.executor, address)
+    options = set_address(params.executor, address)
     if warning := exposed_to(options, [registry[name] for name in datasets]):
         print(warning, file=sys.stderr)
 

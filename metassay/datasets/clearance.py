@@ -15,7 +15,7 @@ from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import RAW, load_registry
 from metassay.llm.endpoints import PUBLIC, parse_models
 from metassay.llm.limits import Policy
-from metassay.llm.needs import all_datasets, with_members
+from metassay.llm.needs import all_datasets, list_members
 from metassay.llm.session import ACCOUNT, Session
 
 _PROBE = "the question of `metassay probe`"  # in the place of a dataset's name
@@ -39,7 +39,7 @@ def open_session(
     registry = load_registry()
     datasets = sorted({benchmark.dataset, *repeated})
     if any(
-        kind.record.model(kind.options) is not None for kind in with_members(chosen)
+        kind.record.model(kind.options) is not None for kind in list_members(chosen)
     ):
         # Only then may anything be sent.
         read = [(benchmark.dataset, Path(benchmark.raw))]

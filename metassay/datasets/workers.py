@@ -26,7 +26,7 @@ def is_local(options: ExecutorOptions) -> bool:
     return (os.environ.get(DASK) or options.kind) == "local"
 
 
-def with_address(options: ExecutorOptions, address: str | None) -> ExecutorOptions:
+def set_address(options: ExecutorOptions, address: str | None) -> ExecutorOptions:
     """Return the options with a scheduler's address, `local`, or None for their own."""
     if address == "local":
         return options.model_copy(update={"kind": "local"})
@@ -87,7 +87,7 @@ def open_executor(
         raise BadInput(
             'executor: Dask is not installed; run: pip install "metassay[dask]"'
         ) from None
-    options = with_address(options, os.environ.get(DASK))
+    options = set_address(options, os.environ.get(DASK))
     registry = load_registry()
     datasets = sorted({benchmark.dataset, *repeated})
     raise_problems(

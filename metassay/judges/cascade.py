@@ -16,7 +16,7 @@ from metassay.judges.make import (
     total_tokens,
 )
 from metassay.judges.protocol import Band, Judge, JudgeKind, Judgment, Pair
-from metassay.llm.needs import with_members
+from metassay.llm.needs import list_members
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels, Level
 
 VERSION = 1  # raised by whoever changes results of this module's kinds
@@ -63,7 +63,7 @@ class Cascade:
         self._first, self._then = members
         # A cascade inside the second judge does not ask about every pair, and counts
         # for itself.
-        inside = with_members(_members(options)[THEN])
+        inside = list_members(_members(options)[THEN])
         nested = any(judge.record is KIND for judge in inside)
         self._llms = [judge for judge in inside if judge.record.requests and not nested]
         self._questions = self._avoided = 0

@@ -170,7 +170,7 @@ def _best(
         for token in tokens:
             if token not in hypothesis.places or token in SIDES or token in UNITS:
                 continue
-            places = _within(premise.places.get(token, ()), window)
+            places = _select_within(premise.places.get(token, ()), window)
             if token[0].isdigit():
                 conflicts += _number_conflict(token, hypothesis, premise, places)
             elif places:
@@ -202,7 +202,7 @@ def _windows(tokens: Sequence[str], premise: Reading, width: int) -> Iterator[_W
             del inside[token]
 
 
-def _within(places: Sequence[int], window: _Window) -> list[int]:
+def _select_within(places: Sequence[int], window: _Window) -> list[int]:
     return [place for place in places if window.first <= place <= window.last]
 
 
@@ -249,7 +249,9 @@ def _side_conflict(
         if not others or ours <= _implied_sides(others):
             continue
         # A mention without a side may get it from elsewhere in the window.
-        elsewhere = all(_within(premise.places.get(side, ()), window) for side in ours)
+        elsewhere = all(
+            _select_within(premise.places.get(side, ()), window) for side in ours
+        )
         if all(theirs) or not elsewhere:
             side, instead = (" and ".join(sorted(names)) for names in (ours, others))
             conflicts.append(f"{token}: {side} is {instead} there")
@@ -272,7 +274,9 @@ def _explain(
     conflicts: Sequence[str],
 ) -> str:
     missing = [
-        token for token in tokens if not _within(premise.places.get(token, ()), window)
+        token
+        for token in tokens
+        if not _select_within(premise.places.get(token, ()), window)
     ]
     parts = [f"{window.matches} of {len(tokens)} tokens found{note}"]
     if missing:

@@ -46,8 +46,8 @@ from metassay.judges.llm_probability import (
     Probability,
     Samples,
     Shares,
-    by_tokens,
     decide,
+    label_shares,
     starts_of,
 )
 from metassay.judges.protocol import JudgeKind, Judgment, Pair, Status
@@ -415,7 +415,7 @@ class LlmJudge:
             shares = (
                 NOT_FOUND
                 if start is None
-                else by_tokens(reply.logprobs, start, labels, label)
+                else label_shares(reply.logprobs, start, labels, label)
             )
         if isinstance(shares, str):
             self._without[shares] += 1
@@ -556,7 +556,7 @@ def _temperature(samples: Samples) -> str:
     return "the model's temperature" if t is None else f"temperature {t:g}"
 
 
-def _with_probability(options: LlmOptions) -> list[str]:
+def _probability_instruments(options: LlmOptions) -> list[str]:
     forms = [
         form
         for form in FORMS
@@ -570,9 +570,9 @@ KIND = JudgeKind(
     make=lambda options, resources, _: LlmJudge(options, *resources.require_model()),
     instruments=(*(name for form in FORMS for name in form.instruments), *RUBRIC),
     batch=BATCH,
-    likely=_with_probability,
+    likely=_probability_instruments,
     abstains=lambda options: (
-        () if options.abstain is None else _with_probability(options)
+        () if options.abstain is None else _probability_instruments(options)
     ),
     requests=requests,
     model=lambda options: Use(options.model, options.max_tokens),

@@ -137,7 +137,9 @@ def label_citation(call: Call, pair: Pair, label: str, named: Collection[int]) -
     not.
     """
     # If passages contain line breaks, the same text can lack one passage or another.
-    is_named = all(place in named for place in _about(pair, call.passages))
+    is_named = all(
+        place in named for place in _find_asked_passages(pair, call.passages)
+    )
     holds = label == ENTAILED and is_named == (pair.instrument == ALONE)
     return ENTAILED if holds else NOT_ENTAILED
 
@@ -159,7 +161,7 @@ def _groups(
         yield from (group[start : start + size] for start in range(0, len(group), size))
 
 
-def _against_a_premise(
+def _ask_against_premise(
     form: Form, pairs: Sequence[Pair], most: int | None
 ) -> Iterator[Call]:
     """Ask about the hypotheses of an author's part and one premise in calls of at most `most`."""
@@ -171,14 +173,20 @@ def _against_a_premise(
         yield Call(form, material, questions, [[pair] for pair in group])
 
 
-def _of_statements(form: Form, pairs: Sequence[Pair], _: int | None) -> Iterator[Call]:
+def _ask_about_citations(
+    form: Form, pairs: Sequence[Pair], _: int | None
+) -> Iterator[Call]:
     """Ask about a statement's citations in one call; alone if the pairs lack some passages."""
     for group in _groups(pairs, lambda p: (p.context or p.premise, p.hypothesis)):
         whole = group[0].context or group[0].premise
         passages = _split_cited(
             whole, {pair.premise for pair in group if pair.instrument == ALONE}
         )
-        shared = [p for p in group if p.instrument == TOGETHER or _about(p, passages)]
+        shared = [
+            p
+            for p in group
+            if p.instrument == TOGETHER or _find_asked_passages(p, passages)
+        ]
         calls = [(passages or (whole,), shared)] if shared else []
         calls += [((pair.premise,), [pair]) for pair in group if pair not in shared]
         for texts, of_call in calls:
@@ -188,7 +196,9 @@ def _of_statements(form: Form, pairs: Sequence[Pair], _: int | None) -> Iterator
             )
 
 
-def _of_two_texts(form: Form, pairs: Sequence[Pair], _: int | None) -> Iterator[Call]:
+def _ask_about_two_texts(
+    form: Form, pairs: Sequence[Pair], _: int | None
+) -> Iterator[Call]:
     for pair in pairs:
         question = {"first": pair.premise, "second": pair.hypothesis}
         yield Call(form, {form.material: pair.context}, [question], [[pair]])
@@ -207,7 +217,7 @@ def _split_cited(whole: str, alone: Collection[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*passages, *sorted(alone)]))
 
 
-def _about(pair: Pair, passages: Sequence[str]) -> list[int]:
+def _find_asked_passages(pair: Pair, passages: Sequence[str]) -> list[int]:
     """Return the numbers of the passages that a citation question asks about or leaves out."""
     alone = pair.instrument == ALONE
     return [
@@ -217,7 +227,9 @@ def _about(pair: Pair, passages: Sequence[str]) -> list[int]:
     ]
 
 
-def _of_criteria(form: Form, pairs: Sequence[Pair], most: int | None) -> Iterator[Call]:
+def _ask_about_criteria(
+    form: Form, pairs: Sequence[Pair], most: int | None
+) -> Iterator[Call]:
     """Ask about the criteria of a text and what it is held against in calls of at most `most`."""
     ordered = sorted(
         pairs,
@@ -244,14 +256,16 @@ def _question(criterion: Criterion) -> dict[str, object]:
 
 
 FORMS = (
-    Form((TOGETHER, ALONE, REST), "passages", ("statement",), _of_statements),
-    Form(("preference",), "context", ("first", "second"), _of_two_texts),
+    Form((TOGETHER, ALONE, REST), "passages", ("statement",), _ask_about_citations),
+    Form(("preference",), "context", ("first", "second"), _ask_about_two_texts),
     *(
-        Form((name,), "premise", ("hypothesis",), _against_a_premise)
+        Form((name,), "premise", ("hypothesis",), _ask_against_premise)
         for name in ("entailment", "same_question", "support_grade", "three_way")
     ),
 )
-CRITERIA_FORMS = tuple(Form((name,), "text", (), _of_criteria) for name in RUBRIC)
+CRITERIA_FORMS = tuple(
+    Form((name,), "text", (), _ask_about_criteria) for name in RUBRIC
+)
 
 
 Style = Literal["plain", "json", "cot", "json_cot"]

@@ -58,7 +58,7 @@ def starts_of(reply: Reply, style: Style) -> dict[int | None, int]:
     return dict(zip(numbers, places, strict=True)) if clear else {}
 
 
-def by_tokens(
+def label_shares(
     tokens: Sequence[TokenLogprobs], start: int, labels: Sequence[str], label: str
 ) -> Shares | str:
     """Return each label's probability, where `label` starts at `start`; or why there is none."""

@@ -21,8 +21,8 @@ from metassay.llm.needs import (
     all_datasets,
     executor_for,
     files_of,
+    list_members,
     members_of,
-    with_members,
 )
 from metassay.llm.prompts import Decoding
 from metassay.scoring.pairing.instruments import ATTRIBUTION
@@ -63,7 +63,7 @@ def batch_of(chosen: Chosen, executor: Executor) -> int:
 
     Language models are asked in the same rounds with and without workers.
     """
-    asks = any(judge.record.model(judge.options) for judge in with_members(chosen))
+    asks = any(judge.record.model(judge.options) for judge in list_members(chosen))
     batch: int = chosen.record.batch
     return max(batch, REMOTE_BATCH) if executor.remote and not asks else batch
 
@@ -107,7 +107,7 @@ def prefix_notes(notes: Mapping[str, Sequence[str]]) -> list[str]:
 def llm_members(judge: Chosen) -> list[Chosen]:
     """Return those of a judge and all judges inside it that ask a language model."""
     return [
-        member for member in with_members(judge) if member.record.requests is not None
+        member for member in list_members(judge) if member.record.requests is not None
     ]
 
 
@@ -132,7 +132,7 @@ def example_problems(judge: Chosen, models: Models, where: str) -> list[str]:
     problems: list[str] = []
     for member in llm_members(judge):
         use = member.record.model(member.options)
-        decoding = Decoding.of(find_model(models, use.model), use.max_tokens)
+        decoding = Decoding.choose(find_model(models, use.model), use.max_tokens)
         with collect_problems(problems):
             # no pairs, but all examples
             member.record.requests([], member.options, decoding)

@@ -68,7 +68,7 @@ def two_way(
     Abstained if the highest probability lies strictly inside the band `abstain`.
     """
     best = max(range(len(windows)), key=lambda n: windows[n][ENTAILED])
-    return protocol.by_threshold(
+    return protocol.apply_threshold(
         windows[best][ENTAILED], threshold, abstain, _show(windows, best)
     )
 
@@ -96,7 +96,7 @@ def three_way(
     return protocol.Judgment("ok", label, probability, explanation=explanation)
 
 
-def from_words(windows: Sequence[str | None], *, three: bool) -> protocol.Judgment:
+def judge_words(windows: Sequence[str | None], *, three: bool) -> protocol.Judgment:
     """Return the label of windows whose answers were generated: entailed if any window is.
 
     Otherwise the status is unparsed if any answer was not a label (None). Else, of
@@ -360,7 +360,7 @@ class NliJudge:
             )
         if self._options.read == "generated":
             answers = [labels[int(row[0])] if row else None for row in finite]
-            return from_words(answers, three=three)
+            return judge_words(answers, three=three)
 
         def decide(windows: Sequence[Shares]) -> protocol.Judgment:
             if three:

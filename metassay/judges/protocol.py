@@ -103,7 +103,7 @@ Band = Annotated[
 ]
 
 
-def by_threshold(
+def apply_threshold(
     probability: float,
     threshold: float,
     abstain: Sequence[float] | None,

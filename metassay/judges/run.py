@@ -162,7 +162,7 @@ def _checked_rows(
     ok = (rows["status"] == "ok").to_numpy()
     valid = ~ok & rows["label"].isna().to_numpy() & rows["grade"].isna().to_numpy()
     values, instruments = (
-        Answers.of(rows),
+        Answers.read(rows),
         np.array([pair.instrument for pair in batch]),
     )
     for instrument in np.unique(instruments):

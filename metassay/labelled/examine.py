@@ -224,10 +224,10 @@ def examine(
         _with_labels(released, options.threshold),
     ]
     verdicts = pd.concat(tables, ignore_index=True)
-    by_threshold = released.loc[
+    apply_threshold = released.loc[
         released["label"].isna() & released["probability"].notna(), "judge"
     ]
-    comparisons = [*compare_judges(gold, verdicts, thresholded=set(by_threshold))]
+    comparisons = [*compare_judges(gold, verdicts, thresholded=set(apply_threshold))]
     comparisons += compare_raters(gold, ratings)
     items = set(gold["item"])
     common = [

@@ -52,7 +52,7 @@ _FENCE_BEFORE = re.compile(r"```[\w+-]*[ \t]*\n?\s*\Z")
 _FENCE_AFTER = re.compile(r"\A\s*```[ \t]*(?=\n|\Z)")
 
 
-def without_template(text: str) -> str:
+def remove_template(text: str) -> str:
     """Return a reply without the marks of a chat's template and tags around answers."""
     return _TEMPLATE.sub("", text)
 
@@ -170,7 +170,7 @@ def _one_value(text: str, *, lenient: bool) -> _Value | str:
     try:
         if not lenient:
             return _find(text, _json_value, lenient=False)
-        text = _COMMA.sub(lambda match: match[1] or "", without_template(text))
+        text = _COMMA.sub(lambda match: match[1] or "", remove_template(text))
         straight = text.translate(_STRAIGHT)
         ways = ((text, _json_value), (text, _python_value), (straight, _json_value))
         for written, read in ways:

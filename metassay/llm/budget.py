@@ -37,12 +37,12 @@ _SCHEMA_HEAD = "# Response Formats\n\n## answer\n\n"
 _PIECES = re.compile(r"[^\W\d_]+|\d+|\n+|[^\w\s]+|_+")
 
 
-def by_rule(text: str) -> float:
+def estimate_tokens(text: str) -> float:
     """Estimate the tokens of a text by the rule above."""
     return sum(map(_weight, _PIECES.findall(text)))
 
 
-def by_tokenizer(folder: Path) -> Count:
+def tokenizer_counter(folder: Path) -> Count:
     """Return a counter of tokens by a folder's tokenizer.json; BadInput if it does not exist."""
     try:
         from tokenizers import Tokenizer
@@ -60,8 +60,8 @@ def by_tokenizer(folder: Path) -> Count:
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
-def of_request(
-    request: ChatRequest, count: Count = by_rule, *, structured: bool
+def count_request_tokens(
+    request: ChatRequest, count: Count = estimate_tokens, *, structured: bool
 ) -> float:
     """Return the tokens that an endpoint counts in a request: messages, format, and schema.
 
@@ -80,7 +80,7 @@ def of_request(
     )
 
 
-def at_most(request: ChatRequest) -> int:
+def bound_request_tokens(request: ChatRequest) -> int:
     """Return an upper bound of a request's tokens for any vocabulary: one per byte."""
     schema = _schema_text(request.schema) if request.schema else ""
     return (
@@ -175,7 +175,7 @@ def estimate(
     written, read_most, written_most = round(wrote), 0, 0
     for key, request in open_.items():
         n = times.get(key, 1)
-        read_most += longer * (n - 1) + n * at_most(request)
+        read_most += longer * (n - 1) + n * bound_request_tokens(request)
         written_most += n * request.max_tokens
     prices = model.prices
 
@@ -203,14 +203,20 @@ def _counter(
     past: Past, model: ModelOptions, *, structured: bool
 ) -> tuple[Count, float, str]:
     if model.tokenizer is not None:
-        count = by_tokenizer(Path(model.tokenizer))
+        count = tokenizer_counter(Path(model.tokenizer))
         return count, 1.0, f"the tokenizer of {model.tokenizer}"
     if len(past) < ENOUGH:
-        return by_rule, 1.0, "a rule for English text, which may be 10 % off"
-    counted = sum(of_request(request, structured=structured) for request, *_ in past)
+        return estimate_tokens, 1.0, "a rule for English text, which may be 10 % off"
+    counted = sum(
+        count_request_tokens(request, structured=structured) for request, *_ in past
+    )
     ratio = sum(read for _, read, _ in past) / counted
     source = f"from {len(past)} past answers of the model"
-    return by_rule, ratio, f"a rule for English text, times {ratio:.2f} {source}"
+    return (
+        estimate_tokens,
+        ratio,
+        f"a rule for English text, times {ratio:.2f} {source}",
+    )
 
 
 def _written(
@@ -235,7 +241,8 @@ def _total(requests: Sequence[ChatRequest], count: Count, *, structured: bool) -
     step = -(-len(requests) // SAMPLE) or 1
     sample = requests[::step]
     counted = sum(
-        of_request(request, count, structured=structured) for request in sample
+        count_request_tokens(request, count, structured=structured)
+        for request in sample
     )
     if step == 1:
         return counted
@@ -290,7 +297,7 @@ class Budget:
 
         `wait`: it may fit after calls under way are settled. `over`: it cannot fit.
         """
-        most = self._cost(at_most(request), request.max_tokens)
+        most = self._cost(bound_request_tokens(request), request.max_tokens)
         with self.ledger.transaction() as connection:
             if self.max_cost is not None:
                 query = (

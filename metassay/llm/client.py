@@ -25,7 +25,7 @@ import numpy as np
 
 from metassay.core.errors import BadInput, one_line
 from metassay.core.progress import bar
-from metassay.llm.budget import Billed, Budget, of_request
+from metassay.llm.budget import Billed, Budget, count_request_tokens
 from metassay.llm.endpoints import (
     Cleared,
     ModelOptions,
@@ -266,7 +266,10 @@ class SingleRun:
             tokens = 0.0
             if self._gate.counts_tokens:
                 structured = sends_schemas(options, self.model)
-                tokens = of_request(request, structured=structured) + request.max_tokens
+                tokens = (
+                    count_request_tokens(request, structured=structured)
+                    + request.max_tokens
+                )
             entered = await self._gate.enter(tokens)
             if self._dead_end:
                 self.budget.settle(number, "stopped", billed)
@@ -411,7 +414,7 @@ def asker(
     collects earlier batches. A question whose batch has not ended after `wait_s` has
     the code `in_batch`; one that waits for budget or another process has `not_sent`.
     """
-    reduced = replace(budget, prices=model.prices and model.prices.in_batches)
+    reduced = replace(budget, prices=model.prices and model.prices.batch_prices)
     by_batch = batches and model.asked_in_batches(endpoint.options)
     budget = reduced if by_batch else budget
     until: float | None = None

@@ -150,7 +150,7 @@ class Prices(Options):
     batch_discount: Annotated[float, Field(ge=0, le=1)] = 0.5
 
     @property
-    def in_batches(self) -> "Prices":
+    def batch_prices(self) -> "Prices":
         """The prices in batches."""
         names = ("input_per_million", "output_per_million")
         share = 1 - self.batch_discount

@@ -16,7 +16,7 @@ from metassay.llm.answers import Reading, json_entries, strings
 from metassay.llm.messages import ChatRequest, Reply
 from metassay.llm.quoting import is_own, names_another, stands_in, unescaped
 from metassay.llm.repair import choices, repair, whole
-from metassay.llm.thoughts import has_thought_end, without_any_thoughts
+from metassay.llm.thoughts import has_thought_end, remove_all_thoughts
 
 
 class Answer(BaseModel):
@@ -108,7 +108,7 @@ def read_answers(
     text = reply.text
     reading = group.entries(text)
     if not reading.is_alone or reading.before:
-        answer = without_any_thoughts(text)
+        answer = remove_all_thoughts(text)
         if answer is None:
             problem = _problem("form", "the reply's thoughts have no end")
             return Answers({}, frozenset(), dict.fromkeys(numbers, problem))

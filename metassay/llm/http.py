@@ -23,7 +23,7 @@ import openai
 
 from metassay import __version__
 from metassay.core.errors import BadInput
-from metassay.llm.budget import Billed, at_most
+from metassay.llm.budget import Billed, bound_request_tokens
 from metassay.llm.endpoints import Cleared, EndpointOptions, ModelOptions, Secrets
 from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus, Ledger
 from metassay.llm.limits import QUOTAS, quota_pause, retry_after
@@ -34,7 +34,7 @@ from metassay.llm.messages import (
     token_logprob,
 )
 from metassay.llm.server_errors import WATCHED, Exchange, Retired, is_retired, words
-from metassay.llm.thoughts import without_thoughts
+from metassay.llm.thoughts import remove_thoughts
 
 # Finish reasons of OpenAI, Anthropic, Mistral and Gemini; gateways pass them on.
 _FINISHED: dict[str, EntryStatus] = {
@@ -140,7 +140,9 @@ def _counts(
         return int(number) if valid else None
 
     length = sum(len(message.content) for message in request.messages)
-    read = count("prompt_tokens", max(1, length // _LONGEST_TOKEN), at_most(request))
+    read = count(
+        "prompt_tokens", max(1, length // _LONGEST_TOKEN), bound_request_tokens(request)
+    )
     least = min(request.max_tokens, max(1, len(text) // _LONGEST_TOKEN)) if text else 0
     return read, count("completion_tokens", least, request.max_tokens)
 
@@ -149,7 +151,7 @@ def _logprobs_of(choice: dict[str, Any], text: str) -> tuple[TokenLogprobs, ...]
     """Return the log-probabilities of the answer in `text`, without thoughts; None if unknown."""
     logprobs = choice.get("logprobs")
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
-    answer = without_thoughts(text)
+    answer = remove_thoughts(text)
     if not isinstance(content, list) or not content or not answer:
         return None
     try:

@@ -20,7 +20,7 @@ import pandas as pd
 from metassay.core.database import Database, Form
 from metassay.core.errors import BadInput, raise_problems
 from metassay.llm.messages import ChatRequest, Reply, logprobs_from_json, read_request
-from metassay.llm.thoughts import without_thoughts
+from metassay.llm.thoughts import remove_thoughts
 from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 
@@ -113,7 +113,7 @@ class Entry(NamedTuple):
                 else "refusal"
             )
         elif self.finish_reason != UNREADABLE:
-            text = without_thoughts(self.text or "")
+            text = remove_thoughts(self.text or "")
             if text is None:
                 status = "truncated"
             elif self.logprobs is not None:
@@ -378,7 +378,7 @@ class Ledger(Database):
             connection.execute("DELETE FROM batch_lines WHERE batch = ?", (name,))
             connection.execute("DELETE FROM batches WHERE name = ?", (name,))
 
-    def in_progress(self, keys: Iterable[str]) -> str | None:
+    def describe_open_batches(self, keys: Iterable[str]) -> str | None:
         """Describe the batches with any of these questions; None if there is none."""
         if not (open_ := self.batches_of(keys)):
             return None

@@ -93,13 +93,13 @@ class Gate:
         self._room = asyncio.Event()
 
     @property
-    def at_once(self) -> int:
+    def concurrency(self) -> int:
         """The number of requests that may be under way now."""
         return int(self._allowed)
 
     async def enter(self, tokens: float) -> float:
         """Wait until a request of so many tokens may be sent; return the time, for `leave`."""
-        while self._inside >= self.at_once and not self._abandoned:
+        while self._inside >= self.concurrency and not self._abandoned:
             self._room.clear()
             await self._room.wait()
         self._inside += 1
@@ -168,11 +168,12 @@ def quota_pause(headers: Mapping[str, str]) -> float:
     """Return the seconds until the last empty quota is reset; 0 if none is empty."""
     empty = [reset for left, reset in QUOTAS if _number(headers.get(left, "")) == 0]
     return max(
-        (_until(headers.get(reset, ""), headers) for reset in empty), default=0.0
+        (_seconds_until(headers.get(reset, ""), headers) for reset in empty),
+        default=0.0,
     )
 
 
-def _until(reset: str, headers: Mapping[str, str]) -> float:
+def _seconds_until(reset: str, headers: Mapping[str, str]) -> float:
     """Return the seconds of `1s`, `6m0s` or `120ms`, or until a time of RFC 3339; else 0."""
     parts = _DURATION.fullmatch(reset)
     if reset and parts:

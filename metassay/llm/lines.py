@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from metassay.llm.answers import FENCE, Reading, without_template
+from metassay.llm.answers import FENCE, Reading, remove_template
 
 MARK = "ANSWERS"  # the line before the answers of a model that thinks aloud
 
@@ -88,7 +88,7 @@ def lines_below(text: str, read: Read, *, lenient: bool = False) -> Reading:
     above, below = lines[: marks[0]], lines[marks[0] + 1 :]
     start, end = _block(below)
     if lenient and len(below) == 1 and start == end:
-        below = [below[0]._replace(value=_without_markup(below[0].text))]
+        below = [below[0]._replace(value=_remove_markup(below[0].text))]
         start, end = 0, 1
     if start:
         return Reading([], problem=f"words stand between {MARK} and the answers")
@@ -126,20 +126,20 @@ def value_starts(text: str) -> dict[int | None, int]:
 
 def _lines(text: str, *, lenient: bool) -> list[_Line]:
     """Split at line feeds only: other breaks can be part of quotes."""
-    text = without_template(text) if lenient else text
+    text = remove_template(text) if lenient else text
     lines = []
     for line in map(str.strip, text.split("\n")):
         if not line or FENCE.fullmatch(line):
             continue
         match = (_LENIENT if lenient else _LINE).fullmatch(
-            _without_markup(line) if lenient else line
+            _remove_markup(line) if lenient else line
         )
         number, value = (int(match[1]), match[2]) if match else (None, None)
         lines.append(_Line(number, value, line))
     return lines
 
 
-def _without_markup(line: str) -> str:
+def _remove_markup(line: str) -> str:
     bullet = _BULLET.match(line)
     return _MARKUP.sub("", line[bullet.end() :] if bullet else line).strip()
 
@@ -164,10 +164,10 @@ def _only_answer(lines: Sequence[_Line]) -> list[_Line]:
     if any(line.value is not None for line in lines):
         return list(lines)
     if len(lines) == 1:
-        value = _without_markup(lines[0].text)
+        value = _remove_markup(lines[0].text)
         named = _ONLY.fullmatch(value)
         return [lines[0]._replace(value=named[1] if named else value)]
-    matches = [_ONLY.fullmatch(_without_markup(line.text)) for line in lines]
+    matches = [_ONLY.fullmatch(_remove_markup(line.text)) for line in lines]
     return [
         line._replace(value=match[1]) if match else line
         for line, match in zip(lines, matches, strict=True)
@@ -184,7 +184,7 @@ def _split_marks(lines: Iterable[_Line]) -> list[_Line]:
     """Split `Answer: entailed` into a mark and the line of an answer."""
     split: list[_Line] = []
     for line in lines:
-        mark, colon, rest = _without_markup(line.text).partition(":")
+        mark, colon, rest = _remove_markup(line.text).partition(":")
         if colon and rest.strip() and _is_mark(mark, lenient=True):
             split.append(_Line(None, None, mark))
             split += _lines(rest, lenient=True)

@@ -126,17 +126,17 @@ def members_of(chosen: Chosen) -> list[Chosen]:
     return list(chosen.record.members(chosen.options).values())
 
 
-def with_members(chosen: Chosen) -> list[Chosen]:
+def list_members(chosen: Chosen) -> list[Chosen]:
     """List a kind and all kinds inside it, at any depth."""
     return [
         chosen,
-        *(inner for member in members_of(chosen) for inner in with_members(member)),
+        *(inner for member in members_of(chosen) for inner in list_members(member)),
     ]
 
 
 def all_datasets(chosen: Iterable[Chosen]) -> list[str]:
     """List the datasets that any of these read; clear them too, since texts may repeat theirs."""
-    kinds = [inner for outer in chosen for inner in with_members(outer)]
+    kinds = [inner for outer in chosen for inner in list_members(outer)]
     return sorted(
         {name for kind in kinds for name in kind.record.datasets(kind.options)}
     )

@@ -92,7 +92,7 @@ class Decoding(NamedTuple):
         return fields
 
     @classmethod
-    def of(cls, model: ModelOptions, max_tokens: int | None = None) -> Self:
+    def choose(cls, model: ModelOptions, max_tokens: int | None = None) -> Self:
         """Return the options of params.yaml > models; `max_tokens` overrides them."""
         options = (
             model.model,

@@ -138,7 +138,7 @@ class Session:
 
     def decoding(self, use: Use) -> Decoding:
         """Return the decoding of a model; BadInput if there is no such model."""
-        return Decoding.of(find_model(self.models, use.model), use.max_tokens)
+        return Decoding.choose(find_model(self.models, use.model), use.max_tokens)
 
     def refusals(self, model: str, datasets: Sequence[str]) -> list[str]:
         """List the reasons why the session's or these datasets' text may not go to a model."""
@@ -153,7 +153,7 @@ class Session:
         if model.prices and model.asked_in_batches(
             self.models.endpoints[model.endpoint]
         ):
-            model = model.model_copy(update={"prices": model.prices.in_batches})
+            model = model.model_copy(update={"prices": model.prices.batch_prices})
         mean = sum(lengths) / len(lengths) if lengths else 0.0
         return estimate(
             needs.requests,
@@ -182,7 +182,7 @@ class Session:
         batched = [key for key, code in codes.items() if code == IN_BATCH]
         unfinished = unfinished_message(self._models, codes, self.max_missing)
         if batched:
-            progress = self._ledger.in_progress(batched)
+            progress = self._ledger.describe_open_batches(batched)
             raise Unfinished(progress or unfinished)
         if open_ - self._repeated and len(open_) / len(self._models) > self.max_missing:
             raise Unfinished(unfinished)

@@ -186,7 +186,7 @@ def schema_of(*item_models: type[Answer]) -> str:
     model = create_model(
         "Answers", __config__=ConfigDict(extra="forbid"), items=(listed, Field())
     )
-    schema = _without_titles(model.model_json_schema())
+    schema = _remove_titles(model.model_json_schema())
     return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -294,15 +294,15 @@ def _take(
     ]
 
 
-def _without_titles(schema: Any) -> Any:
+def _remove_titles(schema: Any) -> Any:
     if isinstance(schema, list):
-        return [_without_titles(entry) for entry in schema]
+        return [_remove_titles(entry) for entry in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        name: {key: _without_titles(value) for key, value in entry.items()}
+        name: {key: _remove_titles(value) for key, value in entry.items()}
         if name in ("properties", "$defs")
-        else _without_titles(entry)
+        else _remove_titles(entry)
         for name, entry in schema.items()
         if name != "title"
     }

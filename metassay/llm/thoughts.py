@@ -33,18 +33,18 @@ _AT_START = re.compile(rf"\s*({_START.pattern})", re.IGNORECASE)
 _END_ALONE = re.compile(r"^[ \t]*</think>[ \t]*$", re.MULTILINE)
 
 
-def without_thoughts(text: str) -> str | None:
+def remove_thoughts(text: str) -> str | None:
     """Return a reply without the thoughts at its start; None if they have no end.
 
     If the model's template has opened the thoughts, they end with a line that is only
     `</think>`. Other texts are returned unchanged.
 
-    >>> without_thoughts("<think>Is it the left knee?</think> It hurts.")
+    >>> remove_thoughts("<think>Is it the left knee?</think> It hurts.")
     'It hurts.'
     """
     start = _AT_START.match(text)
     if start is None:
-        return _without_opened_thoughts(text)
+        return _remove_opened_thoughts(text)
     place = 0
     while start is not None:
         end = _END_OF[start[1].casefold()].search(text, start.end())
@@ -55,13 +55,13 @@ def without_thoughts(text: str) -> str | None:
     return text[place:].lstrip()
 
 
-def without_any_thoughts(text: str) -> str | None:
+def remove_all_thoughts(text: str) -> str | None:
     """Return a reply without thoughts anywhere; None if some have no end.
 
     For replies that are read as answers. Texts that a model was asked to write may
     speak of marks.
 
-    >>> without_any_thoughts("So: <think>left?</think>1: entailed")
+    >>> remove_all_thoughts("So: <think>left?</think>1: entailed")
     'So: 1: entailed'
     """
     pieces: list[str] = []
@@ -83,7 +83,7 @@ def has_thought_end(text: str) -> bool:
     return _END.search(text) is not None
 
 
-def _without_opened_thoughts(text: str) -> str:
+def _remove_opened_thoughts(text: str) -> str:
     alone = _END_ALONE.search(text)
     if alone is None or _START.search(text[: alone.start()]):
         return text

@@ -27,9 +27,9 @@ from metassay.labelled.ingest import ingest_items
 from metassay.labelled.segmentations import ingest_sentences
 from metassay.labelled.segmentations import texts_of as texts_of_test
 from metassay.labelled.types import chosen_test, segment_options
-from metassay.llm.budget import Estimate, by_rule
+from metassay.llm.budget import Estimate, estimate_tokens
 from metassay.llm.messages import ChatRequest
-from metassay.llm.needs import Requests, all_datasets, with_members
+from metassay.llm.needs import Requests, all_datasets, list_members
 from metassay.llm.session import Session
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions, questions_of
@@ -162,7 +162,7 @@ def plan(run: Run) -> Plan:
                 invented,
             )
             leaves = parts[(parts["leaf"] == "yes") & (parts["status"] == "ok")]
-            lengths = map(by_rule, leaves["text"])
+            lengths = map(estimate_tokens, leaves["text"])
             _add(costs, "decompose", run.session, run.decomposition, requests, lengths)
         if judged:
             _plan_judges(
@@ -211,7 +211,9 @@ def plan_segment_test(
         items = ingest_sentences(reader, Path(folder.raw), options)
         texts = texts_of_test(items.texts, items.sentences)
         lengths = [
-            by_rule(text.full.text) for text in texts if text.full.text is not None
+            estimate_tokens(text.full.text)
+            for text in texts
+            if text.full.text is not None
         ]
         for segmentation, kind in with_model.items():
             decoding = session.decoding(kind.record.model(kind.options))
@@ -293,7 +295,9 @@ def _segment(
         sorted(by_author.items()),
         invented,
     )
-    lengths = [by_rule(text.full.text) for text in whole_texts if text.full.text]
+    lengths = [
+        estimate_tokens(text.full.text) for text in whole_texts if text.full.text
+    ]
     _add(costs, "segment", run.session, chosen, requests, lengths)
     parts, n_unknown = _fill_facets(
         segment(texts, ingested.sources, ingested.segments, chosen, resources)[0]
@@ -365,7 +369,7 @@ def _plan_judges(
         if not llm_members(judge):
             continue
         check_instruments(pairs, name, instruments_of(judge))
-        if any(member.kind == "cascade" for member in with_members(judge)):
+        if any(member.kind == "cascade" for member in list_members(judge)):
             costs.notes.append(
                 f"judge-{name} is counted as if the first judge of its cascade were sure of"
                 " nothing; what it decides is asked of nobody else"
@@ -440,7 +444,7 @@ def _write_texts(run: Run, name: str, system: Chosen, costs: Plan) -> Texts:
         sources, system.options, resources.model.decoding, resources.raw
     )
     stand_ins = _stand_ins(run.ingested, by_section=bool((texts["part"] != FULL).any()))
-    lengths = map(by_rule, stand_ins.values())
+    lengths = map(estimate_tokens, stand_ins.values())
     _add(costs, f"generate-{name}", run.session, system, requests, lengths)
     return _fill_texts(texts, stand_ins)
 

@@ -31,8 +31,8 @@ from metassay.scoring.rubrics.ask import (
     attributes_of,
     cap_of,
     expand_facets,
+    is_not_applicable,
     items_of,
-    not_applicable,
 )
 from metassay.scoring.rubrics.record import RUBRICS, SOURCE, Rubric, load_rubric
 from metassay.scoring.rubrics.record import Criterion as RubricCriterion
@@ -491,7 +491,7 @@ def _draft_rubric(read: ReadTable, options: Options) -> StudyDraft:
         elif rubric.compares and reference is None:
             yield "their document has no reference"
         else:
-            criteria = [c for c in rubric.criteria if not not_applicable(c, about)]
+            criteria = [c for c in rubric.criteria if not is_not_applicable(c, about)]
             questions = tuple(_grade(rubric, c, (doc, author), about) for c in criteria)
             read = [
                 *_evidence(rubric, sources[doc], reference),

@@ -71,7 +71,7 @@ def parse(statement: str) -> CitedStatement:
     )
 
 
-def as_doclens(statement: str) -> CitedStatement:
+def parse_as_doclens(statement: str) -> CitedStatement:
     """Parse a statement as DocLens's released code does: its words, and the cited passages, sorted.
 
     Exactly the numbers after an opening bracket are citations: `[1-3]` and `[1, 2]`

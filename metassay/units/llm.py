@@ -121,7 +121,7 @@ class LlmClaimOptions(LlmOptions):
     most: int = Field(ge=1, le=1000)
 
     @model_validator(mode="after")
-    def _in_order(self) -> Self:
+    def _check_order(self) -> Self:
         if self.least > self.most:
             raise ValueError("least is more than most; exchange them")
         return self
@@ -251,7 +251,7 @@ _FACETS_FILLED: Mapping[str, Kind] = {"facets": "text", "form": "text", "items":
 _FACETS_LENGTH = 1.2
 
 
-def _with_meanings(facets: object) -> object:
+def _add_meanings(facets: object) -> object:
     """Return a list of names as a mapping to empty meanings."""
     return (
         dict.fromkeys(check_unique(facets), "") if isinstance(facets, list) else facets
@@ -266,7 +266,7 @@ class LlmFacetOptions(LlmOptions):
 
     prompt: Name = "facets"
     facets: Annotated[
-        dict[Facet, str], BeforeValidator(_with_meanings), Field(min_length=1)
+        dict[Facet, str], BeforeValidator(_add_meanings), Field(min_length=1)
     ]
     shots: int = Field(ge=0)
 

@@ -150,7 +150,7 @@ def _word_by_word(segment: str, text: str) -> Located | None:
         start = max(0, place.start - tokens[0].start)
         if text[start : start + len(segment)] == segment:
             return Located(
-                _with_citations(Span(start, start + len(segment)), read), "exact"
+                _extend_to_citations(Span(start, start + len(segment)), read), "exact"
             )
     return (
         Located(_widened(places[0], segment, tokens, text), "loose") if places else None
@@ -205,10 +205,12 @@ def _widened(span: Span, segment: str, tokens: Sequence[_Token], text: str) -> S
     opened = text[left:start].lstrip()
     right = end + len(text[end:]) - len(text[end:].lstrip(" \t" + "".join(after)))
     closed = text[end:right].rstrip()
-    return _with_citations(Span(start - len(opened), end + len(closed)), _read(text))
+    return _extend_to_citations(
+        Span(start - len(opened), end + len(closed)), _read(text)
+    )
 
 
-def _with_citations(span: Span, text: _Text) -> Span:
+def _extend_to_citations(span: Span, text: _Text) -> Span:
     """Extend a span to the end of its cited statement, if no words are between."""
     at = bisect_left(text.cited, span.end)
     if at == len(text.cited):

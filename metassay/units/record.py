@@ -207,7 +207,7 @@ def recipe_of(chosen: Chosen, models: Models) -> str:
         )
     use = record.model(options)
     decoding = (
-        Decoding.of(find_model(models, use.model), use.max_tokens)
+        Decoding.choose(find_model(models, use.model), use.max_tokens)
         if use is not None
         else None
     )

@@ -256,7 +256,9 @@ def divide(
     return divide_by_role(
         texts,
         options.facets,
-        lambda reads: classify(model, reads, _by_vector(model, reads, options.encoder)),
+        lambda reads: classify(
+            model, reads, _classify_by_vector(model, reads, options.encoder)
+        ),
     )
 
 
@@ -288,7 +290,7 @@ def classify(
     return roles
 
 
-def _by_vector(
+def _classify_by_vector(
     model: Model, reads: Sequence[Read], encoder: NetworkOptions, store: Path = STORE
 ) -> list[Any]:
     """Return each text's `vector_logits`; the store encodes a sentence only once."""

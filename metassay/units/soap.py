@@ -45,11 +45,11 @@ def _divide_text(text: Text, options: SoapOptions) -> list[Part]:
             joined = BETWEEN_PARTS.join(note[start:end] for start, end in pieces)
             parts.append(Part(section, joined, pieces, OK))
     if text.task == "note" and options.compat == "doclens-table24":
-        parts = _as_in_table24(parts, OK if parts else text.full.status)
+        parts = _arrange_as_table24(parts, OK if parts else text.full.status)
     return parts
 
 
-def _as_in_table24(parts: Sequence[Part], status: str) -> list[Part]:
+def _arrange_as_table24(parts: Sequence[Part], status: str) -> list[Part]:
     by_name = {part.name: part for part in parts}
     absent_text = EMPTY_SECTION if status == OK else None
     sections = [

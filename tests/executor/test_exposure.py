@@ -14,7 +14,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.core.params import ExecutorOptions
 from metassay.datasets.registry import Dataset, load_registry
-from metassay.datasets.workers import exposed_to, with_address
+from metassay.datasets.workers import exposed_to, set_address
 from metassay.executor import exposure as module
 from metassay.executor.exposure import exposure
 from tests.executor.dask_machines import ROOT, Machines
@@ -56,7 +56,7 @@ def test_public_text_is_warned_of_and_other_text_refused(port: int) -> None:
     with pytest.raises(BadInput, match="No private text goes there"):
         exposed_to(options, [PUBLIC, private()])
     for address in (f"tcp://127.0.0.1:{port}", "tls://192.0.2.7:8786", "local"):
-        assert exposed_to(with_address(options, address), [private()]) == ""
+        assert exposed_to(set_address(options, address), [private()]) == ""
 
 
 def commands(first: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from metassay.llm.budget import at_most, spending
+from metassay.llm.budget import bound_request_tokens, spending
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged
@@ -18,7 +18,7 @@ from tests.llm.scripted_server import Answer, Call, ScriptedServer, completion, 
 STATUSES = {"ok", "refused", "truncated", "error"}
 POLICY = Policy(attempts=2, first_wait=0.001, longest_wait=0.01, lease=1.0)
 MOST = (
-    at_most(request(99)) * PRICES.input_per_million
+    bound_request_tokens(request(99)) * PRICES.input_per_million
     + request(99).max_tokens * PRICES.output_per_million
 ) / 1e6
 SOUND = completion("a sound answer")

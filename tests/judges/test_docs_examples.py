@@ -15,7 +15,7 @@ from metassay.judges.make import instruments_of
 from metassay.judges.nli import NliJudge, NliOptions
 from metassay.judges.protocol import Pair
 from metassay.llm.endpoints import parse_models
-from metassay.llm.needs import with_members
+from metassay.llm.needs import list_members
 from metassay.llm.session import model_problems
 from metassay.scoring.pairing.instruments import INSTRUMENTS
 
@@ -55,7 +55,7 @@ def test_every_kind_has_a_block_and_a_row() -> None:
         for b in BLOCKS
         for judge in b["judges"].values()
     ]
-    assert {inner.kind for judge in judges for inner in with_members(judge)} == set(
+    assert {inner.kind for judge in judges for inner in list_members(judge)} == set(
         JUDGES
     )
     assert {kind for kind in JUDGES if f"\n| `{kind}` |" in WHOLE} == set(JUDGES)

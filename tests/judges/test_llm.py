@@ -25,7 +25,7 @@ from metassay.judges.llm_calls import (
     write_reply,
 )
 from metassay.judges.protocol import Judgment
-from metassay.llm.budget import by_rule
+from metassay.llm.budget import estimate_tokens
 from metassay.llm.needs import Model, Resources, Use
 from metassay.llm.prompts import Decoding, load
 from metassay.llm.structured import schema_of
@@ -219,7 +219,8 @@ def test_what_prompts_show_is_what_is_read(form: Form, style: Any) -> None:
 @pytest.mark.parametrize("style", STYLES)
 def test_answers_are_expected_to_be_as_long_as_solved_ones(style: Any) -> None:
     lengths = [
-        by_rule(write_reply(form, style, example["items"])) / len(example["items"])
+        estimate_tokens(write_reply(form, style, example["items"]))
+        / len(example["items"])
         for form in FORMS
         for example in load(form.prompt, PROMPTS).examples
         for _ in example["items"]

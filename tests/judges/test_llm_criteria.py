@@ -22,7 +22,7 @@ from metassay.judges.llm_calls import (
     sample,
     solve_example,
 )
-from metassay.llm.budget import by_rule
+from metassay.llm.budget import estimate_tokens
 from tests.judges.llm_setup import (
     DECODING,
     PROMPTS,
@@ -394,7 +394,7 @@ LONGER = (  # what answers to a rubric of ten criteria are like
 @pytest.mark.parametrize("style", STYLES)
 def test_answers_are_expected_to_be_as_long_as_these(style: Style) -> None:
     lengths = [
-        by_rule(solve_example(read, example, style))
+        estimate_tokens(solve_example(read, example, style))
         for read in (criterion_of(asks(criterion)) for criterion in LONGER)
         for example in read.examples
     ]

@@ -271,7 +271,7 @@ def judge(
         running, ledger, Policy(attempts=2, first_wait=0.01), of=MODEL, **settings
     )
     llm = LlmJudge(
-        options(style=style, rounds=2), ask, Decoding.of(MODEL), prompts=PROMPTS
+        options(style=style, rounds=2), ask, Decoding.choose(MODEL), prompts=PROMPTS
     )
     return judge_pairs(visits.pairs, "llm", llm, KIND.instruments, batch=KIND.batch)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from metassay.judges.llm import KIND
-from metassay.judges.llm_probability import by_tokens, starts_of
+from metassay.judges.llm_probability import label_shares, starts_of
 from metassay.judges.protocol import Judgment
 from metassay.llm.messages import ChatRequest, Reply, TokenLogprobs
 from tests.judges.llm_setup import (
@@ -36,7 +36,7 @@ def token(text: str, p: float = 1.0, **others: float) -> TokenLogprobs:
 
 def shares(tokens: Sequence[TokenLogprobs], labels: Sequence[str], label: str) -> Any:
     # the label is after "1:"
-    return by_tokens([token("1:"), *tokens], 2, labels, label)
+    return label_shares([token("1:"), *tokens], 2, labels, label)
 
 
 OPEN, LOST = "leave more than 5 % open", "was not found"

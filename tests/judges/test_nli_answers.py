@@ -12,8 +12,8 @@ from metassay.core.errors import BadInput
 from metassay.core.options import parse
 from metassay.judges.nli import (
     NliOptions,
-    from_words,
     is_fragile,
+    judge_words,
     pieces,
     three_way,
     two_way,
@@ -176,8 +176,8 @@ def test_written_answers(
     answers: list[str | None], two: str | None, three: str | None
 ) -> None:
     for label, judgment in (
-        (two, from_words(answers, three=False)),
-        (three, from_words(answers, three=True)),
+        (two, judge_words(answers, three=False)),
+        (three, judge_words(answers, three=True)),
     ):
         assert (judgment.status, judgment.label) == (
             "ok" if label else "unparsed",

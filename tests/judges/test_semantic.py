@@ -429,7 +429,9 @@ def test_claim_features_by_hand() -> None:
     )
     clashing = [float(kind == "drug") for kind in clashes.KINDS]
     likely = np.array([0.5, 0.25, 0.125])
-    row = features.of_claim(hypothesis, compared, likely, 1.0, 0.4, *clashing, -1.5)
+    row = features.claim_features(
+        hypothesis, compared, likely, 1.0, 0.4, *clashing, -1.5
+    )
     log = -np.log(2)
     assert dict(zip(features.CLAIM_FEATURES, row, strict=True)) == pytest.approx(
         {

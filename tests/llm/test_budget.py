@@ -8,8 +8,8 @@ from metassay.core.errors import BadInput
 from metassay.llm.budget import (
     Billed,
     Spending,
-    at_most,
     booked_cost,
+    bound_request_tokens,
     open_budget,
     spending,
     spent_by_prefix,
@@ -52,7 +52,10 @@ def paid(server: ScriptedServer) -> float:
 
 def most(number: int) -> float:
     """The most that asking a question can cost."""
-    return at_most(request(number)) * READ + request(number).max_tokens * WRITTEN
+    return (
+        bound_request_tokens(request(number)) * READ
+        + request(number).max_tokens * WRITTEN
+    )
 
 
 def reserve(budget, number: int, owner: str = "me"):
@@ -62,10 +65,10 @@ def reserve(budget, number: int, owner: str = "me"):
 def test_the_most_a_request_can_cost_by_hand() -> None:
     # "Answer." has 7 bytes, "Question 1?" 11; 64 for the request and 32 for each
     # message.
-    assert at_most(request(1)) == 64 + 2 * 32 + 7 + 11
+    assert bound_request_tokens(request(1)) == 64 + 2 * 32 + 7 + 11
     # A heading of 18 + 2 + 9 + 2 bytes, then the schema with a space after its colon; ä
     # has two.
-    assert at_most(request(1, schema='{"a":"ä"}')) == 146 + 31 + 11
+    assert bound_request_tokens(request(1, schema='{"a":"ä"}')) == 146 + 31 + 11
     assert most(1) == pytest.approx(146 * 2.5e-6 + 40 * 1e-5)
 
 

@@ -9,7 +9,12 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.core.params import load
 from metassay.datasets.ingest import ingest
-from metassay.llm.budget import Estimate, by_rule, estimate, of_request
+from metassay.llm.budget import (
+    Estimate,
+    count_request_tokens,
+    estimate,
+    estimate_tokens,
+)
 from metassay.llm.ledger import Ledger
 from metassay.llm.messages import ChatRequest, Message
 from tests.llm.batch_setup import PRICES, ROOT, asking, model, request, requests
@@ -77,11 +82,11 @@ def test_the_estimate_is_within_ten_percent_of_what_the_server_counts(
 
 def test_a_schema_counts_only_where_it_is_sent() -> None:
     question = request(1, schema='{"type":"object"}')
-    bare = of_request(request(1), len, structured=True)
+    bare = count_request_tokens(request(1), len, structured=True)
     assert bare == 3 + 4 + 7 + 4 + 11
-    assert of_request(question, len, structured=False) == bare
+    assert count_request_tokens(question, len, structured=False) == bare
     # Under a heading of 31 characters, as JSON with a space after its colon.
-    assert of_request(question, len, structured=True) == bare + 31 + 18
+    assert count_request_tokens(question, len, structured=True) == bare + 31 + 18
 
 
 def test_both_bounds_by_hand(ledger) -> None:
@@ -154,7 +159,7 @@ def test_past_answers_correct_the_count(server, ledger) -> None:
 
 def test_a_large_run_is_sampled(ledger) -> None:
     chats = questions("notes", 2500)
-    counted = sum(of_request(question, structured=True) for question in chats)
+    counted = sum(count_request_tokens(question, structured=True) for question in chats)
     assert estimated(chats, ledger).prompt_tokens == pytest.approx(counted, rel=0.01)
 
 
@@ -163,8 +168,10 @@ def test_the_rule_by_hand() -> None:
     # 1.25; "MRI" 0.5 a letter; "2024" two groups of three digits + 0.8; a mark 0.95; a
     # line 0.7
     text = "Her osteoarthritis was seen by MRI\nin 2024."
-    assert by_rule(text) == pytest.approx(1.25 + 1.42 + 3 + 1.5 + 0.7 + 1 + 2.8 + 0.95)
-    assert by_rule("") == 0
+    assert estimate_tokens(text) == pytest.approx(
+        1.25 + 1.42 + 3 + 1.5 + 0.7 + 1 + 2.8 + 0.95
+    )
+    assert estimate_tokens("") == 0
 
 
 def test_counting_with_the_models_tokenizer(ledger, tmp_path) -> None:

@@ -215,7 +215,7 @@ def at(server: ScriptedServer, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) 
         ask = asker(cleared, model, ledger, budget_of(ledger), QUICK)
 
         def put(text: str = "Is it so? In JSON.", **more: Any) -> Any:
-            question = Decoding.of(model).request(
+            question = Decoding.choose(model).request(
                 [Message("user", text)], schema_of(Verdict)
             )
             return ask([replace(question, **more)])[0]

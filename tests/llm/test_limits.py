@@ -191,7 +191,7 @@ def test_half_as_many_at_once_after_too_many_and_another_a_round() -> None:
         for _ in range(times):
             clock.now += 1
             shared.leave(await shared.enter(0), too_many=too_many)
-            reached.append(shared.at_once)
+            reached.append(shared.concurrency)
         return reached
 
     async def steps() -> None:
@@ -199,7 +199,7 @@ def test_half_as_many_at_once_after_too_many_and_another_a_round() -> None:
         clock.now += 1
         for entered in wave:  # a whole wave that was too many halves once
             shared.leave(entered, too_many=True)
-        assert shared.at_once == 4
+        assert shared.concurrency == 4
         assert await leave(True) == [2]
         # 2 + 1/2 = 2.5; + 1/2.5 = 2.9; + 1/2.9 = 3.24; 3.55; 3.83; 4.09
         assert await leave(False, 6) == [2, 2, 3, 3, 3, 4]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metassay.llm.lines import last_lines, lines_below
-from metassay.llm.thoughts import without_thoughts
+from metassay.llm.thoughts import remove_thoughts
 
 
 def read(label: str) -> Mapping[str, Any]:
@@ -141,4 +141,4 @@ def test_nothing_is_read_that_is_no_line(pieces: list[str]) -> None:
     ],
 )
 def test_what_comes_after_thinking(raw: str, answer: str | None) -> None:
-    assert without_thoughts(raw) == answer
+    assert remove_thoughts(raw) == answer

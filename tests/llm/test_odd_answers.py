@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from metassay.llm import http
-from metassay.llm.budget import at_most, spending
+from metassay.llm.budget import bound_request_tokens, spending
 from metassay.llm.ledger import Ledger, export, import_
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Reply
@@ -304,7 +304,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     with Ledger(path) as ledger:
         booked = dict(ledger.select("SELECT key, max(cost) FROM attempts GROUP BY key"))
     for name in names:  # what was reserved, in units of 10**-12
-        assert booked[request(name).key] <= (at_most(request(name)) * 2.5 + 400) * 10**6
+        assert (
+            booked[request(name).key]
+            <= (bound_request_tokens(request(name)) * 2.5 + 400) * 10**6
+        )
     return results
 
 
@@ -376,6 +379,6 @@ def test_the_cap_holds_whatever_is_not_counted(
 ) -> None:
     server.script = lambda call: whole(completion(**usage))
     replies = asking(server, ledger, max_cost=0.005)(requests(80))
-    each = (at_most(request(1)) * 2.5 + 40 * 10) / 1e6
+    each = (bound_request_tokens(request(1)) * 2.5 + 40 * 10) / 1e6
     assert server.requests.total() == 0.005 // each
     assert missing(replies) == {"over_budget": 80 - server.requests.total()}

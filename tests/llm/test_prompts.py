@@ -240,8 +240,8 @@ def test_decoding_makes_a_request_that_carries_all_of_it() -> None:
     assert request == ChatRequest("some-model", tuple(hello), **settings)
     assert decoding.signature == "model:some-model|temperature:0|seed:7|max_tokens:100"
     model = ModelOptions(endpoint="here", model="some-model", seed=7, max_tokens=100)
-    assert Decoding.of(model) == decoding
-    assert Decoding.of(model, 20) == decoding._replace(max_tokens=20)
+    assert Decoding.choose(model) == decoding
+    assert Decoding.choose(model, 20) == decoding._replace(max_tokens=20)
     # The newer parameters only where they are set
     extra = {"stop": ["a|b"], "examples": "|examples:secret"}
     newer = {
@@ -250,7 +250,7 @@ def test_decoding_makes_a_request_that_carries_all_of_it() -> None:
         "structured": "json_object",
         "extra_body": extra,
     }
-    decoding = Decoding.of(model.model_copy(update=newer))
+    decoding = Decoding.choose(model.model_copy(update=newer))
     assert decoding.signature == (
         "model:some-model|temperature:none|seed:none|max_tokens:100|structured:json_object"
         '|extra:{"examples":"\\u007cexamples:secret","stop":["a\\u007cb"]}'

@@ -116,7 +116,7 @@ def asking(served: Served, tmp_path: Path) -> Iterator[tuple[Recorder, Decoding]
         ask = batch_setup.asking(
             served.base_url, ledger, patience, of=model, **settings
         )
-        yield Recorder(ask), Decoding.of(model)
+        yield Recorder(ask), Decoding.choose(model)
 
 
 PASSAGES = [["how is the knee?", "it hurts on stairs"], ["any fever?", "no"], ["hm"]]

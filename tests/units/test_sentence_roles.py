@@ -20,7 +20,7 @@ from metassay.units.sentence_roles import (
     SECOND,
     SIZE,
     Labelled,
-    _by_vector,
+    _classify_by_vector,
     around,
     classify,
     hashed,
@@ -80,7 +80,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def roles_of(store: Path, *texts: str) -> list[list[str]]:
     model, reads = load(ENCODER), [read(text_of(text)) for text in texts]
     return classify(
-        model, reads, _by_vector(model, reads, NetworkOptions(**MINILM), store)
+        model, reads, _classify_by_vector(model, reads, NetworkOptions(**MINILM), store)
     )
 
 
@@ -287,12 +287,12 @@ def test_training_with_an_encoder(
     assert model.recipe["cross_validated"][SECOND]["accuracy"] > 0.9
     assert model.encoder == weights_digest(options)
     reads.append(Read([], [], []))
-    by_vector = _by_vector(model, reads, options, store)
+    by_vector = _classify_by_vector(model, reads, options, store)
     *roles, nothing = classify(model, reads, by_vector)
     assert agreement([its.roles for its in texts], roles)[1] > 0.9
     assert nothing == []
     monkeypatch.setattr(trained, "sentence_vectors", None)
-    again = _by_vector(model, reads, options, store)
+    again = _classify_by_vector(model, reads, options, store)
     assert all(map(np.array_equal, again, by_vector))
     with pytest.raises(BadInput, match="trained with weights"):
         divided(text_of(ABSTRACT), encoder=options.model_dump())
@@ -306,7 +306,9 @@ def test_csabstruct_by_an_encoder(mirror: Path, tmp_path: Path) -> None:
     reads.append(read(text_of(ABSTRACT)))
     model, options = load(ENCODER), NetworkOptions(**MINILM)
     roles = classify(
-        model, reads, _by_vector(model, reads, options, tmp_path / "store.sqlite")
+        model,
+        reads,
+        _classify_by_vector(model, reads, options, tmp_path / "store.sqlite"),
     )
     assert roles.pop() == ROLES_OF_ABSTRACT
     assert agreement(right, roles) == (439, 0.642, 0.607)

@@ -295,7 +295,7 @@ class _Places:
             i: token for token, places in reading.places.items() for i in places
         }
 
-    def beside(self, place: int, step: int) -> list[str]:
+    def tokens_beside(self, place: int, step: int) -> list[str]:
         """Return the content tokens on one side."""
         near = [place + step * distance for distance in range(1, REACH + 1)]
         return [self.tokens[i] for i in near if i in self.tokens]
@@ -357,8 +357,8 @@ def _same_neighbours(
     A side without tokens, at the start or end of the claim, matches any: "It was 81
     percent".
     """
-    before = claim.beside(i, -1), source.beside(first, -1)
-    after = claim.beside(i, 1), source.beside(j, 1)
+    before = claim.tokens_beside(i, -1), source.tokens_beside(first, -1)
+    after = claim.tokens_beside(i, 1), source.tokens_beside(j, 1)
     return any((before[0], after[0])) and all(
         not a or a == b for a, b in (before, after)
     )

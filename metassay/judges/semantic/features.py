@@ -213,8 +213,8 @@ def compare(hypothesis: Hypothesis, premise: Premise) -> Compared:
     exact = np.array([(premise.plain == word).any() for word in hypothesis.plain])
     last, exact_values = best[2], exact.astype(float)
     size, total = len(last), weights.sum()
-    after = _before(stop[::-1], last[::-1], NEUTRAL)[::-1]
-    exact_after = _before(stop[::-1], exact_values[::-1], 0.5)[::-1]
+    after = _previous_values(stop[::-1], last[::-1], NEUTRAL)[::-1]
+    exact_after = _previous_values(stop[::-1], exact_values[::-1], 0.5)[::-1]
     columns = (
         *best,
         exact_values,
@@ -228,9 +228,9 @@ def compare(hypothesis: Hypothesis, premise: Premise) -> Compared:
         name & ~exact,
         stop * last,
         exact_values * last,
-        _before(stop, last, NEUTRAL),
+        _previous_values(stop, last, NEUTRAL),
         after,
-        _before(stop, exact_values, 0.5),
+        _previous_values(stop, exact_values, 0.5),
         exact_after,
         stop * after,
         stop * exact_after,
@@ -241,7 +241,7 @@ def compare(hypothesis: Hypothesis, premise: Premise) -> Compared:
     return Compared(features, weights, best, exact, places, float(nearness[closest[0]]))
 
 
-def _before(stop: Any, values: Any, neutral: float) -> Any:
+def _previous_values(stop: Any, values: Any, neutral: float) -> Any:
     """Return for each word the value of the content word before it, or `neutral`."""
     result, last = np.empty(len(values)), neutral
     for place, value in enumerate(values):
@@ -250,7 +250,7 @@ def _before(stop: Any, values: Any, neutral: float) -> Any:
     return result
 
 
-def of_claim(
+def claim_features(
     hypothesis: Hypothesis, compared: Compared, support: Any, *last: float
 ) -> Any:
     """Return the CLAIM_FEATURES, of which `last` are given; none depends on a text's length.

@@ -66,7 +66,7 @@ class Read(NamedTuple):
     cut: int
     stated: bool
 
-    def of_claim(self, words: Any, doubt: float) -> Any:
+    def claim_features(self, words: Any, doubt: float) -> Any:
         """Return the claim's features from the coefficients of words and the network's doubt."""
         assert self.compared is not None
         likely, closeness = (
@@ -74,7 +74,7 @@ class Read(NamedTuple):
             self.compared.closeness,
         )
         last = (self.absent, closeness, *self.clashing, doubt)
-        return features.of_claim(self.hypothesis, self.compared, likely, *last)
+        return features.claim_features(self.hypothesis, self.compared, likely, *last)
 
 
 def judge_claims(
@@ -91,7 +91,7 @@ def judge_claims(
     rows, lacking = [], []
     for pair, (doubt, of_words) in zip(pairs, doubts, strict=True):
         assert pair.compared is not None
-        rows.append(pair.of_claim(models.words, doubt))
+        rows.append(pair.claim_features(models.words, doubt))
         likely = support(models.words, pair.compared.features)
         unlikely = (likely < UNLIKELY) | (np.array(of_words) > 0)
         spans = itertools.compress(pair.hypothesis.encoded.words, unlikely)
@@ -296,7 +296,7 @@ class SemanticJudge:
 
     def _judge(self, block: Mapping[int, Read]) -> dict[int, dict[str, Any]]:
         """Return what the store has of each pair: its probability and spans of words, no text."""
-        outputs = {place: _by_rule(pair) for place, pair in block.items()}
+        outputs = {place: _decide_by_rule(pair) for place, pair in block.items()}
         rest = [
             place for place, output in outputs.items() if output["probability"] is None
         ]
@@ -323,12 +323,12 @@ class SemanticJudge:
         if options.dtype != EXACT:
             self.counts["fragile"] += any(abs(value - edge) <= OFF for edge in edges)
         explanation = _explain(pair.hypothesis, outputs[0])
-        return protocol.by_threshold(
+        return protocol.apply_threshold(
             value, options.threshold, options.abstain, explanation
         )
 
 
-def _by_rule(pair: Read) -> dict[str, Any]:
+def _decide_by_rule(pair: Read) -> dict[str, Any]:
     """Return a pair's output; the probability is None if the models have to compute it."""
     value = STATED if pair.stated else 0.0 if pair.compared is None else None
     return {

@@ -586,7 +586,7 @@ def _features(data: _Set) -> Any:
         out = data.groups % FOLDS == fold
         words = _fit_words(data, ~out)
         for place in np.flatnonzero(out & used):
-            rows[place] = data.reads[place].of_claim(words, doubt[place])
+            rows[place] = data.reads[place].claim_features(words, doubt[place])
     return rows
 
 

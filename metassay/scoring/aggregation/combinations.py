@@ -113,7 +113,7 @@ def combined_scores(
             scores[labels == label].assign(member=label) for label in block.metrics
         ]
         for _, of_part in pd.concat(members).groupby("part", sort=True):
-            tables.append(_of_part(name, block, signs, of_part))
+            tables.append(_combine_part(name, block, signs, of_part))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -131,7 +131,7 @@ def _problems(
             yield f"{where}: {label!r} is neither better high nor low; take another metric"
 
 
-def _of_part(
+def _combine_part(
     name: str,
     combination: Combination,
     signs: Mapping[str, float],

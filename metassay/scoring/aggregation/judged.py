@@ -259,7 +259,7 @@ def _answered(
     ok = judgments[judgments["status"] == "ok"]
     # An answer to a question that no pair asks any more has no place here.
     places = pd.Index(ok["pair_id"]).get_indexer(questions)
-    return _Answered(judge, Answers.of(ok), np.where(rows.settled, -1, places[codes]))
+    return _Answered(judge, Answers.read(ok), np.where(rows.settled, -1, places[codes]))
 
 
 def _worth(

@@ -71,7 +71,7 @@ class _Ends(NamedTuple):
     sure: Flags
     there: Flags
 
-    def of(self, rows: Flags) -> "_Ends":
+    def select(self, rows: Flags) -> "_Ends":
         """Select criteria."""
         return _Ends(self.low[rows], self.high[rows], self.sure[rows], self.there[rows])
 
@@ -135,7 +135,7 @@ def _scores(
     text = ["doc_id", "author"]
     keys = pairs[text].drop_duplicates().sort_values(text, ignore_index=True)
     rows = _rows_of(graded, pairs, places_in(pairs, keys))
-    ends = _of_criteria(
+    ends = _bound_criteria(
         graded, rows, _answers(graded, rows, judgments, judge), len(keys)
     )
     keys = keys.assign(part=FULL)
@@ -144,7 +144,7 @@ def _scores(
         criteria, "metric", "kind", "combines", "recipe"
     ):
         members = _parts_of(graded, kind, metric)
-        parts = ends.of(members)
+        parts = ends.select(members)
         low, high = parts.low[:1], parts.high[:1]
         if kind not in _GRADED:
             weights = graded.loc[members, "weight"].to_numpy(dtype=float)
@@ -214,7 +214,7 @@ def _answers(
     return np.where(has_grade, grades, rows.fixed)
 
 
-def _of_criteria(
+def _bound_criteria(
     graded: pd.DataFrame, rows: _Rows, answers: Reals, n_texts: int
 ) -> _Ends:
     """Return the ends of each criterion and text, over the references of the text."""
@@ -233,13 +233,13 @@ def _of_criteria(
     combines, better = graded["combines"].tolist(), graded["better"].tolist()
     for at in range(len(graded)):
         ends = _Ends(low[:, at], high[:, at], sure[:, at], counting[:, at])
-        lows[at], highs[at] = _over_references(
+        lows[at], highs[at] = _combine_references(
             ends, combines[at], higher=better[at] == "higher"
         )
     return _Ends(lows, highs, np.any(sure, axis=0), np.any(counting, axis=0))
 
 
-def _over_references(
+def _combine_references(
     ends: _Ends, combines: str, *, higher: bool
 ) -> tuple[Reals, Reals]:
     """Return the least and greatest mean, or best (the highest or the lowest)."""

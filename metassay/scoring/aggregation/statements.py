@@ -255,7 +255,7 @@ def score_statements(
                     (metric_name, description.better, checkpoint, recipe),
                 )
                 tables.append(rows)
-                means = _of_texts(rows, parts, units, description)
+                means = _average_by_text(rows, parts, units, description)
                 measured.append(
                     means.assign(metric=metric_name, judge=checkpoint, recipe=recipe)
                 )
@@ -307,7 +307,7 @@ def _rows(
     )
 
 
-def _of_texts(
+def _average_by_text(
     rows: pd.DataFrame,
     parts: pd.DataFrame,
     units: pd.DataFrame,

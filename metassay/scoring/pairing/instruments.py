@@ -26,7 +26,7 @@ class Answers(NamedTuple):
     grades: Reals  # NaN for null
 
     @classmethod
-    def of(cls, judgments: pd.DataFrame) -> "Answers":
+    def read(cls, judgments: pd.DataFrame) -> "Answers":
         """Read columns `label` and `grade` of table `judgments`."""
         labels, names = pd.factorize(judgments["label"])
         return cls(

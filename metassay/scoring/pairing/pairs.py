@@ -7,7 +7,7 @@ next cited statement of its part.
 
 `compat: doclens` follows DocLens's released code where published numbers depend on it
 (eval_citation.py and eval_citation_model.py): words and citations are those of
-`text.citations.as_doclens`; a citation of an absent passage makes all of the
+`text.citations.parse_as_doclens`; a citation of an absent passage makes all of the
 statement's wrong; else the first 10 count. A repeated citation counts once, and a blank
 passage cannot be read.
 """
@@ -38,7 +38,7 @@ from metassay.tables.checks import rows_of, without_further_references
 from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, aligned_suffixes
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import empty
-from metassay.text.citations import as_doclens, strip_citations
+from metassay.text.citations import parse_as_doclens, strip_citations
 
 MOST_CITATIONS = 10  # of a statement, by DocLens's default
 _DOCUMENTS = 256  # documents that are Python objects at once: bounds the memory
@@ -127,7 +127,7 @@ def _units_of(
         if kind == "statement":
             text = written[doc_id][0][author][unit.part] or ""
             if doclens and text.strip():
-                text, citations = as_doclens(text[start:end])
+                text, citations = parse_as_doclens(text[start:end])
                 unit = unit._replace(text=text, citations=citations)
             documents[doc_id][author, CITING].append(unit)
     return documents

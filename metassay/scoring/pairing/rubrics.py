@@ -25,8 +25,8 @@ from metassay.scoring.rubrics.ask import (
     Attributes,
     applies,
     attributes_of,
+    is_not_applicable,
     metric_of,
-    not_applicable,
     question,
 )
 from metassay.scoring.rubrics.record import Criterion, Rubric
@@ -92,11 +92,11 @@ def rubric_pairs(
                 _add(rows, rubric, position, asking[position], (doc_id, document))
             except BadInput as error:
                 odd[
-                    f"{_at(rubric)} > criteria > {criterion.name} > items_from: {error}"
+                    f"{_file(rubric)} > criteria > {criterion.name} > items_from: {error}"
                 ] += 1
     if rubric.applies and not fitting:
         problems.append(
-            f"{_at(rubric)} > applies: no document has such attributes; add them to sources, or"
+            f"{_file(rubric)} > applies: no document has such attributes; add them to sources, or"
             " leave the rubric out"
         )
     problems += [f"{line} (in {count:,} documents)" for line, count in odd.items()]
@@ -111,12 +111,12 @@ def _unknown_parts(
     for criterion in rubric.criteria:
         for name in sorted(criterion.parts - known):
             yield (
-                f"{_at(rubric)} > criteria > {criterion.name}: no text has the part {name!r}; there"
+                f"{_file(rubric)} > criteria > {criterion.name}: no text has the part {name!r}; there"
                 f" are {', '.join(sorted(known))}: choose another segmentation or rubric"
             )
 
 
-def _at(rubric: Rubric) -> str:
+def _file(rubric: Rubric) -> str:
     return f"rubrics/{rubric.name}.yaml"
 
 
@@ -142,7 +142,7 @@ def _add(
 ) -> None:
     """Add the rows of a criterion about a document; `asks`: its question, if documents share it."""
     criterion, (doc_id, document) = rubric.criteria[position], of
-    none = not_applicable(criterion, document.attributes)
+    none = is_not_applicable(criterion, document.attributes)
     if none and criterion.kind == "scale":
         return
     context = asks or question(criterion, document.attributes)

@@ -112,7 +112,7 @@ def cap_of(criterion: Criterion, attributes: Attributes) -> int | None:
     return min((cap for cap in caps if cap is not None), default=None)
 
 
-def not_applicable(criterion: Criterion, attributes: Attributes) -> bool:
+def is_not_applicable(criterion: Criterion, attributes: Attributes) -> bool:
     """Return whether the source lacks what the criterion is about: 0 penalties, or no grade."""
     return (
         not applies(criterion.applies, attributes)

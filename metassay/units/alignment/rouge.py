@@ -62,8 +62,8 @@ def mean_rouge(
         return (rouge_1 + rouge_2) / 2
     # Lengths of longest common subsequences, shape (statements, passages).
     lengths = cdist(
-        _as_strings(rows),
-        _as_strings(columns),
+        _encode_as_strings(rows),
+        _encode_as_strings(columns),
         scorer=LCSseq.similarity,
         dtype=np.int32,
     )
@@ -110,7 +110,7 @@ def _overlaps(statements: _Texts, passages: _Texts, n: int, width: int) -> Reals
     return hits
 
 
-def _as_strings(texts: _Texts) -> list[str]:
+def _encode_as_strings(texts: _Texts) -> list[str]:
     """Return texts with a character per token, which rapidfuzz reads without hashing.
 
     Tokens in no statement are left out: they are in no common subsequence.
