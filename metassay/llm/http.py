@@ -15,6 +15,7 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
@@ -85,13 +86,10 @@ def _text(content: Any) -> tuple[str, bool]:
     """Return a message's text, and whether it is readable: lone surrogates are not."""
     if isinstance(content, list):
         content = _join(content)
-    text = (
-        content
-        if isinstance(content, str)
-        else ""
-        if content is None
-        else json.dumps(content)
-    )
+    if isinstance(content, str):
+        text = content
+    else:
+        text = "" if content is None else json.dumps(content)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -237,8 +235,8 @@ _MESSAGES = {
 }
 RETRIED = frozenset({408, 409, 425, 429})
 _READ_HEADERS = frozenset(
-    {b"retry-after", b"retry-after-ms", b"date"}
-    | {name.encode() for names in QUOTAS for name in names}
+    name.encode()
+    for name in ("retry-after", "retry-after-ms", "date", *chain.from_iterable(QUOTAS))
 )
 # a gateway gave up, but perhaps not the model
 _PERHAPS_BILLED = frozenset({408, 502, 504})

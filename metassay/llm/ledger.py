@@ -480,15 +480,15 @@ def _read(path: Path) -> list[dict[Any, Any]]:
             pd.isna(row["logprobs"]) or logprobs_from_json(row["logprobs"]) is not None
         ),
     }
-    wrong = {
-        text: [r["key"] for r in rows if not holds(r)] for text, holds in checks.items()
-    }
-    raise_problems(
-        f"{path}: {len(keys)} {text}, the first is {keys[0]}; the file was changed: take it from"
-        " its source again"
-        for text, keys in wrong.items()
-        if keys
-    )
+    problems = []
+    for text, holds in checks.items():
+        keys = [row["key"] for row in rows if not holds(row)]
+        if keys:
+            problems.append(
+                f"{path}: {len(keys)} {text}, the first is {keys[0]}; the file was changed:"
+                " take it from its source again"
+            )
+    raise_problems(problems)
     return rows
 
 
@@ -505,13 +505,10 @@ def _import(ledger: Ledger, rows: list[dict[Any, Any]], *, replace: bool) -> Imp
                     if isinstance(new, Entry)
                     else failed.get(new.key)
                 )
-                kind = (
-                    "added"
-                    if before is None
-                    else "same"
-                    if before == new
-                    else "different"
-                )
+                if before is None:
+                    kind = "added"
+                else:
+                    kind = "same" if before == new else "different"
                 if isinstance(new, Failure) and new.key in stored:
                     kind = "same"
                 elif isinstance(new, Failure):

@@ -103,14 +103,16 @@ def logprobs_to_json(tokens: tuple[TokenLogprobs, ...]) -> str:
     return json.dumps(tokens, ensure_ascii=False, separators=(",", ":"))
 
 
+def _read_top(top: Iterable[Iterable[object]]) -> tuple[tuple[str, float], ...]:
+    return tuple(token_logprob(token, logprob) for token, logprob in top)
+
+
 def logprobs_from_json(text: str) -> tuple[TokenLogprobs, ...] | None:
     """Read the JSON of `logprobs_to_json`; None if it has another form."""
     try:
         tokens = json.loads(text, parse_int=float)
         return tuple(
-            TokenLogprobs(
-                *token_logprob(token, logprob), tuple(token_logprob(*t) for t in top)
-            )
+            TokenLogprobs(*token_logprob(token, logprob), _read_top(top))
             for token, logprob, top in tokens
         )
     except (ValueError, TypeError, RecursionError):

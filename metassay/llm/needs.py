@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -128,18 +129,18 @@ def members_of(chosen: Chosen) -> list[Chosen]:
 
 def list_members(chosen: Chosen) -> list[Chosen]:
     """List a kind and all kinds inside it, at any depth."""
-    return [
-        chosen,
-        *(inner for member in members_of(chosen) for inner in list_members(member)),
-    ]
+    kinds = [chosen]
+    for member in members_of(chosen):
+        kinds += list_members(member)
+    return kinds
 
 
 def all_datasets(chosen: Iterable[Chosen]) -> list[str]:
     """List the datasets that any of these read; clear them too, since texts may repeat theirs."""
-    kinds = [inner for outer in chosen for inner in list_members(outer)]
-    return sorted(
-        {name for kind in kinds for name in kind.record.datasets(kind.options)}
-    )
+    names: set[str] = set()
+    for kind in chain.from_iterable(map(list_members, chosen)):
+        names.update(kind.record.datasets(kind.options))
+    return sorted(names)
 
 
 class Lists(NamedTuple):

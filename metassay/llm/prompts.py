@@ -244,15 +244,12 @@ def examples_field(names: Sequence[str]) -> str:
 
 def datasets_in_recipes(recipes: Iterable[str]) -> list[str]:
     """List the datasets whose examples these recipes name; of unknown recipes, never too few."""
-    fields = {
-        part
-        for recipe in recipes
-        for part in recipe.split("|")
-        if part.startswith(_FIELD)
-    }
-    return datasets_of(
-        name for part in fields for name in part.removeprefix(_FIELD).split(",")
-    )
+    names: set[str] = set()
+    for recipe in recipes:
+        for part in recipe.split("|"):
+            if part.startswith(_FIELD):
+                names.update(part.removeprefix(_FIELD).split(","))
+    return datasets_of(names)
 
 
 def datasets_of(examples: Iterable[str]) -> list[str]:

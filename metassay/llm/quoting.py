@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from metassay.llm.answers import Reading
+from metassay.text.word_lists import read_words
 
 Value = str | int  # a label or a grade
 Choices = Mapping[str, Sequence[Value]]  # by field of an answer, all that it can be
@@ -68,12 +69,7 @@ def is_own(reading: Reading, list_names: Collection[str] = ()) -> bool:
 # ---- what leads to an answer, and what follows it in the same sentence
 
 
-def _read_words(file: str) -> frozenset[str]:
-    lines = Path(__file__).with_name(file).read_text("utf-8").splitlines()
-    return frozenset(line for line in lines if not line.startswith("#"))
-
-
-_ANNOUNCING = _read_words("announcing_words.txt")
+_ANNOUNCING = read_words(Path(__file__).with_name("announcing_words.txt"))
 _MATERIAL = (
     r"(?:text|claim|hypothesis|hypotheses|statement|premise|passage|source|question)s?"
 )
@@ -297,12 +293,11 @@ def stands_in(question: str, entry: Mapping[str, Any], choices: Choices) -> bool
     plain = unescaped(question)
     number = entry["number"]
     if choices:
-        forms = [
-            form for field in choices for form in _forms(field, entry[field], number)
-        ]
-        return any(
-            re.search(form, plain, re.IGNORECASE | re.MULTILINE) for form in forms
-        )
+        for field in choices:
+            for form in _forms(field, entry[field], number):
+                if re.search(form, plain, re.IGNORECASE | re.MULTILINE):
+                    return True
+        return False
     fields = {
         name: value for name, value in entry.items() if name not in ("number", "reason")
     }

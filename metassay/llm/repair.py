@@ -5,6 +5,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
@@ -46,7 +47,7 @@ def repair(entry: Any, model: type[BaseModel]) -> Any:
         for name, kind in kinds.items()
         if name in entry
     }
-    labels = {label for kind in kinds.values() for label in _labels(kind)}
+    labels = set(chain.from_iterable(map(_labels, kinds.values())))
     chosen = {fold(value) for value in fields.values() if isinstance(value, str)}
     for name in entry.keys() - kinds.keys():
         other = fold(entry[name]) if isinstance(entry[name], str) else ""

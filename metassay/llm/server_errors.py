@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from metassay.core.errors import BadInput
+from metassay.text.word_lists import read_words
 
 if TYPE_CHECKING:
     import httpx2
@@ -36,15 +37,7 @@ _WORD = re.compile(r"\w+")
 _ESCAPED = re.compile(r"\\|&#|&\w+;|%[0-9a-f]{2}", re.IGNORECASE)
 _SHORT_NUMBER = 3  # digits
 
-_PLAIN = frozenset(
-    word
-    for line in Path(__file__)
-    .with_name("plain_words.txt")
-    .read_text("utf-8")
-    .splitlines()
-    for word in line.split()
-    if not line.startswith("#")
-)
+_PLAIN = read_words(Path(__file__).with_name("plain_words.txt"))
 
 
 def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str:
@@ -193,10 +186,9 @@ def is_retired(status: int, body: object, model: str) -> bool:
     if any(map(ended.search, texts)):
         return True
     # Messages of other statuses may quote the prompt, whose words mean nothing.
-    tests = (_UNKNOWN.search, _ENDED.search, lambda text: model in text)
-    of_models = [text for text in texts if _MODEL.search(text)]
     return status == _NOT_FOUND and any(
-        test(text) for text in of_models for test in tests
+        _UNKNOWN.search(text) or _ENDED.search(text) or model in text
+        for text in filter(_MODEL.search, texts)
     )
 
 

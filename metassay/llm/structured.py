@@ -205,11 +205,11 @@ def ask_groups(
     Raises ValueError if numbers repeat within a group, RuntimeError if `ask` breaks its
     contract.
     """
-    states: list[dict[int, ItemResult[AnyAnswer]]] = [
-        {item.number: ItemResult() for item in group.items} for group in groups
-    ]
-    if any(len(s) != len(group.items) for group, s in zip(groups, states, strict=True)):
-        raise ValueError("numbers of items must be unique within a group")
+    states: list[dict[int, ItemResult[AnyAnswer]]] = []
+    for group in groups:
+        states.append({item.number: ItemResult() for item in group.items})
+        if len(states[-1]) != len(group.items):
+            raise ValueError("numbers of items must be unique within a group")
     batches = [
         _Batch(i, list(group.items)) for i, group in enumerate(groups) if group.items
     ]
@@ -226,12 +226,11 @@ def ask_groups(
             left += _take(
                 batch, request, reply, states[batch.group], groups[batch.group]
             )
-        unread = [
-            states[batch.group][item.number]
-            for batch in batches
-            for item in batch.items
-            if batch.status == "unparsed"
-        ]
+        unread: list[ItemResult[AnyAnswer]] = []
+        for batch in batches:
+            if batch.status == "unparsed":
+                state = states[batch.group]
+                unread += [state[item.number] for item in batch.items]
         if len(unread) >= ENOUGH and all(state.value is None for state in unread):
             left = [batch for batch in left if batch.status != "unparsed"]
         batches = left
@@ -245,8 +244,12 @@ def first_requests(groups: Sequence[Group[Any]]) -> list[ChatRequest]:
 
 def most_requests(groups: Sequence[Group[Any]], rounds: int) -> list[int]:
     """Return the most requests for each of the `first_requests`: each round doubles them."""
-    counts = [len(group.items) for group in groups if group.items]
-    return [sum(min(2**turn, count) for turn in range(1 + rounds)) for count in counts]
+    most = []
+    for group in groups:
+        if group.items:
+            by_turn = [min(2**turn, len(group.items)) for turn in range(1 + rounds)]
+            most.append(sum(by_turn))
+    return most
 
 
 def _take(
@@ -282,16 +285,12 @@ def _take(
     if not left or alone or status == "error":
         return []
     middle = len(left) if answers.values else (len(left) + 1) // 2
-    return [
-        _Batch(
-            batch.group,
-            half,
-            status,
-            {item.number: answers.problems.get(item.number) for item in half},
-        )
-        for half in (left[:middle], left[middle:])
-        if half
-    ]
+    batches = []
+    for half in (left[:middle], left[middle:]):
+        if half:
+            faults = {item.number: answers.problems.get(item.number) for item in half}
+            batches.append(_Batch(batch.group, half, status, faults))
+    return batches
 
 
 def _remove_titles(schema: Any) -> Any:
@@ -299,10 +298,13 @@ def _remove_titles(schema: Any) -> Any:
         return [_remove_titles(entry) for entry in schema]
     if not isinstance(schema, dict):
         return schema
-    return {
-        name: {key: _remove_titles(value) for key, value in entry.items()}
-        if name in ("properties", "$defs")
-        else _remove_titles(entry)
-        for name, entry in schema.items()
-        if name != "title"
-    }
+    untitled: dict[str, Any] = {}
+    for name, entry in schema.items():
+        if name in ("properties", "$defs"):
+            # Here the keys are names of fields: a field may be called "title".
+            untitled[name] = {
+                key: _remove_titles(value) for key, value in entry.items()
+            }
+        elif name != "title":
+            untitled[name] = _remove_titles(entry)
+    return untitled

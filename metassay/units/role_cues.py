@@ -37,21 +37,21 @@ _THIS_WORK = (
     "(?:paper|study|work|article|research|thesis|report|chapter|survey|trial|review"
     "|investigation)"
 )
-_FOUND = (
+_VERBS_OF_FINDING = (
     "(?:show(?:s|ed|n)?|demonstrat(?:e|es|ed)|indicat(?:e|es|ed)|reveal(?:s|ed)?"
     "|confirm(?:s|ed)?|f(?:i|ou)nds?|observ(?:e|es|ed)|prov(?:e|es|ed)"
     "|establish(?:es|ed)?)"
 )
-_MADE = (
+_VERBS_OF_MAKING = (
     "(?:propos(?:e|es|ed)|present(?:s|ed)?|introduc(?:e|es|ed)|describ(?:e|es|ed)"
     "|develop(?:s|ed)?|design(?:s|ed)?)"
 )
-_ASKED = (
+_VERBS_OF_STUDY = (
     r"(?:investigat\w+|examin\w+|explor\w+|stud(?:y|ies|ied)|address(?:es|ed)?"
     "|analy[sz]e[sd]?|review(?:s|ed)?|discuss(?:es|ed)?|consider(?:s|ed)?"
     r"|aim(?:s|ed)?|seeks?|sought|attempt\w*|assess(?:es|ed)?|focus(?:es|ed)?)"
 )
-_DID = (
+_VERBS_OF_METHOD = (
     "(?:use[sd]?|appl(?:y|ied)|employ(?:ed)?|train(?:ed)?|comput(?:e|ed)"
     "|calculat(?:e|ed)|measur(?:e|ed)|collect(?:ed)?|conduct(?:ed)?|perform(?:ed)?"
     "|carr(?:y|ied) out|implement(?:ed)?|extract(?:ed)?|combine[d]?|compare[d]?"
@@ -73,7 +73,7 @@ _NUMBER = (
 # An adverb, or nothing.
 _ADVERB = r"(?:\w+ly |then |also |first |not )?"
 # What is done to gather data and to compute with them.
-_DONE = (
+_METHOD_PARTICIPLES = (
     "(?:(?:re-?)?assigned|randomi[sz]ed|allocated|enrolled|recruited|invited"
     "|interviewed|surveyed|asked|followed|measured|assessed|recorded|collected"
     "|obtained from|counted|scored|rated|graded|examined|evaluated|analy[sz]ed"
@@ -87,7 +87,7 @@ _DONE = (
     "|read)"
 )
 # After "we": what was done, whatever it was.
-_VERB = (
+_METHOD_VERB = (
     "(?!found|observed|showed|demonstrated|detected|noted|saw|confirmed|revealed"
     "|concluded|hypothesi[sz]ed|aimed|sought|identified|need|indeed|discovered)"
     r"(?:\w+ed|put|built|sowed|gave|took|ran|drew|made|chose|undertook|held|kept|sent"
@@ -98,12 +98,12 @@ _TEST = (
     "|meta-analysis|meta-regression|chromatography|blot(?:ting)?|assays?|sequencing"
     "|microscopy|scale|intention[- ]to[- ]treat)"
 )
-_CHANGED = (
+_CHANGE_VERB = (
     "(?:f[ae]ll|rose|dropped|increased?|decreased?|declined|improved|worsened|reduced"
     "|lowered|doubled|halved|grew|gained|lost|shortened|prolonged|slowed|suppressed"
     "|restored|remained|reached|averaged|ranged|saved|exceeded|yielded)"
 )
-_MORE = (
+_COMPARATIVE = (
     "(?:higher|lower|greater|longer|shorter|larger|smaller|more|fewer|less|better"
     "|worse|older|younger|faster|slower|cooler|warmer|similar|comparable|equal|common"
     "|frequent(?:ly)?|unaffected|unchanged|rare|absent)"
@@ -163,15 +163,17 @@ GENERAL_CUES: Cues = {
             rf"\b{_AUTHORS} (?:\w+ )?(?:aim(?:s|ed)?|seeks?|sought|attempt\w*"
             r"|intend\w*)[ ]",
         ),
-        _cue(2.4, rf"\b{_THIS_WORK} (?:\w+ )?(?:{_MADE}|{_ASKED})\b"),
+        _cue(
+            2.4, rf"\b{_THIS_WORK} (?:\w+ )?(?:{_VERBS_OF_MAKING}|{_VERBS_OF_STUDY})\b"
+        ),
         _cue(2.2, rf"\b(?:in|here|with|throughout) {_THIS_WORK}\b"),
         _cue(
             1.6,
             r"^(?:here|to (?:address|this end|overcome|tackle)\b.{0,150}), we "
-            rf"(?:{_MADE}|{_ASKED})\b",
+            rf"(?:{_VERBS_OF_MAKING}|{_VERBS_OF_STUDY})\b",
         ),
-        _cue(1.2, rf"\bwe (?:\w+ )?{_ASKED} (?:the|whether|how|if|a|an)\b"),
-        _cue(1.0, rf"\bwe (?:\w+ )?{_MADE} (?:a|an|the)\b"),
+        _cue(1.2, rf"\bwe (?:\w+ )?{_VERBS_OF_STUDY} (?:the|whether|how|if|a|an)\b"),
+        _cue(1.0, rf"\bwe (?:\w+ )?{_VERBS_OF_MAKING} (?:a|an|the)\b"),
         _cue(
             1.0,
             r"\bto (?:determine|investigate|assess|evaluate|examine|explore"
@@ -185,12 +187,15 @@ GENERAL_CUES: Cues = {
     ],
     # what was done, and how it works
     "method": [
-        _cue(1.6, rf"\b(?:we|i) (?:(?:then|also|first|further|next|\w+ly) )?{_DID}\b"),
+        _cue(
+            1.6,
+            rf"\b(?:we|i) (?:(?:then|also|first|further|next|\w+ly) )?{_VERBS_OF_METHOD}\b",
+        ),
         _cue(
             1.4,
-            rf"\b(?:is|are|was|were|been) (?:(?:then|also|first|\w+ly) )?{_DID}\b",
+            rf"\b(?:is|are|was|were|been) (?:(?:then|also|first|\w+ly) )?{_VERBS_OF_METHOD}\b",
         ),
-        _cue(1.0, rf"\bwe (?:also |further |then )?{_MADE}\b"),
+        _cue(1.0, rf"\bwe (?:also |further |then )?{_VERBS_OF_MAKING}\b"),
         _cue(
             1.5,
             "^(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|then|next|specifically"
@@ -227,7 +232,7 @@ GENERAL_CUES: Cues = {
         _cue(
             3.0,
             r"\b(?:results?|findings|experiments?|simulations?"
-            rf"|evaluations?)\b.{{0,150}}\b{_FOUND}\b",
+            rf"|evaluations?)\b.{{0,150}}\b{_VERBS_OF_FINDING}\b",
         ),
         _cue(
             2.4,
@@ -236,9 +241,9 @@ GENERAL_CUES: Cues = {
         ),
         _cue(
             1.8,
-            rf"\b(?:we|it (?:is|was)) (?:(?:also|further|then|\w+ly) )?{_FOUND}\b",
+            rf"\b(?:we|it (?:is|was)) (?:(?:also|further|then|\w+ly) )?{_VERBS_OF_FINDING}\b",
         ),
-        _cue(1.6, rf"\b{_FOUND} that\b"),
+        _cue(1.6, rf"\b{_VERBS_OF_FINDING} that\b"),
         _cue(
             1.6,
             r"\b(?:outperform\w*|achiev(?:e|es|ed|ing)|state[- ]of[- ]the[- ]art"
@@ -425,8 +430,8 @@ STUDY_CUES: Cues = {
         _cue(2.0, r"\b(?:aim|goal|purpose|objective)s? (?:of|was|were|is)\b"),
     ],
     "method": [
-        _cue(2.0, rf"\bwe {_ADVERB}{_VERB}\b"),
-        _cue(1.6, rf"\bwe {_ADVERB}{_VERB} .{{0,30}}\b{_NUMBER}\b"),
+        _cue(2.0, rf"\bwe {_ADVERB}{_METHOD_VERB}\b"),
+        _cue(1.6, rf"\bwe {_ADVERB}{_METHOD_VERB} .{{0,30}}\b{_NUMBER}\b"),
         _cue(
             1.2,
             rf"\b(?:from|in|of|with|to) (?:all )?{_NUMBER} (?:\w+ )?"
@@ -434,7 +439,7 @@ STUDY_CUES: Cues = {
             r"|agencies)\b.{0,150}\b(?:was|were)\b"
             r"|\b(?:was|were)\b.{0,150}\bto (?:all )?\d[\d,]*[ ]",
         ),
-        _cue(1.9, rf"\b(?:was|were) {_ADVERB}{_DONE}\b"),
+        _cue(1.9, rf"\b(?:was|were) {_ADVERB}{_METHOD_PARTICIPLES}\b"),
         _cue(
             1.6,
             r"\b(?:retrospective|prospective|cross-sectional|case[- ]control"
@@ -495,7 +500,7 @@ STUDY_CUES: Cues = {
             r"|\brespectively\b",
         ),
         _cue(1.4, r"\d ?%|\bper ?cent\b|\bpercentage points\b|\bfold\b|\btwofold\b"),
-        _cue(2.0, rf"\b{_CHANGED}\b.{{0,60}}\d"),
+        _cue(2.0, rf"\b{_CHANGE_VERB}\b.{{0,60}}\d"),
         _cue(
             1.5,
             r"\bfrom [\d.]+ (?:.{0,20} )?to [\d.]+\b.{0,150}(?<![\d:])[.]\d"
@@ -503,8 +508,8 @@ STUDY_CUES: Cues = {
         ),
         _cue(
             1.8,
-            rf"\b(?:was|were|had|did|\w+ed|became|took) (?:\w+ ){{0,4}}{_MORE}\b"
-            rf"|\b{_MORE}\b.{{0,150}}\bthan\b|\bcompared (?:with|to)\b.{{0,150}}\d",
+            rf"\b(?:was|were|had|did|\w+ed|became|took) (?:\w+ ){{0,4}}{_COMPARATIVE}\b"
+            rf"|\b{_COMPARATIVE}\b.{{0,150}}\bthan\b|\bcompared (?:with|to)\b.{{0,150}}\d",
         ),
         _cue(
             2.2,
@@ -590,8 +595,8 @@ _ENOUGH = 0.4  # the share of a text's sentences that must be about a study
 _AGAINST = 2  # the number of them that one sentence of another type outweighs
 # Sentences that tell of a study.
 _STUDY = re.compile(
-    rf"\b(?:was|were|did|had)\b|\b(?:{_CHANGED}|heard|chose|occurred|appeared"
-    rf"|showed)\b|\bwe {_ADVERB}(?:{_VERB}|found|saw|observed|showed)\b"
+    rf"\b(?:was|were|did|had)\b|\b(?:{_CHANGE_VERB}|heard|chose|occurred|appeared"
+    rf"|showed)\b|\bwe {_ADVERB}(?:{_METHOD_VERB}|found|saw|observed|showed)\b"
     r"|\bp ?[<=>] ?0?\.\d|\b95 ?% ci\b|\b(?:trials?|cohort|patients?|participants"
     "|randomi[sz]ed|placebo|clinical|mice|disease|therapy|treatment|infections?"
     r"|symptoms|mortality|cancer|surgery|diagnosis|syndrome)\b"

@@ -69,16 +69,16 @@ def measures_of(options: Questions, suffixes: Iterable[str] = ("",)) -> list[Mea
     names.
     """
     suffixes = list(suffixes)
-    asked = []
+    chosen = []
     for name, measure in MEASURES.items():
         if name not in options.measures:
             continue
         if not measure.aligned:
-            asked.append(measure)
+            chosen.append(measure)
             continue
         for suffix in suffixes:
-            asked.append(measure.reading(suffix) if suffix else measure)
-    return asked
+            chosen.append(measure.reading(suffix) if suffix else measure)
+    return chosen
 
 
 def questions_of(options: Questions, suffixes: Iterable[str] = ("",)) -> list[Question]:

@@ -111,8 +111,8 @@ def _unknown_parts(
     for criterion in rubric.criteria:
         for name in sorted(criterion.parts - known):
             yield (
-                f"{_file(rubric)} > criteria > {criterion.name}: no text has the part {name!r}; there"
-                f" are {', '.join(sorted(known))}: choose another segmentation or rubric"
+                f"{_file(rubric)} > criteria > {criterion.name}: no text has the part {name!r};"
+                f" there are {', '.join(sorted(known))}: choose another segmentation or rubric"
             )
 
 
