@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen
@@ -172,18 +172,25 @@ def _members(options: CascadeOptions) -> dict[str, Chosen]:
     return members
 
 
+def _likely_labels(options: CascadeOptions) -> set[str]:
+    """Return the instruments for which one of the judges gives probabilities."""
+    first, then = _members(options).values()
+    return {*first.record.likely(first.options), *then.record.likely(then.options)}
+
+
+def _abstaining_labels(options: CascadeOptions) -> Collection[str]:
+    """Return the instruments for which the second judge may abstain."""
+    then = _members(options)[THEN]
+    instruments: Collection[str] = then.record.abstains(then.options)
+    return instruments
+
+
 KIND = JudgeKind(
     options=CascadeOptions,
     make=lambda options, _resources, members: Cascade(options, members),
     instruments=tuple(INSTRUMENTS),
     members=_members,
-    likely=lambda options: {
-        name
-        for judge in _members(options).values()
-        for name in judge.record.likely(judge.options)
-    },
-    abstains=lambda options: (then := _members(options)[THEN]).record.abstains(
-        then.options
-    ),
+    likely=_likely_labels,
+    abstains=_abstaining_labels,
     batch=8192,  # a second judge that asks an endpoint has enough to ask at once
 )

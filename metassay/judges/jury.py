@@ -146,9 +146,10 @@ class Jury:
         weights = {
             name: _weights(vote, names, spread=spread) for name, vote in votes.items()
         }
-        shares = {
-            k: math.fsum(w[k] for w in weights.values()) / len(votes) for k in names
-        }
+        shares = {}
+        for label in names:
+            total = math.fsum(by_label[label] for by_label in weights.values())
+            shares[label] = total / len(votes)
         best = max(names, key=shares.__getitem__)
         clear = shares[best] > 0.5 + self._options.margin + _ROUNDING
         # Rounding errors can put a share outside [0, 1].
@@ -160,15 +161,14 @@ class Jury:
                 f"{name} {w[names[0]]:.2f}" for name, w in weights.items()
             )
             return verdict, [f"{names[0]} {shares[names[0]]:.2f} on average ({listed})"]
-        voters = {
-            label: [name for name, v in votes.items() if v.label == label]
-            for label in names
-        }
-        return verdict, [
-            f"{label} {len(members)} of {len(votes)} ({', '.join(members)})"
-            for label, members in voters.items()
-            if members
-        ]
+        reasons = []
+        for label in names:
+            voters = [name for name, vote in votes.items() if vote.label == label]
+            if voters:
+                reasons.append(
+                    f"{label} {len(voters)} of {len(votes)} ({', '.join(voters)})"
+                )
+        return verdict, reasons
 
     def _grade(self, votes: Mapping[str, Judgment]) -> tuple[Judgment, list[str]]:
         grades = {name: float(vote.grade or 0.0) for name, vote in votes.items()}
@@ -177,20 +177,19 @@ class Jury:
         )
         grade = float(average(list(grades.values())))
         nearest = min(abs(g - grade) for g in grades.values())
-        agree = [votes[name] for name, g in grades.items() if abs(g - grade) == nearest]
-        places = dict.fromkeys(
-            place
-            for vote in agree
-            for place in zip(vote.quotes, vote.quote_starts, strict=True)
+        places: dict[tuple[str, int], None] = {}  # a set that keeps the order
+        for name, vote in votes.items():
+            if abs(grades[name] - grade) == nearest:
+                quoted = zip(vote.quotes, vote.quote_starts, strict=True)
+                places |= dict.fromkeys(quoted)
+        verdict = Judgment(
+            "ok",
+            grade=grade,
+            quotes=tuple(quote for quote, _ in places),
+            quote_starts=tuple(start for _, start in places),
         )
-        quotes, starts = (
-            tuple(quote for quote, _ in places),
-            tuple(start for _, start in places),
-        )
-        verdict = Judgment("ok", grade=grade, quotes=quotes, quote_starts=starts)
-        return verdict, [
-            f"grades: {', '.join(f'{name} {g:g}' for name, g in grades.items())}"
-        ]
+        listed = ", ".join(f"{name} {value:g}" for name, value in grades.items())
+        return verdict, [f"grades: {listed}"]
 
 
 def _weights(
@@ -210,9 +209,8 @@ def _may_abstain(options: JuryOptions) -> list[str]:
     ]
     ties = _LABELS if options.margin > 0 or len(abstaining) % 2 == 0 else _MULTICLASS
     labels = frozenset(ties).union(*abstaining).intersection(_LABELS)
-    return [
-        n for n in INSTRUMENTS if n in labels or all(n in names for names in abstaining)
-    ]
+    by_all = frozenset.intersection(*abstaining)
+    return [name for name in INSTRUMENTS if name in labels or name in by_all]
 
 
 KIND = JudgeKind(

@@ -185,9 +185,10 @@ def _best(
 
 def _windows(tokens: Sequence[str], premise: Reading, width: int) -> Iterator[_Window]:
     """Yield the windows that no other contains, in order; none if the premise has no token."""
-    events = sorted(
-        (place, token) for token in tokens for place in premise.places.get(token, ())
-    )
+    events: list[tuple[int, str]] = []
+    for token in tokens:
+        events += [(place, token) for place in premise.places.get(token, ())]
+    events.sort()
     inside: Counter[str] = Counter()
     right = 0
     for place, token in events:
@@ -238,9 +239,9 @@ def _side_conflict(
     places: Sequence[int],
     window: _Window,
 ) -> list[str]:
-    sides = {
-        side for i in hypothesis.places[token] for side in hypothesis.sides.get(i, ())
-    }
+    sides: set[str] = set()
+    for place in hypothesis.places[token]:
+        sides.update(hypothesis.sides.get(place, ()))
     conflicts = []
     for axis in AXES if sides else ():
         ours = sides & axis

@@ -13,6 +13,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -38,6 +39,7 @@ from metassay.judges.llm_calls import (
     label_citation,
     numbered_passages,
     sample,
+    select_fields,
     solve_example,
     write_reply,
 )
@@ -93,11 +95,10 @@ class Wording:
             form: join(load(form.prompt, prompts, filled=form.filled), answers)
             for form in ALL_FORMS
         }
-        raise_problems(
-            p
-            for form in FORMS
-            for p in _example_problems(form, self._prompts[form], options.shots)
-        )
+        problems: list[str] = []
+        for form in FORMS:
+            problems += _example_problems(form, self._prompts[form], options.shots)
+        raise_problems(problems)
         # then only the first question of an example is shown
         single = options.per_call == "claim"
         self._examples = {
@@ -146,9 +147,8 @@ class Wording:
     def _solved_examples(self, form: Form, single: bool) -> Iterator[Message]:
         for example in self._prompts[form].examples[: self._shots]:
             items = example["items"][: 1 if single else None]
-            questions = number_items(
-                [{name: item[name] for name in form.asks} for item in items]
-            )
+            asked_fields = [select_fields(item, form.asks) for item in items]
+            questions = number_items(asked_fields)
             material = example[form.material]
             if form.passages:
                 material = numbered_passages(material)
@@ -328,7 +328,7 @@ class LlmJudge:
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """Return one judgment per pair; all calls go out at once."""
         calls, groups = _groups(pairs, self._options, self._decoding, self._wording)
-        flat = [group for of_call in groups for group in of_call]
+        flat = list(chain.from_iterable(groups))
         rounds = self._options.rounds
         answered = structured.ask_groups(
             self._ask, flat, rounds=rounds, again=self._again
@@ -451,7 +451,7 @@ def requests(
 ) -> Requests:
     """Return the judge's first questions about the pairs, and the expected length of answers."""
     calls, nested = _groups(pairs, options, decoding, Wording(options, prompts))
-    groups = [group for of_call in nested for group in of_call]
+    groups = list(chain.from_iterable(nested))
     most = structured.most_requests(groups, options.rounds)
     of_criteria = sum(len(call.criteria) for call in calls)
     questions = sum(len(of_call[0].items) for of_call in nested)
@@ -476,13 +476,11 @@ def _groups(
     """Return the calls, and for each call its groups: one, or one per sample."""
     most = 1 if options.per_call == "claim" else options.most
     calls = calls_of((*FORMS, *reversed(CRITERIA_FORMS)), pairs, most)
-    return calls, [
-        [
-            _group(call, options, sample, wording)
-            for sample in _decodings(call, options, decoding)
-        ]
-        for call in calls
-    ]
+    groups = []
+    for call in calls:
+        samples = _decodings(call, options, decoding)
+        groups.append([_group(call, options, sample, wording) for sample in samples])
+    return calls, groups
 
 
 def _decodings(call: Call, options: LlmOptions, decoding: Decoding) -> list[Decoding]:
@@ -557,18 +555,20 @@ def _temperature(samples: Samples) -> str:
 
 
 def _probability_instruments(options: LlmOptions) -> list[str]:
-    forms = [
-        form
-        for form in FORMS
-        if form.field == "label" and options.probability != "none"
-    ]
-    return [name for form in forms for name in form.instruments]
+    """List the instruments whose answers have a probability."""
+    if options.probability == "none":
+        return []
+    names: list[str] = []
+    for form in FORMS:
+        if form.field == "label":
+            names += form.instruments
+    return names
 
 
 KIND = JudgeKind(
     options=LlmOptions,
     make=lambda options, resources, _: LlmJudge(options, *resources.require_model()),
-    instruments=(*(name for form in FORMS for name in form.instruments), *RUBRIC),
+    instruments=(*chain.from_iterable(form.instruments for form in FORMS), *RUBRIC),
     batch=BATCH,
     likely=_probability_instruments,
     abstains=lambda options: (

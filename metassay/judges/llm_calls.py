@@ -316,10 +316,15 @@ def entries_of(form: Form, style: Style) -> Entries:
     return functools.partial(lines_below if style == "cot" else last_lines, read=read)
 
 
+def select_fields(entry: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return these fields of an entry, in this order."""
+    return {name: entry[name] for name in names}
+
+
 def write_reply(form: Form, style: Style, answers: Sequence[Mapping[str, Any]]) -> str:
     """Return the reply with these answers, numbered from 1, with reasons if the style has them."""
     names = ["reason", form.field, *(["passages"] if form.passages else [])]
-    entries = [{name: answer[name] for name in names} for answer in answers]
+    entries = [select_fields(answer, names) for answer in answers]
     return reply(style, entries, [_line(form, answer) for answer in answers])
 
 
@@ -328,14 +333,12 @@ def reply(
 ) -> str:
     """Return a reply in a style; the answers are JSON entries, each with a reason, and lines."""
     if style in JSON_STYLES:
-        leave = () if style == "json_cot" else ("reason",)
-        items = [
-            {
-                "number": number,
-                **{name: v for name, v in entry.items() if name not in leave},
-            }
-            for number, entry in enumerate(entries, start=1)
-        ]
+        items = []
+        for number, entry in enumerate(entries, start=1):
+            item = {"number": number, **entry}
+            if style != "json_cot":
+                item.pop("reason", None)
+            items.append(item)
         return json.dumps({"items": items}, ensure_ascii=False)
     numbered = [f"{number}: {line}" for number, line in enumerate(lines, start=1)]
     if style == "plain":

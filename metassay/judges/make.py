@@ -3,6 +3,7 @@
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, islice
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator
@@ -50,12 +51,11 @@ def make_judge(chosen: Chosen, provide: Provide, executor: Executor = LOCAL) -> 
 
 def instruments_of(chosen: Chosen) -> list[str]:
     """List the instruments that a judge and all judges inside it can answer."""
-    inside = [set(instruments_of(member)) for member in members_of(chosen)]
-    return [
-        name
-        for name in chosen.record.instruments
-        if all(name in names for names in inside)
-    ]
+    instruments = list(chosen.record.instruments)
+    for member in members_of(chosen):
+        inside = set(instruments_of(member))
+        instruments = [name for name in instruments if name in inside]
+    return instruments
 
 
 def batch_of(chosen: Chosen, executor: Executor) -> int:
@@ -101,7 +101,10 @@ def total_tokens(judgments: Iterable[Judgment]) -> int | None:
 
 def prefix_notes(notes: Mapping[str, Sequence[str]]) -> list[str]:
     """List the members' notes, each with the member's name before it."""
-    return [f"{name}: {note}" for name, lines in notes.items() for note in lines]
+    prefixed: list[str] = []
+    for name, lines in notes.items():
+        prefixed += [f"{name}: {note}" for note in lines]
+    return prefixed
 
 
 def llm_members(judge: Chosen) -> list[Chosen]:
@@ -182,12 +185,14 @@ class ShardedJudge:
             groups.setdefault(pair.premise if is_whole else pair.context, []).append(
                 place
             )
-        pieces = [[pairs[place] for place in places] for places in groups.values()]
+        pieces = []
+        for places in groups.values():
+            pieces.append([pairs[place] for place in places])
         files, make = files_of(self._chosen), self._chosen.record.make
         common = make, self._chosen.options, self._resources
         shards = self._executor.map(judge_groups, pieces, *common, files=files)
         answers: list[Judgment | None] = [None] * len(pairs)
-        answered = (group for shard in shards for group in shard.judgments)
+        answered = chain.from_iterable(shard.judgments for shard in shards)
         for places, judgments in zip(groups.values(), answered, strict=True):
             for place, judgment in zip(places, judgments, strict=True):
                 answers[place] = judgment
@@ -204,13 +209,13 @@ def judge_groups(
     shard: Sequence[Sequence[Pair]], make: Any, options: Any, resources: Resources
 ) -> Answers:
     """Make the judge, or take a loaded one, and judge groups of pairs."""
-    flat = [pair for group in shard for pair in group]
+    flat = list(chain.from_iterable(shard))
     with _LOCK:
         judge = _load(make, options, resources)
         judge.counts.clear()
         answers = iter(judge.judge(flat))
         counts = Counter(judge.counts)
-    judgments = [[next(answers) for _ in group] for group in shard]
+    judgments = [list(islice(answers, len(group))) for group in shard]
     return Answers(judgments, counts, judge.signature)
 
 

@@ -8,6 +8,7 @@ import functools
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -51,12 +52,10 @@ def is_fragile(
     decide: Callable[[Sequence[Shares]], protocol.Judgment],
 ) -> bool:
     """Return whether the status or label changes if a label's probabilities are off by `off`."""
-    shifted = (
-        [{**window, label: window[label] + shift} for window in windows]
-        for label in windows[0]
-        for shift in (-off, off)
-    )
-    answers = [decide(shares) for shares in (windows, *shifted)]
+    answers = [decide(windows)]
+    for label, shift in product(windows[0], (-off, off)):
+        shifted = [{**window, label: window[label] + shift} for window in windows]
+        answers.append(decide(shifted))
     return len({(answer.status, answer.label) for answer in answers}) > 1
 
 
@@ -334,9 +333,9 @@ class NliJudge:
                 " three_way; choose another judge"
             )
         windows = self._windows([pair.premise for pair in readable])
-        texts = [
-            (window, p.hypothesis) for p in readable for window in windows[p.premise]
-        ]
+        texts: list[tuple[str, str]] = []
+        for pair in readable:
+            texts += [(window, pair.hypothesis) for window in windows[pair.premise]]
         all_outputs = iter(self._outputs(texts))
         answers: dict[str, protocol.Judgment] = {}
         for pair in readable:
@@ -390,9 +389,9 @@ class NliJudge:
         if most is None:
             return {premise: [premise] for premise in premises}
         cut = {premise: pieces(premise) for premise in premises}
-        texts = [
-            premise[slice(*span)] for premise, spans in cut.items() for span in spans
-        ]
+        texts: list[str] = []
+        for premise, spans in cut.items():
+            texts += [premise[start:end] for start, end in spans]
         lengths = iter(self._lengths(texts))
         texts_of = {}
         for premise, spans in cut.items():
@@ -443,11 +442,11 @@ class NliJudge:
 
 def _words(options: NliOptions) -> list[tuple[str, str]]:
     """List labels and words, one row per spelling."""
-    return [
-        (label, word)
-        for label, words in (options.words or {}).items()
-        for word in ([words] if isinstance(words, str) else words)
-    ]
+    rows: list[tuple[str, str]] = []
+    for label, spellings in (options.words or {}).items():
+        words = [spellings] if isinstance(spellings, str) else spellings
+        rows += [(label, word) for word in words]
+    return rows
 
 
 def _load(options: NliOptions) -> Scorer:

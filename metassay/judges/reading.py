@@ -137,8 +137,9 @@ _UNIT_NAMES = {
 UNITS = (
     _set("day month percent mmhg bpm unit puff drop degree inch") | _UNIT_NAMES.keys()
 )
-_SAME = {name: unit for unit, names in _UNIT_NAMES.items() for name in names.split()}
-_SAME |= {"both": "bilateral", "bilaterally": "bilateral", "unilaterally": "unilateral"}
+_SAME = {"both": "bilateral", "bilaterally": "bilateral", "unilaterally": "unilateral"}
+for _unit, _names in _UNIT_NAMES.items():
+    _SAME |= dict.fromkeys(_names.split(), _unit)
 
 _to_digits = digits(UNITS | _SAME.keys())
 # "No, it hurts": an answer, no negation

@@ -115,20 +115,14 @@ def batches(pairs: pd.DataFrame, size: int) -> Iterator[list[Pair]]:
         # Each list ends with the group that brings it to `size` or more.
         if end - start >= size or end == len(questions):
             rows, start = questions.iloc[start:end], end
-            yield [
-                Pair(
-                    key,
-                    instrument,
-                    texts[p],
-                    texts[h],
-                    part,
-                    None if c < 0 else texts[c],
-                    author,
+            columns = [rows[name].tolist() for name in _COLUMNS]
+            group_pairs = []
+            for key, instrument, p, h, c, part, author in zip(*columns, strict=True):
+                read_beside = None if c < 0 else texts[c]
+                group_pairs.append(
+                    Pair(key, instrument, texts[p], texts[h], part, read_beside, author)
                 )
-                for key, instrument, p, h, c, part, author in zip(
-                    *(rows[name].tolist() for name in _COLUMNS), strict=True
-                )
-            ]
+            yield group_pairs
 
 
 def _ranked(columns: Sequence[pd.Series]) -> tuple[list[Ranks], Texts]:

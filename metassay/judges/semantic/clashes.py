@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Any
 
 from metassay.judges.reading import AXES, NEGATIONS, RESTARTS, UNITS, Reading, read
@@ -89,46 +90,51 @@ def _token(group: Group, side: int) -> str:
     return "".join(filter(str.isalpha, group.sides[side][0].lower())) + "x"
 
 
-def _sets(text: str) -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(line.split()) for line in text.strip().splitlines())
+def _find_tokens(kind: str) -> frozenset[str]:
+    """Return the tokens of the names of a kind in the vocabulary's training half."""
+    return frozenset(_token(group, 0) for group in groups(kind, "train"))
+
+
+def _find_sites() -> tuple[frozenset[str], ...]:
+    """Return the tokens of the sites of each section of the vocabulary."""
+    by_section: dict[str, set[str]] = {}
+    for group in groups("anatomy", "train"):
+        by_section.setdefault(group.section, set()).add(_token(group, 0))
+    return tuple(frozenset(by_section[section]) for section in sorted(by_section))
+
+
+def _find_opposites() -> tuple[frozenset[str], ...]:
+    """Return the two tokens of each pair of opposites."""
+    pairs = chain.from_iterable(groups(kind, "train") for kind in _PAIRS)
+    return tuple(frozenset({_token(pair, 0), _token(pair, 1)}) for pair in pairs)
+
+
+def _split(*lines: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(line.split()) for line in lines)
 
 
 # Tokens of the vocabulary's training half.
-DRUGS, DIAGNOSES = (
-    frozenset(_token(group, 0) for group in groups(kind, "train"))
-    for kind in ("drug", "diagnosis")
-)
+DRUGS = _find_tokens("drug")
+DIAGNOSES = _find_tokens("diagnosis")
 # Words of one set exclude each other. They are content tokens, without plural endings.
-_ANATOMY = groups("anatomy", "train")
-SITES = tuple(
-    frozenset(_token(group, 0) for group in _ANATOMY if group.section == section)
-    for section in sorted({group.section for group in _ANATOMY})
-)
-OPPOSITES = tuple(
-    frozenset(_token(group, side) for side in range(2))
-    for kind in _PAIRS
-    for group in groups(kind, "train")
-)
+SITES = _find_sites()
+OPPOSITES = _find_opposites()
 _SIDES = tuple(axis - {"unilateral"} for axis in AXES)
-_PEOPLE = _sets("""
-male female
-man woman
-boy girl
-men women
-""")
-_TIMES = _sets(f"""
-january february march april {MONTH} june july august september october november december
-monday tuesday wednesday thursday friday saturday sunday
-second minute hour day week month year decade century
-hourly daily nightly weekly monthly yearly annually annual
-morning afternoon evening night
-today yesterday tomorrow
-before after
-former current previous next
-mg mcg g kg lb oz ml l mm cm m km mile inch foot percent
-tablet capsule puff drop unit
-first second third fourth fifth sixth last final
-""")
+_PEOPLE = _split("male female", "man woman", "boy girl", "men women")
+_TIMES = _split(
+    f"january february march april {MONTH} june"
+    " july august september october november december",
+    "monday tuesday wednesday thursday friday saturday sunday",
+    "second minute hour day week month year decade century",
+    "hourly daily nightly weekly monthly yearly annually annual",
+    "morning afternoon evening night",
+    "today yesterday tomorrow",
+    "before after",
+    "former current previous next",
+    "mg mcg g kg lb oz ml l mm cm m km mile inch foot percent",
+    "tablet capsule puff drop unit",
+    "first second third fourth fifth sixth last final",
+)
 # Units that are converted: 0.5 g is 500 mg, 2 days are 48 hours.
 _CONVERTED = {
     "g": ("mg", 1000),
@@ -217,13 +223,14 @@ def clashes(hypothesis: str, sentence: str) -> list[float]:
         [DIAGNOSES],
         *_CLASSES.values(),
     ]
-    results = [
-        [_clash(claim, source, exclusive, name in _LISTED) for exclusive in kind]
-        for name, kind in zip(KINDS[: len(values)], values, strict=True)
-    ]
-    lacking = ["lacking" in kind for kind in results]
+    lacking = []
+    exchanged = False
+    for name, kind in zip(KINDS[: len(values)], values, strict=True):
+        listed = name in _LISTED
+        results = {_clash(claim, source, exclusive, listed) for exclusive in kind}
+        lacking.append("lacking" in results)
+        exchanged |= "exchanged" in results
     lacking[PERSON] |= _person(claim, source)
-    exchanged = any("exchanged" in kind for kind in results)
     flags = [*lacking, _negation(claim, source), exchanged]
     return [float(flag) for flag in (*flags, any(flags) and shared >= SAME)]
 
@@ -257,10 +264,8 @@ def _read(text: str) -> Reading:
     """Read a text with names replaced, frequencies as numbers and units converted."""
     text = _PER.sub("", _HEART_RATE.sub("heart rate", replace_names(text)))
     text = _ELLIPSIS.sub(_fill_ellipsis, _NEGATED_RESTART.sub(" not", text))
-    reading = read(
-        _OFTEN.sub(lambda m: f"{2 if m[1] else 3 if m[2] else 1} times", text)
-    )
-    tokens = {i: token for token, places in reading.places.items() for i in places}
+    reading = read(_OFTEN.sub(_write_frequency, text))
+    tokens = _find_token_at_place(reading)
     for place, unit in reading.units.items():
         if unit in _CONVERTED and _DECIMAL.fullmatch(tokens[place]):
             tokens[place + 1], factor = _CONVERTED[unit]
@@ -269,6 +274,20 @@ def _read(text: str) -> Reading:
     for place in sorted(tokens):
         converted.setdefault(tokens[place], []).append(place)
     return replace(reading, places=converted)
+
+
+def _find_token_at_place(reading: Reading) -> dict[int, str]:
+    tokens: dict[int, str] = {}
+    for token, places in reading.places.items():
+        tokens |= dict.fromkeys(places, token)
+    return tokens
+
+
+def _write_frequency(match: re.Match[str]) -> str:
+    """Write "twice" as "2 times"."""
+    if match[1]:
+        return "2 times"
+    return "3 times" if match[2] else "1 times"
 
 
 def _fill_ellipsis(match: re.Match[str]) -> str:
@@ -291,9 +310,7 @@ class _Places:
         self.genders = {
             number for number, gender in enumerate(_GENDERS) if gender & words
         }
-        self.tokens = {
-            i: token for token, places in reading.places.items() for i in places
-        }
+        self.tokens = _find_token_at_place(reading)
 
     def tokens_beside(self, place: int, step: int) -> list[str]:
         """Return the content tokens on one side."""
@@ -327,26 +344,40 @@ def _clash(
     `lacking`: the source lacks the value; `exchanged`: it has it elsewhere. `listed`:
     the words before a list belong to each of its values.
     """
-    theirs = [
-        (source.tokens[j], source.context(j) - values)
-        for value in values & source.reading.places.keys()
-        for j in source.reading.places[value]
-    ]
-    clashing = {
-        value
-        for value in values & claim.reading.places.keys()
-        for i in claim.reading.places[value]
-        if (closest := _closest(claim.context(i) - values, theirs))
-        and value not in closest
-        and not any(
-            _same_neighbours(claim, i, source, j, first)
-            for j in source.reading.places.get(value, ())
-            for first in {j, source.list_start(j, values) if listed else j}
-        )
-    }
+    theirs = []
+    for value in values & source.reading.places.keys():
+        for place in source.reading.places[value]:
+            theirs.append((source.tokens[place], source.context(place) - values))
+    clashing = set()
+    for value in values & claim.reading.places.keys():
+        for place in claim.reading.places[value]:
+            closest = _closest(claim.context(place) - values, theirs)
+            if not closest or value in closest:
+                continue
+            if not _has_same_neighbours(claim, place, source, value, values, listed):
+                clashing.add(value)
     if clashing - source.reading.places.keys():
         return "lacking"
     return "exchanged" if clashing else None
+
+
+def _has_same_neighbours(
+    claim: _Places,
+    place: int,
+    source: _Places,
+    value: str,
+    values: frozenset[str],
+    listed: bool,
+) -> bool:
+    """Return whether the value has the same neighbours at one of its places in the source."""
+    for other in source.reading.places.get(value, ()):
+        if _same_neighbours(claim, place, source, other, other):
+            return True
+        if listed:
+            first = source.list_start(other, values)
+            if _same_neighbours(claim, place, source, other, first):
+                return True
+    return False
 
 
 def _same_neighbours(

@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,14 +56,19 @@ class Words(NamedTuple):
     same: Any
 
 
+def _join_layers(text: Hypothesis) -> Any:
+    """Return the vectors of two layers of the encoder side by side, a row per word."""
+    vectors = text.encoded.vectors
+    return np.concatenate([vectors[MIDDLE], vectors[LAST]], 1)
+
+
 def read_words(
     hypothesis: Hypothesis, closest: Sequence[Hypothesis], exact: Any
 ) -> Words:
     """Return the network's input; `closest`: the sentences, the most similar first."""
     count = len(hypothesis.plain)
-    plain = np.array(
-        [word for text in closest for word in text.plain][:MOST], dtype=object
-    )
+    words = chain.from_iterable(text.plain for text in closest)
+    plain = np.array(list(islice(words, MOST)), dtype=object)
     place = np.arange(count)
     flags = (
         hypothesis.stop,
@@ -80,13 +86,9 @@ def read_words(
         np.concatenate([text.digit for text in closest]),
         np.repeat(np.arange(len(closest)) == 0, [len(text.plain) for text in closest]),
     )
-    ours, *theirs = (
-        np.concatenate([text.encoded.vectors[layer] for layer in (MIDDLE, LAST)], 1)
-        for text in (hypothesis, *closest)
-    )
     return Words(
-        ours,
-        np.concatenate(theirs)[:MOST],
+        _join_layers(hypothesis),
+        np.concatenate([_join_layers(text) for text in closest])[:MOST],
         np.stack([np.asarray(flag, np.float32) for flag in flags], 1),
         np.stack([np.asarray(flag, np.float32) for flag in of_sentences], 1)[:MOST],
         np.array([plain == word for word in hypothesis.plain], np.float32),
@@ -328,10 +330,9 @@ class Models(NamedTuple):
 def load_models(coefficients: Coefficients, path: Path) -> Models:
     """Return the coefficients in the order of features, and load the network's weights."""
     stacked = extra.module("safetensors.torch").load_file(head_file(path))
-    count = len(stacked["project"])
-    networks = [
-        {name: w[n].double() for name, w in stacked.items()} for n in range(count)
-    ]
+    networks = []
+    for number in range(len(stacked["project"])):
+        networks.append({name: w[number].double() for name, w in stacked.items()})
     words = _order(coefficients.words, OF_WORDS)
     return Models(
         words, _order(coefficients.claims, OF_CLAIMS), coefficients.trees, networks
@@ -385,9 +386,9 @@ def write(path: Path, coefficients: Coefficients, network: bytes) -> None:
 def pack(networks: Sequence[Weights]) -> bytes:
     """Return the content of the networks' file: their weights stacked, in half precision."""
     stack, names = extra.module("torch").stack, sorted(networks[0])
-    stacked = {
-        name: stack([w[name].detach().half() for w in networks]) for name in names
-    }
+    stacked = {}
+    for name in names:
+        stacked[name] = stack([weights[name].detach().half() for weights in networks])
     return bytes(extra.module("safetensors.torch").save(stacked))
 
 

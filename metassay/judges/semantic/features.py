@@ -114,12 +114,11 @@ class Compared(NamedTuple):
 
 def sentences(premise: str) -> list[str]:
     """Split a premise into sentences, including headings and any other text."""
-    return [
-        part
-        for line in premise.splitlines()
-        for start, end in itertools.pairwise([0, *boundaries(line), len(line)])
-        if (part := line[start:end]).strip()
-    ]
+    parts = []
+    for line in premise.splitlines():
+        edges = [0, *boundaries(line), len(line)]
+        parts += [line[start:end] for start, end in itertools.pairwise(edges)]
+    return [part for part in parts if part.strip()]
 
 
 def read_hypothesis(text: str, encoded: Text) -> Hypothesis:
@@ -144,10 +143,9 @@ def read_premise(parts: Sequence[str], encoded: Mapping[str, Text]) -> Premise |
     if not texts:
         return None
     sentences = [read_hypothesis(part, encoded[part]) for part in texts]
+    words = itertools.chain.from_iterable(sentence.plain for sentence in sentences)
     return Premise(
-        np.array(
-            [word for sentence in sentences for word in sentence.plain], dtype=object
-        ),
+        np.array(list(words), dtype=object),
         np.cumsum([0, *(len(sentence.plain) for sentence in sentences[:-1])]),
         np.concatenate([s.encoded.vectors for s in sentences], 1).astype(np.float64),
         sentences,
@@ -165,6 +163,12 @@ def plain_form(word: str) -> str:
     return _to_digits(tokens[0]) if tokens else word.lower()
 
 
+def _find_fact(word: str) -> str | None:
+    if word.endswith(_CONTRACTED):
+        return "not"
+    return next(iter(content_tokens(word)), None)
+
+
 @lru_cache(maxsize=16384)
 def negated(text: str) -> Any:
     """Return for each word whether it is in the scope of a negation: n booleans."""
@@ -172,10 +176,7 @@ def negated(text: str) -> Any:
     ends = np.array([match.start() for match in reading.CLAUSE_END.finditer(low)], int)
     clauses = [int((ends <= span.start).sum()) for span in spans]
     # The content token of each word; None for a word that carries no fact.
-    tokens = [
-        "not" if word.endswith(_CONTRACTED) else next(iter(content_tokens(word)), None)
-        for word in (low[span.start : span.end] for span in spans)
-    ]
+    tokens = [_find_fact(low[span.start : span.end]) for span in spans]
     in_scope = np.zeros(len(spans), bool)
     for place, token in enumerate(tokens):
         if token not in reading.NEGATIONS:

@@ -111,14 +111,13 @@ def read_pairs(
     """
     order = sorted(range(len(questions)), key=questions.__getitem__)
     for block in by_texts(questions, order, lambda text: len(words(text)), BLOCK):
-        parts = {
-            text: features.sentences(text) for text in {questions[i][0] for i in block}
-        }
-        texts = {
-            part: None
-            for i in block
-            for part in (*parts[questions[i][0]], questions[i][1])
-        }
+        parts: dict[str, list[str]] = {}
+        texts: dict[str, None] = {}  # a set that keeps the order
+        for place in block:
+            source, hypothesis = questions[place]
+            if source not in parts:
+                parts[source] = features.sentences(source)
+            texts |= dict.fromkeys((*parts[source], hypothesis))
         missing = [text for text in texts if text not in cache]
         cache |= zip(missing, encode(encoder, missing, batch_tokens), strict=True)
         pairs: dict[int, Read] = {}
@@ -268,13 +267,12 @@ class SemanticJudge:
 
     def _decide(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment]:
         questions = [_questions(pair) for pair in pairs]
-        outputs = iter(
-            self._outputs([text for of_pair in questions for text in of_pair])
-        )
-        return [
-            self._answer(pair, [next(outputs) for _ in of_pair])
-            for pair, of_pair in zip(pairs, questions, strict=True)
-        ]
+        outputs = iter(self._outputs(list(itertools.chain.from_iterable(questions))))
+        answers = []
+        for pair, of_pair in zip(pairs, questions, strict=True):
+            pair_outputs = list(itertools.islice(outputs, len(of_pair)))
+            answers.append(self._answer(pair, pair_outputs))
+        return answers
 
     def _outputs(self, questions: Sequence[Question]) -> list[Any]:
         options, cache = self._options, Encoded()
@@ -330,12 +328,16 @@ class SemanticJudge:
 
 def _decide_by_rule(pair: Read) -> dict[str, Any]:
     """Return a pair's output; the probability is None if the models have to compute it."""
-    value = STATED if pair.stated else 0.0 if pair.compared is None else None
+    probability = None
+    lacking = [list(word) for word in pair.hypothesis.encoded.words]
+    if pair.stated:
+        probability = STATED
+        lacking = []
+    elif pair.compared is None:
+        probability = 0.0
     return {
-        "probability": value,
-        "lacking": []
-        if pair.stated
-        else [list(word) for word in pair.hypothesis.encoded.words],
+        "probability": probability,
+        "lacking": lacking,
         "clashes": list(itertools.compress(clashes.KINDS, pair.clashing)),
         "cut": pair.cut,
     }

@@ -14,12 +14,13 @@
 import csv
 import hashlib
 import json
+import math
 import random
 import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import compress
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,11 +46,13 @@ from metassay.models import encoders, extra
 from metassay.models.batches import by_length
 from metassay.models.loading import NetworkOptions, weights_digest
 from metassay.text.edits.make import FLIPS, KEEPS, edits
+from metassay.text.spans import Span as WordSpan
 
 Span = tuple[int, int]
 WICE, ACI = "wice_train/non_supported_tokens_train.jsonl", ("train.csv", "valid.csv")
 _MOST = 40  # words of a sentence
 _LEAST = 4
+_NEAR = 4  # sentences from a supporting one
 _PER_NOTE, _EDITS_PER_NOTE = 8, 16  # sentences of a note
 _DIALOGUE_STEP = 3  # dialogues are long: only every third visit's is read
 _EDITS = (*FLIPS, *(kind for kind in KEEPS if kind != "identity"))
@@ -70,13 +73,18 @@ class Example(NamedTuple):
     unsupported: tuple[Span, ...] | None = None
 
 
+def _distance(place: int, places: Sequence[int]) -> float:
+    """Return the distance to the nearest of these places; infinite if there are none."""
+    return min((abs(place - other) for other in places), default=math.inf)
+
+
 def wice_claims(raw: Path, rng: random.Random) -> Iterator[Example]:
     """Yield claims with marked words, without these words, and with insufficient evidence."""
     for row in _wice(raw):
         group = row["meta"]["id"].split("-")[0]
         claim, evidence = row["claim"], row["evidence"]
         bad = _marked_spans(row)
-        support = sorted({i for places in row["supporting_sentences"] for i in places})
+        support = sorted(set(chain.from_iterable(row["supporting_sentences"])))
         pruned = _remove(claim, bad)
         for size in (8, 24):
             rest = [
@@ -84,7 +92,7 @@ def wice_claims(raw: Path, rng: random.Random) -> Iterator[Example]:
                 for i in range(len(evidence))
                 if i not in support and evidence[i].strip()
             ]
-            near = [i for i in rest if any(abs(i - j) <= 4 for j in support)]
+            near = [i for i in rest if _distance(i, support) <= _NEAR]
             chosen = set(near[: size // 2]) | set(
                 rng.sample(rest, min(len(rest), size // 2))
             )
@@ -200,11 +208,10 @@ def examples(raw: Path, pairs: Path, seed: int) -> list[Example]:
 
     `raw` has a folder of raw files per dataset, `pairs` is the file of written pairs.
     """
-    makers = (wice_claims, pages, notes)
-    from_texts = [
-        example for make in makers for example in make(raw, random.Random(seed))
-    ]
-    return [*from_texts, *written_pairs(pairs)]
+    every: list[Example] = []
+    for make in (wice_claims, pages, notes):
+        every += make(raw, random.Random(seed))
+    return [*every, *written_pairs(pairs)]
 
 
 def _wice(raw: Path) -> list[dict[str, Any]]:
@@ -224,9 +231,10 @@ def _marked_spans(row: dict[str, Any]) -> tuple[Span, ...]:
 
 
 def _remove(claim: str, bad: Sequence[Span]) -> str:
-    rest = "".join(
-        letter for i, letter in enumerate(claim) if not any(s <= i < e for s, e in bad)
-    )
+    kept_letters = list(claim)
+    for start, end in bad:
+        kept_letters[start:end] = [""] * (end - start)
+    rest = "".join(kept_letters)
     return re.sub(r"\s+([.,])", r"\1", " ".join(rest.split())).strip(" ,")
 
 
@@ -435,7 +443,7 @@ def train_network(cases: Sequence[Case], seed: int) -> dict[str, Any]:
     optimizer = torch.optim.AdamW(weights.values(), lr=RATE, weight_decay=DECAY)
     rng = random.Random(seed)
     steps = EPOCHS * len(_batches(cases, rng))
-    batches = (places for _ in range(EPOCHS) for places in _batches(cases, rng))
+    batches = chain.from_iterable(_batches(cases, rng) for _ in range(EPOCHS))
     for step, places in enumerate(batches):
         rate = RATE * min(1, (step + 1) / WARM) * max(LAST_RATE, 1 - step / steps)
         for group in optimizer.param_groups:
@@ -528,6 +536,10 @@ def _shrink(read: Read) -> Read:
     )
 
 
+def _overlaps(word: WordSpan, spans: Sequence[Span]) -> bool:
+    return any(start < word.end and word.start < end for start, end in spans)
+
+
 def _select(data: _Set, mask: Any) -> Iterator[tuple[Example, Read, Any]]:
     """Yield examples with their features, and 1 for each marked word, 0 for others, or None."""
     for example, read in compress(zip(data.examples, data.reads, strict=True), mask):
@@ -535,9 +547,7 @@ def _select(data: _Set, mask: Any) -> Iterator[tuple[Example, Read, Any]]:
         if bad is None:
             yield example, read, None
         else:
-            marked = [
-                any(a < word.end and word.start < b for a, b in bad) for word in words
-            ]
+            marked = [_overlaps(word, bad) for word in words]
             yield example, read, np.array(marked, float)
 
 
@@ -574,9 +584,9 @@ def _features(data: _Set) -> Any:
     doubt = np.zeros(len(data.reads))
     for fold in range(NETWORK_FOLDS):
         out = data.groups % NETWORK_FOLDS == fold
-        networks = [
-            {k: v.double() for k, v in w.items()} for w in _train_networks(data, ~out)
-        ]
+        networks = []
+        for weights in _train_networks(data, ~out):
+            networks.append({name: weight.double() for name, weight in weights.items()})
         places = np.flatnonzero(out & used)
         doubts = coefficients.read_doubts(
             networks, [data.reads[place].words for place in places]
