@@ -26,6 +26,7 @@ than 2,000 characters.
 
 import re
 from collections import Counter
+from itertools import chain
 
 from metassay.core.options import Options
 from metassay.text.citations import GROUP, parse
@@ -99,7 +100,7 @@ def clauses(statement: str) -> list[str]:
         _split_shared_subject,
         _split_list,
     ):
-        pieces = [part for piece in pieces for part in rule(piece)]
+        pieces = list(chain.from_iterable(map(rule, pieces)))
     if len(pieces) == 1:
         return [statement]
     begins_high = statement[0].isupper()

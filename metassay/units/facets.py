@@ -7,7 +7,7 @@ they are stored separately and never judged.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations, product
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
@@ -112,30 +112,32 @@ def facet_part(
 
 def _count_shared(text: Text, parts: Sequence[Part]) -> int:
     """Count the sentences with text that at least two facets share."""
-    overlaps = (
-        (max(a.start, b.start), min(a.end, b.end))
-        for first, second in combinations(parts, 2)
-        for a in first.pieces
-        for b in second.pieces
-    )
-    common = [(start, end) for start, end in overlaps if start < end]
+    common: list[tuple[int, int]] = []
+    for first, second in combinations(parts, 2):
+        for a, b in product(first.pieces, second.pieces):
+            start, end = max(a.start, b.start), min(a.end, b.end)
+            if start < end:
+                common.append((start, end))
     if not common:
         return 0
-    spans = (
-        text.sentences
-        if text.sentences is not None
-        else sentences(text.full.text or "")
-    )
-    return sum(
-        any(max(a, start) < min(b, end) for a, b in common) for start, end in spans
-    )
+    spans = text.sentences
+    if spans is None:
+        spans = sentences(text.full.text or "")
+    return sum(_overlaps(start, end, common) for start, end in spans)
+
+
+def _overlaps(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(max(a, start) < min(b, end) for a, b in spans)
 
 
 def _notes(counts: Counter[tuple[str, str]], whose: str, called: str) -> Iterator[str]:
-    segments, made_up = (
-        {author: count for (kind, author), count in counts.items() if kind == name}
-        for name in ("segments", "made up")
-    )
+    segments: dict[str, int] = {}
+    made_up: dict[str, int] = {}
+    for (kind, author), count in counts.items():
+        if kind == "segments":
+            segments[author] = count
+        elif kind == "made up":
+            made_up[author] = count
     total, n_made_up = sum(segments.values()), sum(made_up.values())
     if not total:
         return
@@ -175,9 +177,9 @@ def divide(
 
     Raises BadInput if no text has a released facet of the block.
     """
-    if texts and not any(
-        name in options.facets for text in texts for name, _ in text.released
-    ):
+    released = chain.from_iterable(text.released for text in texts)
+    known = {name for name, _ in released}
+    if texts and known.isdisjoint(options.facets):
         raise BadInput(
             f"the dataset has no facet called {', '.join(options.facets)}; choose a segmentation"
             " of another kind, or correct its list of facets"
@@ -207,11 +209,11 @@ def divide(
         "released facets of texts that failed, which are left out": +failed,  # no zeros
         "released facets that the block does not name": left_out,
     }
-    counted = (
-        f"{note}: {', '.join(f'{name} {count:,}' for name, count in sorted(counts.items()))}"
-        for note, counts in notes.items()
-        if counts
-    )
+    counted = []
+    for note, counts in notes.items():
+        by_author = [f"{author} {count:,}" for author, count in sorted(counts.items())]
+        if by_author:
+            counted.append(f"{note}: {', '.join(by_author)}")
     return Divided(divided.parts, (*divided.notes, *counted))
 
 

@@ -7,6 +7,7 @@ text (the extraction of Guo et al. 2024, with any list of facets).
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Annotated, Any, Self
 
 import pandas as pd
@@ -359,11 +360,10 @@ def _examples(
         if problem := _example_problem(example["items"], answer):
             problems.append(f"{prompt.file} > examples > {number} > items: {problem}")
     raise_problems(problems)
-    return [
-        turn
-        for example in examples
-        for turn in _turns(prompt, options, example["items"])
-    ]
+    turns: list[Message] = []
+    for example in examples:
+        turns += _turns(prompt, options, example["items"])
+    return turns
 
 
 def _rendered(
@@ -392,7 +392,9 @@ def _turns(
         {"number": n, "text": item["text"]} for n, item in enumerate(items, start=1)
     ]
     _, user = _rendered(prompt, options, listed)
-    solved = [{name: item["facets"][name] for name in options.facets} for item in items]
+    solved = []
+    for item in items:
+        solved.append({name: item["facets"][name] for name in options.facets})
     return [user, Message("assistant", _reply(solved))]
 
 
@@ -410,7 +412,7 @@ def _example_problem(items: Any, answer: type[Answer]) -> str:
                 "each has a list of segments for every facet of the block, and for no other; show"
                 " none (shots: 0), or name a prompt with examples of these facets"
             )
-        segments = [segment for facet in item["facets"].values() for segment in facet]
+        segments = chain.from_iterable(item["facets"].values())
         places = [find(segment, str(item["text"])) for segment in segments]
         if not all(place and place.how == "exact" for place in places):
             return "each segment must be in its text, character by character"

@@ -132,9 +132,9 @@ def words_between(text: str, left: int, right: int) -> bool:
 
 def _pieces(segment: str) -> list[str]:
     stretches = re.split(r"\.\.\.|\u2026|\[\.\.\.\]", segment)
-    pieces = [
-        stretch[start:end] for stretch in stretches for start, end in sentences(stretch)
-    ]
+    pieces: list[str] = []
+    for stretch in stretches:
+        pieces += [stretch[start:end] for start, end in sentences(stretch)]
     return pieces or [segment.strip()] * bool(segment.strip())
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -101,7 +102,7 @@ def take_apart(
     shards = over.map(
         on_frames, pieces, forms, function, options, resources, files=files
     )
-    warnings = dict.fromkeys(warning for shard in shards for warning in shard.warnings)
+    warnings = dict.fromkeys(chain.from_iterable(shard.warnings for shard in shards))
     units = pd.concat([shard.units for shard in shards], ignore_index=True)
     return Decomposed(units, tuple(warnings))
 
@@ -171,10 +172,10 @@ class Aligned(NamedTuple):
 
 def concat_aligned(shards: Sequence[Aligned]) -> Aligned:
     """Concatenate shards of documents."""
-    documents = [passages for shard in shards for passages in shard.documents]
+    documents = list(chain.from_iterable(shard.documents for shard in shards))
     tallies = [shard.tally for shard in shards if shard.tally]
     if not tallies:
-        notes = dict.fromkeys(note for shard in shards for note in shard.notes)
+        notes = dict.fromkeys(chain.from_iterable(shard.notes for shard in shards))
         return Aligned(documents, tuple(notes))
     counts = tuple(map(sum, zip(*(tally.counts for tally in tallies), strict=True)))
     tally = tallies[0]._replace(counts=counts)

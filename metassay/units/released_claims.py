@@ -22,7 +22,7 @@ from metassay.tabular.rows import AGAIN, Findings, Place
 from metassay.text.headings import SECTIONS
 from metassay.units.clauses import clauses
 from metassay.units.record import Decomposed, Decomposition
-from metassay.units.statements import EMPTY_SECTION, unit_rows, units_of
+from metassay.units.statements import EMPTY_SECTION, claim_row, unit_rows, units_of
 
 VERSION = 1  # raised by whoever changes results of this module's kinds
 
@@ -62,24 +62,12 @@ def read_claims(file: Path, references: Mapping[str, str]) -> Decomposed:
     keyed = _match_notes(records, references, problems) if not problems else {}
     raise_problems(problems.lines())
     moved = sum(key != record.example_id for key, record in keyed.items())
-    rows: list[tuple[object, ...]] = [
-        (
-            key,
-            REFERENCE,
-            section,
-            "claim",
-            at,
-            claim.strip(),
-            "ok",
-            [],
-            None,
-            None,
-            None,
-        )
-        for key, record in sorted(keyed.items())
-        for section, (_, claims) in record.sections.items()
-        for at, claim in enumerate(claims)
-    ]
+    rows: list[tuple[object, ...]] = []
+    for key, record in sorted(keyed.items()):
+        for section, (_, claims) in record.sections.items():
+            for position, claim in enumerate(claims):
+                place = (key, REFERENCE, section)
+                rows.append(claim_row(place, position, claim.strip()))
     warning = (
         f"{file.name}: the claims of {moved} of {len(records)} records stood under another note's"
         " example_id; every record was keyed anew by the one note in which its section texts occur"
@@ -108,6 +96,10 @@ def _records(file: Path, problems: Findings) -> list[_Record]:
     return records
 
 
+def _has_every_text(note: str, texts: list[str]) -> bool:
+    return all(text in note for text in texts)
+
+
 def _match_notes(
     records: list[_Record], references: Mapping[str, str], problems: Findings
 ) -> dict[str, _Record]:
@@ -116,7 +108,7 @@ def _match_notes(
     for record in records:
         texts = [text for text, _ in record.sections.values() if text]
         matches = [
-            k for k, note in references.items() if all(text in note for text in texts)
+            key for key, note in references.items() if _has_every_text(note, texts)
         ]
         if not texts or len(matches) != 1:
             what = f"its sections occur together in {len(matches)} notes, not in exactly one"

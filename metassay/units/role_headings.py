@@ -156,7 +156,9 @@ _NAMES: dict[Role, tuple[str, ...]] = {
         "competing interests",
     ),
 }
-_ROLE_OF_NAME = {name: role for role in ROLES for name in _NAMES[role]}
+_ROLE_OF_NAME: dict[str, Role] = {}
+for _role in ROLES:
+    _ROLE_OF_NAME |= dict.fromkeys(_NAMES[_role], _role)
 
 # ---- patterns
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import chain
 
 import pandas as pd
 
@@ -52,8 +53,8 @@ def segment(
         resources,
         files=files_of(segmentation),
     )
-    parts_of = [parts for shard in shards for parts in shard.parts]
-    notes = dict.fromkeys(note for shard in shards for note in shard.notes)
+    parts_of = chain.from_iterable(shard.parts for shard in shards)
+    notes = dict.fromkeys(chain.from_iterable(shard.notes for shard in shards))
     rows: list[tuple[object, ...]] = []
     for text, divided in zip(read, parts_of, strict=True):
         leaves = [False, *[True] * len(divided)] if divided else [True]

@@ -17,7 +17,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,14 +122,19 @@ class Shared(NamedTuple):
 def shared(read: Read) -> Shared:
     """Compute the features of a text that steps share."""
     points = count_cue_points(read.texts)
-    chosen = [
-        [role == label for label in ROLES] for role in find_sequence(points, read)
-    ]
-    return Shared(
-        read.texts,
-        _places(read.texts),
-        np.hstack([np.array(chosen, float), points / 3]),
-    )
+    chosen = np.zeros_like(points)
+    for row, role in zip(chosen, find_sequence(points, read), strict=True):
+        row[ROLES.index(role)] = 1.0
+    return Shared(read.texts, _places(read.texts), np.hstack([chosen, points / 3]))
+
+
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def _replace_number(token: str) -> str:
+    if not token[0].isdigit():
+        return token
+    return "<year>" if _YEAR.fullmatch(token) else "<number>"
 
 
 def hashed(sentence: str) -> Any:
@@ -138,10 +143,7 @@ def hashed(sentence: str) -> Any:
     Case does not matter; years count as a single word, and so do all other numbers.
     """
     tokens = _TOKEN.findall(sentence.lower())
-    year = re.compile(r"(?:19|20)\d\d").fullmatch
-    words = [
-        ("<year>" if year(w) else "<number>") if w[0].isdigit() else w for w in tokens
-    ]
+    words = list(map(_replace_number, tokens))
     whole = ["^", *words, "$"]
     grams = [*whole, *(" ".join(two) for two in pairwise(whole))]
     grams += [" ".join((f"first {count}", *words[:count])) for count in (2, 3, 4)]
@@ -294,7 +296,8 @@ def _classify_by_vector(
     model: Model, reads: Sequence[Read], encoder: NetworkOptions, store: Path = STORE
 ) -> list[Any]:
     """Return each text's `vector_logits`; the store encodes a sentence only once."""
-    sentences = [(sentence,) for read in reads for sentence in read.texts]
+    texts = chain.from_iterable(read.texts for read in reads)
+    sentences = [(text,) for text in texts]
     weights = model.steps[VECTORS]
     settings = {
         "method": _METHOD,
@@ -319,7 +322,7 @@ def _classify_by_vector(
             }
 
     results = iter(outputs(task, sentences, compute, store=store) if sentences else [])
-    return [np.array([next(results) for _ in read.texts]) for read in reads]
+    return [np.array(list(islice(results, len(read.texts)))) for read in reads]
 
 
 def _recipe(options: SentenceRoleOptions, _: object) -> str:
@@ -377,8 +380,8 @@ def train(
     """
     folds = [zlib.crc32(text.read.texts[0].encode()) % FOLDS for text in texts]
     target = _Target(
-        np.array([LABELS.index(role) for text in texts for role in text.roles]),
-        np.array([sure for text in texts for sure in text.sure]),
+        np.array(list(map(LABELS.index, chain.from_iterable(t.roles for t in texts)))),
+        np.array(list(chain.from_iterable(text.sure for text in texts))),
         np.repeat(folds, [len(text.roles) for text in texts]),
     )
     for fold in range(FOLDS):
@@ -425,10 +428,9 @@ def packed(weights: Any) -> str:
 
 def _first_features(read: Sequence[Shared], encoder: NetworkOptions) -> dict[str, Any]:
     """Return the features of all sentences, in rows, by step."""
-    sentences = [sentence for text in read for sentence in text.texts]
-    place, cue = (
-        np.vstack(rows) for rows in zip(*((t.place, t.cue) for t in read), strict=True)
-    )
+    sentences = list(chain.from_iterable(text.texts for text in read))
+    place = np.vstack([text.place for text in read])
+    cue = np.vstack([text.cue for text in read])
     numbers = [hashed(sentence) for sentence in sentences]
     ends = np.cumsum([0, *map(len, numbers)])
     values = np.concatenate(

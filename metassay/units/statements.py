@@ -79,35 +79,36 @@ def units_of(
     """
     tasks = tasks_of(parts, sources)
     rows: list[tuple[object, ...]] = []
-    for *place, text in leaves(parts):
+    for doc_id, author, part, text in leaves(parts):
+        place = (doc_id, author, part)
         read = statements(text)
-        rows += [
-            (
-                *place,
-                "statement",
-                at,
-                s.text,
-                "ok",
-                list(s.citations),
-                None,
-                s.start,
-                s.end,
-            )
-            for at, s in enumerate(read)
-        ]
+        for position, statement in enumerate(read):
+            rows.append(_statement_row(place, position, statement))
         claims: list[tuple[int | None, str]] = []
-        if rule is not None and tasks[place[0]] == "question":
+        if rule is not None and tasks[doc_id] == "question":
             whole = (0 if len(read) == 1 else None, strip_citations(text).strip())
             claims = [whole] if read else []
         elif rule is not None:
-            claims = [
-                (at, claim) for at, s in enumerate(read) for claim in rule(s.text)
-            ]
-        rows += [
-            (*place, "claim", position, claim, "ok", [], statement, None, None)
-            for position, (statement, claim) in enumerate(claims)
-        ]
+            for position, statement in enumerate(read):
+                claims += [(position, claim) for claim in rule(statement.text)]
+        for position, (of_statement, claim) in enumerate(claims):
+            rows.append(claim_row(place, position, claim, statement=of_statement))
     return unit_rows(rows)
+
+
+def _statement_row(
+    place: Place, position: int, statement: Statement
+) -> tuple[object, ...]:
+    citations = list(statement.citations)
+    span = (statement.start, statement.end)
+    return (*place, "statement", position, statement.text, "ok", citations, None, *span)
+
+
+def claim_row(
+    place: Place, position: int, claim: str, *, statement: int | None = None
+) -> tuple[object, ...]:
+    """Return a claim's row of table `units`; `statement`: the position of its statement."""
+    return (*place, "claim", position, claim, "ok", [], statement, None, None)
 
 
 def unit_rows(rows: Iterable[tuple[object, ...]]) -> pd.DataFrame:

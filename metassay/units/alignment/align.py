@@ -48,17 +48,14 @@ def align_units(
             files=files_of(alignment),
         )
     )
-    chosen = [
-        [(distinct[i], value) for i, value in passages]
-        for distinct, of_document in zip(places, aligned.documents, strict=True)
-        for passages in of_document
-    ]
+    chosen: list[list[int]] = []  # passages of each statement
+    values: list[list[float]] = []
+    for distinct, by_statement in zip(places, aligned.documents, strict=True):
+        for passages in by_statement:
+            chosen.append([distinct[place] for place, _ in passages])
+            values.append([value for _, value in passages])
     rows = statements[_PLACE].reset_index(drop=True)
     rows["method"] = name
-    rows["passages"] = pd.Series(
-        [[i for i, _ in passages] for passages in chosen], dtype=object
-    )
-    rows["values"] = pd.Series(
-        [[v for _, v in passages] for passages in chosen], dtype=object
-    )
+    rows["passages"] = pd.Series(chosen, dtype=object)
+    rows["values"] = pd.Series(values, dtype=object)
     return rows[list(ALIGNMENTS.columns)], aligned.notes

@@ -37,21 +37,26 @@ def align(documents: Sequence[Statements], options: EntityChainOptions) -> Align
         return frozenset(mention.concept for mention in mentions(text))
 
     aligned = []
+    total = 0
+    unnamed = 0
     for passages, _, statements in documents:
         of_passages = [link(passage) for passage in passages]
-        shared = [
-            [len(link(text) & concepts) for concepts in of_passages]
-            for text in statements
-        ]
-        aligned.append(
-            [[(i, float(n)) for i, n in enumerate(row) if n] for row in shared]
-        )
-    every = [statement for document in documents for statement in document.statements]
-    unnamed = sum(not link(statement) for statement in every)
+        of_statements = [link(statement) for statement in statements]
+        aligned.append([_share(named, of_passages) for named in of_statements])
+        total += len(statements)
+        unnamed += sum(not named for named in of_statements)
     reason = f"by linker {options.linker.kind}; nothing is aligned with them"
     form = f"{{:,}} of {{:,}} statements name no concept {reason}"
-    tally = Tally("", form, (unnamed, len(every)))
+    tally = Tally("", form, (unnamed, total))
     return Aligned(aligned, tally.notes, tally)
+
+
+def _share(
+    named: frozenset[str], of_passages: Sequence[frozenset[str]]
+) -> list[tuple[int, float]]:
+    """Return the passages that share concepts with a statement, and how many."""
+    counts = [len(named & concepts) for concepts in of_passages]
+    return [(place, float(count)) for place, count in enumerate(counts) if count]
 
 
 KIND = Alignment(

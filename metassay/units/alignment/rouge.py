@@ -6,6 +6,7 @@ can read.
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -50,9 +51,8 @@ def mean_rouge(
     if not passages or not statements:
         return np.zeros((len(statements), len(passages)))
     words = [rouge_tokens(text) for text in statements]
-    numbers = {
-        t: n for n, t in enumerate(dict.fromkeys(t for text in words for t in text))
-    }
+    distinct = dict.fromkeys(chain.from_iterable(words))
+    numbers = {token: number for number, token in enumerate(distinct)}
     rows = _encode(words, numbers)
     columns = _encode([rouge_tokens(text) for text in passages], numbers)
     rouge_1 = f1(_overlaps(rows, columns, 1, len(numbers)), rows.sizes, columns.sizes)
@@ -74,9 +74,8 @@ def mean_rouge(
 
 def _encode(texts: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> _Texts:
     sizes = np.array([len(text) for text in texts], dtype=np.int64)
-    tokens = np.array(
-        [numbers.get(t, -1) for text in texts for t in text], dtype=np.int64
-    )
+    every = chain.from_iterable(texts)
+    tokens = np.array([numbers.get(token, -1) for token in every], dtype=np.int64)
     return _Texts(
         tokens, np.repeat(np.arange(len(texts), dtype=np.int64), sizes), sizes
     )
@@ -196,19 +195,17 @@ def top_section(document: Statements) -> Passages:
     for place, name in enumerate(groups):
         sections.setdefault(name, []).append(place)
     members = list(sections.values())
-    values = mean_rouge(
-        [" ".join(passages[i] for i in places) for places in members], statements
-    )
-    return [
-        [
-            (place, float(row.max()))
-            for place in members[int(row.argmax())]
-            if row.max() > 0
-        ]
-        if members
-        else []
-        for row in values
-    ]
+    texts = []
+    for places in members:
+        texts.append(" ".join(passages[place] for place in places))
+    aligned: list[list[tuple[int, float]]] = []
+    for row in mean_rouge(texts, statements):
+        highest = float(row.max()) if members else 0.0
+        if highest > 0:
+            aligned.append([(place, highest) for place in members[int(row.argmax())]])
+        else:
+            aligned.append([])
+    return aligned
 
 
 def _top_sections(documents: Sequence[Statements], _: Options) -> Aligned:

@@ -89,9 +89,9 @@ def _added(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
     """Choose passages by rule `printed`."""
     shared, chosen, last = _share(read, statement), Picks(), 0.0
     letters = {word: chr(n) for n, word in enumerate(dict.fromkeys(statement))}
-    spelled = [
-        "".join(letters.get(w, "") for w in read.words[i]) for i in shared.passages
-    ]
+    spelled = []
+    for place in shared.passages:
+        spelled.append("".join(letters.get(word, "") for word in read.words[place]))
     starts = [read.words[i][0] for i in shared.passages]
     pairs = {pair: n for n, pair in enumerate(dict.fromkeys(_pairs(statement)))}
     size, ones, twos, text = 0, 0.0 * shared.ones_there, 0.0 * shared.twos_there, ""

@@ -9,7 +9,7 @@ every processor.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,7 +77,9 @@ def aligned(
     Texts that are longer than the encoder reads are cut, and a note counts them. Raises
     BadInput if the extra `models` is not installed, or the model cannot be loaded.
     """
-    rows = [(statement, *d.passages) for d in documents for statement in d.statements]
+    rows: list[tuple[str, ...]] = []
+    for document in documents:
+        rows += [(statement, *document.passages) for statement in document.statements]
     task = task_of(name, options, {"method": METHOD, "k": options.k})
 
     def load() -> Scores:
@@ -120,15 +122,13 @@ def aligned(
     results = iter(compute_outputs(task, rows, load, options.batch_tokens, store=store))
     outputs, statements_cut, passages_cut = [], 0, 0
     for document in documents:
-        of_document = [next(results) for _ in document.statements]
+        of_document = list(islice(results, len(document.statements)))
         statements_cut += sum(output["cut"][0] for output in of_document)
         passages_cut += max((output["cut"][1] for output in of_document), default=0)
-        outputs.append(
-            [
-                [(place, value) for place, value in output["chosen"]]
-                for output in of_document
-            ]
-        )
+        chosen = []
+        for output in of_document:
+            chosen.append([(place, value) for place, value in output["chosen"]])
+        outputs.append(chosen)
     passages = sum(len(document.passages) for document in documents)
     tally = Tally(
         f"{options.model}: ",
