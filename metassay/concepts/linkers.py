@@ -152,9 +152,7 @@ class QuickumlsOptions(LinkerOptions):
 
         def link(text: str) -> list[Mention]:
             matches = matcher.match(text, best_match=True, ignore_syntax=True)
-            return sorted(
-                mention(entity) for candidates in matches for entity in candidates
-            )
+            return sorted(map(mention, chain.from_iterable(matches)))
 
         return link
 

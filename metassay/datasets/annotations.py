@@ -7,6 +7,7 @@ summarization. docs/own-data.md shows the files of both.
 """
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -328,7 +329,8 @@ def label_shares(labels: Sequence[tuple[str, bool] | None]) -> dict[str, float |
     known = [label for label in labels if label is not None]
     if not labels or len(known) < len(labels):
         return dict.fromkeys(SHARES)
-    counts = {name: sum(label == name for label, _ in known) for name in CATEGORIES}
+    by_label = Counter(label for label, _ in known)
+    counts = {name: by_label[name] for name in CATEGORIES}
     counts["error"] = sum(counts.values())
     counts["critical"] = sum(critical for _, critical in known)
     return {name: counts[name] / len(known) for name in SHARES}

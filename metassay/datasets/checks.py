@@ -2,8 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
 
 from metassay.core.errors import shown
 from metassay.core.options import Criterion
@@ -79,11 +80,12 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
 def _check_keys(rows: Rows) -> None:
     beside_key = {"at", "value", "text", "status"}
     _check_unique(((row.at, {"doc_id": row.doc_id}) for row in rows.sources), rows)
-    for each in (rows.texts, rows.segments, rows.ratings, rows.scores):
-        keys = (
-            (row.at, {n: v for n, v in row._asdict().items() if n not in beside_key})
-            for row in each
-        )
+    tables: list[Sequence[Any]] = [rows.texts, rows.segments, rows.ratings, rows.scores]
+    for table in tables:
+        keys = []
+        for row in table:
+            fields = row._asdict()
+            keys.append((row.at, {n: fields[n] for n in fields if n not in beside_key}))
         _check_unique(keys, rows)
 
 
@@ -219,14 +221,10 @@ def check_citations(rows: Rows) -> None:
 
 def _beyond(text: str, count: int) -> list[int]:
     """Return the cited numbers that are not below `count`, in order."""
-    numbers = (
-        number for group in _BRACKETS.findall(text) for number in _NUMBER.findall(group)
-    )
+    numbers = chain.from_iterable(map(_NUMBER.findall, _BRACKETS.findall(text)))
     if all(int(number) < count for number in numbers):
         return []  # most texts, which need no parsing
-    cited = {
-        number
-        for start, end in sentences(text)
-        for number in parse(text[start:end]).citations
-    }
+    cited: set[int] = set()
+    for start, end in sentences(text):
+        cited.update(parse(text[start:end]).citations)
     return sorted(number for number in cited if number >= count)

@@ -183,9 +183,10 @@ def read_primock57(folder: Path) -> Rows:
     """
     rows = Rows()
     records = csv_records(folder / FILE, rows.problems, required=(), remedy=AGAIN)
-    folded = [
-        (r.at, {n.strip().casefold(): v for n, v in r.fields.items()}) for r in records
-    ]
+    folded = []
+    for at, fields in records:
+        by_name = {name.strip().casefold(): cell for name, cell in fields.items()}
+        folded.append((at, by_name))
     missing = [name for name in _REQUIRED if folded and name not in folded[0][1]]
     for name in missing:
         rows.wrong(Place(FILE, 1), f"column {shown(name)} is missing")
@@ -335,8 +336,9 @@ def _raters(
             )
         by_rater.setdefault(rater, []).append(record)
     numbers = [record.fields.get("") for record in records]
-    counted = [[str(first + i) for i in range(len(numbers))] for first in (0, 1)]
-    if "" in records[0].fields and numbers not in counted:
+    counted_from_0 = [str(number) for number in range(len(numbers))]
+    counted_from_1 = [str(number + 1) for number in range(len(numbers))]
+    if "" in records[0].fields and numbers not in (counted_from_0, counted_from_1):
         what = "the column without a name does not number the rows"
         fix = "put the rows in the order of the notes, and remove the column or number it from 0"
         rows.wrong(records[0].at, what, remedy=fix)

@@ -25,12 +25,10 @@ def label_problems(
     its own. No file of the datasets may be of a stricter class, except files that are
     empty, hidden or listed in the dataset's entry. Names without an entry are ignored.
     """
-    problems = [
-        problem
-        for name, folder in read
-        if name in datasets
-        for problem in place_problems(name, datasets[name], folder)
-    ]
+    problems: list[str] = []
+    for name, folder in read:
+        if name in datasets:
+            problems += place_problems(name, datasets[name], folder)
     for name in dict.fromkeys([*repeated, *(name for name, _ in read)]):
         if name in datasets:
             problems += _find_mislabelled(name, datasets)

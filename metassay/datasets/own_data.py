@@ -315,8 +315,9 @@ def read_sources(path: Path, rows: Rows) -> None:
     """Add the sources of a file; faults become problems of `rows`."""
     for at, key, source in _lines(path, Source, ("doc_id",), "sources", rows):
         if source is not None:
-            parts = [(p.text, p.speaker, p.group) for p in source.passages]
-            text, speaker, group = ([part[n] for part in parts] for n in range(3))
+            text = [passage.text for passage in source.passages]
+            speaker = [passage.speaker for passage in source.passages]
+            group = [passage.group for passage in source.passages]
             more = None if source.attributes is None else to_json(source.attributes)
             row = SourceRow(at, source.doc_id, source.task, text, speaker, group, more)
             rows.sources.append(row)

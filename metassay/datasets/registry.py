@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations, product
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -188,14 +188,11 @@ def is_closed(word: str, datasets: Mapping[str, Dataset]) -> bool:
     repeated = [
         getattr(benchmark, key, {}).values() for key in ("few_shot", "released_claims")
     ]
-    folders = [
-        Path(benchmark.raw),
-        *(Path(folder) for mapping in repeated for folder in mapping),
-    ]
+    folders = [Path(benchmark.raw), *map(Path, chain.from_iterable(repeated))]
     closed = [
         folder_of(n, entry) for n, entry in datasets.items() if entry.access != "public"
     ]
-    return any(is_inside(a, b) or is_inside(b, a) for a in folders for b in closed)
+    return any(is_inside(a, b) or is_inside(b, a) for a, b in product(folders, closed))
 
 
 def is_inside(inner: Path, outer: Path) -> bool:
@@ -261,9 +258,9 @@ def _problems(name: str, dataset: Dataset) -> list[str]:
     for file_name, count in Counter(file.name for file in dataset.files).items():
         if count > 1:
             problems.append(f"files: {file_name!r} is there {count} times; keep one")
-    return problems + [
-        problem for file in dataset.files for problem in _file(file, dataset)
-    ]
+    for file in dataset.files:
+        problems += _file(file, dataset)
+    return problems
 
 
 def _file(file: File, dataset: Dataset) -> list[str]:

@@ -6,7 +6,8 @@ Those of FRANK, XSum, UniEval, LongDocFACTScore and ScholarSum.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -226,8 +227,13 @@ def read_xsum_hallucination(folder: Path) -> Rows:
 def _faithfulness(text: str, spans: list[_Span]) -> float | None:
     """Return the share of words outside all spans; None for a text without words."""
     words = [match.span() for match in _WORD.finditer(text)]
-    touched = [any(a < end and start < z for start, end in spans) for a, z in words]
-    return 1 - sum(touched) / len(words) if words else None
+    touched = sum(_overlaps(word, spans) for word in words)
+    return 1 - touched / len(words) if words else None
+
+
+def _overlaps(word: _Span, spans: Iterable[_Span]) -> bool:
+    first, last = word
+    return any(first < end and start < last for start, end in spans)
 
 
 # ---- UniEval
@@ -483,7 +489,7 @@ def read_scholarsum(folder: Path) -> Rows:
         )
         return rows
     papers = list(_papers(files[0], rows))
-    keys = {key for paper in papers for key in paper.fields}
+    keys = set(chain.from_iterable(paper.fields for paper in papers))
     rated = (key.removesuffix(_HUMAN) for key in keys if key.endswith(_HUMAN))
     systems = sorted(filter(None, rated))
     if papers and not systems:

@@ -149,10 +149,13 @@ def make_group(
 
 def make_site_group(section: str, forms: FormsBySide) -> Group:
     """Return the group of a site of the body."""
+    sides = []
+    for side in forms:
+        sides.append(tuple(base for base, *_ in side))
     return Group(
         kind="anatomy",
         section=section,
-        sides=tuple(tuple(base for base, *_ in side) for side in forms),
+        sides=tuple(sides),
         forms=forms,
         unread=frozenset(),
     )
