@@ -109,7 +109,11 @@ def apply_threshold(
     abstain: Sequence[float] | None,
     explanation: str,
 ) -> Judgment:
-    """Return entailed from the threshold on; abstained strictly inside the band `abstain`."""
+    """Return entailed from the threshold on; abstained strictly inside the band `abstain`.
+
+    >>> apply_threshold(0.55, 0.5, [0.4, 0.6], "a close call").status
+    'abstained'
+    """
     if abstain is not None and abstain[0] < probability < abstain[1]:
         return Judgment("abstained", probability=probability, explanation=explanation)
     label = "entailed" if probability >= threshold else "not_entailed"

@@ -165,7 +165,11 @@ class Reading:
 
 
 def read(text: str) -> Reading:
-    """Read the content tokens, with numbers in digits and one name for each unit and side."""
+    """Read the content tokens, with numbers in digits and one name for each unit and side.
+
+    >>> sorted(read("Left knee pain for two weeks.").places)
+    ['2', 'knee', 'left', 'pain', 'week']
+    """
     reading = Reading()
     start = 0
     text = _FREE_OF.sub("without", _ANSWER.sub(r"\1", _to_digits(text.lower())))

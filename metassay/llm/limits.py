@@ -136,6 +136,9 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
     A date is compared with the server's `Date`. None if the headers are missing or
     unreadable.
+
+    >>> retry_after({"retry-after": "2"}), retry_after({"retry-after-ms": "150"})
+    (2.0, 0.15)
     """
     if (milliseconds := _number(headers.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1000

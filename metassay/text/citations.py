@@ -59,6 +59,11 @@ def parse(statement: str) -> CitedStatement:
 
     Passages are counted from 0. A statement of citations alone has an empty text, or
     only its full stop. Does not check whether cited passages exist.
+
+    >>> parse("She takes aspirin [1][3-5].")
+    CitedStatement(text='She takes aspirin.', citations=(1, 3, 4, 5))
+    >>> parse("BP [120/80] is normal.").citations
+    ()
     """
     statement = statement.strip()
     marks = _marks(statement)
@@ -78,6 +83,9 @@ def parse_as_doclens(statement: str) -> CitedStatement:
     cite passage 1, `[120/80]` cites passage 120. The words lose each of these numbers
     with its bracket and a blank before it, every closing bracket and every ` |`: `BP
     [120/80] is up [1-3].` becomes `BP/80 is up-3.`.
+
+    >>> parse_as_doclens("BP [120/80] is up [1-3].")
+    CitedStatement(text='BP/80 is up-3.', citations=(1, 120))
     """
     line = " ".join(statement.split())
     words = _DOCLENS.sub("", line).replace(" |", "").replace("]", "")
@@ -90,6 +98,9 @@ def strip_citations(text: str) -> str:
     """Remove the citations of a text of any length; nothing else changes.
 
     Removes what `parse` removes from each of `sentences(text)`.
+
+    >>> strip_citations("No fever [2]. She sleeps well [3].")
+    'No fever. She sleeps well.'
     """
     parts, start = [], 0
     for mark in _marks(text):
@@ -104,7 +115,11 @@ def ends(text: str) -> list[int]:
 
 
 def blank_citations(text: str) -> str:
-    """Replace citations by blanks, so that offsets stay the same."""
+    """Replace citations by blanks, so that offsets stay the same.
+
+    >>> blank_citations("No fever [2].")
+    'No fever    .'
+    """
     parts, start = [], 0
     for mark in _marks(text):
         for left, right in mark.groups:

@@ -316,6 +316,10 @@ def divide(note: str, *, compat: Compat) -> dict[str, list[Span]]:
     Only the first occurrence of a section counts, so each has exactly one piece; text
     before the first heading, even if blank, counts as the occurrence of subjective;
     white space around a piece stays. A note without headings is all subjective.
+
+    >>> note = "HPI: cough\\nExam: clear\\nPlan: rest"
+    >>> list(divide(note, compat="none"))
+    ['subjective', 'objective_exam', 'assessment_and_plan']
     """
     lines = _line_spans(note)
     if compat == "doclens-table24":

@@ -42,6 +42,10 @@ def sentences(text: str) -> list[Span]:
     """Split a text into sentences: disjoint, in order, without white space around them.
 
     Returns an empty list if there are none. Never fails, for any characters.
+
+    >>> text = "Plan:\\n1. Rest [2]. Return in 2 wk. if worse."
+    >>> [text[start:end] for start, end in sentences(text)]
+    ['Rest [2].', 'Return in 2 wk. if worse.']
     """
     spans, introducing = _spans(text)
     return spans or introducing

@@ -16,7 +16,11 @@ class Span(NamedTuple):
 
 
 def strip_span(text: str, start: int, end: int) -> Span:
-    """Return the span without white space around it; empty if there is nothing else."""
+    """Return the span without white space around it; empty if there is nothing else.
+
+    >>> strip_span("  fever ", 0, 8)
+    Span(start=2, end=7)
+    """
     inner = text[start:end]
     left = len(inner) - len(inner.lstrip())
     return Span(start + left, max(start + left, start + len(inner.rstrip())))

@@ -48,7 +48,11 @@ _NEGATED = frozenset({"cannot", "can't", "won't", "ain't"})
 
 
 def words(text: str) -> list[str]:
-    """Split on white space, as published counts of words per note do."""
+    """Split on white space, as published counts of words per note do.
+
+    >>> words("[doctor] it's 5.0 mg")
+    ['[doctor]', "it's", '5.0', 'mg']
+    """
     return text.split()
 
 

@@ -94,6 +94,12 @@ def find(segment: str, text: str) -> Located | None:
 
     Of several places, the first exact match or else the first. Citations after the
     place belong to it. Spans are in characters of `text`.
+
+    >>> text = "She denied any chest pain, or cough."
+    >>> find("chest pain", text)
+    Located(span=Span(start=15, end=25), how='exact')
+    >>> find("CHEST-PAIN or cough", text).how
+    'loose'
     """
     segment = segment.strip()
     location = _word_by_word(segment, text)
@@ -119,7 +125,11 @@ def find_all(segment: str, text: str) -> Locations:
 
 
 def says_something(segment: str) -> bool:
-    """Return whether it has a word or number that could be searched."""
+    """Return whether it has a word or number that could be searched.
+
+    >>> says_something("5 mg"), says_something("...")
+    (True, False)
+    """
     return bool(_tokens(segment))
 
 

@@ -33,6 +33,9 @@ def statements(text: str) -> list[Statement]:
     `start` and `end` are those of the sentence with its citations. Sentences without
     letters or digits outside citations are left out, and so is the mark of an absent
     section; `__lf1__` of compat doclens-table24 counts as a line break.
+
+    >>> [(s.text, s.citations) for s in statements("No fever [2]. Rest.")]
+    [('No fever.', (2,)), ('Rest.', ())]
     """
     spans = sentences(plain_lines(text, same_length=True))
     read = [Statement(*parse(text[start:end]), start, end) for start, end in spans]

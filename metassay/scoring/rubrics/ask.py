@@ -27,7 +27,11 @@ Attributes = Mapping[str, Any]
 
 
 def attributes_of(written: str | None) -> Attributes:
-    """Return the object in `sources.attributes`, or an empty one where there is none."""
+    """Return the object in `sources.attributes`, or an empty one where there is none.
+
+    >>> attributes_of('{"history": "yes"}'), attributes_of(None)
+    ({'history': 'yes'}, {})
+    """
     attributes = json.loads(written) if isinstance(written, str) else None
     return attributes if isinstance(attributes, dict) else {}
 
