@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -83,10 +83,10 @@ def without_secrets(text: str, secrets: Iterable[str]) -> str:
         windows.update(content[end - _WINDOW : end] for end in ends)
 
     def hide(run: re.Match[str]) -> str:
-        is_secret = any(
-            window in content for content in _decoded(run[0]) for window in windows
-        )
-        return _UNSHOWN if is_secret else run[0]
+        for content, window in product(_decoded(run[0]), windows):
+            if window in content:
+                return _UNSHOWN
+        return run[0]
 
     return _OPAQUE.sub(hide, text)
 

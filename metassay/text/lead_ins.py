@@ -10,18 +10,69 @@ names something ("Left hip fracture:") is taken for a heading.
 
 import re
 
-from metassay.text.patterns import read_words
-
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_ASKING = frozenset(read_words(__file__, "asking"))
-_ANNOUNCING = frozenset(read_words(__file__, "announcing"))
-_OPEN = frozenset(read_words(__file__, "open"))
-_DENIALS = frozenset(read_words(__file__, "denials"))
-_VERBS = frozenset(read_words(__file__, "verbs"))
-_BEGINNINGS = frozenset(read_words(__file__, "beginnings"))
-_DOCUMENTED = frozenset(read_words(__file__, "documented"))
-_RESULTS = frozenset(read_words(__file__, "results"))
-_SUBJECTS = frozenset(read_words(__file__, "subjects"))
+# A line with one of these first asks, announces or sets a condition.
+_ASKING = frozenset(
+    """
+    how list reason reasons things to what when where which who why
+    """.split()
+)
+# A line with one of these announces others, or sets a condition.
+_ANNOUNCING = frozenset(
+    """
+    below following follows if these things unless until when whether
+    """.split()
+)
+# Something must follow a line that ends in one of these.
+_OPEN = frozenset(
+    """
+    a about an and any as at by for from her his in include included includes
+    including into of on or our regarding than that the their to with your
+    """.split()
+)
+_DENIALS = frozenset("absent denied denies neither never no none not without".split())
+# Verbs of statements. Words that are as often nouns of headings ("studies", "labs")
+# are left out.
+_VERBS = frozenset(
+    """
+    am appeared appears are became becomes began came can cannot confirmed confirms
+    continues could demonstrated demonstrates denied denies developed develops did
+    died does drinks eats failed fails feels fell felt gave got grew had has have
+    improved is lacks lost may might moved must needs noticed persists presented
+    presents quit ran received receives refused refuses remained remains reported
+    reports required requires resolved revealed reveals said seems should showed
+    shows slept smoked smokes spread started stated states stopped suggested
+    suggests takes tolerated tolerates took tried underwent used uses walks was went
+    were will worsened would
+    """.split()
+)
+# What a line states of its patient, if it begins so.
+_BEGINNINGS = frozenset(
+    """
+    ambulates able afebrile allergic alert asymptomatic awake continues died drinks
+    eats exercises failed feels fell former had has is lives lost married needs quit
+    remains reports retired sleeps smokes stable takes tolerates unable uses walks
+    wears works
+    """.split()
+)
+# Participles with which notes say what was done with the following: "Medications
+# prescribed".
+_DOCUMENTED = frozenset(
+    """
+    completed discussed given listed needed noted obtained ordered performed planned
+    prescribed provided recommended related requested reviewed scheduled taken used
+    """.split()
+)
+# Results, if a line ends in one.
+_RESULTS = frozenset(
+    """
+    abnormal absent broken clear confirmed daily detected died failed failing fell
+    improved negative normal nightly persists positive present quit reactive
+    resolved smoked stable started stopped swollen tender uncontrolled unremarkable
+    weekly worse worsened
+    """.split()
+)
+_SUBJECTS = frozenset("he i it she there they we you".split())
 # After a participle: "Started on insulin", and not "Advanced directives".
 _AFTER_PARTICIPLE = frozenset(
     {"against", "at", "by", "for", "from", "home", "in", "off", "on", "out", "to"}
