@@ -109,7 +109,13 @@ class MedcatOptions(LinkerOptions):
         def mention(entity: Any) -> Mention:
             kind = (*entity["type_ids"], "")[0]
             name = entity["source_value"].lower()
-            return Mention(entity["start"], entity["end"], entity["cui"], kind, name)
+            return Mention(
+                start=entity["start"],
+                end=entity["end"],
+                concept=entity["cui"],
+                semantic_type=kind,
+                term=name,
+            )
 
         return lambda text: sorted(
             map(mention, loaded.get_entities(text)["entities"].values())
@@ -148,7 +154,13 @@ class QuickumlsOptions(LinkerOptions):
                 default="",
             )
             name = entity["term"].lower()
-            return Mention(entity["start"], entity["end"], entity["cui"], kind, name)
+            return Mention(
+                start=entity["start"],
+                end=entity["end"],
+                concept=entity["cui"],
+                semantic_type=kind,
+                term=name,
+            )
 
         def link(text: str) -> list[Mention]:
             matches = matcher.match(text, best_match=True, ignore_syntax=True)

@@ -140,7 +140,9 @@ def load_terms(path: Path) -> Terms:
             continue
         # OR is not "or", US not "us": both would be found in every text.
         capitals = term.isupper() and term.lower() in STOPWORDS
-        meaning = Meaning(concept, semantic_type, term, capitals)
+        meaning = Meaning(
+            concept=concept, semantic_type=semantic_type, term=term, capitals=capitals
+        )
         for form in [term, plural(term)] + [f"{term[:-2]}es"] * term.endswith("sis"):
             tokens = [_word(token) for token in _TOKEN.findall(form)]
             sizes.setdefault(tokens[0], set()).add(len(tokens))

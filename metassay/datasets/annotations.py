@@ -125,7 +125,9 @@ FACT_CRITERIA = {
         better="higher" if name.startswith(("factual", "correct")) else "lower",
         scale="count" if name in COUNTS else "interval",
     )
-    for name in fact_ratings(FactCounts(None, None, None, None))
+    for name in fact_ratings(
+        FactCounts(correct=None, incorrect=None, hallucinated=None, omitted=None)
+    )
 }
 
 
@@ -159,7 +161,13 @@ def _fact_counts(path: Path, _: _Texts, rows: Rows) -> Iterator[_Ratings]:
     for at, entry, numbers in _read_counts(path, _Counts, (*STATUSES, *_IN_ALL), rows):
         reference, system = (numbers[name] for name in _IN_ALL)
         correct, incorrect, hallucinated, omitted = (numbers[name] for name in STATUSES)
-        counts = FactCounts(correct, incorrect, hallucinated, omitted, reference)
+        counts = FactCounts(
+            correct=correct,
+            incorrect=incorrect,
+            hallucinated=hallucinated,
+            omitted=omitted,
+            reference=reference,
+        )
         if _add_up(at, entry, counts, system, rows):
             yield at, entry, fact_ratings(counts)
 
@@ -366,7 +374,15 @@ def read_element_labels(folder: Path) -> Rows:
                 at, "the sentences are not those that Metassay finds", where, _DIVIDE
             )
         lengths[summary.doc_id, summary.author] = len(summary.sentences)
-        rows.texts.append(TextRow(at, summary.doc_id, summary.author, FULL, text))
+        rows.texts.append(
+            TextRow(
+                at=at,
+                doc_id=summary.doc_id,
+                author=summary.author,
+                part=FULL,
+                text=text,
+            )
+        )
     _read_labels(folder / LABELS, lengths, rows)
     warn_unread(folder, {own_data.SOURCES_FILE, SUMMARIES, LABELS}, rows.warnings)
     return rows

@@ -41,12 +41,12 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
     """
     _check_keys(rows)
     known = _References(
-        {source.doc_id for source in rows.sources},
-        {text.author for text in rows.texts},
-        {(text.doc_id, text.author) for text in rows.texts},
-        {(text.doc_id, text.author, text.part) for text in rows.texts},
-        {segment.part for segment in rows.segments},
-        _file({row.at.file for row in rows.texts}, "the texts"),
+        documents={source.doc_id for source in rows.sources},
+        authors={text.author for text in rows.texts},
+        written={(text.doc_id, text.author) for text in rows.texts},
+        parts={(text.doc_id, text.author, text.part) for text in rows.texts},
+        facets={segment.part for segment in rows.segments},
+        texts=_file({row.at.file for row in rows.texts}, "the texts"),
     )
     sources = _file({row.at.file for row in rows.sources}, "the sources")
     for text in rows.texts if rows.sources and "sources" not in rows.unreadable else ():

@@ -46,10 +46,10 @@ def open_session(
         read += [(name, RAW / name) for name in all_datasets([chosen])]
         raise_problems(label_problems(registry, datasets, read))
     return Session(
-        parse_models(shared.endpoints, shared.models),
-        shared.max_cost if account == ACCOUNT else max_cost,
-        {name: dataset.access for name, dataset in registry.items()},
-        datasets,
+        models=parse_models(shared.endpoints, shared.models),
+        max_cost=shared.max_cost if account == ACCOUNT else max_cost,
+        access={name: dataset.access for name, dataset in registry.items()},
+        datasets=datasets,
         account=account,
         max_missing=shared.max_missing,
         raw=RAW,
@@ -61,7 +61,12 @@ def dry_session(shared: Shared, benchmark: Evaluation) -> Session:
     access = {name: dataset.access for name, dataset in load_registry().items()}
     models = parse_models(shared.endpoints, shared.models)
     return Session(
-        models, shared.max_cost, access, [benchmark.dataset], dry=True, raw=RAW
+        models=models,
+        max_cost=shared.max_cost,
+        access=access,
+        datasets=[benchmark.dataset],
+        dry=True,
+        raw=RAW,
     )
 
 
@@ -72,4 +77,11 @@ def probe_session(shared: Shared) -> Session:
     }
     models = parse_models(shared.endpoints, shared.models)
     policy = Policy(attempts=1)
-    return Session(models, shared.max_cost, access, [_PROBE], policy=policy, alone=True)
+    return Session(
+        models=models,
+        max_cost=shared.max_cost,
+        access=access,
+        datasets=[_PROBE],
+        policy=policy,
+        alone=True,
+    )

@@ -66,10 +66,26 @@ def read_aci_bench(folder: Path) -> Rows:
         rows.sources.append(
             source_row(at, encounter, "note", passages, speaker, attributes=more)
         )
-        rows.texts.append(TextRow(at, encounter, REFERENCE, FULL, record.fields[_NOTE]))
+        rows.texts.append(
+            TextRow(
+                at=at,
+                doc_id=encounter,
+                author=REFERENCE,
+                part=FULL,
+                text=record.fields[_NOTE],
+            )
+        )
     for author, name in SYSTEMS.items():
         for at, fields in _records(folder / name, (_NOTE,), rows):
-            rows.texts.append(TextRow(at, fields[_KEY], author, FULL, fields[_NOTE]))
+            rows.texts.append(
+                TextRow(
+                    at=at,
+                    doc_id=fields[_KEY],
+                    author=author,
+                    part=FULL,
+                    text=fields[_NOTE],
+                )
+            )
     return rows
 
 
@@ -133,10 +149,22 @@ def read_mts_dialog(folder: Path) -> Rows:
             speaker, passages = split_turns(fields["Dialogue"], _TAG, at, rows, where)
             rows.sources.append(source_row(at, doc_id, "note", passages, speaker))
             rows.texts.append(
-                TextRow(at, doc_id, REFERENCE, FULL, fields["Reference Summary"])
+                TextRow(
+                    at=at,
+                    doc_id=doc_id,
+                    author=REFERENCE,
+                    part=FULL,
+                    text=fields["Reference Summary"],
+                )
             )
         rows.texts.append(
-            TextRow(at, doc_id, author, FULL, fields["Automatic Summary"])
+            TextRow(
+                at=at,
+                doc_id=doc_id,
+                author=author,
+                part=FULL,
+                text=fields["Automatic Summary"],
+            )
         )
         by = {
             name: cell_number(score, column, rows) for column, name in CRITERIA.items()
@@ -221,7 +249,16 @@ def _add_texts(notes: _Notes, rows: Rows) -> None:
             number = references[consultation]
             author = REFERENCE if number == 1 else f"{REFERENCE}:{number}"
         status = "ok" if text else "error"
-        rows.texts.append(TextRow(at, consultation, author, FULL, text or None, status))
+        rows.texts.append(
+            TextRow(
+                at=at,
+                doc_id=consultation,
+                author=author,
+                part=FULL,
+                text=text or None,
+                status=status,
+            )
+        )
 
 
 def _values(at: Place, fields: dict[str, str], rows: Rows) -> dict[str, float | None]:

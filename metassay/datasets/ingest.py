@@ -67,15 +67,19 @@ def ingest(
         row.metric: (row.better, values.get(row.metric, [])) for row in rows.metrics
     }
     return Tables(
-        frame_of(
+        sources=frame_of(
             SOURCES, [row._asdict() | {"dataset": dataset} for row in rows.sources]
         ),
-        frame_of(TEXTS, [row._asdict() | {"recipe": recipe} for row in rows.texts]),
-        frame_of(SEGMENTS, [row._asdict() for row in rows.segments]),
-        frame_of(RATINGS, [row._asdict() for row in rows.ratings]),
-        frame_of(MEASUREMENTS, [_measurement(row, recipe) for row in rows.scores]),
-        dataset_criteria(metrics),
-        tuple(rows.warnings.lines()),
+        texts=frame_of(
+            TEXTS, [row._asdict() | {"recipe": recipe} for row in rows.texts]
+        ),
+        segments=frame_of(SEGMENTS, [row._asdict() for row in rows.segments]),
+        ratings=frame_of(RATINGS, [row._asdict() for row in rows.ratings]),
+        measurements=frame_of(
+            MEASUREMENTS, [_measurement(row, recipe) for row in rows.scores]
+        ),
+        criteria=dataset_criteria(metrics),
+        warnings=tuple(rows.warnings.lines()),
     )
 
 

@@ -319,10 +319,22 @@ def read_sources(path: Path, rows: Rows) -> None:
             speaker = [passage.speaker for passage in source.passages]
             group = [passage.group for passage in source.passages]
             more = None if source.attributes is None else to_json(source.attributes)
-            row = SourceRow(at, source.doc_id, source.task, text, speaker, group, more)
+            row = SourceRow(
+                at=at,
+                doc_id=source.doc_id,
+                task=source.task,
+                passages=text,
+                speaker=speaker,
+                group=group,
+                attributes=more,
+            )
             rows.sources.append(row)
         elif key is not None:
-            rows.sources.append(SourceRow(at, key[0], "", [], [], []))
+            rows.sources.append(
+                SourceRow(
+                    at=at, doc_id=key[0], task="", passages=[], speaker=[], group=[]
+                )
+            )
 
 
 def _read_texts(path: Path, rows: Rows) -> None:
@@ -332,7 +344,16 @@ def _read_texts(path: Path, rows: Rows) -> None:
         if line is not None:
             rows.texts.append(TextRow(at, **dict(line)))
         elif key is not None:
-            rows.texts.append(TextRow(at, key[0], key[1], key[2], None, "error"))
+            rows.texts.append(
+                TextRow(
+                    at=at,
+                    doc_id=key[0],
+                    author=key[1],
+                    part=key[2],
+                    text=None,
+                    status="error",
+                )
+            )
 
 
 def _read_segments(path: Path, rows: Rows) -> None:
@@ -510,11 +531,21 @@ def _add_example(
     rows: Rows,
 ) -> None:
     doc_id = example.example_id
-    rows.texts.append(TextRow(at, doc_id, system, FULL, example.output))
+    rows.texts.append(
+        TextRow(at=at, doc_id=doc_id, author=system, part=FULL, text=example.output)
+    )
     earlier_at, earlier = first.setdefault(doc_id, (at, example))
     if earlier is example:
         rows.sources.append(_example_source(example, at, task, rows))
-        rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, example.reference))
+        rows.texts.append(
+            TextRow(
+                at=at,
+                doc_id=doc_id,
+                author=REFERENCE,
+                part=FULL,
+                text=example.reference,
+            )
+        )
         return
     where = f"example_id {shown(doc_id)}"
     for name in ("input", "reference"):

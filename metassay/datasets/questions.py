@@ -42,7 +42,15 @@ def read_meqsum(folder: Path) -> Rows:
         rows.sources.append(
             source_row(at, question.name, "question", question.passages)
         )
-        rows.texts.append(TextRow(at, question.name, REFERENCE, FULL, question.summary))
+        rows.texts.append(
+            TextRow(
+                at=at,
+                doc_id=question.name,
+                author=REFERENCE,
+                part=FULL,
+                text=question.summary,
+            )
+        )
     return rows
 
 

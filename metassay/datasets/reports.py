@@ -66,7 +66,15 @@ def read_mimic_reports(folder: Path) -> Rows:
         rows.sources.append(
             source_row(at, doc_id, "impression", passages, attributes=attributes)
         )
-        rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, report.impression))
+        rows.texts.append(
+            TextRow(
+                at=at,
+                doc_id=doc_id,
+                author=REFERENCE,
+                part=FULL,
+                text=report.impression,
+            )
+        )
     return rows
 
 
@@ -122,7 +130,13 @@ def _reports(path: Path, rows: Rows) -> Iterator[_Report]:
         if kind and findings and impression:
             row_id = row["row_id"].strip()
             digest = hashlib.sha256(row_id.encode()).hexdigest()
-            yield _Report(digest, row_id, kind, findings, impression)
+            yield _Report(
+                digest=digest,
+                row_id=row_id,
+                kind=kind,
+                findings=findings,
+                impression=impression,
+            )
 
 
 def _radiology(path: Path, rows: Rows) -> Iterator[dict[Hashable, Any]]:

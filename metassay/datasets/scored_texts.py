@@ -201,7 +201,9 @@ def read_xsum_hallucination(folder: Path) -> Rows:
         if doc_id not in documents:
             documents.add(doc_id)
             rows.sources.append(source_row(at, doc_id, "other", []))
-        rows.texts.append(TextRow(at, doc_id, author, FULL, text))
+        rows.texts.append(
+            TextRow(at=at, doc_id=doc_id, author=author, part=FULL, text=text)
+        )
         for rater, spans in marked[doc_id, author].items():
             of_rater = _XSUM, doc_id, author, FULL, "text", rater
             rows.rate(at, of_rater, {"faithfulness": _faithfulness(text, spans)})
@@ -295,7 +297,15 @@ def read_sfres(folder: Path) -> Rows:
         rows.sources.append(
             source_row(at, doc_id, "other", [sentence["source"].strip()])
         )
-        rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, sentence["reference"]))
+        rows.texts.append(
+            TextRow(
+                at=at,
+                doc_id=doc_id,
+                author=REFERENCE,
+                part=FULL,
+                text=sentence["reference"],
+            )
+        )
         _add_response(at, doc_id, "unnamed", sentence, "sfres", rows)
     return rows
 
@@ -354,7 +364,15 @@ def read_longeval(folder: Path) -> Rows:
         articles.setdefault(
             doc_id, _source(at, doc_id, value["source_doc"].split("<br />"))
         )
-        rows.texts.append(TextRow(at, doc_id, author, FULL, _clean(value["summary"])))
+        rows.texts.append(
+            TextRow(
+                at=at,
+                doc_id=doc_id,
+                author=author,
+                part=FULL,
+                text=_clean(value["summary"]),
+            )
+        )
     rows.sources += articles.values()
     for at, scores in (
         json_list(folder / LONGEVAL_SCORES, rows.problems, remedy=AGAIN) or ()
@@ -387,7 +405,11 @@ def read_longsciverify(folder: Path) -> Rows:
                 _source(at, doc_id, article["article_text"], corpus=corpus)
             )
             abstract = _clean(" ".join(article["abstract_text"]))
-            rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, abstract))
+            rows.texts.append(
+                TextRow(
+                    at=at, doc_id=doc_id, author=REFERENCE, part=FULL, text=abstract
+                )
+            )
         for rater in RATERS if doc_ids else ():
             _add_reviews(
                 folder / f"{corpus}_reviewer_{rater}.csv", rater, doc_ids, rows
@@ -401,7 +423,13 @@ def _add_reviews(path: Path, rater: int, doc_ids: dict[str, str], rows: Rows) ->
         for number, (column, author) in SYSTEMS.items():
             if rater == RATERS[0]:
                 rows.texts.append(
-                    TextRow(at, doc_id, author, FULL, _clean(fields[column]))
+                    TextRow(
+                        at=at,
+                        doc_id=doc_id,
+                        author=author,
+                        part=FULL,
+                        text=_clean(fields[column]),
+                    )
                 )
             cells = [fields[f"model_{number}_sent_{s}_factuality"] for s in SENTENCES]
             marks = [float(cell) for cell in cells if cell]
@@ -551,7 +579,7 @@ def _papers(path: Path, rows: Rows) -> Iterator[_Paper]:
         if first is not at:
             what = "has the article of an earlier line, and differs in something else"
             rows.warnings.add(at, what, "both are read", f"as line {first.row}")
-        yield _Paper(at, f"{path.stem}_{number:02d}", value, rows)
+        yield _Paper(at=at, doc_id=f"{path.stem}_{number:02d}", fields=value, rows=rows)
 
 
 def _add_paper(paper: _Paper, keys: Set[str], systems: Sequence[str]) -> None:
@@ -561,7 +589,9 @@ def _add_paper(paper: _Paper, keys: Set[str], systems: Sequence[str]) -> None:
     article, abstract = paper.text("article"), paper.text("human")
     passages = [line.strip() for line in article.split("\n") if line.strip()]
     rows.sources.append(source_row(at, doc_id, "abstract", passages))
-    rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, abstract))
+    rows.texts.append(
+        TextRow(at=at, doc_id=doc_id, author=REFERENCE, part=FULL, text=abstract)
+    )
     read = {"article", "human", f"human{_ASPECT}"}
     _add_segments(paper, REFERENCE, f"human{_ASPECT}")
     for system in systems:
@@ -617,7 +647,9 @@ def _add_segments(paper: _Paper, author: str, name: str) -> None:
     for facet in FACETS:
         text = _segment(paper, facets, facet, shown(f"{name} > {facet}"))
         if text.strip():
-            rows.segments.append(SegmentRow(at, doc_id, author, facet, text))
+            rows.segments.append(
+                SegmentRow(at=at, doc_id=doc_id, author=author, part=facet, text=text)
+            )
     for other in sorted(facets.keys() - set(FACETS)):
         what = f"{shown(name)} has another facet, {shown(other)}"
         paper.warn(what, f"it is not read; facets are {', '.join(FACETS)}")

@@ -47,7 +47,7 @@ def ingest_study(
     ]
     key: Any = (texts[name] for name in ("doc_id", "author", "part"))
     rows.texts = [
-        TextRow(Place(TEXTS.name), doc, author, part, None)
+        TextRow(at=Place(TEXTS.name), doc_id=doc, author=author, part=part, text=None)
         for doc, author, part in zip(*key, strict=True)
     ]
     check(rows, criteria)

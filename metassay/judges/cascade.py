@@ -143,7 +143,12 @@ def _count_questions(llms: Sequence[Chosen], pairs: Sequence[Pair]) -> int:
         from metassay.llm.prompts import Decoding
 
         # The count does not depend on the decoding.
-        decoding = Decoding(judge.record.model(judge.options).model, 0.0, None, 1)
+        decoding = Decoding(
+            model=judge.record.model(judge.options).model,
+            temperature=0.0,
+            seed=None,
+            max_tokens=1,
+        )
         needs = judge.record.requests(pairs, judge.options, decoding)
         keys.update(request.key for request in needs.requests)
     return len(keys)

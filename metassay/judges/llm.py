@@ -463,10 +463,10 @@ def requests(
         sum(len(group.items) for group in groups) / questions if questions else 1.0
     )
     return Requests(
-        structured.first_requests(groups),
-        most,
-        length * samples,
-        structured.Again(prompts).longest,
+        requests=structured.first_requests(groups),
+        most=most,
+        answer_length=length * samples,
+        longer=structured.Again(prompts).longest,
     )
 
 

@@ -170,7 +170,12 @@ def _ask_against_premise(
     ):
         questions = [{"hypothesis": pair.hypothesis} for pair in group]
         material = {form.material: group[0].premise}
-        yield Call(form, material, questions, [[pair] for pair in group])
+        yield Call(
+            form=form,
+            material=material,
+            questions=questions,
+            pairs=[[pair] for pair in group],
+        )
 
 
 def _ask_about_citations(
@@ -192,7 +197,11 @@ def _ask_about_citations(
         for texts, of_call in calls:
             material = {form.material: numbered_passages(texts)}
             yield Call(
-                form, material, [{"statement": of_call[0].hypothesis}], [of_call], texts
+                form=form,
+                material=material,
+                questions=[{"statement": of_call[0].hypothesis}],
+                pairs=[of_call],
+                passages=texts,
             )
 
 
@@ -201,7 +210,12 @@ def _ask_about_two_texts(
 ) -> Iterator[Call]:
     for pair in pairs:
         question = {"first": pair.premise, "second": pair.hypothesis}
-        yield Call(form, {form.material: pair.context}, [question], [[pair]])
+        yield Call(
+            form=form,
+            material={form.material: pair.context},
+            questions=[question],
+            pairs=[[pair]],
+        )
 
 
 def _split_cited(whole: str, alone: Collection[str]) -> tuple[str, ...]:
@@ -239,7 +253,14 @@ def _ask_about_criteria(
         criteria = [criterion_of(pair) for pair in group]
         material = {"against": group[0].premise or None, "text": group[0].hypothesis}
         questions = [_question(criterion) for criterion in criteria]
-        yield Call(form, material, questions, [[pair] for pair in group], (), criteria)
+        yield Call(
+            form=form,
+            material=material,
+            questions=questions,
+            pairs=[[pair] for pair in group],
+            passages=(),
+            criteria=criteria,
+        )
 
 
 def _question(criterion: Criterion) -> dict[str, object]:

@@ -120,7 +120,15 @@ def batches(pairs: pd.DataFrame, size: int) -> Iterator[list[Pair]]:
             for key, instrument, p, h, c, part, author in zip(*columns, strict=True):
                 read_beside = None if c < 0 else texts[c]
                 group_pairs.append(
-                    Pair(key, instrument, texts[p], texts[h], part, read_beside, author)
+                    Pair(
+                        pair_id=key,
+                        instrument=instrument,
+                        premise=texts[p],
+                        hypothesis=texts[h],
+                        part=part,
+                        context=read_beside,
+                        author=author,
+                    )
                 )
             yield group_pairs
 

@@ -415,7 +415,14 @@ def open_budget(
             f"{where} > prices: missing, so max_cost cannot be kept; add them (0 for a model of"
             " your own), or remove max_cost"
         )
-    budget = Budget(ledger, account, model.model, prices, max_cost, where)
+    budget = Budget(
+        ledger=ledger,
+        account=account,
+        model=model.model,
+        prices=prices,
+        max_cost=max_cost,
+        where=where,
+    )
     with ledger.transaction():
         ledger.write("INSERT OR IGNORE INTO accounts (account) VALUES (?)", account)
         ((currency,),) = ledger.select(
@@ -461,6 +468,11 @@ def spending(ledger: Ledger, account: str) -> Spending:
     )
     for currency, spent, at_most, saved, calls, hits in ledger.select(query, account):
         return Spending(
-            currency, spent / _UNIT, at_most / _UNIT, saved / _UNIT, calls, hits
+            currency=currency,
+            spent=spent / _UNIT,
+            at_most=at_most / _UNIT,
+            saved=saved / _UNIT,
+            calls=calls,
+            hits=hits,
         )
-    return Spending(None, 0.0, 0.0, 0.0, 0, 0)
+    return Spending(currency=None, spent=0.0, at_most=0.0, saved=0.0, calls=0, hits=0)

@@ -452,13 +452,26 @@ def asker(
                     key: request for key, request in missing.items() if key in in_batch
                 }
                 in_batches = BatchRun(
-                    endpoint, model, ledger, reduced, patience, until, batched, by_batch
+                    endpoint=endpoint,
+                    model=model,
+                    ledger=ledger,
+                    budget=reduced,
+                    policy=patience,
+                    until=until,
+                    requests=batched,
+                    send=by_batch,
                 )
                 replies |= finish(in_batches.run(secrets))
                 missing = {key: r for key, r in missing.items() if key not in replies}
         if missing:
             single = SingleRun(
-                endpoint, model, ledger, budget, patience, missing, len(distinct)
+                endpoint=endpoint,
+                model=model,
+                ledger=ledger,
+                budget=budget,
+                policy=patience,
+                requests=missing,
+                total=len(distinct),
             )
             replies |= finish(single.run(secrets))
         return [replies[key] for key in keys]

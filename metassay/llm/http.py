@@ -445,7 +445,12 @@ class _Bounded(httpx2.AsyncBaseTransport):
         content = _decompress(bytes(body), encoding, self._largest)
         if (watched := WATCHED.get()) is not None:
             watched.append(
-                Exchange(request, response, content, time.monotonic() - start)
+                Exchange(
+                    request=request,
+                    response=response,
+                    body=content,
+                    seconds=time.monotonic() - start,
+                )
             )
         headers = [h for h in response.headers.raw if h[0].lower() in _READ_HEADERS]
         return httpx2.Response(response.status_code, headers=headers, content=content)
@@ -556,7 +561,16 @@ def outcome_of_error(
         or (error.code == "invalid_prompt" and "flagged" in _message(error.body))
         or (isinstance(metadata, Mapping) and "flagged_input" in metadata)
     ):
-        return Outcome(entry=Entry(key, "refused", "content_filter", None, None, None))
+        return Outcome(
+            entry=Entry(
+                key=key,
+                status="refused",
+                finish_reason="content_filter",
+                prompt_tokens=None,
+                completion_tokens=None,
+                text=None,
+            )
+        )
     if status in RETRIED or status >= 500:
         billed: Billed = "perhaps" if status in _PERHAPS_BILLED else "no"
         wait = retry_after(error.response.headers)

@@ -157,7 +157,16 @@ IN_BATCH = "in_batch"
 
 def failure(key: str, code: str, *, attempts: int = 0) -> Reply:
     """Return the reply to a question without an answer."""
-    return Reply(key, "error", None, None, None, None, attempts, code)
+    return Reply(
+        key=key,
+        status="error",
+        text=None,
+        finish_reason=None,
+        prompt_tokens=None,
+        completion_tokens=None,
+        attempts=attempts,
+        error=code,
+    )
 
 
 # Returns one reply per question, in order; never raises for a single question.

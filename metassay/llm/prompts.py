@@ -136,7 +136,13 @@ def load(
         for problem in (*_problems(file), *_variable_problems(file, filled))
     )
     text = (Message("system", file.system.strip()), Message("user", file.user.strip()))
-    return Prompt(name, text, dict(file.variables), path, tuple(file.examples))
+    return Prompt(
+        name=name,
+        text=text,
+        variables=dict(file.variables),
+        file=path,
+        examples=tuple(file.examples),
+    )
 
 
 def join(first: Prompt, then: Prompt) -> Prompt:
@@ -147,7 +153,11 @@ def join(first: Prompt, then: Prompt) -> Prompt:
     )
     variables = {**first.variables, **then.variables}
     return Prompt(
-        f"{first.name}+{then.name}", text, variables, first.file, first.examples
+        name=f"{first.name}+{then.name}",
+        text=text,
+        variables=variables,
+        file=first.file,
+        examples=first.examples,
     )
 
 

@@ -289,7 +289,9 @@ def _take(
     for half in (left[:middle], left[middle:]):
         if half:
             faults = {item.number: answers.problems.get(item.number) for item in half}
-            batches.append(_Batch(batch.group, half, status, faults))
+            batches.append(
+                _Batch(group=batch.group, items=half, status=status, faults=faults)
+            )
     return batches
 
 

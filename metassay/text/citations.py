@@ -135,7 +135,10 @@ def _marks(text: str) -> list[_Mark]:
         if mark and marks and marks[-1].end == mark.start:
             last = marks.pop()
             mark = _Mark(
-                last.start, mark.end, last.text + mark.text, last.groups + mark.groups
+                start=last.start,
+                end=mark.end,
+                text=last.text + mark.text,
+                groups=last.groups + mark.groups,
             )
         if mark:
             marks.append(mark)
@@ -152,10 +155,15 @@ def _mark(text: str, groups: re.Match[str]) -> _Mark | None:
     if before and text[before - 1] in _STOPS:
         second_stop = _SECOND_STOP.match(text, end)
         return _Mark(
-            start, second_stop.end() if second_stop else end, "", (groups.span(),)
+            start=start,
+            end=second_stop.end() if second_stop else end,
+            text="",
+            groups=(groups.span(),),
         )
     following = _FULL_STOP.match(text, end) or _LINE_END.match(text, end)
-    return following and _Mark(start, following.end(), following[1], (groups.span(),))
+    return following and _Mark(
+        start=start, end=following.end(), text=following[1], groups=(groups.span(),)
+    )
 
 
 def _numbers(cited: str) -> tuple[int, ...]:

@@ -94,7 +94,12 @@ def answers(
 def requests(groups: Groups, rounds: int, length: float) -> Requests:
     """Return the first requests; `length`: tokens of an answer per token of the text."""
     first = first_requests([group for group in groups if group is not None])
-    return Requests(first, [1 + rounds] * len(first), length, Again().longest)
+    return Requests(
+        requests=first,
+        most=[1 + rounds] * len(first),
+        answer_length=length,
+        longer=Again().longest,
+    )
 
 
 def use(options: LlmOptions) -> Use:

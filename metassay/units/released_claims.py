@@ -90,7 +90,14 @@ def _records(file: Path, problems: Findings) -> list[_Record]:
                 )
                 for section, text in texts.items()
             }
-            records.append(_Record(at, row["example_id"], row["reference"], sections))
+            records.append(
+                _Record(
+                    at=at,
+                    example_id=row["example_id"],
+                    reference=row["reference"],
+                    sections=sections,
+                )
+            )
         except (AttributeError, LookupError, TypeError):
             problems.add(at, "is not a record of claims", AGAIN)
     return records

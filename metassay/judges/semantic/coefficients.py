@@ -87,11 +87,13 @@ def read_words(
         np.repeat(np.arange(len(closest)) == 0, [len(text.plain) for text in closest]),
     )
     return Words(
-        _join_layers(hypothesis),
-        np.concatenate([_join_layers(text) for text in closest])[:MOST],
-        np.stack([np.asarray(flag, np.float32) for flag in flags], 1),
-        np.stack([np.asarray(flag, np.float32) for flag in of_sentences], 1)[:MOST],
-        np.array([plain == word for word in hypothesis.plain], np.float32),
+        hypothesis=_join_layers(hypothesis),
+        sentences=np.concatenate([_join_layers(text) for text in closest])[:MOST],
+        flags=np.stack([np.asarray(flag, np.float32) for flag in flags], 1),
+        sentence_flags=np.stack(
+            [np.asarray(flag, np.float32) for flag in of_sentences], 1
+        )[:MOST],
+        same=np.array([plain == word for word in hypothesis.plain], np.float32),
     )
 
 

@@ -134,7 +134,14 @@ def read_hypothesis(text: str, encoded: Text) -> Hypothesis:
     name = np.array([word[0].isupper() for word in texts], bool) & ~stop
     name[:1] = False
     digit = np.array([any(map(str.isdigit, word)) for word in plain], bool)
-    return Hypothesis(encoded, plain, stop, digit, name, negated(text))
+    return Hypothesis(
+        encoded=encoded,
+        plain=plain,
+        stop=stop,
+        digit=digit,
+        name=name,
+        negated=negated(text),
+    )
 
 
 def read_premise(parts: Sequence[str], encoded: Mapping[str, Text]) -> Premise | None:
@@ -239,7 +246,14 @@ def compare(hypothesis: Hypothesis, premise: Premise) -> Compared:
     )
     features = np.stack([np.asarray(column, float) for column in columns], 1)
     places = tuple(closest.tolist())
-    return Compared(features, weights, best, exact, places, float(nearness[closest[0]]))
+    return Compared(
+        features=features,
+        weights=weights,
+        best=best,
+        exact=exact,
+        closest=places,
+        closeness=float(nearness[closest[0]]),
+    )
 
 
 def _previous_values(stop: Any, values: Any, neutral: float) -> Any:

@@ -522,7 +522,12 @@ def _read(raw: Path, pairs: Path, options: NetworkOptions, batch_tokens: int) ->
     readable = [all_[place] for place in sorted(reads)]
     labels = np.array([float(e.supported) for e in readable])
     groups = np.array([zlib.crc32(e.group.encode()) for e in readable])
-    return _Set(readable, [reads[place] for place in sorted(reads)], labels, groups)
+    return _Set(
+        examples=readable,
+        reads=[reads[place] for place in sorted(reads)],
+        labels=labels,
+        groups=groups,
+    )
 
 
 def _shrink(read: Read) -> Read:

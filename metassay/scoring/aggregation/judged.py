@@ -68,11 +68,11 @@ def cells_of(parts: pd.DataFrame, units: pd.DataFrame) -> Cells:
     stating = statements["author"].unique()
     citing = statements.loc[statements["citations"].str.len() > 0, "author"].unique()
     return Cells(
-        keys,
-        places_in(keys.assign(part=FULL), keys),
-        (keys["author"] != REFERENCE).to_numpy(),
-        keys["doc_id"].isin(references["doc_id"]).to_numpy(),
-        (~keys["author"].isin(stating) | keys["author"].isin(citing)).to_numpy(),
+        keys=keys,
+        whole=places_in(keys.assign(part=FULL), keys),
+        system=(keys["author"] != REFERENCE).to_numpy(),
+        compared=keys["doc_id"].isin(references["doc_id"]).to_numpy(),
+        citing=(~keys["author"].isin(stating) | keys["author"].isin(citing)).to_numpy(),
     )
 
 

@@ -100,7 +100,10 @@ def leaderboard(
     columns = groups.ngroup().to_numpy()
     documents, values = _matrix(ordered, "value", columns, len(rows))
     resampling = Resampling(
-        options.resamples, options.confidence, options.seed, clusters
+        resamples=options.resamples,
+        confidence=options.confidence,
+        seed=options.seed,
+        clusters=clusters,
     )
     rows["macro"], rows["low"], rows["high"] = means(values, documents, resampling)
     for name, bound in (("least", "low"), ("most", "high")):

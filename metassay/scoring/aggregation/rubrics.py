@@ -73,7 +73,12 @@ class _Ends(NamedTuple):
 
     def select(self, rows: Flags) -> "_Ends":
         """Select criteria."""
-        return _Ends(self.low[rows], self.high[rows], self.sure[rows], self.there[rows])
+        return _Ends(
+            low=self.low[rows],
+            high=self.high[rows],
+            sure=self.sure[rows],
+            there=self.there[rows],
+        )
 
     @property
     def known(self) -> Flags:
@@ -232,11 +237,15 @@ def _bound_criteria(
     lows, highs = np.full(shape[1:], np.nan), np.full(shape[1:], np.nan)
     combines, better = graded["combines"].tolist(), graded["better"].tolist()
     for at in range(len(graded)):
-        ends = _Ends(low[:, at], high[:, at], sure[:, at], counting[:, at])
+        ends = _Ends(
+            low=low[:, at], high=high[:, at], sure=sure[:, at], there=counting[:, at]
+        )
         lows[at], highs[at] = _combine_references(
             ends, combines[at], higher=better[at] == "higher"
         )
-    return _Ends(lows, highs, np.any(sure, axis=0), np.any(counting, axis=0))
+    return _Ends(
+        low=lows, high=highs, sure=np.any(sure, axis=0), there=np.any(counting, axis=0)
+    )
 
 
 def _combine_references(

@@ -124,16 +124,16 @@ ATTRIBUTION = Instrument(
 # The context of these two is all cited passages. If there is only one, the question is
 # that about all of them.
 ATTRIBUTION_ALONE = Instrument(
-    "attribution_alone",
-    "does this passage alone entail the hypothesis?",
-    _ENTAILED,
-    ATTRIBUTION,
+    name="attribution_alone",
+    asks="does this passage alone entail the hypothesis?",
+    answer=_ENTAILED,
+    without_context=ATTRIBUTION,
 )
 ATTRIBUTION_REST = Instrument(
-    "attribution_rest",
-    "do the passages cited beside one of them entail the hypothesis?",
-    _ENTAILED,
-    ATTRIBUTION,
+    name="attribution_rest",
+    asks="do the passages cited beside one of them entail the hypothesis?",
+    answer=_ENTAILED,
+    without_context=ATTRIBUTION,
 )
 SUPPORT_GRADE = Instrument(
     "support_grade",

@@ -307,7 +307,13 @@ def _questions_of(
                 unit.citations if question.units == "citation" else (ALL_CITATIONS,)
             )
             for citation in citations:
-                query = Query(owner, other, unit, citation, by_part)
+                query = Query(
+                    owner=owner,
+                    other=other,
+                    unit=unit,
+                    citation=citation,
+                    by_part=by_part,
+                )
                 premise = find(document, query) if unit.status == "ok" else NO_CLAIMS
                 if premise is not None:
                     yield author, query, premise

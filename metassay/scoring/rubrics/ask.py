@@ -213,13 +213,13 @@ def rubric_descriptions(criteria: pd.DataFrame) -> dict[str, Description]:
         high = None if pd.isna(row.high) else row.high
         shares = row.kind != "overall" and row.value == "share"
         descriptions[row.metric] = Description(
-            row.metric,
-            row.meaning,
-            row.better,
-            (row.low / row.high, 1.0) if shares else (row.low, high),
-            row.missing,
-            row.source,
-            RELEASED if row.kind == FROM_DATASET else RUBRICS,
+            name=row.metric,
+            meaning=row.meaning,
+            better=row.better,
+            range=(row.low / row.high, 1.0) if shares else (row.low, high),
+            missing=row.missing,
+            source=row.source,
+            family=RELEASED if row.kind == FROM_DATASET else RUBRICS,
             headline=row.kind in _SUMS or row.rubric not in summed,
         )
     return descriptions

@@ -176,12 +176,12 @@ def _share(read: _Passages, statement: Sequence[str]) -> _Shared:
     pairs = np.array(of_twos, np.float64).reshape(len(twos), count).T
     passages = np.flatnonzero(of_words.any(1))
     return _Shared(
-        passages,
-        np.array([len(read.words[i]) for i in passages], np.int64),
-        of_words[passages],
-        np.array(list(ones.values()), np.float64),
-        pairs[passages],
-        np.array(list(twos.values()), np.float64),
+        passages=passages,
+        sizes=np.array([len(read.words[i]) for i in passages], np.int64),
+        ones=of_words[passages],
+        ones_there=np.array(list(ones.values()), np.float64),
+        twos=pairs[passages],
+        twos_there=np.array(list(twos.values()), np.float64),
     )
 
 
