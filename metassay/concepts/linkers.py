@@ -190,7 +190,8 @@ def load(options: Linker) -> Link:
 
     Raises BadInput if a package or file is missing, with how to get it.
     """
-    link, types = options.load(), options.types
+    link = options.load()
+    types = options.types
 
     @functools.cache
     def mentions(text: str) -> list[Mention]:

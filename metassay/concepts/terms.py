@@ -175,7 +175,8 @@ def mentions(text: str, terms: Terms) -> list[Mention]:
             candidates = terms.meanings.get(" ".join(words[place : place + size]))
             if candidates is None:
                 continue
-            start, end = spans[place][0], spans[min(place + size, len(spans)) - 1][1]
+            start = spans[place][0]
+            end = spans[min(place + size, len(spans)) - 1][1]
             is_upper = text[start:end].isupper()
             matching = [
                 meaning for meaning in candidates if is_upper or not meaning.capitals

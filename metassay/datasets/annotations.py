@@ -288,7 +288,8 @@ def _statements(text: str) -> list[str]:
 
 # ---- labels of each sentence's elements: errors and their severity
 
-SUMMARIES, LABELS = "summaries.jsonl", "labels.jsonl"
+SUMMARIES = "summaries.jsonl"
+LABELS = "labels.jsonl"
 CATEGORIES = ("incorrect", "missing", "not_in_notes")
 SHARES = ("error", *CATEGORIES, "critical")
 
@@ -368,7 +369,8 @@ def read_element_labels(folder: Path) -> Rows:
         statements = _statements(text)
         if statements != summary.sentences:
             same = [a == b for a, b in zip(statements, summary.sentences, strict=False)]
-            doc_id, author = shown(summary.doc_id), shown(summary.author)
+            doc_id = shown(summary.doc_id)
+            author = shown(summary.author)
             where = f"doc_id {doc_id}, author {author}, sentence {(*same, False).index(False)}"
             rows.wrong(
                 at, "the sentences are not those that Metassay finds", where, _DIVIDE
@@ -394,13 +396,12 @@ def _read_labels(path: Path, lengths: dict[tuple[str, str], int], rows: Rows) ->
     for at, line in validate_all(lines, _Labels, rows.problems):
         unit = f"{STATEMENT_UNIT}{line.sentence}"
         key = (line.study, line.doc_id, line.author, FULL, unit, line.rater)
-        doc_id, author = shown(line.doc_id), shown(line.author)
+        doc_id = shown(line.doc_id)
+        author = shown(line.author)
         where = f"doc_id {doc_id}, author {author}, sentence {line.sentence}"
         if key in seen:
-            what, fix = (
-                "a rater has labelled the sentence before",
-                "put its elements into one line",
-            )
+            what = "a rater has labelled the sentence before"
+            fix = "put its elements into one line"
             rows.wrong(at, what, f"{where}, rater {shown(line.rater)}", fix)
             continue
         seen.add(key)

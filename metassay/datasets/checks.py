@@ -51,10 +51,8 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
     sources = _file({row.at.file for row in rows.sources}, "the sources")
     for text in rows.texts if rows.sources and "sources" not in rows.unreadable else ():
         if text.doc_id not in known.documents:
-            fix, where = (
-                "correct its doc_id or add its source",
-                f"doc_id {shown(text.doc_id)}",
-            )
+            fix = "correct its doc_id or add its source"
+            where = f"doc_id {shown(text.doc_id)}"
             rows.wrong(text.at, f"the document is not in {sources}", where, fix)
     if rows.texts:
         complete = "texts" not in rows.unreadable
@@ -109,7 +107,9 @@ def _check_unique(keys: Iterable[tuple[Place, dict[str, str]]], rows: Rows) -> N
 def _check_reference(
     rating: RatingRow, known: _References, rows: Rows, *, complete: bool
 ) -> None:
-    at, doc, author = rating.at, rating.doc_id, rating.author
+    at = rating.at
+    doc = rating.doc_id
+    author = rating.author
     where = f"doc_id {shown(doc)}, author {shown(author)}"
     unit = _UNIT.fullmatch(rating.unit)
     if unit is None:
@@ -155,7 +155,8 @@ def _check_text(
 def _check_value(
     rating: RatingRow, criteria: Mapping[str, Criterion], rows: Rows
 ) -> None:
-    criterion, value = criteria.get(rating.criterion), rating.value
+    criterion = criteria.get(rating.criterion)
+    value = rating.value
     if criterion is None:
         fix = "declare it in benchmarks/<name>/params.yaml > criteria, or rename it"
         rows.wrong(
@@ -208,7 +209,8 @@ def check_citations(rows: Rows) -> None:
         beyond = _beyond(row.text, count) if row.text and count else []
         if not beyond:
             continue
-        doc, author = f"doc_id {shown(row.doc_id)}", f"author {shown(row.author)}"
+        doc = f"doc_id {shown(row.doc_id)}"
+        author = f"author {shown(row.author)}"
         where = f"{doc}, {author}: [{beyond[0]}] of {count} passages, counted from 0"
         if row.author == REFERENCE:
             what = "the reference cites a passage that does not exist"

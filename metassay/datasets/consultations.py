@@ -39,7 +39,9 @@ SYSTEMS = {
     "umls_similarity": "UMLS_similarity_clinicalnlp_taskB_test1.csv",
 }
 
-_KEY, _NOTE, _DIALOGUE = "encounter_id", "note", "dialogue"
+_KEY = "encounter_id"
+_NOTE = "note"
+_DIALOGUE = "dialogue"
 _TURN = re.compile(r"^\[([a-z_]+)\]", re.MULTILINE)
 
 
@@ -57,7 +59,8 @@ def read_aci_bench(folder: Path) -> Rows:
         for record in _records(folder / METADATA, (), rows)
     }
     for record in _records(folder / DIALOGUES, (_DIALOGUE, _NOTE), rows):
-        at, encounter = record.at, record.fields[_KEY]
+        at = record.at
+        encounter = record.fields[_KEY]
         where = f"{_KEY} {shown(encounter)}"
         speaker, passages = split_turns(
             record.fields[_DIALOGUE], _TURN, at, rows, where
@@ -140,10 +143,8 @@ def read_mts_dialog(folder: Path) -> Rows:
             rows.wrong(Place(SUMMARIES), what)
         return rows
     for number, ((at, fields), score) in enumerate(zip(summaries, scores, strict=True)):
-        doc_id, author = (
-            f"mts_{int(fields['ID']):03d}",
-            f"system_{number // documents + 1}",
-        )
+        doc_id = f"mts_{int(fields['ID']):03d}"
+        author = f"system_{number // documents + 1}"
         if number < documents:
             where = f"ID {fields['ID']}"
             speaker, passages = split_turns(fields["Dialogue"], _TAG, at, rows, where)
@@ -188,7 +189,9 @@ LISTS = {"incorrect statements": "incorrect_statements", "omissions": "omissions
 SECONDS = "post_edit_seconds"
 
 _KEYS = ("evaluator", "consultation", "model")
-_BY_EVALUATOR, _BY_MODEL, _EDITED = "evaluator note", "model note", "post-edited note"
+_BY_EVALUATOR = "evaluator note"
+_BY_MODEL = "model note"
+_EDITED = "post-edited note"
 _REQUIRED = (*_KEYS, _BY_EVALUATOR, _BY_MODEL, _EDITED, "post-edit time", *LISTS)
 # by consultation, column and writer
 _Notes = dict[tuple[str, str, str], tuple[Place, str]]
@@ -225,7 +228,8 @@ def read_primock57(folder: Path) -> Rows:
             rows.wrong(at, "evaluator, consultation or model is empty")
             continue
         for column, writer in ((_BY_EVALUATOR, evaluator), (_BY_MODEL, model)):
-            note, text = (consultation, column, writer), fields[column].strip()
+            note = (consultation, column, writer)
+            text = fields[column].strip()
             if notes.setdefault(note, (at, text))[1] != text:
                 where = f"consultation {shown(consultation)}, first in line {notes[note][0].row}"
                 rows.wrong(at, f"the {column} is not the one of an earlier row", where)
@@ -362,7 +366,8 @@ def _raters(
     if not records:
         return
     for name in records[0].fields.keys() - {*SIMSUM_CRITERIA, "rater", ""}:
-        what, fix = f"column {shown(name)} is not read", "the form has no such column"
+        what = f"column {shown(name)} is not read"
+        fix = "the form has no such column"
         rows.warnings.add(Place(path.name, 1), what, fix)
     by_rater: dict[str, list[Record]] = {}
     for record in records:
@@ -388,7 +393,8 @@ def _name_note(number: int, n_notes: int) -> str:
 
 def _add_notes(path: Path, n_notes: int, rows: Rows) -> None:
     if not path.exists():
-        at, fix = Place(str(path.parent)), "ratings are read, without texts"
+        at = Place(str(path.parent))
+        fix = "ratings are read, without texts"
         rows.warnings.add(at, f"there is no {NOTES}", fix)
         return
     records = csv_records(path, rows.problems, required=("text",), remedy=_SEE)
@@ -397,7 +403,8 @@ def _add_notes(path: Path, n_notes: int, rows: Rows) -> None:
         fix = "give every note a row, in the raters' order"
         rows.wrong(Place(path.name), what, remedy=fix)
     for number, record in enumerate(records, start=1):
-        doc_id, text = _name_note(number, n_notes), record.fields["text"]
+        doc_id = _name_note(number, n_notes)
+        text = record.fields["text"]
         prompt = [
             line for line in record.fields.get("prompt", "").split("\n") if line.strip()
         ]

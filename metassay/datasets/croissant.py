@@ -28,14 +28,16 @@ def croissant(name: str, dataset: Dataset, project: Path = Path()) -> dict[str, 
     not know (a `url` without `upstream`, a year that is not in the citation) and
     without git's hashes.
     """
-    authors, year = dataset.citation.partition(". ")[0], _YEAR.findall(dataset.citation)
+    authors = dataset.citation.partition(". ")[0]
+    year = _YEAR.findall(dataset.citation)
     files = [
         _file(file.name, file.url, file.bytes, file.sha256) for file in dataset.files
     ]
     folder = project / folder_of(name, dataset)
     if not dataset.files and dataset.access == "public":
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            data, relative = path.read_bytes(), path.relative_to(folder).as_posix()
+            data = path.read_bytes()
+            relative = path.relative_to(folder).as_posix()
             digest = hashlib.sha256(data).hexdigest()
             files.append(
                 _file(relative, f"{dataset.folder}/{relative}", len(data), digest)

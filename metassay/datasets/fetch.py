@@ -47,7 +47,8 @@ def fetch(
         f"{name}: {path} stands where a dataset belongs; remove it" for path in blocked
     )
     into.mkdir(parents=True, exist_ok=True)
-    problems, failures = [], []
+    problems = []
+    failures = []
     for file in dataset.files:
         path = into / file.name
         remove_leftovers(path)  # they would count as raw files
@@ -118,7 +119,8 @@ def _copy(folder: Path, file: File) -> Iterator[bytes]:
 
 
 def _write(pieces: Iterator[bytes], file: File, file_: BinaryIO) -> None:
-    digest, done = new_hash(file.kind, file.bytes), 0
+    digest = new_hash(file.kind, file.bytes)
+    done = 0
     for piece in pieces:
         done += len(piece)
         digest.update(piece)

@@ -251,7 +251,8 @@ def _explain(detail: ErrorDetails) -> tuple[str, str, str]:
     example = ", ".join(
         f"{str(parent).removesuffix('s')} {step}" for parent, step in numbered
     )
-    kind, message = detail["type"], detail["msg"]
+    kind = detail["type"]
+    message = detail["msg"]
     if kind == "missing":
         return f"{shown(name)} is missing", "add it", example
     if kind == "extra_forbidden":
@@ -416,7 +417,8 @@ def records(
 
     A number is None where its cell, or its column, is missing.
     """
-    faults, problems = Findings(), rows.problems
+    faults = Findings()
+    problems = rows.problems
     fields = model.model_fields.items()
     required = tuple(name for name, column in fields if column.is_required())
     optional = tuple(name for name, column in fields if not column.is_required())
@@ -557,7 +559,8 @@ def _add_example(
 
 
 def _example_source(example: Example, at: Place, task: str, rows: Rows) -> SourceRow:
-    numbers, lines = [], []
+    numbers = []
+    lines = []
     numbered = _NUMBERED.fullmatch(example.input.strip()) is not None
     for line in example.input.splitlines():
         match = _NUMBERED.fullmatch(line) if numbered else None

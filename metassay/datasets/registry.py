@@ -197,7 +197,8 @@ def is_closed(word: str, datasets: Mapping[str, Dataset]) -> bool:
 
 def is_inside(inner: Path, outer: Path) -> bool:
     """Whether a path leads to another path or into it, also through symbolic links."""
-    inner, outer = _real(inner), _real(outer)
+    inner = _real(inner)
+    outer = _real(outer)
     return any(_same(folder, outer) for folder in (inner, *inner.parents))
 
 
@@ -221,7 +222,8 @@ def _two_classes(datasets: Mapping[str, Dataset]) -> Iterator[str]:
         if dataset.access == other.access:
             continue
         both = f"{name}: is {dataset.access}, and {second!r} is {other.access}, but"
-        folder, other_folder = folder_of(name, dataset), folder_of(second, other)
+        folder = folder_of(name, dataset)
+        other_folder = folder_of(second, other)
         have_folders = all(entry.files or entry.folder for entry in (dataset, other))
         if have_folders and (
             is_inside(folder, other_folder) or is_inside(other_folder, folder)

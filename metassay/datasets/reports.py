@@ -126,7 +126,8 @@ def _reports(path: Path, rows: Rows) -> Iterator[_Report]:
     for row in _radiology(path, rows):
         kind = kind_of_report(row["description"])
         parts = divide_report(row["text"])
-        findings, impression = parts.get("FINDINGS"), parts.get("IMPRESSION")
+        findings = parts.get("FINDINGS")
+        impression = parts.get("IMPRESSION")
         if kind and findings and impression:
             row_id = row["row_id"].strip()
             digest = hashlib.sha256(row_id.encode()).hexdigest()

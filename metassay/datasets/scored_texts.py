@@ -97,7 +97,8 @@ def read_frank(folder: Path) -> Rows:
     `factuality_forgiving_<kind>`, the share without errors of other kinds. Null scores
     stay null.
     """
-    rows, known = Rows(), set[str]()
+    rows = Rows()
+    known = set[str]()
     for at, value in json_list(folder / FRANK_HUMAN, rows.problems, remedy=AGAIN) or ():
         doc_id, author = _frank_place(value)
         if doc_id not in known:
@@ -326,10 +327,8 @@ def _add_response(
 
 # ---- LongDocFACTScore
 
-LONGEVAL_TEXTS, LONGEVAL_SCORES = (
-    "pubmed_summary_src_doc_data.json",
-    "pubmed_fine_scores.json",
-)
+LONGEVAL_TEXTS = "pubmed_summary_src_doc_data.json"
+LONGEVAL_SCORES = "pubmed_fine_scores.json"
 CORPORA = ("arxiv", "pubmed")
 # of LongSciVerify: the number that ratings give it -> its column, and its name
 SYSTEMS = {
@@ -353,14 +352,13 @@ def read_longeval(folder: Path) -> Rows:
     Raters are numbered by their place in the list of scores. Passages are the article's
     sentences; the article's abstract is the reference, which nobody rated.
     """
-    rows, articles = Rows(), dict[str, SourceRow]()
+    rows = Rows()
+    articles = dict[str, SourceRow]()
     stories: Any = load_json(folder / LONGEVAL_TEXTS, rows.problems, remedy=AGAIN)
     records = {} if stories is UNREAD else stories
     for number, (story, value) in enumerate(records.items(), start=1):
-        at, (doc_id, author) = (
-            Place(LONGEVAL_TEXTS, number, "record"),
-            _parse_story(story),
-        )
+        at = Place(LONGEVAL_TEXTS, number, "record")
+        (doc_id, author) = _parse_story(story)
         articles.setdefault(
             doc_id, _source(at, doc_id, value["source_doc"].split("<br />"))
         )
@@ -572,7 +570,8 @@ def _papers(path: Path, rows: Rows) -> Iterator[_Paper]:
             continue
         first = seen.setdefault(json.dumps(value, sort_keys=True), at)
         if first is not at:
-            what, fix = "is the same record as an earlier line", "it is read once"
+            what = "is the same record as an earlier line"
+            fix = "it is read once"
             rows.warnings.add(at, what, fix, f"as line {first.row}")
             continue
         first = articles.setdefault(json.dumps(value.get("article")), at)
@@ -586,7 +585,8 @@ def _add_paper(paper: _Paper, keys: Set[str], systems: Sequence[str]) -> None:
     """Add a paper; `keys` and rated `systems` are those of all papers."""
     at, doc_id, fields, rows = paper
     study = f"scholarsum_{doc_id.rpartition('_')[0]}"
-    article, abstract = paper.text("article"), paper.text("human")
+    article = paper.text("article")
+    abstract = paper.text("human")
     passages = [line.strip() for line in article.split("\n") if line.strip()]
     rows.sources.append(source_row(at, doc_id, "abstract", passages))
     rows.texts.append(

@@ -21,7 +21,8 @@ from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels, Level
 
 VERSION = 1  # raised by whoever changes results of this module's kinds
 
-FIRST, THEN = "first", "then"
+FIRST = "first"
+THEN = "then"
 
 
 class Members(Options):
@@ -81,7 +82,8 @@ class Cascade:
     def notes(self) -> list[str]:
         """The pairs that each judge answered, the questions saved, and both judges' notes."""
         kinds = self._options.members
-        early, total = self._decided[FIRST], self._decided.total()
+        early = self._decided[FIRST]
+        total = self._decided.total()
         share = f" ({early / total:.1%})" if total else ""
         counts = [
             f"{FIRST} ({kinds.first['kind']}) decided {early:,} of {total:,} pairs{share};"
@@ -123,7 +125,8 @@ class Cascade:
     def _is_sure(self, pair: Pair, judgment: Judgment | None) -> bool:
         if judgment is None:  # the answer is not needed
             return True
-        band, p = self._options.unsure, judgment.probability
+        band = self._options.unsure
+        p = judgment.probability
         answer = INSTRUMENTS[pair.instrument].answer
         if judgment.status != "ok" or band is None or isinstance(answer, Level):
             return judgment.status == "ok"

@@ -71,7 +71,8 @@ def question_of(pair: Pair) -> tuple[str, ...]:
 
 def leaves_out(rest: Pair, passage: str) -> bool:
     """Return whether a question of instrument attribution_rest leaves out this passage."""
-    whole, cut = f"\n{rest.context}\n", f"\n{passage}"
+    whole = f"\n{rest.context}\n"
+    cut = f"\n{passage}"
     starts = [match.start() for match in re.finditer(rf"(?={re.escape(cut)}\n)", whole)]
     return any(
         whole[:i] + whole[i + len(cut) :] == f"\n{rest.premise}\n" for i in starts

@@ -100,14 +100,13 @@ class LexicalJudge:
     def _answer(self, pair: Pair) -> Judgment:
         if pair.instrument in RUBRIC:
             return _level(pair)
-        hypothesis, premise = (
-            _read_hypothesis(pair.hypothesis),
-            _read_premise(pair.premise),
-        )
+        hypothesis = _read_hypothesis(pair.hypothesis)
+        premise = _read_premise(pair.premise)
         tokens = [token for token in hypothesis.places if token not in _IGNORED]
         if not tokens:
             tokens = list(read_plainly(pair.hypothesis).places)
-            hypothesis, premise = Reading(), read_plainly(pair.premise)
+            hypothesis = Reading()
+            premise = read_plainly(pair.premise)
         if not tokens:
             return Judgment("error", explanation="the hypothesis has no words")
         is_grade = pair.instrument == SUPPORT_GRADE.name
@@ -177,7 +176,8 @@ def _best(
                 conflicts += _negation_conflict(token, hypothesis, premise, places)
                 conflicts += _side_conflict(token, hypothesis, premise, places, window)
         if not best.matches or not conflicts:
-            best, best_conflicts = window, conflicts
+            best = window
+            best_conflicts = conflicts
         if not conflicts:
             break
     return best, best_conflicts

@@ -89,7 +89,8 @@ class Wording:
 
     def __init__(self, options: "LlmOptions", prompts: Path) -> None:
         """Raise BadInput if a prompt or an example is not usable."""
-        self._style, self._shots = options.style, options.shots
+        self._style = options.style
+        self._shots = options.shots
         answers = load(_answer_prompt(options.style), prompts, filled=_ANSWER_FORM)
         self._prompts = {
             form: join(load(form.prompt, prompts, filled=form.filled), answers)
@@ -166,7 +167,8 @@ def _example_problems(form: Form, prompt: Prompt, shots: int) -> Iterator[str]:
         yield f"{prompt.file} > examples: has {count}, but shots is {shots}; add some or lower it"
     for number, example in enumerate(prompt.examples, start=1):
         where = f"{prompt.file} > examples > {number}"
-        material, items = example[form.material], example["items"]
+        material = example[form.material]
+        items = example["items"]
         shared = material if form.passages else [material]
         if not (
             isinstance(shared, list) and all(isinstance(text, str) for text in shared)
@@ -309,7 +311,8 @@ class LlmJudge:
     @property
     def notes(self) -> Sequence[str]:
         """Counts of repeated questions, repairs, missing probabilities and made-up quotes."""
-        samples, notes = self._options.samples, self._tally.notes
+        samples = self._options.samples
+        notes = self._tally.notes
         if self._labelled and self._options.probability == "samples":
             notes.append(
                 f"probabilities are the shares of {samples.k} answers to each question"
@@ -335,7 +338,8 @@ class LlmJudge:
         )
         for results in answered:
             self._tally.add(results)
-        answers, judgments = iter(answered), dict[str, Judgment]()
+        answers = iter(answered)
+        judgments = dict[str, Judgment]()
         for call, of_call in zip(calls, groups, strict=True):
             samples = [next(answers) for _ in of_call]
             for number, of_question in enumerate(call.pairs, start=1):
@@ -352,7 +356,8 @@ class LlmJudge:
         results: Sequence[structured.ItemResult[Answer]],
     ) -> tuple[Judgment, Sequence[int]]:
         """Return the result of all answers to a question, and the passages that they name."""
-        options, labels = self._options, [str(value) for value in call.form.values]
+        options = self._options
+        labels = [str(value) for value in call.form.values]
         tokens = [result.tokens for result in results if result.tokens is not None]
         counts: dict[str, Any] = {
             "tokens": sum(tokens) if tokens else None,
@@ -385,7 +390,8 @@ class LlmJudge:
         elif options.probability == "logprobs":
             shares = self._token_shares(results[0], number, labels)
         status: Status = "ok"
-        label, p = first["label"], None
+        label = first["label"]
+        p = None
         if shares is not None:
             label = label if len(results) == 1 else max(labels, key=shares.__getitem__)
             status, label, p = decide(shares, label, options.threshold, options.abstain)
@@ -406,7 +412,8 @@ class LlmJudge:
         labels: Sequence[str],
     ) -> Shares | None:
         """Return each label's probability by the answer's tokens; if None, count the reason."""
-        reply, answer = result.reply, result.value
+        reply = result.reply
+        answer = result.value
         shares: Shares | str = "the endpoint gave no log-probabilities"
         if answer is not None and reply is not None and reply.logprobs is not None:
             starts = starts_of(reply, self._options.style)
@@ -512,10 +519,8 @@ def _group(
             return dataclasses.replace(request, logprobs=options.top_logprobs)
         return request
 
-    items, entries = (
-        number_items(call.questions),
-        entries_of(call.form, style),
-    )
+    items = number_items(call.questions)
+    entries = entries_of(call.form, style)
     return Group(items, build, answer, entries, models)
 
 

@@ -37,8 +37,11 @@ from metassay.scoring.rubrics.record import Example
 
 PerCall = Literal["part", "claim"]
 
-TOGETHER, ALONE, REST = "attribution", "attribution_alone", "attribution_rest"
-ENTAILED, NOT_ENTAILED = "entailed", "not_entailed"
+TOGETHER = "attribution"
+ALONE = "attribution_alone"
+REST = "attribution_rest"
+ENTAILED = "entailed"
+NOT_ENTAILED = "not_entailed"
 
 
 class Call(NamedTuple):
@@ -220,7 +223,8 @@ def _ask_about_two_texts(
 
 def _split_cited(whole: str, alone: Collection[str]) -> tuple[str, ...]:
     """Split passages that newlines join into those of `alone`, in order; () if it lacks some."""
-    passages, left = [], f"{whole}\n"
+    passages = []
+    left = f"{whole}\n"
     longest_first = sorted(alone, key=len, reverse=True)
     while left:
         passage = next((p for p in longest_first if left.startswith(f"{p}\n")), None)

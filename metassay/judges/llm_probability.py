@@ -63,9 +63,14 @@ def label_shares(
 ) -> Shares | str:
     """Return each label's probability, where `label` starts at `start`; or why there is none."""
     mass = dict.fromkeys(labels, 0.0)
-    path, hidden, written, left, end = 1.0, 0.0, "", list(labels), 0
+    path = 1.0
+    hidden = 0.0
+    written = ""
+    left = list(labels)
+    end = 0
     for token in tokens:
-        before, end = _text(token)[: max(0, start - end)], end + len(_text(token))
+        before = _text(token)[: max(0, start - end)]
+        end = end + len(_text(token))
         if end <= start:
             continue
         p = math.exp(token.logprob)
@@ -87,7 +92,8 @@ def label_shares(
             left = _find_labels(prefix, left)
         if len(left) <= 1:
             break
-        path, written = path * p, prefix
+        path = path * p
+        written = prefix
     if left != [label]:
         return NOT_FOUND
     mass[label] += path * p
@@ -105,10 +111,8 @@ def decide(
     Of two labels the threshold decides; strictly inside the band the judge abstains. Of
     three the answer is `label`, if its probability reaches the band's upper end.
     """
-    (positive, other, *more), probability = (
-        shares,
-        min(1.0, next(iter(shares.values()))),
-    )
+    (positive, other, *more) = shares
+    probability = min(1.0, next(iter(shares.values())))
     if more:
         unsure = band is not None and shares[label] < band[1]
     else:

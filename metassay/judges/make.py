@@ -42,7 +42,8 @@ def make_judge(chosen: Chosen, provide: Provide, executor: Executor = LOCAL) -> 
     members = [make_judge(member, provide, executor) for member in members_of(chosen)]
     resources = provide(chosen)
     judge: Judge = chosen.record.make(chosen.options, resources, members)
-    workers, counts = executor_for(chosen, executor), getattr(judge, "counts", None)
+    workers = executor_for(chosen, executor)
+    counts = getattr(judge, "counts", None)
     # which can be added
     if workers.remote and not members and isinstance(counts, Counter):
         return ShardedJudge(chosen, judge, resources, workers)
@@ -162,7 +163,9 @@ class ShardedJudge:
     def __init__(
         self, chosen: Chosen, base: Any, resources: Resources, executor: Executor
     ) -> None:
-        self._chosen, self._base, self._executor = chosen, base, executor
+        self._chosen = chosen
+        self._base = base
+        self._executor = executor
         self._resources = resources
 
     @property
@@ -188,7 +191,8 @@ class ShardedJudge:
         pieces = []
         for places in groups.values():
             pieces.append([pairs[place] for place in places])
-        files, make = files_of(self._chosen), self._chosen.record.make
+        files = files_of(self._chosen)
+        make = self._chosen.record.make
         common = make, self._chosen.options, self._resources
         shards = self._executor.map(judge_groups, pieces, *common, files=files)
         answers: list[Judgment | None] = [None] * len(pairs)

@@ -145,7 +145,8 @@ def windows(lengths: Sequence[int], most: int, stride: int) -> Iterator[range]:
     """
     start = covered = 0
     while covered < len(lengths):
-        end, total = start + 1, lengths[start]
+        end = start + 1
+        total = lengths[start]
         while end < len(lengths) and total + lengths[end] <= most:
             total += lengths[end]
             end += 1
@@ -213,7 +214,8 @@ class NliOptions(NetworkOptions):
 
 
 def _form_problems(options: NliOptions) -> Iterator[str]:
-    form, template = options.form, options.template
+    form = options.form
+    template = options.template
     for names in _FORMS.values():
         for name in options.model_fields_set.intersection(names).difference(
             _FORMS[form]
@@ -288,9 +290,12 @@ class NliJudge:
     @property
     def notes(self) -> list[str]:
         """The numbers of cut questions, and of labels that depend on the last digits."""
-        counts, options = self.counts, self._options
-        premises, hypotheses = counts["premises cut"], counts["hypotheses cut"]
-        count, fragile = counts["judged"], counts["fragile"]
+        counts = self.counts
+        options = self._options
+        premises = counts["premises cut"]
+        hypotheses = counts["hypotheses cut"]
+        count = counts["judged"]
+        fragile = counts["fragile"]
         subject = f"{identify(options).name}: of {count:,} questions"
         notes = []
         if premises + hypotheses:
@@ -429,8 +434,10 @@ class NliJudge:
         settings = {name: getattr(options, name) for name in names}
         settings["words"] = [word for _, word in self._words]
         task = self._task("nli", settings)
-        most, scores = options.batch_tokens, lambda: self._loaded().runner.scores
-        rows = compute_outputs(task, texts, scores, most, store=self._store)
+        most = options.batch_tokens
+        rows = compute_outputs(
+            task, texts, lambda: self._loaded().runner.scores, most, store=self._store
+        )
         return [Output(*row) for row in rows]
 
     def _task(self, name: str, settings: Mapping[str, Any]) -> Task:
@@ -451,7 +458,8 @@ def _words(options: NliOptions) -> list[tuple[str, str]]:
 
 def _load(options: NliOptions) -> Scorer:
     wording = Wording(options.template, options.chat, options.system)
-    words, most = [word for _, word in _words(options)], options.max_tokens
+    words = [word for _, word in _words(options)]
+    most = options.max_tokens
     if options.form == "classification":
         first = options.head == "first_token"
         return load_classifier(options, wording, most, first_token=first)

@@ -51,7 +51,8 @@ def judge_pairs(
     grade that the instrument and the criterion allow; with any other status, neither.
     """
     check_instruments(pairs, name, instruments)
-    answered, done = [], 0
+    answered = []
+    done = 0
     total = pairs.loc[pairs["settled"].isna(), "pair_id"].nunique()
     with bar("questions", total) as advance:
         for questions in batches(pairs, batch):
@@ -114,7 +115,8 @@ def batches(pairs: pd.DataFrame, size: int) -> Iterator[list[Pair]]:
     for end in ends:
         # Each list ends with the group that brings it to `size` or more.
         if end - start >= size or end == len(questions):
-            rows, start = questions.iloc[start:end], end
+            rows = questions.iloc[start:end]
+            start = end
             columns = [rows[name].tolist() for name in _COLUMNS]
             group_pairs = []
             for key, instrument, p, h, c, part, author in zip(*columns, strict=True):
@@ -163,10 +165,8 @@ def _checked_rows(
         rows[column] = rows[column].map(list)
     ok = (rows["status"] == "ok").to_numpy()
     valid = ~ok & rows["label"].isna().to_numpy() & rows["grade"].isna().to_numpy()
-    values, instruments = (
-        Answers.read(rows),
-        np.array([pair.instrument for pair in batch]),
-    )
+    values = Answers.read(rows)
+    instruments = np.array([pair.instrument for pair in batch])
     for instrument in np.unique(instruments):
         worth = INSTRUMENTS[instrument].answer.worth(values, {})
         valid |= ok & (instruments == instrument) & ~np.isnan(worth)

@@ -192,7 +192,8 @@ def _find(text: str, read: _ReadValue, *, lenient: bool) -> _Value | str:
             break  # words between
         end = more[2]
         more = _next(text, end, read)
-    before, after = text[:start], text[end:]
+    before = text[:start]
+    after = text[end:]
     if more is not None:
         return "the reply has several JSON values"
     if before.endswith(_QUOTATION):
@@ -256,7 +257,8 @@ def _python_value(text: str, start: int) -> tuple[Any, int]:
 
 def _bracket_end(text: str, start: int) -> int:
     """Return the end of the brackets that open at `start`; ValueError if they do not end."""
-    depth, quote = 0, ""
+    depth = 0
+    quote = ""
     for place in range(start, min(len(text), start + _LONGEST_PYTHON)):
         character = text[place]
         if quote:

@@ -131,7 +131,8 @@ def _outcome(
         if code in ("batch_expired", "batch_cancelled"):
             return Outcome(error=code, retry=code == "batch_expired")
         return Outcome(error=code or "batch_error", retry=True, billed="perhaps")
-    status, content = response.get("status_code"), response.get("body")
+    status = response.get("status_code")
+    content = response.get("body")
     if status == 200:
         entry = http.read_answer(json.dumps(content).encode(), request, request.key)
         return _BAD_LINE if entry is None else Outcome(entry=entry, billed="yes")
@@ -153,7 +154,8 @@ async def _call(sent: Awaitable[Any], read: Callable[[Any], Result]) -> Result:
     except openai.APIConnectionError:  # including timeouts
         outcome = Outcome(error="connection", retry=True)
     except openai.APIStatusError as error:
-        status, stop = error.status_code, None
+        status = error.status_code
+        stop = None
         if status in (401, 402) or error.code in http.NO_QUOTA:
             stop = http.STOPPING.get(status, "the account has no quota left")
         again = not stop and (status in http.RETRIED or status >= 500)
@@ -182,7 +184,8 @@ def _page(page: Any) -> tuple[list[tuple[str, str | None, float]], bool]:
 
 
 def _state(batch: Any) -> State:
-    status, errors = str(batch.status), batch.errors
+    status = str(batch.status)
+    errors = batch.errors
     files = tuple(file for file in (batch.output_file_id, batch.error_file_id) if file)
     lacking = Outcome(error="batch_lacks_it", retry=True, billed="perhaps")
     if status == "failed":  # as a whole, before any question was asked
@@ -240,7 +243,8 @@ class BatchRun:
 
     async def run(self, secrets: Secrets) -> dict[str, Reply]:
         """Send, wait and collect; BadInput if the endpoint cannot answer, or takes no batches."""
-        code, options = str(_NEVER_SENT.error), self.endpoint.options
+        code = str(_NEVER_SENT.error)
+        options = self.endpoint.options
         async with http.clients(options, secrets, largest=LARGEST_FILE) as clients:
             try:
                 title = f"answers of {self.model.model}"
@@ -313,7 +317,9 @@ class BatchRun:
 
     def _begin(self) -> tuple[str, bytes] | None:
         """Fill a batch, reserving the most it can cost; return its name and file, None if empty."""
-        name, content, lines = uuid.uuid4().hex, bytearray(), 0
+        name = uuid.uuid4().hex
+        content = bytearray()
+        lines = 0
         with self.ledger.transaction():
             left = self._open()
             elsewhere = self.ledger.batched_keys(left) | self.ledger.claimed_keys(left)
@@ -340,7 +346,9 @@ class BatchRun:
         self, client: openai.AsyncOpenAI, name: str, content: bytes
     ) -> None:
         """Upload and create a batch; a failure before its creation leaves no trace."""
-        since, calls, file = time.time(), count(), ""
+        since = time.time()
+        calls = count()
+        file = ""
         lines = (f"{NAME}-{name}.jsonl", content, "application/jsonl")
 
         async def create() -> str:  # which costs money
@@ -376,7 +384,8 @@ class BatchRun:
 
     async def _collect_ended(self, client: openai.AsyncOpenAI) -> bool:
         """Collect the batches that have ended; return whether there were any."""
-        ended, done = False, 0
+        ended = False
+        done = 0
         for batch in self.ledger.batches_of(self._open()):
             old = time.time() - batch.started > ABANDONED
             if batch.endpoint == self._url and batch.number is not None:
@@ -444,7 +453,8 @@ class BatchRun:
         `default`: the outcome of questions that `by_key` lacks. `tries`: times to send
         a question.
         """
-        again, kind = [], self.endpoint.options.kind
+        again = []
+        kind = self.endpoint.options.kind
         with self.ledger.transaction():
             for key, attempt, sent, request in self.ledger.lines_of(name):
                 outcome = by_key.get(key, default)

@@ -30,7 +30,8 @@ Count = Callable[[str], float]
 
 PER_REQUEST, PER_MESSAGE = 3, 4  # tokens of OpenAI's chat format
 # Bounds of templates with their default texts; a token has at least one byte.
-_AT_MOST_PER_REQUEST, _AT_MOST_PER_MESSAGE = 64, 32
+_AT_MOST_PER_REQUEST = 64
+_AT_MOST_PER_MESSAGE = 32
 
 _SCHEMA_HEAD = "# Response Formats\n\n## answer\n\n"
 
@@ -100,7 +101,8 @@ def _schema_text(schema: str) -> str:
 
 @functools.lru_cache(maxsize=65536)
 def _weight(piece: str) -> float:
-    first, length = piece[0], len(piece)
+    first = piece[0]
+    length = len(piece)
     if not piece.isascii():
         return length * (0.5 if first.isalpha() else 1.0)
     if first.isdigit():
@@ -172,7 +174,9 @@ def estimate(
     count, ratio, counted = _counter(past, model, structured=structured)
     wrote, source = _written(past, [*open_.values()], completion_tokens)
     read = round(_total([*open_.values()], count, structured=structured) * ratio)
-    written, read_most, written_most = round(wrote), 0, 0
+    written = round(wrote)
+    read_most = 0
+    written_most = 0
     for key, request in open_.items():
         n = times.get(key, 1)
         read_most += longer * (n - 1) + n * bound_request_tokens(request)

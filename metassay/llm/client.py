@@ -227,7 +227,8 @@ class SingleRun:
 
     async def _answer(self, client: "openai.AsyncOpenAI", key: str) -> Reply:
         """Send a claimed question until it is answered or retrying cannot help."""
-        code, attempt = "", 0
+        code = ""
+        attempt = 0
         for attempt in range(1, self.policy.attempts + 1):
             number = await self._reserve(key)
             if number is None:
@@ -260,7 +261,8 @@ class SingleRun:
     ) -> "Outcome":
         from metassay.llm import http
 
-        request, options = self.requests[key], self.endpoint.options
+        request = self.requests[key]
+        options = self.endpoint.options
         billed: Billed = "no"
         try:
             tokens = 0.0

@@ -64,7 +64,8 @@ def read_answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
         choice = body["choices"][0]
         if body.get("error") or choice.get("error"):
             return None
-        message, reason = choice["message"], choice.get("finish_reason")
+        message = choice["message"]
+        reason = choice.get("finish_reason")
         if reason in _BROKEN:
             return None
         refusal = message.get("refusal")
@@ -306,7 +307,8 @@ async def send(
     limit: str,
 ) -> Outcome:
     """Send a request once and return its outcome. `limit` names the parameter for max_tokens."""
-    start, sent = time.monotonic(), request_body(request, endpoint, limit)
+    start = time.monotonic()
+    sent = request_body(request, endpoint, limit)
     try:
         async with asyncio.timeout(endpoint.timeout):
             response = await client.post(
@@ -479,7 +481,8 @@ def _decompress(body: bytes, encoding: str, largest: int) -> bytes:
 
 def _inflate(body: bytes, form: int, largest: int) -> bytes:
     """Decompress one layer, which may be several files in a row, with zeros after them."""
-    content, decompressor = bytearray(), None
+    content = bytearray()
+    decompressor = None
     for start in range(0, len(body), _PIECE):
         piece = body[start : start + _PIECE]
         while piece := piece if decompressor else piece.lstrip(b"\0"):

@@ -384,15 +384,11 @@ class Ledger(Database):
             return None
         count = sum(len(self.lines_of(batch.name)) for batch in open_)
         since = datetime.datetime.fromtimestamp(open_[0].started, datetime.UTC)
-        subject, them = (
-            f"batch {open_[0].number or open_[0].name} of {count:,} requests is",
-            "it",
-        )
+        subject = f"batch {open_[0].number or open_[0].name} of {count:,} requests is"
+        them = "it"
         if len(open_) > 1:
-            subject, them = (
-                f"{len(open_)} batches of {count:,} requests in all are",
-                "them",
-            )
+            subject = f"{len(open_)} batches of {count:,} requests in all are"
+            them = "them"
         state = f"in progress since {since:%Y-%m-%d %H:%M} UTC"
         return f"{subject} {state}; `metassay run NAME` collects {them}"
 

@@ -85,11 +85,14 @@ class Gate:
         )
         self._tokens = Bucket(tokens_per_minute, clock) if tokens_per_minute else None
         self.counts_tokens = self._tokens is not None
-        self._clock, self._sleep = clock, sleep
+        self._clock = clock
+        self._sleep = sleep
         self._closed_until = clock()
         self._abandoned = False
-        self._most, self._allowed = at_once, float(at_once)
-        self._inside, self._halved = 0, -math.inf
+        self._most = at_once
+        self._allowed = float(at_once)
+        self._inside = 0
+        self._halved = -math.inf
         self._room = asyncio.Event()
 
     @property

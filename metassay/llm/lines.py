@@ -64,7 +64,8 @@ def last_lines(text: str, read: Read, *, lenient: bool = False) -> Reading:
         start, end = _block(lines)
     entries = _entries(lines[start:end], read, lenient=lenient)
     problem = "" if entries else _lines_problem(lines)
-    before, after = _join(lines[:start]), _join(lines[end:])
+    before = _join(lines[:start])
+    after = _join(lines[end:])
     return Reading(entries, before, after, problem=problem)
 
 
@@ -85,11 +86,13 @@ def lines_below(text: str, read: Read, *, lenient: bool = False) -> Reading:
     if len(marks) != 1:
         times = "several times" if marks else "missing"
         return Reading([], problem=f"the line {MARK} is {times}")
-    above, below = lines[: marks[0]], lines[marks[0] + 1 :]
+    above = lines[: marks[0]]
+    below = lines[marks[0] + 1 :]
     start, end = _block(below)
     if lenient and len(below) == 1 and start == end:
         below = [below[0]._replace(value=_remove_markup(below[0].text))]
-        start, end = 0, 1
+        start = 0
+        end = 1
     if start:
         return Reading([], problem=f"words stand between {MARK} and the answers")
     reasons = _reasons(above)
@@ -103,7 +106,8 @@ def lines_below(text: str, read: Read, *, lenient: bool = False) -> Reading:
     # more care.
     reasoned = not above or above[0].number is not None
     problem = "" if entries else _lines_problem(below)
-    before, after = _join(above), _join(below[end:])
+    before = _join(above)
+    after = _join(below[end:])
     return Reading(entries, before, after, reasoned=reasoned, problem=problem)
 
 

@@ -99,7 +99,8 @@ def executor_for(chosen: Chosen, executor: Executor) -> Executor:
     A kind that asks a language model stays in this process, which can wait for a
     thousand answers at once, and has the keys, ledger, budget and limits.
     """
-    record, options = chosen.record, chosen.options
+    record = chosen.record
+    options = chosen.options
     local = record.model(options) or record.datasets(options) or record.whole(options)
     return LOCAL if local else executor
 
@@ -111,7 +112,8 @@ def files_of(chosen: Chosen) -> list[Path]:
     named = re.findall(r'"model":"([^"]*)"', chosen.options.model_dump_json())
     files += [Path(model) for model in named if Path(model).is_dir()]
     if is_path(chosen.kind):
-        root, modules = Path.cwd(), sys.modules.values()
+        root = Path.cwd()
+        modules = sys.modules.values()
         loaded = sorted(
             {Path(f) for module in modules if (f := getattr(module, "__file__", None))}
         )
@@ -166,9 +168,11 @@ def folder_problems(
     problems = []
     for name, datasets in reads.items():
         needed = [raw / dataset for dataset in dict.fromkeys(datasets)]
-        folder, listed = folders.get(name), ", ".join(map(str, needed))
+        folder = folders.get(name)
+        listed = ", ".join(map(str, needed))
         common = needed[0] if len(needed) == 1 else raw
-        plain, other = f"{where} > {lists.plain}", f"{where} > {lists.with_folder}"
+        plain = f"{where} > {lists.plain}"
+        other = f"{where} > {lists.with_folder}"
         if folder is None and needed:
             problems.append(
                 f"{plain}: {name!r} reads {listed}; name it under {lists.with_folder} instead,"

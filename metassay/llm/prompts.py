@@ -205,7 +205,8 @@ def _variable_problems(file: _File, filled: Mapping[str, Kind] | None) -> Iterat
 
 
 def _problems(file: _File) -> Iterator[str]:
-    kinds, in_system = file.variables, set(_PLACE.findall(file.system))
+    kinds = file.variables
+    in_system = set(_PLACE.findall(file.system))
     in_user = set(_PLACE.findall(file.user))
     data = [name for name, kind in kinds.items() if kind == "data"]
     for number, example in enumerate(file.examples, start=1):

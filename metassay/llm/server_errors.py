@@ -117,7 +117,8 @@ def strings(
     Of each the beginning.
     """
     if name == "raw":  # OpenRouter passes on the provider's body
-        body, name = _parse(body), "message"
+        body = _parse(body)
+        name = "message"
     if name == "loc" and isinstance(body, list):
         body = ".".join(map(str, body[:_MOST]))
     if depth > _DEEPEST:
@@ -145,7 +146,8 @@ def _parse(text: object) -> object:
         return text
 
 
-_GONE, _NOT_FOUND = 410, 404
+_GONE = 410
+_NOT_FOUND = 404
 _CODES = frozenset(
     {
         "model_not_found",

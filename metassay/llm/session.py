@@ -198,7 +198,8 @@ class Session:
     def _asker(self, name: str, datasets: Sequence[str]) -> Ask:
         if self.dry:
             return replayer(self._ledger)
-        model, cleared = find_model(self.models, name), self._clear(name, datasets)
+        model = find_model(self.models, name)
+        cleared = self._clear(name, datasets)
         where = f"params.yaml > models > {name}"
         cap = cap_of(self.max_cost, model, where)
         budget = open_budget(self._ledger, self.account, model, cap, where=where)
@@ -264,7 +265,8 @@ class Session:
 
 def model_problems(chosen: Chosen, models: Models, *, where: str) -> list[str]:
     """List the problems of the models and prompts that a kind and its members need."""
-    record, options = chosen.record, chosen.options
+    record = chosen.record
+    options = chosen.options
     problems: list[str] = []
     if (use := record.model(options)) is not None:
         with collect_problems(problems, f"{where}: "):

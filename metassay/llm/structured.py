@@ -116,7 +116,8 @@ class RoundTally:
     @property
     def notes(self) -> list[str]:
         """Notes about rounds and repairs; none if all first answers were in the right form."""
-        sent, won = Counter[int](), Counter[int]()
+        sent = Counter[int]()
+        won = Counter[int]()
         given_up = repaired = 0
         reasons = Counter[str]()
         for (attempts, status, was_repaired, why), number in self._results.items():

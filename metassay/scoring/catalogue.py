@@ -98,10 +98,8 @@ def check_given(criteria: pd.DataFrame) -> None:
 
     Table `criteria` has a row of kind `given` for each.
     """
-    described, names = (
-        descriptions(),
-        criteria.loc[criteria["kind"] == FROM_DATASET, "metric"],
-    )
+    described = descriptions()
+    names = criteria.loc[criteria["kind"] == FROM_DATASET, "metric"]
     raise_problems(
         f"scores.csv: metric {name!r} is one of Metassay's own; rename it, such as own_{name}"
         for name in names

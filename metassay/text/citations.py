@@ -102,7 +102,8 @@ def strip_citations(text: str) -> str:
     >>> strip_citations("No fever [2]. She sleeps well [3].")
     'No fever. She sleeps well.'
     """
-    parts, start = [], 0
+    parts = []
+    start = 0
     for mark in _marks(text):
         parts += [text[start : mark.start], mark.text]
         start = mark.end
@@ -120,7 +121,8 @@ def blank_citations(text: str) -> str:
     >>> blank_citations("No fever [2].")
     'No fever    .'
     """
-    parts, start = [], 0
+    parts = []
+    start = 0
     for mark in _marks(text):
         for left, right in mark.groups:
             parts += [text[start:left], " " * (right - left)]
@@ -169,7 +171,8 @@ def _mark(text: str, groups: re.Match[str]) -> _Mark | None:
 def _numbers(cited: str) -> tuple[int, ...]:
     numbers: dict[int, None] = {}
     for first, last in _RANGE.findall(cited):
-        a, b = int(first), int(last or first)
+        a = int(first)
+        b = int(last or first)
         numbers.update(
             dict.fromkeys(range(a, b + 1) if 0 <= b - a < LONGEST_RANGE else (a, b))
         )

@@ -94,7 +94,9 @@ def states_something(line: str) -> bool:
     words = [word.casefold() for word in _WORD.findall(line)]
     if len(words) < 2 or _introduces(words):
         return False
-    first, second, last = words[0], words[1], words[-1]
+    first = words[0]
+    second = words[1]
+    last = words[-1]
     return (
         first in _DENIALS | _BEGINNINGS
         or not _VERBS.isdisjoint(words[1:-1])

@@ -115,7 +115,8 @@ def _count_shared(text: Text, parts: Sequence[Part]) -> int:
     common: list[tuple[int, int]] = []
     for first, second in combinations(parts, 2):
         for a, b in product(first.pieces, second.pieces):
-            start, end = max(a.start, b.start), min(a.end, b.end)
+            start = max(a.start, b.start)
+            end = min(a.end, b.end)
             if start < end:
                 common.append((start, end))
     if not common:
@@ -138,7 +139,8 @@ def _notes(counts: Counter[tuple[str, str]], whose: str, called: str) -> Iterato
             segments[author] = count
         elif kind == "made up":
             made_up[author] = count
-    total, n_made_up = sum(segments.values()), sum(made_up.values())
+    total = sum(segments.values())
+    n_made_up = sum(made_up.values())
     if not total:
         return
     exact, loose, fuzzy = (counts[way, ""] for way in _WAYS)
@@ -184,7 +186,9 @@ def divide(
             f"the dataset has no facet called {', '.join(options.facets)}; choose a segmentation"
             " of another kind, or correct its list of facets"
         )
-    unknown, left_out, failed = Counter[str](), Counter[str](), Counter[str]()
+    unknown = Counter[str]()
+    left_out = Counter[str]()
+    failed = Counter[str]()
     returned: list[dict[str, list[str]] | str | None] = []
     for text in texts:
         segments: dict[str, list[str]] = defaultdict(list)

@@ -156,7 +156,9 @@ def llm_claims(
     answered = dict(zip(groups, results, strict=True))
     rows: list[tuple[object, ...]] = []
     for place, claims in places.items():
-        texts, status, result = claims, "ok", answered.get(place)
+        texts = claims
+        status = "ok"
+        result = answered.get(place)
         if result is not None:
             texts = result.value.model_dump()["claims"] if result.value else [None]
             status = result.status
@@ -193,7 +195,8 @@ def _claim_groups(
     decoding: Decoding,
 ) -> tuple[dict[Place, list[str | None]], dict[Place, Group[Answer]]]:
     """Return the claims of each leaf part without question, and the questions about others."""
-    tasks, prompt = tasks_of(parts, sources), load(options.prompt)
+    tasks = tasks_of(parts, sources)
+    prompt = load(options.prompt)
     within = Field(min_length=options.least, max_length=options.most)
     claims: Any = (Annotated[list[Annotated[str, AfterValidator(_claim)]], within], ...)
     answer: type[Answer] = create_model("Claims", __base__=Answer, claims=claims)
@@ -335,7 +338,8 @@ def _facet_groups(
     }
     returned: Any = create_model("Returned", __base__=_Returned, **fields)
     answer = create_model("Facets", __base__=Answer, facets=(returned, ...))
-    schema, shown = schema_of(answer), _examples(prompt, options, answer)
+    schema = schema_of(answer)
+    shown = _examples(prompt, options, answer)
 
     def build(items: list[Item]) -> ChatRequest:
         listed = [{"number": item.number, "text": item.content} for item in items]

@@ -105,7 +105,8 @@ def find(segment: str, text: str) -> Located | None:
     location = _word_by_word(segment, text)
     if location is not None:
         return location
-    tokens, read = _tokens(segment), _read(text)
+    tokens = _tokens(segment)
+    read = _read(text)
     span = _fuzzy(tokens, read)
     return span and Located(_widened(span, segment, tokens, text), "fuzzy")
 
@@ -149,7 +150,8 @@ def _pieces(segment: str) -> list[str]:
 
 
 def _word_by_word(segment: str, text: str) -> Located | None:
-    tokens, read = _tokens(segment), _read(text)
+    tokens = _tokens(segment)
+    read = _read(text)
     if not tokens:
         return None
     places = [
@@ -170,11 +172,13 @@ def _word_by_word(segment: str, text: str) -> Located | None:
 @lru_cache(maxsize=512)  # a text's segments are searched one after the other
 def _read(text: str) -> _Text:
     tokens = _tokens(text)
-    starts, place = [], 0
+    starts = []
+    place = 0
     for token in tokens:
         starts.append(place)
         place += len(_BETWEEN) + len(token.word)
-    cited, spans = tuple(ends(text)), tuple(sentences(text))
+    cited = tuple(ends(text))
+    spans = tuple(sentences(text))
     return _Text(tuple(tokens), _join(tokens), tuple(starts), cited, spans)
 
 
@@ -209,7 +213,8 @@ def _places(tokens: Sequence[_Token], text: _Text) -> Iterator[int]:
 def _widened(span: Span, segment: str, tokens: Sequence[_Token], text: str) -> Span:
     """Extend a span by marks around it that the segment has, too, and by citations after it."""
     start, end = span
-    head, tail = segment[: tokens[0].start], segment[tokens[-1].end :]
+    head = segment[: tokens[0].start]
+    tail = segment[tokens[-1].end :]
     before, after = (set(marks) - {" ", "\n", "\t"} for marks in (head, tail))
     left = len(text[:start].rstrip(" \t" + "".join(before)))
     opened = text[left:start].lstrip()
@@ -235,7 +240,8 @@ def _fuzzy(tokens: Sequence[_Token], text: _Text) -> Span | None:
 
     It ends with its sentences, also if words at its edges were exchanged.
     """
-    others, limit = text.tokens, int(FUZZY * len(tokens))
+    others = text.tokens
+    limit = int(FUZZY * len(tokens))
     if not limit or not others:
         return None
     # Changes that turn the first i tokens into a stretch of the others that ends before
@@ -260,7 +266,8 @@ def _fuzzy(tokens: Sequence[_Token], text: _Text) -> Span | None:
         return None
     begins = (s.start for s in text.sentences if s.start <= others[equal[0]].start)
     closes = (s.end for s in text.sentences if s.end >= others[equal[-1]].end)
-    start, end = others[first].start, others[last - 1].end
+    start = others[first].start
+    end = others[last - 1].end
     return Span(max(start, max(begins, default=0)), min(end, min(closes, default=end)))
 
 
@@ -273,15 +280,18 @@ def _path(
     """Trace the cheapest stretch that ends before `last`: its first token, the equal
     tokens in order, and the exchanged words.
     """
-    row, column = len(tokens), last
+    row = len(tokens)
+    column = last
     equal: list[int] = []
     exchanged = []
     while row:
-        token, other = tokens[row - 1].word, others[column - 1].word if column else None
+        token = tokens[row - 1].word
+        other = others[column - 1].word if column else None
         if other is not None and costs[row, column] == costs[row - 1, column - 1] + (
             token != other
         ):
-            row, column = row - 1, column - 1
+            row = row - 1
+            column = column - 1
             if token == other:
                 equal.insert(0, column)
             else:

@@ -92,7 +92,8 @@ def take_apart(
     executor: Executor = LOCAL,
 ) -> Decomposed:
     """Take parts apart by a decomposition, document by document on remote workers."""
-    function, options = chosen.record.take_apart, chosen.options
+    function = chosen.record.take_apart
+    options = chosen.options
     over = executor_for(chosen, executor)
     if not over.remote:
         return Decomposed(*function(parts, sources, options, resources))
@@ -201,7 +202,8 @@ def recipe_of(chosen: Chosen, models: Models) -> str:
     Raises BadInput if its model is not in `models`, or a prompt or trained file is not
     usable.
     """
-    record, options = chosen.record, chosen.options
+    record = chosen.record
+    options = chosen.options
     if record.recipe is None:
         return recipe_text(
             {"kind": chosen.kind} | options.model_dump(exclude_unset=True)

@@ -106,7 +106,8 @@ def _whole_and_sections(parts: Sequence[Part]) -> tuple[Part, Sequence[Part]]:
     sections.sort(key=lambda part: (order.get(part.name, len(order)), part.name))
     full, placed = _join_sections(sections)
     for whole in [part for part in parts if part.name == FULL][:1]:
-        full, placed = whole, sections
+        full = whole
+        placed = sections
     pieces = [Span(0, len(full.text))] if full.text is not None else []
     return full._replace(pieces=pieces), placed
 
@@ -116,7 +117,8 @@ def _join_sections(sections: list[Part]) -> tuple[Part, list[Part]]:
     failed = next((part.status for part in sections if part.text is None), None)
     if failed:
         return Part(FULL, None, [], failed), sections
-    text, placed = "", []
+    text = ""
+    placed = []
     for part in sections:
         text += BETWEEN_PARTS if text else ""
         placed.append(

@@ -51,14 +51,17 @@ _PACKAGES = ("transformers", "tokenizers", "torch")
 
 VERSION = 1  # of the features: raise it with every change of them, and train again
 LABELS = tuple(role for role in ROLES if role != _CONCLUSION)
-WORDS, VECTORS, SECOND = "words", "vectors", "second"
+WORDS = "words"
+VECTORS = "vectors"
+SECOND = "second"
 LAYERS = 4  # of MiniLM's 6: the last are more about a sentence's topic than its role
 SIZE = 1 << 14  # hashes of words and their sequences
 DENSE = 0.3  # factor of places and cues beside words
 _AROUND = 2  # neighbours on either side that the last step reads
 _FIFTHS = 5
 # features of a sentence's place and length, and cues
-_PLACE, _CUE = 11 + _FIFTHS, 2 * len(ROLES)
+_PLACE = 11 + _FIFTHS
+_CUE = 2 * len(ROLES)
 _SECOND = 2 * ((2 * _AROUND + 1) * (len(LABELS) + 1) + 2 * len(LABELS) + _PLACE) + _CUE
 _LENGTHS = 3, 10  # sentences, to which a text's length is clipped
 _TOKEN = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*|\d+(?:[.,]\d+)*|[^\w\s]")
@@ -157,7 +160,8 @@ def _places(texts: Sequence[str]) -> Any:
     The only sentence of a text is neither its first nor its last.
     """
     count = len(texts)
-    place, words = np.arange(count), np.array([len(text.split()) for text in texts])
+    place = np.arange(count)
+    words = np.array([len(text.split()) for text in texts])
     share = place / (count - 1) if count > 1 else np.full(count, 0.5)
     length = np.full(count, np.clip(count, *_LENGTHS))
     ends = np.equal.outer(place, [0, 1, 2, count - 1, count - 2]) & (count > 1)
@@ -198,7 +202,9 @@ def vector_logits(weights: Any, vectors: Any) -> Any:
 
 def probabilities(steps: Mapping[str, Any], text: Shared, by_vector: Any) -> Any:
     """Return the probability of each of LABELS by sentence; `by_vector`: its `vector_logits`."""
-    words, vectors, last = steps[WORDS], steps[VECTORS], steps[SECOND]
+    words = steps[WORDS]
+    vectors = steps[VECTORS]
+    last = steps[SECOND]
     logits = words[0] + DENSE * np.hstack([text.place, text.cue]) @ words[1 + SIZE :]
     for row, sentence in enumerate(text.texts):
         numbers = hashed(sentence)
@@ -249,7 +255,8 @@ def divide(
 
     Raises BadInput if the model cannot be read, or was trained with another encoder.
     """
-    model, digest = load(Path(options.model)), weights_digest(options.encoder)
+    model = load(Path(options.model))
+    digest = weights_digest(options.encoder)
     if digest != model.encoder:
         raise BadInput(
             f"{options.model}: trained with weights {model.encoder[:8]}, but"
@@ -451,10 +458,13 @@ def _first_features(read: Sequence[Shared], encoder: NetworkOptions) -> dict[str
 
 def _fit(step: str, matrix: Any, target: _Target, among: Any = slice(None)) -> Any:
     """Return the constant and the coefficients by label: (1 + features) x LABELS."""
-    features, weights = matrix[among], target.weights[among]
-    mean, scale = np.zeros(matrix.shape[1]), np.ones(matrix.shape[1])
+    features = matrix[among]
+    weights = target.weights[among]
+    mean = np.zeros(matrix.shape[1])
+    scale = np.ones(matrix.shape[1])
     if step == VECTORS:  # the scales of its dimensions differ
-        mean, scale = features.mean(0), np.maximum(features.std(0), 1e-6)
+        mean = features.mean(0)
+        scale = np.maximum(features.std(0), 1e-6)
         features = (features - mean) / scale
     fitted = extra.module("sklearn.linear_model").LogisticRegression(
         C=FREEDOM[step], max_iter=ROUNDS, tol=TOLERANCE, solver="newton-cg"
@@ -476,7 +486,8 @@ def _held_out(step: str, matrix: Any, target: _Target) -> Any:
 
 def _scores(right: Any, logits: Any) -> Mapping[str, float]:
     """Return accuracy and macro F1."""
-    metrics, predicted = extra.module("sklearn.metrics"), logits.argmax(1)
+    metrics = extra.module("sklearn.metrics")
+    predicted = logits.argmax(1)
     macro = {"labels": range(len(LABELS)), "average": "macro", "zero_division": 0}
     return {
         "accuracy": round(float(metrics.accuracy_score(right, predicted)), 3),

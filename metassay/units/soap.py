@@ -39,7 +39,8 @@ def divide(
 
 
 def _divide_text(text: Text, options: SoapOptions) -> list[Part]:
-    parts, note = list(text.sections), text.full.text
+    parts = list(text.sections)
+    note = text.full.text
     if not parts and text.task == "note" and note is not None:
         for section, pieces in divide_note(note, compat=options.compat).items():
             joined = BETWEEN_PARTS.join(note[start:end] for start, end in pieces)

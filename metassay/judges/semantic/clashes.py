@@ -41,14 +41,18 @@ def replace_names(text: str) -> str:
     """Replace the names of the vocabulary's training half, and the month May, by one token each."""
     text = _MONTH.sub(MONTH, text)
     spans = words(text)
-    parts, copied, first = [], 0, 0
+    parts = []
+    copied = 0
+    first = 0
     while first < len(spans):
         for last in range(min(first + _LONGEST, len(spans)), first, -1):
-            start, end = spans[first].start, spans[last - 1].end
+            start = spans[first].start
+            end = spans[last - 1].end
             token = name(_BLANKS.sub(" ", text[start:end]))
             if token is not None:
                 parts += [text[copied:start], token]
-                copied, first = end, last - 1
+                copied = end
+                first = last - 1
                 break
         first += 1
     return "".join([*parts, text[copied:]])
@@ -200,7 +204,8 @@ _NEGATED_RESTART = re.compile(
     re.IGNORECASE,
 )
 # Ellipsis: in "the knee is swollen and the hip is not" the hip is not swollen.
-_BE, _FEW = r"(is|are|was|were)(\s+not|n['\u2019]t)?", r"([^.;,?!\n]{1,60}?)"
+_BE = r"(is|are|was|were)(\s+not|n['\u2019]t)?"
+_FEW = r"([^.;,?!\n]{1,60}?)"
 _ELLIPSIS = re.compile(
     rf"\b{_BE}\s+{_FEW},?\s+(?:and|but|while)\s+{_FEW}\s+{_BE}(?=\s*(?:[.;,?!]|$))",
     re.IGNORECASE,
@@ -211,8 +216,10 @@ _MARK = re.compile(r"[<>=?+]|(?<![\w.])[-\u2212](?=\d)")
 
 def clashes(hypothesis: str, sentence: str) -> list[float]:
     """Return for each of KINDS whether there is a clash with the closest sentence: 1 or 0."""
-    claim, source = _Places(hypothesis), _Places(sentence)
-    ours, theirs = claim.reading.places.keys(), source.reading.places.keys()
+    claim = _Places(hypothesis)
+    source = _Places(sentence)
+    ours = claim.reading.places.keys()
+    theirs = source.reading.places.keys()
     shared = len(ours & theirs) / max(1, len(ours) - 1)
     if shared < SHARED:
         return NO_CLASH
@@ -431,7 +438,8 @@ def _negation(claim: _Places, source: _Places) -> bool:
         places = source.reading.places[token]
         theirs = [(j in source.reading.negated, source.context(j)) for j in places]
         for i in claim.reading.places[token]:
-            context, negated = claim.context(i), i in claim.reading.negated
+            context = claim.context(i)
+            negated = i in claim.reading.negated
             closest = _closest(context, theirs) or {
                 n for n, c in theirs if not (context and c)
             }

@@ -35,7 +35,8 @@ MOST = 150  # words of the closest sentences
 TOKENS = 1500  # per batch: words of hypotheses, and a third of those of sentences
 NONE = -1e4  # a logit whose weight is 0
 MIDDLE, LAST = 1, 2  # layers that are compared
-_FLAGS, _SENTENCE_FLAGS = 9, 3
+_FLAGS = 9
+_SENTENCE_FLAGS = 3
 _HIDDEN = 32
 
 Weights = Mapping[str, Any]
@@ -169,10 +170,8 @@ def doubts(weights: Weights, batched: Batch, drop: Any = None) -> Any:
     torch = extra.module("torch")
     drop = drop or (lambda state: state)
     pairs = batched.words
-    ours, theirs = (
-        pairs.hypothesis @ weights["project"],
-        pairs.sentences @ weights["project"],
-    )
+    ours = pairs.hypothesis @ weights["project"]
+    theirs = pairs.sentences @ weights["project"]
     parts = [pairs.flags]
     for sharpness in weights["sharpness"]:
         logits = (sharpness[:, None, None] * batched.alike).sum(1)
@@ -260,7 +259,8 @@ def _attend(weights: Weights, state: Any, mask: Any) -> Any:
 
 
 CONSTANT = "constant"
-OF_WORDS, OF_CLAIMS = (CONSTANT, *WORD_FEATURES), (CONSTANT, *CLAIM_FEATURES)
+OF_WORDS = (CONSTANT, *WORD_FEATURES)
+OF_CLAIMS = (CONSTANT, *CLAIM_FEATURES)
 DIGITS = 4  # significant digits, so that the file is the same on every processor
 DECIMALS = 9  # of features, so that last digits do not decide at a tree's threshold
 LEAST = 1e-4  # probability of a word, which bounds its logarithm
@@ -387,7 +387,8 @@ def write(path: Path, coefficients: Coefficients, network: bytes) -> None:
 
 def pack(networks: Sequence[Weights]) -> bytes:
     """Return the content of the networks' file: their weights stacked, in half precision."""
-    stack, names = extra.module("torch").stack, sorted(networks[0])
+    stack = extra.module("torch").stack
+    names = sorted(networks[0])
     stacked = {}
     for name in names:
         stacked[name] = stack([weights[name].detach().half() for weights in networks])

@@ -179,7 +179,8 @@ def _find_fact(word: str) -> str | None:
 @lru_cache(maxsize=16384)
 def negated(text: str) -> Any:
     """Return for each word whether it is in the scope of a negation: n booleans."""
-    spans, low = words(text), text.lower()
+    spans = words(text)
+    low = text.lower()
     ends = np.array([match.start() for match in reading.CLAUSE_END.finditer(low)], int)
     clauses = [int((ends <= span.start).sum()) for span in spans]
     # The content token of each word; None for a word that carries no fact.
@@ -212,15 +213,19 @@ def compare(hypothesis: Hypothesis, premise: Premise) -> Compared:
     similarity = vectors @ premise.vectors.transpose(0, 2, 1)
     per_sentence = np.maximum.reduceat(similarity, premise.starts, axis=2)
     best = per_sentence.max(2)
-    stop, digit, name = hypothesis.stop, hypothesis.digit, hypothesis.name
+    stop = hypothesis.stop
+    digit = hypothesis.digit
+    name = hypothesis.name
     weights = np.where(stop, 0.15, 1.0) * np.clip(
         hypothesis.encoded.rarity - 6.5, 0.3, None
     )
     nearness = np.round(weights @ per_sentence.mean(0) / weights.sum(), TIED)
     closest = np.argsort(-nearness, kind="stable")[:CLOSEST]
     exact = np.array([(premise.plain == word).any() for word in hypothesis.plain])
-    last, exact_values = best[2], exact.astype(float)
-    size, total = len(last), weights.sum()
+    last = best[2]
+    exact_values = exact.astype(float)
+    size = len(last)
+    total = weights.sum()
     after = _previous_values(stop[::-1], last[::-1], NEUTRAL)[::-1]
     exact_after = _previous_values(stop[::-1], exact_values[::-1], 0.5)[::-1]
     columns = (
@@ -258,7 +263,8 @@ def compare(hypothesis: Hypothesis, premise: Premise) -> Compared:
 
 def _previous_values(stop: Any, values: Any, neutral: float) -> Any:
     """Return for each word the value of the content word before it, or `neutral`."""
-    result, last = np.empty(len(values)), neutral
+    result = np.empty(len(values))
+    last = neutral
     for place, value in enumerate(values):
         result[place] = last
         last = last if stop[place] else value
@@ -272,7 +278,9 @@ def claim_features(
 
     `support`: the probability of each of n words.
     """
-    logs, weights, total = np.log(support), compared.weights, compared.weights.sum()
+    logs = np.log(support)
+    weights = compared.weights
+    total = compared.weights.sum()
     content = ~hypothesis.stop if (~hypothesis.stop).any() else np.ones(len(logs), bool)
     values = (
         logs.mean(),

@@ -69,10 +69,8 @@ class Read(NamedTuple):
     def claim_features(self, words: Any, doubt: float) -> Any:
         """Return the claim's features from the coefficients of words and the network's doubt."""
         assert self.compared is not None
-        likely, closeness = (
-            support(words, self.compared.features),
-            self.compared.closeness,
-        )
+        likely = support(words, self.compared.features)
+        closeness = self.compared.closeness
         last = (self.absent, closeness, *self.clashing, doubt)
         return features.claim_features(self.hypothesis, self.compared, likely, *last)
 
@@ -88,7 +86,8 @@ def judge_claims(
     doubts = coefficients.read_doubts(
         models.head, [pair.words for pair in pairs if pair.words is not None]
     )
-    rows, lacking = [], []
+    rows = []
+    lacking = []
     for pair, (doubt, of_words) in zip(pairs, doubts, strict=True):
         assert pair.compared is not None
         rows.append(pair.claim_features(models.words, doubt))
@@ -140,17 +139,13 @@ def _read(
     cache: Encoded,
 ) -> Read:
     cut = sum(cache[part].cut for part in (*parts, text))
-    in_claim, hypothesis = (
-        clashes.numbers(text),
-        features.read_hypothesis(text, cache[text]),
-    )
+    in_claim = clashes.numbers(text)
+    hypothesis = features.read_hypothesis(text, cache[text])
     absent = len(in_claim - numbers) / max(1, len(in_claim))
     if premise is None:
         return Read(hypothesis, None, absent, clashes.NO_CLASH, None, cut, False)
-    compared, stated = (
-        features.compare(hypothesis, premise),
-        clashes.is_stated(text, parts),
-    )
+    compared = features.compare(hypothesis, premise)
+    stated = clashes.is_stated(text, parts)
     nearest = premise.texts[compared.closest[0]]
     clashing = clashes.NO_CLASH if stated else clashes.clashes(text, nearest)
     near = [premise.sentences[i] for i in compared.closest]
@@ -275,7 +270,8 @@ class SemanticJudge:
         return answers
 
     def _outputs(self, questions: Sequence[Question]) -> list[Any]:
-        options, cache = self._options, Encoded()
+        options = self._options
+        cache = Encoded()
         task = task_of(
             "semantic", options, METHOD, coefficients=self._coefficients.digest
         )
@@ -315,7 +311,8 @@ class SemanticJudge:
             return _grade(pair, [output["probability"] for output in outputs])
         if not outputs:
             return protocol.Judgment("error", explanation="the hypothesis has no words")
-        options, value = self._options, outputs[0]["probability"]
+        options = self._options
+        value = outputs[0]["probability"]
         edges = [options.threshold] if options.abstain is None else options.abstain
         self.counts["judged"] += 1
         if options.dtype != EXACT:

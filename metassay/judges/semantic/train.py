@@ -49,7 +49,8 @@ from metassay.text.edits.make import FLIPS, KEEPS, edits
 from metassay.text.spans import Span as WordSpan
 
 Span = tuple[int, int]
-WICE, ACI = "wice_train/non_supported_tokens_train.jsonl", ("train.csv", "valid.csv")
+WICE = "wice_train/non_supported_tokens_train.jsonl"
+ACI = ("train.csv", "valid.csv")
 _MOST = 40  # words of a sentence
 _LEAST = 4
 _NEAR = 4  # sentences from a supporting one
@@ -82,7 +83,8 @@ def wice_claims(raw: Path, rng: random.Random) -> Iterator[Example]:
     """Yield claims with marked words, without these words, and with insufficient evidence."""
     for row in _wice(raw):
         group = row["meta"]["id"].split("-")[0]
-        claim, evidence = row["claim"], row["evidence"]
+        claim = row["claim"]
+        evidence = row["evidence"]
         bad = _marked_spans(row)
         support = sorted(set(chain.from_iterable(row["supporting_sentences"])))
         pruned = _remove(claim, bad)
@@ -221,7 +223,8 @@ def _wice(raw: Path) -> list[dict[str, Any]]:
 
 def _marked_spans(row: dict[str, Any]) -> tuple[Span, ...]:
     """Return the spans of the tokens that annotators marked as unsupported."""
-    end, spans = 0, []
+    end = 0
+    spans = []
     for token, bad in zip(row["claim_tokens"], row["non_supported_spans"], strict=True):
         start = row["claim"].index(token, end)
         end = start + len(token)
@@ -249,7 +252,8 @@ def _changed_span(before: str, after: str) -> tuple[Span, ...]:
 
 
 SEED = 1
-FOLDS, NETWORK_FOLDS = 5, 2
+FOLDS = 5
+NETWORK_FOLDS = 2
 NETWORKS = 3  # with different seeds
 PENALTY = 1.0  # on squared coefficients of standardized features
 SHORTEST = 3  # words of a hypothesis
@@ -343,10 +347,8 @@ def train(
     """
     data = _read(raw, pairs, options, batch_tokens)
     all_examples = np.ones(len(data.labels), bool)
-    words, file = (
-        _fit_words(data, all_examples),
-        pack(_train_networks(data, all_examples)),
-    )
+    words = _fit_words(data, all_examples)
+    file = pack(_train_networks(data, all_examples))
     weights = _weights(data)
     used = weights > 0
     claims = _features(data)[used], data.labels[used], weights[used], SIGNS
@@ -380,7 +382,8 @@ def fit(features: Any, labels: Any, weights: Any, signs: Any = None) -> Any:
     coefficients of standardized features. `signs`: 1 for coefficients that must be >=
     0, -1 for <= 0.
     """
-    mean, deviation = features.mean(0), features.std(0)
+    mean = features.mean(0)
+    deviation = features.std(0)
     deviation = np.where(deviation > 0, deviation, 1.0)
     scaled = (features - mean) / deviation
 
@@ -497,7 +500,8 @@ def _loss(weights: coefficients.Weights, cases: Sequence[Case], generator: Any) 
     labels = torch.tensor([float(not case.supported) for case in cases])
     weight = torch.tensor([case.weight for case in cases])
     of_claims = cross(coefficients.pool(doubts), labels, reduction="none")
-    marked, shares = torch.zeros(doubts.shape), torch.zeros(doubts.shape)
+    marked = torch.zeros(doubts.shape)
+    shares = torch.zeros(doubts.shape)
     for place, case in enumerate(cases):
         if case.unsupported is not None:
             flags = torch.from_numpy(np.asarray(case.unsupported, np.float32))
@@ -532,7 +536,8 @@ def _read(raw: Path, pairs: Path, options: NetworkOptions, batch_tokens: int) ->
 
 def _shrink(read: Read) -> Read:
     """Drop vectors that only the comparison needed, and halve the precision of the others."""
-    encoded, words = read.hypothesis.encoded._replace(vectors=None), read.words
+    encoded = read.hypothesis.encoded._replace(vectors=None)
+    words = read.words
     if words is not None:
         half = [part.astype(np.float16) for part in (words.hypothesis, words.sentences)]
         words = words._replace(hypothesis=half[0], sentences=half[1])
@@ -548,7 +553,8 @@ def _overlaps(word: WordSpan, spans: Sequence[Span]) -> bool:
 def _select(data: _Set, mask: Any) -> Iterator[tuple[Example, Read, Any]]:
     """Yield examples with their features, and 1 for each marked word, 0 for others, or None."""
     for example, read in compress(zip(data.examples, data.reads, strict=True), mask):
-        bad, words = example.unsupported, read.hypothesis.encoded.words
+        bad = example.unsupported
+        words = read.hypothesis.encoded.words
         if bad is None:
             yield example, read, None
         else:
@@ -613,8 +619,10 @@ def _weights(data: _Set) -> Any:
     """
     sides = [(_family(e.kind), e.supported) for e in data.examples]
     kinds = [(*side, e.kind) for side, e in zip(sides, data.examples, strict=True)]
-    of_family, of_side = Counter(family for family, _ in sides), Counter(sides)
-    of_kind, kinds_of_side = Counter(kinds), Counter(kind[:2] for kind in set(kinds))
+    of_family = Counter(family for family, _ in sides)
+    of_side = Counter(sides)
+    of_kind = Counter(kinds)
+    kinds_of_side = Counter(kind[:2] for kind in set(kinds))
     share = {
         family: MIX.get(family, 0.0) / number for family, number in of_family.items()
     }

@@ -60,7 +60,8 @@ def cells_of(parts: pd.DataFrame, units: pd.DataFrame) -> Cells:
     parts = without_further_references(parts)
     authors = parts[["doc_id", "author"]].drop_duplicates()
     references = parts.loc[parts["author"] == REFERENCE, ["doc_id", "part"]]
-    inherited, whole = authors.merge(references, on="doc_id"), authors.assign(part=FULL)
+    inherited = authors.merge(references, on="doc_id")
+    whole = authors.assign(part=FULL)
     keys = pd.concat([parts[KEY], inherited, whole]).drop_duplicates()
     keys = keys.sort_values(KEY, ignore_index=True)
     # An author without statements may cite: nobody knows.
@@ -89,10 +90,8 @@ def lost_units(parts: pd.DataFrame, cells: Cells, *, by_reference: bool) -> Lost
     key = ["doc_id", "part"] if by_reference else KEY
     writers = parts[parts["author"] == REFERENCE] if by_reference else parts
     failed = writers[writers["status"] != "ok"]
-    leaves, wholes = (
-        failed[failed["leaf"] == "yes"][key],
-        failed[failed["part"] == FULL][key],
-    )
+    leaves = failed[failed["leaf"] == "yes"][key]
+    wholes = failed[failed["part"] == FULL][key]
     return Lost(
         np.flatnonzero(places_in(cells.keys, leaves) >= 0),
         places_in(cells.keys.assign(part=FULL), wholes) >= 0,
@@ -268,7 +267,8 @@ def _worth(
     """Return (2, items): the least and the greatest worth of each counted item."""
     bounds = [_bounds(measure.counted, counted, pair_rows, answered)]
     for also in measure.also:
-        question, absent = also.question, also.absent
+        question = also.question
+        absent = also.absent
         rows = _rows_of(question, pair_rows)
         # The columns that an answer shares with the items that it goes into.
         key = [
@@ -318,7 +318,8 @@ def _scored(
     scored: Flags = np.ones(len(cells.keys), dtype=np.bool_)
     expecting = scored
     if measure.counted.compares:
-        scored, expecting = cells.system, cells.compared
+        scored = cells.system
+        expecting = cells.compared
     elif measure.counted.cites:
         expecting = cells.citing
     if measure.counted.whole:
@@ -328,9 +329,11 @@ def _scored(
     least, most = np.concatenate([bounds, unknown], axis=1)[:, expecting[at]]
     at = at[expecting[at]]
     certain = least == most
-    expected, judged = totals(at, cells), totals(at[certain], cells)
+    expected = totals(at, cells)
+    judged = totals(at[certain], cells)
     worth = totals(at[certain], cells, least[certain])
-    low, high = totals(at, cells, least), totals(at, cells, most)
+    low = totals(at, cells, least)
+    high = totals(at, cells, most)
     # sections of a text that failed
     unseen = expecting & losses.texts & (expected == 0)
     expected[unseen] = high[unseen] = 1

@@ -150,7 +150,8 @@ def _scores(
     ):
         members = _parts_of(graded, kind, metric)
         parts = ends.select(members)
-        low, high = parts.low[:1], parts.high[:1]
+        low = parts.low[:1]
+        high = parts.high[:1]
         if kind not in _GRADED:
             weights = graded.loc[members, "weight"].to_numpy(dtype=float)
             low, high = _combined(parts, weights, combines)
@@ -190,7 +191,8 @@ def _rows_of(graded: pd.DataFrame, pairs: pd.DataFrame, texts: Integers) -> _Row
         settled == "no_evidence", np.where(better_high, lowest, highest), np.nan
     )
     fixed[(settled == "not_applicable").to_numpy()] = 0.0
-    open_, sure = settled.isna().to_numpy(), (settled != "no_reference").to_numpy()
+    open_ = settled.isna().to_numpy()
+    sure = (settled != "no_reference").to_numpy()
     reference = np.maximum(pairs["citation"].to_numpy(), 0)
     ends = (lowest, highest, fixed)
     return _Rows(pairs["pair_id"], place, reference, texts, *ends, open_, sure)
@@ -226,16 +228,21 @@ def _bound_criteria(
     n_references = int(rows.reference.max(initial=0)) + 1
     shape = (n_references, len(graded), n_texts)
     place = (rows.reference, rows.criterion, rows.text)
-    low, high = np.full(shape, np.nan), np.full(shape, np.nan)
+    low = np.full(shape, np.nan)
+    high = np.full(shape, np.nan)
     low[place] = np.where(np.isnan(answers), rows.lowest, answers)
     high[place] = np.where(np.isnan(answers), rows.highest, answers)
-    sure, counting = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
+    sure = np.zeros(shape, np.bool_)
+    counting = np.zeros(shape, np.bool_)
     sure[place], counting[place] = rows.sure, True
     of_share = (graded["value"] == "share").to_numpy()
     unit = np.where(of_share, graded["high"].to_numpy(dtype=float), 1.0)
-    low, high = low / unit[:, None], high / unit[:, None]
-    lows, highs = np.full(shape[1:], np.nan), np.full(shape[1:], np.nan)
-    combines, better = graded["combines"].tolist(), graded["better"].tolist()
+    low = low / unit[:, None]
+    high = high / unit[:, None]
+    lows = np.full(shape[1:], np.nan)
+    highs = np.full(shape[1:], np.nan)
+    combines = graded["combines"].tolist()
+    better = graded["better"].tolist()
     for at in range(len(graded)):
         ends = _Ends(
             low=low[:, at], high=high[:, at], sure=sure[:, at], there=counting[:, at]
@@ -257,14 +264,14 @@ def _combine_references(
         return low[0], high[0]
     if combines == "mean":
         equal = np.ones(len(low))
-        least, most = (
-            least_mean(low, equal, sure, there),
-            -least_mean(-high, equal, sure, there),
-        )
+        least = least_mean(low, equal, sure, there)
+        most = -least_mean(-high, equal, sure, there)
     elif higher:
-        least, most = least_maximum(low, sure, there), -least_minimum(-high, there)
+        least = least_maximum(low, sure, there)
+        most = -least_minimum(-high, there)
     else:
-        least, most = least_minimum(low, there), -least_maximum(-high, sure, there)
+        least = least_minimum(low, there)
+        most = -least_maximum(-high, sure, there)
     return least, most
 
 
@@ -284,7 +291,8 @@ def _combined(parts: _Ends, weights: Reals, combines: str) -> tuple[Reals, Reals
 
 def _rows(keys: pd.DataFrame, parts: _Ends, low: Reals, high: Reals) -> pd.DataFrame:
     """Return `scores`: `parts` are the criteria that count, low and high (texts,) the values."""
-    expected, judged = parts.there.sum(axis=0), parts.known.sum(axis=0)
+    expected = parts.there.sum(axis=0)
+    judged = parts.known.sum(axis=0)
     known = (judged == expected) & (expected > 0)
     return keys.assign(
         value=np.where(known, low, np.nan),

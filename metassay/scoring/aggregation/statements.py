@@ -155,17 +155,20 @@ def _judged(
 ) -> Iterator[pd.DataFrame]:
     pairs = pairs[pairs["measure"].map(base_metric) == FAITHFULNESS.name]
     statement = places_in(pairs[PLACE], read.statements[PLACE])
-    pairs, statement = pairs[statement >= 0], statement[statement >= 0]
+    pairs = pairs[statement >= 0]
+    statement = statement[statement >= 0]
     n = len(read.statements)
     for measure, places in sorted(pairs.groupby("measure").indices.items()):
-        rows, at = pairs.iloc[places], statement[places]
+        rows = pairs.iloc[places]
+        at = statement[places]
         unread = (rows["settled"] == "no_evidence").to_numpy()
         for judge, of_judge in judgments.groupby("judge", sort=True):
             answers = of_judge.drop_duplicates("pair_id").set_index("pair_id")
             answers = answers.reindex(rows["pair_id"])
             ok = (answers["status"] == "ok").to_numpy()
             label = np.where(ok, answers["label"].to_numpy() == "entailed", np.nan)
-            value, failed = np.full((2, n), np.nan), np.zeros(n, bool)
+            value = np.full((2, n), np.nan)
+            failed = np.zeros(n, bool)
             value[0, at] = np.where(unread, 0.0, label)
             value[1, at] = answers["probability"].to_numpy(dtype=float)
             failed[at] = ~(ok | unread)
@@ -220,14 +223,16 @@ def score_statements(
     notes. Raises BadInput if `by` is `text` and the metric cannot read whole texts, or
     if the metric does.
     """
-    options, metric = chosen.options, chosen.record
+    options = chosen.options
+    metric = chosen.record
     by_text = options.by == "text"
     if by_text and not metric.by_text:
         raise BadInput(
             f"statement_metrics > {name} > by: kind {chosen.kind!r} cannot read whole texts; write"
             " statement"
         )
-    tables, measured = [], []
+    tables = []
+    measured = []
     notes: list[str] = []
     suffixes = aligned_suffixes(options.alignments, list(setup.alignments))
     for alignment, suffix in suffixes.items():
@@ -235,7 +240,8 @@ def score_statements(
         for checkpoint, network in getattr(
             options, "checkpoints", {NO_JUDGE: None}
         ).items():
-            over, files = executor_for(chosen, executor), files_of(chosen)
+            over = executor_for(chosen, executor)
+            files = files_of(chosen)
             scored = by_name(
                 over.map(metric.score, cases, options, network, files=files)
             )
@@ -270,7 +276,9 @@ def _cases(read: Read, suffix: str, *, by_text: bool) -> tuple[list[Case], list[
 
     A statement without aligned passages is left out.
     """
-    texts, passages, aligned = read.texts, read.passages(suffix), read.aligned[suffix]
+    texts = read.texts
+    passages = read.passages(suffix)
+    aligned = read.aligned[suffix]
     places = [
         place for place, text in enumerate(texts) if aligned[place] and text.strip()
     ]
@@ -318,8 +326,10 @@ def _average_by_text(
     losses = lost_units(parts, cells, by_reference=False)
     at = places_in(rows[list(cells.keys)], cells.keys)
     value = rows["value"].to_numpy(dtype=float)
-    valued, failed = ~np.isnan(value), rows["failed"].to_numpy(dtype=bool)
-    worth, judged = totals(at[valued], cells, value[valued]), totals(at[valued], cells)
+    valued = ~np.isnan(value)
+    failed = rows["failed"].to_numpy(dtype=bool)
+    worth = totals(at[valued], cells, value[valued])
+    judged = totals(at[valued], cells)
     missing = totals(np.concatenate([at[failed], losses.parts]), cells)
     # sections of a text that failed
     missing[losses.texts & (judged + missing == 0)] = 1

@@ -169,7 +169,8 @@ def _join(document: Document, places: Sequence[int]) -> Premise:
 
 def _two_texts(document: Document, query: Query, *, swapped: bool) -> Premise:
     """Return two texts to choose from; a blank text is a text like any other."""
-    first, second = query.owner, document.systems[query.unit.position]
+    first = query.owner
+    second = document.systems[query.unit.position]
     if swapped:
         first, second = second, first
     texts = [document.texts[author][FULL] for author in (first, second)]

@@ -261,13 +261,15 @@ def build_pairs(
     no_claims); both count as failed.
     """
     suffixes = aligned_suffixes(options.alignments, list(alignments))
-    questions, rows = questions_of(options, suffixes.values()), PairRows()
+    questions = questions_of(options, suffixes.values())
+    rows = PairRows()
     read = {suffix: alignments[name] for name, suffix in suffixes.items()}
     for doc_id, document in documents(sources, parts, units, read, options):
         for question in questions:
             by_part = options.against == "part"
             for author, query, premise in _questions_of(question, document, by_part):
-                asks, unit = question.instrument, query.unit
+                asks = question.instrument
+                unit = query.unit
                 if premise.context is None and asks.without_context is not None:
                     asks = asks.without_context
                 hypothesis = (
@@ -295,7 +297,8 @@ def _questions_of(
         return
     if question.evidence.of_source and not document.passages:
         return
-    find, of_reference = question.evidence.find, question.whose == "reference"
+    find = question.evidence.find
+    of_reference = question.whose == "reference"
     for author in sorted(document.texts):
         if question.compares and (
             author == REFERENCE or REFERENCE not in document.texts

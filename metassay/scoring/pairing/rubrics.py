@@ -77,7 +77,9 @@ def rubric_pairs(
     """
     problems = list(_unknown_parts(parts, rubric, facets))
     raise_problems(problems)
-    rows, fitting, odd = PairRows(), 0, defaultdict[str, int](int)
+    rows = PairRows()
+    fitting = 0
+    odd = defaultdict[str, int](int)
     # Without items of the document, a criterion's question is the same for all of them.
     asking = [
         None if criterion.items_from else question(criterion, {})
@@ -141,7 +143,8 @@ def _add(
     of: tuple[str, _Document],
 ) -> None:
     """Add the rows of a criterion about a document; `asks`: its question, if documents share it."""
-    criterion, (doc_id, document) = rubric.criteria[position], of
+    criterion = rubric.criteria[position]
+    (doc_id, document) = of
     none = is_not_applicable(criterion, document.attributes)
     if none and criterion.kind == "scale":
         return

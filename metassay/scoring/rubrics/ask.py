@@ -64,10 +64,8 @@ def expand_facets(rubric: Rubric, facets: Sequence[str]) -> Rubric:
             criteria.append(criterion)
             continue
         for facet in facets:
-            name, asks = (
-                f"{criterion.name}_{facet}",
-                criterion.asks.replace("{facet}", facet),
-            )
+            name = f"{criterion.name}_{facet}"
+            asks = criterion.asks.replace("{facet}", facet)
             criteria.append(replace(criterion, name=name, reads=facet, asks=asks))
     names = [criterion.name for criterion in criteria]
     at = f"rubrics/{rubric.name}.yaml > criteria"
@@ -289,7 +287,8 @@ def _overall(rubric: Rubric) -> Iterator[dict[str, object]]:
         (c.lowest / unit, max(c.levels) / unit)
         for c, unit in zip(weighted, units, strict=True)
     ]
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    low = min(low for low, _ in ends)
+    high = max(high for _, high in ends)
     printed = rubric.overall == "printed"
     if printed:  # a text may be scored on a single criterion
         shares = [(criterion.weight or 0.0) / len(weighted) for criterion in weighted]

@@ -236,7 +236,8 @@ def load_rubric(path: Path) -> Rubric:
     Raises BadInput with all problems: unknown or missing keys, levels that are not
     consecutive, caps that no penalty can reach, weights that nothing uses, and so on.
     """
-    where, problems = str(path), []
+    where = str(path)
+    problems = []
     if name_problem(path.stem):
         problems.append(
             f"{where}: the name is not a rubric's: {name_problem(path.stem)}"
@@ -285,7 +286,8 @@ def _criterion(name: str, block: object, at: str) -> Criterion:
         raise BadInput(f"{at} > kind: must be scale or penalties")
     settings: Block = {key: value for key, value in block.items() if key != "kind"}
     fields = _scale(settings, at) if kind == "scale" else _penalties(settings, at)
-    against, examples = tuple(fields.pop("against")), tuple(fields.pop("examples"))
+    against = tuple(fields.pop("against"))
+    examples = tuple(fields.pop("examples"))
     against = () if against == (NOTHING,) else against
     criterion = Criterion(
         kind=kind, name=name, against=against, examples=examples, **fields
@@ -307,7 +309,8 @@ def _scale(block: Block, at: str) -> dict[str, Any]:
 def _penalties(block: Block, at: str) -> dict[str, Any]:
     penalties = parse(PenaltiesBlock, block, where=at)
     raise_problems(f"{at} > {line}" for line in _cap_problems(penalties))
-    items, cap = penalties.items, penalties.cap
+    items = penalties.items
+    cap = penalties.cap
     if cap == "items" and items is not None:
         cap = len(items)
     cap = cap if isinstance(cap, int) else None

@@ -185,7 +185,8 @@ def anatomy(sentence: str, split: Half) -> Iterator[str]:
 
 def _is_site(sentence: str, word: WordMatch) -> bool:
     """Return whether a site's word means the site here."""
-    before, after = sentence[: word.start], sentence[word.start :]
+    before = sentence[: word.start]
+    after = sentence[word.start :]
     is_heading = sentence[word.end : word.end + 1] == ":"
     if is_heading or _OTHER_HAND.search(before):
         return False
@@ -293,7 +294,8 @@ def course(sentence: str, split: Half) -> Iterator[str]:
 
 def _replace_opposites(kind: str, sentence: str, split: Half) -> Iterator[str]:
     for word, term in _find_own(kind, sentence, split):
-        before, behind = sentence[: word.start], sentence[word.end :]
+        before = sentence[: word.start]
+        behind = sentence[word.end :]
         if kind == "course" and _NO_COURSE.match(behind):
             continue
         if term.group.section == "verbs":

@@ -109,7 +109,8 @@ _NOT_BEFORE = re.compile(
 def _replace_opposites(sentence: str, cues: int) -> Iterator[str]:
     """Write "normal" for "abnormal" and the like; `cues`: the sentence's negations."""
     for match in _OPPOSITE.finditer(sentence):
-        before, after = sentence[: match.start()], sentence[match.end() :]
+        before = sentence[: match.start()]
+        after = sentence[match.end() :]
         has_every_cue = len(CUE.findall(match[0])) >= cues
         if not has_every_cue:
             continue

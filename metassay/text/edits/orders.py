@@ -74,7 +74,8 @@ def clause_order(sentence: str) -> Iterator[str]:
     """Swap two clauses, or an adverbial and its clause."""
     clauses = find_two_clauses(sentence)
     if clauses and not OWING.search(sentence) and " but " not in sentence:
-        first, second = clauses["one"], clauses["two"]
+        first = clauses["one"]
+        second = clauses["two"]
         yield f"{capitalize(second)} and {_lower_first(first)}{clauses['stop']}"
     for pattern in (_LEAD, _LEAD_CLAUSE):
         match = pattern.match(sentence)

@@ -192,7 +192,8 @@ def _keep_clause(sentence: str) -> Iterator[str]:
     clauses = find_two_clauses(sentence)
     if clauses is None:
         return
-    first, second = clauses["one"], clauses["two"]
+    first = clauses["one"]
+    second = clauses["two"]
     yield first + clauses["stop"]
     if not (_ELLIPSIS.search(second) or OWING.search(second)):
         yield capitalize(second) + clauses["stop"]

@@ -196,12 +196,14 @@ def _is_singular(value: Value) -> bool:
 
 
 def _other_pressure(match: Match) -> str | None:
-    high, low = int(match["high"]), int(match["low"])
+    high = int(match["high"])
+    low = int(match["low"])
     return str(high + 30) if high > low >= 40 else None
 
 
 def _other_score(match: Match) -> str | None:
-    points, top = int(match["got"]), int(match["top"])
+    points = int(match["got"])
+    top = int(match["top"])
     if points > top:
         return None
     return str(points - 2 if points >= 3 else points + 2)

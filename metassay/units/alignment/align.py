@@ -31,7 +31,8 @@ def align_units(
     of_source = {
         row[0]: row[1:] for row in rows_of(sources, "doc_id", "passages", "group")
     }
-    documents, places = [], []
+    documents = []
+    places = []
     for doc_id, of_document in statements.groupby("doc_id", sort=True):
         # By document: its passages are read once for all authors.
         passages, groups = of_source[doc_id]

@@ -93,7 +93,8 @@ def _encode(texts: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> _Text
 
 def _grams(texts: _Texts, n: int, width: int) -> tuple[Integers, Integers]:
     """Return the text and the number of each token (n is 1) or pair of tokens (2)."""
-    left, right = texts.tokens[: len(texts.tokens) - n + 1], texts.tokens[n - 1 :]
+    left = texts.tokens[: len(texts.tokens) - n + 1]
+    right = texts.tokens[n - 1 :]
     owners = texts.owners[n - 1 :]
     known = (left >= 0) & (right >= 0) & (texts.owners[: len(left)] == owners)
     return owners[known], left[known] * width + right[known]

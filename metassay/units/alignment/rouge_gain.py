@@ -87,14 +87,19 @@ def align(documents: Sequence[Statements], options: RougeGainOptions) -> Aligned
 
 def _added(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
     """Choose passages by rule `printed`."""
-    shared, chosen, last = _share(read, statement), Picks(), 0.0
+    shared = _share(read, statement)
+    chosen = Picks()
+    last = 0.0
     letters = {word: chr(n) for n, word in enumerate(dict.fromkeys(statement))}
     spelled = []
     for place in shared.passages:
         spelled.append("".join(letters.get(word, "") for word in read.words[place]))
     starts = [read.words[i][0] for i in shared.passages]
     pairs = {pair: n for n, pair in enumerate(dict.fromkeys(_pairs(statement)))}
-    size, ones, twos, text = 0, 0.0 * shared.ones_there, 0.0 * shared.twos_there, ""
+    size = 0
+    ones = 0.0 * shared.ones_there
+    twos = 0.0 * shared.twos_there
+    text = ""
     free = np.ones(len(starts), bool)
     while free.any() and len(chosen) < limit:
         both = twos + shared.twos
@@ -119,13 +124,12 @@ def _added(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
         at = int(values.argmax())
         if values[at] <= last:
             break
-        last, free[at] = float(values[at]), False
-        size, ones, twos, text = (
-            candidates.sizes[at],
-            candidates.ones[at],
-            candidates.twos[at],
-            joined[at],
-        )
+        last = float(values[at])
+        free[at] = False
+        size = candidates.sizes[at]
+        ones = candidates.ones[at]
+        twos = candidates.twos[at]
+        text = joined[at]
         chosen.append((int(shared.passages[at]), last))
     return chosen
 
@@ -153,10 +157,8 @@ def _struck(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
 
 def _read(passages: Sequence[str]) -> _Passages:
     words = [rouge_tokens(text) for text in passages]
-    with_word, with_pair = (
-        defaultdict[str, list[int]](list),
-        defaultdict[Pair, list[int]](list),
-    )
+    with_word = defaultdict[str, list[int]](list)
+    with_pair = defaultdict[Pair, list[int]](list)
     for place, of_passage in enumerate(words):
         for word in of_passage:
             with_word[word].append(place)
@@ -166,7 +168,8 @@ def _read(passages: Sequence[str]) -> _Passages:
 
 
 def _share(read: _Passages, statement: Sequence[str]) -> _Shared:
-    ones, twos = Counter(statement), Counter(_pairs(statement))
+    ones = Counter(statement)
+    twos = Counter(_pairs(statement))
     count = len(read.words)
     of_ones = [np.bincount(read.with_word.get(w, []), minlength=count) for w in ones]
     of_twos = [
@@ -189,7 +192,8 @@ def _f1s(shared: _Shared, size: int, longest: Reals) -> list[Reals]:
     """Return F1 of ROUGE-1, ROUGE-2 and ROUGE-L with each passage; `longest`: lengths of LCS."""
     unigrams = np.minimum(shared.ones, shared.ones_there).sum(1)[None]
     bigrams = np.minimum(shared.twos, shared.twos_there).sum(1)[None]
-    n, sizes = np.array([size]), shared.sizes
+    n = np.array([size])
+    sizes = shared.sizes
     return [
         f1(unigrams, n, sizes)[0],
         f1(bigrams, n - 1, sizes - 1)[0],

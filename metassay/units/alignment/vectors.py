@@ -120,7 +120,9 @@ def aligned(
         return scores
 
     results = iter(compute_outputs(task, rows, load, options.batch_tokens, store=store))
-    outputs, statements_cut, passages_cut = [], 0, 0
+    outputs = []
+    statements_cut = 0
+    passages_cut = 0
     for document in documents:
         of_document = list(islice(results, len(document.statements)))
         statements_cut += sum(output["cut"][0] for output in of_document)
@@ -210,7 +212,8 @@ def f1(statement: Tokens, passages: Passages) -> Reals:
     weights = (~passages.special).astype(np.float64)
     recall = np.add.reduceat(similarity.max(0) * weights, passages.starts)
     recall /= np.add.reduceat(weights, passages.starts)
-    precision, recall = precision.round(DECIMALS), recall.round(DECIMALS)
+    precision = precision.round(DECIMALS)
+    recall = recall.round(DECIMALS)
     total = precision + recall
     above = np.minimum(precision, recall) > 0
     scores: Reals = np.zeros_like(total)
@@ -268,4 +271,5 @@ def _kind(name: str, choose: Choose) -> Alignment:
     )
 
 
-BS_TOPK, BS_GAIN = _kind("bs_topk", topk), _kind("bs_gain", covering)
+BS_TOPK = _kind("bs_topk", topk)
+BS_GAIN = _kind("bs_gain", covering)
