@@ -2,15 +2,18 @@
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
+from metassay.cli.main import end_in_order
 from metassay.cli.parsing import Parser
 from metassay.cli.project import check_project
 from metassay.cli.running import run_flows
-from metassay.core.errors import BadInput
-from metassay.core.exit_codes import DONE, FAILED, INCOMPLETE, REFUSED
+from metassay.core import parent_watch
+from metassay.core.exit_codes import DONE, FAILED, INCOMPLETE
 from papers import FORMATS, NAMES
 from papers.dag import DAG, write_dag
 from papers.draw import (
@@ -135,9 +138,5 @@ def _print(
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except BadInput as error:
-        for problem in error.problems:
-            print(problem, file=sys.stderr)
-        sys.exit(REFUSED)
+    parent_watch.watch(lambda: os.kill(os.getpid(), signal.SIGTERM))
+    sys.exit(end_in_order(partial(main, sys.argv[1:])))

@@ -40,7 +40,7 @@ shift
 if [ -f "$hook" ]; then . "$hook"; fi
 for out; do
   case $out in
-    *.parquet | *.json) mkdir -p "${out%/*}"; empty=empty/${out##*/};;
+    *.parquet | *.json | *.csv) mkdir -p "${out%/*}"; empty=empty/${out##*/};;
     *) mkdir -p "$out"; out=$out/file; empty=;;
   esac
   if [ -f "$empty" ]; then cat "$empty" > "$out"; else cat seed > "$out"; fi
@@ -111,9 +111,10 @@ def _with_command(stages: dict[str, Any]) -> dict[str, Any]:
     for name, stage in stages.items():
         body = dict(stage.get("do", stage))
         words = body["cmd"].split()[3:]  # after: python -m stages.x
+        entries = [*body["outs"], *body.get("metrics", [])]
+        # An out is a path, or a mapping from one to how DVC keeps it.
         outs = [
-            *body["outs"],
-            *(next(iter(metric)) for metric in body.get("metrics", [])),
+            entry if isinstance(entry, str) else next(iter(entry)) for entry in entries
         ]
         body["cmd"] = " ".join(["sh stage.sh", "-".join([name, *words]), *outs])
         found[name] = {**stage, "do": body} if "do" in stage else body

@@ -1,13 +1,17 @@
 """The command `figures`: what papers/ of Metassay's own repository draws."""
 
 import argparse
+import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+from metassay.core import parent_watch
 from metassay.core.errors import BadInput
 
 PAPERS = Path("papers")
+_PATIENCE = 3.0  # seconds until a process ends that was interrupted
 
 
 def figures(args: argparse.Namespace) -> int:
@@ -25,9 +29,16 @@ def figures(args: argparse.Namespace) -> int:
     words = [word for paper in args.paper or () for word in ("--paper", paper)]
     if args.format:
         words += ["--format", args.format]
-    process = subprocess.Popen([sys.executable, "-m", PAPERS.name, *words])
-    while True:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:  # which it has got, too, and ends in order
-            continue
+    process = subprocess.Popen(
+        [sys.executable, "-m", PAPERS.name, *words],
+        env=os.environ | parent_watch.ENVIRONMENT,
+        stdin=subprocess.PIPE,
+    )
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(_PATIENCE)  # a terminal interrupts both
+    assert process.stdin is not None
+    process.stdin.close()  # so that it ends in order
+    return process.wait()

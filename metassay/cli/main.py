@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -66,18 +66,27 @@ environment:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; return the exit code."""
-    try:
-        words = sys.argv[1:] if arguments is None else arguments
-        if words and words[0] in FORMER:
-            raise BadInput(f"metassay {words[0]} is now metassay {FORMER[words[0]]}")
-        if words[:1] == ["import"]:
-            from metassay.cli.tool_files import check_kind  # slow
+    words = sys.argv[1:] if arguments is None else arguments
+    return end_in_order(partial(_run_command, words))
 
-            check_kind(words)
-        args = parser().parse_args(spread(words))
+
+def _run_command(words: list[str]) -> int:
+    if words and words[0] in FORMER:
+        raise BadInput(f"metassay {words[0]} is now metassay {FORMER[words[0]]}")
+    if words[:1] == ["import"]:
+        from metassay.cli.tool_files import check_kind  # slow
+
+        check_kind(words)
+    args = parser().parse_args(spread(words))
+    code: int = args.command(args)
+    return code
+
+
+def end_in_order(command: Callable[[], int]) -> int:
+    """Return the exit code of a command; refusals and ends before its time have one, too."""
+    try:
         with _orderly_ends():
-            code: int = args.command(args)
-        return code
+            return command()
     except BadInput as error:
         for problem in add_lines(error.problems):
             print(problem, file=sys.stderr)
