@@ -25,7 +25,6 @@ SAMPLES = [name for name in FOLDERS if name == "sample" or name.startswith("samp
 # there are none.
 WAITING = {
     "aci_bench",
-    "aci_bench_table24",
     "clinical_bleurt",
     "frank",
     "hospital_bartscore",
@@ -33,14 +32,7 @@ WAITING = {
     "hospital_course_training",
     "hospital_ctc",
     "hospital_distilled",
-    "longeval_pubmed",
-    "longsciverify",
-    "meqsum",
     "mts_dialog",
-    "scholarsum_arxiv",
-    "sfres",
-    "topical_chat",
-    "xsum_hallucination",
 }
 
 
