@@ -102,6 +102,11 @@ def honest(rng, shape, n, *, r: float) -> Outcome:
     return claims(study, options(), watched=0)
 
 
+def below_useful(rng, shape, n, *, r: float) -> Outcome:
+    """Whether a metric whose true `r` is just below the useful is called one to use."""
+    return {"`use`": honest(rng, shape, n, r=r)["`use`"]}
+
+
 def honest_spread(rng, shape, n, *, r: float, tails: str) -> Outcome:
     """The same where systems differ widely: normal with SD 1.5, or of heavy tails (t, 3)."""
     systems = (shape[0], 1)
@@ -153,6 +158,7 @@ DOUBTS = (
         "half of the documents 3 worse",
         partial(classes_of_documents, share=1 / 2, by=3),
     ),
+    Doubt("r = .29, below the useful", partial(below_useful, r=0.29)),
     Doubt("r = .5", partial(honest, r=0.5), honest=True),
     Doubt("r = .6", partial(honest, r=0.6), honest=True),
     Doubt(

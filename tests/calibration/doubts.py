@@ -77,11 +77,19 @@ class Cell(NamedTuple):
 def sections() -> list[Section]:
     """All sections, in the order of the page."""
     # They import this module.
-    from tests.calibration import chosen_labels, classes, many, raters, unnamed
+    from tests.calibration import (
+        chosen_labels,
+        classes,
+        many,
+        raters,
+        selected,
+        unnamed,
+    )
 
     return [
         classes.SECTION,
         raters.SECTION,
+        selected.SECTION,
         chosen_labels.SECTION,
         unnamed.SECTION,
         many.SECTION,

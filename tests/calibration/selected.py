@@ -1,0 +1,154 @@
+"""Texts chosen to be rated by a metric's scores, and ratings that cannot be grades."""
+
+from functools import partial
+
+import numpy as np
+
+from metassay.meta_evaluation.selected_texts import LEVEL
+from metassay.statistics.selection import compare_rated, is_chosen
+from metassay.tabular.far_ratings import find_far_ratings
+from tests.calibration.classes import CLAIMED, alone
+from tests.calibration.doubts import Doubt, Outcome, Section, Shape
+from tests.calibration.worlds import (
+    PLAIN,
+    certified,
+    effects,
+    noise_for,
+    options,
+    rated,
+    study_of,
+)
+
+SHARE = 0.3  # of the texts that are rated
+
+
+def extreme(rng, metrics: list[np.ndarray]) -> np.ndarray:
+    """The texts with the highest and the lowest scores of the first metric."""
+    distance = np.abs(metrics[0] - np.median(metrics[0]))
+    return distance >= np.quantile(distance, 1 - SHARE)
+
+
+def highest(rng, metrics: list[np.ndarray]) -> np.ndarray:
+    return metrics[0] >= np.quantile(metrics[0], 1 - SHARE)
+
+
+def often_high(rng, metrics: list[np.ndarray]) -> np.ndarray:
+    """Texts above the median three times as often as the others."""
+    above = metrics[0] > np.median(metrics[0])
+    return rng.random(above.shape) < np.where(above, 0.45, 0.15)
+
+
+def at_random(rng, metrics: list[np.ndarray]) -> np.ndarray:
+    return rng.random(metrics[0].shape) < SHARE
+
+
+def documents_at_random(rng, metrics: list[np.ndarray]) -> np.ndarray:
+    systems, documents = metrics[0].shape
+    drawn = rng.random(documents) < SHARE
+    return np.tile(drawn, (systems, 1))
+
+
+def is_noticed(metrics: list[np.ndarray], rated_texts: np.ndarray) -> bool:
+    """Whether the warning would stand there, as `warn_of_selection` decides."""
+    system, document = np.indices(rated_texts.shape).reshape(2, -1)
+    level = LEVEL / 2 / len(metrics)
+    for metric in metrics:
+        selection = compare_rated(metric.ravel(), rated_texts.ravel(), system, document)
+        if selection is not None and any(is_chosen(selection, level)):
+            return True
+    return False
+
+
+def selected(rng, shape: Shape, n: int, *, r: float, choose) -> Outcome:
+    """Only some texts are rated; the first metric correlates `r` with people over all."""
+    quality = effects(rng, shape, PLAIN)
+    first, *others = [effects(rng, shape, PLAIN) for _ in range(n)]
+    metrics = [quality + noise_for(r, shape, "global", PLAIN) * first, *others]
+    rated_texts = choose(rng, metrics)
+    ratings = np.where(rated_texts, rated(rng, quality, PLAIN), np.nan)
+    seen = [np.where(rated_texts, metric, np.nan) for metric in metrics]
+    study = study_of(seen, ratings, groups=alone(shape))
+    row = certified(study, options(), ("global",))["global"][0]
+    return {
+        "called promising or `use`": [row["verdict"] in CLAIMED],
+        "warned": [is_noticed(metrics, rated_texts)],
+    }
+
+
+def slip(rng, shape: Shape, n: int, *, values, levels: int = 5) -> Outcome:
+    """One of 144 grades of 1 to `levels` is another number, or none is."""
+    share = rng.dirichlet(np.ones(levels))
+    grades = rng.choice(np.arange(1.0, levels + 1), size=144, p=share)
+    value = rng.choice(values) if len(values) else None
+    if value is not None:
+        grades[rng.integers(144)] = value
+    far = find_far_ratings(grades.tolist())
+    return {
+        "refused": [any(one.impossible for one in far)],
+        "refused or warned of": [bool(far)],
+    }
+
+
+WEAK = "r = .2, rated where the metric is"
+DOUBTS = (
+    Doubt(f"{WEAK} extreme", partial(selected, r=0.2, choose=extreme), metrics=(1, 3)),
+    Doubt(f"{WEAK} highest", partial(selected, r=0.2, choose=highest), metrics=(1, 3)),
+    Doubt(
+        "r = .2, high scores are rated three times as often",
+        partial(selected, r=0.2, choose=often_high),
+        metrics=(1, 3),
+    ),
+    Doubt(
+        "one of 144 grades is 30, 55, 99 or -9",
+        partial(slip, values=(30.0, 55.0, 99.0, -9.0)),
+        shapes=((4, 36),),
+        metrics=(1,),
+        studies=1000,
+    ),
+    Doubt(
+        "one of 144 grades is 11",
+        partial(slip, values=(11.0,)),
+        shapes=((4, 36),),
+        metrics=(1,),
+        studies=1000,
+    ),
+    Doubt(
+        "texts at random",
+        partial(selected, r=0.5, choose=at_random),
+        honest=True,
+        metrics=(1, 3),
+    ),
+    Doubt(
+        "documents at random",
+        partial(selected, r=0.5, choose=documents_at_random),
+        honest=True,
+        metrics=(1, 3),
+    ),
+    Doubt(
+        "144 grades of 1 to 5",
+        partial(slip, values=()),
+        honest=True,
+        shapes=((4, 36),),
+        metrics=(1,),
+        studies=1000,
+    ),
+    Doubt(
+        "144 grades of 1 to 10",
+        partial(slip, values=(), levels=10),
+        honest=True,
+        shapes=((4, 36),),
+        metrics=(1,),
+        studies=1000,
+    ),
+)
+SECTION = Section(
+    "selected",
+    "Texts that were chosen to be rated, and ratings that cannot be",
+    """
+Three in ten texts are rated, chosen by the scores of a metric that truly correlates .2 with people
+over all texts. The verdict speaks for the rated texts; a warning says that these were chosen (at
+most 1 % of random samples may have it). Before, nothing was said. Grades are drawn with shares of
+their levels that are drawn, too (Dirichlet); one of them is another number.
+""",
+    DOUBTS,
+)
