@@ -146,8 +146,8 @@ SECTION = Section(
     "Texts that were chosen to be rated, and ratings that cannot be",
     """
 Three in ten texts are rated, chosen by the scores of a metric that truly correlates .2 with people
-over all texts. The verdict speaks for the rated texts; a warning says that these were chosen (at
-most 1 % of random samples may have it). Before, nothing was said. Grades are drawn with shares of
+over all texts. The verdict speaks for the rated texts; a warning says that these were chosen (of
+random samples, at most 5 % may have it). Before, nothing was said. Grades are drawn with shares of
 their levels that are drawn, too (Dirichlet); one of them is another number.
 """,
     DOUBTS,
