@@ -131,8 +131,9 @@ def page_section(
         "",
         "Per cent of studies, at global / document / system level where a cell has three numbers,"
         " before these rules and with them. Where metrics know nothing, any of them counts; in"
-        " honest studies one follows people, and the others know nothing. Rows that were simulated"
-        " again alone: `python -m tests.calibration.doubts SECTION`.",
+        " honest studies one follows people, and the others know nothing. A dash was not simulated."
+        " `python -m tests.calibration.doubts` simulates what is missing, and with the name of a"
+        " section all of its rows again.",
         "",
     ]
     for section in sections():

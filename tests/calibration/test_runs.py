@@ -4,12 +4,14 @@ calibration` and the page itself take the time that rates need.
 
 from functools import partial
 
+import numpy as np
 import pytest
 
 from tests.calibration import (
     annotator_test,
     best,
     comparisons,
+    doubts,
     drift,
     facet_weights,
     judge_cards,
@@ -91,3 +93,22 @@ def test_rates_of_a_promise_by_hand():
     assert sorted(_rates(page, promise)) == [0.0, 1.5, 2.0, 4.5]
     with pytest.raises(ValueError, match="A: no column"):
         list(_rates(page, promise._replace(columns=("theirs",))))
+
+
+FIRST_CELLS = {
+    (cell.section, cell.doubt.name): cell
+    for cell in reversed([*doubts.cells(doubts.sections())])
+}
+
+
+@pytest.mark.parametrize("name", FIRST_CELLS)
+def test_every_doubt_is_drawn_and_judged(name) -> None:
+    cell = FIRST_CELLS[name]
+    rates = doubts.simulate(cell, 1)
+    assert all(np.isfinite(rates[head]).all() for head in rates)
+
+
+def test_every_result_is_of_a_doubt() -> None:
+    keys = {cell.key for cell in doubts.cells(doubts.sections())}
+    assert doubts.read_results().keys() <= keys
+    assert doubts.HEADING in PAGE.read_text(encoding="utf-8")
