@@ -18,13 +18,9 @@ CREDENTIALS = (
     "PREFECT_CLIENT_CUSTOM_HEADERS",
 )
 
-# The number of threads of the libraries of linear algebra.
-_THREADS = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
+# The number of threads of PyTorch, and of numpy on macOS; of OpenBLAS it is 1
+# (stages/__init__.py).
+_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 def exit_code(action: Callable[[], int | None]) -> int:
@@ -59,7 +55,7 @@ def environment(root: Path) -> dict[str, str]:
 def stage_environment(root: Path, jobs: int) -> dict[str, str]:
     """Return the environment of a stage that runs beside `jobs` - 1 others.
 
-    They share the cores: threads of linear algebra without a core wait for each other.
+    They share the cores: threads of PyTorch without a core wait for each other.
     A number of threads that the user sets stays.
     """
     # This process may use fewer cores than there are.

@@ -20,8 +20,8 @@ from flows.dag import Stage
 from flows.surroundings import stage_environment
 from metassay.core import parent_watch
 from metassay.core.errors import refusal
+from metassay.core.exit_codes import BAD_INPUT
 from metassay.core.work import OTHERS
-from stages.doorway import BAD_INPUT
 
 LINES = 20
 _LEAST = 1 << 20  # bytes

@@ -15,6 +15,7 @@ import pandas as pd
 from metassay.core import parent_watch, strict_yaml
 from metassay.core.atomic import remove_leftovers
 from metassay.core.errors import BadInput, Unfinished, disk_problem, raise_problems
+from metassay.core.exit_codes import BAD_INPUT
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS, AnyOptions, Criterion, parse
 from metassay.core.params import TUNED, Params
@@ -28,7 +29,6 @@ from metassay.tables.notes import NOTES
 from metassay.tables.parquet import Table
 from stages.declared import Entry, find_entry
 
-BAD_INPUT = 78  # EX_CONFIG of sysexits.h: running the stage again cannot help
 UNFINISHED = 1
 TABLES = Path("data/tables")
 REPORTS = Path("reports")

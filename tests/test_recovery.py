@@ -372,6 +372,7 @@ def test_stages_at_a_time_share_the_cores(
         for jobs in (1, 2, 4, 9)
     ]
     assert threads == ["6", "3", "1", "1"]
+    assert surroundings.stage_environment(tmp_path, 1)["OPENBLAS_NUM_THREADS"] == "1"
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
     assert surroundings.stage_environment(tmp_path, 2)["OMP_NUM_THREADS"] == "5"
 

@@ -19,6 +19,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+# Before numpy is imported: small matrices gain nothing from threads, which wait for
+# each other in a loop.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from metassay import __version__
 from metassay.cli.parsing import COMMANDS, FORMER, Parser, add_arguments, spread
 from metassay.core.errors import BadInput, disk_problem
@@ -166,7 +170,8 @@ def _run(words: str, settings: Mapping[str, Any], args: argparse.Namespace) -> i
 def _import_command(name: str) -> ModuleType:
     """Import a module without looking for garbage meanwhile.
 
-    Imports leave none, and looking for it takes a tenth of a short command.
+    Imports leave none, and looking for it takes a tenth of a short command. Later, it
+    is looked for less often.
     """
     if name in sys.modules:
         return sys.modules[name]
@@ -175,4 +180,5 @@ def _import_command(name: str) -> ModuleType:
         return importlib.import_module(name)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000, 20, 100)
         gc.enable()

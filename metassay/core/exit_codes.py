@@ -2,6 +2,8 @@
 
 DONE, FAILED, REFUSED, INCOMPLETE, WORSE, DRIFTED = range(6)
 INTERRUPTED = 130  # as shells return after Ctrl-C
+# Of a stage; EX_CONFIG of sysexits.h: running it again cannot help.
+BAD_INPUT = 78
 
 MEANINGS = {
     DONE: "done",

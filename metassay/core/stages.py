@@ -29,6 +29,8 @@ from metassay.core.strict_yaml import LOADER
 
 MODELS = "data/models"  # trained by tuning
 TABLES = "data/tables"
+# Both write the same bytes; the C dumper is four times as fast, but not always there.
+_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 REGISTRY = "data/registry.yaml"
 DAG = "dvc.yaml"
 VERSIONS = "versions.yaml"  # what stages and kinds declare (versions.py)
@@ -389,7 +391,7 @@ def root_dag(more: Iterable[Stage] = ()) -> str:
 
 
 def _text(content: dict[str, Any]) -> str:
-    text: str = yaml.safe_dump(content, sort_keys=False, width=1000)
+    text: str = yaml.dump(content, Dumper=_DUMPER, sort_keys=False, width=1000)
     return re.sub(r"^(?=  \w+:$)", "\n", text, flags=re.MULTILINE)
 
 

@@ -16,6 +16,7 @@ import importlib
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -156,8 +157,15 @@ def declared_version(path: str, where: str) -> int | str:
     return declared
 
 
+@lru_cache(maxsize=1)
+def _registry(content: bytes) -> Any:  # noqa: ARG001 - the key: each reader asks for it
+    """Return the registry, which is parsed again only if its `content` changed."""
+    return strict_yaml.load(Path(REGISTRY))
+
+
 def _reader(name: str, index: Mapping[str, str]) -> str:
-    registry: Any = strict_yaml.load(Path(REGISTRY))
+    path = Path(REGISTRY)
+    registry = _registry(path.read_bytes() if path.is_file() else b"")
     if not isinstance(registry, dict) or not registry.get(DATASETS):
         raise BadInput(f"{REGISTRY}: has no {DATASETS}; restore the file")
     block = registry[DATASETS].get(name)

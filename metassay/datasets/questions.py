@@ -6,8 +6,6 @@ import itertools
 from pathlib import Path
 from typing import NamedTuple
 
-import openpyxl
-
 from metassay.core.errors import BadInput
 from metassay.datasets.own_data import release_reader
 from metassay.tables.names import FULL, REFERENCE
@@ -74,6 +72,8 @@ def read_questions(folder: Path) -> list[Question]:
     path = folder / MEQSUM
     if not path.exists():
         raise BadInput(f"{path.name}: is not in {path.parent}; {AGAIN}")
+    import openpyxl  # slow, and each command that checks a project imports this module
+
     with contextlib.closing(
         openpyxl.load_workbook(path, read_only=True, data_only=True)
     ) as book:
