@@ -28,8 +28,8 @@ from metassay.llm.needs import Resources, list_members
 from metassay.llm.server_errors import (
     WATCHED,
     Exchange,
+    hide_secrets,
     refused_parameters,
-    without_secrets,
 )
 from metassay.llm.session import Session, model_problems
 from metassay.scoring.pairing.instruments import ENTAILMENT
@@ -103,7 +103,7 @@ def probe(args: argparse.Namespace) -> int:
             secret for name in names if (secret := os.environ.get(name, "").strip())
         ]
         for line in [*lines, *(advice or problems)]:
-            print(one_line(without_secrets(line, secrets)))
+            print(one_line(hide_secrets(line, secrets)))
     return (
         0 if judgment is not None and judgment.status in ("ok", "abstained") else FAILED
     )

@@ -114,7 +114,8 @@ _Ratings = tuple[Place, _Annotation, Mapping[str, float | None]]
 
 def fact_ratings(counts: FactCounts) -> dict[str, float | None]:
     """Return the four counts as criteria COUNTS, and their `statistics.facts.fact_scores`."""
-    return {**dict(zip(COUNTS, counts, strict=False)), **fact_scores(counts)}
+    ratings = dict(zip(COUNTS, counts[: len(COUNTS)], strict=True))
+    return {**ratings, **fact_scores(counts)}
 
 
 # The scale of each criterion of `fact_ratings`: a count or a share.

@@ -56,7 +56,7 @@ def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str
         if not text.strip() or text == str(status):
             continue
         if (
-            without_secrets(text, keys) != text
+            hide_secrets(text, keys) != text
             or bool(_ESCAPED.search(text))
             or any(
                 word not in allowed and word in quotable
@@ -73,7 +73,7 @@ def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str
     return ", ".join(parts) or "nothing"
 
 
-def without_secrets(text: str, secrets: Iterable[str]) -> str:
+def hide_secrets(text: str, secrets: Iterable[str]) -> str:
     """Return a text without these secrets, also where they stand in base64 or in hexadecimals."""
     windows: set[bytes] = set()
     for secret in secrets:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.llm.server_errors import Retired, is_retired, without_secrets, words
+from metassay.llm.server_errors import Retired, hide_secrets, is_retired, words
 from tests.llm.batch_setup import asking, missing, request, requests
 from tests.llm.scripted_server import Answer, Call, echo, failed, too_long, whole
 
@@ -133,7 +133,7 @@ KEY_OF_A_SERVER = "sk-proj-Ab3dEf6hIj9kLmNoPq2s"
 def test_a_key_is_not_shown_in_another_alphabet_either(encoded: bytes) -> None:
     text = f"bad header {encoded.decode()} of the request req_011CSHoEeqs5C35K2UUqR7Fy"
     assert encoded.decode() not in words(400, text, SENT.encode(), [KEY_OF_A_SERVER])
-    shown = without_secrets(text, [KEY_OF_A_SERVER])
+    shown = hide_secrets(text, [KEY_OF_A_SERVER])
     assert shown == "bad header (not shown) of the request req_011CSHoEeqs5C35K2UUqR7Fy"
 
 
