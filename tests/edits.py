@@ -246,7 +246,7 @@ EDITS = (
     of_code(
         "the version of a stage",
         replace(
-            "metassay/core/stages.yaml",
+            "metassay/core/stage_table.py",
             "  certify:\n    version: ",
             "  certify:\n    version: 9",
         ),

@@ -135,7 +135,7 @@ def declared_at(versions: Iterable[str]) -> Iterator[str]:
     for key in sorted(versions, key=lambda key: not key.startswith(STAGES)):
         block, _, name = key.partition(".")
         if block == STAGES:
-            yield f"`version` of {name} in metassay/core/stages.yaml"
+            yield f"`version` of {name} in metassay/core/stage_table.py"
         else:
             yield f"VERSION of the kind of {block} > {name}"
 

@@ -75,7 +75,7 @@ def test_another_output_of_the_same_version_is_named_with_its_remedy(lock: Any) 
     assert line.startswith(
         "sample: measure writes something else under the same version:"
         " data/tables/sample/measurements/metrics.parquet. If results are meant to change, raise"
-        " `version` of measure in metassay/core/stages.yaml, or VERSION of the kind of"
+        " `version` of measure in metassay/core/stage_table.py, or VERSION of the kind of"
     )
     assert "VERSION of the kind of metrics > rouge" in line
     assert "judges" not in line

@@ -14,8 +14,8 @@ from metassay.core.stages import SORTS, Stages
 def diagram(stages: Stages) -> str:
     """The way of the data in Mermaid: stages, and tables but for `responses` and `notes`."""
     modules = {stage.module: stage for stage in stages}  # some stages share one
-    made = {name: _names(stage.writes.split()) for name, stage in modules.items()}
-    read = {name: _names(stage.reads.split()) for name, stage in modules.items()}
+    made = {name: _names(stage.writes) for name, stage in modules.items()}
+    read = {name: _names(stage.reads) for name, stage in modules.items()}
     *_, report = modules
     used = {table for name in modules if name != report for table in read[name]}
     lines, drawn = ["flowchart TD"], dict[str, str]()
@@ -23,7 +23,7 @@ def diagram(stages: Stages) -> str:
         into = [
             drawn[table] for table in read[name] if (table in used) != (name == report)
         ]
-        first = ['raw[("data/raw/")]'] if stage.files == "${raw}" else []
+        first = ['raw[("data/raw/")]'] if stage.files == ("${raw}",) else []
         left = [table for table in made[name] if table not in used]
         if len(left) > 3:  # they are shown, and nothing else reads them
             rest = f'{name}_tables[("{", ".join(left[:3])} and {len(left) - 3} more")]'

@@ -6,8 +6,6 @@ docs/map.md.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
-from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -15,7 +13,6 @@ import yaml
 
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import (
-    TUNED,
     BartscoreTuning,
     Benchmark,
     CtcTuning,
@@ -25,7 +22,20 @@ from metassay.core.params import (
     QualityTuning,
     SegmentTest,
 )
-from metassay.core.strict_yaml import LOADER
+from metassay.core.stage_table import (
+    BARTSCORE_TUNING,
+    CTC_TUNING,
+    DISTILLATION,
+    EVALUATION,
+    JUDGE_TEST,
+    QUALITY_TUNING,
+    ROOT,
+    SEGMENT_TEST,
+    TABLE,
+    Names,
+    Stage,
+    Stages,
+)
 
 MODELS = "data/models"  # trained by tuning
 TABLES = "data/tables"
@@ -45,100 +55,37 @@ _VALUE = "${value}"  # the value of a mapping's element: a file or folder
 _IN_GIT = {"cache": False}
 _HEAD = """\
 # {what}, in the order of the data: `metassay update` writes it from
-# metassay/core/stages.yaml and the params.yaml beside it. docs/tables.md says what
+# metassay/core/stage_table.py and the params.yaml beside it. docs/tables.md says what
 # tables mean, versions.yaml has declared versions, and `meta`, which stays as you write
 # it, says how Prefect runs a stage.
 """
 _ROOT_HEAD = """\
 # What belongs to no single benchmark; each one's own DAG is benchmarks/<name>/dvc.yaml.
-# Generated from metassay/core/stages.yaml by `metassay update`. `meta` says how Prefect
-# runs a stage.
+# Generated from metassay/core/stage_table.py by `metassay update`. `meta` says how
+# Prefect runs a stage.
 """
 
 
-@dataclass(frozen=True)
-class Stage:
-    """A stage of a dvc.yaml; `${key}` is replaced by a value of the benchmark's params.yaml.
-
-    `version` is raised by whoever changes what the stage writes, so that DVC runs it
-    again. Fields are lists separated by blanks. `reads` and `writes` are tables:
-    `parts` is a file, `texts/` a folder whose files several stages write, `texts/given`
-    one of these. `files` are further dependencies, `outs` further outputs. `kinds` are
-    named blocks whose options and versions the stage uses; `shared`, `params` and
-    `versions` further keys of the root's params.yaml (or the registry), of the
-    benchmark's, and of versions.yaml. There, `metrics.${metrics}` is a key for each
-    name of that list. `each`: the list that the stage repeats over; with a mapping it
-    also depends on the values. `program`: its module in stages/, if not its name.
-    `tags`, `retries` and `delay` (seconds) are Prefect's. `git`: outputs are in git,
-    not in DVC's cache.
-    """
-
-    name: str
-    _: KW_ONLY
-    version: int
-    program: str = ""
-    tags: str = "tables"
-    each: str = ""
-    files: str = ""
-    reads: str = ""
-    kinds: str = ""
-    shared: str = ""
-    params: str = ""
-    versions: str = ""
-    writes: str = ""
-    outs: str = ""
-    argument: str = "${name}"
-    git: bool = False
-    retries: int = 1
-    delay: int = 2
-
-    @property
-    def module(self) -> str:
-        """Its module in stages/."""
-        return self.program or self.name
-
-    @property
-    def over_mapping(self) -> bool:
-        """Whether it repeats over a mapping of names to files or folders."""
-        return self.each in ("few_shot", "studies", "released_claims", *TUNED)
-
-
-Stages = tuple[Stage, ...]
-
-
-def _read() -> dict[str, Stages]:
-    text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
-    for word, meaning in yaml.load(text, Loader=LOADER)["words"].items():
-        text = text.replace(f" {word}", f" {meaning}")
-    content = yaml.load(text, Loader=LOADER)
-    del content["words"]
-    return {
-        sort: tuple(Stage(name, **fields) for name, fields in stages.items())
-        for sort, stages in content.items()
-    }
-
-
-_TABLE = _read()
-FETCH, *TRAINING = _TABLE["root"]  # other projects get trained models
+FETCH, *TRAINING = ROOT  # other projects get trained models
 
 
 # Stages, title and plots for DVC of each sort of folder of benchmarks/.
 SORTS: Mapping[type[Folder], tuple[Stages, str, tuple[str, ...]]] = {
     Benchmark: (
-        _TABLE["evaluation"],
+        EVALUATION,
         "The evaluation of one benchmark",
         ("leaderboard", "forest"),
     ),
-    JudgeTest: (_TABLE["judge_test"], "A test of judges", ("judges",)),
+    JudgeTest: (JUDGE_TEST, "A test of judges", ("judges",)),
     SegmentTest: (
-        _TABLE["segment_test"],
+        SEGMENT_TEST,
         "A test of segmentations",
         ("segmentations",),
     ),
-    BartscoreTuning: (_TABLE["bartscore_tuning"], "Tuning of BARTScore", ()),
-    CtcTuning: (_TABLE["ctc_tuning"], "Tuning of CTC", ()),
-    QualityTuning: (_TABLE["quality_tuning"], "Tuning on quality", ()),
-    Distillation: (_TABLE["distillation"], "A distillation", ()),
+    BartscoreTuning: (BARTSCORE_TUNING, "Tuning of BARTScore", ()),
+    CtcTuning: (CTC_TUNING, "Tuning of CTC", ()),
+    QualityTuning: (QUALITY_TUNING, "Tuning on quality", ()),
+    Distillation: (DISTILLATION, "A distillation", ()),
 }
 
 
@@ -149,7 +96,7 @@ def stages_of(folder: Folder) -> Stages:
 
 def stage_versions() -> dict[str, int]:
     """Return the version of each stage, by its module in stages/."""
-    stages = [stage for stages in _TABLE.values() for stage in stages]
+    stages = [stage for stages in TABLE.values() for stage in stages]
     return dict(sorted((stage.module, stage.version) for stage in stages))
 
 
@@ -158,7 +105,7 @@ def stage_versions() -> dict[str, int]:
 
 def _written_files(stages: Stages, table: str) -> list[tuple[str, str]]:
     """Return the files of a table that is a folder, each with the list of its stage."""
-    outs = [(out, stage.each) for stage in stages for out in stage.writes.split()]
+    outs = [(out, stage.each) for stage in stages for out in stage.writes]
     return [
         (out.split("/")[1], name) for out, name in outs if out.startswith(f"{table}/")
     ]
@@ -193,7 +140,7 @@ def used_blocks(folder: Folder) -> dict[str, list[str]]:
     """Return the named blocks whose kinds the stages of a folder use: block -> sorted names."""
     used: dict[str, set[str]] = {}
     for stage in stages_of(folder):
-        for key in (*stage.kinds.split(), *stage.versions.split()):
+        for key in (*stage.kinds, *stage.versions):
             used.setdefault(key.partition(".")[0], set()).update(
                 names_of(folder, stage, key)
             )
@@ -230,10 +177,10 @@ def entry(stage: Stage, folder: Folder | None = None) -> dict[str, Any]:
     }
     deps = [
         *([_VALUE] if stage.over_mapping else []),
-        *stage.files.split(),
-        *map(_path, stage.reads.split()),
+        *stage.files,
+        *map(_path, stage.reads),
     ]
-    outs = [*stage.outs.split(), *map(_path, stage.writes.split())]
+    outs = [*stage.outs, *map(_path, stage.writes)]
     is_report = folder is not None and stage.name == "report"
     plots = SORTS[type(folder)][2] if folder else ()
     in_git = [HEADLINE, *(f"{PLOTS}/{plot}.csv" for plot in plots)] if is_report else []
@@ -253,7 +200,7 @@ def entry(stage: Stage, folder: Folder | None = None) -> dict[str, Any]:
         "meta": {
             "retries": stage.retries,
             "delay": stage.delay,
-            "tags": stage.tags.split(),
+            "tags": list(stage.tags),
         },
     }
     return {key: value for key, value in block.items() if value}
@@ -263,10 +210,10 @@ def _is_dataset(key: str) -> bool:
     return key.startswith("datasets.")
 
 
-def _name_lists(keys: str, folder: Folder | None) -> list[str]:
+def _name_lists(keys: Names, folder: Folder | None) -> list[str]:
     """Return keys, with one for each name where a list of the folder is meant."""
     named = list[str]()
-    for key in keys.split():
+    for key in keys:
         holes = [hole for hole in _HOLE.findall(key) if hole not in _OF_ENTRY]
         value = getattr(folder, holes[0]) if holes else ""
         if isinstance(value, str):  # DVC fills it in
@@ -282,16 +229,16 @@ def _path(table: str) -> str:
 
 
 def _settings_keys(stage: Stage, stages: Stages) -> list[str]:
-    fields = f"{stage.files} {stage.kinds} {stage.shared}"
+    fields = " ".join([*stage.files, *stage.kinds, *stage.shared])
     keys = [key for key in _HOLE.findall(fields) if key not in _OF_ENTRY]
     keys += [f"{stage.each}.{ELEMENT}"] if stage.over_mapping else []
-    for folder in (table[:-1] for table in stage.reads.split() if table.endswith("/")):
+    for folder in (table[:-1] for table in stage.reads if table.endswith("/")):
         keys += [
             list_name
             for file, list_name in _written_files(stages, folder)
             if ELEMENT in file
         ]
-    return list(dict.fromkeys([*keys, *stage.params.split()]))
+    return list(dict.fromkeys([*keys, *stage.params]))
 
 
 def fill_template(template: Any, values: Mapping[str, str]) -> Any:

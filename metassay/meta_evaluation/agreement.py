@@ -25,52 +25,136 @@ from metassay.statistics.document_means import NO_CLUSTERS, Resampling, means
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.layout import factorize_by
 from metassay.statistics.random_numbers import generator
-from metassay.tables.columns import table
+from metassay.tables.columns import CRITERION, HIGH, INTEGER, PART, REAL, STUDY, TEXT
 from metassay.tables.names import REFERENCE
+from metassay.tables.parquet import Column, Table
 
-AGREEMENT = table(
-    "agreement",
-    "how far raters agree",
-    "study criterion coefficient rater_a rater_b",
-    """
-    study
-    criterion text: the criterion
-    coefficient percent|cohen_kappa|cohen_kappa_linear|cohen_kappa_quadratic|count_f1_0|
-      count_f1_1|count_f1_2|spearman_with_others|kendall_with_others|spearman_below_others|
-      fleiss_kappa|krippendorff_alpha_nominal|krippendorff_alpha_ordinal|
-      krippendorff_alpha_interval|icc1|icc2|icc3|icc1k|icc2k|icc3k: the coefficient; 1 is
-      perfect agreement. spearman_below_others: how far a rater's agreement with the others, the
-      mean correlation with each, lies below theirs among themselves; its intervals hold for all
-      raters at once
-    rater_a text: a rater, or `all`
-    rater_b text: another rater, `others` (the mean of the others), or `all`
-    value real?: the coefficient; null if undefined
-    low real?: lower end of the interval, from a bootstrap over documents or clusters of them
-    high
-    n integer: things that both raters rated (`all`: two raters or more; ICC: every rater)
-    n_missing integer: things that somebody rated and that are not counted in n
-    n_resamples integer: resamples that have a coefficient
-    """,
+AGREEMENT = Table(
+    name="agreement",
+    says="how far raters agree",
+    key=("study", "criterion", "coefficient", "rater_a", "rater_b"),
+    columns={
+        "study": STUDY,
+        "criterion": Column(TEXT, "the criterion"),
+        "coefficient": Column(
+            TEXT,
+            (
+                "the coefficient; 1 is perfect agreement. spearman_below_others: how "
+                "far a rater's agreement with the others, the mean correlation with "
+                "each, lies below theirs among themselves; its intervals hold for "
+                "all raters at once"
+            ),
+            choices=(
+                "percent",
+                "cohen_kappa",
+                "cohen_kappa_linear",
+                "cohen_kappa_quadratic",
+                "count_f1_0",
+                "count_f1_1",
+                "count_f1_2",
+                "spearman_with_others",
+                "kendall_with_others",
+                "spearman_below_others",
+                "fleiss_kappa",
+                "krippendorff_alpha_nominal",
+                "krippendorff_alpha_ordinal",
+                "krippendorff_alpha_interval",
+                "icc1",
+                "icc2",
+                "icc3",
+                "icc1k",
+                "icc2k",
+                "icc3k",
+            ),
+        ),
+        "rater_a": Column(TEXT, "a rater, or `all`"),
+        "rater_b": Column(
+            TEXT,
+            "another rater, `others` (the mean of the others), or `all`",
+        ),
+        "value": Column(
+            REAL,
+            "the coefficient; null if undefined",
+            null=True,
+        ),
+        "low": Column(
+            REAL,
+            (
+                "lower end of the interval, from a bootstrap over documents or "
+                "clusters of them"
+            ),
+            null=True,
+        ),
+        "high": HIGH,
+        "n": Column(
+            INTEGER,
+            (
+                "things that both raters rated (`all`: two raters or more; ICC: "
+                "every rater)"
+            ),
+        ),
+        "n_missing": Column(
+            INTEGER,
+            "things that somebody rated and that are not counted in n",
+        ),
+        "n_resamples": Column(INTEGER, "resamples that have a coefficient"),
+    },
 )
-RATING_SUMMARIES = table(
-    "rating_summaries",
-    "what people gave on average, in all, to each system and by each rater. Ratings count as they"
-    " are, one for each text or claim; comparisons are in `preferences`",
-    "study criterion part of name",
-    """
-    study criterion part
-    of all|author|rater: whose ratings: all of systems' texts; those of one author's texts; or those
-      that one rater gave to systems' texts
-    name text: the author or rater; empty for `all`
-    mean real?: mean of the ratings; null if there is none
-    low real?: lower end of the mean's interval, for these systems and raters and other documents,
-      from a bootstrap over documents; null with one document
-    high
-    sd real?: standard deviation of the ratings, divided by n (ddof 0); null if there is none
-    n integer: ratings that the mean rests on
-    n_missing integer: ratings without a value: the rater abstained, or the cell is empty
-    n_documents integer: documents that have a rating with a value
-    """,
+RATING_SUMMARIES = Table(
+    name="rating_summaries",
+    says=(
+        "what people gave on average, in all, to each system and by each rater. "
+        "Ratings count as they are, one for each text or claim; comparisons are in "
+        "`preferences`"
+    ),
+    key=("study", "criterion", "part", "of", "name"),
+    columns={
+        "study": STUDY,
+        "criterion": CRITERION,
+        "part": PART,
+        "of": Column(
+            TEXT,
+            (
+                "whose ratings: all of systems' texts; those of one author's texts; "
+                "or those that one rater gave to systems' texts"
+            ),
+            choices=(
+                "all",
+                "author",
+                "rater",
+            ),
+        ),
+        "name": Column(TEXT, "the author or rater; empty for `all`"),
+        "mean": Column(
+            REAL,
+            "mean of the ratings; null if there is none",
+            null=True,
+        ),
+        "low": Column(
+            REAL,
+            (
+                "lower end of the mean's interval, for these systems and raters and "
+                "other documents, from a bootstrap over documents; null with one "
+                "document"
+            ),
+            null=True,
+        ),
+        "high": HIGH,
+        "sd": Column(
+            REAL,
+            (
+                "standard deviation of the ratings, divided by n (ddof 0); null if "
+                "there is none"
+            ),
+            null=True,
+        ),
+        "n": Column(INTEGER, "ratings that the mean rests on"),
+        "n_missing": Column(
+            INTEGER,
+            "ratings without a value: the rater abstained, or the cell is empty",
+        ),
+        "n_documents": Column(INTEGER, "documents that have a rating with a value"),
+    },
 )
 
 # agreement.rater_a and rater_b where the coefficient is of all raters together

@@ -22,73 +22,203 @@ from metassay.statistics.jackknife import Over, interval, leave_out, leave_out_a
 from metassay.statistics.layout import Index, factorize
 from metassay.statistics.random_numbers import generator
 from metassay.statistics.resampling import Draws, correlate_resamples, draw, percentiles
-from metassay.tables.columns import ONE_SIDED, ORIENTED, OTHERS, table
+from metassay.tables.columns import (
+    COEFFICIENT,
+    CRITERION,
+    HIGH,
+    INTEGER,
+    JUDGE,
+    METRIC,
+    ONE_SIDED,
+    ORIENTED,
+    OTHERS,
+    PART,
+    REAL,
+    RECIPE,
+    STUDY,
+    TEXT,
+)
 from metassay.tables.evidence import DESIGNS, STRATA
 from metassay.tables.names import EACH_PART
+from metassay.tables.parquet import Column, Table
 
-CORRELATIONS = table(
-    "correlations",
-    "metrics against human ratings",
-    "study criterion part metric judge level coefficient",
-    f"""
-    study criterion
-    part text: `full`, or a section or facet; `each` where the level is grouped
-    metric judge
-    level global|document|system|grouped: what is correlated: all texts; the texts of each document;
-      the systems' means; or (grouped) the texts of each part, averaged over the parts
-    coefficient
-    value real?: the correlation with its true sign; null if undefined
-    low real?: {OTHERS}; null where grouped
-    high
-    low_these_systems real?: lower end of the interval for these systems and other documents
-    high_these_systems real?: upper end of the interval
-    n integer: what it rests on: texts, documents, systems or parts, by the level
-    n_undefined integer: documents or parts that have no correlation; 0 at other levels
-    n_missing integer: {ONE_SIDED}
-    p real?: two-sided p of the exact test, which puts systems and documents in other orders. A
-      small one shows that metric and people are related. It is not adjusted for other metrics. Only
-      the coefficient that params.yaml names has one
-    recipe
-    """,
+CORRELATIONS = Table(
+    name="correlations",
+    says="metrics against human ratings",
+    key=("study", "criterion", "part", "metric", "judge", "level", "coefficient"),
+    columns={
+        "study": STUDY,
+        "criterion": CRITERION,
+        "part": Column(
+            TEXT,
+            "`full`, or a section or facet; `each` where the level is grouped",
+        ),
+        "metric": METRIC,
+        "judge": JUDGE,
+        "level": Column(
+            TEXT,
+            (
+                "what is correlated: all texts; the texts of each document; the "
+                "systems' means; or (grouped) the texts of each part, averaged over "
+                "the parts"
+            ),
+            choices=(
+                "global",
+                "document",
+                "system",
+                "grouped",
+            ),
+        ),
+        "coefficient": COEFFICIENT,
+        "value": Column(
+            REAL,
+            "the correlation with its true sign; null if undefined",
+            null=True,
+        ),
+        "low": Column(
+            REAL,
+            f"{OTHERS}; null where grouped",
+            null=True,
+        ),
+        "high": HIGH,
+        "low_these_systems": Column(
+            REAL,
+            "lower end of the interval for these systems and other documents",
+            null=True,
+        ),
+        "high_these_systems": Column(
+            REAL,
+            "upper end of the interval",
+            null=True,
+        ),
+        "n": Column(
+            INTEGER,
+            "what it rests on: texts, documents, systems or parts, by the level",
+        ),
+        "n_undefined": Column(
+            INTEGER,
+            "documents or parts that have no correlation; 0 at other levels",
+        ),
+        "n_missing": Column(INTEGER, ONE_SIDED),
+        "p": Column(
+            REAL,
+            (
+                "two-sided p of the exact test, which puts systems and documents in "
+                "other orders. A small one shows that metric and people are related. "
+                "It is not adjusted for other metrics. Only the coefficient that "
+                "params.yaml names has one"
+            ),
+            null=True,
+        ),
+        "recipe": RECIPE,
+    },
 )
 
-COMPONENTS = table(
-    "components",
-    "whether a metric agrees with people about systems, about documents, or about single texts",
-    "study criterion part metric judge component",
-    f"""
-    study criterion part metric judge
-    component between_systems|between_documents|within: what is correlated: the systems' means; the
-      documents' means; or (within) each text's score less the level of its system and of its
-      document
-    coefficient
-    value real?: the correlation of this component; null if undefined. {ORIENTED}
-    low real?: {OTHERS}
-    high
-    p real?: as in `correlations`, for this component alone
-    n integer: what it rests on: systems, documents or texts, by the component
-    n_missing integer: {ONE_SIDED}
-    metric_share real?: share of the metric's variance that lies here
-    people_share real?: share of people's variance that lies here
-    """,
+COMPONENTS = Table(
+    name="components",
+    says=(
+        "whether a metric agrees with people about systems, about documents, or "
+        "about single texts"
+    ),
+    key=("study", "criterion", "part", "metric", "judge", "component"),
+    columns={
+        "study": STUDY,
+        "criterion": CRITERION,
+        "part": PART,
+        "metric": METRIC,
+        "judge": JUDGE,
+        "component": Column(
+            TEXT,
+            (
+                "what is correlated: the systems' means; the documents' means; or "
+                "(within) each text's score less the level of its system and of its "
+                "document"
+            ),
+            choices=(
+                "between_systems",
+                "between_documents",
+                "within",
+            ),
+        ),
+        "coefficient": COEFFICIENT,
+        "value": Column(
+            REAL,
+            f"the correlation of this component; null if undefined. {ORIENTED}",
+            null=True,
+        ),
+        "low": Column(
+            REAL,
+            OTHERS,
+            null=True,
+        ),
+        "high": HIGH,
+        "p": Column(
+            REAL,
+            "as in `correlations`, for this component alone",
+            null=True,
+        ),
+        "n": Column(
+            INTEGER,
+            "what it rests on: systems, documents or texts, by the component",
+        ),
+        "n_missing": Column(INTEGER, ONE_SIDED),
+        "metric_share": Column(
+            REAL,
+            "share of the metric's variance that lies here",
+            null=True,
+        ),
+        "people_share": Column(
+            REAL,
+            "share of people's variance that lies here",
+            null=True,
+        ),
+    },
 )
 
-METRIC_CORRELATIONS = table(
-    "metric_correlations",
-    "how metrics and human criteria correlate with each other, two by two, over all texts that a"
-    " study rated. One row for each two: criteria come first, then metrics, each by name",
-    "study part coefficient first_is first second_is second",
-    """
-    study part coefficient
-    first_is metric|people: whether it is a metric or a human criterion
-    first text: the criterion, or the metric with its judge in brackets if it has one
-    second_is metric|people: whether it is a metric or a human criterion
-    second text: the other one
-    value real?: the correlation over all texts that have both; null if undefined. Both are turned
-      so that more is better
-    n integer: texts that have both
-    n_missing integer: texts that have one of the two
-    """,
+METRIC_CORRELATIONS = Table(
+    name="metric_correlations",
+    says=(
+        "how metrics and human criteria correlate with each other, two by two, over "
+        "all texts that a study rated. One row for each two: criteria come first, "
+        "then metrics, each by name"
+    ),
+    key=("study", "part", "coefficient", "first_is", "first", "second_is", "second"),
+    columns={
+        "study": STUDY,
+        "part": PART,
+        "coefficient": COEFFICIENT,
+        "first_is": Column(
+            TEXT,
+            "whether it is a metric or a human criterion",
+            choices=(
+                "metric",
+                "people",
+            ),
+        ),
+        "first": Column(
+            TEXT,
+            "the criterion, or the metric with its judge in brackets if it has one",
+        ),
+        "second_is": Column(
+            TEXT,
+            "whether it is a metric or a human criterion",
+            choices=(
+                "metric",
+                "people",
+            ),
+        ),
+        "second": Column(TEXT, "the other one"),
+        "value": Column(
+            REAL,
+            (
+                "the correlation over all texts that have both; null if undefined. "
+                "Both are turned so that more is better"
+            ),
+            null=True,
+        ),
+        "n": Column(INTEGER, "texts that have both"),
+        "n_missing": Column(INTEGER, "texts that have one of the two"),
+    },
 )
 
 

@@ -13,28 +13,86 @@ from metassay.statistics.ensembles import best_subset, in_ensembles
 from metassay.statistics.ensembles import ensembles as every_subset
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.random_numbers import generator
-from metassay.tables.columns import ORIENTED, table
+from metassay.tables.columns import (
+    COEFFICIENT,
+    CRITERION,
+    HIGH,
+    INTEGER,
+    ORIENTED,
+    PART,
+    REAL,
+    STUDY,
+    TEXT,
+)
+from metassay.tables.parquet import Column, Table
 
-ENSEMBLES = table(
-    "ensembles",
-    "several metrics together: the mean of each subset, standardised, against human ratings",
-    "study criterion part coefficient kind members",
-    f"""
-    study criterion part coefficient
-    kind subset|containing|best: one subset; the mean over all subsets that contain a metric; or the
-      best subset by nested cross-validation
-    members text: the metrics, sorted and joined by ` + `; of `containing` the one metric
-    size integer: how many metrics the subset has; of `containing` 1
-    value real?: correlation over all texts; of `best` on texts it was not chosen on. {ORIENTED}
-    low real?: lower end of the bootstrap interval over texts; null for `best`
-    high
-    low_of_values real?: of `containing`: lower end of the bootstrap interval over subsets, as
-      papers print it
-    high_of_values real?: upper end of the interval
-    in_sample real?: of `best`: its correlation on the texts it was chosen on
-    n integer: texts it rests on: those that people rated and that have every metric
-    n_missing integer: texts that people rated and that lack a metric
-    """,
+ENSEMBLES = Table(
+    name="ensembles",
+    says=(
+        "several metrics together: the mean of each subset, standardised, against "
+        "human ratings"
+    ),
+    key=("study", "criterion", "part", "coefficient", "kind", "members"),
+    columns={
+        "study": STUDY,
+        "criterion": CRITERION,
+        "part": PART,
+        "coefficient": COEFFICIENT,
+        "kind": Column(
+            TEXT,
+            (
+                "one subset; the mean over all subsets that contain a metric; or the "
+                "best subset by nested cross-validation"
+            ),
+            choices=(
+                "subset",
+                "containing",
+                "best",
+            ),
+        ),
+        "members": Column(
+            TEXT,
+            "the metrics, sorted and joined by ` + `; of `containing` the one metric",
+        ),
+        "size": Column(INTEGER, "how many metrics the subset has; of `containing` 1"),
+        "value": Column(
+            REAL,
+            (
+                "correlation over all texts; of `best` on texts it was not chosen "
+                f"on. {ORIENTED}"
+            ),
+            null=True,
+        ),
+        "low": Column(
+            REAL,
+            "lower end of the bootstrap interval over texts; null for `best`",
+            null=True,
+        ),
+        "high": HIGH,
+        "low_of_values": Column(
+            REAL,
+            (
+                "of `containing`: lower end of the bootstrap interval over subsets, "
+                "as papers print it"
+            ),
+            null=True,
+        ),
+        "high_of_values": Column(
+            REAL,
+            "upper end of the interval",
+            null=True,
+        ),
+        "in_sample": Column(
+            REAL,
+            "of `best`: its correlation on the texts it was chosen on",
+            null=True,
+        ),
+        "n": Column(
+            INTEGER,
+            "texts it rests on: those that people rated and that have every metric",
+        ),
+        "n_missing": Column(INTEGER, "texts that people rated and that lack a metric"),
+    },
 )
 
 JOINED = " + "

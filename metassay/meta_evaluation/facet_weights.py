@@ -17,34 +17,75 @@ from metassay.statistics.facet_weights import Method, fit, mean_squared_error
 from metassay.statistics.layout import factorize_by
 from metassay.statistics.random_numbers import generator
 from metassay.statistics.resampling import draw, expanded_percentiles
-from metassay.tables.columns import table
+from metassay.tables.columns import CRITERION, HIGH, INTEGER, PART, REAL, STUDY, TEXT
+from metassay.tables.parquet import Column, Table
 
-FACET_WEIGHTS = table(
-    "facet_weights",
-    "the weights of a rubric's criteria, fitted to overall scores that people gave beside their"
-    " grades of the same criteria",
-    "study part rubric method criterion",
-    """
-    study part
-    rubric text: the rubric whose criteria people graded
-    method complete|complete_non_negative|renormalised|renormalised_non_negative: complete: least
-      squares on the texts that have every grade. renormalised: least squares on all texts, the
-      overall score being the mean of the grades that there are by the weights of these, which add
-      up to 1. non_negative: no weight below 0
-    criterion
-    weight real?: the weight, for grades and overall scores as shares of the ends of their scales;
-      null if it cannot be told
-    low real?: lower end of the interval, from a bootstrap over documents; null with one document
-    high
-    given real: the rubric's own weight, as a share of the sum of all
-    mse real?: mean squared error of the fitted weights on the texts used; null where these are no
-      more than the weights, so that any scores fit
-    mse_given real?: the same of the rubric's own weights
-    n integer: texts used
-    n_missing integer: rated texts left out: no overall score, or grades missing
-    n_documents integer: documents of the texts used
-    n_resamples integer: resamples in which the weights could be told
-    """,
+FACET_WEIGHTS = Table(
+    name="facet_weights",
+    says=(
+        "the weights of a rubric's criteria, fitted to overall scores that people "
+        "gave beside their grades of the same criteria"
+    ),
+    key=("study", "part", "rubric", "method", "criterion"),
+    columns={
+        "study": STUDY,
+        "part": PART,
+        "rubric": Column(TEXT, "the rubric whose criteria people graded"),
+        "method": Column(
+            TEXT,
+            (
+                "complete: least squares on the texts that have every grade. "
+                "renormalised: least squares on all texts, the overall score being "
+                "the mean of the grades that there are by the weights of these, "
+                "which add up to 1. non_negative: no weight below 0"
+            ),
+            choices=(
+                "complete",
+                "complete_non_negative",
+                "renormalised",
+                "renormalised_non_negative",
+            ),
+        ),
+        "criterion": CRITERION,
+        "weight": Column(
+            REAL,
+            (
+                "the weight, for grades and overall scores as shares of the ends of "
+                "their scales; null if it cannot be told"
+            ),
+            null=True,
+        ),
+        "low": Column(
+            REAL,
+            (
+                "lower end of the interval, from a bootstrap over documents; null "
+                "with one document"
+            ),
+            null=True,
+        ),
+        "high": HIGH,
+        "given": Column(REAL, "the rubric's own weight, as a share of the sum of all"),
+        "mse": Column(
+            REAL,
+            (
+                "mean squared error of the fitted weights on the texts used; null "
+                "where these are no more than the weights, so that any scores fit"
+            ),
+            null=True,
+        ),
+        "mse_given": Column(
+            REAL,
+            "the same of the rubric's own weights",
+            null=True,
+        ),
+        "n": Column(INTEGER, "texts used"),
+        "n_missing": Column(
+            INTEGER,
+            "rated texts left out: no overall score, or grades missing",
+        ),
+        "n_documents": Column(INTEGER, "documents of the texts used"),
+        "n_resamples": Column(INTEGER, "resamples in which the weights could be told"),
+    },
 )
 
 OVERALL = "overall"  # the kind of criterion that sums up the others

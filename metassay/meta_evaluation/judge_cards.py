@@ -21,31 +21,86 @@ from metassay.statistics.shares import (
     prediction_powered_mean,
     rogan_gladen,
 )
-from metassay.tables.columns import table
+from metassay.tables.columns import (
+    AUTHOR,
+    CRITERION,
+    HIGH,
+    INTEGER,
+    JUDGE,
+    METRIC,
+    PART,
+    REAL,
+    RECIPE,
+    STUDY,
+    TEXT,
+)
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
 from metassay.tables.names import NO_JUDGE
+from metassay.tables.parquet import Column, Table
 
-CORRECTED = table(
-    "corrected",
-    "what people would give a system on average, from a metric on all its texts and people on some",
-    "study criterion part metric judge author method",
-    """
-    study criterion part metric judge author
-    method prediction_powered|rogan_gladen: the correction; rogan_gladen only where scores and
-      ratings are all 0 or 1
-    value real?: the mean that people would give all texts; null if undefined
-    low real?: lower end of the interval
-    high
-    metric_mean real?: the metric's mean over all texts, not corrected
-    human_mean real?: people's mean over the rated texts
-    weight real?: of prediction_powered: how far the metric is relied on, 0 to 1
-    sensitivity real?: of rogan_gladen: share of people's ones that are 1 by the metric
-    specificity real?: of rogan_gladen: share of people's zeros that are 0 by the metric
-    n integer: texts with a score and a rating
-    n_judged integer: texts with a score
-    n_missing integer: rated texts without a score
-    recipe
-    """,
+CORRECTED = Table(
+    name="corrected",
+    says=(
+        "what people would give a system on average, from a metric on all its texts "
+        "and people on some"
+    ),
+    key=("study", "criterion", "part", "metric", "judge", "author", "method"),
+    columns={
+        "study": STUDY,
+        "criterion": CRITERION,
+        "part": PART,
+        "metric": METRIC,
+        "judge": JUDGE,
+        "author": AUTHOR,
+        "method": Column(
+            TEXT,
+            "the correction; rogan_gladen only where scores and ratings are all 0 or 1",
+            choices=(
+                "prediction_powered",
+                "rogan_gladen",
+            ),
+        ),
+        "value": Column(
+            REAL,
+            "the mean that people would give all texts; null if undefined",
+            null=True,
+        ),
+        "low": Column(
+            REAL,
+            "lower end of the interval",
+            null=True,
+        ),
+        "high": HIGH,
+        "metric_mean": Column(
+            REAL,
+            "the metric's mean over all texts, not corrected",
+            null=True,
+        ),
+        "human_mean": Column(
+            REAL,
+            "people's mean over the rated texts",
+            null=True,
+        ),
+        "weight": Column(
+            REAL,
+            "of prediction_powered: how far the metric is relied on, 0 to 1",
+            null=True,
+        ),
+        "sensitivity": Column(
+            REAL,
+            "of rogan_gladen: share of people's ones that are 1 by the metric",
+            null=True,
+        ),
+        "specificity": Column(
+            REAL,
+            "of rogan_gladen: share of people's zeros that are 0 by the metric",
+            null=True,
+        ),
+        "n": Column(INTEGER, "texts with a score and a rating"),
+        "n_judged": Column(INTEGER, "texts with a score"),
+        "n_missing": Column(INTEGER, "rated texts without a score"),
+        "recipe": RECIPE,
+    },
 )
 
 UNIT = "text"  # ratings.unit where a text as a whole was judged

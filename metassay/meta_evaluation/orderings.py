@@ -30,57 +30,112 @@ from metassay.statistics.exact_sums import Array
 from metassay.statistics.pairs import disagreements as all_disagreements
 from metassay.statistics.pairs import draw_disagreements, preference_agreement
 from metassay.statistics.random_numbers import generator
-from metassay.tables.columns import table
+from metassay.tables.columns import (
+    CRITERION,
+    DOC_ID,
+    INTEGER,
+    JUDGE,
+    METRIC,
+    PART,
+    REAL,
+    RECIPE,
+    STUDY,
+    TEXT,
+)
 from metassay.tables.names import REFERENCE, metric_label
-from metassay.tables.parquet import Table, empty
+from metassay.tables.parquet import Column, Table, empty
 
-PREFERENCES = table(
-    "preferences",
-    "whether a metric orders two texts as people who compared them do",
-    "study criterion part metric judge",
-    """
-    study criterion part metric judge
-    value real?: share of comparisons in which metric and rater say the same, ties too
-    decisive real?: the same share where the rater prefers one text; a tie of the metric counts half
-    n_same integer: comparisons in which metric and rater prefer the same text
-    n_opposite integer: comparisons in which they prefer different texts
-    n_metric_tie integer: comparisons in which only the metric has a tie
-    n_human_tie integer: comparisons in which only the rater has a tie
-    n_both_tie integer: comparisons in which both have a tie
-    n_abstained integer: comparisons in which the rater abstained
-    n_missing integer: comparisons in which a text has no score
-    recipe
-    """,
+PREFERENCES = Table(
+    name="preferences",
+    says="whether a metric orders two texts as people who compared them do",
+    key=("study", "criterion", "part", "metric", "judge"),
+    columns={
+        "study": STUDY,
+        "criterion": CRITERION,
+        "part": PART,
+        "metric": METRIC,
+        "judge": JUDGE,
+        "value": Column(
+            REAL,
+            "share of comparisons in which metric and rater say the same, ties too",
+            null=True,
+        ),
+        "decisive": Column(
+            REAL,
+            (
+                "the same share where the rater prefers one text; a tie of the "
+                "metric counts half"
+            ),
+            null=True,
+        ),
+        "n_same": Column(
+            INTEGER,
+            "comparisons in which metric and rater prefer the same text",
+        ),
+        "n_opposite": Column(
+            INTEGER,
+            "comparisons in which they prefer different texts",
+        ),
+        "n_metric_tie": Column(
+            INTEGER,
+            "comparisons in which only the metric has a tie",
+        ),
+        "n_human_tie": Column(INTEGER, "comparisons in which only the rater has a tie"),
+        "n_both_tie": Column(INTEGER, "comparisons in which both have a tie"),
+        "n_abstained": Column(INTEGER, "comparisons in which the rater abstained"),
+        "n_missing": Column(INTEGER, "comparisons in which a text has no score"),
+        "recipe": RECIPE,
+    },
 )
 
-CONFLICTS = table(
-    "conflicts",
-    "how often two metrics disagree about which of two texts is better",
-    "part metric_a metric_b doc_id",
-    """
-    part
-    metric_a text: the metric, with its judge in brackets if it has one
-    metric_b text: the metric, with its judge in brackets if it has one
-    doc_id
-    n_pairs integer: pairs of systems that have both scores in this document
-    n_disagreements integer: those of them in which one metric prefers one text and the other metric
-      the other
-    """,
+CONFLICTS = Table(
+    name="conflicts",
+    says="how often two metrics disagree about which of two texts is better",
+    key=("part", "metric_a", "metric_b", "doc_id"),
+    columns={
+        "part": PART,
+        "metric_a": Column(
+            TEXT,
+            "the metric, with its judge in brackets if it has one",
+        ),
+        "metric_b": Column(
+            TEXT,
+            "the metric, with its judge in brackets if it has one",
+        ),
+        "doc_id": DOC_ID,
+        "n_pairs": Column(
+            INTEGER,
+            "pairs of systems that have both scores in this document",
+        ),
+        "n_disagreements": Column(
+            INTEGER,
+            (
+                "those of them in which one metric prefers one text and the other "
+                "metric the other"
+            ),
+        ),
+    },
 )
 
-DISAGREEMENTS = table(
-    "disagreements",
-    "a sample of pairs of texts that two metrics order differently, worth annotating",
-    "part metric_a metric_b doc_id author_a author_b",
-    """
-    part
-    metric_a text: the metric (and its judge) that prefers author_a
-    metric_b text: the metric (and its judge) that prefers author_b
-    doc_id
-    author_a text: `reference` or a system's name
-    author_b text: `reference` or a system's name
-    conflict real: how far apart the metrics rank the two texts within the document
-    """,
+DISAGREEMENTS = Table(
+    name="disagreements",
+    says=(
+        "a sample of pairs of texts that two metrics order differently, worth "
+        "annotating"
+    ),
+    key=("part", "metric_a", "metric_b", "doc_id", "author_a", "author_b"),
+    columns={
+        "part": PART,
+        "metric_a": Column(TEXT, "the metric (and its judge) that prefers author_a"),
+        "metric_b": Column(TEXT, "the metric (and its judge) that prefers author_b"),
+        "doc_id": DOC_ID,
+        "author_a": Column(TEXT, "`reference` or a system's name"),
+        "author_b": Column(TEXT, "`reference` or a system's name"),
+        "conflict": Column(
+            REAL,
+            "how far apart the metrics rank the two texts within the document",
+        ),
+    },
 )
 
 

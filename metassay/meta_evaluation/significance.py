@@ -32,29 +32,99 @@ from metassay.statistics.significance import (
     resample_metric,
     williams_of,
 )
-from metassay.tables.columns import ORIENTED, table
+from metassay.tables.columns import (
+    COEFFICIENT,
+    CRITERION,
+    HIGH,
+    INTEGER,
+    LEVEL,
+    ORIENTED,
+    PART,
+    REAL,
+    STUDY,
+    TEXT,
+)
+from metassay.tables.parquet import Column, Table
 
-SIGNIFICANCE = table(
-    "significance",
-    "metric against metric: whether one is closer to people than the other",
-    "study criterion part level coefficient test metric_a metric_b",
-    f"""
-    study criterion part level coefficient
-    test williams|permutation_systems|permutation_documents|permutation_both|bootstrap_systems|
-      bootstrap_documents|bootstrap_both: the test, and what it permutes or draws again. All tests
-      are two-sided
-    metric_a text: the metric, with its judge in brackets if it has one
-    metric_b text: the metric, with its judge in brackets if it has one
-    difference real?: the correlation of metric a less that of metric b. {ORIENTED}
-    low real?: lower end of the interval of the difference; only bootstraps have one
-    high
-    p real?: a small p shows that the two differ
-    p_holm real?: p after Holm's correction for all pairs of metrics compared here
-    p_benjamini_hochberg real?: p after Benjamini and Hochberg's correction for them
-    n integer: texts, documents or systems that have both metrics and ratings
-    n_undefined integer: resamples or permutations that have no difference
-    n_missing integer: texts that have some of the two scores and the rating, but not all
-    """,
+SIGNIFICANCE = Table(
+    name="significance",
+    says="metric against metric: whether one is closer to people than the other",
+    key=(
+        "study",
+        "criterion",
+        "part",
+        "level",
+        "coefficient",
+        "test",
+        "metric_a",
+        "metric_b",
+    ),
+    columns={
+        "study": STUDY,
+        "criterion": CRITERION,
+        "part": PART,
+        "level": LEVEL,
+        "coefficient": COEFFICIENT,
+        "test": Column(
+            TEXT,
+            "the test, and what it permutes or draws again. All tests are two-sided",
+            choices=(
+                "williams",
+                "permutation_systems",
+                "permutation_documents",
+                "permutation_both",
+                "bootstrap_systems",
+                "bootstrap_documents",
+                "bootstrap_both",
+            ),
+        ),
+        "metric_a": Column(
+            TEXT,
+            "the metric, with its judge in brackets if it has one",
+        ),
+        "metric_b": Column(
+            TEXT,
+            "the metric, with its judge in brackets if it has one",
+        ),
+        "difference": Column(
+            REAL,
+            f"the correlation of metric a less that of metric b. {ORIENTED}",
+            null=True,
+        ),
+        "low": Column(
+            REAL,
+            "lower end of the interval of the difference; only bootstraps have one",
+            null=True,
+        ),
+        "high": HIGH,
+        "p": Column(
+            REAL,
+            "a small p shows that the two differ",
+            null=True,
+        ),
+        "p_holm": Column(
+            REAL,
+            "p after Holm's correction for all pairs of metrics compared here",
+            null=True,
+        ),
+        "p_benjamini_hochberg": Column(
+            REAL,
+            "p after Benjamini and Hochberg's correction for them",
+            null=True,
+        ),
+        "n": Column(
+            INTEGER,
+            "texts, documents or systems that have both metrics and ratings",
+        ),
+        "n_undefined": Column(
+            INTEGER,
+            "resamples or permutations that have no difference",
+        ),
+        "n_missing": Column(
+            INTEGER,
+            "texts that have some of the two scores and the rating, but not all",
+        ),
+    },
 )
 
 WILLIAMS_SYSTEMS = 20  # with fewer, the t distribution of Williams' test does not hold

@@ -11,10 +11,58 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from metassay.tables.columns import contracts
-from metassay.tables.parquet import frame_of
+from metassay.tables.columns import INTEGER, TEXT
+from metassay.tables.parquet import Column, Table, frame_of
 
-(WARNINGS,) = contracts(__file__)
+WARNINGS = Table(
+    name="warnings",
+    says="what to know before the numbers are trusted; the most serious first",
+    key=("study", "criterion", "part", "position"),
+    columns={
+        "study": Column(
+            TEXT,
+            "the study that the warning is about; empty where it is about all",
+        ),
+        "criterion": Column(TEXT, "the human criterion; empty where it is about all"),
+        "part": Column(
+            TEXT,
+            "`full`, or a section or facet; empty where it is about all",
+        ),
+        "position": Column(
+            INTEGER,
+            "the order of the warnings of one study, criterion and part, from 0",
+        ),
+        "kind": Column(
+            TEXT,
+            (
+                "what is not as verdicts suppose. input: files that do not fit each "
+                "other; groups: documents or systems that belong together; raters: "
+                "raters who differ; ratings: values that cannot be; copies: a rater "
+                "or metric that equals another; classes: classes of systems or "
+                "documents; chosen: metrics or criteria chosen after seeing results; "
+                "selected: texts chosen by their scores; labels: labels chosen by "
+                "verdicts; size: what the study is too small for"
+            ),
+            choices=(
+                "input",
+                "groups",
+                "raters",
+                "ratings",
+                "copies",
+                "classes",
+                "chosen",
+                "selected",
+                "labels",
+                "size",
+            ),
+        ),
+        "finding": Column(TEXT, "what the data show, and what it does to the numbers"),
+        "remedy": Column(
+            TEXT,
+            "what to do, or the option that answers; empty where nothing helps",
+        ),
+    },
+)
 KINDS = WARNINGS.columns["kind"].choices
 
 

@@ -84,7 +84,7 @@ def slip(rng, shape: Shape, n: int, *, values, levels: int = 5) -> Outcome:
         grades[rng.integers(144)] = value
     far = find_far_ratings(grades.tolist())
     return {
-        "refused": [any(one.impossible for one in far)],
+        "refused": [any(rating.impossible for rating in far)],
         "refused or warned of": [bool(far)],
     }
 
